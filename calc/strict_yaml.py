@@ -1,0 +1,103 @@
+"""Reads a catalog's YAML so that nothing is guessed: what YAML 1.1 would quietly change is an error with its line and cure."""
+
+import math
+import re
+
+import yaml
+
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser is seven times faster; both give the same nodes
+
+TAG = "tag:yaml.org,2002:"
+WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
+NUMBER_LIKE = re.compile(r"[-+.]?\d[\d_.,]*([eE][-+]?\d+)?")
+
+
+class CatalogError(Exception):
+    """One sentence: the file, the entry, the field and what to change."""
+
+
+def read_strictly(text, file):
+    """The text of a YAML file as plain dicts, lists, strings, numbers and booleans; dates as ISO strings."""
+    try:
+        loader = Loader(text)
+        try:
+            node = loader.get_single_node()
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "it cannot be read"
+        raise CatalogError(f"{file}{line}: this is not YAML ({problem}); mend the line or take the last good version.") from None
+    if node is None or not isinstance(node, yaml.MappingNode):
+        raise CatalogError(f"{file}: the file must hold a mapping; take the last good version.")
+    return _value(node, file, ())
+
+
+def _value(node, file, path):
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node, file, path)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item, file, (*path, str(place))) for place, item in enumerate(node.value)]
+    mapping = {}
+    for key_node, value_node in node.value:
+        key = key_node.value
+        if not isinstance(key_node, yaml.ScalarNode) or key_node.tag == TAG + "merge":
+            _refuse(file, path, key_node, "a key must be a plain word", "write the fields out")
+        if key_node.tag != TAG + "str":
+            _refuse(file, path, key_node, f"YAML does not read the key {key} as text", f'write "{key}" in quotes')
+        if key in mapping:
+            _refuse(file, (*path, key), key_node, "the key stands twice", "keep one of the two")
+        mapping[key] = _value(value_node, file, (*path, key))
+    return mapping
+
+
+def _scalar(node, file, path):
+    text, tag, plain = node.value, node.tag.removeprefix(TAG), node.style is None
+    if tag == "str":
+        if plain and NUMBER_LIKE.fullmatch(text):
+            _refuse(file, path, node, f"YAML reads {text} as text, not as a number", f"write {_as_number(text)} or quote it")
+        return text
+    if tag == "int" and WHOLE.fullmatch(text):
+        return int(text.replace("_", ""))
+    if tag == "float" and ":" not in text:
+        number = float(text.replace("_", "").replace(".inf", "inf").replace(".Inf", "inf").replace(".nan", "nan"))
+        if math.isnan(number):
+            _refuse(file, path, node, ".nan is no value", "leave the field out")
+        return number
+    if tag == "bool" and text in ("true", "false"):
+        return text == "true"
+    if tag == "timestamp" and DATE.fullmatch(text):
+        return text
+    cures = {
+        "bool": "write true or false, or quote the word",
+        "null": "leave the field out",
+        "timestamp": "write the day alone, as 2026-07-20",
+    }
+    return _refuse(
+        file, path, node, f"YAML reads {text or 'an empty value'} as {tag}", cures.get(tag, "write a plain decimal number or quote it")
+    )
+
+
+def _as_number(text):
+    try:
+        number = float(text.replace("_", "").replace(",", ""))
+    except ValueError:
+        return "a plain decimal number"
+    return str(int(number)) if number.is_integer() else str(number)
+
+
+def _refuse(file, path, node, problem, cure):
+    raise CatalogError(f"{place(file, path)} (line {node.start_mark.line + 1}): {problem}; {cure}.")
+
+
+def place(file, path):
+    """Where a problem is, in words: the file, the entry (second step of the path) and the field below it."""
+    words = [str(file)]
+    if len(path) > 1:
+        words.append(f"entry {path[1]}")
+    field = ".".join(str(step) for step in path[2:]) if len(path) > 1 else ".".join(path)
+    if field:
+        words.append(f"field {field}")
+    return ", ".join(words)
