@@ -1,0 +1,148 @@
+"""The widths and parameter counts of one block of a transformer, from its sizes. Counts of numbers, not bytes.
+
+Every formula is named after the quantity it makes and reads the sizes its parameters name, as everywhere in calc. Indicators (0 or 1)
+and counts that a block does not have are 0, so one set of formulas serves every family.
+"""
+
+
+def query_width(heads, head_dim):
+    """Width of all query heads together. [elements per token]"""
+    return heads * head_dim
+
+
+def key_width(kv_heads, head_dim):
+    """Width of all key heads together. [elements per token]"""
+    return kv_heads * head_dim
+
+
+def value_width(kv_heads, value_head_dim):
+    """Width of all value heads together. [elements per token]"""
+    return kv_heads * value_head_dim
+
+
+def output_width(heads, value_head_dim):
+    """Width that attention hands to its output projection. [elements per token]"""
+    return heads * value_head_dim
+
+
+def latent_width(kv_latent_rank, rope_head_dim):
+    """What latent attention (MLA) caches: the latent and one rotated key for all heads. DeepSeek-V2, 2405.04434, eq. 9-16. [elements per token]"""
+    return kv_latent_rank + rope_head_dim
+
+
+def expanded_width(heads, head_dim, rope_head_dim, value_head_dim, kv_latent_rank):
+    """Keys without their rotated part and values that MLA makes from the latent; 0 without MLA. [elements per token]"""
+    return heads * (head_dim - rope_head_dim + value_head_dim) if kv_latent_rank else 0
+
+
+def cached_elements_per_token(caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width):
+    """Elements that one block caches per token: keys and values, or MLA's latent. [elements]"""
+    keys_and_values = 2 * query_width if caches_all_heads else key_width + value_width
+    return caches * (latent_width if kv_latent_rank else keys_and_values)
+
+
+def cross_cached_elements_per_token(cross_attention, key_width, value_width):
+    """Elements that cross attention caches per token of the encoder. [elements]"""
+    return cross_attention * (key_width + value_width)
+
+
+def query_parameters(hidden, query_width, query_latent_width):
+    """Weights that make the queries, by way of a latent where there is one. [parameters]"""
+    return query_latent_width * (hidden + query_width) if query_latent_width else hidden * query_width
+
+
+def key_value_parameters(hidden, key_width, value_width, kv_latent_rank, latent_width, expanded_width):
+    """Weights that make keys and values. [parameters]"""
+    direct = hidden * (key_width + value_width)
+    return hidden * latent_width + kv_latent_rank * expanded_width if kv_latent_rank else direct
+
+
+def attention_parameters(query_parameters, key_value_parameters, output_width, hidden, cross_attention):
+    """Weight matrices of attention, twice in a block that also attends to the encoder. [parameters]"""
+    return (1 + cross_attention) * (query_parameters + key_value_parameters + output_width * hidden)
+
+
+def attention_biases(qkv_bias, keyless_bias, output_bias, query_width, key_width, value_width, hidden, cross_attention,
+                     kv_latent_rank, latent_width, query_latent_width):
+    """Biases of attention; with MLA those of the two projections down to the latents. [parameters]"""
+    of_heads = query_width + (1 - keyless_bias) * key_width + value_width
+    of_latents = query_latent_width + latent_width
+    return (1 + cross_attention) * (qkv_bias * (of_latents if kv_latent_rank else of_heads) + output_bias * hidden)
+
+
+def position_key_parameters(position_projections, hidden, query_width, qkv_bias):
+    """DeBERTa's projections of relative positions to keys and queries where they are not shared with attention's. [parameters]"""
+    return position_projections * (hidden + qkv_bias) * query_width
+
+
+def norm_parameters(block_norms, cross_attention, norm_vectors, hidden, head_norm, head_dim, full_norm, query_width, key_width,
+                    query_latent_width, kv_latent_rank):
+    """Norms before and after the parts of the block, of q and k, and of MLA's latents. [parameters]"""
+    widths = (block_norms + cross_attention) * hidden + head_norm * 2 * head_dim + full_norm * (query_width + key_width)
+    return norm_vectors * widths + query_latent_width + kv_latent_rank
+
+
+def sink_parameters(sinks, heads):
+    """One learned sink per head (gpt-oss). [parameters]"""
+    return sinks * heads
+
+
+def dense_parameters(gated, hidden, ffn_width):
+    """Weight matrices of the dense feed-forward network. [parameters]"""
+    return (2 + gated) * hidden * ffn_width
+
+
+def dense_biases(mlp_bias, gated, ffn_width, hidden, experts):
+    """Biases of the dense feed-forward network; a block of experts has none of these. [parameters]"""
+    return 0 if experts else mlp_bias * ((1 + gated) * ffn_width + hidden)
+
+
+def block_expert_parameters(experts, gated, hidden, expert_ffn_width, expert_bias):
+    """All routed experts of one block. [parameters]"""
+    biases = expert_bias * ((1 + gated) * expert_ffn_width + hidden)
+    return experts * ((2 + gated) * hidden * expert_ffn_width + biases)
+
+
+def shared_parameters(gated, hidden, shared_ffn_width, shared_gate, mlp_bias):
+    """The experts that every token passes, and their gate. [parameters]"""
+    biases = mlp_bias * ((1 + gated) * shared_ffn_width + hidden) if shared_ffn_width else 0
+    return (2 + gated) * hidden * shared_ffn_width + biases + (shared_gate * hidden if shared_ffn_width else 0)
+
+
+def router_parameters(experts, hidden, router_bias):
+    """The matrix that rates experts. [parameters]"""
+    return experts * (hidden + router_bias)
+
+
+def block_parameters(attention_parameters, attention_biases, position_key_parameters, norm_parameters, sink_parameters, dense_parameters,
+                     dense_biases, block_expert_parameters, shared_parameters, router_parameters):
+    """Everything one block learns. [parameters]"""
+    return (attention_parameters + attention_biases + position_key_parameters + norm_parameters + sink_parameters + dense_parameters
+            + dense_biases + block_expert_parameters + shared_parameters + router_parameters)
+
+
+def block_linear_parameters(attention_parameters, position_projections, hidden, query_width, dense_parameters, experts, gated,
+                            expert_ffn_width, shared_ffn_width, shared_gate):
+    """Weight matrices of one block: what autocast copies and quantisation shrinks; biases, norms and routers are left out. [parameters]"""
+    of_experts = experts * (2 + gated) * hidden * expert_ffn_width
+    of_shared = (2 + gated) * hidden * shared_ffn_width + (shared_gate * hidden if shared_ffn_width else 0)
+    return attention_parameters + position_projections * hidden * query_width + dense_parameters + of_experts + of_shared
+
+
+def block_largest_matrix(hidden, query_width, key_width, value_width, output_width, fused_qkv, kv_latent_rank, latent_width, expanded_width,
+                         query_latent_width, gated, fused_gate_up, ffn_width, shared_ffn_width, experts, expert_ffn_width):
+    """The largest single weight tensor; transformers stacks the experts' gate and up matrices in one. [elements]"""
+    of_queries = max(hidden, query_width) * query_latent_width if query_latent_width else hidden * query_width
+    of_latents = max(hidden * latent_width, kv_latent_rank * expanded_width)
+    of_heads = hidden * max(key_width, value_width, fused_qkv * (query_width + key_width + value_width))
+    of_dense = hidden * max((1 + fused_gate_up) * ffn_width, shared_ffn_width)
+    of_experts = experts * hidden * (1 + gated) * expert_ffn_width
+    return max(of_queries, of_latents if kv_latent_rank else of_heads, output_width * hidden, of_dense, of_experts)
+
+
+FORMULAS = (
+    query_width, key_width, value_width, output_width, latent_width, expanded_width, cached_elements_per_token,
+    cross_cached_elements_per_token, query_parameters, key_value_parameters, attention_parameters, attention_biases,
+    position_key_parameters, norm_parameters, sink_parameters, dense_parameters, dense_biases, block_expert_parameters,
+    shared_parameters, router_parameters, block_parameters, block_linear_parameters, block_largest_matrix,
+)
