@@ -1,6 +1,6 @@
 """The formulas of the four published systems that Headroom grew from, each as its own text states it.
 
-Components are bytes and sum to the system's total; `_printed_gb` is the figure in the unit that the system itself calls GB.
+Components are bytes and sum to the system's total; `_printed_gb` is the figure in the unit that the system calls GB.
 Which choices of a scenario each system knows is in `calc/origins.py`.
 """
 
@@ -33,7 +33,7 @@ def origin_a_activations_bytes(
 ):
     """Activations: layers (b s^2 e + 2 b s h e + 4 b s h e) + b s h e. [B]
 
-    With checkpointing floor(sqrt(layers)) + 1 layers count; inference takes a tenth of that. The scores are those of one head.
+    With checkpointing floor(sqrt(layers)) + 1 layers count; inference takes a tenth of that. Scores are of one head.
     """
     stream = batch * sequence_tokens * hidden * origin_a_bytes_each
     layer = batch * sequence_tokens**2 * origin_a_bytes_each + 2 * stream + 4 * stream

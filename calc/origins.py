@@ -1,6 +1,6 @@
 """What four published systems say for the same scenarios, beside our own estimate: A, B, C and D of the Method page.
 
-Each system is a row: the choices it knows, with the numbers its formulas take for them, its unit and what it leaves out. Bytes.
+Each system is a row: the choices it knows with the numbers its formulas take, its unit, what it leaves out. Bytes.
 """
 
 from dataclasses import dataclass
@@ -40,9 +40,9 @@ ORIGINS = (
         letter="a",
         title="GPU Sizing for ML Workloads",
         unit="its GB adds activations in GiB (2^30) to all else in GB (10^9)",
-        leaves_out="It leaves out logits, the KV cache, the heads of attention, flash attention and sharing among GPUs.",
+        leaves_out="It leaves out logits, the KV cache, attention's heads, flash attention and sharing among GPUs.",
         choices=(
-            ("kind", "origin_a_known", {"decoder": 1, "encoder": 1, "encoder-decoder": 1}),
+            ("model_kind", "origin_a_known", {"decoder": 1, "encoder": 1, "encoder-decoder": 1}),
             ("precision", "origin_a_bytes_each", BY_BITS),
             ("sharding", "origin_a_shards", NONE),
             ("offload", "origin_a_offloads", NONE),
@@ -57,9 +57,9 @@ ORIGINS = (
         letter="b",
         title="GPU Memory Benchmarks: Will This Model Fit?",
         unit="GB of 10^9 bytes",
-        leaves_out="It leaves out overhead, logits, grouped heads, attention scores, recompute and what a sharded GPU gathers.",
+        leaves_out="It leaves out overhead, logits, grouped heads, attention scores, recompute and gathered shards.",
         choices=(
-            ("kind", "origin_b_known", {"decoder": 1}),
+            ("model_kind", "origin_b_known", {"decoder": 1}),
             ("precision", "origin_b_bytes_each", BY_BITS),
             ("sharding", "origin_b_shards", {"none": 0, "zero3": 1}),
             ("offload", "origin_b_offloads", NONE),
@@ -74,9 +74,9 @@ ORIGINS = (
         letter="c",
         title="Training Memory Calculator",
         unit="GB of 10^9 bytes",
-        leaves_out="It leaves out logits, flash attention (scores are stored), gathered shards and all sharing but ZeRO.",
+        leaves_out="It leaves out logits, flash attention (it keeps scores), gathered shards, all sharing but ZeRO.",
         choices=(
-            ("kind", "origin_c_known", {"decoder": 1}),
+            ("model_kind", "origin_c_known", {"decoder": 1}),
             (
                 "precision",
                 "origin_c_bytes_each",
@@ -96,9 +96,9 @@ ORIGINS = (
         letter="d",
         title="Do you have enough GPU memory to handle large models?",
         unit="GB of 10^9 bytes, as a range",
-        leaves_out="It leaves out how activations grow with batch, sequence and model, logits, grouped heads and other GPUs.",
+        leaves_out="It leaves out how activations grow with the work, logits, grouped heads and sharing among GPUs.",
         choices=(
-            ("kind", "origin_d_known", {"decoder": 1}),
+            ("model_kind", "origin_d_known", {"decoder": 1}),
             ("precision", "origin_d_bytes_each", {"fp32": 4, **SIXTEEN_BITS}),
             ("sharding", "origin_d_shards", NONE),
             ("offload", "origin_d_offloads", NONE),
@@ -120,7 +120,7 @@ def origin_problems(origin, table):
     asked = [(choice, True) for choice in origin.choices] + [(choice, trains) for choice in origin.training_choices]
     for (column, _, known), where in asked:
         for value in set(pd.unique(table[column])) - set(known):
-            sentence = f"System {origin.letter.upper()} knows no {column} {value}."
+            sentence = f"System {origin.letter.upper()} knows no {column.replace('_', ' ')} {value}."
             problems[where & (table[column] == value) & (problems == "")] = sentence
     for column in PARALLEL:
         words = column.replace("_", " ")

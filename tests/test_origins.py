@@ -12,7 +12,7 @@ THIRTEEN_B = {"parameters": 13e9, "hidden": 5120, "layers": 40, "heads": 40, "kv
 BERT_BASE = {"parameters": 110e6, "hidden": 768, "layers": 12, "heads": 12, "kv_heads": 12, "head_dim": 64}
 PHI_2 = {"parameters": 2.7e9, "hidden": 2560, "layers": 32, "heads": 32, "kv_heads": 32, "head_dim": 80}
 PLAIN = {
-    "kind": "decoder",
+    "model_kind": "decoder",
     "precision": "bf16",
     "tuning": "full",
     "optimizer": "adamw",
@@ -52,7 +52,7 @@ def said(row):
         pytest.param({**LLAMA_7B, "precision": "fp16", "trains": 0}, 16.875, id="Llama 7B fp16, inference"),
         pytest.param({**LLAMA_70B, "recompute": "full"}, 1010.15, id="Llama 70B with checkpointing, batch 1 x 2048"),
         pytest.param(
-            {**BERT_BASE, "kind": "encoder", "batch": 32, "sequence_tokens": 512}, 3.86, id="BERT base, batch 32 x 512"
+            {**BERT_BASE, "model_kind": "encoder", "batch": 32, "sequence_tokens": 512}, 3.86, id="BERT base, 32 x 512"
         ),
         pytest.param({**PHI_2, "sequence_tokens": 512}, 39.46, id="phi-2, printed as 39.5"),
     ],
@@ -130,7 +130,7 @@ def test_d_knows_no_grouped_heads_where_c_does():
         ({"tensor_parallel": 2, "gpus": 2}, "abcd", "tensor parallel"),
         ({"sharding": "zero3", "gpus": 2}, "ad", "sharding zero3"),
         ({"recompute": "selective-ops"}, "abcd", "recompute selective-ops"),
-        ({"kind": "vision"}, "abcd", "kind vision"),
+        ({"model_kind": "vision"}, "abcd", "model kind vision"),
         ({"offload": "optimizer"}, "abcd", "offload optimizer"),
         ({"optimizer": "muon", "trains": 0}, "", ""),
     ],

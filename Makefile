@@ -1,0 +1,47 @@
+# The whole developer interface. Everything lives in .venv; a stamp there says that the requirements are installed.
+#   make run        start the dashboard and print its address        (PORT=8502 for another port)
+#   make test       lint, types, tests
+#   make accuracy   the estimate against every case of validation/, written to validation/results/
+#   make measure    take those cases on this machine's CUDA GPU
+#   make prices     fetch today's AWS prices into catalogs/prices.yaml
+
+PYTHON ?= python3
+PORT ?= 8501
+BIN = .venv/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: run test accuracy measure prices
+
+run: .venv/ready-run
+	@echo "Headroom: http://localhost:$(PORT)"
+	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT)
+
+test: .venv/ready-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy calc
+	$(BIN)/python -m pytest
+
+accuracy: .venv/ready-run
+	$(BIN)/python -m validation.compare
+
+measure: .venv/ready-measure
+	$(BIN)/python -m validation.measure --out validation/results/measured.csv
+
+prices: .venv/ready-prices
+	$(BIN)/python -m refresh
+
+.venv/ready-run: requirements.txt
+.venv/ready-test: requirements-dev.txt requirements.txt
+.venv/ready-measure: requirements-measure.txt requirements.txt
+.venv/ready-prices: requirements-prices.txt requirements.txt
+
+.venv/ready-%: | .venv/bin/python
+	@echo "Installing $<"
+	@$(PIP) -r $<
+	@touch $@
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Headroom needs Python 3.11 or newer: set it with make PYTHON=python3.12 (found: $$($(PYTHON) --version 2>&1))."; exit 1; }
+	@$(PYTHON) -m venv .venv || \
+	  { rm -rf .venv; echo "Python cannot make a virtual environment here: on Debian and Ubuntu install python3-venv."; exit 1; }

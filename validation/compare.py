@@ -1,0 +1,99 @@
+"""The estimate against every case: `python -m validation.compare` prints the error by group and writes validation/results/.
+
+`errors.csv` has a row per case, `summary.csv` the median, 90th percentile and worst error and the share inside the range.
+Simulated truth is what PyTorch allocates, so our overhead is added before it is held against the range, which has it too.
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from calc import estimate, load_catalogs
+from validation.cases import all_cases
+
+RESULTS = Path(__file__).parent / "results"
+NOT_SCENARIO = ["case", "source", "group", "layers", "quantity", "truth", "left_out"]
+WITH_RANGE = "allocated_peak_bytes"
+BY_GROUP, BY_FAMILY = ["group"], ["group", "family"]
+
+
+def with_fewer_layers(catalogs, model, layers):
+    """The catalogs with an entry for the model cut down to so many layers; its largest stack on each side takes the cut."""
+    name = f"{model}-{layers}-layers"
+    if name in catalogs.models.index:
+        return catalogs, name
+    stacks = catalogs.stacks[catalogs.stacks["model"] == model].copy()
+    for _, side in stacks.groupby("side"):
+        share = np.maximum(np.round(side["layers"] * layers / side["layers"].sum()), 1)
+        largest = side["layers"].idxmax()
+        share[largest] = layers - share.drop(largest).sum()
+        stacks.loc[side.index, "layers"] = share
+    stacks["model"] = name
+    entry = catalogs.models.loc[[model]].rename(index={model: name})
+    entry["layers"] = layers
+    entry["parameters"] = entry["outside_parameters"] + (stacks["layers"] * stacks["block_parameters"]).sum()
+    models = pd.concat([catalogs.models, entry])
+    return replace(catalogs, models=models, stacks=pd.concat([catalogs.stacks, stacks], ignore_index=True)), name
+
+
+def predicted(cases, catalogs):
+    """The cases with their estimates beside them: error_ratio, whether the truth lies in the range, and the problem."""
+    for row in cases.index[cases["layers"] > 0]:
+        catalogs, name = with_fewer_layers(catalogs, cases.at[row, "model"], cases.at[row, "layers"])
+        cases.at[row, "model"] = name
+    scenarios = cases.drop(columns=NOT_SCENARIO)
+    estimates = estimate(scenarios, catalogs)
+    errors = cases[["case", "group", "model", "quantity", "truth"]].copy()
+    errors.insert(2, "family", catalogs.models["family"].reindex(cases["model"]).to_numpy())
+    known = [name if name in estimates else WITH_RANGE for name in cases["quantity"]]
+    table = estimates[sorted(set(known))].to_numpy(dtype=float)
+    errors["predicted"] = table[np.arange(len(cases)), [sorted(set(known)).index(name) for name in known]]
+    errors["error_ratio"] = errors["predicted"] / errors["truth"] - 1
+    shown = errors["truth"] + estimates["overhead_bytes"].to_numpy()
+    inside = (shown >= estimates["memory_low_bytes"].to_numpy()) & (shown <= estimates["memory_high_bytes"].to_numpy())
+    errors["inside"] = np.where(cases["quantity"] == WITH_RANGE, inside.astype(float), np.nan)
+    errors["peak_phase"] = estimates["peak_phase"].to_numpy()
+    errors["problem"] = estimates["problem"].fillna("").to_numpy()
+    return pd.concat([errors, scenarios.drop(columns="model")], axis="columns")
+
+
+def summary(errors, by):
+    """Cases, refused ones, and the size of the error of the others."""
+    answered = errors[errors["problem"] == ""]
+    size = answered["error_ratio"].abs().groupby([answered[name] for name in by])
+    table = pd.DataFrame(
+        {
+            "cases": errors.groupby(by).size(),
+            "refused": (errors["problem"] != "").groupby([errors[name] for name in by]).sum(),
+            "median_error_ratio": size.median(),
+            "p90_error_ratio": size.quantile(0.9),
+            "worst_error_ratio": size.max(),
+            "mean_signed_error_ratio": answered.groupby(by)["error_ratio"].mean(),
+            "inside_ratio": answered.groupby(by)["inside"].mean(),
+        }
+    )
+    return table.reset_index()
+
+
+def main():
+    cases = all_cases()
+    left_out = cases[cases["left_out"] != ""]
+    errors = predicted(cases[cases["left_out"] == ""].reset_index(drop=True), load_catalogs())
+    RESULTS.mkdir(exist_ok=True)
+    errors.to_csv(RESULTS / "errors.csv", index=False, float_format="%.10g")
+    left_out[["case", "group", "model", "left_out"]].to_csv(RESULTS / "left_out.csv", index=False)
+    by_family = summary(errors, BY_FAMILY)
+    groups = summary(errors, BY_GROUP).assign(family="")
+    pd.concat([groups, by_family])[list(by_family)].to_csv(RESULTS / "summary.csv", index=False, float_format="%.4g")
+    percent = {name: lambda value: f"{value:.2%}" for name in by_family if name.endswith("_ratio")}
+    for table in (groups.drop(columns="family"), by_family):
+        print(table.to_string(index=False, formatters=percent, na_rep=""), end="\n\n")
+    print(f"{len(errors)} cases, {len(left_out)} left out because no scenario says what they did: results/left_out.csv")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
