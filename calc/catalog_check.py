@@ -3,6 +3,7 @@
 import json
 from difflib import get_close_matches
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from jsonschema import Draft202012Validator
@@ -29,7 +30,7 @@ def check_schema(document, schema_path, file):
 
 def check_order(ids, file):
     """Entries stand in the order of their ids, so that a diff and an eye find them."""
-    for before, after in zip(ids, ids[1:], strict=False):
+    for before, after in pairwise(ids):
         if before == after:
             raise CatalogError(f"{file}, entry {after}, field id: it stands twice; keep one of the two.")
         if before > after:
@@ -70,7 +71,12 @@ def sentence(error, file):
     elif kind == "pattern":
         problem, cure = f"{shown(value)} has the wrong form", f"write {hint or rule}"
     elif kind in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"):
-        words = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than"}
+        words = {
+            "minimum": "at least",
+            "exclusiveMinimum": "more than",
+            "maximum": "at most",
+            "exclusiveMaximum": "less than",
+        }
         problem, cure = f"{shown(value)} is out of range", f"write a number {words[kind]} {rule}"
     elif kind in ("minProperties", "minItems", "minLength"):
         problem, cure = "this is empty", "fill it or leave it out"

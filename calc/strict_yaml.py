@@ -1,4 +1,4 @@
-"""Reads a catalog's YAML so that nothing is guessed: what YAML 1.1 would quietly change is an error with its line and cure."""
+"""Reads a catalog's YAML so that nothing is guessed: what YAML 1.1 would change quietly is an error with its cure."""
 
 import math
 import re
@@ -29,7 +29,9 @@ def read_strictly(text, file):
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be read"
-        raise CatalogError(f"{file}{line}: this is not YAML ({problem}); mend the line or take the last good version.") from None
+        raise CatalogError(
+            f"{file}{line}: this is not YAML ({problem}); mend the line or take the last good version."
+        ) from None
     if node is None or not isinstance(node, yaml.MappingNode):
         raise CatalogError(f"{file}: the file must hold a mapping; take the last good version.")
     return _value(node, file, ())
@@ -57,7 +59,9 @@ def _scalar(node, file, path):
     text, tag, plain = node.value, node.tag.removeprefix(TAG), node.style is None
     if tag == "str":
         if plain and NUMBER_LIKE.fullmatch(text):
-            _refuse(file, path, node, f"YAML reads {text} as text, not as a number", f"write {_as_number(text)} or quote it")
+            _refuse(
+                file, path, node, f"YAML reads {text} as text, not as a number", f"write {_as_number(text)} or quote it"
+            )
         return text
     if tag == "int" and WHOLE.fullmatch(text):
         return int(text.replace("_", ""))
@@ -76,7 +80,11 @@ def _scalar(node, file, path):
         "timestamp": "write the day alone, as 2026-07-20",
     }
     return _refuse(
-        file, path, node, f"YAML reads {text or 'an empty value'} as {tag}", cures.get(tag, "write a plain decimal number or quote it")
+        file,
+        path,
+        node,
+        f"YAML reads {text or 'an empty value'} as {tag}",
+        cures.get(tag, "write a plain decimal number or quote it"),
     )
 
 

@@ -1,6 +1,19 @@
-"""Catalogs as YAML text: the same data always gives the same text, so that a diff shows what changed and nothing else."""
+"""Catalogs as YAML text, and their replacement on disk: all of them or none.
+
+The same data always gives the same text, so that a diff shows what changed and nothing else.
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
 
 import yaml
+
+from calc.catalogs import load_catalogs
+from calc.strict_yaml import read_strictly
+
+NAMES = ("instances", "price_history", "prices")  # in the order of replacement: each step leaves catalogs that load
 
 
 class Row(dict):
@@ -12,7 +25,7 @@ class Words(list):
 
 
 class Dumper(yaml.SafeDumper):
-    """Block style, rows on one line, large numbers in thousands of thousands (320.0e+9) as YAML 1.1 and 1.2 both read them."""
+    """Block style but for rows; large numbers as 320.0e+9, which YAML 1.1 and 1.2 both read as a number."""
 
     def ignore_aliases(self, data):
         return True
@@ -21,20 +34,67 @@ class Dumper(yaml.SafeDumper):
         return super().increase_indent(flow, indentless=False)
 
 
+def _row(dumper, row):
+    return dumper.represent_mapping("tag:yaml.org,2002:map", row, flow_style=True)
+
+
+def _words(dumper, words):
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", words, flow_style=True)
+
+
 def _number(dumper, value):
-    text = repr(value)
-    if value != float("inf") and abs(value) >= 1e7:
+    text = ".inf" if value == float("inf") else repr(value)
+    if 1e7 <= abs(value) < float("inf"):
         exponent = 12 if abs(value) >= 1e13 else 9
         text = f"{float(f'{value / 10**exponent:.12g}')!r}e+{exponent}"
-    return dumper.represent_scalar("tag:yaml.org,2002:float", ".inf" if value == float("inf") else text)
+    return dumper.represent_scalar("tag:yaml.org,2002:float", text)
 
 
-Dumper.add_representer(Row, lambda dumper, row: dumper.represent_mapping("tag:yaml.org,2002:map", row, flow_style=True))
-Dumper.add_representer(Words, lambda dumper, words: dumper.represent_sequence("tag:yaml.org,2002:seq", words, flow_style=True))
+Dumper.add_representer(Row, _row)
+Dumper.add_representer(Words, _words)
 Dumper.add_representer(float, _number)
 
 
 def yaml_text(name, document):
     """The catalog `name` as text, its schema named in the first line for editors."""
-    body = yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False)
-    return f"# yaml-language-server: $schema=schema/{name}.json\n{body}"
+    style = {"sort_keys": False, "allow_unicode": True, "width": 10_000, "default_flow_style": False}
+    return f"# yaml-language-server: $schema=schema/{name}.json\n{yaml.dump(in_rows(document), Dumper=Dumper, **style)}"
+
+
+def in_rows(value, key=None):
+    """Prices (mappings with a source, but not whole entries) on one line each, and lists of words too."""
+    if isinstance(value, dict):
+        one_line = not value or ("source" in value and "as_of" in value)
+        return (Row if one_line else dict)({name: in_rows(inner, name) for name, inner in value.items()})
+    if isinstance(value, list):
+        return (Words if key in ("source", "unverified") else list)(in_rows(inner) for inner in value)
+    return value
+
+
+def read_documents(folder):
+    """The catalogs that a refresh rewrites, as plain data with the keys of their sources."""
+    return {
+        name: read_strictly((folder / f"{name}.yaml").read_text("utf-8"), f"catalogs/{name}.yaml") for name in NAMES
+    }
+
+
+def write_catalogs(folder, documents):
+    """Write beside the old catalogs, load the whole set as the app would, then replace; on an error put all back."""
+    folder = Path(folder)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".catalogs-") as name:
+        trial, kept = Path(name) / "catalogs", Path(name) / "kept"
+        shutil.copytree(folder, trial)
+        shutil.copytree(folder, kept)
+        for catalog in NAMES:
+            with (trial / f"{catalog}.yaml").open("w", encoding="utf-8") as file:
+                file.write(yaml_text(catalog, documents[catalog]))
+                file.flush()
+                os.fsync(file.fileno())
+        load_catalogs(trial)
+        try:
+            for catalog in NAMES:
+                os.replace(trial / f"{catalog}.yaml", folder / f"{catalog}.yaml")
+        except BaseException:
+            for catalog in NAMES:
+                os.replace(kept / f"{catalog}.yaml", folder / f"{catalog}.yaml")
+            raise

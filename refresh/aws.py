@@ -1,0 +1,176 @@
+"""Asks AWS with credentials: on-demand prices and reserved terms, spot prices now, the shapes of instances."""
+
+import json
+import time
+from datetime import UTC, datetime
+from statistics import median
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from refresh.found import Found, RefreshError, commitments, family_of, is_plain_hour
+from refresh.shapes import shape_of
+
+PRICE_LIST, SPOT, SHAPES = "aws-price-list", "ec2-spot", "ec2"
+SOURCES = {
+    PRICE_LIST: "AWS Price List Query API, GetProducts (Linux, shared tenancy; bare metal: dedicated)",
+    SPOT: "Amazon EC2 DescribeSpotPriceHistory, Linux/UNIX, over the zones of the region",
+    SHAPES: "Amazon EC2 DescribeInstanceTypes",
+}
+LINUX = {"operatingSystem": "Linux", "preInstalledSw": "NA", "capacitystatus": "Used", "marketoption": "OnDemand"}
+SOLD_AS = (
+    {"tenancy": "Shared", "productFamily": "Compute Instance"},
+    {"tenancy": "Dedicated", "productFamily": "Compute Instance (bare metal)"},
+)
+THROTTLES = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
+PATIENCE = (1, 2, 4, 8, 16)  # seconds between tries when AWS asks for fewer requests, after botocore's own tries
+MANNERS = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=20, read_timeout=60)
+
+
+def fetch(session, scope, progress, sleep=time.sleep):
+    """All that AWS says about the scope; raises RefreshError with a sentence."""
+    found = Found(sources=dict(SOURCES))
+    try:
+        opted_in = _opted_in(session, sleep)
+        pricing = session.client("pricing", region_name="us-east-1", config=MANNERS)
+        for region in [region for region in scope.regions if region in opted_in]:
+            client = session.client("ec2", region_name=region, config=MANNERS)
+            read_shapes(client, region, scope, found, sleep)
+        wanted = {instance for instance in scope.known | set(found.shapes) if scope.wants(instance)}
+        for place, region in enumerate(scope.regions, 1):
+            read_on_demand(pricing, region, wanted, scope, found, sleep)
+            if region in opted_in:
+                client = session.client("ec2", region_name=region, config=MANNERS)
+                read_spot(client, region, sorted(wanted), found, sleep)
+            else:
+                found.note(f"{region} is not switched on in this account: its spot prices stay as they were")
+            seen = [sum(key[1] == region for key in found.prices[market]) for market in ("on_demand", "spot")]
+            progress(f"[{place}/{len(scope.regions)}] {region}: {seen[0]} on demand, {seen[1]} spot")
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "an error")
+        raise RefreshError(f"AWS answered {error.operation_name} with {code}; {_cure(code)}.") from error
+    except BotoCoreError as error:
+        raise RefreshError(f"AWS could not be asked ({error}); check the network and the credentials.") from error
+    return found
+
+
+def _cure(code):
+    if code in THROTTLES:
+        return "wait some minutes and run it again, or ask for fewer regions with --region"
+    if "AccessDenied" in code or "Unauthorized" in code:
+        return "give the credentials that permission, or use the public files with --public"
+    return "check the credentials, or use the public files with --public"
+
+
+def pages(call, sleep, **request):
+    """Every page of a paginated call; a throttled page is asked for again with growing pauses."""
+    token = {}
+    while True:
+        for pause in (*PATIENCE, None):
+            try:
+                page = call(**request, **token)
+                break
+            except ClientError as error:
+                if pause is None or error.response.get("Error", {}).get("Code") not in THROTTLES:
+                    raise
+                sleep(pause)
+        yield page
+        if not page.get("NextToken"):
+            return
+        token = {"NextToken": page["NextToken"]}
+
+
+def _opted_in(session, sleep):
+    client = session.client("ec2", region_name="us-east-1", config=MANNERS)
+    regions = [region for page in pages(client.describe_regions, sleep, AllRegions=True) for region in page["Regions"]]
+    return {region["RegionName"] for region in regions if region.get("OptInStatus") != "not-opted-in"}
+
+
+def read_shapes(client, region, scope, found, sleep):
+    """Instances with a GPU whose card the catalog knows; G and P are AWS's letters for GPU families."""
+    names = [f"{family}.*" for family in scope.families] if scope.families else ["g*", "p*"]
+    request = {"Filters": [{"Name": "instance-type", "Values": names}]}
+    for page in pages(client.describe_instance_types, sleep, **request):
+        for answer in page["InstanceTypes"]:
+            shape, note = shape_of(answer, scope.cards)
+            if shape:
+                found.shapes[answer["InstanceType"]] = shape
+            elif note:
+                found.note(note)
+    found.shaped.add(region)
+
+
+def read_on_demand(pricing, region, wanted, scope, found, sleep):
+    """On-demand prices and reserved terms of one region."""
+    for sold_as in SOLD_AS:
+        filters = {"regionCode": region, **LINUX, **sold_as}
+        request = {
+            "ServiceCode": "AmazonEC2",
+            "FormatVersion": "aws_v1",
+            "MaxResults": 100,
+            "Filters": [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in filters.items()],
+        }
+        for page in pages(pricing.get_products, sleep, **request):
+            for text in page["PriceList"]:
+                _read_product(json.loads(text), region, wanted, scope, found)
+    for market in ("on_demand", "commit_1y", "commit_3y"):
+        found.covered[market].add(region)
+
+
+def _read_product(item, region, wanted, scope, found):
+    attributes, terms = item["product"]["attributes"], item.get("terms", {})
+    instance = attributes.get("instanceType", "")
+    if attributes.get("regionCode") != region:
+        return
+    if not is_plain_hour(instance, attributes.get("usagetype", ""), attributes.get("marketoption")):
+        return
+    if instance not in wanted:
+        if attributes.get("instanceFamily") == "GPU instance" and scope.wants(instance) and instance not in scope.known:
+            found.note(f"{instance} is sold in {region}, but its card is not in gpus.yaml: add the card first")
+        return
+    found.regions[region] = attributes.get("location", region).rpartition("(")[2].rstrip(")")
+    prices = [price for term in terms.get("OnDemand", {}).values() for price in _usd(term)]
+    if prices:
+        usd = max(price for _, price in prices)
+        found.put("on_demand", instance, region, PRICE_LIST, usd_per_hour=usd, basis="published")
+    reserved = (
+        (
+            *(term["termAttributes"].get(name) for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption")),
+            _usd(term),
+        )
+        for term in terms.get("Reserved", {}).values()
+    )
+    for market, figures in commitments(reserved).items():
+        found.put(market, instance, region, PRICE_LIST, **figures)
+
+
+def _usd(term):
+    """(unit, USD) of a term's price dimensions; other currencies (China) are left out."""
+    dimensions = term["priceDimensions"].values()
+    return [(one["unit"], float(one["pricePerUnit"]["USD"])) for one in dimensions if "USD" in one["pricePerUnit"]]
+
+
+def read_spot(client, region, instances, found, sleep):
+    """The spot price now in force: median, lowest and highest over the zones, the newest of each zone."""
+    request = {"InstanceTypes": instances, "ProductDescriptions": ["Linux/UNIX"], "StartTime": datetime.now(UTC)}
+    newest = {}
+    for page in pages(client.describe_spot_price_history, sleep, **request):
+        for item in page["SpotPriceHistory"]:
+            zone = item.get("AvailabilityZoneId") or item["AvailabilityZone"]
+            key = item["InstanceType"], zone
+            if key not in newest or newest[key][0] < item["Timestamp"]:
+                newest[key] = item["Timestamp"], float(item["SpotPrice"])
+    zones = {}
+    for (instance, _), (_, usd) in newest.items():
+        zones.setdefault(instance, []).append(usd)
+    for instance, prices in zones.items():
+        figures = {
+            "usd_per_hour": round(median(prices), 6),
+            "low_usd_per_hour": min(prices),
+            "high_usd_per_hour": max(prices),
+        }
+        found.put("spot", instance, region, SPOT, **figures, zones=len(prices), basis="observed")
+    found.covered["spot"].add(region)
+
+
+__all__ = ["family_of", "fetch", "pages", "read_on_demand", "read_shapes", "read_spot"]

@@ -1,0 +1,77 @@
+"""What a refresh asked for and what AWS answered, before it is merged; and how terms become a price per hour."""
+
+from dataclasses import dataclass, field
+
+MARKETS = ("on_demand", "commit_1y", "commit_3y", "spot", "interruption")
+HOURS_PER_YEAR = 8760
+UPFRONT = (
+    "No Upfront",
+    "Partial Upfront",
+    "All Upfront",
+)  # the first that is offered is taken: it compares best with on demand
+
+
+class RefreshError(Exception):
+    """One sentence: what failed and what to do; nothing has been written."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is asked for: regions, families (None: all with a GPU) and the instance types that the catalog holds."""
+
+    regions: tuple
+    families: tuple | None
+    known: frozenset
+    cards: dict
+
+    def wants(self, instance):
+        return self.families is None or family_of(instance) in self.families
+
+
+@dataclass
+class Found:
+    """Market -> (instance, region) -> figures; per market the regions that answered in full; shapes of instances."""
+
+    prices: dict = field(default_factory=lambda: {market: {} for market in MARKETS})
+    covered: dict = field(default_factory=lambda: {market: set() for market in MARKETS})
+    sources: dict = field(default_factory=dict)
+    shapes: dict = field(default_factory=dict)
+    shaped: set = field(default_factory=set)
+    regions: dict = field(default_factory=dict)
+    notes: list = field(default_factory=list)
+
+    def put(self, market, instance, region, source, **figures):
+        """Keep a price; of two for the same thing the dearer stays, so that nothing is understated."""
+        held = self.prices[market].get((instance, region))
+        if held is None or figures.get("usd_per_hour", 0) > held.get("usd_per_hour", 0):
+            self.prices[market][instance, region] = {**figures, "source": source}
+
+    def note(self, text):
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def family_of(instance):
+    return instance.partition(".")[0]
+
+
+def is_plain_hour(instance, usage, market_option):
+    """A running Linux hour on demand: no capacity block, no reservation; bare metal is sold as dedicated use."""
+    kinds = ("BoxUsage", "DedicatedUsage") if ".metal" in instance else ("BoxUsage",)
+    return usage.partition(":")[0].endswith(kinds) and market_option in ("OnDemand", "", None)
+
+
+def commitments(terms):
+    """Reserved terms (length, class, option, [(unit, USD)]) as USD per hour: hourly + upfront / hours of the term."""
+    offers = {}
+    for length, offering, option, prices in terms:
+        years = {"1yr": 1, "3yr": 3}.get(length)
+        if offering != "standard" or not years or option not in UPFRONT:
+            continue
+        hourly = sum(usd for unit, usd in prices if unit == "Hrs")
+        upfront = sum(usd for unit, usd in prices if unit == "Quantity")
+        usd_per_hour = round(hourly + upfront / (HOURS_PER_YEAR * years), 6)
+        if usd_per_hour > 0:
+            offer = (UPFRONT.index(option), usd_per_hour, f"reserved, standard, {option.lower()}")
+            offers[years] = min(offers.get(years, offer), offer)
+    return {f"commit_{years}y": {"usd_per_hour": usd, "kind": kind} for years, (_, usd, kind) in offers.items()}

@@ -1,0 +1,175 @@
+"""Puts what AWS answered into the catalogs' documents; says what changed and what looks wrong. Writes nothing."""
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import date
+
+from refresh.found import MARKETS, family_of
+
+LEAP_RATIO = 3  # a price that moves further than this, up or down, is doubted
+ESTIMATE_AFTER_DAYS = 90  # an observed spot price younger than this is not replaced by an estimate
+SAME_SHAPE = ("gpu", "gpus", "vcpus", "memory_gib")
+WORDS = {"on_demand": "on demand", "commit_1y": "1-year commitment", "commit_3y": "3-year commitment", "spot": "spot"}
+
+
+@dataclass
+class Merged:
+    """The new documents; the changes and the doubts, a sentence each."""
+
+    documents: dict
+    changes: list = field(default_factory=list)
+    doubts: list = field(default_factory=list)
+
+
+def merge(documents, found, scope, today):
+    """The documents (prices, price_history, instances) with what was found, as of `today` (ISO)."""
+    merged = Merged(deepcopy(documents))
+    prices, history = merged.documents["prices"], merged.documents["price_history"]
+    _merge_shapes(merged, found, scope, today)
+    instances = merged.documents["instances"]["instances"]
+    for region, name in found.regions.items():
+        prices["regions"].setdefault(region, name)
+    before = {key: dict(row) for key, row in _rows(prices)}
+    for market in MARKETS[:-1]:
+        _drop_gone(merged, market, found, scope)
+        for (instance, region), figures in sorted(found.prices[market].items()):
+            if instance in instances:
+                _merge_price(merged, market, instance, region, figures, before, today)
+    for (instance, region), said in sorted(found.prices["interruption"].items()):
+        row = prices["prices"].get(instance, {}).get(region)
+        if row is not None:
+            old = row.get("interruption", {}).get("band", "unknown")
+            row["interruption"] = {"band": said["band"], "as_of": today, "source": said["source"]}
+            if old != said["band"]:
+                merged.changes.append(f"interruption {instance} {region}: {old} -> {said['band']}")
+    for key, row in _rows(prices):
+        _remember(history["price_history"], key, before.get(key, {}), row)
+    _tidy(merged.documents, {**documents["prices"]["sources"], **found.sources}, today)
+    return merged
+
+
+def _rows(prices):
+    for instance, by_region in prices["prices"].items():
+        for region, row in by_region.items():
+            yield (instance, region), row
+
+
+def _merge_price(merged, market, instance, region, figures, before, today):
+    old, new = before.get((instance, region), {}).get(market), figures["usd_per_hour"]
+    name = f"{WORDS[market]} {instance} {region}"
+    if new <= 0:
+        if old:
+            merged.doubts.append(f"{name} falls to zero (it was {old['usd_per_hour']:g} on {old['as_of']})")
+            merged.documents["prices"]["prices"][instance][region].pop(market, None)
+        return
+    estimated = figures.get("basis") == "estimated"
+    if old and estimated and old["basis"] == "observed" and _days(old["as_of"], today) < ESTIMATE_AFTER_DAYS:
+        return
+    row = merged.documents["prices"]["prices"].setdefault(instance, {}).setdefault(region, {})
+    row[market] = {
+        **{key: value for key, value in figures.items() if key != "source"},
+        "as_of": today,
+        "source": figures["source"],
+    }
+    if market == "spot" and not estimated:
+        row.pop("spot_newest", None)
+    if old is None:
+        merged.changes.append(f"{name}: new, {new:g}")
+        return
+    was = old["usd_per_hour"]
+    if abs(new / was - 1) > 1e-9:
+        merged.changes.append(f"{name}: {was:g} -> {new:g} ({new / was - 1:+.1%})")
+    alike = estimated == (old.get("basis") == "estimated") and old.get("kind") == figures.get("kind")
+    if alike and not 1 / LEAP_RATIO <= new / was <= LEAP_RATIO:
+        merged.doubts.append(f"{name} goes from {was:g} to {new:g}, more than {LEAP_RATIO} times")
+
+
+def _drop_gone(merged, market, found, scope):
+    """A price that AWS no longer gives in a region that answered in full is taken out; a published one with a doubt."""
+    gone, left = {}, set()
+    for (instance, region), row in _rows(merged.documents["prices"]):
+        if region not in found.covered[market] or market not in row or not scope.wants(instance):
+            continue
+        place = (family_of(instance), "all regions" if market == "spot" else region)
+        if (instance, region) in found.prices[market]:
+            left.add(place)
+            continue
+        old = row.pop(market)
+        merged.changes.append(f"{WORDS[market]} {instance} {region}: {old['usd_per_hour']:g} -> none")
+        if old.get("basis") in ("published", "observed"):
+            gone.setdefault(place, []).append(f"{instance} {region}")
+    for place, names in gone.items():
+        if market == "on_demand" or (market == "spot" and place not in left):
+            family = "" if place in left else f"; family {place[0]} vanishes there"
+            merged.doubts.append(f"{WORDS[market]}: no price any more for {', '.join(names)}{family}")
+
+
+def _merge_shapes(merged, found, scope, today):
+    instances = merged.documents["instances"]["instances"]
+    for instance, shape in sorted(found.shapes.items()):
+        old, entry = instances.get(instance), {**shape, "source": "ec2", "checked_on": today}
+        if old is None:
+            instances[instance] = entry
+            merged.changes.append(f"new instance type {instance}: {shape['gpus']} x {shape['gpu']}")
+            continue
+        differing = [name for name in SAME_SHAPE if old[name] != shape[name]]
+        for name in differing:
+            merged.doubts.append(f"instance {instance}: {name} goes from {old[name]} to {shape[name]}")
+            old[name] = shape[name]
+        if not old["current"]:
+            merged.changes.append(f"instance {instance} is listed again")
+        old.update(source="ec2", checked_on=today, current=True)
+    regions = set(merged.documents["prices"]["regions"])
+    if regions <= found.shaped:  # only when every region was asked is a type that is in none of them gone
+        for instance, entry in instances.items():
+            if scope.wants(instance) and entry["current"] and instance not in found.shapes:
+                entry["current"] = False
+                merged.changes.append(f"instance {instance} is no longer listed by EC2")
+    merged.documents["instances"]["instances"] = dict(sorted(instances.items()))
+
+
+def _remember(history, key, before, now):
+    """A price that changed is kept with the first day on which it was seen; estimates are not worth keeping."""
+    for market in MARKETS[:-1]:
+        old, new = before.get(market), now.get(market)
+        usd = [price and price["usd_per_hour"] for price in (old, new)]
+        if old is None or usd[0] == usd[1]:
+            continue
+        kept = history.get(key[0], {}).get(key[1], {}).get(market, [])
+        for price in (old, new):
+            if (
+                not price
+                or price.get("basis") == "estimated"
+                or (kept and kept[-1]["usd_per_hour"] == price["usd_per_hour"])
+            ):
+                continue
+            if not kept or kept[-1]["as_of"] < price["as_of"]:
+                kept.append({name: price[name] for name in ("usd_per_hour", "as_of", "source")})
+        if kept:
+            history.setdefault(key[0], {}).setdefault(key[1], {})[market] = kept
+
+
+def _tidy(documents, sources, today):
+    """Sorted entries, the sources that are used and no other, the day of the check."""
+    prices, history, instances = documents["prices"], documents["price_history"], documents["instances"]
+    for document, name in ((prices, "prices"), (history, "price_history")):
+        document[name] = {instance: dict(sorted(rows.items())) for instance, rows in sorted(document[name].items())}
+    prices["regions"] = dict(sorted(prices["regions"].items()))
+    for document, name in ((prices, "prices"), (history, "price_history"), (instances, "instances")):
+        used = set(_sources(document[name])) | set(_sources(document.get("capacity_blocks", {})))
+        document["sources"] = {
+            key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used
+        }
+        document["checked_on"] = today
+
+
+def _sources(entry):
+    for key, value in entry.items() if isinstance(entry, dict) else enumerate(entry):
+        if key == "source":
+            yield from [value] if isinstance(value, str) else value
+        elif isinstance(value, dict | list):
+            yield from _sources(value)
+
+
+def _days(before, after):
+    return (date.fromisoformat(after) - date.fromisoformat(before)).days

@@ -1,0 +1,115 @@
+"""Asks without credentials: the public offer files (CSV, streamed) and the Spot Advisor (savings, interruptions)."""
+
+import csv
+import json
+from http.client import HTTPException
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from refresh.found import Found, RefreshError, commitments, is_plain_hour
+
+OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
+SOURCES = {
+    OFFERS: "AWS public offer file of the region, AmazonEC2/current/<region>/index.csv",
+    ADVISOR: "AWS Spot Instance Advisor: on demand less its savings of the last 30 days; its band of interruptions",
+}
+OFFER_URL = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{region}/index.csv"
+ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
+SHOW_EVERY_BYTES = 100 * 2**20
+
+
+def fetch(scope, progress, open_url=urlopen):
+    """On-demand prices, reserved terms and spot estimates; raises RefreshError with a sentence."""
+    found = Found(sources=dict(SOURCES))
+    try:
+        for place, region in enumerate(scope.regions, 1):
+            label = f"[{place}/{len(scope.regions)}] {region}"
+            read_offers(region, scope, found, open_url, lambda text, label=label: progress(f"{label}: {text}"))
+            progress(f"{label}: {sum(key[1] == region for key in found.prices['on_demand'])} on demand")
+        read_advisor(scope, found, open_url)
+    except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
+        raise RefreshError(
+            f"the public price files could not be read ({error}); check the network and run it again."
+        ) from error
+    estimate_spot(found)
+    return found
+
+
+def read_offers(region, scope, found, open_url, progress):
+    """One region's offer file: hundreds of MiB, read line by line; only Linux hours of wanted instances stay."""
+    reserved = {}
+    with open_url(OFFER_URL.format(region=region), timeout=60) as answer:
+        lines = _lines(answer, region, progress)
+        rows = csv.reader(line for line in lines if line.startswith('"SKU"') or ("Linux" in line and "Usage" in line))
+        columns = next(rows, None)
+        if not columns or "PricePerUnit" not in columns:
+            raise RefreshError(f"the offer file of {region} has no header as expected; run it again later.")
+        for values in rows:
+            row = dict(zip(columns, values, strict=True))
+            if _wanted(row, region, scope, found):
+                _keep(row, region, found, reserved)
+    for instance, terms in reserved.items():
+        for market, figures in commitments((*term, prices) for (*term, _), prices in terms.items()).items():
+            found.put(market, instance, region, OFFERS, **figures)
+    for market in ("on_demand", "commit_1y", "commit_3y"):
+        found.covered[market].add(region)
+
+
+def _lines(answer, region, progress):
+    """The answer's lines as text; a file that ends before its announced length is an error, not a short price list."""
+    announced, read, shown = answer.headers.get("Content-Length"), 0, SHOW_EVERY_BYTES
+    for line in answer:
+        read += len(line)
+        if read >= shown:
+            shown += SHOW_EVERY_BYTES
+            progress(f"{read // 2**20} MiB read")
+        yield line.decode("utf-8")
+    if announced is not None and read != int(announced):
+        raise RefreshError(f"the offer file of {region} broke off after {read} of {announced} bytes; run it again.")
+
+
+def _wanted(row, region, scope, found):
+    instance = row["Instance Type"]
+    tenancy, family = (
+        ("Dedicated", "Compute Instance (bare metal)") if ".metal" in instance else ("Shared", "Compute Instance")
+    )
+    linux = row["Operating System"] == "Linux" and row.get("Pre Installed S/W", "NA") in ("", "NA")
+    sold = row["Tenancy"] == tenancy and row["Product Family"] == family and row.get("CapacityStatus", "Used") == "Used"
+    if not (linux and sold and is_plain_hour(instance, row["usageType"], row.get("MarketOption"))):
+        return False
+    if row.get("Currency") != "USD" or not scope.wants(instance):
+        return False
+    if instance not in scope.known and row.get("Instance Family") == "GPU instance":
+        found.note(f"{instance} is sold in {region} and new: its shape comes in when the refresh runs with credentials")
+    return instance in scope.known
+
+
+def _keep(row, region, found, reserved):
+    instance, usd = row["Instance Type"], float(row["PricePerUnit"])
+    found.regions[region] = row.get("Location", region).rpartition("(")[2].rstrip(")")
+    if row["TermType"] == "OnDemand":
+        found.put("on_demand", instance, region, OFFERS, usd_per_hour=usd, basis="published")
+    elif row["TermType"] == "Reserved":
+        term = tuple(row[name] for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption", "OfferTermCode"))
+        reserved.setdefault(instance, {}).setdefault(term, []).append((row["Unit"], usd))
+
+
+def read_advisor(scope, found, open_url):
+    """Savings over on demand and the band of interruptions, per region and type, Linux."""
+    with open_url(ADVISOR_URL, timeout=60) as answer:
+        advice = json.load(answer)
+    bands = {band["index"]: band["label"] for band in advice["ranges"]}
+    for region in scope.regions:
+        for instance, said in advice["spot_advisor"].get(region, {}).get("Linux", {}).items():
+            if instance in scope.known and scope.wants(instance):
+                figures = {"band": bands[said["r"]], "savings_ratio": said["s"] / 100}
+                found.put("interruption", instance, region, ADVISOR, **figures)
+
+
+def estimate_spot(found):
+    """Spot as on demand less the advisor's savings: an estimate, and marked as one; savings below zero say nothing."""
+    for (instance, region), said in found.prices["interruption"].items():
+        on_demand = found.prices["on_demand"].get((instance, region), {}).get("usd_per_hour", 0)
+        if on_demand > 0 and 0 <= said["savings_ratio"] < 1:
+            usd = round(on_demand * (1 - said["savings_ratio"]), 4)
+            found.put("spot", instance, region, ADVISOR, usd_per_hour=usd, basis="estimated")

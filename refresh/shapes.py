@@ -1,0 +1,56 @@
+"""An instance as DescribeInstanceTypes answers it, as an entry of instances.yaml."""
+
+import re
+
+SXM = ("SXM", "Superchip")  # cards that NVLink joins; all others meet over PCIe
+
+
+def shape_of(answer, cards):
+    """(entry, "") for a GPU instance whose card is known, (None, why not) for another card, (None, "") without a GPU.
+
+    `cards` maps (name, MiB) as the EC2 API gives them to (id, form factor). A fraction of a card has Count 0.
+    """
+    gpus = answer.get("GpuInfo", {}).get("Gpus", [])
+    if not gpus:
+        return None, ""
+    instance, card = answer["InstanceType"], gpus[0]
+    mebibytes = card.get("MemoryInfo", {}).get("SizeInMiB", 0)
+    gpu, form = cards.get((card.get("Name"), mebibytes), (None, ""))
+    if gpu is None:
+        maker = card.get("Manufacturer", "")
+        return (
+            None,
+            f"{instance} carries {maker} {card.get('Name')} with {mebibytes} MiB, which gpus.yaml does not hold",
+        )
+    count = sum(one.get("Count") or one.get("LogicalGpuCount") or 1 for one in gpus)
+    joined = count > 1 and form.startswith(SXM)
+    entry = {
+        "family": instance.partition(".")[0],
+        "gpu": gpu,
+        "gpus": count,
+        "gpu_fraction": float(card.get("GpuPartitionSize") or 1.0),
+        "vcpus": answer["VCpuInfo"]["DefaultVCpus"],
+        "memory_gib": plain(answer["MemoryInfo"]["SizeInMiB"] / 1024),
+        "arm": "arm64" in answer.get("ProcessorInfo", {}).get("SupportedArchitectures", []),
+        "interconnect": "single GPU" if count == 1 else "NVLink" if joined else "PCIe",
+        "nvlink_domain_gpus": count if joined else 1,
+        "network_bytes_per_second": _network(answer.get("NetworkInfo", {})),
+        "efa_interfaces": answer.get("NetworkInfo", {}).get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
+        "local_nvme_bytes": answer.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0) * 1e9 or 0,
+        "current": True,
+    }
+    return {name: value for name, value in entry.items() if value is not None}, ""
+
+
+def _network(info):
+    """Sustained bytes per second: the baselines added, or a label without 'up to'; None where neither is said."""
+    baselines = [card.get("BaselineBandwidthInGbps") for card in info.get("NetworkCards", [])]
+    if baselines and all(baselines):
+        return sum(baselines) / 8 * 1e9
+    label = re.fullmatch(r"(?:(\d+)x )?([\d.]+) Gigabit", info.get("NetworkPerformance", ""))
+    return int(label[1] or 1) * float(label[2]) / 8 * 1e9 if label else None
+
+
+def plain(number):
+    """A whole number without its decimal point."""
+    return int(number) if float(number).is_integer() else number
