@@ -1,0 +1,156 @@
+"""Runs the formulas over a table of scenarios: one row and a million take the same way."""
+
+import numpy as np
+import pandas as pd
+
+from calc import blocks, heads, memory, overhead, parallel, phases
+from calc.derived import derive_before_blocks, derive_widths
+from calc.evaluate import evaluate_all
+from calc.joins import join
+from calc.layout_rules import check_layout
+from calc.scenarios import INPUTS, Problems, as_frame, read_inputs
+
+CHUNK_ROWS = 50_000
+STAGES = ((1.0, 0.0), (0.0, 1.0))  # the first and the last stage of a pipeline: embedding, head
+COUNTS = ("parameters", "active_parameters", "trained_parameters")
+
+
+def estimate(table, catalogs):
+    """Scenarios (a DataFrame, or one dict) with defaults filled in, followed by the results; same order, every row present."""
+    frame = as_frame(table)
+    parts = [_estimate_chunk(frame.iloc[start:start + CHUNK_ROWS], catalogs) for start in range(0, max(len(frame), 1), CHUNK_ROWS)]
+    results = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    extra = [name for name in frame.columns if name not in results.columns]
+    if extra:
+        results = pd.concat([frame[extra].reset_index(drop=True), results], axis=1)
+    return results.iloc[0].to_dict() if isinstance(table, dict) else results
+
+
+def _estimate_chunk(frame, catalogs):
+    columns, _ = scenario_results(frame, catalogs)
+    return pd.DataFrame(columns)
+
+
+def prepare(frame, catalogs):
+    """Inputs read and joined with the catalogs, and what is wrong with them."""
+    problems = Problems(len(frame))
+    inputs = read_inputs(frame, problems)
+    table = join(inputs, catalogs, problems)
+    check_layout(table, problems)
+    table["rows"] = len(frame)
+    return inputs, table, problems
+
+
+def scenario_results(frame, catalogs):
+    """Input and result columns of a table of scenarios as a dict, and the joined table that they came from."""
+    from calc.solve import solve_columns
+
+    inputs, table, problems = prepare(frame, catalogs)
+    results = memory_columns(table, catalogs)
+    table.update(results)
+    uncovered = np.isnan(results["allocated_peak_bytes"])
+    problems.add(uncovered, lambda row: _not_covered(table, row, catalogs))
+    evaluate_all(overhead.VERDICT, table)
+    table["fits"] = np.where(uncovered | (problems.text != ""), "", table["fits"])
+    results |= {name: table[name] for name in ("gpu_memory_bytes", "headroom_bytes", "fits")}
+    results |= solve_columns(table, catalogs)
+    bad = problems.text != ""
+    for name, values in results.items():
+        results[name] = np.where(bad, "" if values.dtype == object else np.nan, values) if name not in COUNTS else values
+    shown = {column.name: table[column.name] if column.name in table else inputs[column.name] for column in INPUTS}
+    return {**shown, **results, "problem": problems.text}, table
+
+
+def _not_covered(table, row, catalogs):
+    kinds = [*catalogs.blocks, "an unknown kind"]
+    kind = kinds[int(table["stack_kind"][0, row])]
+    form = blocks.FORMATS[int(table["activation_format"][row])]
+    how = " with LoRA" if table["adapts"][row] else ""
+    return f"Blocks of kind {kind} were not measured in {form} with attention {table['attention'][row]} and recompute {table['recompute'][row]}{how}; choose another precision, attention or recompute."
+
+
+def memory_columns(table, catalogs):
+    """Memory results of every row: training rows and serving rows each by their own phases, and the fuller end of a pipeline."""
+    rows = table["rows"]
+    out = {}
+    for training in (True, False):
+        chosen = np.flatnonzero((table["trains"] > 0) == training)
+        if not len(chosen):
+            continue
+        part = take(table, chosen) if len(chosen) < rows else table
+        found = _memory_of_kind(part, catalogs, training)
+        for name, values in found.items():
+            if name not in out:
+                out[name] = np.full(rows, "" if values.dtype == object else np.nan, dtype=values.dtype)
+            out[name][chosen] = values
+    return out
+
+
+def take(table, chosen):
+    """The chosen rows of a table of columns and stack columns."""
+    rows = table["rows"]
+    picked = {name: values[..., chosen] if isinstance(values, np.ndarray) and values.ndim and values.shape[-1] == rows else values for name, values in table.items()}
+    return picked | {"rows": len(chosen)}
+
+
+def _memory_of_kind(table, catalogs, training):
+    best = None
+    staged = table["pipeline_parallel"].max() > 1
+    layout = memory_before_stages(table, catalogs)
+    for embedding, head in (STAGES if staged else ((1.0, 1.0),)):
+        here = memory_here(layout, catalogs, training, embedding, head)
+        if best is None:
+            best = here
+        else:
+            fuller = here["allocated_peak_bytes"] > best["allocated_peak_bytes"]
+            best = {name: np.where(fuller, here[name], best[name]) for name in best}
+    return best
+
+
+def memory_before_stages(table, catalogs):
+    """All that does not depend on the pipeline stage."""
+    table = dict(table)
+    evaluate_all(parallel.LAYOUT, table)
+    derive_before_blocks(table)
+    table["stack_attention_case"] = blocks.attention_case(**{name: table[name] for name in blocks.attention_case.__code__.co_varnames[:6]})
+    table["stack_sizes"] = blocks.block_sizes(**{name: table[name] for name in blocks.block_sizes.__code__.co_varnames[:20]})
+    found = blocks.block_columns(table, catalogs)
+    for name, values in found.items():
+        table[name] = np.where(table["stack_layers"] > 0, values, 0.0)
+    heads.head_columns(table, catalogs)
+    evaluate_all(memory.BEFORE_BLOCKS, table)
+    return table
+
+
+def memory_here(layout, catalogs, training, holds_embedding, holds_head):
+    """Memory at one end of the pipeline; both ends where there is none."""
+    table = dict(layout)
+    alone = table["pipeline_parallel"] == 1
+    table["holds_embedding"] = np.where(alone, 1.0, holds_embedding)
+    table["holds_head"] = np.where(alone, 1.0, holds_head)
+    table["microbatches_in_flight"] = np.where(alone | (holds_head > 0), 1.0, table["pipeline_parallel"])
+    evaluate_all(parallel.HELD, table)
+    derive_widths(table)
+    evaluate_all(memory.RESIDENT, table)
+    if training:
+        evaluate_all(memory.TRAINING, table)
+        table["dequantized_bytes"] = memory.dequantized_bytes(table["dequantized_bytes_each"], table["stack_largest_linear"], table["tensor_parallel"])
+        evaluate_all(phases.BUFFERS, table)
+    else:
+        evaluate_all(memory.INFERENCE, table)
+        heads.inference_columns(table)
+    pairs = phases.moments(table, training)
+    breakdown, phase, totals = phases.peak(pairs, table["rows"])
+    evaluate_all((trained_parameters,), table)
+    result = {name: np.broadcast_to(table[name], table["rows"]).astype(float) for name in COUNTS} | breakdown
+    result["allocated_peak_bytes"] = sum(breakdown.values())
+    table["allocated_peak_bytes"] = result["allocated_peak_bytes"]
+    evaluate_all(overhead.OVERHEAD, table)
+    for name in ("overhead_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes"):
+        result[name] = table[name]
+    return result | {"peak_phase": phase}
+
+
+def trained_parameters(trains, adapts, parameters, stack_layers, stack_adapter_parameters):
+    """Trained parameters of the whole model."""
+    return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0), parameters)

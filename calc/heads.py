@@ -1,0 +1,56 @@
+"""The two ends of a model: final norm, logits and loss, by kind of head (catalogs/heads.yaml). Bytes."""
+
+from functools import cache
+
+import numpy as np
+
+from calc.blocks import FORMATS, SIZES, vector
+
+
+@cache
+def head_tables(catalogs):
+    """Per model row the number of its head, and per (head, format) the logit widths and the outside vector."""
+    entries = list(catalogs.heads.values())
+    owner = {family: number for number, head in enumerate(entries) for family in head["families"]}
+    default = next(number for number, head in enumerate(entries) if not head["families"])
+    numbers = np.array([owner.get(kind, default) for kind in catalogs.models["model_type"]])
+    widths = np.full((len(entries), len(FORMATS), 3), np.nan)
+    outside = np.full((len(entries), len(FORMATS), len(SIZES)), np.nan)
+    for number, head in enumerate(entries):
+        for form in head["forms"]:
+            f = FORMATS.index(form["format"])
+            widths[number, f] = form["forward"], form["saved"], form["backward"]
+            outside[number, f] = vector(form["outside"])
+    return numbers, widths, outside
+
+
+def head_columns(table, catalogs):
+    """Logit widths, and what stays outside the blocks, for the forward and the backward pass."""
+    numbers, widths, outside = head_tables(catalogs)
+    at = numbers[table["model_row"]], table["activation_format"]
+    divided_loss = 4.0 * (table["vocabulary_split"] > 1)
+    extra = table["implementation_logits_output_bytes_each"]
+    table["logits_forward_bytes_each"] = widths[at][:, 0] + divided_loss + extra
+    table["logits_backward_bytes_each"] = widths[at][:, 2] + divided_loss + extra
+    hidden, one = (outside[at][:, SIZES.index(name)] for name in ("hidden", "one"))
+    split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
+    tokens = table["batch"] * np.where(table["has_source"] > 0, table["decoder_tokens"], table["sequence_tokens"]) / table["context_parallel"]
+    positions = 4 * table["head_dim"] * table["sequence_tokens"] / table["context_parallel"]
+    table["outside_saved_bytes"] = tokens * (hidden * table["hidden"] / split + one) + positions
+    table["outside_backward_bytes"] = positions + tokens * one
+    table["head_is_linear"] = np.ones_like(table["batch"])
+
+
+def inference_columns(table):
+    """Logits and final hidden states of the prompt and of one decoding step."""
+    tokens = table["batch"] * table["prompt_tokens"]
+    scored = np.where(table["logits"] == "all", tokens, table["batch"])
+    elements = table["outputs"] / table["vocabulary_split"] * table["holds_head"]
+    width = np.maximum(table["compute_bytes_each"], 2.0)
+    width = np.where(table["activation_format"] == 1, 4.0, width)
+    encodes = np.isin(table["model_kind"].astype(str), ["encoder"])
+    classifies = np.isin(table["model_kind"].astype(str), ["vision", "dual"])
+    scored = np.where(encodes, tokens, np.where(classifies, table["batch"], scored))
+    table["prefill_logits_bytes"] = scored * elements * width
+    table["prefill_hidden_bytes"] = tokens * table["hidden"] * width
+    table["decode_logits_bytes"] = np.where(encodes | classifies, 0.0, table["batch"] * elements * width)

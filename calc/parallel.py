@@ -1,0 +1,149 @@
+"""What each GPU holds: how a layout divides the model, its tokens and its states. Counts of elements and tokens, not bytes.
+
+Stack quantities have shape (stacks, rows). `holds_embedding` and `holds_head` say which end of a pipeline the GPU is at.
+"""
+
+import numpy as np
+
+
+def data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel):
+    """Replicas of the model. GPUs / (tensor x pipeline x context)."""
+    return np.maximum(np.floor(gpus / (tensor_parallel * pipeline_parallel * context_parallel)), 1)
+
+
+def shard_gpus(data_parallel, context_parallel):
+    """GPUs over which ZeRO and FSDP divide: data parallel x context parallel (torchtitan's shard mesh)."""
+    return data_parallel * context_parallel
+
+
+def fsdp_active(implementation_fsdp, shards_gradients, shard_gpus, trains):
+    """1 where weights are kept as shards and gathered (FSDP2): ZeRO 2 and 3 on more than one GPU."""
+    return implementation_fsdp * shards_gradients * (shard_gpus > 1) * trains
+
+
+def autocast_active(autocast_bytes_each, fsdp_active, implementation_autocasts_shards, shards_gradients, trains):
+    """1 under autocast. Sharded mixed precision gathers 16-bit copies and runs a plain 16-bit model instead."""
+    sharded = np.maximum(fsdp_active, shards_gradients)
+    return (autocast_bytes_each > 0) * trains * np.where(implementation_autocasts_shards > 0, 1, 1 - sharded)
+
+
+def activation_format(precision_format, autocast_active, compute_bytes_each):
+    """The column of the block coefficients: 0 bf16, 1 fp32, 2 autocast."""
+    return np.where(precision_format == 2, np.where(autocast_active > 0, 2, 0), precision_format).astype(int)
+
+
+def activation_bytes_each(activation_format):
+    """Width of the gathered norm outputs. [B]"""
+    return np.where(activation_format == 1, 4.0, 2.0)
+
+
+def stack_sequence(stack_side, sequence_tokens, decoder_tokens, fixed_tokens, has_source):
+    """Tokens of one sequence that pass through a stack."""
+    main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
+    return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + 0 * stack_side, fixed_tokens + 0 * stack_side], main + 0 * stack_side)
+
+
+def stack_source_tokens(stack_side, sequence_tokens, fixed_tokens, has_source, stack_cross_attention):
+    """Length of the sequence that cross attention looks at, 0 without cross attention."""
+    return stack_cross_attention * np.where(has_source > 0, sequence_tokens, fixed_tokens)
+
+
+def stack_source_ratio(stack_source_tokens, stack_sequence):
+    """Source tokens per own token."""
+    return stack_source_tokens / np.maximum(stack_sequence, 1)
+
+
+def stack_tokens(batch, stack_sequence, context_parallel):
+    """Tokens of a micro-batch that one GPU works on, per stack."""
+    return batch * stack_sequence / context_parallel
+
+
+def logits_tokens(batch, sequence_tokens, decoder_tokens, context_parallel, has_source, model_kind):
+    """Positions that the head scores in training: every token, or each image once."""
+    main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
+    return batch * np.where(np.isin(model_kind.astype(str), ["vision", "dual"]), 1, main / context_parallel)
+
+
+def stage_layers_ratio(stack_layers, pipeline_parallel):
+    """Share of the blocks on the fullest pipeline stage: whole blocks only."""
+    total = np.maximum(np.sum(stack_layers, axis=0), 1)
+    return np.ceil(total / pipeline_parallel) / total
+
+
+def stack_layers_here(stack_layers, stage_layers_ratio):
+    """Blocks of each stack on the fullest stage."""
+    return stack_layers * stage_layers_ratio
+
+
+def stack_block_parameters_here(stack_block_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel):
+    """Parameters of one block on one GPU: tensor parallel divides all, expert parallel the routed experts."""
+    return (stack_block_parameters - stack_block_expert_parameters + stack_block_expert_parameters / expert_parallel) / tensor_parallel
+
+
+def stack_block_linear_here(stack_block_linear_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel):
+    """Elements of one block's matrices on one GPU."""
+    return (stack_block_linear_parameters - stack_block_expert_parameters + stack_block_expert_parameters / expert_parallel) / tensor_parallel
+
+
+def vocabulary_split(tensor_parallel, implementation_splits_vocabulary):
+    """GPUs over which embedding, head and logits are divided."""
+    return np.where(implementation_splits_vocabulary > 0, tensor_parallel, 1)
+
+
+def head_matrix_parameters(head_parameters, embedding_parameters, tied):
+    """Elements of the matrix that makes the logits, its own or the embedding's."""
+    return np.where(tied > 0, embedding_parameters, head_parameters)
+
+
+def outside_parameters_here(outside_parameters, embedding_parameters, head_parameters, tied, holds_embedding, holds_head, vocabulary_split):
+    """Parameters outside the blocks on one GPU: embedding at the first stage, head at the last, the rest small."""
+    rest = outside_parameters - embedding_parameters - head_parameters
+    embedding = embedding_parameters * np.maximum(holds_embedding, tied * holds_head)
+    return rest + (embedding + head_parameters * holds_head) / vocabulary_split
+
+
+def embedding_parameters_here(embedding_parameters, tied, holds_embedding, holds_head, vocabulary_split):
+    """Elements of the embedding on one GPU."""
+    return embedding_parameters * np.maximum(holds_embedding, tied * holds_head) / vocabulary_split
+
+
+def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
+    """Parameters of all blocks on one GPU."""
+    return np.sum(stack_layers_here * stack_block_parameters_here, axis=0)
+
+
+def linear_parameters_here(stack_layers_here, stack_block_linear_here):
+    """Elements of all block matrices on one GPU."""
+    return np.sum(stack_layers_here * stack_block_linear_here, axis=0)
+
+
+def adapter_parameters_here(stack_layers_here, stack_adapter_parameters, tensor_parallel):
+    """LoRA parameters on one GPU."""
+    return np.sum(stack_layers_here * stack_adapter_parameters, axis=0) / tensor_parallel
+
+
+def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_parameters_here):
+    """Trained parameters inside the blocks on one GPU."""
+    return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here)
+
+
+def trained_outside_here(trains, adapts, outside_parameters_here):
+    """Trained parameters outside the blocks on one GPU."""
+    return trains * (1 - adapts) * outside_parameters_here
+
+
+def largest_parameters_here(stack_block_largest_matrix, embedding_parameters_here, head_matrix_parameters, holds_head, vocabulary_split, tensor_parallel, adapts, lora_rank, hidden):
+    """Elements of the largest single trained tensor on one GPU."""
+    largest = np.maximum(np.max(stack_block_largest_matrix, axis=0) / tensor_parallel, np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split))
+    return np.where(adapts > 0, lora_rank * hidden, largest)
+
+
+LAYOUT = (
+    data_parallel, shard_gpus, fsdp_active, autocast_active, activation_format, activation_bytes_each, stack_sequence,
+    stack_source_tokens, stack_source_ratio, stack_tokens, logits_tokens, stage_layers_ratio, stack_layers_here,
+    stack_block_parameters_here, stack_block_linear_here, vocabulary_split, head_matrix_parameters,
+)
+HELD = (
+    outside_parameters_here, embedding_parameters_here, blocks_parameters_here, linear_parameters_here, adapter_parameters_here,
+    trained_blocks_here, trained_outside_here, largest_parameters_here,
+)

@@ -1,0 +1,199 @@
+"""What is alive when. A moment is a dict of components in bytes; the estimate is the largest moment, and the breakdown is that moment's.
+
+Between the ends of a stack of like blocks memory is linear (each block frees its activations and adds its gradients), so only
+its two ends are looked at. Terms of FSDP, DDP and DeepSpeed: validation/README.md, section "Sharding".
+"""
+
+import numpy as np
+
+from calc.evaluate import evaluate
+
+PARTS = ("weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "logits_bytes", "kv_cache_bytes", "working_bytes")
+PHASES = ("load", "prefill", "decode", "forward", "backward", "step")
+
+
+def last_block_bytes(stack_block_parameters_here, gathered_bytes_each, fsdp_active):
+    """The widest gathered block. FSDP holds it beside the shards. [B]"""
+    return fsdp_active * gathered_bytes_each * np.max(stack_block_parameters_here, axis=0)
+
+
+def gathered_forward_bytes(fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each, outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes):
+    """Whole weights at the head in the forward pass: the root group and one block (torchtitan: the head twice); ZeRO 2 keeps all. [B]"""
+    together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
+    apart = 2 * gathered_bytes_each * head_elements_here
+    kept = (1 - shards_weights) * gathered_bytes_each * (blocks_parameters_here + implementation_head_apart * head_elements_here)
+    return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + kept)
+
+
+def gathered_backward_bytes(fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each, outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes):
+    """Whole weights when the backward pass begins: the root group and the block fetched ahead. [B]"""
+    together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
+    apart = gathered_bytes_each * head_elements_here
+    return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + (1 - shards_weights) * gathered_bytes_each * blocks_parameters_here)
+
+
+def bucket_bytes(full_gradients_bytes, data_parallel, shards_optimizer, shards_gradients, shards_weights, implementation_bucket_elements, implementation_fsdp, trains):
+    """Gradient buckets: DDP holds a copy of all gradients from the start; DeepSpeed twice its bucket while it reduces. [B]"""
+    ddp = (data_parallel > 1) * (shards_gradients == 0) * (implementation_fsdp > 0) * full_gradients_bytes
+    bucket = 2 * np.minimum(implementation_bucket_elements * 2, full_gradients_bytes)
+    return trains * np.where(implementation_bucket_elements > 0, (data_parallel > 1) * bucket, ddp)
+
+
+def held_gradients_bytes(full_gradients_bytes, gradient_shards, accumulation_steps, pipeline_parallel, fsdp_active, trained_parameters_here, reduce_bytes_each, implementation_accumulates_unsharded):
+    """Gradients of earlier micro-batches, alive in the forward pass. FSDP without synchronisation keeps them whole. [B]"""
+    whole = fsdp_active * implementation_accumulates_unsharded
+    kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, full_gradients_bytes / gradient_shards)
+    return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1))
+
+
+def forward(weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, forward_logits_bytes, stack_autocast_bytes, head_autocast_bytes, gathered_forward_bytes, bucket_bytes, dequantized_bytes, implementation_bucket_elements):
+    """The head's forward pass: everything saved, logits upcast."""
+    ddp = np.where(implementation_bucket_elements > 0, 0, bucket_bytes)
+    return {
+        "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes, "gradients_bytes": held_gradients_bytes,
+        "activations_bytes": saved_activations_bytes, "logits_bytes": forward_logits_bytes,
+        "working_bytes": np.sum(stack_autocast_bytes, axis=0) + head_autocast_bytes + gathered_forward_bytes + ddp + dequantized_bytes,
+    }
+
+
+def backward_start(weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, backward_logits_bytes, stack_autocast_bytes, head_autocast_bytes, gathered_backward_bytes, bucket_bytes, keeps_input, implementation_bucket_elements, dequantized_bytes):
+    """The loss's gradient: everything saved and the logits' gradients; checkpointed blocks have lost their autocast copies."""
+    ddp = np.where(implementation_bucket_elements > 0, 0, bucket_bytes)
+    return {
+        "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes, "gradients_bytes": held_gradients_bytes,
+        "activations_bytes": saved_activations_bytes, "logits_bytes": backward_logits_bytes,
+        "working_bytes": (1 - keeps_input) * np.sum(stack_autocast_bytes, axis=0) + head_autocast_bytes + gathered_backward_bytes + ddp + dequantized_bytes,
+    }
+
+
+def block_moments(table):
+    """The backward pass at both ends of every stack: in the widest products, with all gradients of the block, and in their reduction."""
+    layers, kept = table["stack_layers_here"], table["stack_kept_bytes"]
+    tokens, hidden = table["stack_tokens"], table["stack_hidden"]
+    f, keeps = table["fsdp_active"], 1 - table["shards_weights"]
+    apart = table["implementation_head_apart"]
+    p, g, shards = table["gathered_bytes_each"], table["reduce_bytes_each"], table["gradient_shards"]
+    width, trained_ratio = table["gradient_width_bytes_each"], table["trained_ratio"]
+    elements = table["stack_block_parameters_here"]
+    trained = elements * trained_ratio
+    outside = table["trained_outside_here"]
+    head_gradient = table["head_elements_here"] * table["holds_head"] * (1 - table["adapts"])
+    width_of_activations = table["activation_bytes_each"]
+    done_above = np.cumsum((layers * trained)[::-1], axis=0)[::-1] - layers * trained
+    kept_below = np.cumsum(kept, axis=0) - kept
+    blocks_below = np.cumsum(layers, axis=0) - layers
+    autocast = table["stack_autocast_bytes"]
+    autocast_below = np.cumsum(autocast, axis=0) - autocast
+    accumulated = table["held_gradients_bytes"]
+    moments = []
+    for s in range(len(layers)):
+        present = layers[s] > 0
+        for enters in (True, False):
+            left = layers[s] - 1 if enters else 0 * layers[s]
+            block = p * elements[s]
+            before = blocks_below[s] + left
+            local = done_above[s] + (layers[s] - 1 - left) * trained[s]
+            sharded = local * width / shards + np.where(f * (1 - apart) > 0, 0, head_gradient * width / shards)
+            in_flight = f * (1 - apart) * p * (outside > 0) * head_gradient
+            unsharded = f * (p * table["outside_parameters_here"] * (1 - apart) + np.where(keeps > 0, block * (before + 1), block))
+            fetched = f * (1 - keeps) * np.where(before >= 1, block, apart * p * table["embedding_parameters_here"])
+            reducing = f * trained_ratio * g * np.where(s_is_last(layers, s) & enters, apart * head_gradient, elements[s])
+            below = (kept_below[s] + left * kept[s] / np.maximum(layers[s], 1))
+            copies = np.where(table["keeps_input"] > 0, autocast[s] / np.maximum(layers[s], 1), autocast_below[s] + (left + 1) * autocast[s] / np.maximum(layers[s], 1))
+            base = in_flight + unsharded + fetched + reducing + copies + table["bucket_bytes"] + table["dequantized_bytes"]
+            fresh = np.maximum(np.where(f > 0, p, width) * trained[s], 0)
+            own = {"products": (np.where(f > 0, 2 * p * table["stack_largest_linear"][s] / table["tensor_parallel"] * (trained_ratio == 1), 0), table["stack_backward_bytes_per_token"][s]),
+                   "gradients": (fresh, 2 * width_of_activations * hidden[s]),
+                   "reduction": (f * (g * trained[s] - reducing / np.maximum(trained_ratio, 1e-9) * 0) , width_of_activations * hidden[s])}
+            for name, (extra, per_token) in own.items():
+                alive = present & ((name != "reduction") | (f > 0))
+                moments.append(("backward", {
+                    "weights_bytes": np.where(alive, table["weights_bytes"], 0), "optimizer_bytes": np.where(alive, table["resident_optimizer_bytes"], 0),
+                    "gradients_bytes": np.where(alive, np.maximum(sharded, accumulated), 0),
+                    "activations_bytes": np.where(alive, below + per_token * tokens[s] + table["outside_backward_bytes"], 0),
+                    "working_bytes": np.where(alive, base + extra, 0),
+                }))
+    return moments
+
+
+def s_is_last(layers, s):
+    """Whether a stack is the last one with blocks, per row."""
+    return np.sum(layers[s + 1:], axis=0) == 0
+
+
+def backward_end(
+    weights_bytes, resident_optimizer_bytes, full_gradients_bytes, gradient_shards, tied, embedding_parameters_here, embedding_parameters, holds_embedding,
+    gradient_width_bytes_each, adapts, bucket_bytes, fsdp_active, shards_weights, gathered_bytes_each, reduce_bytes_each, outside_parameters_here,
+    head_elements_here, last_block_bytes, implementation_head_apart, stack_tokens, hidden, tensor_parallel, matrix_bytes_each, implementation_fsdp,
+):
+    """The embedding's gradient, built dense: beside the head's when they share a matrix, whole on each tensor-parallel GPU, and FSDP's last reduction."""
+    embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
+    dense = gradient_width_bytes_each * np.where(tensor_parallel > 1, embedding_parameters * holds_embedding * (1 - adapts), tied * embedding)
+    group = np.where(implementation_head_apart > 0, embedding, outside_parameters_here * (1 - adapts))
+    p, g = gathered_bytes_each, reduce_bytes_each
+    last = np.where(implementation_head_apart + (1 - tied) > 0, embedding, 0)
+    cast = np.where(g == matrix_bytes_each, 0, matrix_bytes_each * group / gradient_shards)
+    first = (1 - implementation_head_apart) * p * outside_parameters_here + 2 * p * embedding + np.where(p > 0, g / np.maximum(p, 1), 0) * last_block_bytes + p * hidden * stack_tokens[0]
+    reduction = np.maximum(np.maximum(first, (p + g) * group), g * group + g * group / gradient_shards + cast + p * last)
+    done = full_gradients_bytes / gradient_shards - fsdp_active * group * gradient_width_bytes_each / gradient_shards
+    return {
+        "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes, "gradients_bytes": done,
+        "working_bytes": np.where(fsdp_active > 0, reduction * (1 - adapts), dense) + bucket_bytes,
+    }
+
+
+def step(
+    weights_bytes, resident_optimizer_bytes, full_gradients_bytes, gradient_shards, optimizer_shards, trained_parameters_here, trained_bytes_each,
+    largest_parameters_here, step_copies, step_largest_bytes_each, bucket_bytes, implementation_bucket_elements, data_parallel, shards_optimizer, shards_weights,
+    offloads_optimizer,
+):
+    """The optimizer's step: all gradients and the step's temporaries; DeepSpeed widens its shard of the gradients to fp32."""
+    temporary = step_copies * trained_parameters_here * trained_bytes_each / optimizer_shards + step_largest_bytes_each * np.minimum(largest_parameters_here, trained_parameters_here) / np.maximum(gradient_shards, 1)
+    deepspeed = (implementation_bucket_elements > 0) * shards_optimizer * (data_parallel > 1)
+    widened = deepspeed * 6 * np.where(shards_weights > 0, np.minimum(trained_parameters_here / optimizer_shards, 1e9), trained_parameters_here / optimizer_shards)
+    ddp = np.where(implementation_bucket_elements > 0, 0, bucket_bytes)
+    return {
+        "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes, "gradients_bytes": full_gradients_bytes / gradient_shards,
+        "working_bytes": (temporary + widened) * (1 - offloads_optimizer) + ddp,
+    }
+
+
+def load(weights_bytes):
+    """The model on the GPU before anything runs."""
+    return {"weights_bytes": weights_bytes}
+
+
+def prefill(weights_bytes, prefill_cache_bytes, prefill_activations_bytes, dequantized_bytes):
+    """The prompt passes through the widest block."""
+    return {"weights_bytes": weights_bytes, "kv_cache_bytes": prefill_cache_bytes, "activations_bytes": prefill_activations_bytes, "working_bytes": dequantized_bytes}
+
+
+def prefill_head(weights_bytes, prefill_cache_bytes, prefill_logits_bytes, prefill_hidden_bytes):
+    """The prompt's logits: of its last token, or of all."""
+    return {"weights_bytes": weights_bytes, "kv_cache_bytes": prefill_cache_bytes, "activations_bytes": prefill_hidden_bytes, "logits_bytes": prefill_logits_bytes}
+
+
+def decode(weights_bytes, decode_cache_bytes, cache_growth_bytes, decode_logits_bytes, dequantized_bytes):
+    """One token per sequence on the full cache."""
+    return {"weights_bytes": weights_bytes, "kv_cache_bytes": decode_cache_bytes, "logits_bytes": decode_logits_bytes, "working_bytes": cache_growth_bytes + dequantized_bytes}
+
+
+TRAINING_MOMENTS = (("load", load), ("forward", forward), ("backward", backward_start), ("backward", backward_end), ("step", step))
+INFERENCE_MOMENTS = (("load", load), ("prefill", prefill), ("prefill", prefill_head), ("decode", decode))
+BUFFERS = (last_block_bytes, gathered_forward_bytes, gathered_backward_bytes, bucket_bytes, held_gradients_bytes)
+
+
+def moments(table, training):
+    """All moments of a table whose rows all train, or all serve: pairs of phase and components."""
+    named = [(phase, evaluate(moment, table)) for phase, moment in (TRAINING_MOMENTS if training else INFERENCE_MOMENTS)]
+    return named + (block_moments(table) if training else [])
+
+
+def peak(pairs, rows):
+    """The components of the largest moment of each row, its phase, and the largest total of each phase."""
+    totals = np.stack([np.broadcast_to(sum(parts.values()), rows) for _, parts in pairs])
+    largest = np.argmax(totals, axis=0)
+    row = np.arange(rows)
+    breakdown = {name: np.stack([np.broadcast_to(parts.get(name, 0.0), rows) for _, parts in pairs])[largest, row] for name in PARTS}
+    names = np.array([phase for phase, _ in pairs], dtype=object)
+    return breakdown, names[largest], totals

@@ -1,0 +1,164 @@
+"""Scenario rows as people write them -> inputs with every default filled in, and one sentence for each row that cannot be read."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+HUGE = 1e15
+
+@dataclass(frozen=True)
+class Input:
+    """One scenario column: what may stand in it and what an empty cell means."""
+
+    name: str
+    kind: str
+    default: object = ""
+    choices: tuple = ()
+
+
+YES_NO = ("no", "yes")
+NUMBER_FORMATS = ("fp32", "bf16", "fp16", "fp8", "int8")
+
+INPUTS = (
+    Input("scenario", "text"),
+    Input("work", "choice", "training", ("training", "inference")),
+    Input("model", "text"),
+    Input("precision", "text"),
+    Input("tuning", "choice", "full", ("full", "lora")),
+    Input("lora_rank", "count", 16),
+    Input("lora_targets", "text", "all-linear"),
+    Input("adapter_precision", "choice", "fp32", ("fp32", "bf16", "fp16")),
+    Input("optimizer", "text", "adamw"),
+    Input("optimizer_kernel", "choice", "fused", ("fused", "foreach", "loop")),
+    Input("gradient_precision", "choice", "", NUMBER_FORMATS[:3]),
+    Input("recompute", "text", "none"),
+    Input("attention", "choice", "flash", ("flash", "eager")),
+    Input("loss", "choice", "", ("full", "kernel", "fused")),
+    Input("implementation", "text", "transformers"),
+    Input("compile", "choice", "no", YES_NO),
+    Input("reduce_precision", "choice", "fp32", NUMBER_FORMATS[:3]),
+    Input("tie_embeddings", "choice", "", YES_NO),
+    Input("batch", "count", 1),
+    Input("sequence_tokens", "count", 2048),
+    Input("decoder_tokens", "count", None),
+    Input("logits", "choice", "last", ("last", "all")),
+    Input("prompt_tokens", "count", None),
+    Input("accumulation_steps", "count", 1),
+    Input("gpus", "count", 1),
+    Input("sharding", "text", "none"),
+    Input("tensor_parallel", "count", 1),
+    Input("pipeline_parallel", "count", 1),
+    Input("context_parallel", "count", 1),
+    Input("expert_parallel", "count", 1),
+    Input("offload", "choice", "none", ("none", "optimizer", "activations", "all")),
+    Input("kv_precision", "choice", "", NUMBER_FORMATS),
+    Input("max_sequences", "count", None),
+    Input("max_batched_tokens", "count", None),
+    Input("gpu", "text"),
+    Input("instance", "text"),
+    Input("region", "text", "us-east-1"),
+    Input("train_tokens", "number", None),
+    Input("hours_per_month", "number", 730),
+)
+BY_NAME = {column.name: column for column in INPUTS}
+DEFAULTS = {column.name: column.default for column in INPUTS}
+SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")
+
+
+class TableError(ValueError):
+    """The table as a whole cannot be used; the message says what, where and what to do."""
+
+
+class Problems:
+    """The first thing wrong with each row, as a sentence; rows without one stay empty."""
+
+    def __init__(self, rows):
+        self.text = np.full(rows, "", dtype=object)
+
+    def add(self, wrong, sentence):
+        """Note a sentence (a string, or a function of the row number) where `wrong` and nothing was noted before."""
+        if not np.any(wrong):
+            return
+        for row in np.flatnonzero(wrong & (self.text == "")):
+            self.text[row] = sentence(row) if callable(sentence) else sentence
+
+
+def as_frame(table):
+    """A DataFrame of one or more scenarios from a DataFrame or one dict."""
+    frame = pd.DataFrame([table]) if isinstance(table, dict) else table
+    if "model" not in frame.columns:
+        raise TableError(f"The table has no column 'model' (its columns: {', '.join(map(str, frame.columns[:8]))}); name the model of each row in it.")
+    doubled = frame.columns[frame.columns.duplicated()]
+    if len(doubled):
+        raise TableError(f"The column '{doubled[0]}' stands twice in the table; keep one of them.")
+    return frame
+
+
+def read_inputs(frame, problems):
+    """All scenario columns with defaults filled in: text as objects, numbers as float64 (NaN where not given)."""
+    inputs = {}
+    for column in INPUTS:
+        cells = _cells(frame, column.name)
+        reader = _read_text if column.kind in ("text", "choice") else _read_number
+        inputs[column.name] = reader(column, cells, problems)
+    serves = inputs["work"] == "inference"
+    inputs["precision"] = np.where(inputs["precision"] == "", np.where(serves, "bf16", "bf16-mixed"), inputs["precision"])
+    for name in SAME_AS_SEQUENCE:
+        inputs[name] = np.where(np.isnan(inputs[name]), inputs["sequence_tokens"], inputs[name])
+    problems.add(inputs["model"] == "", "No model is named; write the id of a model of the catalog.")
+    return inputs
+
+
+def _cells(frame, name):
+    if name not in frame.columns:
+        return pd.Series("", index=range(len(frame)), dtype=object)
+    return frame[name].reset_index(drop=True)
+
+
+def _read_text(column, cells, problems):
+    codes, found = pd.factorize(cells, use_na_sentinel=True)
+    words = np.array([str(value).strip() for value in found] + [""], dtype=object)
+    if column.kind == "choice":
+        words = np.array([word.lower() for word in words], dtype=object)
+    words = np.where(words == "", column.default, words).astype(object)
+    text = words[codes]
+    if column.kind == "choice":
+        allowed = np.array([word in column.choices or word == column.default for word in words])
+        problems.add(~allowed[codes], lambda row: f"{column.name} '{text[row]}' is not known; use {' or '.join(column.choices)}.")
+    elif column.name == "scenario":
+        unsafe = np.array([word[:1] in "=+-@\t" and word != "" for word in words])
+        problems.add(unsafe[codes], "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with a letter.")
+    return text
+
+
+def _read_number(column, cells, problems):
+    codes, found = pd.factorize(cells, use_na_sentinel=True)
+    if cells.dtype.kind in "if":
+        values = cells.to_numpy(dtype=float)
+        blank = np.isnan(values)
+    else:
+        words = [str(value).strip() for value in found] + [""]
+        values = np.array([_number(word) for word in words])[codes]
+        blank = np.array([word == "" for word in words])[codes]
+    whole = column.kind == "count"
+    wrong = ~blank & ~((values > 0) & (values <= HUGE) & (~whole | (values == np.floor(values))))
+    kind = "a whole number from 1" if whole else "a number above 0"
+    problems.add(wrong, lambda row: f"{column.name} '{cells.iloc[row]}' is not {kind} up to {HUGE:.0e}; correct that cell.")
+    default = np.nan if column.default is None else float(column.default)
+    return np.where(blank | wrong, default, values)
+
+
+def _number(word):
+    try:
+        return float(word.replace("_", "")) if word else np.nan
+    except ValueError:
+        return np.nan
+
+
+def cross(choices, catalogs=None):
+    """The table of all combinations of the choices; a list stands for several values, a plain value for one."""
+    lists = {name: list(value) if isinstance(value, (list, tuple)) else [value] for name, value in choices.items() if name in BY_NAME}
+    lists = {name: values or [DEFAULTS[name]] for name, values in lists.items()}
+    index = pd.MultiIndex.from_product(lists.values(), names=list(lists))
+    return index.to_frame(index=False).astype(object)

@@ -1,0 +1,68 @@
+"""The largest batch and the longest sequence that a card holds: exact for the formulas, all rows together.
+
+Memory grows with both, so each row keeps a bracket (fits, does not fit) that interpolation closes; where it does not close
+quickly (a sum of squares, a chunked loss) halving does.
+"""
+
+import numpy as np
+
+LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
+
+
+def solve_columns(table, catalogs):
+    """max_batch and max_sequence_tokens of every row with a card; NaN without one."""
+    return {
+        "max_batch": largest(table, catalogs, "batch", np.ones_like(table["batch"])),
+        "max_sequence_tokens": largest(table, catalogs, "sequence_tokens", 2 * table["context_parallel"] * (table["context_parallel"] > 1) + (table["context_parallel"] == 1)),
+    }
+
+
+def largest(table, catalogs, name, unit):
+    """The largest multiple of `unit` that `name` can take, all else equal; 0 where not even one unit fits."""
+    from calc.estimate import take
+
+    answer = np.full(table["rows"], np.nan)
+    rows = np.flatnonzero(~np.isnan(table["limit_bytes"]) & ~np.isnan(table["allocated_peak_bytes"]))
+    if not len(rows):
+        return answer
+    part = take(table, rows)
+    unit, limit = unit[rows], part["limit_bytes"]
+    low, high = np.zeros(len(rows)), np.full(len(rows), LARGEST[name]) // unit
+    at_low, at_high = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    probe = np.clip(np.floor(part[name] / unit), 1, high)
+    todo = np.arange(len(rows))
+    for turn in range(80):
+        used = peak_with(take(part, todo), catalogs, name, probe[todo] * unit[todo])
+        fits = used <= limit[todo]
+        low[todo], at_low[todo] = np.where(fits, probe[todo], low[todo]), np.where(fits, used, at_low[todo])
+        high[todo], at_high[todo] = np.where(fits, high[todo], probe[todo]), np.where(fits, at_high[todo], used)
+        todo = todo[(high - low)[todo] > 1]
+        if not len(todo):
+            break
+        probe[todo] = next_probe(low[todo], high[todo], at_low[todo], at_high[todo], limit[todo], turn)
+    answer[rows] = low * unit
+    return answer
+
+
+def next_probe(low, high, at_low, at_high, limit, turn):
+    """Inside the bracket: where a line through both ends meets the limit, one beyond it on every other turn; doubling and halving otherwise."""
+    both = ~np.isnan(at_low) & ~np.isnan(at_high)
+    slope = np.where(both, (at_high - at_low) / (high - low), np.nan)
+    line = low + np.floor((limit - at_low) / np.where(slope > 0, slope, np.nan)) + turn % 2
+    middle = np.floor((low + high) / 2)
+    grown = np.where(np.isnan(at_high), np.minimum(np.maximum(low * 4, 1), high - 1), np.where(np.isnan(at_low), np.floor(high / 4), middle))
+    guess = np.where(np.isnan(line) | (turn % 5 == 4), np.where(both, middle, grown), line)
+    return np.clip(guess, low + 1, high - 1)
+
+
+def peak_with(table, catalogs, name, values):
+    """Allocated peak with one column replaced; what follows the sequence by default follows it here."""
+    from calc.estimate import memory_columns
+    from calc.scenarios import SAME_AS_SEQUENCE
+
+    table = dict(table)
+    if name == "sequence_tokens":
+        for other in SAME_AS_SEQUENCE:
+            table[other] = np.where(table[other] == table[name], values, np.minimum(table[other], values))
+    table[name] = values
+    return memory_columns(table, catalogs)["allocated_peak_bytes"]
