@@ -25,7 +25,7 @@ accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare
 
 measure: .venv/ready-measure
-	$(BIN)/python -m validation.measure --out validation/results/measured.csv
+	$(BIN)/python -m validation.measure --out validation/data/measured.csv
 
 prices: .venv/ready-prices
 	$(BIN)/python -m refresh

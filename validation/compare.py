@@ -1,7 +1,7 @@
-"""The estimate against every case: `python -m validation.compare` prints the error by group and writes validation/results/.
+"""The estimate against every case: `python -m validation.compare` prints the error by group and writes `results/`.
 
-`errors.csv` has a row per case, `summary.csv` the median, 90th percentile and worst error and the share inside the range.
-Simulated truth is what PyTorch allocates, so our overhead is added before it is held against the range, which has it too.
+`errors.csv` has a row per case; `summary.csv` the median, 90th percentile and worst error and the share in the range.
+Simulated truth is what PyTorch allocates: our overhead is added before it is held against the range, which has it.
 """
 
 import sys
@@ -21,8 +21,10 @@ BY_GROUP, BY_FAMILY = ["group"], ["group", "family"]
 
 
 def with_fewer_layers(catalogs, model, layers):
-    """The catalogs with an entry for the model cut down to so many layers; its largest stack on each side takes the cut."""
+    """The catalogs with the model cut down to so many layers, an entry of its own; each side's largest stack is cut."""
     name = f"{model}-{layers}-layers"
+    if layers == catalogs.models.at[model, "layers"]:
+        return catalogs, model
     if name in catalogs.models.index:
         return catalogs, name
     stacks = catalogs.stacks[catalogs.stacks["model"] == model].copy()
