@@ -37,10 +37,8 @@ def coefficient_tables(catalogs):
     tables = {name: np.full((*shape, len(SIZES)), np.nan) for name in VECTORS}
     depth = max((len(form.get(name) or ()) for block in catalogs.blocks.values() for form in block["forms"] for name in MOMENTS), default=1)
     tables |= {name: np.full((*shape, max(depth, 1), len(SIZES)), np.nan) for name in MOMENTS}
-    tables["rms_norms"] = np.zeros(len(catalogs.blocks) + 1)
     for number, block in enumerate(catalogs.blocks.values()):
         forms = {(form["format"], form["attention"]): form for form in block["forms"]}
-        tables["rms_norms"][number] = block.get("rms_norms", 0)
         for f, number_format in enumerate(FORMATS):
             for c, case in enumerate(CASES):
                 form = next((forms[number_format, name] for name in (case, *FALLBACKS[case]) if (number_format, name) in forms), {})
@@ -106,7 +104,7 @@ def block_columns(table, catalogs):
     at = (table["stack_kind"], np.broadcast_to(table["activation_format"], table["stack_kind"].shape), table["stack_attention_case"])
     sizes = table["stack_sizes"]
     adapts = table["adapts"]
-    norms = 4 * tables["rms_norms"][table["stack_kind"]] * table["stack_hidden"] * table["implementation_fuses_norms"]
+    norms = 4 * table["rms_norms"] * table["stack_hidden"] * table["implementation_fuses_norms"]
     trained = divided(tables["saved"][at], sizes, table) - norms / np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
     frozen = divided(tables["frozen"][at], sizes, table) if adapts.any() else trained
     inputs = table["kept_input_bytes_each"] * (2 * table["stack_hidden"] + table["stack_ffn_width"])
@@ -147,8 +145,8 @@ def worst(moments, at, sizes, table):
 def adapter_saved_bytes_per_token(table, projections):
     """What LoRA adds to the saved tensors of a block, per token (peft 0.21).
 
-    An fp32 adapter keeps an fp32 copy of its input, one per adapted matrix; under autocast a 16-bit copy of each fp32 input;
-    a 16-bit adapter shares the input with its neighbours. Each keeps its `rank` wide product.
+    An fp32 adapter keeps an fp32 copy of its input, one per adapted matrix, and under autocast a 16-bit one; a 16-bit adapter
+    shares the input with its neighbours, and the output projection's with attention. Each keeps its `rank` wide product.
     """
     wide = (table["adapter_bytes_each"] == 4) & (table["autocast_bytes_each"] == 0) & (table["compute_bytes_each"] < 4)
     cast = (table["adapter_bytes_each"] == 4) & (table["autocast_bytes_each"] > 0)
@@ -159,7 +157,7 @@ def adapter_saved_bytes_per_token(table, projections):
         group = {"q": "norm", "k": "norm", "v": "norm", "gate": "mlp", "up": "mlp"}.get(projection, projection)
         alone = adapted * (1 - shared.get(group, 0 * adapted))
         shared[group] = np.maximum(shared.get(group, 0 * adapted), adapted)
-        own = np.where(projection == "o", 0.0, 2.0)
-        copy = np.where(wide, 4.0 * adapted, np.where(cast, own * adapted, own * alone))
+        own = 0.0 if projection == "o" else 2.0
+        copy = np.where(wide, 4.0 * adapted, np.where(cast, 2.0 * adapted, own * alone))
         saved = saved + copy * width + adapted * np.where(wide, 4.0, 2.0) * table["lora_rank"]
     return saved

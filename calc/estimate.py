@@ -64,9 +64,8 @@ def scenario_results(frame, catalogs):
 def _not_covered(table, row, catalogs):
     kinds = [*catalogs.blocks, "an unknown kind"]
     kind = kinds[int(table["stack_kind"][0, row])]
-    form = blocks.FORMATS[int(table["activation_format"][row])]
     how = " with LoRA" if table["adapts"][row] else ""
-    return f"Blocks of kind {kind} were not measured in {form} with attention {table['attention'][row]} and recompute {table['recompute'][row]}{how}; choose another precision, attention or recompute."
+    return f"Blocks of kind {kind} were not measured in precision {table['precision'][row]} with attention {table['attention'][row]} and recompute {table['recompute'][row]}{how}; choose another precision, attention or recompute."
 
 
 def memory_columns(table, catalogs):
@@ -144,6 +143,7 @@ def memory_here(layout, catalogs, training, holds_embedding, holds_head):
     evaluate_all((trained_parameters,), table)
     result = {name: np.broadcast_to(table[name], table["rows"]).astype(float) for name in COUNTS} | breakdown
     result["allocated_peak_bytes"] = sum(breakdown.values())
+    result["saved_activations_bytes"] = np.broadcast_to(table["saved_activations_bytes"], table["rows"]) if training else np.full(table["rows"], np.nan)
     table["allocated_peak_bytes"] = result["allocated_peak_bytes"]
     evaluate_all(overhead.OVERHEAD, table)
     for name in ("overhead_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes"):

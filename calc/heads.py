@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from calc.blocks import FORMATS, SIZES, vector
+from calc.blocks import CASES, FORMATS, SIZES, vector
 
 
 @cache
@@ -15,12 +15,12 @@ def head_tables(catalogs):
     default = next(number for number, head in enumerate(entries) if not head["families"])
     numbers = np.array([owner.get(kind, default) for kind in catalogs.models["model_type"]])
     widths = np.full((len(entries), len(FORMATS), 3), np.nan)
-    outside = np.full((len(entries), len(FORMATS), len(SIZES)), np.nan)
+    outside = np.full((2, len(entries), len(FORMATS), len(SIZES)), np.nan)
     for number, head in enumerate(entries):
         for form in head["forms"]:
             f = FORMATS.index(form["format"])
             widths[number, f] = form["forward"], form["saved"], form["backward"]
-            outside[number, f] = vector(form["outside"])
+            outside[:, number, f] = vector(form["outside"]), vector(form["frozen_outside"])
     return numbers, widths, outside
 
 
@@ -32,13 +32,24 @@ def head_columns(table, catalogs):
     extra = table["implementation_logits_output_bytes_each"]
     table["logits_forward_bytes_each"] = widths[at][:, 0] + divided_loss + extra
     table["logits_backward_bytes_each"] = widths[at][:, 2] + divided_loss + extra
-    hidden, one = (outside[at][:, SIZES.index(name)] for name in ("hidden", "one"))
+    frozen = (table["adapts"] > 0).astype(int)
+    hidden, one = (outside[frozen, *at][:, SIZES.index(name)] for name in ("hidden", "one"))
     split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
     tokens = table["batch"] * np.where(table["has_source"] > 0, table["decoder_tokens"], table["sequence_tokens"]) / table["context_parallel"]
     positions = 4 * table["head_dim"] * table["sequence_tokens"] / table["context_parallel"]
-    table["outside_saved_bytes"] = tokens * (hidden * table["hidden"] / split + one) + positions
-    table["outside_backward_bytes"] = positions + tokens * one
+    shared = positions + mask_bytes(table)
+    table["outside_saved_bytes"] = tokens * (hidden * table["hidden"] / split + one) + shared
+    table["outside_backward_bytes"] = shared + tokens * one
     table["head_is_linear"] = np.ones_like(table["batch"])
+
+
+def mask_bytes(table):
+    """One mask for all blocks: of the scores' width with eager attention, a byte where a sliding window is reached. [B]"""
+    case, present = table["stack_attention_case"], table["stack_layers"] > 0
+    eager = np.any((case == CASES.index("eager")) & present, axis=0)
+    windowed = np.any((case == CASES.index("sdpa-window")) & present, axis=0)
+    width = np.where(eager, table["activation_bytes_each"], windowed * 1.0) * (table["model_kind"] == "decoder")
+    return width * table["batch"] * table["sequence_tokens"] ** 2 / table["context_parallel"]
 
 
 def inference_columns(table):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from calc.blocks import FORMATS, kind_numbers
+from calc.families import COMMON, FAMILIES
 
 BYTES_OF_FORMAT = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0}
 SIDES = ("tokens", "source", "fixed")
@@ -73,7 +74,9 @@ def _join_model(table, catalogs, problems):
     table["model_row"] = at
     table.update(_take(models, MODEL_COLUMNS, at))
     table["model_kind"] = models["kind"].to_numpy(dtype=object)[at]
-    table["head_kind"] = models["model_type"].to_numpy(dtype=object)[at]
+    traits = [COMMON | FAMILIES.get(kind, {}) for kind in models["model_type"]]
+    norms = np.array([trait["block_norms"] * (trait["norm_vectors"] == 1) for trait in traits], dtype=float)
+    table["rms_norms"] = norms[at]
     refused = models["refused"].fillna("").to_numpy(dtype=object)[at]
     problems.add(refused != "", lambda row: str(refused[row]))
     first, depth = stack_rows(models, stacks)

@@ -46,79 +46,71 @@ def held_gradients_bytes(full_gradients_bytes, gradient_shards, accumulation_ste
     return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1))
 
 
-def forward(weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, forward_logits_bytes, stack_autocast_bytes, head_autocast_bytes, gathered_forward_bytes, bucket_bytes, dequantized_bytes, implementation_bucket_elements):
-    """The head's forward pass: everything saved, logits upcast."""
+def forward(weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, forward_logits_bytes, stack_autocast_bytes, head_autocast_bytes, gathered_forward_bytes, bucket_bytes, implementation_bucket_elements, adapts, keeps_input):
+    """The head's forward pass: everything saved, logits upcast. Autocast keeps no copy of a frozen matrix that nothing saved."""
+    copies = np.sum(stack_autocast_bytes, axis=0) * (1 - adapts * keeps_input)
     ddp = np.where(implementation_bucket_elements > 0, 0, bucket_bytes)
     return {
         "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes, "gradients_bytes": held_gradients_bytes,
         "activations_bytes": saved_activations_bytes, "logits_bytes": forward_logits_bytes,
-        "working_bytes": np.sum(stack_autocast_bytes, axis=0) + head_autocast_bytes + gathered_forward_bytes + ddp + dequantized_bytes,
+        "working_bytes": copies + head_autocast_bytes + gathered_forward_bytes + ddp,
     }
 
 
-def backward_start(weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, backward_logits_bytes, stack_autocast_bytes, head_autocast_bytes, gathered_backward_bytes, bucket_bytes, keeps_input, implementation_bucket_elements, dequantized_bytes):
+def backward_start(weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, backward_logits_bytes, stack_autocast_bytes, head_autocast_bytes, gathered_backward_bytes, bucket_bytes, keeps_input, implementation_bucket_elements):
     """The loss's gradient: everything saved and the logits' gradients; checkpointed blocks have lost their autocast copies."""
     ddp = np.where(implementation_bucket_elements > 0, 0, bucket_bytes)
     return {
         "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes, "gradients_bytes": held_gradients_bytes,
         "activations_bytes": saved_activations_bytes, "logits_bytes": backward_logits_bytes,
-        "working_bytes": (1 - keeps_input) * np.sum(stack_autocast_bytes, axis=0) + head_autocast_bytes + gathered_backward_bytes + ddp + dequantized_bytes,
+        "working_bytes": (1 - keeps_input) * np.sum(stack_autocast_bytes, axis=0) + head_autocast_bytes + gathered_backward_bytes + ddp,
     }
 
 
 def block_moments(table):
-    """The backward pass at both ends of every stack: in the widest products, with all gradients of the block, and in their reduction."""
-    layers, kept = table["stack_layers_here"], table["stack_kept_bytes"]
-    tokens, hidden = table["stack_tokens"], table["stack_hidden"]
-    f, keeps = table["fsdp_active"], 1 - table["shards_weights"]
-    apart = table["implementation_head_apart"]
-    p, g, shards = table["gathered_bytes_each"], table["reduce_bytes_each"], table["gradient_shards"]
-    width, trained_ratio = table["gradient_width_bytes_each"], table["trained_ratio"]
-    elements = table["stack_block_parameters_here"]
-    trained = elements * trained_ratio
-    outside = table["trained_outside_here"]
-    head_gradient = table["head_elements_here"] * table["holds_head"] * (1 - table["adapts"])
-    width_of_activations = table["activation_bytes_each"]
-    done_above = np.cumsum((layers * trained)[::-1], axis=0)[::-1] - layers * trained
-    kept_below = np.cumsum(kept, axis=0) - kept
-    blocks_below = np.cumsum(layers, axis=0) - layers
-    autocast = table["stack_autocast_bytes"]
-    autocast_below = np.cumsum(autocast, axis=0) - autocast
-    accumulated = table["held_gradients_bytes"]
-    moments = []
-    for s in range(len(layers)):
-        present = layers[s] > 0
-        for enters in (True, False):
-            left = layers[s] - 1 if enters else 0 * layers[s]
-            block = p * elements[s]
-            before = blocks_below[s] + left
-            local = done_above[s] + (layers[s] - 1 - left) * trained[s]
-            sharded = local * width / shards + np.where(f * (1 - apart) > 0, 0, head_gradient * width / shards)
-            in_flight = f * (1 - apart) * p * (outside > 0) * head_gradient
-            unsharded = f * (p * table["outside_parameters_here"] * (1 - apart) + np.where(keeps > 0, block * (before + 1), block))
-            fetched = f * (1 - keeps) * np.where(before >= 1, block, apart * p * table["embedding_parameters_here"])
-            reducing = f * trained_ratio * g * np.where(s_is_last(layers, s) & enters, apart * head_gradient, elements[s])
-            below = (kept_below[s] + left * kept[s] / np.maximum(layers[s], 1))
-            copies = np.where(table["keeps_input"] > 0, autocast[s] / np.maximum(layers[s], 1), autocast_below[s] + (left + 1) * autocast[s] / np.maximum(layers[s], 1))
-            base = in_flight + unsharded + fetched + reducing + copies + table["bucket_bytes"] + table["dequantized_bytes"]
-            fresh = np.maximum(np.where(f > 0, p, width) * trained[s], 0)
-            own = {"products": (np.where(f > 0, 2 * p * table["stack_largest_linear"][s] / table["tensor_parallel"] * (trained_ratio == 1), 0), table["stack_backward_bytes_per_token"][s]),
-                   "gradients": (fresh, 2 * width_of_activations * hidden[s]),
-                   "reduction": (f * (g * trained[s] - reducing / np.maximum(trained_ratio, 1e-9) * 0) , width_of_activations * hidden[s])}
-            for name, (extra, per_token) in own.items():
-                alive = present & ((name != "reduction") | (f > 0))
-                moments.append(("backward", {
-                    "weights_bytes": np.where(alive, table["weights_bytes"], 0), "optimizer_bytes": np.where(alive, table["resident_optimizer_bytes"], 0),
-                    "gradients_bytes": np.where(alive, np.maximum(sharded, accumulated), 0),
-                    "activations_bytes": np.where(alive, below + per_token * tokens[s] + table["outside_backward_bytes"], 0),
-                    "working_bytes": np.where(alive, base + extra, 0),
-                }))
-    return moments
+    """The backward pass where it can be largest: at the last, the second and the first block of every stack."""
+    layers = table["stack_layers_here"]
+    places = [(s, left) for s in range(len(layers)) for left in (layers[s] - 1, np.minimum(layers[s] - 1, 1), 0 * layers[s])]
+    return [("backward", parts) for s, left in places for parts in block_backward(table, s, left)]
 
 
-def s_is_last(layers, s):
-    """Whether a stack is the last one with blocks, per row."""
-    return np.sum(layers[s + 1:], axis=0) == 0
+def block_backward(table, s, left):
+    """Backward in block `left` of stack s (0 the first): the widest products, all its gradients, and (FSDP) their reduction.
+
+    Blocks above are done: activations freed, gradients kept. FSDP: p and g bytes per gathered and per reduced element; whole
+    weights of this block and of the next one fetched, the reduction of the block above still running.
+    """
+    layers, kept, autocast = (table[f"stack_{name}"] for name in ("layers_here", "kept_bytes", "autocast_bytes"))
+    f, apart, keeps = table["fsdp_active"], table["implementation_head_apart"], 1 - table["shards_weights"]
+    p, g, width = table["gathered_bytes_each"], table["reduce_bytes_each"], table["gradient_width_bytes_each"]
+    block, tokens = table["stack_block_parameters_here"][s], table["stack_tokens"][s]
+    trained, per_block = block * table["trained_ratio"], np.maximum(layers[s], 1)
+    head = table["head_elements_here"] * table["holds_head"] * (1 - table["adapts"])
+    before = np.sum(layers[:s], axis=0) + left
+    above = np.sum(layers[s + 1:] * table["stack_block_parameters_here"][s + 1:], axis=0) * table["trained_ratio"]
+    highest = (np.sum(layers[s + 1:], axis=0) == 0) & (left == layers[s] - 1)
+
+    whole_root = f * (1 - apart) * p * (table["outside_parameters_here"] + head)
+    whole_blocks = f * p * (block + np.where(keeps > 0, block * before, np.where(before >= 1, block, apart * table["embedding_parameters_here"])))
+    reducing = f * g * np.where(highest, apart * head, trained)
+    below = np.sum(kept[:s], axis=0) + left * kept[s] / per_block
+    copies = np.where(table["keeps_input"] > 0, 0, np.sum(autocast[:s], axis=0) + left * autocast[s] / per_block) + autocast[s] / per_block
+    done = (above + (layers[s] - 1 - left) * trained + np.where(f * (1 - apart) > 0, 0, head)) * width / table["gradient_shards"]
+    working = whole_root + whole_blocks + reducing + copies + table["bucket_bytes"] + table["dequantized_bytes"]
+    products = f * 2 * p * table["stack_largest_linear"][s] / table["tensor_parallel"] * (table["adapts"] == 0)
+    residual = table["activation_bytes_each"] * table["stack_hidden"][s] * tokens
+    moments = (
+        (products, table["stack_backward_bytes_per_token"][s] * tokens),
+        (np.where(f > 0, p, width) * trained, 2 * residual),
+        (f * g * trained - reducing * (f > 0) * ~highest + f * reducing * ~highest, residual),
+    )
+    present = layers[s] > 0
+    return [{
+        "weights_bytes": present * table["weights_bytes"], "optimizer_bytes": present * table["resident_optimizer_bytes"],
+        "gradients_bytes": present * np.maximum(done, table["held_gradients_bytes"]),
+        "activations_bytes": present * (below + activations + table["outside_backward_bytes"]),
+        "working_bytes": present * (working + extra),
+    } for extra, activations in moments]
 
 
 def backward_end(
@@ -128,7 +120,7 @@ def backward_end(
 ):
     """The embedding's gradient, built dense: beside the head's when they share a matrix, whole on each tensor-parallel GPU, and FSDP's last reduction."""
     embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
-    dense = gradient_width_bytes_each * np.where(tensor_parallel > 1, embedding_parameters * holds_embedding * (1 - adapts), tied * embedding)
+    dense = gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - embedding * (1 - tied))
     group = np.where(implementation_head_apart > 0, embedding, outside_parameters_here * (1 - adapts))
     p, g = gathered_bytes_each, reduce_bytes_each
     last = np.where(implementation_head_apart + (1 - tied) > 0, embedding, 0)
