@@ -1,9 +1,10 @@
-"""The widths of the Linear modules in one block that LoRA can adapt, by the projection names of `lora_targets`.
+"""The widths of what LoRA adapts in one block, by the projection names of `lora_targets`, as peft 0.21 does it.
 
-A projection that a family splits in two (MLA's queries go down to a latent and up again; a decoder attends to itself and to the
-encoder) counts the widths of both: an adapter has rank x (in + out) parameters, so widths add. A matrix that makes several projections
-counts under the first of them. Read off with peft 0.21: `all-linear` adapts every torch.nn.Linear and GPT-2's Conv1D except the output head;
-experts that transformers 5.23 keeps as one 3-D parameter are not modules and stay as they are.
+An adapter of rank r has r x (in + out) parameters, so widths add: MLA's queries go down to a latent and up again, and
+a decoder attends to itself and to the encoder; each counts both. One matrix for several projections counts under the
+first. `all-linear` adapts every Linear module but the output head, and in families whose experts peft maps to their
+stacked parameters (`adapts_experts`) the router and each expert, gate and up together at twice the rank, but then
+neither dense nor shared networks. gpt-oss, Llama 4 and Qwen2-MoE keep their experts as they are.
 """
 
 
@@ -18,22 +19,22 @@ def adapter_q_out(query_width, query_latent_width, key_width, value_width, fused
 
 
 def adapter_k_in(hidden, fused_qkv, cross_attention):
-    """Input widths of the key projection, or of MLA's projection down to the latent. [elements per token]"""
+    """Input widths of the key projection, or of MLA's down to the latent. [elements per token]"""
     return (1 - fused_qkv) * (1 + cross_attention) * hidden
 
 
 def adapter_k_out(key_width, kv_latent_rank, latent_width, fused_qkv, cross_attention):
-    """Output widths of the key projection, or of MLA's projection down to the latent. [elements per token]"""
+    """Output widths of the key projection, or of MLA's down to the latent. [elements per token]"""
     return (1 - fused_qkv) * (1 + cross_attention) * (latent_width if kv_latent_rank else key_width)
 
 
 def adapter_v_in(hidden, kv_latent_rank, fused_qkv, cross_attention):
-    """Input widths of the value projection, or of MLA's projection from the latent to keys and values. [elements per token]"""
+    """Input widths of the value projection, or of MLA's from the latent to keys and values. [elements per token]"""
     return (1 - fused_qkv) * (1 + cross_attention) * (kv_latent_rank if kv_latent_rank else hidden)
 
 
 def adapter_v_out(value_width, kv_latent_rank, expanded_width, fused_qkv, cross_attention):
-    """Output widths of the value projection, or of MLA's projection from the latent to keys and values. [elements per token]"""
+    """Output widths of the value projection, or of MLA's from the latent to keys and values. [elements per token]"""
     return (1 - fused_qkv) * (1 + cross_attention) * (expanded_width if kv_latent_rank else value_width)
 
 
@@ -47,37 +48,65 @@ def adapter_o_out(hidden, cross_attention):
     return (1 + cross_attention) * hidden
 
 
-def adapter_gate_in(gated, hidden, ffn_width, shared_ffn_width):
-    """Input width of the gate projection: dense, or of the shared expert. [elements per token]"""
-    return gated * hidden if ffn_width + shared_ffn_width else 0
+def adapted_ffn_width(ffn_width, shared_ffn_width, adapts_experts):
+    """Inner width of the Linear modules of the dense network or of the shared expert that LoRA adapts. [elements]"""
+    return (1 - adapts_experts) * (ffn_width + shared_ffn_width)
 
 
-def adapter_gate_out(gated, ffn_width, shared_ffn_width, fused_gate_up):
-    """Output width of the gate projection: dense, or of the shared expert. [elements per token]"""
-    return gated * (1 + fused_gate_up) * (ffn_width + shared_ffn_width)
+def adapter_gate_in(gated, hidden, adapted_ffn_width):
+    """Input width of the gate projection. [elements per token]"""
+    return gated * hidden if adapted_ffn_width else 0
 
 
-def adapter_up_in(hidden, ffn_width, shared_ffn_width, fused_gate_up):
-    """Input width of the up projection: dense, or of the shared expert. [elements per token]"""
-    return (1 - fused_gate_up) * hidden if ffn_width + shared_ffn_width else 0
+def adapter_gate_out(gated, fused_gate_up, adapted_ffn_width):
+    """Output width of the gate projection. [elements per token]"""
+    return gated * (1 + fused_gate_up) * adapted_ffn_width
 
 
-def adapter_up_out(ffn_width, shared_ffn_width, fused_gate_up):
-    """Output width of the up projection: dense, or of the shared expert. [elements per token]"""
-    return (1 - fused_gate_up) * (ffn_width + shared_ffn_width)
+def adapter_up_in(hidden, fused_gate_up, adapted_ffn_width):
+    """Input width of the up projection. [elements per token]"""
+    return (1 - fused_gate_up) * hidden if adapted_ffn_width else 0
 
 
-def adapter_down_in(ffn_width, shared_ffn_width):
-    """Input width of the down projection: dense, or of the shared expert. [elements per token]"""
-    return ffn_width + shared_ffn_width
+def adapter_up_out(fused_gate_up, adapted_ffn_width):
+    """Output width of the up projection. [elements per token]"""
+    return (1 - fused_gate_up) * adapted_ffn_width
 
 
-def adapter_down_out(hidden, ffn_width, shared_ffn_width):
-    """Output width of the down projection: dense, or of the shared expert. [elements per token]"""
-    return hidden if ffn_width + shared_ffn_width else 0
+def adapter_down_in(adapted_ffn_width):
+    """Input width of the down projection. [elements per token]"""
+    return adapted_ffn_width
+
+
+def adapter_down_out(hidden, adapted_ffn_width):
+    """Output width of the down projection. [elements per token]"""
+    return hidden if adapted_ffn_width else 0
+
+
+def adapter_router_in(experts, hidden, adapts_router, shared_gate):
+    """Input widths of the router and of the shared expert's gate; `all-linear` only. [elements per token]"""
+    return (adapts_router + shared_gate) * hidden if experts else 0
+
+
+def adapter_router_out(experts, adapts_router, shared_gate):
+    """Output widths of the router and of the shared expert's gate; `all-linear` only. [elements per token]"""
+    return adapts_router * experts + shared_gate if experts else 0
+
+
+def adapter_experts_in(adapts_experts, experts, hidden, expert_ffn_width):
+    """Input widths of all routed experts, gate and up at twice the rank; `all-linear` only. [elements]"""
+    return adapts_experts * experts * (2 * hidden + expert_ffn_width)
+
+
+def adapter_experts_out(adapts_experts, experts, hidden, expert_ffn_width):
+    """Output widths of all routed experts, gate and up at twice the rank; `all-linear` only. [elements]"""
+    return adapts_experts * experts * (4 * expert_ffn_width + hidden)
 
 
 FORMULAS = (
-    adapter_q_in, adapter_q_out, adapter_k_in, adapter_k_out, adapter_v_in, adapter_v_out, adapter_o_in, adapter_o_out, adapter_gate_in,
-    adapter_gate_out, adapter_up_in, adapter_up_out, adapter_down_in, adapter_down_out,
+    *(adapter_q_in, adapter_q_out, adapter_k_in, adapter_k_out, adapter_v_in, adapter_v_out, adapter_o_in),
+    *(adapter_o_out, adapted_ffn_width, adapter_gate_in, adapter_gate_out, adapter_up_in, adapter_up_out),
+    *(adapter_down_in, adapter_down_out, adapter_router_in, adapter_router_out, adapter_experts_in),
+    adapter_experts_out,
 )
+COLUMNS = tuple(formula.__name__ for formula in FORMULAS if formula is not adapted_ffn_width)

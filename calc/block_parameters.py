@@ -1,7 +1,7 @@
 """The widths and parameter counts of one block of a transformer, from its sizes. Counts of numbers, not bytes.
 
-Every formula is named after the quantity it makes and reads the sizes its parameters name, as everywhere in calc. Indicators (0 or 1)
-and counts that a block does not have are 0, so one set of formulas serves every family.
+Every formula is named after the quantity it makes and reads the sizes that its parameters name, as everywhere in calc.
+Indicators (0 or 1) and sizes that a block does not have are 0, so one set of formulas serves every family.
 """
 
 
@@ -26,7 +26,10 @@ def output_width(heads, value_head_dim):
 
 
 def latent_width(kv_latent_rank, rope_head_dim):
-    """What latent attention (MLA) caches: the latent and one rotated key for all heads. DeepSeek-V2, 2405.04434, eq. 9-16. [elements per token]"""
+    """What latent attention (MLA) caches: the latent, and one rotated key for all heads. [elements per token]
+
+    DeepSeek-V2, arXiv 2405.04434, equations 9 to 16.
+    """
     return kv_latent_rank + rope_head_dim
 
 
@@ -35,7 +38,9 @@ def expanded_width(heads, head_dim, rope_head_dim, value_head_dim, kv_latent_ran
     return heads * (head_dim - rope_head_dim + value_head_dim) if kv_latent_rank else 0
 
 
-def cached_elements_per_token(caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width):
+def cached_elements_per_token(
+    caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width
+):
     """Elements that one block caches per token: keys and values, or MLA's latent. [elements]"""
     keys_and_values = 2 * query_width if caches_all_heads else key_width + value_width
     return caches * (latent_width if kv_latent_rank else keys_and_values)
@@ -62,8 +67,10 @@ def attention_parameters(query_parameters, key_value_parameters, output_width, h
     return (1 + cross_attention) * (query_parameters + key_value_parameters + output_width * hidden)
 
 
-def attention_biases(qkv_bias, keyless_bias, output_bias, query_width, key_width, value_width, hidden, cross_attention,
-                     kv_latent_rank, latent_width, query_latent_width):
+def attention_biases(
+    qkv_bias, keyless_bias, output_bias, query_width, key_width, value_width, hidden, cross_attention, kv_latent_rank,
+    latent_width, query_latent_width,
+):  # fmt: skip
     """Biases of attention; with MLA those of the two projections down to the latents. [parameters]"""
     of_heads = query_width + (1 - keyless_bias) * key_width + value_width
     of_latents = query_latent_width + latent_width
@@ -71,12 +78,14 @@ def attention_biases(qkv_bias, keyless_bias, output_bias, query_width, key_width
 
 
 def position_key_parameters(position_projections, hidden, query_width, qkv_bias):
-    """DeBERTa's projections of relative positions to keys and queries where they are not shared with attention's. [parameters]"""
+    """DeBERTa's own projections of relative positions to keys and queries, where it has them. [parameters]"""
     return position_projections * (hidden + qkv_bias) * query_width
 
 
-def norm_parameters(block_norms, cross_attention, norm_vectors, hidden, head_norm, head_dim, full_norm, query_width, key_width,
-                    query_latent_width, kv_latent_rank):
+def norm_parameters(
+    block_norms, cross_attention, norm_vectors, hidden, head_norm, head_dim, full_norm, query_width, key_width,
+    query_latent_width, kv_latent_rank,
+):  # fmt: skip
     """Norms before and after the parts of the block, of q and k, and of MLA's latents. [parameters]"""
     widths = (block_norms + cross_attention) * hidden + head_norm * 2 * head_dim + full_norm * (query_width + key_width)
     return norm_vectors * widths + query_latent_width + kv_latent_rank
@@ -114,23 +123,30 @@ def router_parameters(experts, hidden, router_bias):
     return experts * (hidden + router_bias)
 
 
-def block_parameters(attention_parameters, attention_biases, position_key_parameters, norm_parameters, sink_parameters, dense_parameters,
-                     dense_biases, block_expert_parameters, shared_parameters, router_parameters):
+def block_parameters(
+    attention_parameters, attention_biases, position_key_parameters, sink_parameters, norm_parameters, dense_parameters,
+    dense_biases, block_expert_parameters, shared_parameters, router_parameters,
+):  # fmt: skip
     """Everything one block learns. [parameters]"""
-    return (attention_parameters + attention_biases + position_key_parameters + norm_parameters + sink_parameters + dense_parameters
-            + dense_biases + block_expert_parameters + shared_parameters + router_parameters)
+    attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters
+    experts = block_expert_parameters + shared_parameters + router_parameters
+    return attention + norm_parameters + dense_parameters + dense_biases + experts
 
 
-def block_linear_parameters(attention_parameters, position_projections, hidden, query_width, dense_parameters, experts, gated,
-                            expert_ffn_width, shared_ffn_width, shared_gate):
-    """Weight matrices of one block: what autocast copies and quantisation shrinks; biases, norms and routers are left out. [parameters]"""
-    of_experts = experts * (2 + gated) * hidden * expert_ffn_width
-    of_shared = (2 + gated) * hidden * shared_ffn_width + (shared_gate * hidden if shared_ffn_width else 0)
-    return attention_parameters + position_projections * hidden * query_width + dense_parameters + of_experts + of_shared
+def block_linear_parameters(
+    attention_parameters, position_projections, hidden, query_width, dense_parameters, experts, gated, expert_ffn_width,
+    shared_ffn_width, shared_gate,
+):  # fmt: skip
+    """Weight matrices, which autocast copies and quantisation shrinks; no biases, norms or router. [parameters]"""
+    of_experts = (2 + gated) * hidden * (experts * expert_ffn_width + shared_ffn_width)
+    of_gate = shared_gate * hidden if shared_ffn_width else 0
+    return attention_parameters + position_projections * hidden * query_width + dense_parameters + of_experts + of_gate
 
 
-def block_largest_matrix(hidden, query_width, key_width, value_width, output_width, fused_qkv, kv_latent_rank, latent_width, expanded_width,
-                         query_latent_width, gated, fused_gate_up, ffn_width, shared_ffn_width, experts, expert_ffn_width):
+def block_largest_matrix(
+    hidden, query_width, key_width, value_width, output_width, fused_qkv, kv_latent_rank, latent_width, expanded_width,
+    query_latent_width, gated, fused_gate_up, ffn_width, shared_ffn_width, experts, expert_ffn_width,
+):  # fmt: skip
     """The largest single weight tensor; transformers stacks the experts' gate and up matrices in one. [elements]"""
     of_queries = max(hidden, query_width) * query_latent_width if query_latent_width else hidden * query_width
     of_latents = max(hidden * latent_width, kv_latent_rank * expanded_width)
@@ -141,8 +157,8 @@ def block_largest_matrix(hidden, query_width, key_width, value_width, output_wid
 
 
 FORMULAS = (
-    query_width, key_width, value_width, output_width, latent_width, expanded_width, cached_elements_per_token,
-    cross_cached_elements_per_token, query_parameters, key_value_parameters, attention_parameters, attention_biases,
-    position_key_parameters, norm_parameters, sink_parameters, dense_parameters, dense_biases, block_expert_parameters,
-    shared_parameters, router_parameters, block_parameters, block_linear_parameters, block_largest_matrix,
+    *(query_width, key_width, value_width, output_width, latent_width, expanded_width, cached_elements_per_token),
+    *(cross_cached_elements_per_token, query_parameters, key_value_parameters, attention_parameters, attention_biases),
+    *(position_key_parameters, norm_parameters, sink_parameters, dense_parameters, dense_biases, shared_parameters),
+    *(block_expert_parameters, router_parameters, block_parameters, block_linear_parameters, block_largest_matrix),
 )
