@@ -15,10 +15,13 @@ STAGES = ((1.0, 0.0), (0.0, 1.0))  # the first and the last stage of a pipeline:
 COUNTS = ("parameters", "active_parameters", "trained_parameters")
 
 
-def estimate(table, catalogs):
-    """Scenarios (a DataFrame, or one dict) with defaults filled in, followed by the results; same order, every row present."""
+def estimate(table, catalogs, solve=True):
+    """Scenarios (a DataFrame, or one dict) with defaults filled in, followed by the results; same order, every row present.
+
+    Without `solve` the largest batch and sequence stay empty.
+    """
     frame = as_frame(table)
-    parts = [_estimate_chunk(frame.iloc[start:start + CHUNK_ROWS], catalogs) for start in range(0, max(len(frame), 1), CHUNK_ROWS)]
+    parts = [_estimate_chunk(frame.iloc[start:start + CHUNK_ROWS], catalogs, solve) for start in range(0, max(len(frame), 1), CHUNK_ROWS)]
     results = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     extra = [name for name in frame.columns if name not in results.columns]
     if extra:
@@ -26,8 +29,8 @@ def estimate(table, catalogs):
     return results.iloc[0].to_dict() if isinstance(table, dict) else results
 
 
-def _estimate_chunk(frame, catalogs):
-    columns, _ = scenario_results(frame, catalogs)
+def _estimate_chunk(frame, catalogs, solve):
+    columns, _ = scenario_results(frame, catalogs, solve)
     return pd.DataFrame(columns)
 
 
@@ -41,9 +44,9 @@ def prepare(frame, catalogs):
     return inputs, table, problems
 
 
-def scenario_results(frame, catalogs):
+def scenario_results(frame, catalogs, solve=True):
     """Input and result columns of a table of scenarios as a dict, and the joined table that they came from."""
-    from calc.solve import solve_columns
+    from calc.solve import SOLVED, solve_columns
 
     inputs, table, problems = prepare(frame, catalogs)
     results = memory_columns(table, catalogs)
@@ -53,7 +56,7 @@ def scenario_results(frame, catalogs):
     evaluate_all(overhead.VERDICT, table)
     table["fits"] = np.where(uncovered | (problems.text != ""), "", table["fits"])
     results |= {name: table[name] for name in ("gpu_memory_bytes", "headroom_bytes", "fits")}
-    results |= solve_columns(table, catalogs)
+    results |= solve_columns(table, catalogs) if solve else {name: np.full(table["rows"], np.nan) for name in SOLVED}
     bad = problems.text != ""
     for name, values in results.items():
         results[name] = np.where(bad, "" if values.dtype == object else np.nan, values) if name not in COUNTS else values

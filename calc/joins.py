@@ -1,6 +1,10 @@
 """Inputs joined with the catalogs: every choice of a row becomes its numbers."""
 
+from difflib import get_close_matches
+from functools import cache
+
 import numpy as np
+from pandas import Index
 
 from calc.blocks import FORMATS, kind_numbers
 from calc.families import COMMON, FAMILIES
@@ -44,72 +48,90 @@ def join(inputs, catalogs, problems):
     return table
 
 
-def _find(frame, ids, problems, column, optional=False):
+@cache
+def columns_of(catalogs, name, wanted):
+    """Columns of one catalog as a matrix of float64 (its last row NaN, for 'none'), made once."""
+    frame = getattr(catalogs, name)
+    columns = [frame[column].to_numpy(dtype=float, na_value=np.nan) if column in frame else np.full(len(frame), np.nan) for column in wanted]
+    return np.vstack([np.column_stack(columns), np.full(len(wanted), np.nan)])
+
+
+@cache
+def words_of(catalogs, name, column):
+    """A column of words of one catalog, its last entry empty, made once."""
+    return np.append(getattr(catalogs, name)[column].fillna("").astype(str).to_numpy(dtype=object), "")
+
+
+@cache
+def numbers_in(catalogs, name):
+    """The names of the columns of numbers and indicators of one catalog of choices."""
+    frame = getattr(catalogs, name)
+    return tuple(column for column in frame.columns if frame[column].dtype.kind in "ifb" and column not in ("trains", "serves", "adapts"))
+
+
+def _find(catalogs, name, ids, problems, column, optional=False):
     """Row numbers of ids in a catalog; the ids that it lacks are noted as problems and stand as row 0."""
-    at = frame.index.get_indexer(ids)
+    known = getattr(catalogs, name).index
+    at = known.get_indexer(ids)
     missing = (at < 0) & (ids != "")
-    offer = ", ".join(list(frame.index[:6])) + (", ..." if len(frame) > 6 else "")
-    problems.add(missing, lambda row: f"{column} '{ids[row]}' is not in the catalog; choose one such as {_nearest(ids[row], frame.index) or offer}.")
+    offer = ", ".join(list(known[:6])) + (", ..." if len(known) > 6 else "")
+    problems.add(missing, lambda row: f"{column} '{ids[row]}' is not in the catalog; choose one such as {_nearest(ids[row], known) or offer}.")
     return at if optional else np.maximum(at, 0)
 
 
 def _nearest(word, known):
-    from difflib import get_close_matches
-
     return ", ".join(get_close_matches(str(word), list(known), n=3, cutoff=0.5))
 
 
-def _take(frame, names, at, prefix=""):
+def _take(catalogs, name, wanted, at, prefix=""):
     """Columns of a catalog as float64 arrays, NaN where the row number is -1."""
-    taken = {}
-    for name in names:
-        values = frame[name].to_numpy(dtype=float, na_value=np.nan) if name in frame else np.full(len(frame), np.nan)
-        taken[prefix + name] = np.append(values, np.nan)[at]
-    return taken
+    taken = np.moveaxis(columns_of(catalogs, name, tuple(wanted))[at], -1, 0)
+    return {prefix + column: np.ascontiguousarray(values) for column, values in zip(wanted, taken, strict=True)}
 
 
 def _join_model(table, catalogs, problems):
-    models, stacks = catalogs.models, catalogs.stacks
-    at = _find(models, table["model"], problems, "model")
+    at = _find(catalogs, "models", table["model"], problems, "model")
     table["model_row"] = at
-    table.update(_take(models, MODEL_COLUMNS, at))
-    table["model_kind"] = models["kind"].to_numpy(dtype=object)[at]
-    traits = [COMMON | FAMILIES.get(kind, {}) for kind in models["model_type"]]
-    norms = np.array([trait["block_norms"] * (trait["norm_vectors"] == 1) for trait in traits], dtype=float)
-    table["rms_norms"] = norms[at]
-    refused = models["refused"].fillna("").to_numpy(dtype=object)[at]
+    table.update(_take(catalogs, "models", MODEL_COLUMNS, at))
+    table["model_kind"] = words_of(catalogs, "models", "kind")[at]
+    table["rms_norms"] = rms_norms(catalogs)[at]
+    refused = words_of(catalogs, "models", "refused")[at]
     problems.add(refused != "", lambda row: str(refused[row]))
-    first, depth = stack_rows(models, stacks)
-    depth_needed = int(depth[np.unique(at)].max()) if len(at) else 1
-    order = np.arange(depth_needed)[:, None]
+    first, depth, side, kind = stack_rows(catalogs)
+    order = np.arange(int(depth[np.unique(at)].max()) if len(at) else 1)[:, None]
     row = np.where(order < depth[at], first[at] + order, -1)
-    table.update(_take(stacks, STACK_COLUMNS, row, "stack_"))
-    for name in STACK_COLUMNS:
-        table[f"stack_{name}"] = np.nan_to_num(table[f"stack_{name}"], nan=0.0, posinf=np.inf)
-    side = stacks["side"].to_numpy(dtype=object)
-    table["stack_side"] = np.append([SIDES.index(word) for word in side], 0)[row]
-    table["stack_kind"] = np.append(kind_numbers(catalogs, stacks["block"]), 0)[row]
+    stacks = _take(catalogs, "stacks", STACK_COLUMNS, row, "stack_")
+    table.update({name: np.nan_to_num(values, nan=0.0, posinf=np.inf) for name, values in stacks.items()})
+    table["stack_side"], table["stack_kind"] = side[row], kind[row]
     table["has_source"] = np.any((table["stack_side"] == 1) & (table["stack_layers"] > 0), axis=0).astype(float)
     table["has_cross"] = np.any(table["stack_cross_attention"] > 0, axis=0).astype(float)
 
 
-def stack_rows(models, stacks):
-    """Where each model's stacks begin in the stack table, and how many there are."""
+@cache
+def rms_norms(catalogs):
+    """Root-mean-square norms of the hidden width in one block, per model; 0 for LayerNorm."""
+    traits = [COMMON | FAMILIES.get(kind, {}) for kind in catalogs.models["model_type"]]
+    return np.array([trait["block_norms"] * (trait["norm_vectors"] == 1) for trait in traits], dtype=float)
+
+
+@cache
+def stack_rows(catalogs):
+    """Where each model's stacks begin in the stack table and how many there are; each stack's side and kind of block."""
+    models, stacks = catalogs.models, catalogs.stacks
     owner = models.index.get_indexer(stacks["model"])
     depth = np.bincount(owner, minlength=len(models))
     first = np.full(len(models), -1)
     first[owner[::-1]] = np.arange(len(owner))[::-1]
-    return first, depth
+    side = np.append([SIDES.index(word) for word in stacks["side"]], 0)
+    return first, depth, side, np.append(kind_numbers(catalogs, stacks["block"]), 0)
 
 
 def _join_choices(table, catalogs, problems):
     at = {}
-    for column, frame in (("precision", catalogs.precisions), ("optimizer", catalogs.optimizers), ("sharding", catalogs.shardings),
-                          ("recompute", catalogs.recomputes), ("implementation", catalogs.implementations)):
-        at[column] = _find(frame, table[column], problems, column)
-        names = [name for name in frame.columns if frame[name].dtype.kind in "ifb" and name not in ("trains", "serves", "adapts")]
-        prefix = {"implementation": "implementation_"}.get(column, "")
-        table.update(_take(frame, names, at[column], prefix))
+    for column in ("precision", "optimizer", "sharding", "recompute", "implementation"):
+        at[column] = _find(catalogs, f"{column}s", table[column], problems, column)
+        prefix = "implementation_" if column == "implementation" else ""
+        table.update(_take(catalogs, f"{column}s", numbers_in(catalogs, f"{column}s"), at[column], prefix))
     precisions, implementations = catalogs.precisions, catalogs.implementations
     trains, adapts = table["work"] == "training", table["tuning"] == "lora"
     table["trains"] = trains.astype(float)
@@ -160,29 +182,26 @@ def _join_adapters(table, problems):
 
 
 def _join_hardware(table, catalogs, problems):
-    gpus, instances, prices = catalogs.gpus, catalogs.instances, catalogs.prices
-    at = _find(instances, table["instance"], problems, "instance", optional=True)
-    own_gpu = np.append(instances["gpu"].to_numpy(dtype=object), "")[at]
+    at = _find(catalogs, "instances", table["instance"], problems, "instance", optional=True)
+    own_gpu = words_of(catalogs, "instances", "gpu")[at]
     clash = (table["gpu"] != "") & (at >= 0) & (table["gpu"] != own_gpu)
     problems.add(clash, lambda row: f"instance {table['instance'][row]} has the card {own_gpu[row]}, not {table['gpu'][row]}; leave gpu empty or name that one.")
     table["gpu"] = np.where(at >= 0, own_gpu, table["gpu"])
-    card = _find(gpus, table["gpu"], problems, "gpu", optional=True)
-    table.update(_take(gpus, GPU_COLUMNS, card, "gpu_"))
-    table.update(_take(instances, INSTANCE_COLUMNS, at, "instance_"))
-    share = _take(instances, ("gpu_memory_bytes",), at)["gpu_memory_bytes"]
+    card = _find(catalogs, "gpus", table["gpu"], problems, "gpu", optional=True)
+    table.update(_take(catalogs, "gpus", GPU_COLUMNS, card, "gpu_"))
+    table.update(_take(catalogs, "instances", INSTANCE_COLUMNS, at, "instance_"))
+    share = _take(catalogs, "instances", ("gpu_memory_bytes",), at)["gpu_memory_bytes"]
     table["gpu_memory_bytes"] = np.where(at >= 0, share, table["gpu_memory_bytes"])
-    regions = set(prices["region"])
-    problems.add(~np.isin(table["region"].astype(str), list(regions)), lambda row: f"region '{table['region'][row]}' has no GPU prices in the catalog; choose one such as {_nearest(table['region'][row], regions) or 'us-east-1'}.")
-    keys = prices["instance"].astype(str) + "|" + prices["region"].astype(str)
-    wanted = table["instance"].astype(str).astype(object) + "|" + table["region"].astype(str).astype(object)
-    price = keys_at(keys, wanted)
-    table.update(_take(prices, PRICE_COLUMNS, price))
-    for name in PRICE_WORDS:
-        table[name] = np.append(prices[name].fillna("").astype(str).to_numpy(dtype=object), "")[price]
+    keys, regions = price_keys(catalogs)
+    unknown = np.array([region not in regions for region in table["region"]])
+    problems.add(unknown, lambda row: f"region '{table['region'][row]}' has no GPU prices in the catalog; choose one such as {_nearest(table['region'][row], regions) or 'us-east-1'}.")
+    price = keys.get_indexer(table["instance"] + "|" + table["region"])
+    table.update(_take(catalogs, "prices", PRICE_COLUMNS, price))
+    table.update({name: words_of(catalogs, "prices", name)[price] for name in PRICE_WORDS})
 
 
-def keys_at(keys, wanted):
-    """Where each wanted key stands among the keys, -1 where it does not."""
-    from pandas import Index
-
-    return Index(keys.to_numpy(dtype=object)).get_indexer(wanted)
+@cache
+def price_keys(catalogs):
+    """The key 'instance|region' of every price, and all regions."""
+    prices = catalogs.prices
+    return Index((prices["instance"].astype(str) + "|" + prices["region"].astype(str)).to_numpy(dtype=object)), frozenset(prices["region"])

@@ -1,6 +1,7 @@
 """Scenario rows as people write them -> inputs with every default filled in, and one sentence for each row that cannot be read."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -160,5 +161,4 @@ def cross(choices, catalogs=None):
     """The table of all combinations of the choices; a list stands for several values, a plain value for one."""
     lists = {name: list(value) if isinstance(value, (list, tuple)) else [value] for name, value in choices.items() if name in BY_NAME}
     lists = {name: values or [DEFAULTS[name]] for name, values in lists.items()}
-    index = pd.MultiIndex.from_product(lists.values(), names=list(lists))
-    return index.to_frame(index=False).astype(object)
+    return pd.DataFrame(list(product(*lists.values())), columns=list(lists), dtype=object)

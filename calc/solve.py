@@ -6,6 +6,7 @@ quickly (a sum of squares, a chunked loss) halving does.
 
 import numpy as np
 
+SOLVED = ("max_batch", "max_sequence_tokens")
 LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
 
 

@@ -1,0 +1,48 @@
+"""`python -m calc scenarios.csv -o estimates.csv`: a table of scenarios in, the same table with its results out."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from calc import CatalogError, add_models, estimate, load_catalogs
+from calc.export import read_csv, write_csv
+from calc.hf_config import ConfigError, read_config_text
+from calc.scenarios import TableError
+
+
+def main(arguments=None):
+    """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable."""
+    parser = argparse.ArgumentParser(prog="python -m calc", description="Estimate GPU memory and AWS cost of every scenario of a CSV.")
+    parser.add_argument("scenarios", nargs="?", default="-", help="CSV of scenarios; - or none: standard input")
+    parser.add_argument("-o", "--output", default="-", help="CSV to write; none: standard output")
+    parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help="a Hugging Face config.json, or a folder of them")
+    options = parser.parse_args(arguments)
+    try:
+        catalogs = add_models(load_catalogs(), dict(_configs(options.model_config))) if options.model_config else load_catalogs()
+        named = "standard input" if options.scenarios == "-" else options.scenarios
+        content = sys.stdin.buffer.read() if options.scenarios == "-" else Path(options.scenarios).read_bytes()
+        results = estimate(read_csv(content, named), catalogs)
+        if options.output == "-":
+            write_csv(results, sys.stdout)
+        else:
+            with Path(options.output).open("w", encoding="utf-8", newline="") as stream:
+                write_csv(results, stream)
+    except (TableError, CatalogError, ConfigError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}; check the path.", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _configs(paths):
+    for path in map(Path, paths):
+        for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+            yield file.stem, read_config_text(file.read_text(encoding="utf-8"), file.stem)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

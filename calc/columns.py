@@ -1,0 +1,116 @@
+"""The glossary: every column that goes in or comes out, once. A quantity has a label, a unit, a meaning and a display format."""
+
+from dataclasses import dataclass
+
+GIB = 2**30
+COMPONENTS = (
+    "weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "logits_bytes", "kv_cache_bytes", "working_bytes", "overhead_bytes",
+)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One column: its label on the screen, its unit (empty for words and counts), what it means, and how it is printed."""
+
+    name: str
+    label: str
+    unit: str
+    meaning: str
+
+    @property
+    def format(self):
+        """bytes, usd, hours, count or text: how the column is printed."""
+        return {"B": "bytes", "USD": "usd", "USD/h": "usd", "h": "hours", "s": "seconds", "text": "text", "": "count"}.get(self.unit, "number")
+
+
+_TEXT = """
+scenario | Scenario | text | The row's name
+work | Work | text | training or inference
+model | Model | text | Id of a model of the catalog, or of an added config
+precision | Precision | text | How numbers are stored
+tuning | Tuning | text | full (all weights) or lora (adapters beside frozen weights)
+lora_rank | LoRA rank | | Inner width of each adapter
+lora_targets | LoRA targets | text | Matrices that get an adapter
+adapter_precision | Adapter format | text | Number format of the adapters
+optimizer | Optimizer | text | What updates the weights
+optimizer_kernel | Optimizer kernel | text | fused, foreach or loop: how the step runs
+gradient_precision | Gradient format | text | Format of kept gradients where wider than the weights
+recompute | Recompute | text | What is computed again in the backward pass (gradient checkpointing)
+attention | Attention | text | flash or eager
+loss | Loss | text | full, kernel or fused
+implementation | Software | text | What trains or serves
+compile | Compiled | text | torch.compile of the blocks
+reduce_precision | Reduction format | text | Format of sharded gradient reduction
+tie_embeddings | Tied embeddings | text | Whether embedding and head share a matrix
+batch | Micro-batch | | Sequences at once on one model replica
+sequence_tokens | Sequence | tokens | Tokens per sequence; in inference all that the cache holds
+decoder_tokens | Decoder length | tokens | The decoder's tokens of an encoder-decoder
+logits | Logits | text | Of the last token, or of the whole prompt
+prompt_tokens | Prompt | tokens | Tokens prefilled at once per sequence
+accumulation_steps | Accumulation steps | | Micro-batches per optimizer step
+gpus | GPUs | | All GPUs of the job
+sharding | Sharding | text | What data-parallel GPUs divide
+tensor_parallel | Tensor parallel | | GPUs that share each matrix
+pipeline_parallel | Pipeline stages | | GPUs in a row, each with a part of the blocks
+context_parallel | Context parallel | | GPUs that share each sequence
+expert_parallel | Expert parallel | | GPUs that share the experts
+offload | Offload | text | What is kept in CPU memory
+kv_precision | KV cache format | text | Number format of keys and values
+max_sequences | Engine's sequences | | vLLM's max_num_seqs
+max_batched_tokens | Engine's batched tokens | tokens | vLLM's max_num_batched_tokens
+gpu | Card | text | Id of a card
+instance | Instance | text | AWS instance type
+region | Region | text | AWS region
+train_tokens | Training tokens | tokens | Tokens of the whole run
+hours_per_month | Hours per month | h | Hours that the scenario is up in a month
+parameters | Parameters | | Parameters of the whole model
+active_parameters | Active parameters | | Parameters that one token passes through
+trained_parameters | Trained parameters | | Parameters that the optimizer updates
+weights_bytes | Weights | B | Parameters as stored on the GPU
+gradients_bytes | Gradients | B | Gradients alive at the peak
+optimizer_bytes | Optimizer state | B | Moments, and the fp32 master copy
+activations_bytes | Activations | B | Saved for the backward pass, or the working set of a forward pass
+logits_bytes | Logits | B | Logits and the temporaries of the loss
+kv_cache_bytes | KV cache | B | Keys and values of cached tokens
+working_bytes | Working memory | B | Copies, gathered shards, step temporaries and buffers at the peak
+overhead_bytes | Overhead | B | CUDA context, library workspaces, allocator slack
+allocated_peak_bytes | Allocated peak | B | What torch.cuda.max_memory_allocated shows
+saved_activations_bytes | Saved activations | B | What waits for the backward pass, logits apart
+memory_bytes | Memory | B | What nvidia-smi shows on a roomy card
+memory_low_bytes | Memory, low | B | Lower end of the stated range
+memory_high_bytes | Memory, high | B | Upper end of the stated range
+context_bytes | CUDA context | B | Held by the driver and its libraries whatever runs
+peak_phase | Peak | text | The moment of the peak
+gpu_memory_bytes | Card memory | B | Usable memory of the card as its driver reports it
+headroom_bytes | Headroom | B | Card memory less memory
+fits | Fits | text | yes, tight (lives once cached memory is given back), or no
+max_batch | Largest batch | | The largest that fits or is tight, all else equal
+max_sequence_tokens | Longest sequence | tokens | The longest that fits or is tight, all else equal
+host_memory_needed_bytes | CPU memory needed | B | CPU memory that offloading takes on one instance
+instances_needed | Instances | | Whole instances that hold the GPUs
+gpus_paid | GPUs paid | | GPUs in those instances
+idle_gpus | Idle GPUs | | GPUs paid and not used
+vcpus_needed | vCPUs of quota | | What AWS counts against the account's quota
+usd_per_hour_on_demand | USD per hour, on demand | USD/h | The whole job
+usd_per_hour_spot | USD per hour, spot | USD/h | The whole job, median over zones
+run_hours | Run | h | Hours of the whole training run
+run_usd_on_demand | Run on demand | USD | Cost of the whole run
+run_usd_spot | Run on spot | USD | Cost of the whole run with its expected interruptions
+usd_per_month_on_demand | USD per month, on demand | USD | At the hours per month
+usd_per_month_spot | USD per month, spot | USD | At the hours per month
+prices_as_of | Prices as of | text | The older of the dates of the prices used
+tokens_per_second | Tokens per second | tokens/s | Trained, or generated, by the whole job
+step_seconds | Step | s | One optimizer step
+time_to_first_token_seconds | Time to first token | s | Prefill of the prompt
+time_per_output_token_seconds | Time per token | s | One decoding step
+problem | Problem | text | What is wrong with this row and what to change
+"""
+
+
+def _read(text):
+    for line in text.strip().splitlines():
+        name, label, unit, meaning = (part.strip() for part in line.split("|"))
+        yield name, Quantity(name, label, unit, meaning)
+
+
+GLOSSARY = dict(_read(_TEXT))
