@@ -1,0 +1,169 @@
+"""The rules of the house: who may import whom, every column known and named with its unit, no file too long."""
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from calc import architecture, families, load_catalogs, scenarios
+from calc.columns import GLOSSARY
+from calc.origins import ORIGINS
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("calc", "views", "refresh", "tests", "validation")
+LONGEST_LINES = 300
+
+# Room or file -> the packages, beside Python's own, that it may import. The longest matching path counts.
+MAY_IMPORT = {
+    "calc": {"calc", "numpy", "pandas"},
+    "calc/strict_yaml.py": {"calc", "yaml"},
+    "calc/catalog_check.py": {"calc", "jsonschema"},
+    "views": {"calc", "views", "streamlit", "pandas", "numpy"},
+    "views/charts.py": {"calc", "views", "altair", "pandas", "numpy"},
+    "dashboard.py": {"calc", "views", "streamlit"},
+    "refresh": {"calc", "refresh", "yaml", "boto3", "botocore"},
+    "validation/simulate": {"validation", "calc", "numpy", "yaml", "torch", "transformers", "peft", "bitsandbytes"},
+    "validation": {"calc", "validation", "numpy", "pandas", "torch", "transformers", "peft"},
+}
+DOORS = {"catalogs.py", "catalog_check.py", "__main__.py", "hf_config.py", "export.py"}
+OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}
+
+UNITS = {  # what a formula's docstring says in brackets -> how its name ends
+    "B": r"_bytes(_each|_per_\w+)?$",
+    "B/s": r"_bytes_per_second$",
+    "FLOP": r"_flops(_per_\w+)?$",
+    "FLOP/s": r"_flops_per_second$",
+    "USD": r"_usd(_\w+)?$",
+    "USD/h": r"_usd_per_hour(_\w+)?$",
+    "h": r"_hours$",
+    "parameters": r"_parameters(_here)?$|_matrix$|_vectors$|_biases$",
+    "s": r"_seconds(_\w+)?$",
+    "tokens": r"_tokens$|_positions$",
+    "tokens/s": r"_tokens_per_second(_\w+)?$",
+}
+FOREIGN_UNITS = re.compile(r"_(kb|mb|gb|tb|kib|mib|gib|ms|us|percent|pct)$|^(num|n)_")
+THEIR_OWN_UNITS = re.compile(r"origin_[abcd]_printed_gb")
+
+
+def python_files(*rooms):
+    found = [path for room in rooms for path in sorted((ROOT / room).rglob("*.py"))]
+    return [*found, ROOT / "dashboard.py"] if "views" in rooms else found
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path):
+    """The packages that a file imports, Python's own left out."""
+    names = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add(node.module.split(".")[0])
+    return names - sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("path", python_files("calc", "views", "refresh", "validation"), ids=name_of)
+def test_imports_go_one_way(path):
+    """dashboard -> views -> calc -> catalogs, and only the chart files know Altair, only the catalog reader YAML."""
+    rule = max((rule for rule in MAY_IMPORT if name_of(path).startswith(rule)), key=len)
+    assert imported(path) <= MAY_IMPORT[rule]
+
+
+@pytest.mark.parametrize("path", python_files("calc"), ids=name_of)
+def test_only_the_doors_of_calc_open_files(path):
+    calls = [node.func for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    named = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
+    assert path.name in DOORS or not named & OPENERS
+
+
+@cache
+def formulas():
+    """Every function that stands in a tuple of formulas of calc, by name."""
+    found = {}
+    for path in python_files("calc"):
+        if path.stem != "__main__":
+            module = importlib.import_module(f"calc.{path.stem}".removesuffix(".__init__"))
+            groups = [value for value in vars(module).values() if isinstance(value, tuple | dict) and value]
+            groups = [group.values() if isinstance(group, dict) else (group,) for group in groups]
+            for group in (group for groups_of_one in groups for group in groups_of_one):
+                if isinstance(group, tuple) and group and all(inspect.isfunction(value) for value in group):
+                    found |= {value.__name__: value for value in group}
+    return found
+
+
+@cache
+def catalog_columns():
+    """The columns that come from the catalogs, under the names that the joined table has for them."""
+    catalogs = load_catalogs()
+    prefixes = {"stacks": "stack_", "gpus": "gpu_", "instances": "instance_", "implementations": "implementation_"}
+    tables = ("models", "precisions", "optimizers", "shardings", "recomputes", "prices", *prefixes)
+    names = {prefixes.get(table, "") + name for table in tables for name in getattr(catalogs, table).columns}
+    traits = {name for family in families.FAMILIES.values() for name in family}
+    return names | traits | set(architecture.ABSENT) | set(families.COMMON)
+
+
+def test_every_column_that_a_formula_reads_is_known():
+    """It is a scenario column, a column of a catalog, what another formula makes, or in the glossary."""
+    known = {*scenarios.BY_NAME, *catalog_columns(), *formulas(), *GLOSSARY, *origin_columns()}
+    read = {name for formula in formulas().values() for name in inspect.signature(formula).parameters}
+    assert sorted(read - known) == []
+
+
+def origin_columns():
+    """The columns that the four systems' own choices make, and their totals."""
+    reads = {read for origin in ORIGINS for _, read, _ in origin.choices + origin.training_choices}
+    return reads | {f"origin_{origin.letter}_bytes" for origin in ORIGINS}
+
+
+def test_a_formula_says_its_unit_and_its_name_ends_in_it():
+    wrong = []
+    for name, formula in formulas().items():
+        said = re.findall(r"\[([^\]]+)\]", inspect.getdoc(formula) or "")
+        ending = next((UNITS[unit] for unit in said if unit in UNITS), None)
+        if not inspect.getdoc(formula) or (ending and not re.search(ending, name)):
+            wrong.append(name)
+        if name.endswith("_bytes") and "B" not in said:
+            wrong.append(name)
+    assert not wrong
+
+
+def test_no_column_has_a_foreign_unit_or_a_prefix_for_counts():
+    """Bytes, seconds and USD inside; GiB and percent are born where they are shown."""
+    parameters = {parameter for formula in formulas().values() for parameter in inspect.signature(formula).parameters}
+    names = {name for name in parameters | set(formulas()) if FOREIGN_UNITS.search(name)}
+    assert {name for name in names if not THEIR_OWN_UNITS.fullmatch(name)} == set()
+
+
+def test_formulas_have_no_defaults():
+    """A default lives with the controls and the catalogs, where it can be seen."""
+    with_default = {
+        name
+        for name, formula in formulas().items()
+        if any(parameter.default is not parameter.empty for parameter in inspect.signature(formula).parameters.values())
+    }
+    assert with_default == set()
+
+
+@pytest.mark.parametrize("path", python_files(*ROOMS), ids=name_of)
+def test_no_file_is_two_rooms(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_LINES
+
+
+@pytest.mark.parametrize("path", python_files(*ROOMS), ids=name_of)
+def test_no_path_of_one_machine(path):
+    machine = re.compile(r"(^|[^\w./])/(home|root|tmp|work|Users|mnt)/")
+    constants = [node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant)]
+    assert not [text for text in constants if isinstance(text, str) and machine.search(text)]
