@@ -16,11 +16,11 @@ from calc.architecture import model_table
 from calc.catalog_check import check_order, check_reference, check_schema
 from calc.strict_yaml import CatalogError, read_strictly
 
-__all__ = ["CatalogError", "Catalogs", "add_models", "load_catalogs"]
+__all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document", "table_of"]
 
 FOLDER = Path(__file__).resolve().parent.parent / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-FILES = ("models", "blocks", *CHOICES, "gpus", "instances", "prices", "price_history")
+FILES = ("models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history")
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
 
 RATES = tuple(f"{name}_flops_per_second" for name in ("fp32", "tf32", "bf16", "fp8", "fp4", "int8"))
@@ -45,6 +45,7 @@ class Catalogs:
     models: pd.DataFrame
     stacks: pd.DataFrame
     blocks: dict
+    heads: dict
     precisions: pd.DataFrame
     optimizers: pd.DataFrame
     shardings: pd.DataFrame
@@ -64,12 +65,12 @@ def load_catalogs(folder=None):
     """Every catalog of the folder (the project's own without one), checked; raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
     digest = hashlib.sha256()
-    documents = {name: _document(folder, name, digest) for name in FILES}
-    entries = {name: _entries(documents[name], name) for name in FILES}
+    documents = {name: read_document(folder, name, digest) for name in FILES}
+    entries = {name: entries_of(documents[name], name) for name in FILES}
     about = {name: {key: value for key, value in documents[name].items() if key != name} for name in FILES}
     models, stacks = model_table(entries["models"])
     _check_blocks(stacks, entries["blocks"])
-    gpus = _table(entries["gpus"])
+    gpus = table_of(entries["gpus"])
     instances = _instance_table(entries["instances"], gpus)
     regions = documents["prices"]["regions"]
     prices = _price_table(entries["prices"], documents["prices"].get("capacity_blocks", {}), instances, regions)
@@ -77,10 +78,11 @@ def load_catalogs(folder=None):
         models=models,
         stacks=stacks,
         blocks=entries["blocks"],
-        **{name: _table(entries[name]) for name in CHOICES},
+        heads=entries["heads"],
+        **{name: table_of(entries[name]) for name in CHOICES},
         gpus=gpus,
         instances=instances,
-        regions=_table({region: {"name": name} for region, name in regions.items()}),
+        regions=table_of({region: {"name": name} for region, name in regions.items()}),
         prices=prices,
         price_history=_history_table(entries["price_history"], instances),
         about=about,
@@ -104,13 +106,15 @@ def add_models(catalogs, entries):
     )
 
 
-def _document(folder, name, digest):
+def read_document(folder, name, digest=None):
+    """One file of the folder, read strictly and checked against its schema; its bytes go into the digest."""
     path, file = folder / f"{name}.yaml", f"catalogs/{name}.yaml"
     try:
         content = path.read_bytes()
     except OSError as error:
         raise CatalogError(f"{file}: it cannot be read ({error.strerror}); put the file back.") from None
-    digest.update(name.encode() + b"\0" + content + b"\0")
+    if digest is not None:
+        digest.update(name.encode() + b"\0" + content + b"\0")
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -124,7 +128,7 @@ def _document(folder, name, digest):
     return document
 
 
-def _entries(document, name):
+def entries_of(document, name):
     """The entries, id -> entry, in order; keys of the file's `sources` written out as the source's own words."""
     file = f"catalogs/{name}.yaml"
     entries = document.get(name)
@@ -158,7 +162,7 @@ def _check_blocks(stacks, blocks):
         check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
 
 
-def _table(entries):
+def table_of(entries):
     """Entries as a table: numbers float64, MiB and GiB as bytes, in the order of the fields' first appearance."""
     names = dict.fromkeys(name for entry in entries.values() for name in entry)
     columns = {}
@@ -187,7 +191,7 @@ def _column(values):
 def _instance_table(entries, gpus):
     for instance, entry in entries.items():
         check_reference(entry["gpu"], gpus.index, "catalogs/instances.yaml", ("instances", instance, "gpu"), "GPU")
-    table = _table(entries)
+    table = table_of(entries)
     table.insert(4, "gpu_memory_bytes", gpus["memory_bytes"].loc[table["gpu"]].to_numpy())
     return table
 
@@ -234,3 +238,6 @@ def _history_table(entries, instances):
         for price in prices
     ]
     return pd.DataFrame(rows, columns=["instance", "region", "market", "usd_per_hour", "as_of", "source"])
+
+
+_document, _entries, _table = read_document, entries_of, table_of  # BUILD: speed_catalogs.py calls them so

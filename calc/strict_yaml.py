@@ -56,7 +56,7 @@ def _value(node, file, path):
 
 
 def _scalar(node, file, path):
-    text, tag, plain = node.value, node.tag.removeprefix(TAG), node.style is None
+    text, tag, plain = node.value, node.tag.removeprefix(TAG), not node.style
     if tag == "str":
         if plain and NUMBER_LIKE.fullmatch(text):
             _refuse(

@@ -24,7 +24,10 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
     try:
         catalogs = load_catalogs(options.folder)
         scope = _scope(options, catalogs)
-        found = _fetch(options, scope, session, open_url)
+        try:
+            found = _fetch(options, scope, session, open_url)
+        except (LookupError, ValueError, TypeError) as error:
+            raise RefreshError(f"AWS answered in a form that is not known ({error!r}); see refresh/.") from error
         merged = merge(read_documents(options.folder), found, scope, today)
         return _finish(options, found, merged)
     except (RefreshError, CatalogError) as error:

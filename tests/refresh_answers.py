@@ -1,0 +1,133 @@
+"""Stubbed AWS clients, and answers made from the recorded ones; shared by the tests of the refresh."""
+
+import io
+import json
+import shutil
+from copy import deepcopy
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+from calc.catalogs import FOLDER, load_catalogs
+from refresh.found import family_of
+from refresh.write import NAMES, read_documents, yaml_text
+
+RECORDED = Path(__file__).parent / "recorded"
+ANSWERS = json.loads((RECORDED / "aws_answers.json").read_text("utf-8"))
+TODAY = "2026-11-21"
+CATALOGS = load_catalogs()
+
+
+def small_catalogs(folder):
+    """The catalogs with the prices of two families in three regions: as real, and quicker to read."""
+    shutil.copytree(FOLDER, folder)
+    documents = read_documents(folder)
+    for name in ("prices", "price_history"):
+        held = {
+            instance: rows for instance, rows in documents[name][name].items() if family_of(instance) in ("g5", "gr6")
+        }
+        documents[name][name] = {
+            instance: {
+                region: row for region, row in rows.items() if region in ("eu-south-2", "eu-west-1", "us-east-1")
+            }
+            for instance, rows in held.items()
+        }
+    for name in NAMES:
+        (folder / f"{name}.yaml").write_text(yaml_text(name, documents[name]), "utf-8")
+    return folder
+
+
+@cache
+def botocore_session():
+    """One for all tests: it keeps the service models, which take a second to read."""
+    import botocore.session
+
+    return botocore.session.get_session()
+
+
+class Session:
+    """Hands out stubbed clients; every call that a test expects is queued in order."""
+
+    def __init__(self, credentials=True):
+        self.credentials, self.stubs = credentials, {}
+
+    def get_credentials(self):
+        return self.credentials or None
+
+    def client(self, service, region_name, config=None):
+        from botocore.stub import Stubber
+
+        if (service, region_name) not in self.stubs:
+            keys = {"aws_access_key_id": "example", "aws_secret_access_key": "example"}
+            client = botocore_session().create_client(service, region_name=region_name, config=config, **keys)
+            self.stubs[service, region_name] = Stubber(client)
+            self.stubs[service, region_name].activate()
+        return self.stubs[service, region_name].client
+
+    def expect(self, service, operation, answer, parameters=None):
+        self.client(service, "us-east-1")
+        self.stubs[service, "us-east-1"].add_response(operation, answer, parameters)
+        return self
+
+    def expect_error(self, service, operation, code):
+        self.client(service, "us-east-1")
+        self.stubs[service, "us-east-1"].add_client_error(operation, code)
+        return self
+
+
+def product(instance, usd, recorded="on_demand_only"):
+    """One entry of PriceList: a recorded product with another instance and price."""
+    item = deepcopy(ANSWERS["get_products"][recorded])
+    attributes = item["product"]["attributes"]
+    attributes |= {"instanceType": instance, "usagetype": f"{attributes['usagetype'].partition(':')[0]}:{instance}"}
+    for term in item["terms"]["OnDemand"].values():
+        for dimension in term["priceDimensions"].values():
+            dimension["pricePerUnit"] = {"USD": f"{usd:.10f}"}
+    return json.dumps(item)
+
+
+def g5_prices(**changed):
+    """Today's on-demand prices of g5 in us-east-1 as the catalog has them, but for what a test changes (by size)."""
+    prices = CATALOGS.prices
+    held = prices[prices["instance"].str.startswith("g5.") & (prices["region"] == "us-east-1")]
+    today = dict(zip(held["instance"], held["on_demand_usd_per_hour"], strict=True))
+    today |= {f"g5.{size.removeprefix('_')}": usd for size, usd in changed.items()}
+    return [product(instance, usd) for instance, usd in today.items() if usd is not None]
+
+
+def spot(instances, usd=None):
+    """Today's spot prices, one zone, as the catalog has them or at `usd`."""
+    prices = CATALOGS.prices.query("region == 'us-east-1'").set_index("instance")["spot_usd_per_hour"]
+    at = datetime(2026, 11, 20, tzinfo=UTC)
+    zone = {"ProductDescription": "Linux/UNIX", "AvailabilityZone": "us-east-1a", "AvailabilityZoneId": "use1-az1"}
+    return [
+        {**zone, "InstanceType": name, "SpotPrice": f"{usd or prices[name]:.6f}", "Timestamp": at} for name in instances
+    ]
+
+
+def session(price_list, history=None, types=()):
+    """A session that answers one region in full: shapes, on demand (with an empty last page), bare metal, spot."""
+    started = (
+        Session()
+        .expect("ec2", "describe_regions", ANSWERS["describe_regions"])
+        .expect("ec2", "describe_instance_types", {"InstanceTypes": list(types)})
+        .expect("pricing", "get_products", {"PriceList": price_list, "NextToken": "more"})
+        .expect("pricing", "get_products", {"PriceList": []})
+        .expect("pricing", "get_products", {"PriceList": []})
+    )
+    if history is None:
+        history = spot([f"g5.{size}" for size in ("xlarge", "2xlarge", "4xlarge", "12xlarge", "16xlarge", "48xlarge")])
+    return started.expect("ec2", "describe_spot_price_history", {"SpotPriceHistory": history})
+
+
+def advice(url, timeout):
+    return io.BytesIO(json.dumps(ANSWERS["spot_advisor"]).encode())
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).glob("*.yaml")}
+
+
+def price(folder, instance, region="us-east-1"):
+    prices = load_catalogs(folder).prices
+    return prices[(prices["instance"] == instance) & (prices["region"] == region)].iloc[0]

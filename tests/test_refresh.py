@@ -1,0 +1,214 @@
+"""`python -m refresh` against botocore's Stubber: what it writes, and that a failure writes nothing."""
+
+import os
+from copy import deepcopy
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from calc.catalogs import FOLDER, load_catalogs
+from refresh.__main__ import main
+from refresh.found import Found, Scope
+
+pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements-prices.txt")
+from botocore.stub import ANY
+
+from tests.refresh_answers import (
+    ANSWERS,
+    TODAY,
+    Session,
+    advice,
+    contents,
+    g5_prices,
+    price,
+    product,
+    session,
+    small_catalogs,
+    spot,
+)
+
+G5 = ["--region", "us-east-1", "--family", "g5"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return small_catalogs(tmp_path / "catalogs")
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch):
+    monkeypatch.setattr("refresh.aws.PATIENCE", (0, 0))
+
+
+def refresh(folder, session, *arguments, open_url=advice):
+    return main([*G5, "--folder", str(folder), *arguments], session=session, open_url=open_url, today=TODAY)
+
+
+def test_prices_come_in_with_date_and_source(folder, capsys):
+    card = deepcopy(ANSWERS["describe_instance_types"]["InstanceTypes"][0])
+    card["GpuInfo"]["Gpus"][0] |= {"Count": 16, "LogicalGpuCount": 16}
+    card |= {"InstanceType": "g5.96xlarge", "VCpuInfo": {"DefaultVCpus": 384}}
+    others = [
+        *spot(["g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"]),
+        *spot(["g5.xlarge"], 0.46),
+    ]
+    older = [item | {"Timestamp": datetime(2026, 11, 1, tzinfo=UTC)} for item in spot(["g5.xlarge"], 99)]
+    second = [item | {"AvailabilityZoneId": "use1-az2"} for item in spot(["g5.xlarge"], 0.40)]
+    listed = [*g5_prices(_2xlarge=1.25), product("g5.96xlarge", 33), product("p5.48xlarge", 0, "capacity_block")]
+    listed[0] = product("g5.xlarge", 1.006, "with_reserved_terms")
+    listed = [text for text in listed if '"g5.xlarge"' not in text or "Reserved" in text] + g5_prices()[:1]
+    code = refresh(folder, session(listed, [*older, *others, *second], [card]))
+    printed = capsys.readouterr()
+    said = printed.out
+    assert code == 0, printed.err
+    assert "on demand g5.2xlarge us-east-1: 1.212 -> 1.25 (+3.1%)" in said
+    assert "new instance type g5.96xlarge: 16 x a10g" in said
+    new = price(folder, "g5.2xlarge")
+    assert (new["on_demand_usd_per_hour"], new["on_demand_as_of"]) == (1.25, TODAY)
+    assert new["on_demand_source"].startswith("AWS Price List Query API")
+    zones = price(folder, "g5.xlarge")
+    assert [zones[f"spot_{name}usd_per_hour"] for name in ("", "low_", "high_")] == [0.43, 0.40, 0.46]
+    assert (zones["spot_zones"], zones["spot_basis"], zones["interruption_as_of"]) == (2, "observed", TODAY)
+    assert zones["commit_1y_usd_per_hour"] == 0.634
+    assert zones["commit_3y_usd_per_hour"] == pytest.approx(10200 / (3 * 8760), abs=1e-6)
+    catalogs = load_catalogs(folder)
+    assert catalogs.instances.loc["g5.96xlarge", ["gpus", "vcpus", "gpu_memory_bytes"]].tolist() == [
+        16,
+        384,
+        23028 * 2**20,
+    ]
+    assert price(folder, "g5.96xlarge")["on_demand_usd_per_hour"] == 33
+    kept = catalogs.price_history.query("instance == 'g5.2xlarge' and market == 'on_demand'")
+    assert kept["usd_per_hour"].tolist() == [1.212, 1.25]
+    assert price(folder, "g5.2xlarge", "eu-west-1").equals(price(FOLDER, "g5.2xlarge", "eu-west-1"))
+
+
+def test_a_dry_run_writes_nothing(folder, capsys):
+    before = contents(folder)
+    assert refresh(folder, session(g5_prices(_xlarge=1.1)), "--dry-run") == 0
+    assert contents(folder) == before
+    assert "1.006 -> 1.1" in capsys.readouterr().out
+
+
+def test_a_throttled_page_is_asked_for_again(folder):
+    throttled = Session().expect_error("ec2", "describe_regions", "RequestLimitExceeded")
+    answering = session(g5_prices())
+    throttled.client("pricing", "us-east-1")
+    queue = throttled.stubs["ec2", "us-east-1"]._queue
+    queue.extend(answering.stubs["ec2", "us-east-1"]._queue)
+    throttled.stubs["pricing", "us-east-1"]._queue.extend(answering.stubs["pricing", "us-east-1"]._queue)
+    assert refresh(folder, throttled) == 0
+    assert not queue
+
+
+def failing(*codes, operation="describe_spot_price_history"):
+    """On demand answers in full; then spot fails."""
+    broken = session(g5_prices(_xlarge=1.1))
+    broken.stubs["ec2", "us-east-1"]._queue.pop()
+    for code in codes:
+        broken.expect_error("ec2", operation, code)
+    return broken
+
+
+@pytest.mark.parametrize(
+    ("codes", "sentence"),
+    [
+        (["ThrottlingException"] * 3, "wait some minutes"),
+        (["UnauthorizedOperation"], "give the credentials that permission"),
+        (["ExpiredToken"], "check the credentials"),
+    ],
+)
+def test_a_broken_half_leaves_everything_as_it_was(folder, capsys, codes, sentence):
+    before = contents(folder)
+    assert refresh(folder, failing(*codes)) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert "as they were" in said
+    assert contents(folder) == before
+
+
+def test_an_answer_in_another_form_is_a_sentence(folder, capsys):
+    before = contents(folder)
+    assert refresh(folder, session(["{}"])) == 2
+    assert "form that is not known" in capsys.readouterr().err
+    assert contents(folder) == before
+
+
+def test_empty_pages_are_refused_and_nothing_is_written(folder, capsys):
+    before = contents(folder)
+    assert refresh(folder, session([], [])) == 1
+    assert "family g5 vanishes" in capsys.readouterr().err
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "doubt"),
+    [
+        ({"_xlarge": 0}, "falls to zero"),
+        ({"_xlarge": 3.1}, "more than 3 times"),
+        ({"_48xlarge": 5.4}, "more than 3 times"),
+        ({f"_{size}xlarge": None for size in ("", 2, 4, 8, 12, 16, 24, 48)}, "family g5 vanishes"),
+    ],
+)
+def test_what_looks_wrong_is_refused_until_accepted(folder, capsys, changed, doubt):
+    before = contents(folder)
+    assert refresh(folder, session(g5_prices(**changed))) == 1
+    assert doubt in capsys.readouterr().err
+    assert contents(folder) == before
+    assert refresh(folder, session(g5_prices(**changed)), "--accept") == 0
+    instance = "g5.48xlarge" if changed.get("_48xlarge") else "g5.xlarge"
+    expected = next(iter(changed.values())) or np.nan
+    assert np.isclose(price(folder, instance)["on_demand_usd_per_hour"], expected, equal_nan=True)
+
+
+def test_another_gpu_count_of_a_known_type_is_doubted(folder, capsys):
+    card = deepcopy(ANSWERS["describe_instance_types"]["InstanceTypes"][0])
+    card["GpuInfo"]["Gpus"][0]["Count"] = 2
+    assert refresh(folder, session(g5_prices(), types=[card])) == 1
+    assert "instance g5.xlarge: gpus goes from 1 to 2" in capsys.readouterr().err
+
+
+def test_a_card_that_the_catalog_does_not_hold_is_named(folder, capsys):
+    card = deepcopy(ANSWERS["describe_instance_types"]["InstanceTypes"][0])
+    card["GpuInfo"]["Gpus"][0] |= {"Name": "X99", "MemoryInfo": {"SizeInMiB": 999}}
+    assert refresh(folder, session(g5_prices(), types=[card | {"InstanceType": "g5.new"}])) == 0
+    assert "g5.new carries NVIDIA X99 with 999 MiB, which gpus.yaml does not hold" in capsys.readouterr().out
+
+
+def test_a_failing_replacement_puts_the_old_files_back(folder, monkeypatch):
+    before, replace, left = contents(folder), os.replace, [2]
+
+    def breaking(source, target):
+        left[0] -= 1
+        if left[0] == 0:
+            raise OSError("disk full")
+        replace(source, target)
+
+    monkeypatch.setattr("refresh.write.os.replace", breaking)
+    assert refresh(folder, session(g5_prices(_xlarge=1.1))) == 2
+    assert contents(folder) == before
+
+
+def test_a_region_that_is_not_switched_on_keeps_its_spot_prices(folder, capsys):
+    started = session(g5_prices())
+    started.stubs["ec2", "us-east-1"]._queue.pop()
+    empty = Session.expect(started, "pricing", "get_products", {"PriceList": []})
+    arguments = ["--region", "eu-south-2", "--family", "p3", "--folder", str(folder)]
+    assert main(arguments, session=empty, open_url=advice, today=TODAY) == 2
+    assert "eu-south-2 is not switched on" in capsys.readouterr().out
+
+
+def test_the_filters_leave_the_linux_price_alone():
+    from refresh.aws import read_on_demand
+
+    fields = {"regionCode": "us-east-1", "operatingSystem": "Linux", "preInstalledSw": "NA", "capacitystatus": "Used"}
+    fields |= {"marketoption": "OnDemand", "tenancy": "Shared", "productFamily": "Compute Instance"}
+    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()]
+    expected = {"ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "MaxResults": 100, "Filters": filters}
+    asked = Session().expect("pricing", "get_products", {"PriceList": [product("g5.xlarge", 1.006)]}, expected)
+    asked.expect("pricing", "get_products", {"PriceList": []}, {**expected, "Filters": ANY})
+    found, scope = Found(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
+    read_on_demand(asked.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, found, None)
+    assert found.prices["on_demand"]["g5.xlarge", "us-east-1"]["usd_per_hour"] == 1.006
+    assert found.regions == {"us-east-1": "N. Virginia"}

@@ -1,0 +1,100 @@
+"""The refresh without credentials: offer files and Spot Advisor as recorded; and how prices merge and are written."""
+
+import io
+import json
+from copy import deepcopy
+from urllib.error import URLError
+
+import pytest
+
+from calc.catalogs import FOLDER
+from refresh.__main__ import main
+from refresh.found import Found, Scope, commitments
+from refresh.merge import merge
+from refresh.write import NAMES, read_documents, write_catalogs, yaml_text
+from tests.refresh_answers import ANSWERS, RECORDED, TODAY, contents, price, small_catalogs
+
+OFFER = (RECORDED / "offer_us_east_1.csv").read_bytes()
+
+
+class NoCredentials:
+    def get_credentials(self):
+        return None
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return small_catalogs(tmp_path / "catalogs")
+
+
+def public_files(url, timeout, offer=OFFER):
+    answer = io.BytesIO(json.dumps(PUBLIC_ADVICE).encode() if "advisor" in url else offer)
+    answer.headers = {"Content-Length": str(len(OFFER))}
+    return answer
+
+
+PUBLIC_ADVICE = deepcopy(ANSWERS["spot_advisor"])
+PUBLIC_ADVICE["spot_advisor"]["us-east-1"]["Linux"] = {
+    "gr6.4xlarge": {"s": 60, "r": 1},
+    "gr6.8xlarge": {"s": -5, "r": 0},
+}
+GR6 = ["--region", "us-east-1", "--family", "gr6"]
+
+
+def test_without_credentials_the_public_files_are_read(folder, capsys):
+    code = main([*GR6, "--folder", str(folder)], session=NoCredentials(), open_url=public_files, today=TODAY)
+    said = capsys.readouterr()
+    assert code == 0
+    assert "no AWS credentials were found" in said.err
+    assert "gr6.16xlarge is sold in us-east-1 and new" in said.out
+    small, large = price(folder, "gr6.4xlarge"), price(folder, "gr6.8xlarge")
+    assert (small["on_demand_usd_per_hour"], small["on_demand_basis"]) == (1.6, "published")
+    assert (small["spot_usd_per_hour"], small["spot_basis"], small["spot_as_of"]) == (0.64, "estimated", TODAY)
+    assert (small["commit_1y_usd_per_hour"], small["commit_3y_usd_per_hour"]) == (1.0, 0.5)
+    assert small["commit_3y_kind"] == "reserved, standard, all upfront"
+    assert (large["on_demand_usd_per_hour"], large["spot_as_of"]) == (2.5, "2025-06-28")
+    assert (small["interruption_band"], large["interruption_band"]) == ("5-10%", "<5%")
+
+
+def unreachable(url, timeout):
+    raise URLError("no route")
+
+
+def broken_off(url, timeout):
+    return public_files(url, timeout, offer=OFFER[:-200])
+
+
+def without_advisor(url, timeout):
+    return unreachable(url, timeout) if "advisor" in url else public_files(url, timeout)
+
+
+@pytest.mark.parametrize("open_url", [unreachable, broken_off, without_advisor])
+def test_public_files_that_fail_leave_everything_as_it_was(folder, capsys, open_url):
+    before = contents(folder)
+    assert main([*GR6, "--public", "--folder", str(folder)], open_url=open_url, today=TODAY) == 2
+    assert "run it again" in capsys.readouterr().err
+    assert contents(folder) == before
+    assert not list(folder.parent.glob(".catalogs-*"))
+
+
+def test_a_young_observed_spot_price_is_not_replaced_by_an_estimate():
+    documents, found = read_documents(FOLDER), Found()
+    scope = Scope(("us-east-1",), None, frozenset(documents["instances"]["instances"]), {})
+    found.put("spot", "g5.xlarge", "us-east-1", "spot-advisor", usd_per_hour=0.1, basis="estimated")
+    rows = [merge(documents, found, scope, day).documents["prices"] for day in ("2026-05-01", "2026-11-21")]
+    assert [row["prices"]["g5.xlarge"]["us-east-1"]["spot"]["basis"] for row in rows] == ["observed", "estimated"]
+
+
+def test_upfront_is_spread_over_the_term():
+    terms = [
+        ("1yr", "standard", "All Upfront", [("Hrs", 0.0), ("Quantity", 8760.0)]),
+        ("5yr", "standard", "No Upfront", []),
+    ]
+    assert commitments(terms) == {"commit_1y": {"usd_per_hour": 1.0, "kind": "reserved, standard, all upfront"}}
+
+
+def test_writing_unchanged_catalogs_changes_no_byte(folder):
+    before, documents = contents(folder), read_documents(folder)
+    assert all(yaml_text(name, documents[name]).encode() == before[f"{name}.yaml"] for name in NAMES)
+    write_catalogs(folder, documents)
+    assert contents(folder) == before
