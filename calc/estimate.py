@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from calc import blocks, heads, memory, overhead, parallel, phases
+from calc import blocks, engine, heads, memory, overhead, parallel, phases
 from calc.derived import derive_before_blocks, derive_widths
-from calc.evaluate import evaluate_all
+from calc.evaluate import evaluate, evaluate_all
 from calc.joins import join
 from calc.layout_rules import check_layout
 from calc.scenarios import INPUTS, Problems, as_frame, read_inputs
@@ -46,6 +46,7 @@ def prepare(frame, catalogs):
 
 def scenario_results(frame, catalogs, solve=True):
     """Input and result columns of a table of scenarios as a dict, and the joined table that they came from."""
+    from calc.bill import bill_columns
     from calc.solve import SOLVED, solve_columns
 
     inputs, table, problems = prepare(frame, catalogs)
@@ -57,11 +58,33 @@ def scenario_results(frame, catalogs, solve=True):
     table["fits"] = np.where(uncovered | (problems.text != ""), "", table["fits"])
     results |= {name: table[name] for name in ("gpu_memory_bytes", "headroom_bytes", "fits")}
     results |= solve_columns(table, catalogs) if solve else {name: np.full(table["rows"], np.nan) for name in SOLVED}
+    results |= bill_columns(table)
     bad = problems.text != ""
     for name, values in results.items():
         results[name] = np.where(bad, "" if values.dtype == object else np.nan, values) if name not in COUNTS else values
     shown = {column.name: table[column.name] if column.name in table else inputs[column.name] for column in INPUTS}
     return {**shown, **results, "problem": problems.text}, table
+
+
+def phases_table(scenario, catalogs):
+    """The components at the largest moment of every phase of one scenario: rows (phase, component, bytes)."""
+    frame = as_frame(scenario if isinstance(scenario, dict) else scenario.to_dict())
+    _, table, _ = prepare(frame, catalogs)
+    training = bool(table["trains"][0] > 0)
+    layout = memory_before_stages(table, catalogs)
+    pairs = None
+    for embedding, head in STAGES if table["pipeline_parallel"][0] > 1 else ((1.0, 1.0),):
+        found = phases.moments(table_here(layout, training, embedding, head), training)
+        totals = [float(np.sum(np.broadcast_to(sum(parts.values()), 1))) for _, parts in found]
+        if pairs is None or max(totals) > max(pairs[1]):
+            pairs = found, totals
+    rows = []
+    for phase in phases.PHASES:
+        ranked = [(total, parts) for (name, parts), total in zip(*pairs, strict=True) if name == phase]
+        if ranked:
+            largest = max(ranked, key=lambda pair: pair[0])[1]
+            rows += [{"phase": phase, "component": name, "bytes": float(np.broadcast_to(largest.get(name, 0.0), 1)[0])} for name in phases.PARTS]
+    return pd.DataFrame(rows)
 
 
 def _not_covered(table, row, catalogs):
@@ -100,7 +123,7 @@ def _memory_of_kind(table, catalogs, training):
     staged = table["pipeline_parallel"].max() > 1
     layout = memory_before_stages(table, catalogs)
     for embedding, head in (STAGES if staged else ((1.0, 1.0),)):
-        here = memory_here(layout, catalogs, training, embedding, head)
+        here = memory_here(layout, training, embedding, head)
         if best is None:
             best = here
         else:
@@ -114,8 +137,8 @@ def memory_before_stages(table, catalogs):
     table = dict(table)
     evaluate_all(parallel.LAYOUT, table)
     derive_before_blocks(table)
-    table["stack_attention_case"] = blocks.attention_case(**{name: table[name] for name in blocks.attention_case.__code__.co_varnames[:6]})
-    table["stack_sizes"] = blocks.block_sizes(**{name: table[name] for name in blocks.block_sizes.__code__.co_varnames[:20]})
+    table["stack_attention_case"] = evaluate(blocks.attention_case, table)
+    table["stack_sizes"] = evaluate(blocks.block_sizes, table)
     found = blocks.block_columns(table, catalogs)
     for name, values in found.items():
         table[name] = np.where(table["stack_layers"] > 0, values, 0.0)
@@ -124,8 +147,23 @@ def memory_before_stages(table, catalogs):
     return table
 
 
-def memory_here(layout, catalogs, training, holds_embedding, holds_head):
+def memory_here(layout, training, holds_embedding, holds_head):
     """Memory at one end of the pipeline; both ends where there is none."""
+    table = table_here(layout, training, holds_embedding, holds_head)
+    breakdown, phase, _ = phases.peak(phases.moments(table, training), table["rows"])
+    evaluate_all((trained_parameters,), table)
+    result = {name: np.broadcast_to(table[name], table["rows"]).astype(float) for name in COUNTS} | breakdown
+    result["allocated_peak_bytes"] = sum(breakdown.values())
+    result["saved_activations_bytes"] = np.broadcast_to(table["saved_activations_bytes"], table["rows"]) if training else np.full(table["rows"], np.nan)
+    table["allocated_peak_bytes"] = result["allocated_peak_bytes"]
+    evaluate_all(overhead.OVERHEAD, table)
+    for name in ("overhead_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes"):
+        result[name] = table[name]
+    return result | {"peak_phase": phase}
+
+
+def table_here(layout, training, holds_embedding, holds_head):
+    """Every column that the phases read, at one end of the pipeline."""
     table = dict(layout)
     alone = table["pipeline_parallel"] == 1
     table["holds_embedding"] = np.where(alone, 1.0, holds_embedding)
@@ -138,20 +176,12 @@ def memory_here(layout, catalogs, training, holds_embedding, holds_head):
         evaluate_all(memory.TRAINING, table)
         table["dequantized_bytes"] = memory.dequantized_bytes(table["dequantized_bytes_each"], table["stack_largest_linear"], table["tensor_parallel"])
         evaluate_all(phases.BUFFERS, table)
+        table["graphs_bytes"] = np.zeros_like(table["weights_bytes"])
     else:
         evaluate_all(memory.INFERENCE, table)
+        evaluate_all(engine.ENGINE, table)
         heads.inference_columns(table)
-    pairs = phases.moments(table, training)
-    breakdown, phase, totals = phases.peak(pairs, table["rows"])
-    evaluate_all((trained_parameters,), table)
-    result = {name: np.broadcast_to(table[name], table["rows"]).astype(float) for name in COUNTS} | breakdown
-    result["allocated_peak_bytes"] = sum(breakdown.values())
-    result["saved_activations_bytes"] = np.broadcast_to(table["saved_activations_bytes"], table["rows"]) if training else np.full(table["rows"], np.nan)
-    table["allocated_peak_bytes"] = result["allocated_peak_bytes"]
-    evaluate_all(overhead.OVERHEAD, table)
-    for name in ("overhead_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes"):
-        result[name] = table[name]
-    return result | {"peak_phase": phase}
+    return table
 
 
 def trained_parameters(trains, adapts, parameters, stack_layers, stack_adapter_parameters):

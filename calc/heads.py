@@ -62,6 +62,8 @@ def inference_columns(table):
     encodes = np.isin(table["model_kind"].astype(str), ["encoder"])
     classifies = np.isin(table["model_kind"].astype(str), ["vision", "dual"])
     scored = np.where(encodes, tokens, np.where(classifies, table["batch"], scored))
-    table["prefill_logits_bytes"] = scored * elements * width
-    table["prefill_hidden_bytes"] = tokens * table["hidden"] * width
+    engine = table["is_engine"] > 0
+    table["prefill_logits_bytes"] = np.where(engine, table["sampler_bytes"], scored * elements * width)
+    table["prefill_hidden_bytes"] = np.where(engine, 0.0, tokens * table["hidden"] * width)
+    table["prefill_activations_bytes"] = np.where(engine, table["engine_forward_bytes"], table["prefill_activations_bytes"])
     table["decode_logits_bytes"] = np.where(encodes | classifies, 0.0, table["batch"] * elements * width)

@@ -8,14 +8,15 @@ import numpy as np
 
 CONTEXT_BYTES = 0.55 * 2**30  # CUDA context with its libraries, drivers of 2024 and later
 COLLECTIVE_BYTES = 1.0 * 2**30  # NCCL channels and all-reduce buffers where GPUs talk to each other
+ENGINE_BYTES, ENGINE_PARALLEL_BYTES = 0.25 * 2**30 + CONTEXT_BYTES, 2 * 2**30 + CONTEXT_BYTES  # vLLM's own non-torch memory
 TIGHT_RATIO = 1.05  # the allocator gives cached segments back before it fails; this much stays lost to fragmentation
 SMALL_JOB_BYTES = 0.6 * 2**30  # context and cached blocks vary by this much whatever the job's size
 
 
-def slack_ratio(trains, shard_gpus, tensor_parallel, batch):
+def slack_ratio(trains, shard_gpus, tensor_parallel, batch, implementation_reserves_share):
     """Reserved beyond allocated, as a share of allocated: 1.05 to 1.2 x on one GPU, 1.2 to 1.4 x in sharded training, little in serving."""
     together = shard_gpus * tensor_parallel > 1
-    serving = 0.01 + 0.10 * np.minimum(np.log2(np.maximum(batch, 1)) / 6, 1)
+    serving = np.where(implementation_reserves_share > 0, 0, 0.01 + 0.10 * np.minimum(np.log2(np.maximum(batch, 1)) / 6, 1))
     return np.where(trains > 0, np.where(together, 0.18, 0.06), serving)
 
 
@@ -25,14 +26,15 @@ def spread_ratio(trains, shard_gpus, tensor_parallel, batch):
     return np.where(trains > 0, np.where(together, 0.18, 0.06), 0.03 + 0.04 * np.minimum(np.log2(np.maximum(batch, 1)) / 6, 1))
 
 
-def context_bytes(gpus):
-    """Held by the driver and the libraries whatever runs. [B]"""
-    return CONTEXT_BYTES + COLLECTIVE_BYTES * (gpus > 1)
+def context_bytes(gpus, implementation_reserves_share, tensor_parallel):
+    """Held by the driver and the libraries whatever runs; a serving engine counts a quarter GiB, 2 GiB with tensor parallel. [B]"""
+    engine = np.where(tensor_parallel > 1, ENGINE_PARALLEL_BYTES, ENGINE_BYTES)
+    return np.where(implementation_reserves_share > 0, engine, CONTEXT_BYTES + COLLECTIVE_BYTES * (gpus > 1))
 
 
-def overhead_bytes(allocated_peak_bytes, slack_ratio, context_bytes, offloads_weights):
-    """CUDA context, library workspaces and what the allocator reserves beyond the peak. [B]"""
-    return context_bytes + slack_ratio * allocated_peak_bytes
+def overhead_bytes(allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes):
+    """CUDA context, library workspaces, CUDA graphs, and what the allocator reserves beyond the peak. [B]"""
+    return context_bytes + slack_ratio * allocated_peak_bytes + graphs_bytes
 
 
 def memory_bytes(allocated_peak_bytes, overhead_bytes):
