@@ -1,0 +1,45 @@
+"""What AWS sells, side by side: each instance in each region with its prices per hour, GPU-hour, GiB-hour and PFLOP-hour."""
+
+import pandas as pd
+
+from calc.columns import GIB
+
+MARKETS = ("on_demand", "spot", "capacity_block", "commit_1y", "commit_3y")
+OLD_DAYS = 90
+PETA = 1e15
+
+
+def offers(catalogs, regions):
+    """One row per instance and region: the instance, its card, its prices and when they were seen; instances without a price stay."""
+    sold = catalogs.instances.rename_axis("instance").reset_index()
+    cards = catalogs.gpus.rename(columns={"name": "card"})[["card", "bf16_flops_per_second"]]
+    sold = sold.drop(columns=["source", "checked_on", "notes"], errors="ignore").merge(cards, left_on="gpu", right_index=True, validate="many_to_one")
+    grid = sold.merge(pd.DataFrame({"region": list(regions)}), how="cross")
+    table = grid.merge(catalogs.prices, on=["instance", "region"], how="left", validate="one_to_one")
+    whole_gpus = table["gpus"] * table["gpu_fraction"]
+    return table.assign(
+        whole_gpus=whole_gpus,
+        gpu_gib=table["gpus"] * table["gpu_memory_bytes"] / GIB,
+        host_gib=table["memory_bytes"] / GIB,
+        bf16_pflops=whole_gpus * table["bf16_flops_per_second"] / PETA,
+        spot_saving_ratio=1 - table["spot_usd_per_hour"] / table["on_demand_usd_per_hour"],
+    )
+
+
+MEASURES = {"instance": None, "gpu": "whole_gpus", "gib": "gpu_gib", "pflop": "bf16_pflops"}
+
+
+def per(table, measure):
+    """Prices of all markets divided by a measure: the instance itself, its GPUs, GiB of GPU memory, dense bf16 PFLOP per second."""
+    divisor = table[MEASURES[measure]] if MEASURES[measure] else 1.0
+    return pd.DataFrame({market: table[f"{market}_usd_per_hour"] / divisor for market in MARKETS}, index=table.index)
+
+
+def age_days(as_of, today):
+    """Days from an ISO date (or the older end of a range) to today; NaN where there is none."""
+    return (pd.Timestamp(today) - pd.to_datetime(as_of.where(as_of != ""), errors="coerce")).dt.days
+
+
+def is_old(as_of, today):
+    """A price older than 90 days is to be checked."""
+    return age_days(as_of, today) > OLD_DAYS

@@ -1,0 +1,200 @@
+"""What a plan asks of the estimate: its scenarios ranked, the answer, the cards and instances that hold it, what would make it fit.
+
+Everything here builds a table of scenarios, calls `estimate` once and selects from the result. USD, bytes, hours.
+"""
+
+import numpy as np
+import pandas as pd
+
+from calc.columns import COMPONENTS, GIB
+from calc.estimate import estimate
+from calc.scenarios import DEFAULTS, cross
+
+HOURS = {"hour": 1.0, "day": 24.0}
+MARKETS = {"on-demand": "on_demand", "spot": "spot"}
+HOLDS = ("yes", "tight")
+ORDER = {"yes": 0, "tight": 1, "no": 2, "": 3}
+DOUBLINGS = tuple(2**power for power in range(11))
+
+
+def scenarios(choices, catalogs):
+    """Every combination of the choices with its estimate, one row each, in the order of the choices."""
+    return estimate(cross(choices, catalogs), catalogs)
+
+
+def in_period(frame, market, period):
+    """USD of each row in a period (hour, day, month) on a market; NaN where there is no price."""
+    if period == "month":
+        return frame[f"usd_per_month_{MARKETS[market]}"]
+    return frame[f"usd_per_hour_{MARKETS[market]}"] * HOURS[period]
+
+
+def rank(frame, market="on-demand", period="hour"):
+    """The rows, best first: what fits before what is tight before what does not fit, cheaper first, then smaller.
+
+    Adds usd (in the period, on the market) and frontier (no other row that holds is both cheaper and smaller).
+    """
+    ranked = frame.assign(usd=in_period(frame, market, period).astype(float), verdict_order=frame["fits"].map(ORDER).fillna(3))
+    ranked.loc[ranked["problem"] != "", "verdict_order"] = 4
+    ranked = ranked.sort_values(["verdict_order", "usd", "memory_bytes"], kind="stable", na_position="last")
+    holds = ranked["fits"].isin(HOLDS) & ranked["usd"].notna()
+    by_cost = ranked[holds].sort_values(["usd", "memory_bytes"])
+    best_before = by_cost["memory_bytes"].cummin().shift(fill_value=np.inf)
+    frontier = by_cost.index[by_cost["memory_bytes"] < best_before]
+    return ranked.assign(frontier=ranked.index.isin(frontier)).drop(columns="verdict_order")
+
+
+def answer(ranked):
+    """The row to name, and how many rows fit, are tight, do not fit, cannot be estimated.
+
+    The row is the cheapest that holds; without one the row that is least over its card; without a card the smallest.
+    """
+    sound = ranked[ranked["problem"] == ""]
+    holding = sound[sound["fits"].isin(HOLDS)]
+    priced = holding[holding["usd"].notna()]
+    over = sound.assign(over_bytes=sound["memory_bytes"] - sound["gpu_memory_bytes"])
+    if len(priced):
+        state, row = "cheapest", priced.sort_values(["usd", "memory_bytes"], kind="stable").iloc[0]
+    elif len(holding):
+        state, row = "unpriced", holding.sort_values("memory_bytes", kind="stable").iloc[0]
+    elif len(sound) and (sound["fits"] != "").any():
+        state, row = "over", over[over["fits"] != ""].sort_values("over_bytes", kind="stable").iloc[0]
+    elif len(sound):
+        state, row = "no card", sound.sort_values("memory_bytes", kind="stable").iloc[0]
+    else:
+        state, row = "problem", ranked.iloc[0]
+    parts = row[list(COMPONENTS)].astype(float)
+    return {
+        "state": state,
+        "row": row,
+        "fit": int((sound["fits"] == "yes").sum()),
+        "tight": int((sound["fits"] == "tight").sum()),
+        "do_not_fit": int((sound["fits"] == "no").sum()),
+        "problems": int((ranked["problem"] != "").sum()),
+        "rows": len(ranked),
+        "memory_gib": float(row["memory_bytes"]) / GIB,
+        "low_gib": float(row["memory_low_bytes"]) / GIB,
+        "high_gib": float(row["memory_high_bytes"]) / GIB,
+        "card_gib": float(row["gpu_memory_bytes"]) / GIB,
+        "over_gib": float(row["memory_bytes"] - row["gpu_memory_bytes"]) / GIB,
+        "used_ratio": float(row["memory_bytes"] / row["gpu_memory_bytes"]) if row["fits"] else float("nan"),
+        "largest": parts.idxmax() if parts.notna().any() else "",
+        "largest_gib": float(parts.max()) / GIB,
+        "largest_ratio": float(parts.max() / row["memory_bytes"]) if parts.notna().any() else float("nan"),
+    }
+
+
+def scenario_of(row):
+    """The inputs of a result row, as one scenario."""
+    return {name: row[name] for name in DEFAULTS}
+
+
+def spread(scenario, gpus):
+    """The scenario on that many GPUs, in the plainest way that uses them to hold more.
+
+    Training keeps its parallel degrees and divides all else over the rest (ZeRO 3 where nothing was sharded); inference
+    divides each layer over up to 8 GPUs, and the layers over groups of 8 beyond.
+    """
+    if scenario["work"] == "inference":
+        tensor = min(gpus, 8)
+        return {**scenario, "gpus": gpus, "tensor_parallel": tensor, "pipeline_parallel": gpus // tensor, "context_parallel": 1}
+    sharding = "zero3" if scenario["sharding"] == "none" and gpus > degrees(scenario) else scenario["sharding"]
+    return {**scenario, "gpus": gpus, "sharding": sharding}
+
+
+SPREADS = ("gpus", "sharding", "tensor_parallel", "pipeline_parallel", "context_parallel")
+
+
+def degrees(scenario):
+    """GPUs of one model replica."""
+    return int(scenario["tensor_parallel"] * scenario["pipeline_parallel"] * scenario["context_parallel"])
+
+
+def _counts(scenario):
+    smallest = 1 if scenario["work"] == "inference" else degrees(scenario)
+    return [smallest * doubling for doubling in DOUBLINGS if smallest * doubling <= 1024]
+
+
+def _fewest(frame, column):
+    """For each value of the column the row with the fewest GPUs that holds; where none does, the one that is least over."""
+    sound = frame[frame["problem"] == ""]
+    held = sound[sound["fits"].isin(HOLDS)].sort_values("gpus", kind="stable").drop_duplicates(column)
+    rest = sound[~sound[column].isin(held[column])].sort_values("memory_bytes", kind="stable").drop_duplicates(column)
+    lost = frame[~frame[column].isin(sound[column])].drop_duplicates(column)
+    return pd.concat([held, rest, lost])
+
+
+def fits_on(scenario, catalogs):
+    """One row per card of the catalog: the fewest of it that hold the scenario (gpus_needed; NaN where 1024 do not)."""
+    cards = catalogs.gpus.index[catalogs.gpus["memory_bytes"].notna()]
+    table = pd.DataFrame([
+        {**spread(scenario, gpus), "gpu": card, "instance": "", "scenario": ""} for card in cards for gpus in _counts(scenario)
+    ])
+    frame = _fewest(estimate(table, catalogs), "gpu")
+    needed = frame["gpus"].astype(float).where(frame["fits"].isin(HOLDS))
+    frame = frame.assign(gpus_needed=needed, name=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(),
+                         on_aws=frame["gpu"].isin(catalogs.instances["gpu"]),
+                         memory_gib=frame["memory_bytes"] / GIB, card_gib=frame["gpu_memory_bytes"] / GIB)
+    return frame.sort_values(["gpus_needed", "gpu_memory_bytes"], kind="stable", na_position="last")
+
+
+def instance_table(scenario, catalogs):
+    """One row per instance type: as many of it as hold the scenario, with prices on demand and on spot, cheapest first.
+
+    Training uses every GPU of the instances that it pays for; inference the fewest that hold it.
+    """
+    sold = catalogs.instances["gpus"].astype(int)
+    counts = {
+        instance: sorted({max(gpus, degrees(scenario)) for gpus in (sold[instance] * d for d in DOUBLINGS)})
+        if scenario["work"] == "training" else DOUBLINGS
+        for instance in sold.index
+    }
+    table = pd.DataFrame([
+        {**spread(scenario, int(gpus)), "gpu": "", "instance": instance, "scenario": ""}
+        for instance in sold.index for gpus in counts[instance] if gpus <= 1024
+    ])
+    frame = _fewest(estimate(table, catalogs), "instance")
+    on_demand, spot = frame["usd_per_hour_on_demand"], frame["usd_per_hour_spot"]
+    frame = frame.assign(
+        card=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(),
+        spot_saving_ratio=1 - spot / on_demand,
+    )
+    frame = frame.assign(lost=~frame["fits"].isin(HOLDS))
+    return frame.sort_values(["lost", "usd_per_hour_on_demand", "usd_per_hour_spot"], kind="stable", na_position="last").drop(columns="lost")
+
+
+def over(scenario, catalogs, name, values):
+    """The scenario once for each value of one choice."""
+    return estimate(pd.DataFrame([{**scenario, name: value} for value in values]), catalogs)
+
+
+def over_gpus(chosen, catalogs):
+    """Each of the chosen scenarios (rows) on 1, 2, 4 ... GPUs; plan numbers the row it came from."""
+    tables = [
+        {**spread(scenario_of(row), gpus), "plan": plan}
+        for plan, (_, row) in enumerate(chosen.iterrows()) for gpus in _counts(row) if gpus <= 256
+    ]
+    table = pd.DataFrame(tables)
+    return estimate(table.drop(columns="plan"), catalogs).assign(plan=table["plan"].to_numpy())
+
+
+TRAINING_CHANGES = (
+    {"recompute": "full"}, {"optimizer": "adamw-8bit"}, {"loss": "fused"}, {"precision": "bf16"}, {"tuning": "lora"},
+    {"tuning": "lora", "precision": "nf4"}, {"batch": 1}, {"sharding": "zero3"}, {"offload": "optimizer"},
+)
+INFERENCE_CHANGES = (
+    {"precision": "fp8"}, {"precision": "int8"}, {"precision": "awq-4bit"}, {"kv_precision": "fp8"}, {"batch": 1},
+)
+
+
+def changes(scenario, catalogs, market="on-demand", period="hour"):
+    """Single changes that make the scenario fit, cheapest first: other settings, more GPUs, another instance."""
+    settings = TRAINING_CHANGES if scenario["work"] == "training" else INFERENCE_CHANGES
+    tried = [change for change in settings if any(scenario[name] != value for name, value in change.items())]
+    more = [spread(scenario, int(scenario["gpus"]) * doubling) for doubling in (2, 4, 8, 16)]
+    tried += [{name: wider[name] for name in SPREADS if wider[name] != scenario[name]} for wider in more]
+    if scenario["instance"]:
+        tried += [{"instance": instance, "gpu": ""} for instance in catalogs.instances.index if instance != scenario["instance"]]
+    frame = estimate(pd.DataFrame([{**scenario, **change} for change in tried]), catalogs).assign(change=tried)
+    held = rank(frame[(frame["problem"] == "") & frame["fits"].isin(HOLDS)], market, period)
+    return held.assign(kind=[min(change) for change in held["change"]]).drop_duplicates("kind")

@@ -1,0 +1,134 @@
+"""What is chosen: the plan of the first visit, the link read once per session, choices kept possible, the link written."""
+
+import streamlit as st
+
+import calc
+from calc import link
+from calc.hf_config import ConfigError
+from calc.scenarios import DEFAULTS
+
+LISTS = ("precision", "optimizer", "kv_precision", "gpus", "instance")
+VIEW = {"market": "on-demand", "period": "hour"}
+
+# A plan that people know, answered before anything is clicked.
+FIRST_VISIT = {
+    **DEFAULTS,
+    **VIEW,
+    "model": "llama-3.1-8b",
+    "precision": ["bf16-mixed"],
+    "optimizer": ["adamw", "adamw-8bit"],
+    "kv_precision": [""],
+    "gpus": [8],
+    "instance": ["g6e.48xlarge", "p4d.24xlarge", "p4de.24xlarge", "p5.48xlarge", "p5en.48xlarge"],
+    "sharding": "zero3",
+    "sequence_tokens": 4096,
+}
+# What a kind of work never reads stays chosen for the way back, and out of its scenarios.
+TRAINING_ONLY = (
+    "tuning", "lora_rank", "lora_targets", "adapter_precision", "optimizer", "optimizer_kernel", "gradient_precision", "recompute",
+    "loss", "reduce_precision", "accumulation_steps", "sharding", "offload", "train_tokens",
+)
+INFERENCE_ONLY = ("logits", "prompt_tokens", "kv_precision", "max_sequences", "max_batched_tokens")
+WHOLE = ("lora_rank", "batch", "sequence_tokens", "decoder_tokens", "prompt_tokens", "accumulation_steps", "tensor_parallel",
+         "pipeline_parallel", "context_parallel", "expert_parallel", "max_sequences", "max_batched_tokens", "gpus")
+
+
+def read_link(catalogs):
+    """Once per session: the choices of the address over those of the first visit; what was not understood is kept to be said."""
+    state = st.session_state
+    if "link_complaints" in state:
+        return
+    asked, complaints = link.parse({name: st.query_params.get_all(name) for name in st.query_params}, catalogs)
+    state["link_prices_as_of"] = asked.pop("prices_as_of", "")
+    state["custom_models"], refused = _own_models(asked.pop("custom_models", {}), catalogs)
+    state["link_complaints"] = complaints + refused
+    for name, value in {**FIRST_VISIT, **{name: _plain(name, value) for name, value in asked.items()}}.items():
+        state[name] = value
+
+
+def _own_models(entries, catalogs):
+    """The models of the link that can be counted, and a sentence for each that cannot."""
+    sound, refused = {}, []
+    for model, entry in entries.items():
+        try:
+            calc.add_models(catalogs, {model: entry})
+            sound[model] = entry
+        except (calc.CatalogError, ConfigError, ArithmeticError, LookupError, TypeError, ValueError):
+            refused.append(f"The link's model '{model}' is not complete or its sizes contradict each other; it was left aside.")
+    return sound, refused
+
+
+def _plain(name, value):
+    """Lists where several may be chosen; counts as int, since a number field refuses to mix int and float; None for an empty number."""
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    if name in WHOLE or name == "train_tokens":
+        values = [None if each in ("", None) else int(each) if name in WHOLE else float(each) for each in values]
+    return values if name in LISTS else values[0]
+
+
+def possible_precisions(catalogs, work, tuning):
+    """The precisions that can do this work."""
+    table = catalogs.precisions
+    able = "serves" if work == "inference" else "adapts" if tuning == "lora" else "trains"
+    return list(table.index[table[able]])
+
+
+def possible_implementations(catalogs, work):
+    """The software that can do this work."""
+    table = catalogs.implementations
+    return list(table.index[table["serves" if work == "inference" else "trains"]])
+
+
+def settle(catalogs):
+    """Before any widget is drawn: choices that the catalogs do not hold or the work cannot use give way, each with a sentence."""
+    state, notes = st.session_state, []
+    if state["model"] not in catalogs.models.index:
+        notes.append(f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used.")
+        state["model"] = FIRST_VISIT["model"]
+    precisions = possible_precisions(catalogs, state["work"], state["tuning"])
+    default = "bf16" if state["work"] == "inference" or state["tuning"] == "lora" else "bf16-mixed"
+    notes += _keep("precision", precisions, [default])
+    notes += _keep("optimizer", list(catalogs.optimizers.index), ["adamw"])
+    notes += _keep("kv_precision", ["", "fp8", "fp32"], [""])
+    notes += _keep("gpus", None, [1])
+    state["instance"] = [each for each in state["instance"] if each in catalogs.instances.index]
+    if state["implementation"] not in possible_implementations(catalogs, state["work"]):
+        state["implementation"] = "transformers"
+    return notes
+
+
+def _keep(name, possible, default):
+    """Of a list of choices those that are possible; where none is left, the last ones that were."""
+    state = st.session_state
+    chosen = [each for each in state[name] if possible is None or each in possible]
+    last = [each for each in state.get(f"last_{name}", default) if possible is None or each in possible] or default
+    empty = not state[name]
+    if chosen != state[name] or empty:
+        state[name] = chosen or last
+    state[f"last_{name}"] = state[name]
+    return [f"At least one {name.replace('_', ' ')} is needed; the last one stays chosen."] if empty else []
+
+
+def scenario_choices():
+    """The choices that the present work reads, lists for what is compared, ready for calc.scenarios.cross."""
+    state = st.session_state
+    ignored = INFERENCE_ONLY if state["work"] == "training" else TRAINING_ONLY
+    chosen = {name: DEFAULTS[name] if name in ignored else state[name] for name in DEFAULTS}
+    if state["instance"]:
+        chosen["gpu"] = ""
+    return {**chosen, "instance": state["instance"] or [""]}
+
+
+def write_link(catalogs):
+    """The address holds the whole plan as ids; returns the query as it was written."""
+    state = st.session_state
+    chosen = {name: state[name] for name in FIRST_VISIT}
+    query = link.compose({**chosen, "custom_models": state["custom_models"], "prices_as_of": catalogs.prices_as_of})
+    st.query_params.from_dict(query)
+    return query
+
+
+def reset():
+    """The plan of the first visit again; models that were added stay."""
+    for name, value in FIRST_VISIT.items():
+        st.session_state[name] = list(value) if name in LISTS else value

@@ -1,0 +1,130 @@
+"""The charts of the Plan page and its tabs; a tab computes and draws only while it is open."""
+
+import streamlit as st
+
+from calc import chart_tables, phases_table, plan
+from views import charts, choices, tables, words
+from views.look import COMPONENT_LABELS, plain, word
+
+TABS = ("Instances", "Fits on", "Precisions", "Optimizers", "GPU counts", "Phases")
+
+
+def draw(spec, rows, alt, key, cards=None):
+    """A finished specification with its table; the cards' rules come as a second one."""
+    if cards is None:
+        st.vega_lite_chart(rows, spec, alt=alt, key=key, width="stretch")
+    else:
+        both = {**spec, "data": {"name": "rows"}, "datasets": {"rows": rows, "cards": cards}}
+        st.vega_lite_chart(both, alt=alt, key=key, width="stretch")
+
+
+def stacked(rows, names, catalogs, ink, components, title, alt, key):
+    """Stacked bars of memory by component, one per scenario that can be estimated."""
+    table = chart_tables.by_component(rows, names, {name: COMPONENT_LABELS[name] for name in components})
+    if table.empty:
+        st.info("No scenario can be estimated; the table below says why.")
+        return
+    table["verdict_text"] = [words.verdict_text(total, fits) for total, fits in zip(table["total_gib"], table["fits"], strict=True)]
+    draw(charts.memory_by_component(ink, components, title), table, alt, key, chart_tables.cards(rows, catalogs))
+
+
+def cost_points(rows, catalogs, ink, usd_title, alt):
+    """Cost against memory; says how many rows have no price and are not drawn."""
+    table = chart_tables.points(rows, chart_tables.labels(rows, catalogs))
+    unpriced = int(((rows["problem"] == "") & rows["usd"].isna()).sum())
+    if len(table):
+        draw(charts.cost_against_memory(ink, usd_title), table.assign(verdict=table["fits"].map(word)), alt, "cost")
+    else:
+        st.info("No scenario has a price: choose an instance that is sold in this region.")
+    if unpriced:
+        st.caption(f"{unpriced} without a price in {rows['region'].iloc[0]}: not drawn here, kept in the table.")
+
+
+def tabs(ranked, best, catalogs, ink, components, market, period):
+    """What holds the named scenario and how it compares; every tab starts from that scenario."""
+    scenario = plan.scenario_of(best)
+    trains = scenario["work"] == "training"
+    titles = [title for title in TABS if trains or title != "Optimizers"]
+    panes = dict(zip(titles, st.tabs(titles, on_change="rerun", key="tab"), strict=True))
+    if best["problem"]:
+        panes[titles[0]].caption("Nothing to compare: the scenario cannot be estimated.")
+        return
+    bodies = {
+        "Instances": lambda: _instances(scenario, catalogs, ink, market, period),
+        "Fits on": lambda: _fits_on(scenario, catalogs, ink),
+        "Precisions": lambda: _varied("precision", choices.possible_precisions(catalogs, scenario["work"], scenario["tuning"]), scenario, catalogs, ink, components),
+        "Optimizers": lambda: _varied("optimizer", list(catalogs.optimizers.index), scenario, catalogs, ink, components),
+        "GPU counts": lambda: _gpu_counts(ranked, catalogs, ink, market, period),
+        "Phases": lambda: _phases(scenario, best, catalogs, ink, components),
+    }
+    for title, pane in panes.items():
+        if pane.open:
+            with pane:
+                bodies[title]()
+
+
+def _instances(scenario, catalogs, ink, market, period):
+    rows = plan.instance_table(scenario, catalogs)
+    holding = rows[rows["fits"].isin(plan.HOLDS)]
+    st.markdown(plain(words.instances(holding, rows, scenario, catalogs)))
+    left, right = st.columns([3, 2])
+    with left:
+        tables.instances(rows)
+    with right:
+        priced = holding[holding["usd_per_hour_on_demand"].notna() | holding["usd_per_hour_spot"].notna()].head(SHOWN)
+        names = [f"{count:.0f} × {name}" for count, name in zip(priced["instances_needed"], priced["instance"], strict=True)]
+        table = chart_tables.two_markets(names, priced["usd_per_hour_on_demand"], priced["usd_per_hour_spot"])
+        if len(table):
+            draw(charts.prices(ink, "USD per hour for the whole job", "Cheapest instances that hold it"), table,
+                 f"Cheapest: {names[0]}", "instance_prices")
+
+
+SHOWN = 16
+
+
+def _fits_on(scenario, catalogs, ink):
+    rows = plan.fits_on(scenario, catalogs)
+    held = rows[rows["gpus_needed"].notna()]
+    st.markdown(words.fits_on(held, rows, scenario))
+    left, right = st.columns([2, 3])
+    with left:
+        sold = held[held["on_aws"]]
+        table = sold.assign(label=sold["name"], rank=range(len(sold)), verdict=sold["fits"].map(word), needed_text=[words.needed(row) for _, row in sold.iterrows()])
+        draw(charts.fits_on(ink), table[["label", "rank", "gpus_needed", "verdict", "needed_text"]], f"{len(held)} of {len(rows)} cards can hold it", "fits_on")
+        st.caption("Cards that AWS rents; the table has every card of the catalog.")
+    with right:
+        tables.cards(rows)
+
+
+def _varied(name, values, scenario, catalogs, ink, components):
+    rows = plan.over(scenario, catalogs, name, values)
+    rows = rows[rows["problem"] == ""].sort_values("memory_bytes", kind="stable")
+    names = chart_tables.labels(rows, catalogs, always=(name,))
+    title = f"Memory per GPU by component, each {name}"
+    smallest = names[0] if len(names) else "none"
+    stacked(rows, names, catalogs, ink, components, title, f"Smallest: {smallest}", f"varied_{name}")
+    tables.meanings(name, rows[name], catalogs)
+
+
+def _gpu_counts(ranked, catalogs, ink, market, period):
+    chosen = ranked[ranked["problem"] == ""].drop_duplicates(["precision", "optimizer", "kv_precision", "instance", "gpu"]).head(6)
+    rows = plan.over_gpus(chosen, catalogs)
+    rows = rows[rows["problem"] == ""]
+    names = chart_tables.plan_names(chosen, catalogs)
+    table = chart_tables.against_gpus(rows, [names[number] for number in rows["plan"]], plan.in_period(rows, market, period))
+    table["verdict"] = table["fits"].map(word)
+    left, right = st.columns(2)
+    with left:
+        draw(charts.memory_over_gpus(ink), table, words.first_fit(table), "memory_over_gpus", chart_tables.cards(rows, catalogs))
+    with right:
+        draw(charts.cost_over_gpus(ink, words.usd_title(market, period)), table[table["usd"].notna()], "Cost of the whole instances that hold each GPU count", "cost_over_gpus")
+    st.caption(words.spread(chosen.iloc[0]))
+
+
+def _phases(scenario, best, catalogs, ink, components):
+    allocated = tuple(name for name in components if name != "overhead_bytes")
+    table = chart_tables.by_phase(phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated})
+    table["phase_text"] = [words.verdict_text(total, "") for total in table["phase_gib"]]
+    cards = chart_tables.cards(best.to_frame().T, catalogs)
+    draw(charts.phases(ink, allocated), table, f"The peak is in the {best['peak_phase']} phase", "phases", cards)
+    st.caption(f"The largest phase, {best['peak_phase']}, is the estimate; context and allocator slack come on top of it. Scenario: {words.setting(best, catalogs)}.")
