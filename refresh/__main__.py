@@ -99,9 +99,14 @@ def _session(session):
     if session is None:
         try:
             import boto3
+            import botocore.exceptions
         except ImportError:
             return None, "boto3 is not installed"
-        session = boto3.Session()
+        try:
+            session = boto3.Session()
+            session.get_credentials()
+        except botocore.exceptions.BotoCoreError as error:
+            raise RefreshError(f"the AWS credentials cannot be read ({error}); mend them or use --public.") from error
     return (session, "") if session.get_credentials() else (None, "no AWS credentials were found")
 
 

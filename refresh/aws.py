@@ -8,7 +8,7 @@ from statistics import median
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from refresh.found import Found, RefreshError, commitments, family_of, is_plain_hour
+from refresh.found import Found, RefreshError, commitments, is_plain_hour
 from refresh.shapes import shape_of
 
 PRICE_LIST, SPOT, SHAPES = "aws-price-list", "ec2-spot", "ec2"
@@ -171,6 +171,3 @@ def read_spot(client, region, instances, found, sleep):
         }
         found.put("spot", instance, region, SPOT, **figures, zones=len(prices), basis="observed")
     found.covered["spot"].add(region)
-
-
-__all__ = ["family_of", "fetch", "pages", "read_on_demand", "read_shapes", "read_spot"]

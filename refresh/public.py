@@ -3,7 +3,6 @@
 import csv
 import json
 from http.client import HTTPException
-from urllib.error import URLError
 from urllib.request import urlopen
 
 from refresh.found import Found, RefreshError, commitments, is_plain_hour
@@ -27,7 +26,7 @@ def fetch(scope, progress, open_url=urlopen):
             read_offers(region, scope, found, open_url, lambda text, label=label: progress(f"{label}: {text}"))
             progress(f"{label}: {sum(key[1] == region for key in found.prices['on_demand'])} on demand")
         read_advisor(scope, found, open_url)
-    except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
+    except (OSError, HTTPException) as error:
         raise RefreshError(
             f"the public price files could not be read ({error}); check the network and run it again."
         ) from error

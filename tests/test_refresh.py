@@ -212,3 +212,12 @@ def test_the_filters_leave_the_linux_price_alone():
     read_on_demand(asked.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, found, None)
     assert found.prices["on_demand"]["g5.xlarge", "us-east-1"]["usd_per_hour"] == 1.006
     assert found.regions == {"us-east-1": "N. Virginia"}
+
+
+def test_a_profile_that_does_not_exist_is_a_sentence(folder, capsys, monkeypatch):
+    pytest.importorskip("boto3", reason="the refresh needs pip install -r requirements-prices.txt")
+    monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
+    before = contents(folder)
+    assert refresh(folder, None) == 2
+    assert "mend them or use --public" in capsys.readouterr().err
+    assert contents(folder) == before
