@@ -25,6 +25,11 @@ def vcpus_needed(instances_needed, instance_vcpus):
     return instances_needed * instance_vcpus
 
 
+def host_memory_needed_bytes(offloaded_bytes, gpus, instance_gpus):
+    """CPU memory that offloading takes on one instance: that of each GPU on it. [B]"""
+    return offloaded_bytes * np.minimum(gpus, instance_gpus)
+
+
 def usd_per_hour_on_demand(instances_needed, on_demand_usd_per_hour):
     """The whole job on demand. [USD/h]"""
     return instances_needed * on_demand_usd_per_hour

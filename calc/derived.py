@@ -3,7 +3,7 @@
 import numpy as np
 
 from calc.blocks import adapter_saved_bytes_per_token
-from calc.joins import PROJECTIONS
+from calc.joins import ADAPTED, PROJECTIONS
 
 KERNELS = ("fused", "foreach", "loop")
 
@@ -11,12 +11,11 @@ KERNELS = ("fused", "foreach", "loop")
 def derive_before_blocks(table):
     """Adapter and offload columns, before blocks are looked up."""
     table["stack_adapter_parameters"] = table["lora_rank"] * sum(
-        table[f"adapts_{p}"] * (table[f"stack_adapter_{p}_in"] + table[f"stack_adapter_{p}_out"]) for p in PROJECTIONS)
+        table[f"adapts_{p}"] * (table[f"stack_adapter_{p}_in"] + table[f"stack_adapter_{p}_out"]) for p in ADAPTED)
     table["stack_adapter_saved_bytes_per_token"] = adapter_saved_bytes_per_token(table, PROJECTIONS)
     offload = table["offload"]
     table["offloads_optimizer"] = np.isin(offload.astype(str), ["optimizer", "all"]).astype(float) * table["trains"]
     table["offloads_activations"] = np.isin(offload.astype(str), ["activations", "all"]).astype(float) * table["trains"]
-    table["offloads_weights"] = np.zeros_like(table["trains"])
     table["stack_largest_linear"] = table["stack_hidden"] * np.maximum.reduce([
         table["stack_ffn_width"], table["stack_query_width"], table["stack_expert_ffn_width"], table["stack_shared_ffn_width"]])
 

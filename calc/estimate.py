@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 
 from calc import blocks, engine, heads, memory, overhead, parallel, phases
+from calc.bill import bill_columns, host_memory_needed_bytes
+from calc.columns import GIB
 from calc.derived import derive_before_blocks, derive_widths
 from calc.evaluate import evaluate, evaluate_all
 from calc.joins import join
@@ -12,6 +14,7 @@ from calc.scenarios import INPUTS, Problems, as_frame, read_inputs
 
 CHUNK_ROWS = 50_000
 STAGES = ((1.0, 0.0), (0.0, 1.0))  # the first and the last stage of a pipeline: embedding, head
+HOST_RATIO = 0.9  # of an instance's CPU memory, the rest for the system and the data loader
 COUNTS = ("parameters", "active_parameters", "trained_parameters")
 
 
@@ -46,7 +49,6 @@ def prepare(frame, catalogs):
 
 def scenario_results(frame, catalogs, solve=True):
     """Input and result columns of a table of scenarios as a dict, and the joined table that they came from."""
-    from calc.bill import bill_columns
     from calc.solve import SOLVED, solve_columns
 
     inputs, table, problems = prepare(frame, catalogs)
@@ -54,9 +56,11 @@ def scenario_results(frame, catalogs, solve=True):
     table.update(results)
     uncovered = np.isnan(results["allocated_peak_bytes"])
     problems.add(uncovered, lambda row: _not_covered(table, row, catalogs))
-    evaluate_all(overhead.VERDICT, table)
+    evaluate_all((*overhead.VERDICT, host_memory_needed_bytes), table)
+    crowded = (table["offloaded_bytes"] > 0) & (table["host_memory_needed_bytes"] > HOST_RATIO * table["instance_memory_bytes"])
+    problems.add(crowded, lambda row: f"Offloading takes {table['host_memory_needed_bytes'][row] / GIB:.0f} GiB of CPU memory on one {table['instance'][row]}, which has {table['instance_memory_bytes'][row] / GIB:.0f}; offload less, shard over more GPUs or take an instance with more.")
     table["fits"] = np.where(uncovered | (problems.text != ""), "", table["fits"])
-    results |= {name: table[name] for name in ("gpu_memory_bytes", "headroom_bytes", "fits")}
+    results |= {name: table[name] for name in ("gpu_memory_bytes", "headroom_bytes", "fits", "host_memory_needed_bytes")}
     results |= solve_columns(table, catalogs) if solve else {name: np.full(table["rows"], np.nan) for name in SOLVED}
     results |= bill_columns(table)
     bad = problems.text != ""
@@ -135,6 +139,7 @@ def _memory_of_kind(table, catalogs, training):
 def memory_before_stages(table, catalogs):
     """All that does not depend on the pipeline stage."""
     table = dict(table)
+    table["offloads_weights"] = (table["offload"] == "all") * table["trains"]
     evaluate_all(parallel.LAYOUT, table)
     derive_before_blocks(table)
     table["stack_attention_case"] = evaluate(blocks.attention_case, table)
@@ -151,13 +156,13 @@ def memory_here(layout, training, holds_embedding, holds_head):
     """Memory at one end of the pipeline; both ends where there is none."""
     table = table_here(layout, training, holds_embedding, holds_head)
     breakdown, phase, _ = phases.peak(phases.moments(table, training), table["rows"])
-    evaluate_all((trained_parameters,), table)
+    evaluate_all((trained_parameters, memory.offloaded_bytes), table)
     result = {name: np.broadcast_to(table[name], table["rows"]).astype(float) for name in COUNTS} | breakdown
     result["allocated_peak_bytes"] = sum(breakdown.values())
     result["saved_activations_bytes"] = np.broadcast_to(table["saved_activations_bytes"], table["rows"]) if training else np.full(table["rows"], np.nan)
     table["allocated_peak_bytes"] = result["allocated_peak_bytes"]
     evaluate_all(overhead.OVERHEAD, table)
-    for name in ("overhead_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes"):
+    for name in ("overhead_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes"):
         result[name] = table[name]
     return result | {"peak_phase": phase}
 

@@ -12,7 +12,8 @@ from calc.families import COMMON, FAMILIES
 BYTES_OF_FORMAT = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0}
 SIDES = ("tokens", "source", "fixed")
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
-TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": PROJECTIONS}
+ADAPTED = (*PROJECTIONS, "router", "experts")  # all that `all-linear` reaches
+TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 
 MODEL_COLUMNS = (
     "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "parameters", "active_parameters", "embedding_parameters",
@@ -22,7 +23,7 @@ STACK_COLUMNS = (
     "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads", "window_tokens", "experts",
     "experts_per_token", "expert_ffn_width", "shared_ffn_width", "latent_width", "query_latent_width", "cached_elements_per_token",
     "cross_cached_elements_per_token", "cross_attention", "block_parameters", "block_linear_parameters",
-    "block_expert_parameters", "block_largest_matrix", *(f"adapter_{p}_{way}" for p in PROJECTIONS for way in ("in", "out")),
+    "block_expert_parameters", "block_largest_matrix", *(f"adapter_{p}_{way}" for p in ADAPTED for way in ("in", "out")),
 )
 GPU_COLUMNS = (
     "memory_bytes", "bandwidth_bytes_per_second", "bf16_flops_per_second", "fp32_flops_per_second", "tf32_flops_per_second",
@@ -175,9 +176,9 @@ def _override_ties(table):
 def _join_adapters(table, problems):
     words, found = np.unique(table["lora_targets"].astype(str), return_inverse=True)
     chosen = [TARGETS.get(word) or tuple(word.split("+")) for word in words]
-    known = np.array([all(name in PROJECTIONS for name in names) for names in chosen])
+    known = np.array([word in TARGETS or all(name in PROJECTIONS for name in names) for word, names in zip(words, chosen, strict=True)])
     problems.add(~known[found] & (table["adapts"] > 0), lambda row: f"lora_targets '{table['lora_targets'][row]}' is not known; use attention, all-linear, or projections such as q+v.")
-    for projection in PROJECTIONS:
+    for projection in ADAPTED:
         table[f"adapts_{projection}"] = np.array([float(projection in names) for names in chosen])[found] * table["adapts"]
 
 

@@ -18,6 +18,8 @@ def check_layout(table, problems):
     problems.add((e > 1) & (e > gpus / p), lambda row: f"expert parallel {e[row]:.0f} needs as many GPUs per pipeline stage, and there are {gpus[row] / p[row]:.0f}; take at most that.")
     problems.add((c > 1) & (table["sequence_tokens"] % (2 * c) != 0), lambda row: f"context parallel {c[row]:.0f} does not divide {table['sequence_tokens'][row]:.0f} tokens evenly; take a multiple of {2 * c[row]:.0f} tokens.")
     serves = table["trains"] == 0
+    problems.add(serves & (table["offload"] != "none"), "Offloading is estimated for training; set offload to none to serve.")
+    problems.add((table["implementation"] == "megatron") & (table["shards_gradients"] > 0), "Megatron divides the optimizer state only; set sharding to zero1 or none.")
     problems.add(serves & (c > 1), "Context parallel is estimated for training only; set context_parallel to 1 to serve.")
     problems.add((table["prompt_tokens"] > table["sequence_tokens"]) & serves, lambda row: f"prompt_tokens {table['prompt_tokens'][row]:.0f} exceeds sequence_tokens {table['sequence_tokens'][row]:.0f}, which holds prompt and answer; raise sequence_tokens.")
     encoder = np.isin(table["model_kind"].astype(str), ["encoder", "vision", "dual"])

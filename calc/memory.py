@@ -48,9 +48,9 @@ def gradient_width_bytes_each(adapts, adapter_bytes_each, gradient_bytes_each, g
     return np.where(gradient_override_bytes_each > 0, gradient_override_bytes_each, np.where(adapts > 0, adapter_bytes_each, gradient_bytes_each))
 
 
-def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each):
-    """All gradients of this GPU's parameters, unsharded. [B]"""
-    return trained_parameters_here * gradient_width_bytes_each
+def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, offloads_weights):
+    """All gradients of this GPU's parameters, unsharded; they follow offloaded weights to the CPU. [B]"""
+    return trained_parameters_here * gradient_width_bytes_each * (1 - offloads_weights)
 
 
 def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_state_bytes_each):
@@ -83,9 +83,11 @@ def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes):
     return np.sum(stack_kept_bytes, axis=0) + outside_saved_bytes
 
 
-def stack_autocast_bytes(stack_layers_here, stack_block_linear_here, autocast_bytes_each, autocast_active):
-    """The 16-bit copy of every matrix that autocast makes once and keeps. [B]"""
-    return stack_layers_here * stack_block_linear_here * autocast_bytes_each * autocast_active
+def stack_autocast_bytes(stack_layers_here, stack_block_linear_here, stack_block_experts_here, autocast_bytes_each, autocast_active, adapts_experts, stack_adapter_experts_in, matrix_bytes_each):
+    """The 16-bit copy of every matrix that autocast makes once and keeps; adapted experts are merged into a copy likewise (peft 0.21). [B]"""
+    cast = stack_block_linear_here * autocast_bytes_each * autocast_active
+    merged = adapts_experts * (stack_adapter_experts_in > 0) * stack_block_experts_here * matrix_bytes_each
+    return stack_layers_here * (cast + merged)
 
 
 def head_autocast_bytes(head_matrix_parameters, holds_head, vocabulary_split, autocast_active, autocast_bytes_each, head_is_linear):
@@ -186,6 +188,19 @@ def dequantized_bytes(dequantized_bytes_each, stack_largest_linear, tensor_paral
 def prefill_activations_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, prompt_share):
     """Working set of the widest block over the prompt. [B]"""
     return np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0), axis=0) * prompt_share
+
+
+def offloaded_bytes(
+    offloads_optimizer, offloads_weights, trained_parameters_here, matrix_states, state_width_bytes_each, master_bytes_each, optimizer_shards,
+    gradient_width_bytes_each, gradient_shards, blocks_parameters_here, outside_parameters_here, matrix_bytes_each, weight_shards, offloads_activations,
+    stack_kept_bytes_per_token, stack_tokens, stack_layers_here,
+):
+    """What a GPU leaves in CPU memory: optimizer state with its gradients, weights, saved activations. [B]"""
+    state = trained_parameters_here * (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards
+    gradients = trained_parameters_here * gradient_width_bytes_each / gradient_shards
+    weights = (blocks_parameters_here + outside_parameters_here) * matrix_bytes_each / weight_shards
+    activations = np.sum(np.maximum(stack_layers_here - 2, 0) * stack_kept_bytes_per_token * stack_tokens, axis=0)
+    return offloads_optimizer * (state + gradients) + offloads_weights * weights + offloads_activations * activations
 
 
 BEFORE_BLOCKS = (weight_shards, gradient_shards, optimizer_shards)

@@ -16,9 +16,9 @@ def shard_gpus(data_parallel, context_parallel):
     return data_parallel * context_parallel
 
 
-def fsdp_active(implementation_fsdp, shards_gradients, shard_gpus, trains):
-    """1 where weights are kept as shards and gathered (FSDP2): ZeRO 2 and 3 on more than one GPU."""
-    return implementation_fsdp * shards_gradients * (shard_gpus > 1) * trains
+def fsdp_active(implementation_fsdp, shards_gradients, shard_gpus, trains, offloads_weights):
+    """1 where weights are gathered block by block (FSDP2): ZeRO 2 and 3 on more than one GPU, and weights that live in CPU memory."""
+    return np.maximum(implementation_fsdp * shards_gradients * (shard_gpus > 1), offloads_weights) * trains
 
 
 def autocast_active(autocast_bytes_each, fsdp_active, implementation_autocasts_shards, shards_gradients, trains):
@@ -85,6 +85,11 @@ def stack_block_linear_here(stack_block_linear_parameters, stack_block_expert_pa
     return (stack_block_linear_parameters - stack_block_expert_parameters + stack_block_expert_parameters / expert_parallel) / tensor_parallel
 
 
+def stack_block_experts_here(stack_block_expert_parameters, tensor_parallel, expert_parallel):
+    """Elements of one block's routed experts on one GPU."""
+    return stack_block_expert_parameters / (tensor_parallel * expert_parallel)
+
+
 def vocabulary_split(tensor_parallel, implementation_splits_vocabulary):
     """GPUs over which embedding, head and logits are divided."""
     return np.where(implementation_splits_vocabulary > 0, tensor_parallel, 1)
@@ -141,7 +146,7 @@ def largest_parameters_here(stack_block_largest_matrix, embedding_parameters_her
 LAYOUT = (
     data_parallel, shard_gpus, fsdp_active, autocast_active, activation_format, activation_bytes_each, stack_sequence,
     stack_source_tokens, stack_source_ratio, stack_tokens, logits_tokens, stage_layers_ratio, stack_layers_here,
-    stack_block_parameters_here, stack_block_linear_here, vocabulary_split, head_matrix_parameters,
+    stack_block_parameters_here, stack_block_linear_here, stack_block_experts_here, vocabulary_split, head_matrix_parameters,
 )
 HELD = (
     outside_parameters_here, embedding_parameters_here, blocks_parameters_here, linear_parameters_here, adapter_parameters_here,

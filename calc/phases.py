@@ -17,19 +17,27 @@ def last_block_bytes(stack_block_parameters_here, gathered_bytes_each, fsdp_acti
     return fsdp_active * gathered_bytes_each * np.max(stack_block_parameters_here, axis=0)
 
 
-def gathered_forward_bytes(fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each, outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes):
+def live_weights_bytes(shards_weights, implementation_fsdp, shard_gpus, trains, implementation_live_elements, gathered_bytes_each, blocks_parameters_here, outside_parameters_here, stack_block_parameters_here):
+    """DeepSpeed's ZeRO 3: gathered weights that stay because they are needed again soon, and a block with the next one. [B]"""
+    active = shards_weights * (1 - implementation_fsdp) * (shard_gpus > 1) * trains
+    live = implementation_live_elements + 2 * np.max(stack_block_parameters_here, axis=0)
+    return active * gathered_bytes_each * np.minimum(live, blocks_parameters_here + outside_parameters_here)
+
+
+def gathered_forward_bytes(live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each, outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes):
     """Whole weights at the head in the forward pass: the root group and one block (torchtitan: the head twice); ZeRO 2 keeps all. [B]"""
     together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
     apart = 2 * gathered_bytes_each * head_elements_here
     kept = (1 - shards_weights) * gathered_bytes_each * (blocks_parameters_here + implementation_head_apart * head_elements_here)
-    return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + kept)
+    return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + kept) + live_weights_bytes
 
 
-def gathered_backward_bytes(fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each, outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes):
+def gathered_backward_bytes(live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each, outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes):
     """Whole weights when the backward pass begins: the root group and the block fetched ahead. [B]"""
     together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
     apart = gathered_bytes_each * head_elements_here
-    return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + (1 - shards_weights) * gathered_bytes_each * blocks_parameters_here)
+    kept = (1 - shards_weights) * gathered_bytes_each * blocks_parameters_here
+    return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + kept) + live_weights_bytes
 
 
 def bucket_bytes(full_gradients_bytes, data_parallel, shards_optimizer, shards_gradients, shards_weights, implementation_bucket_elements, implementation_fsdp, trains):
@@ -95,14 +103,14 @@ def block_backward(table, s, left):
     reducing = f * g * np.where(highest, apart * head, trained)
     below = np.sum(kept[:s], axis=0) + left * kept[s] / per_block
     copies = np.where(table["keeps_input"] > 0, 0, np.sum(autocast[:s], axis=0) + left * autocast[s] / per_block) + autocast[s] / per_block
-    done = (above + (layers[s] - 1 - left) * trained + np.where(f * (1 - apart) > 0, 0, head)) * width / table["gradient_shards"]
-    working = whole_root + whole_blocks + reducing + copies + table["bucket_bytes"] + table["dequantized_bytes"]
+    done = (above + (layers[s] - 1 - left) * trained + np.where(f * (1 - apart) > 0, 0, head)) * width / table["gradient_shards"] * (1 - table["offloads_weights"])
+    working = whole_root + whole_blocks + table["live_weights_bytes"] + reducing + copies + table["bucket_bytes"] + table["dequantized_bytes"]
     products = f * 2 * p * table["stack_largest_linear"][s] / table["tensor_parallel"] * (table["adapts"] == 0)
     residual = table["activation_bytes_each"] * table["stack_hidden"][s] * tokens
     moments = (
         (products, table["stack_backward_bytes_per_token"][s] * tokens),
         (np.where(f > 0, p, width) * trained, 2 * residual),
-        (f * g * trained - reducing * (f > 0) * ~highest + f * reducing * ~highest, residual),
+        (f * g * trained, residual),
     )
     present = layers[s] > 0
     return [{
@@ -172,7 +180,7 @@ def decode(weights_bytes, decode_cache_bytes, cache_growth_bytes, decode_logits_
 
 TRAINING_MOMENTS = (("load", load), ("forward", forward), ("backward", backward_start), ("backward", backward_end), ("step", step))
 INFERENCE_MOMENTS = (("load", load), ("prefill", prefill), ("prefill", prefill_head), ("decode", decode))
-BUFFERS = (last_block_bytes, gathered_forward_bytes, gathered_backward_bytes, bucket_bytes, held_gradients_bytes)
+BUFFERS = (live_weights_bytes, last_block_bytes, gathered_forward_bytes, gathered_backward_bytes, bucket_bytes, held_gradients_bytes)
 
 
 def moments(table, training):
