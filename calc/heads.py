@@ -44,11 +44,11 @@ def head_columns(table, catalogs):
 
 
 def mask_bytes(table):
-    """One mask for all blocks: of the scores' width with eager attention, a byte where a sliding window is reached. [B]"""
+    """One mask for all blocks: of the hidden states' width with eager attention, a byte where a sliding window is reached. [B]"""
     case, present = table["stack_attention_case"], table["stack_layers"] > 0
     eager = np.any((case == CASES.index("eager")) & present, axis=0)
     windowed = np.any((case == CASES.index("sdpa-window")) & present, axis=0)
-    width = np.where(eager, table["activation_bytes_each"], windowed * 1.0) * (table["model_kind"] == "decoder")
+    width = np.where(eager, np.where(table["activation_format"] == 0, 2.0, 4.0), windowed * 1.0) * (table["model_kind"] == "decoder")
     return width * table["batch"] * table["sequence_tokens"] ** 2 / table["context_parallel"]
 
 
