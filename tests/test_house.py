@@ -112,6 +112,7 @@ def catalog_columns():
     tables = ("models", "precisions", "optimizers", "shardings", "recomputes", "prices", *prefixes)
     names = {prefixes.get(table, "") + name for table in tables for name in getattr(catalogs, table).columns}
     traits = {name for family in families.FAMILIES.values() for name in family}
+    names |= set(catalogs.stacks.columns)  # bare while the stack itself is counted
     return names | traits | set(architecture.ABSENT) | set(families.COMMON)
 
 

@@ -16,7 +16,7 @@ from validation.cases import all_cases
 
 RESULTS = Path(__file__).parent / "results"
 NOT_SCENARIO = ["case", "source", "group", "layers", "quantity", "truth", "left_out"]
-WITH_RANGE = "allocated_peak_bytes"
+ALLOCATED, SHOWN = "allocated_peak_bytes", "memory_bytes"
 BY_GROUP, BY_FAMILY = ["group"], ["group", "family"]
 
 
@@ -50,15 +50,18 @@ def predicted(cases, catalogs):
     estimates = estimate(scenarios, catalogs)
     errors = cases[["case", "group", "model", "quantity", "truth"]].copy()
     errors.insert(2, "family", catalogs.models["family"].reindex(cases["model"]).to_numpy())
-    known = [name if name in estimates else WITH_RANGE for name in cases["quantity"]]
+    known = [name if name in estimates else ALLOCATED for name in cases["quantity"]]
     table = estimates[sorted(set(known))].to_numpy(dtype=float)
     errors["predicted"] = table[np.arange(len(cases)), [sorted(set(known)).index(name) for name in known]]
     errors["error_ratio"] = errors["predicted"] / errors["truth"] - 1
-    shown = errors["truth"] + estimates["overhead_bytes"].to_numpy()
+    simulated = cases["quantity"] == ALLOCATED
+    shown = errors["truth"] + np.where(simulated, estimates["overhead_bytes"].to_numpy(), 0)
     inside = (shown >= estimates["memory_low_bytes"].to_numpy()) & (shown <= estimates["memory_high_bytes"].to_numpy())
-    errors["inside"] = np.where(cases["quantity"] == WITH_RANGE, inside.astype(float), np.nan)
     errors["peak_phase"] = estimates["peak_phase"].to_numpy()
     errors["problem"] = estimates["problem"].fillna("").to_numpy()
+    ranged = np.where(cases["group"].str.startswith("measured"), cases["quantity"] == SHOWN, simulated)
+    ranged = ranged & (errors["problem"] == "")
+    errors["inside"] = np.where(ranged, inside.astype(float), np.nan)
     return pd.concat([errors, scenarios.drop(columns="model")], axis="columns")
 
 
