@@ -90,9 +90,8 @@ def divided(coefficients, sizes, table):
     With sequence parallelism all is divided but the gathered outputs of the two norms (Korthikanti et al. 2022, section 4.2);
     without it all that is `hidden` wide stays whole.
     """
-    terms = coefficients * sizes
-    total = terms.sum(axis=-1)
-    hidden = terms[..., HIDDEN].sum(axis=-1)
+    total = np.einsum("...z,...z->...", coefficients, sizes)
+    hidden = np.einsum("...z,...z->...", coefficients[..., HIDDEN], sizes[..., HIDDEN])
     gathered = 2 * np.minimum(table["activation_bytes_each"], 4) * table["stack_hidden"]
     whole = np.where(table["implementation_splits_sequence"] > 0, np.minimum(hidden, gathered), hidden)
     return (total - whole) / table["tensor_parallel"] + whole
@@ -133,7 +132,7 @@ def checkpoint_bytes_per_token(coefficients, sizes, table):
     """
     split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
     held = table["kept_input_bytes_each"] * (2 * table["stack_hidden"] + table["stack_query_width"] + table["stack_ffn_width"])
-    return (coefficients * sizes).sum(axis=-1) / split + held * table["adapts"]
+    return np.einsum("...z,...z->...", coefficients, sizes) / split + held * table["adapts"]
 
 
 def worst(moments, at, sizes, table):

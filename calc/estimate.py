@@ -14,6 +14,11 @@ from calc.scenarios import INPUTS, Problems, as_frame, read_inputs
 
 CHUNK_ROWS = 50_000
 STAGES = ((1.0, 0.0), (0.0, 1.0))  # the first and the last stage of a pipeline: embedding, head
+# What a block's bytes per token depend on; in a large table few combinations differ.
+BLOCK_KEYS = (
+    "model_row", "activation_format", "attention", "sequence_tokens", "decoder_tokens", "tensor_parallel", "recompute", "implementation",
+    "compile", "adapts", "lora_rank", "lora_targets", "adapter_bytes_each", "precision",
+)
 HOST_RATIO = 0.9  # of an instance's CPU memory, the rest for the system and the data loader
 COUNTS = ("parameters", "active_parameters", "trained_parameters")
 
@@ -122,6 +127,17 @@ def take(table, chosen):
     return picked | {"rows": len(chosen)}
 
 
+def distinct(table, names):
+    """The first row of each distinct combination of columns, and for every row which combination it is."""
+    code = np.zeros(table["rows"], dtype=np.int64)
+    for name in names:
+        codes, found = pd.factorize(table[name])
+        code, _ = pd.factorize(code * (len(found) + 1) + codes)
+    first = np.zeros(code.max() + 1, dtype=np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]
+    return first, code
+
+
 def _memory_of_kind(table, catalogs, training):
     best = None
     staged = table["pipeline_parallel"].max() > 1
@@ -143,10 +159,12 @@ def memory_before_stages(table, catalogs):
     evaluate_all(parallel.LAYOUT, table)
     derive_before_blocks(table)
     table["stack_attention_case"] = evaluate(blocks.attention_case, table)
-    table["stack_sizes"] = evaluate(blocks.block_sizes, table)
-    found = blocks.block_columns(table, catalogs)
-    for name, values in found.items():
-        table[name] = np.where(table["stack_layers"] > 0, values, 0.0)
+    first, copies = distinct(table, BLOCK_KEYS)
+    once = take(table, first) if len(first) < table["rows"] / 2 else table
+    once["stack_sizes"] = evaluate(blocks.block_sizes, once)
+    for name, values in blocks.block_columns(once, catalogs).items():
+        values = np.where(once["stack_layers"] > 0, values, 0.0)
+        table[name] = values[:, copies] if once is not table else values
     heads.head_columns(table, catalogs)
     evaluate_all(memory.BEFORE_BLOCKS, table)
     return table
