@@ -50,9 +50,7 @@ def predicted(cases, catalogs):
     estimates = estimate(scenarios, catalogs)
     errors = cases[["case", "group", "model", "quantity", "truth"]].copy()
     errors.insert(2, "family", catalogs.models["family"].reindex(cases["model"]).to_numpy())
-    known = [name if name in estimates else ALLOCATED for name in cases["quantity"]]
-    table = estimates[sorted(set(known))].to_numpy(dtype=float)
-    errors["predicted"] = table[np.arange(len(cases)), [sorted(set(known)).index(name) for name in known]]
+    errors["predicted"] = [estimates.at[row, name] for row, name in cases["quantity"].items()]
     errors["error_ratio"] = errors["predicted"] / errors["truth"] - 1
     simulated = cases["quantity"] == ALLOCATED
     shown = errors["truth"] + np.where(simulated, estimates["overhead_bytes"].to_numpy(), 0)
