@@ -37,7 +37,8 @@ STACK_COLUMNS = (
     *(*STACK_IDS, "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads"),
     *("head_dim", "window_tokens", "experts", "experts_per_token", "expert_ffn_width", "shared_ffn_width"),
     *("latent_width", "query_latent_width", "cached_elements_per_token", "cross_cached_elements_per_token"),
-    *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters", "block_largest_matrix"),
+    *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
+    "block_largest_matrix",
     *adapters.COLUMNS,
 )
 

@@ -1,0 +1,241 @@
+"""How a Hugging Face config.json names what an entry of catalogs/models.yaml holds, by model_type.
+
+FIELDS maps our field to the config's names for it; the first one that the config fills counts. DEFAULTS are what the
+config class of transformers 5.23 (configuration_*.py) fills in for a field that its own files may leave out.
+"""
+
+_SIZES = {
+    "layers": "num_hidden_layers",
+    "hidden": "hidden_size",
+    "heads": "num_attention_heads",
+    "ffn": "intermediate_size",
+    "vocab": "vocab_size",
+    "max_position": "max_position_embeddings",
+    "tied": "tie_word_embeddings",
+}
+_GROUPED = {**_SIZES, "kv_heads": "num_key_value_heads", "head_dim": "head_dim"}
+_LLAMA = {**_GROUPED, "hidden_dropout": "residual_dropout resid_pdrop", "attention_dropout": "attention_dropout"}
+_BIASED = {**_LLAMA, "qkv_bias": "attention_bias", "output_bias": "attention_bias"}
+_BIASED_THROUGHOUT = {**_BIASED, "mlp_bias": "mlp_bias"}
+_CAPPED = {**_BIASED, "softcap": "final_logit_softcapping"}
+_GPT2 = {
+    "layers": "n_layer num_hidden_layers",
+    "hidden": "n_embd hidden_size",
+    "heads": "n_head num_attention_heads",
+    "ffn": "n_inner",
+    "vocab": "vocab_size",
+    "max_position": "n_positions max_position_embeddings",
+    "tied": "tie_word_embeddings",
+    "hidden_dropout": "resid_pdrop",
+    "attention_dropout": "attn_pdrop",
+}
+_MPT = {
+    "layers": "n_layers num_hidden_layers",
+    "hidden": "d_model hidden_size",
+    "heads": "n_heads num_attention_heads",
+    "vocab": "vocab_size",
+    "max_position": "max_seq_len",
+    "tied": "tie_word_embeddings",
+    "hidden_dropout": "resid_pdrop",
+}
+_DROPOUTS = {"hidden_dropout": "hidden_dropout", "attention_dropout": "attention_dropout"}
+_NEOX = {**_SIZES, **_DROPOUTS, "qkv_bias": "attention_bias", "output_bias": "attention_bias"}
+_OPT = {
+    **_SIZES,
+    "ffn": "ffn_dim",
+    "embedding_width": "word_embed_proj_dim",
+    "qkv_bias": "enable_bias",
+    "output_bias": "enable_bias",
+    "mlp_bias": "enable_bias",
+    "hidden_dropout": "dropout",
+    "attention_dropout": "attention_dropout",
+}
+_BLOOM = {
+    **_DROPOUTS,
+    "layers": "n_layer num_hidden_layers",
+    "hidden": "n_embed hidden_size",
+    "heads": "n_head num_attention_heads",
+    "vocab": "vocab_size",
+    "max_position": "seq_length",
+    "tied": "tie_word_embeddings",
+}
+_FALCON = {
+    **_SIZES,
+    **_DROPOUTS,
+    "layers": "num_hidden_layers n_layer",
+    "hidden": "n_embed hidden_size",
+    "heads": "num_attention_heads n_head",
+    "ffn": "ffn_hidden_size",
+    "qkv_bias": "bias",
+    "output_bias": "bias",
+    "mlp_bias": "bias",
+}
+_EXPERTS = {
+    "experts": "n_routed_experts num_experts num_local_experts",
+    "experts_per_token": "num_experts_per_tok experts_per_token",
+    "expert_ffn": "moe_intermediate_size",
+}
+_MOE = {**_BIASED, **_EXPERTS}
+_ALL_MOE = {name: names for name, names in _MOE.items() if name != "ffn"} | {"expert_ffn": "intermediate_size"}
+_UNBIASED_ALL_MOE = {name: names for name, names in _ALL_MOE.items() if names != "attention_bias"}
+_QWEN2_MOE = {**_LLAMA, **_EXPERTS, "shared_ffn": "shared_expert_intermediate_size", "qkv_bias": "qkv_bias"}
+_LATENT = {
+    **{name: names for name, names in _MOE.items() if name not in ("head_dim", "kv_heads")},
+    "shared_experts": "n_shared_experts",
+    "query_latent_rank": "q_lora_rank",
+    "kv_latent_rank": "kv_lora_rank",
+    "rope_head_dim": "qk_rope_head_dim",
+    "plain_head_dim": "qk_nope_head_dim",
+    "value_head_dim": "v_head_dim",
+}
+_LLAMA4 = {**_MOE, "ffn": "intermediate_size_mlp", "expert_ffn": "intermediate_size", "shared_ffn": "intermediate_size"}
+_GLM4_FLAGS = {"shared_experts": "n_shared_experts", "qkv_bias": "attention_bias", "head_norm": "use_qk_norm"}
+_GLM4 = {**_LLAMA, **_EXPERTS, **_GLM4_FLAGS}
+_PROBABILITIES = {"hidden_dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"}
+_BERT = {**_SIZES, **_PROBABILITIES, "token_types": "type_vocab_size"}
+_DISTILBERT = {
+    "layers": "n_layers num_hidden_layers",
+    "hidden": "dim hidden_size",
+    "heads": "n_heads num_attention_heads",
+    "ffn": "hidden_dim",
+    "vocab": "vocab_size",
+    "max_position": "max_position_embeddings",
+    "tied": "tie_word_embeddings",
+    "hidden_dropout": "dropout",
+    "attention_dropout": "attention_dropout",
+}
+_T5 = {
+    "encoder_layers": "num_layers",
+    "decoder_layers": "num_decoder_layers num_layers",
+    "hidden": "d_model",
+    "heads": "num_heads",
+    "head_dim": "d_kv",
+    "ffn": "d_ff",
+    "vocab": "vocab_size",
+    "max_position": "n_positions",
+    "tied": "tie_word_embeddings",
+    "relative_buckets": "relative_attention_num_buckets",
+    "hidden_dropout": "dropout_rate",
+    "attention_dropout": "dropout_rate",
+}
+_BART = {
+    "encoder_layers": "encoder_layers",
+    "decoder_layers": "decoder_layers",
+    "hidden": "d_model",
+    "heads": "decoder_attention_heads",
+    "encoder_heads": "encoder_attention_heads",
+    "ffn": "decoder_ffn_dim",
+    "encoder_ffn": "encoder_ffn_dim",
+    "vocab": "vocab_size",
+    "max_position": "max_position_embeddings max_target_positions",
+    "tied": "tie_word_embeddings",
+    "hidden_dropout": "dropout",
+    "attention_dropout": "attention_dropout",
+}
+_VIT = {
+    **_PROBABILITIES,
+    "layers": "num_hidden_layers",
+    "hidden": "hidden_size",
+    "heads": "num_attention_heads",
+    "ffn": "intermediate_size",
+    "image": "image_size",
+    "patch": "patch_size",
+    "channels": "num_channels",
+    "qkv_bias": "qkv_bias",
+}
+
+FIELDS = {
+    "llama": _BIASED_THROUGHOUT,
+    "mistral": _LLAMA,
+    "ministral": _LLAMA,
+    "ministral3": _LLAMA,
+    "qwen2": _LLAMA,
+    "qwen3": _BIASED,
+    "granite": _BIASED_THROUGHOUT,
+    "smollm3": _BIASED_THROUGHOUT,
+    "seed_oss": {**_BIASED_THROUGHOUT, "output_bias": "attention_out_bias"},
+    "olmo2": _BIASED,
+    "gemma": _BIASED,
+    "gemma2": _CAPPED,
+    "gemma3_text": _CAPPED,
+    "phi": {**_LLAMA, "head_norm": "qk_layernorm"},
+    "phi3": _LLAMA,
+    "gpt2": _GPT2,
+    "gpt_bigcode": _GPT2,
+    "mpt": _MPT,
+    "gpt_neox": _NEOX,
+    "opt": _OPT,
+    "bloom": _BLOOM,
+    "falcon": _FALCON,
+    "mixtral": _UNBIASED_ALL_MOE,
+    "qwen2_moe": _QWEN2_MOE,
+    "qwen3_moe": _MOE,
+    "minimax_m2": _UNBIASED_ALL_MOE,
+    "gpt_oss": _ALL_MOE,
+    "deepseek_v2": {**_LATENT, "mlp_bias": "mlp_bias"},
+    "deepseek_v3": _LATENT,
+    "llama4_text": _LLAMA4,
+    "glm4_moe": _GLM4,
+    "bert": _BERT,
+    "roberta": _BERT,
+    "distilbert": _DISTILBERT,
+    "deberta-v2": _BERT,
+    "t5": _T5,
+    "mt5": _T5,
+    "bart": _BART,
+    "whisper": {**_BART, "source_positions": "max_source_positions", "mel_bins": "num_mel_bins"},
+    "vit": _VIT,
+}
+
+_UNTIED = {"tied": False, "max_position": 2048}
+_TIED = {"tied": True, "max_position": 2048}
+_MASKED = {"tied": True, "max_position": 512, "token_types": 2}
+_MISTRAL = {"tied": False, "max_position": 131072, "kv_heads": 8}
+_QWEN = {"tied": False, "max_position": 32768, "kv_heads": 32}
+_MLA_HEADS = {"rope_head_dim": 64, "plain_head_dim": 128, "value_head_dim": 128}
+_MLA = {**_MLA_HEADS, "query_latent_rank": 1536, "kv_latent_rank": 512}
+_ROUTED_60 = {"experts": 60, "experts_per_token": 4, "expert_ffn": 1408, "shared_ffn": 5632}
+_ROUTED_256 = {"experts": 256, "experts_per_token": 8, "shared_experts": 1, "expert_ffn": 2048}
+
+DEFAULTS = {
+    "llama": _UNTIED,
+    "mistral": _MISTRAL,
+    "ministral": _MISTRAL,
+    "ministral3": {**_MISTRAL, "max_position": 262144, "head_dim": 128},
+    "qwen2": _QWEN,
+    "qwen3": {**_QWEN, "head_dim": 128},
+    "granite": _UNTIED,
+    "smollm3": {**_TIED, "max_position": 32768, "kv_heads": 4},
+    "seed_oss": {**_UNTIED, "max_position": 524288, "kv_heads": 8, "head_dim": 128},
+    "olmo2": _UNTIED,
+    "gemma": {**_TIED, "max_position": 8192, "kv_heads": 16, "head_dim": 256},
+    "gemma2": {**_TIED, "max_position": 8192, "kv_heads": 4, "head_dim": 256},
+    "gemma3_text": {**_TIED, "max_position": 131072, "heads": 8, "kv_heads": 4, "head_dim": 256, "vocab": 262208},
+    "phi": _UNTIED,
+    "phi3": {**_UNTIED, "max_position": 4096},
+    "gpt2": {**_TIED, "max_position": 1024},
+    "gpt_bigcode": {**_TIED, "max_position": 1024},
+    "mpt": _TIED,
+    "gpt_neox": _UNTIED,
+    "opt": _TIED,
+    "bloom": _TIED,
+    "falcon": _TIED,
+    "mixtral": {**_MISTRAL, "experts": 8, "experts_per_token": 2},
+    "qwen2_moe": {**_QWEN, **_ROUTED_60, "kv_heads": 16},
+    "qwen3_moe": {**_QWEN, "kv_heads": 4, "experts": 128, "experts_per_token": 8, "expert_ffn": 768},
+    "minimax_m2": {**_MISTRAL, "max_position": 196608, "head_dim": 128, "experts": 256, "experts_per_token": 8},
+    "gpt_oss": {**_MISTRAL, "head_dim": 64, "experts": 128, "experts_per_token": 4},
+    "deepseek_v2": {**_UNTIED, **_MLA, "experts": 64, "shared_experts": 2, "expert_ffn": 1407},
+    "deepseek_v3": {**_UNTIED, **_MLA, **_ROUTED_256, "max_position": 4096},
+    "llama4_text": {**_MISTRAL, "head_dim": 128, "experts": 16, "experts_per_token": 1, "ffn": 16384},
+    "glm4_moe": {**_MISTRAL, "experts": 128, "experts_per_token": 8, "shared_experts": 1, "expert_ffn": 1408},
+    "bert": _MASKED,
+    "roberta": _MASKED,
+    "distilbert": {"tied": True, "max_position": 512},
+    "deberta-v2": {**_MASKED, "token_types": 0},
+    "t5": {"tied": True, "max_position": 512, "head_dim": 64, "relative_buckets": 32},
+    "mt5": {"tied": False, "max_position": 512, "head_dim": 64, "relative_buckets": 32},
+    "bart": {"tied": True, "max_position": 1024},
+    "whisper": {"tied": True, "max_position": 448, "source_positions": 1500, "mel_bins": 80},
+    "vit": {"image": 224, "patch": 16, "channels": 3},
+}
