@@ -101,7 +101,7 @@ def block_backward(table, s, left):
     whole_root = f * (1 - apart) * p * (table["outside_parameters_here"] + head)
     whole_blocks = f * p * (block + np.where(keeps > 0, block * before, np.where(before >= 1, block, apart * table["embedding_parameters_here"])))
     reducing = f * g * np.where(highest, apart * head, trained)
-    below = np.sum(kept[:s], axis=0) + left * kept[s] / per_block
+    below = np.sum(kept[:s], axis=0) + (left + table["keeps_input"]) * kept[s] / per_block
     copies = np.where(table["keeps_input"] > 0, 0, np.sum(autocast[:s], axis=0) + left * autocast[s] / per_block) + autocast[s] / per_block
     done = (above + (layers[s] - 1 - left) * trained + np.where(f * (1 - apart) > 0, 0, head)) * width / table["gradient_shards"] * (1 - table["offloads_weights"])
     working = whole_root + whole_blocks + table["live_weights_bytes"] + reducing + copies + table["bucket_bytes"] + table["dequantized_bytes"]
