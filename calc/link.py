@@ -8,7 +8,7 @@ import json
 from calc.scenarios import BY_NAME, HUGE
 
 VERSION = "1"
-VIEW_CHOICES = {"market": ("on-demand", "spot"), "period": ("hour", "day", "month")}
+VIEW_CHOICES = {"market": ("on-demand", "spot"), "period": ("hour", "day", "month"), "layout": ("divided", "given")}
 CATALOG_OF = {
     "model": "models", "precision": "precisions", "optimizer": "optimizers", "sharding": "shardings", "recompute": "recomputes",
     "implementation": "implementations", "gpu": "gpus", "instance": "instances", "region": "regions",
