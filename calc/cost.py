@@ -1,0 +1,185 @@
+"""What AWS charges for each row: whole instances, USD per hour, month and run, per GPU, GiB, PFLOP and million tokens.
+
+A price that is missing is NaN, and so is all that follows from it.
+"""
+
+import numpy as np
+
+from calc.columns import GIB
+from calc.evaluate import evaluate_all
+
+HOUR_SECONDS = 3600
+PETA = 1e15
+MILLION = 1e6
+
+
+def instances_needed(gpus, instance_gpus):
+    """Whole instances that hold the job's GPUs."""
+    return np.ceil(gpus / instance_gpus)
+
+
+def gpus_paid(instances_needed, instance_gpus):
+    """GPUs in those instances, used or idle."""
+    return instances_needed * instance_gpus
+
+
+def idle_gpus(gpus_paid, gpus):
+    """GPUs paid and not used."""
+    return gpus_paid - gpus
+
+
+def vcpus_needed(instances_needed, instance_vcpus):
+    """vCPUs that AWS counts against the account's quota for this family."""
+    return instances_needed * instance_vcpus
+
+
+def usd_per_hour_on_demand(instances_needed, on_demand_usd_per_hour):
+    """The whole job on demand, USD an hour."""
+    return instances_needed * on_demand_usd_per_hour
+
+
+def usd_per_hour_spot(instances_needed, spot_usd_per_hour):
+    """The whole job on spot, at the median over zones, USD an hour."""
+    return instances_needed * spot_usd_per_hour
+
+
+def usd_per_gpu_hour_on_demand(on_demand_usd_per_hour, instance_gpus, instance_gpu_fraction):
+    """One whole GPU for an hour; a fraction of a card is scaled up to it."""
+    return on_demand_usd_per_hour / (instance_gpus * instance_gpu_fraction)
+
+
+def usd_per_gpu_hour_spot(spot_usd_per_hour, instance_gpus, instance_gpu_fraction):
+    """The same on spot."""
+    return spot_usd_per_hour / (instance_gpus * instance_gpu_fraction)
+
+
+def usd_per_gib_hour_on_demand(on_demand_usd_per_hour, instance_gpus, gpu_memory_bytes):
+    """One GiB of GPU memory, as the driver reports it, for an hour."""
+    return on_demand_usd_per_hour / (instance_gpus * gpu_memory_bytes / GIB)
+
+
+def usd_per_gib_hour_spot(spot_usd_per_hour, instance_gpus, gpu_memory_bytes):
+    """The same on spot."""
+    return spot_usd_per_hour / (instance_gpus * gpu_memory_bytes / GIB)
+
+
+def usd_per_pflop_hour_on_demand(usd_per_gpu_hour_on_demand, gpu_bf16_flops_per_second):
+    """A dense 16-bit rate of one PFLOP a second, for an hour."""
+    return usd_per_gpu_hour_on_demand / (gpu_bf16_flops_per_second / PETA)
+
+
+def usd_per_pflop_hour_spot(usd_per_gpu_hour_spot, gpu_bf16_flops_per_second):
+    """The same on spot."""
+    return usd_per_gpu_hour_spot / (gpu_bf16_flops_per_second / PETA)
+
+
+def usd_per_month_on_demand(usd_per_hour_on_demand, hours_per_month):
+    """A month on demand at the hours that the scenario is up, USD."""
+    return usd_per_hour_on_demand * hours_per_month
+
+
+def usd_per_month_spot(usd_per_hour_spot, hours_per_month):
+    """A month on spot at the hours that the scenario is up, USD."""
+    return usd_per_hour_spot * hours_per_month
+
+
+def prices_as_of(on_demand_as_of, spot_as_of, usd_per_hour_on_demand, usd_per_hour_spot):
+    """The older of the dates of the prices used, as ISO text."""
+    first = np.where(np.isnan(usd_per_hour_on_demand), "", on_demand_as_of).astype(object)
+    second = np.where(np.isnan(usd_per_hour_spot), "", spot_as_of).astype(object)
+    older = np.where((second == "") | ((first != "") & (first < second)), first, second)
+    return older.astype(object)
+
+
+def run_hours(trains, train_tokens, tokens_per_second):
+    """The whole training run without interruption. [h]"""
+    return np.where(trains > 0, train_tokens / tokens_per_second / HOUR_SECONDS, np.nan)
+
+
+def run_low_hours(run_hours, engine_time_low_ratio):
+    """The fast end of the run. [h]"""
+    return run_hours * engine_time_low_ratio
+
+
+def run_high_hours(run_hours, engine_time_high_ratio):
+    """The slow end of the run. [h]"""
+    return run_hours * engine_time_high_ratio
+
+
+def run_usd_on_demand(run_hours, usd_per_hour_on_demand):
+    """The whole run on demand, USD."""
+    return run_hours * usd_per_hour_on_demand
+
+
+def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, prefill_tokens_per_second):
+    """A million prompt tokens on demand: the time in which they are prefilled, USD.
+
+    With usd_per_million_output_tokens it adds up to the price of a request: both share the same machines in turn.
+    """
+    usd_per_token = usd_per_hour_on_demand / HOUR_SECONDS / prefill_tokens_per_second
+    return np.where(trains > 0, np.nan, MILLION * usd_per_token)
+
+
+def usd_per_million_output_tokens(trains, usd_per_hour_on_demand, decode_tokens_per_second):
+    """A million generated tokens on demand at this concurrency: the time in which they are decoded, USD."""
+    usd_per_token = usd_per_hour_on_demand / HOUR_SECONDS / decode_tokens_per_second
+    return np.where(trains > 0, np.nan, MILLION * usd_per_token)
+
+
+def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_second):
+    """A million tokens trained on, on demand, USD."""
+    usd_per_token = usd_per_hour_on_demand / HOUR_SECONDS / tokens_per_second
+    return np.where(trains > 0, MILLION * usd_per_token, np.nan)
+
+
+def load_deployments(trains, served_tokens_per_second, tokens_per_second):
+    """Copies of this deployment that serve the wanted load; NaN where no load is asked for."""
+    asked = (trains == 0) & (served_tokens_per_second > 0)
+    return np.where(asked, np.ceil(served_tokens_per_second / tokens_per_second), np.nan)
+
+
+def load_instances(load_deployments, instances_needed):
+    """Instances that serve the wanted load."""
+    return load_deployments * instances_needed
+
+
+def load_usd_per_month_on_demand(load_deployments, usd_per_month_on_demand):
+    """A month on demand of the wanted load, USD."""
+    return load_deployments * usd_per_month_on_demand
+
+
+PER_HOUR = (
+    instances_needed,
+    gpus_paid,
+    idle_gpus,
+    vcpus_needed,
+    usd_per_hour_on_demand,
+    usd_per_hour_spot,
+    usd_per_gpu_hour_on_demand,
+    usd_per_gpu_hour_spot,
+    usd_per_gib_hour_on_demand,
+    usd_per_gib_hour_spot,
+    usd_per_pflop_hour_on_demand,
+    usd_per_pflop_hour_spot,
+    usd_per_month_on_demand,
+    usd_per_month_spot,
+    prices_as_of,
+)
+PER_RUN = (
+    run_hours,
+    run_low_hours,
+    run_high_hours,
+    run_usd_on_demand,
+    usd_per_million_input_tokens,
+    usd_per_million_output_tokens,
+    usd_per_million_trained_tokens,
+    load_deployments,
+    load_instances,
+    load_usd_per_month_on_demand,
+)
+
+
+def add_cost(table):
+    """Add to a table with time in it (speed_results.add_speed) what it costs; return it. add_spot comes next."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return evaluate_all((*PER_HOUR, *PER_RUN), table)

@@ -1,0 +1,143 @@
+"""What one pass of a micro-batch computes and moves: floating-point operations and bytes, for one whole model replica.
+
+A pass is the forward of training, or the prefill of inference. Stack columns have the shape (stacks, rows).
+"""
+
+import numpy as np
+
+
+def pass_tokens(trains, sequence_tokens, prompt_tokens):
+    """Tokens of one sequence that pass at once: all of them in training, the prompt in inference. [tokens]"""
+    return np.where(trains > 0, sequence_tokens, prompt_tokens)
+
+
+def stack_pass_tokens(stack_side, pass_tokens, decoder_tokens, fixed_tokens, has_source):
+    """Tokens of one sequence that run through each stack: the decoder's, the source's, or fixed ones. [tokens]"""
+    own = np.where(has_source > 0, np.minimum(decoder_tokens, pass_tokens), pass_tokens)
+    return np.where(stack_side == 0, own, np.where(stack_side == 1, pass_tokens, fixed_tokens))
+
+
+def stack_active_parameters(
+    stack_layers, stack_block_linear_parameters, stack_block_expert_parameters, stack_experts, stack_experts_per_token
+):
+    """Weights of each stack that one token is multiplied with: of E experts only its k. [parameters]
+
+    layers · (linear − experts · (1 − k / E)); embeddings, biases and norms multiply no matrix.
+    """
+    idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+    idle_ratio = np.where(stack_experts > 0, idle_ratio, 0)
+    return stack_layers * (stack_block_linear_parameters - stack_block_expert_parameters * idle_ratio)
+
+
+def matmul_flops(batch, stack_pass_tokens, stack_active_parameters):
+    """Forward matrix products of all blocks: 2 · batch · tokens · active parameters. [FLOP]
+
+    Kaplan et al. 2020 (arXiv 2001.08361), table 1: C = 2 N per token.
+    """
+    return 2 * batch * np.sum(stack_pass_tokens * stack_active_parameters, axis=0)
+
+
+def head_flops(batch, head_tokens, outputs, hidden):
+    """Forward product with the output head, for the tokens whose logits are wanted. [FLOP]"""
+    return 2 * batch * head_tokens * outputs * hidden
+
+
+def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_all):
+    """Tokens of one sequence that reach the head: all in training, the last or all of a prompt. [tokens]"""
+    own = np.max(np.where((stack_side == 0) & (stack_layers > 0), stack_pass_tokens, 1), axis=0)
+    return np.where((trains > 0) | (logits_of_all > 0), own, 1)
+
+
+def stack_context_tokens(stack_side, stack_pass_tokens, stack_window_tokens, is_causal, computes_all_scores):
+    """Mean number of tokens that one token attends to in each stack. [tokens]
+
+    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s. Eager kernels compute all scores.
+    """
+    window = np.minimum(stack_window_tokens, stack_pass_tokens)
+    causal = window - window**2 / np.maximum(2 * stack_pass_tokens, 1)
+    looks_back = (stack_side == 0) & (is_causal > 0)
+    return np.where(computes_all_scores > 0, stack_pass_tokens, np.where(looks_back, causal, window))
+
+
+def attention_flops(
+    batch,
+    stack_layers,
+    stack_query_width,
+    stack_pass_tokens,
+    stack_context_tokens,
+    stack_cross_attention,
+    source_tokens,
+):
+    """Forward products of queries with keys and of scores with values: 4 · query width · tokens · context. [FLOP]
+
+    Korthikanti et al. 2022 (arXiv 2205.05198), appendix A, with the causal half left out.
+    """
+    context = stack_context_tokens + stack_cross_attention * source_tokens
+    return batch * np.sum(4 * stack_layers * stack_query_width * stack_pass_tokens * context, axis=0)
+
+
+def source_tokens(stack_side, stack_pass_tokens, stack_layers):
+    """Tokens of the encoder that a decoder looks at: those of the source, or an encoder's fixed ones. [tokens]"""
+    return np.max(np.where((stack_side > 0) & (stack_layers > 0), stack_pass_tokens, 0), axis=0)
+
+
+def element_bytes(
+    batch,
+    stack_layers,
+    stack_pass_tokens,
+    stack_hidden,
+    stack_query_width,
+    stack_key_width,
+    stack_ffn_width,
+    stack_experts_per_token,
+    stack_expert_ffn_width,
+    stack_shared_ffn_width,
+):
+    """Outputs of a forward pass, each once in 16 bits: what norms, activations, residuals and routing move. [B]
+
+    Per token and block: 4 h residual and norms, 2 (q + k) projections, 3 f of the feed-forward network,
+    and with experts 4 h + 3 f for each of the k copies of the token.
+    """
+    dense = (
+        4 * stack_hidden + 2 * (stack_query_width + stack_key_width) + 3 * (stack_ffn_width + stack_shared_ffn_width)
+    )
+    routed = stack_experts_per_token * (4 * stack_hidden + 3 * stack_expert_ffn_width)
+    return 2 * batch * np.sum(stack_layers * stack_pass_tokens * (dense + routed), axis=0)
+
+
+def score_bytes(batch, stack_layers, stack_heads, stack_pass_tokens, computes_all_scores):
+    """Scores that an eager attention writes and reads, once, in 16 bits; a flash kernel writes none. [B]"""
+    return computes_all_scores * 2 * batch * np.sum(stack_layers * stack_heads * stack_pass_tokens**2, axis=0)
+
+
+def logit_bytes(batch, head_tokens, outputs):
+    """The logits, once, in fp32. [B]"""
+    return 4 * batch * head_tokens * outputs
+
+
+def products_weights_bytes(stack_layers, stack_block_linear_parameters, compute_bytes_each):
+    """All block weights as the products read them, once. [B]"""
+    return np.maximum(compute_bytes_each, 1) * np.sum(stack_layers * stack_block_linear_parameters, axis=0)
+
+
+def dequantize_bytes(stack_layers, stack_block_linear_parameters, kernel_dequantize_bytes_each):
+    """What widening all quantised matrices once, to multiply with them, writes and reads. [B]"""
+    return kernel_dequantize_bytes_each * np.sum(stack_layers * stack_block_linear_parameters, axis=0)
+
+
+FLOPS = (
+    pass_tokens,
+    stack_pass_tokens,
+    stack_active_parameters,
+    head_tokens,
+    source_tokens,
+    stack_context_tokens,
+    matmul_flops,
+    head_flops,
+    attention_flops,
+    element_bytes,
+    score_bytes,
+    logit_bytes,
+    products_weights_bytes,
+    dequantize_bytes,
+)

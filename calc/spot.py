@@ -1,0 +1,123 @@
+"""Spot with its interruptions: checkpoints, the best interval between them, lost work, restarts, what is left saved.
+
+Assumptions stand in catalogs/assumptions.yaml. One instance interrupted stops the whole job until a new one has come.
+"""
+
+import numpy as np
+
+from calc.evaluate import evaluate_all
+
+HOUR_SECONDS = 3600
+MONTH_HOURS = 730
+BAND_RATIOS = {
+    "<5%": 0.025,
+    "5-10%": 0.075,
+    "10-15%": 0.125,
+    "15-20%": 0.175,
+    ">20%": 0.25,
+}  # the last: AWS says no more
+
+
+def interruption_ratio(interruption_band, interruption_month_ratio, interruption_unknown_ratio):
+    """Share of spot instances taken back in a month: one's own, else the middle of AWS's band, else the assumption."""
+    bands, at = np.unique(np.asarray(interruption_band, dtype=str), return_inverse=True)
+    middle = np.array([BAND_RATIOS.get(band, np.nan) for band in bands])[at].reshape(np.shape(interruption_band))
+    middle = np.where(np.isnan(middle), interruption_unknown_ratio, middle)
+    return np.where(interruption_month_ratio > 0, interruption_month_ratio, middle)
+
+
+def mean_uninterrupted_seconds(interruption_ratio, instances_needed):
+    """Mean time between interruptions of the job at a steady rate, M: 730 h / (−ln(1 − share) · instances). [s]"""
+    return MONTH_HOURS * HOUR_SECONDS / (-np.log1p(-interruption_ratio) * instances_needed)
+
+
+def checkpoint_bytes(
+    trained_parameters,
+    adapts,
+    adapter_bytes_each,
+    matrix_bytes_each,
+    master_bytes_each,
+    matrix_states,
+    fixed_state_bytes_each,
+    state_bytes_each,
+):
+    """Trained weights, their master copy and the optimizer's state, over all GPUs. [B]"""
+    own = np.where(adapts > 0, adapter_bytes_each, matrix_bytes_each + master_bytes_each)
+    state = np.where(
+        fixed_state_bytes_each > 0, fixed_state_bytes_each, np.where(adapts > 0, adapter_bytes_each, state_bytes_each)
+    )
+    return trained_parameters * (own + matrix_states * state)
+
+
+def checkpoint_seconds(checkpoint_bytes, checkpoint_bytes_per_second, instances_needed):
+    """Writing one checkpoint, δ; every instance writes its share while training waits. [s]"""
+    return checkpoint_bytes / (checkpoint_bytes_per_second * instances_needed)
+
+
+def young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
+    """Training between two checkpoints, to first order: √(2 δ M) (Young 1974, CACM 17(9), 530-531). [s]"""
+    return np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds)
+
+
+def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
+    """Training between two checkpoints that loses least, τ (Daly 2006, FGCS 22(3), 303-312, equation 37). [s]
+
+    √(2 δ M) · (1 + √(δ / 2M) / 3 + (δ / 2M) / 9) − δ where δ < 2 M, else M.
+    """
+    ratio = checkpoint_seconds / (2 * mean_uninterrupted_seconds)
+    interval = np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds) * (1 + np.sqrt(ratio) / 3 + ratio / 9)
+    return np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds)
+
+
+def spot_overhead_ratio(
+    trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, restart_seconds
+):
+    """Time that checkpoints, lost work and restarts add to a run, as a share of it.
+
+    M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1 (Daly 2006, equation 20); R is the restart and reading the checkpoint.
+    """
+    m = mean_uninterrupted_seconds
+    restart = np.exp((restart_seconds + checkpoint_seconds) / m)
+    spent = m * restart * np.expm1((checkpoint_interval_seconds + checkpoint_seconds) / m)
+    return np.where(trains > 0, spent / np.maximum(checkpoint_interval_seconds, 1e-9) - 1, 0)
+
+
+def spot_run_hours(run_hours, spot_overhead_ratio):
+    """The whole training run on spot, interruptions included. [h]"""
+    return run_hours * (1 + spot_overhead_ratio)
+
+
+def expected_interruptions(spot_run_hours, mean_uninterrupted_seconds):
+    """How often the run is interrupted on spot, on average."""
+    return spot_run_hours * HOUR_SECONDS / mean_uninterrupted_seconds
+
+
+def run_usd_spot(spot_run_hours, usd_per_hour_spot):
+    """The whole run on spot, interruptions included, USD; restarts are counted as paid."""
+    return spot_run_hours * usd_per_hour_spot
+
+
+def spot_saving_ratio(usd_per_hour_on_demand, usd_per_hour_spot, spot_overhead_ratio):
+    """What spot saves against on demand for the same work, after checkpoints, lost work and restarts."""
+    return 1 - usd_per_hour_spot * (1 + spot_overhead_ratio) / usd_per_hour_on_demand
+
+
+SPOT = (
+    interruption_ratio,
+    mean_uninterrupted_seconds,
+    checkpoint_bytes,
+    checkpoint_seconds,
+    young_interval_seconds,
+    checkpoint_interval_seconds,
+    spot_overhead_ratio,
+    spot_run_hours,
+    expected_interruptions,
+    run_usd_spot,
+    spot_saving_ratio,
+)
+
+
+def add_spot(table):
+    """Add to a table with cost in it (cost.add_cost) what interruptions on spot do to it; return it."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return evaluate_all(SPOT, table)
