@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "calc/strict_yaml.py": {"calc", "yaml"},
     "calc/catalog_check.py": {"calc", "jsonschema"},
     "views": {"calc", "views", "streamlit", "pandas", "numpy"},
-    "views/charts.py": {"calc", "views", "altair", "pandas", "numpy"},
+    "views/charts": {"calc", "views", "altair", "pandas", "numpy"},
     "dashboard.py": {"calc", "views", "streamlit"},
     "refresh": {"calc", "refresh", "yaml", "boto3", "botocore"},
     "validation/simulate": {"validation", "calc", "numpy", "yaml", "torch", "transformers", "peft", "bitsandbytes"},
