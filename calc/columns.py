@@ -103,6 +103,49 @@ tokens_per_second | Tokens per second | tokens/s | Trained, or generated, by the
 step_seconds | Step | s | One optimizer step
 time_to_first_token_seconds | Time to first token | s | Prefill of the prompt
 time_per_output_token_seconds | Time per token | s | One decoding step
+offloaded_bytes | Left in CPU memory | B | What one GPU leaves in CPU memory
+step_low_seconds | Step, fast end | s | One optimizer step, fast end of the range
+step_high_seconds | Step, slow end | s | One optimizer step, slow end of the range
+low_tokens_per_second | Tokens per second, low | tokens/s | The slow end of the range
+high_tokens_per_second | Tokens per second, high | tokens/s | The fast end of the range
+tokens_per_second_per_gpu | Tokens per second and GPU | tokens/s | Trained, or generated, by one GPU
+time_to_first_token_low_seconds | First token, fast end | s | Prefill of the prompt, fast end of the range
+time_to_first_token_high_seconds | First token, slow end | s | Prefill of the prompt, slow end of the range
+time_per_output_token_low_seconds | Time per token, fast end | s | One decoding step, fast end of the range
+time_per_output_token_high_seconds | Time per token, slow end | s | One decoding step, slow end of the range
+prefill_tokens_per_second | Prefill rate | tokens/s | Prompt tokens per second of the whole job
+decode_tokens_per_second | Decode rate | tokens/s | Generated tokens per second of the whole job
+utilization_ratio | Utilization | ratio | Share of the card's dense rate reached while computing
+mfu_ratio | Model FLOPs utilization | ratio | Share of the dense rate in a training step, recompute not credited
+usd_per_gpu_hour_on_demand | USD per GPU-hour, on demand | USD/h | One whole GPU for an hour
+usd_per_gpu_hour_spot | USD per GPU-hour, spot | USD/h | One whole GPU for an hour
+usd_per_gib_hour_on_demand | USD per GiB-hour, on demand | USD/h | One GiB of GPU memory for an hour
+usd_per_gib_hour_spot | USD per GiB-hour, spot | USD/h | One GiB of GPU memory for an hour
+usd_per_pflop_hour_on_demand | USD per PFLOP-hour, on demand | USD/h | A dense bf16 PFLOP per second for an hour
+usd_per_pflop_hour_spot | USD per PFLOP-hour, spot | USD/h | A dense bf16 PFLOP per second for an hour
+run_low_hours | Run, fast end | h | Hours of the whole run, fast end of the range
+run_high_hours | Run, slow end | h | Hours of the whole run, slow end of the range
+usd_per_million_input_tokens | USD per million input tokens | USD | Prompt tokens, on demand
+usd_per_million_output_tokens | USD per million output tokens | USD | Generated tokens, on demand
+usd_per_million_trained_tokens | USD per million trained tokens | USD | On demand
+load_deployments | Deployments for the load | | Copies of this deployment that serve the wanted load
+load_instances | Instances for the load | | Instances that serve the wanted load
+load_usd_per_month_on_demand | USD per month for the load | USD | The wanted load, on demand
+interruption_ratio | Interrupted in a month | ratio | Share of spot instances that AWS takes back in a month
+mean_uninterrupted_seconds | Mean time between interruptions | s | Of the whole job on spot
+checkpoint_bytes | Checkpoint | B | Trained weights, master copy and optimizer state over all GPUs
+checkpoint_seconds | Writing a checkpoint | s | While training waits
+young_interval_seconds | Checkpoint interval, Young | s | First-order best interval
+checkpoint_interval_seconds | Checkpoint interval, Daly | s | Best interval between checkpoints
+spot_overhead_ratio | Lost to interruptions | ratio | Checkpoints, lost work and restarts as a share of the run
+spot_run_hours | Run on spot | h | Hours of the run with its interruptions
+expected_interruptions | Interruptions expected | | In the whole run on spot
+spot_saving_ratio | Spot saves | ratio | Against on demand for the same work, after interruptions
+on_demand_as_of | On-demand price of | text | Date of the price
+on_demand_basis | On-demand price is | text | published, derived (family ratio) or assumed
+spot_as_of | Spot price of | text | Date of the price
+spot_basis | Spot price is | text | observed (median over zones) or estimated
+interruption_band | Interruption band | text | AWS Spot Advisor: share of instances interrupted in a month
 problem | Problem | text | What is wrong with this row and what to change
 """
 
@@ -113,4 +156,4 @@ def _read(text):
         yield name, Quantity(name, label, unit, meaning)
 
 
-GLOSSARY = dict(_read(_TEXT))
+GLOSSARY = dict(_read(_TEXT))  # the assumptions of time and cost have their words in catalogs/assumptions.yaml

@@ -8,9 +8,9 @@ from calc.bill import bill_columns, host_memory_needed_bytes
 from calc.columns import GIB
 from calc.derived import derive_before_blocks, derive_widths
 from calc.evaluate import evaluate, evaluate_all
-from calc.joins import join
+from calc.joins import PRICE_WORDS, join
 from calc.layout_rules import check_layout
-from calc.scenarios import INPUTS, Problems, as_frame, read_inputs
+from calc.scenarios import Problems, as_frame, inputs_by_name, read_inputs
 
 CHUNK_ROWS = 50_000
 STAGES = ((1.0, 0.0), (0.0, 1.0))  # the first and the last stage of a pipeline: embedding, head
@@ -29,8 +29,9 @@ def estimate(table, catalogs, solve=True):
     Without `solve` the largest batch and sequence stay empty.
     """
     frame = as_frame(table)
-    parts = [_estimate_chunk(frame.iloc[start:start + CHUNK_ROWS], catalogs, solve) for start in range(0, max(len(frame), 1), CHUNK_ROWS)]
-    results = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    rows = frame if len(frame) else pd.DataFrame({"model": [""]})  # a table without rows takes its columns from one
+    parts = [_estimate_chunk(rows.iloc[start:start + CHUNK_ROWS], catalogs, solve) for start in range(0, len(rows), CHUNK_ROWS)]
+    results = parts[0].iloc[:len(frame)] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     extra = [name for name in frame.columns if name not in results.columns]
     if extra:
         results = pd.concat([frame[extra].reset_index(drop=True), results], axis=1)
@@ -68,11 +69,14 @@ def scenario_results(frame, catalogs, solve=True):
     results |= {name: table[name] for name in ("gpu_memory_bytes", "headroom_bytes", "fits", "host_memory_needed_bytes")}
     results |= solve_columns(table, catalogs) if solve else {name: np.full(table["rows"], np.nan) for name in SOLVED}
     results |= bill_columns(table)
-    bad = problems.text != ""
+    results |= {name: table[name] for name in PRICE_WORDS}
+    bad, unknown = problems.text != "", catalogs.models.index.get_indexer(table["model"]) < 0
     for name, values in results.items():
-        results[name] = np.where(bad, "" if values.dtype == object else np.nan, values) if name not in COUNTS else values
-    shown = {column.name: table[column.name] if column.name in table else inputs[column.name] for column in INPUTS}
-    return {**shown, **results, "problem": problems.text}, table
+        empty = unknown if name in COUNTS else bad
+        results[name] = np.where(empty, "" if values.dtype == object else np.nan, values)
+    shown = {name: table[name] for name in inputs}
+    assumed = {name: np.broadcast_to(table[name], table["rows"]) for name in inputs_by_name() if name not in shown}
+    return {**shown, **results, **assumed, "problem": problems.text}, table
 
 
 def phases_table(scenario, catalogs):

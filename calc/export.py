@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from calc.columns import GIB, GLOSSARY
-from calc.scenarios import INPUTS, TableError
+from calc.scenarios import TableError, inputs_by_name
 
 
 def to_csv(frame):
@@ -68,7 +68,7 @@ def read_csv(stream, name="the file"):
 def from_csv(content, name="the file"):
     """The scenario columns of a CSV that this product or a person wrote, and what was left unread; raises TableError."""
     table = read_csv(content, name)
-    inputs = [column.name for column in INPUTS if column.name in table.columns]
-    unknown = [column for column in table.columns if column not in GLOSSARY and not column.endswith("_gib")]
+    inputs = [name for name in inputs_by_name() if name in table.columns]
+    unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not column.endswith("_gib")]
     complaints = [f"{name} has a column '{column}' that is not known; it was left aside." for column in unknown]
     return table[inputs], complaints

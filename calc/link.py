@@ -5,7 +5,7 @@
 
 import json
 
-from calc.scenarios import BY_NAME, HUGE
+from calc.scenarios import HUGE, inputs_by_name
 
 VERSION = "1"
 VIEW_CHOICES = {"market": ("on-demand", "spot"), "period": ("hour", "day", "month"), "layout": ("divided", "given")}
@@ -22,7 +22,7 @@ def compose(choices):
     """The query of a plan: every choice by its id, lists as repeated names, models of one's own field by field."""
     query = {"v": [VERSION]}
     for name, value in choices.items():
-        if name in BY_NAME or name in VIEW_CHOICES or name == "prices_as_of":
+        if name in inputs_by_name() or name in VIEW_CHOICES or name == "prices_as_of":
             query[name] = [_word(each) for each in (value if isinstance(value, (list, tuple)) else [value])]
     for model, entry in (choices.get("custom_models") or {}).items():
         for field, value in entry.items():
@@ -65,7 +65,7 @@ def _word(value):
 def _read_choice(name, given, catalogs, custom):
     if name == "prices_as_of":
         return [given[0][:10]], []
-    if name not in BY_NAME and name not in VIEW_CHOICES:
+    if name not in inputs_by_name() and name not in VIEW_CHOICES:
         return [], [f"The link asked for {name[:40]}={given[0][:40] if given else ''} , which is not a choice of this page; it was left aside."]
     values, complaints = [], []
     for text in given:
@@ -81,8 +81,8 @@ def _value(name, text, catalogs):
     """The value that a text stands for, or None where it stands for none."""
     if name in VIEW_CHOICES:
         return text if text in VIEW_CHOICES[name] else None
-    column = BY_NAME[name]
-    if column.kind in ("count", "number"):
+    column = inputs_by_name()[name]
+    if column.kind in ("count", "number", "amount"):
         return _number(text, column)
     if column.kind == "choice":
         return text if text in column.choices or text == column.default else None
@@ -97,7 +97,7 @@ def _number(text, column):
         value = float(text)
     except ValueError:
         return None
-    if not 0 < value <= HUGE or (column.kind == "count" and value != int(value)):
+    if not 0 <= value <= HUGE or (value == 0 and column.kind != "amount") or (column.kind == "count" and value != int(value)):
         return None
     return int(value) if value == int(value) else value
 

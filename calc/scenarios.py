@@ -1,10 +1,13 @@
 """Scenario rows as people write them -> inputs with every default filled in, and one sentence for each row that cannot be read."""
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
 import pandas as pd
+
+from calc.speed_catalogs import speed_tables
 
 HUGE = 1e15
 
@@ -64,6 +67,7 @@ INPUTS = (
 )
 BY_NAME = {column.name: column for column in INPUTS}
 DEFAULTS = {column.name: column.default for column in INPUTS}
+KINDS = {"count": "a whole number from 1", "number": "a number above 0", "amount": "a number from 0"}
 SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")
 
 
@@ -85,6 +89,13 @@ class Problems:
             self.text[row] = sentence(row) if callable(sentence) else sentence
 
 
+@cache
+def inputs_by_name():
+    """Every column that a scenario may set: those of the contract, and the assumptions of time and cost."""
+    assumptions = (Input(name, "amount", None) for name in ("utilization", *speed_tables().assumptions.index))
+    return BY_NAME | {column.name: column for column in assumptions}
+
+
 def as_frame(table):
     """A DataFrame of one or more scenarios from a DataFrame or one dict."""
     frame = pd.DataFrame([table]) if isinstance(table, dict) else table
@@ -99,7 +110,8 @@ def as_frame(table):
 def read_inputs(frame, problems):
     """All scenario columns with defaults filled in: text as objects, numbers as float64 (NaN where not given)."""
     inputs = {}
-    for column in INPUTS:
+    asked = [column for name, column in inputs_by_name().items() if name in BY_NAME or name in frame.columns]
+    for column in asked:
         cells = _cells(frame, column.name)
         reader = _read_text if column.kind in ("text", "choice") else _read_number
         inputs[column.name] = reader(column, cells, problems)
@@ -142,10 +154,10 @@ def _read_number(column, cells, problems):
         words = [str(value).strip() for value in found] + [""]
         values = np.array([_number(word) for word in words])[codes]
         blank = np.array([word == "" for word in words])[codes]
-    whole = column.kind == "count"
-    wrong = ~blank & ~((values > 0) & (values <= HUGE) & (~whole | (values == np.floor(values))))
-    kind = "a whole number from 1" if whole else "a number above 0"
-    problems.add(wrong, lambda row: f"{column.name} '{cells.iloc[row]}' is not {kind} up to {HUGE:.0e}; correct that cell.")
+    least = (values >= 0) if column.kind == "amount" else (values > 0)
+    whole = (column.kind != "count") | (values == np.floor(values))
+    wrong = ~blank & ~(least & (values <= HUGE) & whole)
+    problems.add(wrong, lambda row: f"{column.name} '{cells.iloc[row]}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell.")
     default = np.nan if column.default is None else float(column.default)
     return np.where(blank | wrong, default, values)
 
@@ -159,6 +171,6 @@ def _number(word):
 
 def cross(choices, catalogs=None):
     """The table of all combinations of the choices; a list stands for several values, a plain value for one."""
-    lists = {name: list(value) if isinstance(value, (list, tuple)) else [value] for name, value in choices.items() if name in BY_NAME}
-    lists = {name: values or [DEFAULTS[name]] for name, values in lists.items()}
+    lists = {name: list(value) if isinstance(value, (list, tuple)) else [value] for name, value in choices.items() if name in inputs_by_name()}
+    lists = {name: values or [DEFAULTS.get(name, "")] for name, values in lists.items()}
     return pd.DataFrame(list(product(*lists.values())), columns=list(lists), dtype=object)
