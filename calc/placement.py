@@ -2,33 +2,12 @@
 
 import numpy as np
 
-MULTI_INSTANCE_BYTES_PER_SECOND = (
-    12.5e9  # 100 Gbit/s: below it a training step waits for the network more than it computes
-)
-HOST_BYTES_EACH = (
-    16  # ZeRO-Offload keeps weight, two moments and a gradient in fp32 on the CPU (Ren et al. 2021, 2101.06840)
-)
-HOST_SHARE = 0.9  # of the instance's memory; the rest is the system's and the data loader's
+MULTI_INSTANCE_BYTES_PER_SECOND = 12.5e9  # 100 Gbit/s: below it a step waits more than it computes
 
 
 def spans_instances(trains, instances_needed, compute_parts, instance_gpus):
     """Whether GPUs of several instances work on one thing: training, or a replica larger than an instance (0 or 1)."""
     return ((instances_needed > 1) & ((trains > 0) | (compute_parts > instance_gpus))).astype(float)
-
-
-def offloaded_bytes_per_instance(
-    offloads_optimizer,
-    trained_parameters,
-    tensor_parallel,
-    pipeline_parallel,
-    data_parallel,
-    shards_optimizer,
-    instance_gpus,
-    gpus,
-):
-    """CPU memory of one instance that an offloaded optimizer fills. [B]"""
-    shards = tensor_parallel * pipeline_parallel * np.where(shards_optimizer > 0, data_parallel, 1)
-    return offloads_optimizer * HOST_BYTES_EACH * trained_parameters / shards * np.minimum(instance_gpus, gpus)
 
 
 def placement_problem(
@@ -40,9 +19,7 @@ def placement_problem(
     instance_gpu_fraction,
     instance_network_bytes_per_second,
     instance_efa_interfaces,
-    instance_memory_bytes,
     spans_instances,
-    offloaded_bytes_per_instance,
 ):
     """Empty, or one sentence: why the job cannot stand on these instances, and what to change."""
     text = np.full(np.shape(gpus), "", dtype=object)
@@ -62,11 +39,6 @@ def placement_problem(
             "{instance} has no EFA of 100 Gbit/s or more, which work over several instances needs; "
             "take at most {own:.0f} GPUs or a type with it.",
         ),
-        (
-            offloaded_bytes_per_instance > HOST_SHARE * instance_memory_bytes,
-            "The offloaded optimizer needs {need:.0f} GiB of CPU memory in each {instance}, which has {has:.0f}; "
-            "shard it, or take an instance with more.",
-        ),
     )
     for wrong, sentence in rules:
         for row in np.flatnonzero(wrong & (text == "")):
@@ -75,10 +47,8 @@ def placement_problem(
                 tensor=tensor_parallel[row],
                 island=island_gpus[row],
                 own=instance_gpus[row],
-                need=offloaded_bytes_per_instance[row] / 2**30,
-                has=instance_memory_bytes[row] / 2**30,
             )
     return np.where(np.isnan(instance_gpus), "", text).astype(object)
 
 
-PLACEMENT = (spans_instances, offloaded_bytes_per_instance, placement_problem)
+PLACEMENT = (spans_instances, placement_problem)

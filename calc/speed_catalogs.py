@@ -26,8 +26,8 @@ def speed_tables(folder=reading.FOLDER):
     """The four catalogs of a folder, read as strictly as all others."""
     from hashlib import sha256
 
-    read = {name: reading._entries(reading._document(folder, name, sha256()), name) for name in FILES}
-    tables = {name: reading._table(read[name]) for name in FILES}
+    read = {name: reading.entries_of(reading.read_document(folder, name, sha256()), name) for name in FILES}
+    tables = {name: reading.table_of(read[name]) for name in FILES}
     return SpeedTables(**(tables | {"utilization": _by_card(read["utilization"])}))
 
 
@@ -40,7 +40,7 @@ def _by_card(entries):
                     f"catalogs/utilization.yaml, entry {name}, field gpus: {gpu} stands in two classes; keep it in one."
                 )
             rows[gpu] = {"card_class": name} | {field: value for field, value in entry.items() if field != "gpus"}
-    return reading._table(rows)
+    return reading.table_of(rows)
 
 
 def check_speed_tables(tables, catalogs):

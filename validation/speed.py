@@ -1,7 +1,7 @@
 """Time against published runs: `python -m validation.speed` prints the error and writes results/speed_errors.csv.
 
-The numbers of catalogs/utilization.yaml, engines.yaml and kernels.yaml were fitted to two thirds of the rows; the last third
-was held out of the fit. A row whose set-up a scenario cannot say is left out, with the reason in the data file.
+The numbers of catalogs/utilization.yaml, engines.yaml and kernels.yaml were fitted to two thirds of the rows; the other
+third was held out of the fit. A row whose set-up a scenario cannot say is left out, with the reason in the data file.
 """
 
 import json

@@ -1,0 +1,145 @@
+"""The bill: whole instances, missing prices, the cost of a run and of tokens, where a job may stand, the comparison."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calc import estimate, load_catalogs
+from calc.comparison import instance_comparison, quota_names
+from calc.cost import add_cost, gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
+from calc.evaluate import evaluate_all
+from calc.placement import PLACEMENT
+from validation.speed import time_table
+
+RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}
+SERVE = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "batch": 16}
+SERVE |= {"sequence_tokens": 3072, "prompt_tokens": 2048}
+
+
+@pytest.fixture(scope="module")
+def catalogs():
+    return load_catalogs()
+
+
+def billed(catalogs, *scenarios):
+    return add_cost(time_table(pd.DataFrame(list(scenarios)), catalogs)[0])
+
+
+@given(st.integers(1, 4096), st.sampled_from([1, 2, 4, 8]))
+@settings(deadline=None)
+def test_instances_are_whole(gpus, each):
+    needed = instances_needed(gpus, each)
+    paid = gpus_paid(needed, each)
+    assert gpus <= paid < gpus + each
+    assert idle_gpus(paid, gpus) == paid - gpus
+
+
+def test_prices_of_july_2026_in_us_east_1(catalogs):
+    """Karpenter's price table of 2026-07-20: p5.48xlarge 55.04, p4de.24xlarge 27.44705, g6e.12xlarge 10.49264."""
+    rows = (("p5.48xlarge", 8), ("p4de.24xlarge", 12), ("g6e.12xlarge", 4))
+    table = billed(catalogs, *({**RUN, "instance": instance, "gpus": gpus} for instance, gpus in rows))
+    assert table["usd_per_hour_on_demand"] == pytest.approx([55.04, 2 * 27.44705, 10.49264])
+    assert table["usd_per_gpu_hour_on_demand"][0] == pytest.approx(6.88)
+    assert table["usd_per_gib_hour_on_demand"][0] == pytest.approx(55.04 / (8 * 79.647), rel=1e-4)
+    assert table["usd_per_pflop_hour_on_demand"][0] == pytest.approx(6.88 / 0.9894)
+    assert table["idle_gpus"].tolist() == [0, 4, 0]
+    assert table["vcpus_needed"][0] == 192
+
+
+def test_a_run_costs_its_hours(catalogs):
+    table = billed(catalogs, {**RUN, "instance": "p5.48xlarge", "gpus": 8})
+    hours = 1e9 / table["tokens_per_second"][0] / 3600
+    assert table["run_hours"][0] == pytest.approx(hours)
+    assert table["run_usd_on_demand"][0] == pytest.approx(hours * 55.04)
+    assert table["usd_per_million_trained_tokens"][0] == pytest.approx(hours * 55.04 / 1000)
+    assert table["run_low_hours"][0] < hours < table["run_high_hours"][0]
+
+
+def test_a_request_costs_its_input_and_output(catalogs):
+    table = billed(catalogs, {**SERVE, "instance": "g6e.xlarge"})
+    first, each = (table[name][0] for name in ("time_to_first_token_seconds", "time_per_output_token_seconds"))
+    price = table["usd_per_hour_on_demand"][0] / 3600 * (first + 1024 * each) / 16
+    made = 2048 * table["usd_per_million_input_tokens"][0] + 1024 * table["usd_per_million_output_tokens"][0]
+    assert made / 1e6 == pytest.approx(price)
+
+
+def test_a_missing_price_is_missing(catalogs):
+    table = billed(
+        catalogs, {**RUN, "instance": "p5e.48xlarge", "gpus": 8, "region": "us-east-2"}, {**RUN, "gpu": "l4"}
+    )
+    assert np.isnan(table["usd_per_hour_on_demand"]).all()
+    assert np.isnan(table["run_usd_on_demand"]).all()
+    assert table["usd_per_hour_spot"][0] > 0
+    assert table["prices_as_of"][0] == table["spot_as_of"][0]
+    assert table["prices_as_of"][1] == ""
+
+
+def test_the_older_date_counts():
+    days = [np.array([day], dtype=object) for day in ("2026-07-20", "2026-04-15")]
+    one, nothing = np.ones(1), np.full(1, np.nan)
+    assert prices_as_of(*days, one, one)[0] == "2026-04-15"
+    assert prices_as_of(*days, one, nothing)[0] == "2026-07-20"
+    assert prices_as_of(*days, nothing, nothing)[0] == ""
+
+
+def test_a_load_takes_whole_deployments(catalogs):
+    assert load_deployments(0, 1000, 300) == 4
+    assert np.isnan(load_deployments(0, 0, 300))
+    table = billed(catalogs, {**SERVE, "instance": "g6e.xlarge", "served_tokens_per_second": 5000})
+    assert table["load_instances"][0] == np.ceil(5000 / table["tokens_per_second"][0])
+    assert table["load_usd_per_month_on_demand"][0] == table["load_instances"][0] * table["usd_per_month_on_demand"][0]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "said"),
+    [
+        ({**RUN, "instance": "p5.48xlarge", "gpus": 16}, ""),
+        ({**RUN, "instance": "g5.12xlarge", "gpus": 4, "tensor_parallel": 4}, ""),
+        ({**RUN, "instance": "g5.12xlarge", "gpus": 8, "tensor_parallel": 8}, "leaves the 4 GPUs"),
+        ({**RUN, "instance": "g5.12xlarge", "gpus": 8}, "no EFA of 100 Gbit/s"),
+        ({**SERVE, "instance": "g5.12xlarge", "gpus": 8, "tensor_parallel": 4}, ""),
+        ({**RUN, "instance": "g6f.large", "gpus": 2}, "fraction of a card"),
+        ({**RUN, "gpu": "l4", "gpus": 16, "tensor_parallel": 16}, ""),
+    ],
+)
+def test_where_a_job_may_stand(catalogs, scenario, said):
+    table = evaluate_all(PLACEMENT, billed(catalogs, scenario))
+    text = table["placement_problem"][0]
+    assert said in text
+    assert bool(said) == bool(text)
+
+
+def test_the_comparison_shows_every_instance_once_per_region(catalogs):
+    table = instance_comparison(catalogs, ["us-east-1", "eu-west-1"], "2026-11-21")
+    assert len(table) == 2 * len(catalogs.instances)
+    assert not table.duplicated(["instance", "region"]).any()
+    p5 = table.set_index(["instance", "region"]).loc["p5.48xlarge"]
+    assert p5.loc["us-east-1", "usd_per_gpu_hour_on_demand"] == pytest.approx(6.88)
+    assert p5.loc["us-east-1", "on_demand_is_old"]
+    assert np.isnan(p5.loc["eu-west-1", "on_demand_usd_per_hour"])
+    assert p5.loc["eu-west-1", "price_note"] == "no on-demand price in this region"
+    fresh = instance_comparison(catalogs, ["us-east-1"], "2026-07-21")
+    assert not fresh["on_demand_is_old"].any()
+
+
+def test_a_fraction_of_a_card_is_scaled_to_a_whole_one(catalogs):
+    table = instance_comparison(catalogs, ["us-east-1"], "2026-11-21").set_index("instance")
+    eighth = table.loc["g6f.large"]
+    assert eighth["usd_per_gpu_hour_on_demand"] == pytest.approx(8 * eighth["on_demand_usd_per_hour"])
+
+
+def test_quotas_by_family():
+    assert quota_names("g6e") == ("Running On-Demand G and VT instances", "All G and VT Spot Instance Requests")
+    assert quota_names("gr6")[0] == quota_names("g5g")[0]
+    assert quota_names("p4d")[1] != quota_names("p5en")[1]
+
+
+def test_one_scenario_and_a_table_agree(catalogs):
+    scenarios = [{**RUN, "instance": "p5.48xlarge", "gpus": 8}, {**SERVE, "instance": "g6e.xlarge"}]
+    together = estimate(pd.DataFrame(scenarios), catalogs)
+    for place, scenario in enumerate(scenarios):
+        alone = estimate(scenario, catalogs)
+        for name in ("usd_per_hour_on_demand", "run_usd_on_demand", "run_usd_spot", "usd_per_million_output_tokens"):
+            np.testing.assert_allclose(float(alone[name]), float(together.loc[place, name]), rtol=1e-12)

@@ -1,0 +1,196 @@
+"""Time: the arithmetic against published counts, its laws, and the calibration against published runs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calc import load_catalogs
+from calc.catalogs import CatalogError
+from calc.collective import gather_seconds, group_bytes_per_second
+from calc.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
+from calc.speed import overlapped, pipeline_bubble_ratio
+from calc.speed_catalogs import SpeedTables, check_speed_tables, speed_tables
+from calc.speed_inference import serving_tokens_per_second, touched_experts_ratio
+from calc.speed_results import SPEED_RESULTS
+from validation.speed import errors, published, time_table, with_published_models
+
+TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
+SERVING = {
+    "work": "inference",
+    "model": "llama-3.1-8b",
+    "gpu": "h100-80gb-sxm",
+    "implementation": "vllm",
+    "batch": 8,
+    "sequence_tokens": 4096,
+    "prompt_tokens": 3072,
+}
+
+
+@pytest.fixture(scope="module")
+def catalogs():
+    return load_catalogs()
+
+
+def timed(catalogs, *scenarios):
+    table, problems = time_table(pd.DataFrame(list(scenarios)), catalogs)
+    assert "".join(problems.text) == ""
+    return table
+
+
+def test_every_card_and_software_has_its_speed(catalogs):
+    check_speed_tables(speed_tables(), catalogs)
+
+
+def test_a_card_without_its_class_is_named(catalogs):
+    tables = speed_tables()
+    fewer = SpeedTables(tables.utilization.drop("t4"), tables.engines, tables.kernels, tables.assumptions)
+    with pytest.raises(CatalogError, match="t4"):
+        check_speed_tables(fewer, catalogs)
+
+
+def test_palm_counts_six_flops_per_parameter_and_token(catalogs):
+    """PaLM (arXiv 2204.02311), appendix B: 6 N + 12 L H Q T per token, attention not halved there."""
+    table = timed(catalogs, {**TRAINING, "attention": "eager"})
+    linear = 6 * (table["parameters"] - table["embedding_parameters"])
+    per_token = linear + 12 * 32 * 4096 * 4096
+    assert table["model_flops"] / 4096 == pytest.approx(per_token, rel=0.001)
+
+
+def test_megatron_counts_the_flops_of_a_175b_step():
+    """Narayanan et al. 2021 (arXiv 2104.04473), equation 3, GPT-3 175B: 96 B s l h² (1 + s / 6h), its head left out."""
+    batch, tokens, layers, hidden = 1, 2048, 96, 12288
+    blocks = matmul_flops(batch, np.array([[tokens]]), np.array([[layers * 12 * hidden**2]]))
+    scores = attention_flops(
+        batch,
+        np.array([[layers]]),
+        np.array([[hidden]]),
+        np.array([[tokens]]),
+        np.array([[tokens]]),
+        np.zeros((1, 1)),
+        0,
+    )
+    expected = 96 * batch * tokens * layers * hidden**2 * (1 + tokens / (6 * hidden))
+    assert 4 * (blocks + scores) == pytest.approx(expected)
+
+
+def test_experts_count_as_many_as_a_token_meets():
+    active = stack_active_parameters(*(np.array([[number]]) for number in (32.0, 1451.0, 1409.0, 8.0, 2.0)))
+    assert active == pytest.approx(32 * (1451 - 1409 * 6 / 8))
+
+
+def test_a_window_shorter_than_the_sequence():
+    context = stack_context_tokens(np.zeros((1, 1)), np.array([[4096.0]]), np.array([[1024.0]]), 1, 0)
+    rows = np.minimum(np.arange(4096), 1024)
+    assert context == pytest.approx(rows.mean(), rel=0.001)
+
+
+def test_one_row_equals_the_same_row_of_a_table(catalogs):
+    rows = [TRAINING, SERVING, {**TRAINING, "tensor_parallel": 2, "recompute": "full"}, {**SERVING, "batch": 1}]
+    together = timed(catalogs, *rows)
+    for place, row in enumerate(rows):
+        alone = timed(catalogs, row)
+        for name in SPEED_RESULTS:
+            np.testing.assert_allclose(alone[name][0], together[name][place], rtol=1e-12, err_msg=name)
+
+
+def test_ranges_hold_their_values(catalogs):
+    table = timed(catalogs, TRAINING, SERVING)
+    assert table["step_low_seconds"][0] < table["step_seconds"][0] < table["step_high_seconds"][0]
+    assert (table["low_tokens_per_second"] < table["tokens_per_second"]).all()
+    assert (table["tokens_per_second"] < table["high_tokens_per_second"]).all()
+    assert np.isnan(table["step_seconds"][1])
+    assert np.isnan(table["time_to_first_token_seconds"][0])
+
+
+def test_a_set_utilization_is_the_one_reached(catalogs):
+    rows = pd.DataFrame([TRAINING, SERVING]).assign(utilization=0.3)
+    table, _ = time_table(rows, catalogs)
+    assert table["utilization_ratio"] == pytest.approx([0.3, 0.3])
+    faster, _ = time_table(rows.assign(utilization=0.6), catalogs)
+    assert (faster["tokens_per_second"] > table["tokens_per_second"]).all()
+
+
+def test_what_must_cost_time_does(catalogs):
+    base, recompute, lora, small, inside, outside = timed(
+        catalogs,
+        TRAINING,
+        {**TRAINING, "recompute": "full"},
+        {**TRAINING, "tuning": "lora", "precision": "bf16"},
+        {**TRAINING, "model": "llama-3.2-1b"},
+        {**TRAINING, "gpu": "", "instance": "p4d.24xlarge", "gpus": 8, "batch": 2},
+        {**TRAINING, "gpu": "", "instance": "p4d.24xlarge", "gpus": 16, "batch": 2},
+    )["tokens_per_second_per_gpu"]
+    assert 0.70 < recompute / base < 0.85  # one forward in four more, less what does not recompute
+    assert lora > base
+    assert small > 4 * base
+    assert outside < inside
+
+
+def test_an_accumulated_step_waits_less(catalogs):
+    rates = timed(catalogs, *({**TRAINING, "sharding": "zero1", "accumulation_steps": steps} for steps in (1, 4, 64)))
+    assert (np.diff(rates["tokens_per_second"]) > 0).all()
+
+
+def test_a_pipeline_idles_as_narayanan_says():
+    """arXiv 2104.04473, section 2.2.1: (p − 1) / m; 2.2.2: divided by v."""
+    assert pipeline_bubble_ratio(8, 32, 1) == 7 / 32
+    assert pipeline_bubble_ratio(8, 32, 2) == 7 / 64
+
+
+def test_a_group_inside_an_island_never_uses_the_network():
+    assert group_bytes_per_second(8, 1, 8, 300e9, 12e9) == 300e9
+    assert group_bytes_per_second(16, 1, 8, 300e9, 12e9) == 96e9  # eight members share the way out
+    assert group_bytes_per_second(4, 8, 8, 300e9, 12e9) == 12e9
+
+
+sizes = st.sampled_from([1, 2, 4, 8, 16, 64])
+
+
+@given(sizes, st.floats(1e8, 1e12), st.floats(0, 1e3), st.floats(1e-6, 1e3), st.floats(0, 1))
+@settings(deadline=None)
+def test_laws_of_communication(size, parameters, seconds, compute, overlap):
+    left = overlapped(seconds, compute, overlap)
+    assert 0 <= left <= seconds * (1 + 1e-9)
+    links = (8, 300e9, 50e9)
+    once = gather_seconds(parameters, 0, 2, size, 1, 1, 1, 1, *links)
+    assert once >= 0
+    assert (size > 1) == (once > 0)
+    assert gather_seconds(2 * parameters, 0, 2, size, 1, 1, 1, 1, *links) == pytest.approx(2 * once)
+
+
+@given(st.integers(1, 512), st.integers(1, 16), st.integers(16, 384))
+@settings(deadline=None)
+def test_more_sequences_touch_more_experts(batch, chosen, experts):
+    ratio = touched_experts_ratio(batch, np.array([[experts]]), np.array([[min(chosen, experts)]]))
+    more = touched_experts_ratio(batch + 1, np.array([[experts]]), np.array([[min(chosen, experts)]]))
+    assert min(chosen, experts) / experts - 1e-9 <= ratio <= more <= 1
+
+
+@given(st.floats(1, 1e4), st.floats(1, 1e5), st.floats(1e-3, 1e3), st.floats(1e-4, 10))
+@settings(deadline=None)
+def test_serving_is_never_faster_than_decoding(batch, generated, first, each):
+    decode = batch / each
+    served = serving_tokens_per_second(batch, 1, generated, first, each, decode)
+    assert served < decode
+    assert serving_tokens_per_second(batch, 1, 0, first, each, decode) == decode
+
+
+def test_decoding_a_lone_sequence_reads_all_weights(catalogs):
+    """Llama 3.1 8B in bf16 on an H100: 15 GB over 3.35 TB/s is 4.5 ms, and no step is faster."""
+    step = timed(catalogs, {**SERVING, "batch": 1})["time_per_output_token_seconds"][0]
+    assert 15.0e9 / 3.35e12 < step < 3 * 15.0e9 / 3.35e12
+
+
+def test_published_runs_are_met(catalogs):
+    """Median error under 20 % in training and 25 % in inference, also on the rows held out of the fit."""
+    rows = published()
+    found = errors(rows, with_published_models(catalogs))
+    size = found["error_ratio"].abs()
+    for work, bound in (("training", 0.20), ("inference", 0.25)):
+        for held_out in (True, False):
+            own = (found["work"] == work) & (found["held_out"] == held_out)
+            assert own.sum() > 30
+            assert size[own].median() < bound
+            assert found.loc[own, "inside"].mean() > 0.8

@@ -1,0 +1,120 @@
+"""Spot: the papers' worked intervals, a simulation of interruptions, laws, and assumptions that can be set."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calc import load_catalogs
+from calc.cost import add_cost
+from calc.spot import (
+    add_spot,
+    checkpoint_bytes,
+    checkpoint_interval_seconds,
+    interruption_ratio,
+    mean_uninterrupted_seconds,
+    spot_overhead_ratio,
+    spot_saving_ratio,
+    young_interval_seconds,
+)
+from validation.speed import time_table
+
+HOUR = 3600
+RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "instance": "p4d.24xlarge", "train_tokens": 1e10}
+
+
+def spotted(*scenarios):
+    return add_spot(add_cost(time_table(pd.DataFrame(list(scenarios)), load_catalogs())[0]))
+
+
+def test_young_to_first_order():
+    """Young 1974: √(2 δ M); δ of 5 minutes and M of 24 hours give two hours."""
+    assert young_interval_seconds(300, 24 * HOUR) == pytest.approx(2 * HOUR)
+
+
+def test_daly_corrects_young_and_stops_at_m():
+    """Daly 2006, equation 37: near Young less δ for small δ, and M itself from δ = 2 M on."""
+    ratio = 300 / (2 * 24 * HOUR)
+    expected = 2 * HOUR * (1 + np.sqrt(ratio) / 3 + ratio / 9) - 300
+    assert checkpoint_interval_seconds(300, 24 * HOUR) == pytest.approx(expected)
+    assert checkpoint_interval_seconds(10 * HOUR, 4 * HOUR) == 4 * HOUR
+
+
+def test_daly_interval_loses_least():
+    def overhead(interval):
+        return spot_overhead_ratio(1, interval, 120, 10 * HOUR, 600)
+
+    best = checkpoint_interval_seconds(120, 10 * HOUR)
+    intervals = best * np.linspace(0.2, 5, 400)
+    assert overhead(best) == pytest.approx(overhead(intervals).min(), rel=1e-3)
+
+
+def test_a_simulated_run_takes_as_long():
+    """A thousand hours of work under a steady rate of interruptions, drawn at random, against Daly's closed form."""
+    checkpoint, restart, mean, work = 120.0, 600.0, 5.0 * HOUR, 1000.0 * HOUR
+    interval = float(checkpoint_interval_seconds(checkpoint, mean))
+    draw, spent, done = np.random.default_rng(7), 0.0, 0.0
+    next_stop = draw.exponential(mean)
+    while done < work:
+        if spent + interval + checkpoint <= next_stop:
+            spent, done = spent + interval + checkpoint, done + interval
+            continue
+        spent = next_stop
+        next_stop = spent + draw.exponential(mean)
+        while spent + restart + checkpoint > next_stop:  # interrupted while it restarts
+            spent, next_stop = next_stop, next_stop + draw.exponential(mean)
+        spent += restart + checkpoint
+    expected = spot_overhead_ratio(1, interval, checkpoint, mean, restart)
+    assert spent / work - 1 == pytest.approx(expected, rel=0.15)
+
+
+def test_bands_of_aws():
+    bands = np.array(["<5%", "5-10%", ">20%", ""], dtype=object)
+    assert interruption_ratio(bands, np.zeros(4), np.full(4, 0.3)) == pytest.approx([0.025, 0.075, 0.25, 0.3])
+    assert interruption_ratio(bands, np.full(4, 0.5), np.full(4, 0.3)) == pytest.approx([0.5] * 4)
+
+
+def test_a_month_of_one_instance_is_its_band():
+    mean = mean_uninterrupted_seconds(0.25, 1)
+    assert 1 - np.exp(-730 * HOUR / mean) == pytest.approx(0.25)
+    assert mean_uninterrupted_seconds(0.25, 8) == pytest.approx(mean / 8)
+
+
+def test_a_checkpoint_holds_weights_and_state():
+    """8 billion parameters: fp32 weights and two moments are 12 bytes each; 16-bit ones with a master 14."""
+    assert checkpoint_bytes(8e9, 0, 4, 4, 0, 2, 0, 4) == 96e9
+    assert checkpoint_bytes(8e9, 0, 4, 2, 4, 2, 0, 4) == 112e9
+    assert checkpoint_bytes(40e6, 1, 4, 0.5, 0, 2, 0, 4) == 480e6  # LoRA keeps its adapters only
+
+
+@given(st.floats(0.001, 0.9), st.integers(1, 128), st.floats(0.1, 1e4), st.floats(1, 1e4))
+@settings(deadline=None)
+def test_laws(ratio, instances, checkpoint, restart):
+    mean = mean_uninterrupted_seconds(ratio, instances)
+    interval = checkpoint_interval_seconds(checkpoint, mean)
+    overhead = spot_overhead_ratio(1, interval, checkpoint, mean, restart)
+    assert interval > 0
+    assert overhead > 0
+    assert spot_overhead_ratio(1, interval, checkpoint, mean, 2 * restart) > overhead
+    assert spot_overhead_ratio(0, interval, checkpoint, mean, restart) == 0
+    assert spot_saving_ratio(10, 4, overhead) < spot_saving_ratio(10, 4, 0) == pytest.approx(0.6)
+
+
+def test_assumptions_can_be_set():
+    base, slow, often = (
+        {**RUN},
+        {**RUN, "checkpoint_bytes_per_second": 1e8},
+        {**RUN, "interruption_month_ratio": 0.9, "restart_seconds": 7200},
+    )
+    table = spotted(base, slow, often)
+    assert table["checkpoint_seconds"][1] == pytest.approx(10 * table["checkpoint_seconds"][0])
+    assert (table["spot_overhead_ratio"][1:] > table["spot_overhead_ratio"][0]).all()
+    assert (table["run_usd_spot"][1:] > table["run_usd_spot"][0]).all()
+    assert table["run_usd_spot"] == pytest.approx(table["spot_run_hours"] * table["usd_per_hour_spot"])
+    assert (table["spot_saving_ratio"] < 1 - table["usd_per_hour_spot"] / table["usd_per_hour_on_demand"]).all()
+
+
+def test_more_instances_are_interrupted_more_often():
+    table = spotted(RUN, {**RUN, "gpus": 64})
+    assert table["mean_uninterrupted_seconds"][1] == pytest.approx(table["mean_uninterrupted_seconds"][0] / 8)
