@@ -45,7 +45,7 @@ def join(inputs, catalogs, problems):
     table = dict(inputs)
     _join_model(table, catalogs, problems)
     _join_choices(table, catalogs, problems)
-    _join_hardware(table, catalogs, problems)
+    join_hardware(table, catalogs, problems)
     return table
 
 
@@ -182,7 +182,7 @@ def _join_adapters(table, problems):
         table[f"adapts_{projection}"] = np.array([float(projection in names) for names in chosen])[found] * table["adapts"]
 
 
-def _join_hardware(table, catalogs, problems):
+def join_hardware(table, catalogs, problems):
     at = _find(catalogs, "instances", table["instance"], problems, "instance", optional=True)
     own_gpu = words_of(catalogs, "instances", "gpu")[at]
     clash = (table["gpu"] != "") & (at >= 0) & (table["gpu"] != own_gpu)
