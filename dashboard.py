@@ -8,9 +8,17 @@ from views import choices, data
 st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide")
 
 PAGES = [
-    st.Page("views/plan.py", title="Plan", icon=":material/space_dashboard:", default=True, help="A model, a way to run it: memory, fit and price"),
+    st.Page(
+        "views/plan.py",
+        title="Plan",
+        icon=":material/space_dashboard:",
+        default=True,
+        help="A model, a way to run it: memory, fit and price",
+    ),
     st.Page("views/instances.py", title="Instances", icon=":material/dns:", help="Instances and regions side by side"),
-    st.Page("views/catalog.py", title="Catalog", icon=":material/database:", help="Every fact with its source and date"),
+    st.Page(
+        "views/catalog.py", title="Catalog", icon=":material/database:", help="Every fact with its source and date"
+    ),
 ]
 
 try:

@@ -1,4 +1,4 @@
-"""What AWS sells, side by side: each instance in each region with its prices per hour, GPU-hour, GiB-hour and PFLOP-hour."""
+"""What AWS sells, side by side: each instance in each region, priced per hour, GPU-hour, GiB-hour and PFLOP-hour."""
 
 import pandas as pd
 
@@ -10,10 +10,12 @@ PETA = 1e15
 
 
 def offers(catalogs, regions):
-    """One row per instance and region: the instance, its card, its prices and when they were seen; instances without a price stay."""
+    """One row per instance and region: its card, its prices and when they were seen; instances without a price stay."""
     sold = catalogs.instances.rename_axis("instance").reset_index()
     cards = catalogs.gpus.rename(columns={"name": "card"})[["card", "bf16_flops_per_second"]]
-    sold = sold.drop(columns=["source", "checked_on", "notes"], errors="ignore").merge(cards, left_on="gpu", right_index=True, validate="many_to_one")
+    sold = sold.drop(columns=["source", "checked_on", "notes"], errors="ignore").merge(
+        cards, left_on="gpu", right_index=True, validate="many_to_one"
+    )
     grid = sold.merge(pd.DataFrame({"region": list(regions)}), how="cross")
     table = grid.merge(catalogs.prices, on=["instance", "region"], how="left", validate="one_to_one")
     whole_gpus = table["gpus"] * table["gpu_fraction"]
@@ -30,7 +32,7 @@ MEASURES = {"instance": None, "gpu": "whole_gpus", "gib": "gpu_gib", "pflop": "b
 
 
 def per(table, measure):
-    """Prices of all markets divided by a measure: the instance itself, its GPUs, GiB of GPU memory, dense bf16 PFLOP per second."""
+    """Prices of all markets divided by a measure: the instance, its GPUs, its GiB of GPU memory, its bf16 PFLOP/s."""
     divisor = table[MEASURES[measure]] if MEASURES[measure] else 1.0
     return pd.DataFrame({market: table[f"{market}_usd_per_hour"] / divisor for market in MARKETS}, index=table.index)
 

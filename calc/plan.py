@@ -1,4 +1,4 @@
-"""What a plan asks of the estimate: its scenarios ranked, the answer, the cards and instances that hold it, what would make it fit.
+"""What a plan asks of the estimate: scenarios ranked, the answer, cards and instances that hold it, what would fit.
 
 Everything here builds a table of scenarios, calls `estimate` once and selects from the result. USD, bytes, hours.
 """
@@ -14,12 +14,22 @@ HOURS = {"hour": 1.0, "day": 24.0}
 MARKETS = {"on-demand": "on_demand", "spot": "spot"}
 HOLDS = ("yes", "tight")
 ORDER = {"yes": 0, "tight": 1, "no": 2, "": 3}
+NVLINK_GPUS = 8  # of one instance; no card of the catalog joins more
 DOUBLINGS = tuple(2**power for power in range(11))
 
 
-def scenarios(choices, catalogs):
-    """Every combination of the choices with its estimate, one row each, in the order of the choices."""
-    return estimate(cross(choices, catalogs), catalogs)
+def scenarios(choices, catalogs, layout="given"):
+    """Every combination of the choices with its estimate, one row each, in the order of the choices.
+
+    Layout `divided` lets every inference row divide the model over its GPUs; `given` takes the degrees as chosen.
+    """
+    table = cross(choices, catalogs)
+    if layout == "divided" and choices["work"] == "inference":
+        tensor = np.minimum(table["gpus"].astype(float), NVLINK_GPUS)
+        table = table.assign(
+            tensor_parallel=tensor, pipeline_parallel=table["gpus"].astype(float) // tensor, context_parallel=1.0
+        )
+    return estimate(table, catalogs)
 
 
 def in_period(frame, market, period):
@@ -34,7 +44,9 @@ def rank(frame, market="on-demand", period="hour"):
 
     Adds usd (in the period, on the market) and frontier (no other row that holds is both cheaper and smaller).
     """
-    ranked = frame.assign(usd=in_period(frame, market, period).astype(float), verdict_order=frame["fits"].map(ORDER).fillna(3))
+    ranked = frame.assign(
+        usd=in_period(frame, market, period).astype(float), verdict_order=frame["fits"].map(ORDER).fillna(3)
+    )
     ranked.loc[ranked["problem"] != "", "verdict_order"] = 4
     ranked = ranked.sort_values(["verdict_order", "usd", "memory_bytes"], kind="stable", na_position="last")
     holds = ranked["fits"].isin(HOLDS) & ranked["usd"].notna()
@@ -96,8 +108,14 @@ def spread(scenario, gpus):
     divides each layer over up to 8 GPUs, and the layers over groups of 8 beyond.
     """
     if scenario["work"] == "inference":
-        tensor = min(gpus, 8)
-        return {**scenario, "gpus": gpus, "tensor_parallel": tensor, "pipeline_parallel": gpus // tensor, "context_parallel": 1}
+        tensor = min(gpus, NVLINK_GPUS)
+        return {
+            **scenario,
+            "gpus": gpus,
+            "tensor_parallel": tensor,
+            "pipeline_parallel": gpus // tensor,
+            "context_parallel": 1,
+        }
     sharding = "zero3" if scenario["sharding"] == "none" and gpus > degrees(scenario) else scenario["sharding"]
     return {**scenario, "gpus": gpus, "sharding": sharding}
 
@@ -116,7 +134,7 @@ def _counts(scenario):
 
 
 def _fewest(frame, column):
-    """For each value of the column the row with the fewest GPUs that holds; where none does, the one that is least over."""
+    """For each value of the column the row with the fewest GPUs that holds; where none does, the smallest."""
     sound = frame[frame["problem"] == ""]
     held = sound[sound["fits"].isin(HOLDS)].sort_values("gpus", kind="stable").drop_duplicates(column)
     rest = sound[~sound[column].isin(held[column])].sort_values("memory_bytes", kind="stable").drop_duplicates(column)
@@ -127,14 +145,22 @@ def _fewest(frame, column):
 def fits_on(scenario, catalogs):
     """One row per card of the catalog: the fewest of it that hold the scenario (gpus_needed; NaN where 1024 do not)."""
     cards = catalogs.gpus.index[catalogs.gpus["memory_bytes"].notna()]
-    table = pd.DataFrame([
-        {**spread(scenario, gpus), "gpu": card, "instance": "", "scenario": ""} for card in cards for gpus in _counts(scenario)
-    ])
+    table = pd.DataFrame(
+        [
+            {**spread(scenario, gpus), "gpu": card, "instance": "", "scenario": ""}
+            for card in cards
+            for gpus in _counts(scenario)
+        ]
+    )
     frame = _fewest(estimate(table, catalogs), "gpu")
     needed = frame["gpus"].astype(float).where(frame["fits"].isin(HOLDS))
-    frame = frame.assign(gpus_needed=needed, name=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(),
-                         on_aws=frame["gpu"].isin(catalogs.instances["gpu"]),
-                         memory_gib=frame["memory_bytes"] / GIB, card_gib=frame["gpu_memory_bytes"] / GIB)
+    frame = frame.assign(
+        gpus_needed=needed,
+        name=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(),
+        on_aws=frame["gpu"].isin(catalogs.instances["gpu"]),
+        memory_gib=frame["memory_bytes"] / GIB,
+        card_gib=frame["gpu_memory_bytes"] / GIB,
+    )
     return frame.sort_values(["gpus_needed", "gpu_memory_bytes"], kind="stable", na_position="last")
 
 
@@ -146,13 +172,18 @@ def instance_table(scenario, catalogs):
     sold = catalogs.instances["gpus"].astype(int)
     counts = {
         instance: sorted({max(gpus, degrees(scenario)) for gpus in (sold[instance] * d for d in DOUBLINGS)})
-        if scenario["work"] == "training" else DOUBLINGS
+        if scenario["work"] == "training"
+        else DOUBLINGS
         for instance in sold.index
     }
-    table = pd.DataFrame([
-        {**spread(scenario, int(gpus)), "gpu": "", "instance": instance, "scenario": ""}
-        for instance in sold.index for gpus in counts[instance] if gpus <= 1024
-    ])
+    table = pd.DataFrame(
+        [
+            {**spread(scenario, int(gpus)), "gpu": "", "instance": instance, "scenario": ""}
+            for instance in sold.index
+            for gpus in counts[instance]
+            if gpus <= 1024
+        ]
+    )
     frame = _fewest(estimate(table, catalogs), "instance")
     on_demand, spot = frame["usd_per_hour_on_demand"], frame["usd_per_hour_spot"]
     frame = frame.assign(
@@ -160,7 +191,9 @@ def instance_table(scenario, catalogs):
         spot_saving_ratio=1 - spot / on_demand,
     )
     frame = frame.assign(lost=~frame["fits"].isin(HOLDS))
-    return frame.sort_values(["lost", "usd_per_hour_on_demand", "usd_per_hour_spot"], kind="stable", na_position="last").drop(columns="lost")
+    return frame.sort_values(
+        ["lost", "usd_per_hour_on_demand", "usd_per_hour_spot"], kind="stable", na_position="last"
+    ).drop(columns="lost")
 
 
 def over(scenario, catalogs, name, values):
@@ -172,18 +205,31 @@ def over_gpus(chosen, catalogs):
     """Each of the chosen scenarios (rows) on 1, 2, 4 ... GPUs; plan numbers the row it came from."""
     tables = [
         {**spread(scenario_of(row), gpus), "plan": plan}
-        for plan, (_, row) in enumerate(chosen.iterrows()) for gpus in _counts(row) if gpus <= 256
+        for plan, (_, row) in enumerate(chosen.iterrows())
+        for gpus in _counts(row)
+        if gpus <= 256
     ]
     table = pd.DataFrame(tables)
     return estimate(table.drop(columns="plan"), catalogs).assign(plan=table["plan"].to_numpy())
 
 
 TRAINING_CHANGES = (
-    {"recompute": "full"}, {"optimizer": "adamw-8bit"}, {"loss": "fused"}, {"precision": "bf16"}, {"tuning": "lora"},
-    {"tuning": "lora", "precision": "nf4"}, {"batch": 1}, {"sharding": "zero3"}, {"offload": "optimizer"},
+    {"recompute": "full"},
+    {"optimizer": "adamw-8bit"},
+    {"loss": "fused"},
+    {"precision": "bf16"},
+    {"tuning": "lora"},
+    {"tuning": "lora", "precision": "nf4"},
+    {"batch": 1},
+    {"sharding": "zero3"},
+    {"offload": "optimizer"},
 )
 INFERENCE_CHANGES = (
-    {"precision": "fp8"}, {"precision": "int8"}, {"precision": "awq-4bit"}, {"kv_precision": "fp8"}, {"batch": 1},
+    {"precision": "fp8"},
+    {"precision": "int8"},
+    {"precision": "awq-4bit"},
+    {"kv_precision": "fp8"},
+    {"batch": 1},
 )
 
 
@@ -191,10 +237,18 @@ def changes(scenario, catalogs, market="on-demand", period="hour"):
     """Single changes that make the scenario fit, cheapest first: other settings, more GPUs, another instance."""
     settings = TRAINING_CHANGES if scenario["work"] == "training" else INFERENCE_CHANGES
     tried = [change for change in settings if any(scenario[name] != value for name, value in change.items())]
-    more = [spread(scenario, int(scenario["gpus"]) * doubling) for doubling in (2, 4, 8, 16)]
-    tried += [{name: wider[name] for name in SPREADS if wider[name] != scenario[name]} for wider in more]
+    for doubling in (1, 2, 4, 8, 16):
+        wider = spread(scenario, int(scenario["gpus"]) * doubling)
+        wider = {name: wider[name] for name in SPREADS if wider[name] != scenario[name]}
+        tried += [
+            each for each in (wider, {"recompute": "full", **wider} if scenario["work"] == "training" else {}) if each
+        ]
     if scenario["instance"]:
-        tried += [{"instance": instance, "gpu": ""} for instance in catalogs.instances.index if instance != scenario["instance"]]
+        tried += [
+            {"instance": instance, "gpu": ""}
+            for instance in catalogs.instances.index
+            if instance != scenario["instance"]
+        ]
     frame = estimate(pd.DataFrame([{**scenario, **change} for change in tried]), catalogs).assign(change=tried)
     held = rank(frame[(frame["problem"] == "") & frame["fits"].isin(HOLDS)], market, period)
     return held.assign(kind=[min(change) for change in held["change"]]).drop_duplicates("kind")

@@ -17,18 +17,34 @@ ROWS = alt.Chart(alt.NamedData("rows"))
 once = lru_cache(maxsize=256)
 
 
-def _axis(ink, title, number=THREE, **more):
+def quantity_axis(ink, title, number=THREE, **more):
     """A quantitative axis with its unit in the title."""
-    return alt.Axis(title=title, format=number, grid=True, gridColor=ink.line, gridOpacity=0.6, titleFontWeight="normal", **more)
+    return alt.Axis(
+        title=title, format=number, grid=True, gridColor=ink.line, gridOpacity=0.6, titleFontWeight="normal", **more
+    )
+
+
+NUMBERS = {"gib": THREE, "phase_gib": THREE, "card_gib": THREE, "usd": DOLLARS, "hours": THREE, "gpus": "d",
+           "share_ratio": ".0%", "error_ratio": "+.1%", "measured": THREE, "predicted": THREE}  # fmt: skip
+
+
+def tips(**titles):
+    """What hovering shows: each column under its title, numbers with three digits."""
+    return [
+        alt.Tooltip(f"{name}:Q", title=title, format=NUMBERS[name])
+        if name in NUMBERS
+        else alt.Tooltip(f"{name}:N", title=title)
+        for name, title in titles.items()
+    ]
 
 
 def _doublings(ink, title):
     """The log-2 axis of GPU counts."""
     counts = [2**power for power in range(12)]
-    return {"scale": alt.Scale(type="log", base=2, nice=False), "axis": _axis(ink, title, "d", values=counts)}
+    return {"scale": alt.Scale(type="log", base=2, nice=False), "axis": quantity_axis(ink, title, "d", values=counts)}
 
 
-def _rows(label_width=250):
+def bar_rows(label_width=250):
     """One bar or row per label, in the order of the table."""
     return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
         labelOverlap=False, labelLimit=label_width, ticks=False, domain=False, labelPadding=8
@@ -36,35 +52,49 @@ def _rows(label_width=250):
 
 
 def _colour_of_component(components, columns=4):
-    return alt.Color("component:N", title=None).scale(
-        domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components]
-    ).legend(orient="bottom", columns=columns, symbolStrokeWidth=0, labelLimit=160)
+    return (
+        alt.Color("component:N", title=None)
+        .scale(
+            domain=[COMPONENT_LABELS[name] for name in components],
+            range=[COMPONENT_COLOURS[name] for name in components],
+        )
+        .legend(orient="bottom", columns=columns, symbolStrokeWidth=0, labelLimit=160)
+    )
 
 
 def _verdicts(channel, index):
     """Shape or colour of a verdict, one legend for both."""
     words = [row[0] for row in FITS.values()]
-    return channel("verdict:N", title=None).scale(domain=words, range=[row[index] for row in FITS.values()]).legend(
-        orient="bottom", values=words[:3], symbolSize=POINT, symbolOpacity=1
+    return (
+        channel("verdict:N", title=None)
+        .scale(domain=words, range=[row[index] for row in FITS.values()])
+        .legend(orient="bottom", values=words[:3], symbolSize=POINT, symbolOpacity=1)
     )
 
 
 def _card_rules(ink, axis="x"):
-    """Dashed rules at the cards' usable memory (dataset `cards`: card, card_gib, tier), labelled in up to three tiers."""
+    """Dashed rules at the cards' usable memory (dataset `cards`: card, card_gib, tier), labelled in three tiers."""
     cards = alt.Chart(alt.NamedData("cards"))
     rule = cards.mark_rule(strokeDash=[4, 4], color=ink.faint, strokeWidth=1).encode(**{axis: "card_gib:Q"})
     if axis == "y":
-        return (rule, cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=11).encode(
-            x=alt.value(0), y="card_gib:Q", text="card:N"))
-    return (rule, *(
-        cards.transform_filter(alt.datum.tier == tier).mark_text(
-            align="right", baseline="bottom", dx=2, dy=-4 - 13 * tier, color=ink.text, fontSize=11
-        ).encode(x="card_gib:Q", y=alt.value(0), text="card:N")
-        for tier in range(3)
-    ))
+        return (
+            rule,
+            cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=11).encode(
+                x=alt.value(0), y="card_gib:Q", text="card:N"
+            ),
+        )
+    return (
+        rule,
+        *(
+            cards.transform_filter(alt.datum.tier == tier)
+            .mark_text(align="right", baseline="bottom", dx=2, dy=-4 - 13 * tier, color=ink.text, fontSize=11)
+            .encode(x="card_gib:Q", y=alt.value(0), text="card:N")
+            for tier in range(3)
+        ),
+    )
 
 
-def _finished(chart, title, ink, **size):
+def finished(chart, title, ink, **size):
     """The plain dictionary that Streamlit takes: layers of `rows` read the table sent beside the specification."""
     spec = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size).to_dict()
     layers = [{key: value for key, value in layer.items() if value != {"name": "rows"}} for layer in spec["layer"]]
@@ -74,179 +104,133 @@ def _finished(chart, title, ink, **size):
 
 @once
 def memory_by_component(ink, components, title="Memory per GPU by component"):
-    """Reads label, rank, component, order, gib, share_ratio, card_gib, verdict_text, last; cards. A stacked bar per scenario."""
+    """Reads label, rank, component, order, gib, share_ratio, card_gib, verdict_text, last; cards."""
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7, height=alt.RelativeBandSize(0.72)).encode(
-        x=alt.X("gib:Q", stack="zero").axis(_axis(ink, "GiB per GPU")),
-        y=_rows(),
+        x=alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU")),
+        y=bar_rows(),
         color=_colour_of_component(components),
         order=alt.Order("order:O"),
-        tooltip=[
-            alt.Tooltip("label:N", title="Scenario"),
-            alt.Tooltip("component:N", title="Component"),
-            alt.Tooltip("gib:Q", title="GiB per GPU", format=THREE),
-            alt.Tooltip("share_ratio:Q", title="Share", format=".0%"),
-            alt.Tooltip("verdict_text:N", title="In all"),
-        ],
+        tooltip=tips(
+            label="Scenario", component="Component", gib="GiB per GPU", share_ratio="Share", verdict_text="In all"
+        ),
     )
-    own_card = ROWS.transform_filter(alt.datum.last).mark_tick(color=ink.text, thickness=3, height=alt.RelativeBandSize(0.95)).encode(
-        x="card_gib:Q", y=_rows(), tooltip=[alt.Tooltip("card_gib:Q", title="Its card, usable GiB", format=THREE)]
+    own_card = (
+        ROWS.transform_filter(alt.datum.last)
+        .mark_tick(color=ink.text, thickness=3, height=alt.RelativeBandSize(0.95))
+        .encode(x="card_gib:Q", y=bar_rows(), tooltip=tips())
     )
-    totals = ROWS.transform_filter(alt.datum.last).mark_text(align="left", dx=6, color=ink.text, fontSize=12).encode(
-        x=alt.value("width"), y=_rows(), text="verdict_text:N"
+    totals = (
+        ROWS.transform_filter(alt.datum.last)
+        .mark_text(align="left", dx=6, color=ink.text, fontSize=12)
+        .encode(x=alt.value("width"), y=bar_rows(), text="verdict_text:N")
     )
-    return _finished(alt.layer(bars, *_card_rules(ink), own_card, totals), title, ink, height=alt.Step(24))
+    return finished(alt.layer(bars, *_card_rules(ink), own_card, totals), title, ink, height=alt.Step(24))
 
 
 @once
 def cost_against_memory(ink, usd_title):
-    """Reads usd, gib, verdict, label, name, frontier. Which scenario costs what for which memory; the best ones joined and named."""
+    """Reads usd, gib, verdict, label, name, frontier. What each scenario costs and holds; the best joined and named."""
     place = {
-        "x": alt.X("usd:Q").scale(zero=False, nice=False, padding=40).axis(_axis(ink, usd_title, DOLLARS, tickCount=5)),
-        "y": alt.Y("gib:Q").scale(zero=False, nice=False, padding=26).axis(_axis(ink, "GiB per GPU", tickCount=6)),
+        "x": alt.X("usd:Q")
+        .scale(zero=False, nice=False, padding=40)
+        .axis(quantity_axis(ink, usd_title, DOLLARS, tickCount=5)),
+        "y": alt.Y("gib:Q")
+        .scale(zero=False, nice=False, padding=26)
+        .axis(quantity_axis(ink, "GiB per GPU", tickCount=6)),
     }
-    line = ROWS.transform_filter(alt.datum.frontier).mark_line(color=ink.faint, strokeWidth=1.2).encode(
-        **place, order=alt.Order("usd:Q")
+    line = (
+        ROWS.transform_filter(alt.datum.frontier)
+        .mark_line(color=ink.faint, strokeWidth=1.2)
+        .encode(**place, order=alt.Order("usd:Q"))
     )
     points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
         **place,
         color=_verdicts(alt.Color, 3),
         shape=_verdicts(alt.Shape, 2),
-        tooltip=[
-            alt.Tooltip("label:N", title="Scenario"),
-            alt.Tooltip("usd:Q", title=usd_title, format=DOLLARS),
-            alt.Tooltip("gib:Q", title="GiB per GPU", format=THREE),
-            alt.Tooltip("verdict:N", title="Verdict"),
-        ],
+        tooltip=tips(label="Scenario", usd=usd_title, gib="GiB per GPU", verdict="Verdict"),
     )
-    names = ROWS.mark_text(align="center", baseline="bottom", dy=-9, color=ink.text, fontSize=11).encode(**place, text="name:N")
-    return _finished(alt.layer(line, points, names), "Cost against memory", ink, height=360)
+    names = ROWS.mark_text(align="center", baseline="bottom", dy=-9, color=ink.text, fontSize=11).encode(
+        **place, text="name:N"
+    )
+    return finished(alt.layer(line, points, names), "Cost against memory", ink, height=360)
 
 
 def _over_gpus(ink, y, title, rules):
-    """A line per plan over the number of GPUs, hollow where it does not fit."""
+    """A line per plan over the number of GPUs; the shape of a point is its verdict."""
     x = alt.X("gpus:Q", **_doublings(ink, "GPUs, log-2 scale"))
-    colour = alt.Color("plan:N", title=None).scale(range=list(COMPONENT_COLOURS.values())).legend(
-        orient="bottom", columns=2, labelLimit=220)
+    colour = (
+        alt.Color("plan:N", title=None)
+        .scale(range=list(COMPONENT_COLOURS.values()))
+        .legend(orient="bottom", columns=2, labelLimit=260)
+    )
     lines = ROWS.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
     points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
-        x=x, y=y, color=colour,
-        shape=_verdicts(alt.Shape, 2),
-        tooltip=[
-            alt.Tooltip("plan:N", title="Plan"),
-            alt.Tooltip("gpus:Q", title="GPUs"),
-            alt.Tooltip("gib:Q", title="GiB per GPU", format=THREE),
-            alt.Tooltip("usd:Q", title="USD", format=DOLLARS),
-            alt.Tooltip("verdict:N", title="Verdict"),
-        ],
+        x=x,
+        y=y,
+        color=colour,
+        shape=_verdicts(alt.Shape, 2).legend(None),
+        tooltip=tips(plan="Plan", gpus="GPUs", gib="GiB per GPU", usd="USD", verdict="Verdict"),
     )
-    return _finished(alt.layer(lines, points, *rules), title, ink, height=280)
+    return finished(alt.layer(lines, points, *rules), title, ink, height=340)
 
 
 @once
 def memory_over_gpus(ink):
-    """Reads plan, gpus, gib, usd, verdict; cards. Memory of the busiest GPU against their number: where it starts to fit."""
-    return _over_gpus(ink, alt.Y("gib:Q").axis(_axis(ink, "GiB per GPU")), "Memory against GPU count", _card_rules(ink, "y"))
+    """Reads plan, gpus, gib, usd, verdict; cards. Memory of the busiest GPU against their number."""
+    return _over_gpus(
+        ink, alt.Y("gib:Q").axis(quantity_axis(ink, "GiB per GPU")), "Memory against GPU count", _card_rules(ink, "y")
+    )
 
 
 @once
 def cost_over_gpus(ink, usd_title):
     """Reads plan, gpus, gib, usd, verdict. What the whole instances cost that hold this number of GPUs."""
-    return _over_gpus(ink, alt.Y("usd:Q").axis(_axis(ink, usd_title, DOLLARS)), "Cost against GPU count", ())
+    return _over_gpus(
+        ink,
+        alt.Y("usd:Q")
+        .scale(type="log", nice=False, padding=12)
+        .axis(quantity_axis(ink, f"{usd_title}, log scale", DOLLARS, tickCount=6)),
+        "Cost against GPU count",
+        (),
+    )
 
 
 @once
 def phases(ink, components):
-    """Reads phase, rank, component, order, gib, peak, phase_gib; cards. What is alive in each phase; the peak is the estimate."""
-    x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title="Phase, in the order of a step").axis(labelAngle=0, ticks=False)
+    """Reads phase, rank, component, order, gib, phase_gib, phase_text, last; cards. What is alive in each phase."""
+    x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title="Phase, in the order of a step").axis(
+        labelAngle=0, ticks=False
+    )
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
-        y=alt.Y("gib:Q", stack="zero").axis(_axis(ink, "GiB per GPU")),
+        y=alt.Y("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU")),
         color=_colour_of_component(components),
         order=alt.Order("order:O"),
-        tooltip=[
-            alt.Tooltip("phase:N", title="Phase"),
-            alt.Tooltip("component:N", title="Component"),
-            alt.Tooltip("gib:Q", title="GiB per GPU", format=THREE),
-            alt.Tooltip("phase_gib:Q", title="Phase in all, GiB", format=THREE),
-        ],
+        tooltip=tips(phase="Phase", component="Component", gib="GiB per GPU"),
     )
-    totals = ROWS.transform_filter(alt.datum.last).mark_text(baseline="bottom", dy=-4, color=ink.text).encode(
-        x=x, y="phase_gib:Q", text="phase_text:N"
+    totals = (
+        ROWS.transform_filter(alt.datum.last)
+        .mark_text(baseline="bottom", dy=-4, color=ink.text)
+        .encode(x=x, y="phase_gib:Q", text="phase_text:N")
     )
-    return _finished(alt.layer(bars, totals, *_card_rules(ink, "y")), "Allocated memory per GPU by phase", ink, height=330)
+    return finished(
+        alt.layer(bars, totals, *_card_rules(ink, "y")), "Allocated memory per GPU by phase", ink, height=330
+    )
 
 
 @once
 def fits_on(ink):
     """Reads label, rank, gpus_needed, verdict, needed_text. How many of each card hold the scenario."""
     x = alt.X("gpus_needed:Q", **_doublings(ink, "GPUs needed, log-2 scale"))
-    stems = ROWS.mark_rule(color=ink.line, strokeWidth=2).encode(x=x, x2=alt.datum(1), y=_rows(200))
+    stems = ROWS.mark_rule(color=ink.line, strokeWidth=2).encode(x=x, x2=alt.datum(1), y=bar_rows(200))
     points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
-        x=x, y=_rows(200), color=_verdicts(alt.Color, 3), shape=_verdicts(alt.Shape, 2),
-        tooltip=[alt.Tooltip("label:N", title="Card"), alt.Tooltip("needed_text:N", title="Needed")],
+        x=x,
+        y=bar_rows(200),
+        color=_verdicts(alt.Color, 3),
+        shape=_verdicts(alt.Shape, 2),
+        tooltip=tips(label="Card", needed_text="Needed"),
     )
-    words = ROWS.mark_text(align="left", dx=9, color=ink.text, fontSize=12).encode(x=x, y=_rows(200), text="needed_text:N")
-    return _finished(alt.layer(stems, points, words), "Fits on: GPUs needed of each card", ink, height=alt.Step(20))
-
-
-@once
-def prices(ink, usd_title, title):
-    """Reads label, rank, market, usd. On demand and spot joined by a rule, one row per instance or region."""
-    x = alt.X("usd:Q").scale(zero=True).axis(_axis(ink, usd_title, DOLLARS))
-    markets = {"domain": ["on demand", "spot"]}
-    spans = ROWS.mark_line(color=ink.line, strokeWidth=2).encode(x=x, y=_rows(), detail="label:N")
-    points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
-        x=x, y=_rows(),
-        color=alt.Color("market:N", title=None).scale(range=["#0072B2", "#E69F00"], **markets).legend(orient="bottom"),
-        shape=alt.Shape("market:N", title=None).scale(range=["circle", "diamond"], **markets),
-        tooltip=[
-            alt.Tooltip("label:N", title="Row"),
-            alt.Tooltip("market:N", title="Market"),
-            alt.Tooltip("usd:Q", title=usd_title, format=DOLLARS),
-        ],
+    words = ROWS.mark_text(align="left", dx=9, color=ink.text, fontSize=12).encode(
+        x=x, y=bar_rows(200), text="needed_text:N"
     )
-    return _finished(alt.layer(spans, points), title, ink, height=alt.Step(20))
-
-
-@once
-def predicted_against_measured(ink, unit_title, title="Predicted against measured"):
-    """Reads measured, predicted, group, case, error_ratio. A point per case on two log axes; the line is agreement."""
-    log = alt.Scale(type="log", nice=False, padding=12)
-    x = alt.X("measured:Q").scale(log).axis(_axis(ink, f"measured, {unit_title}", tickCount=6))
-    y = alt.Y("predicted:Q").scale(log).axis(_axis(ink, f"predicted, {unit_title}", tickCount=6))
-    agreement = ROWS.mark_line(color=ink.faint, strokeDash=[5, 4]).encode(x=x, y=alt.Y("measured:Q").scale(log))
-    points = ROWS.mark_point(size=40, opacity=0.8).encode(
-        x=x, y=y,
-        color=alt.Color("group:N", title=None).scale(range=list(COMPONENT_COLOURS.values())).legend(orient="bottom", columns=4),
-        shape=alt.Shape("group:N", title=None),
-        tooltip=[
-            alt.Tooltip("case:N", title="Case"),
-            alt.Tooltip("group:N", title="Group"),
-            alt.Tooltip("measured:Q", title=f"Measured, {unit_title}", format=THREE),
-            alt.Tooltip("predicted:Q", title=f"Predicted, {unit_title}", format=THREE),
-            alt.Tooltip("error_ratio:Q", title="Error", format="+.1%"),
-        ],
-    )
-    return _finished(alt.layer(agreement, points), title, ink, height=420)
-
-
-@once
-def cost_against_time(ink, time_title="hours of the run", usd_title="USD for the run"):
-    """Reads hours, usd, label, name, frontier. The cheapest for each duration, joined and named, on two log axes."""
-    place = {
-        "x": alt.X("hours:Q").scale(type="log", nice=False, padding=20).axis(_axis(ink, time_title, tickCount=6)),
-        "y": alt.Y("usd:Q").scale(type="log", nice=False, padding=20).axis(_axis(ink, usd_title, DOLLARS, tickCount=6)),
-    }
-    best = ROWS.transform_filter(alt.datum.frontier)
-    others = ROWS.transform_filter("!datum.frontier").mark_point(filled=True, size=25, color=ink.faint, opacity=0.5).encode(**place)
-    line = best.mark_line(color="#0072B2", interpolate="step-after").encode(**place)
-    points = best.mark_point(filled=True, size=POINT, color="#0072B2").encode(
-        **place,
-        tooltip=[
-            alt.Tooltip("label:N", title="Plan"),
-            alt.Tooltip("hours:Q", title=time_title, format=THREE),
-            alt.Tooltip("usd:Q", title=usd_title, format=DOLLARS),
-        ],
-    )
-    names = best.mark_text(align="left", dx=8, dy=-8, color=ink.text, fontSize=11).encode(**place, text="name:N")
-    return _finished(alt.layer(others, line, points, names), "Cost against time", ink, height=380)
+    return finished(alt.layer(stems, points, words), "Fits on: GPUs needed of each card", ink, height=alt.Step(20))

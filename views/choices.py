@@ -1,4 +1,4 @@
-"""What is chosen: the plan of the first visit, the link read once per session, choices kept possible, the link written."""
+"""What is chosen: the first visit, the link read once per session, choices kept possible, the link written."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from calc.hf_config import ConfigError
 from calc.scenarios import DEFAULTS
 
 LISTS = ("precision", "optimizer", "kv_precision", "gpus", "instance")
-VIEW = {"market": "on-demand", "period": "hour"}
+VIEW = {"market": "on-demand", "period": "hour", "layout": "divided"}
 
 # A plan that people know, answered before anything is clicked.
 FIRST_VISIT = {
@@ -25,16 +25,41 @@ FIRST_VISIT = {
 }
 # What a kind of work never reads stays chosen for the way back, and out of its scenarios.
 TRAINING_ONLY = (
-    "tuning", "lora_rank", "lora_targets", "adapter_precision", "optimizer", "optimizer_kernel", "gradient_precision", "recompute",
-    "loss", "reduce_precision", "accumulation_steps", "sharding", "offload", "train_tokens",
+    "tuning",
+    "lora_rank",
+    "lora_targets",
+    "adapter_precision",
+    "optimizer",
+    "optimizer_kernel",
+    "gradient_precision",
+    "recompute",
+    "loss",
+    "reduce_precision",
+    "accumulation_steps",
+    "sharding",
+    "offload",
+    "train_tokens",
 )
 INFERENCE_ONLY = ("logits", "prompt_tokens", "kv_precision", "max_sequences", "max_batched_tokens")
-WHOLE = ("lora_rank", "batch", "sequence_tokens", "decoder_tokens", "prompt_tokens", "accumulation_steps", "tensor_parallel",
-         "pipeline_parallel", "context_parallel", "expert_parallel", "max_sequences", "max_batched_tokens", "gpus")
+WHOLE = (
+    "lora_rank",
+    "batch",
+    "sequence_tokens",
+    "decoder_tokens",
+    "prompt_tokens",
+    "accumulation_steps",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "max_sequences",
+    "max_batched_tokens",
+    "gpus",
+)
 
 
 def read_link(catalogs):
-    """Once per session: the choices of the address over those of the first visit; what was not understood is kept to be said."""
+    """Once per session: the choices of the address over the first visit's; what was not understood is kept."""
     state = st.session_state
     if "link_complaints" in state:
         return
@@ -42,6 +67,7 @@ def read_link(catalogs):
     state["link_prices_as_of"] = asked.pop("prices_as_of", "")
     state["custom_models"], refused = _own_models(asked.pop("custom_models", {}), catalogs)
     state["link_complaints"] = complaints + refused
+    state["link_asked"] = set(asked)
     for name, value in {**FIRST_VISIT, **{name: _plain(name, value) for name, value in asked.items()}}.items():
         state[name] = value
 
@@ -51,15 +77,19 @@ def _own_models(entries, catalogs):
     sound, refused = {}, []
     for model, entry in entries.items():
         try:
-            calc.add_models(catalogs, {model: entry})
-            sound[model] = entry
+            counted = calc.add_models(catalogs, {model: {"name": model, **entry}}).models.loc[model]
+            if not (counted[["parameters", "hidden", "outputs"]].astype(float) > 0).all():
+                raise ValueError
+            sound[model] = {"name": model, **entry}
         except (calc.CatalogError, ConfigError, ArithmeticError, LookupError, TypeError, ValueError):
-            refused.append(f"The link's model '{model}' is not complete or its sizes contradict each other; it was left aside.")
+            refused.append(
+                f"The link's model '{model}' is not complete or its sizes contradict each other; it was left aside."
+            )
     return sound, refused
 
 
 def _plain(name, value):
-    """Lists where several may be chosen; counts as int, since a number field refuses to mix int and float; None for an empty number."""
+    """Lists where several may be chosen; counts as int, since a number field mixes no int and float; None if empty."""
     values = list(value) if isinstance(value, (list, tuple)) else [value]
     if name in WHOLE or name == "train_tokens":
         values = [None if each in ("", None) else int(each) if name in WHOLE else float(each) for each in values]
@@ -80,11 +110,12 @@ def possible_implementations(catalogs, work):
 
 
 def settle(catalogs):
-    """Before any widget is drawn: choices that the catalogs do not hold or the work cannot use give way, each with a sentence."""
+    """Before any widget is drawn: choices that the catalogs lack or the work cannot use give way, with a sentence."""
     state, notes = st.session_state, []
     if state["model"] not in catalogs.models.index:
         notes.append(f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used.")
         state["model"] = FIRST_VISIT["model"]
+    asked = {name: list(state[name]) for name in LISTS}
     precisions = possible_precisions(catalogs, state["work"], state["tuning"])
     default = "bf16" if state["work"] == "inference" or state["tuning"] == "lora" else "bf16-mixed"
     notes += _keep("precision", precisions, [default])
@@ -94,6 +125,15 @@ def settle(catalogs):
     state["instance"] = [each for each in state["instance"] if each in catalogs.instances.index]
     if state["implementation"] not in possible_implementations(catalogs, state["work"]):
         state["implementation"] = "transformers"
+    new = state.pop("link_asked", ())
+    lost = [
+        f"{name} {each} is not possible for this work; {', '.join(state[name]) or 'all'} is used instead."
+        for name in LISTS
+        if name in new and name != "gpus"
+        for each in asked[name]
+        if each and each not in state[name]
+    ]
+    state["link_complaints"] = state["link_complaints"] + lost
     return notes
 
 
@@ -109,14 +149,15 @@ def _keep(name, possible, default):
     return [f"At least one {name.replace('_', ' ')} is needed; the last one stays chosen."] if empty else []
 
 
-def scenario_choices():
-    """The choices that the present work reads, lists for what is compared, ready for calc.scenarios.cross."""
+def scenario_choices(catalogs):
+    """The choices that the present work reads, ready to be crossed; no instance and no card means every instance."""
     state = st.session_state
     ignored = INFERENCE_ONLY if state["work"] == "training" else TRAINING_ONLY
     chosen = {name: DEFAULTS[name] if name in ignored else state[name] for name in DEFAULTS}
     if state["instance"]:
         chosen["gpu"] = ""
-    return {**chosen, "instance": state["instance"] or [""]}
+    every = [""] if state["gpu"] else list(catalogs.instances.index)
+    return {**chosen, "instance": state["instance"] or every}
 
 
 def write_link(catalogs):

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from calc import chart_tables, phases_table, plan
-from views import charts, choices, tables, words
+from views import charts, charts_bill, choices, tables, words
 from views.look import COMPONENT_LABELS, plain, word
 
 TABS = ("Instances", "Fits on", "Precisions", "Optimizers", "GPU counts", "Phases")
@@ -24,7 +24,9 @@ def stacked(rows, names, catalogs, ink, components, title, alt, key):
     if table.empty:
         st.info("No scenario can be estimated; the table below says why.")
         return
-    table["verdict_text"] = [words.verdict_text(total, fits) for total, fits in zip(table["total_gib"], table["fits"], strict=True)]
+    table["verdict_text"] = [
+        words.verdict_text(total, fits) for total, fits in zip(table["total_gib"], table["fits"], strict=True)
+    ]
     draw(charts.memory_by_component(ink, components, title), table, alt, key, chart_tables.cards(rows, catalogs))
 
 
@@ -46,15 +48,21 @@ def tabs(ranked, best, catalogs, ink, components, market, period):
     trains = scenario["work"] == "training"
     titles = [title for title in TABS if trains or title != "Optimizers"]
     panes = dict(zip(titles, st.tabs(titles, on_change="rerun", key="tab"), strict=True))
-    if best["problem"]:
-        panes[titles[0]].caption("Nothing to compare: the scenario cannot be estimated.")
-        return
     bodies = {
         "Instances": lambda: _instances(scenario, catalogs, ink, market, period),
         "Fits on": lambda: _fits_on(scenario, catalogs, ink),
-        "Precisions": lambda: _varied("precision", choices.possible_precisions(catalogs, scenario["work"], scenario["tuning"]), scenario, catalogs, ink, components),
-        "Optimizers": lambda: _varied("optimizer", list(catalogs.optimizers.index), scenario, catalogs, ink, components),
-        "GPU counts": lambda: _gpu_counts(ranked, catalogs, ink, market, period),
+        "Precisions": lambda: _varied(
+            "precision",
+            choices.possible_precisions(catalogs, scenario["work"], scenario["tuning"]),
+            scenario,
+            catalogs,
+            ink,
+            components,
+        ),
+        "Optimizers": lambda: _varied(
+            "optimizer", list(catalogs.optimizers.index), scenario, catalogs, ink, components
+        ),
+        "GPU counts": lambda: _gpu_counts(ranked, best, catalogs, ink, market, period),
         "Phases": lambda: _phases(scenario, best, catalogs, ink, components),
     }
     for title, pane in panes.items():
@@ -72,11 +80,17 @@ def _instances(scenario, catalogs, ink, market, period):
         tables.instances(rows)
     with right:
         priced = holding[holding["usd_per_hour_on_demand"].notna() | holding["usd_per_hour_spot"].notna()].head(SHOWN)
-        names = [f"{count:.0f} × {name}" for count, name in zip(priced["instances_needed"], priced["instance"], strict=True)]
+        names = [
+            f"{count:.0f} × {name}" for count, name in zip(priced["instances_needed"], priced["instance"], strict=True)
+        ]
         table = chart_tables.two_markets(names, priced["usd_per_hour_on_demand"], priced["usd_per_hour_spot"])
         if len(table):
-            draw(charts.prices(ink, "USD per hour for the whole job", "Cheapest instances that hold it"), table,
-                 f"Cheapest: {names[0]}", "instance_prices")
+            draw(
+                charts_bill.prices(ink, "USD per hour for the whole job", "Cheapest instances that hold it"),
+                table,
+                f"Cheapest: {names[0]}",
+                "instance_prices",
+            )
 
 
 SHOWN = 16
@@ -86,11 +100,21 @@ def _fits_on(scenario, catalogs, ink):
     rows = plan.fits_on(scenario, catalogs)
     held = rows[rows["gpus_needed"].notna()]
     st.markdown(words.fits_on(held, rows, scenario))
-    left, right = st.columns([2, 3])
+    left, right = st.columns(2)
     with left:
         sold = held[held["on_aws"]]
-        table = sold.assign(label=sold["name"], rank=range(len(sold)), verdict=sold["fits"].map(word), needed_text=[words.needed(row) for _, row in sold.iterrows()])
-        draw(charts.fits_on(ink), table[["label", "rank", "gpus_needed", "verdict", "needed_text"]], f"{len(held)} of {len(rows)} cards can hold it", "fits_on")
+        table = sold.assign(
+            label=[chart_tables.card_name(gpu, catalogs) for gpu in sold["gpu"]],
+            rank=range(len(sold)),
+            verdict=sold["fits"].map(word),
+            needed_text=[words.needed(row) for _, row in sold.iterrows()],
+        )
+        draw(
+            charts.fits_on(ink),
+            table[["label", "rank", "gpus_needed", "verdict", "needed_text"]],
+            f"{len(held)} of {len(rows)} cards can hold it",
+            "fits_on",
+        )
         st.caption("Cards that AWS rents; the table has every card of the catalog.")
     with right:
         tables.cards(rows)
@@ -106,25 +130,56 @@ def _varied(name, values, scenario, catalogs, ink, components):
     tables.meanings(name, rows[name], catalogs)
 
 
-def _gpu_counts(ranked, catalogs, ink, market, period):
-    chosen = ranked[ranked["problem"] == ""].drop_duplicates(["precision", "optimizer", "kv_precision", "instance", "gpu"]).head(6)
+def _gpu_counts(ranked, best, catalogs, ink, market, period):
+    """Memory for each setting on the named instance; cost for each instance with the named setting."""
+    sound = ranked[ranked["problem"] == ""]
+    place, setting = ["instance", "gpu"], ["precision", "optimizer", "kv_precision"]
+    settings = sound[(sound[place] == best[place]).all(axis=1)].drop_duplicates(setting).head(8)
+    places = sound[(sound[setting] == best[setting]).all(axis=1)].drop_duplicates(place).head(8)
+    left, right = st.columns(2)
+    with left:
+        table, rows = _over_gpus(settings, catalogs, market, period)
+        draw(
+            charts.memory_over_gpus(ink),
+            table,
+            words.first_fit(table),
+            "memory_over_gpus",
+            chart_tables.cards(rows, catalogs),
+        )
+    with right:
+        table, rows = _over_gpus(places, catalogs, market, period)
+        priced = table[table["usd"].notna()]
+        if len(priced):
+            draw(
+                charts.cost_over_gpus(ink, words.usd_title(market, period)),
+                priced,
+                words.first_fit(priced),
+                "cost_over_gpus",
+            )
+        else:
+            st.info("Cost needs an instance with a price: choose one in the sidebar.")
+    st.caption(f"Circle: fits. Diamond: tight. Cross: does not fit. {words.spread(plan.scenario_of(best))}")
+
+
+def _over_gpus(chosen, catalogs, market, period):
     rows = plan.over_gpus(chosen, catalogs)
     rows = rows[rows["problem"] == ""]
     names = chart_tables.plan_names(chosen, catalogs)
-    table = chart_tables.against_gpus(rows, [names[number] for number in rows["plan"]], plan.in_period(rows, market, period))
-    table["verdict"] = table["fits"].map(word)
-    left, right = st.columns(2)
-    with left:
-        draw(charts.memory_over_gpus(ink), table, words.first_fit(table), "memory_over_gpus", chart_tables.cards(rows, catalogs))
-    with right:
-        draw(charts.cost_over_gpus(ink, words.usd_title(market, period)), table[table["usd"].notna()], "Cost of the whole instances that hold each GPU count", "cost_over_gpus")
-    st.caption(words.spread(chosen.iloc[0]))
+    table = chart_tables.against_gpus(
+        rows, [names[number] for number in rows["plan"]], plan.in_period(rows, market, period)
+    )
+    return table.assign(verdict=table["fits"].map(word)), rows
 
 
 def _phases(scenario, best, catalogs, ink, components):
     allocated = tuple(name for name in components if name != "overhead_bytes")
-    table = chart_tables.by_phase(phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated})
+    table = chart_tables.by_phase(
+        phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated}
+    )
     table["phase_text"] = [words.verdict_text(total, "") for total in table["phase_gib"]]
     cards = chart_tables.cards(best.to_frame().T, catalogs)
     draw(charts.phases(ink, allocated), table, f"The peak is in the {best['peak_phase']} phase", "phases", cards)
-    st.caption(f"The largest phase, {best['peak_phase']}, is the estimate; context and allocator slack come on top of it. Scenario: {words.setting(best, catalogs)}.")
+    st.caption(
+        f"The largest phase, {best['peak_phase']}, is the estimate; context and allocator slack come on top. "
+        f"Scenario: {words.setting(best, catalogs)}."
+    )

@@ -1,156 +1,146 @@
-"""The sidebar, in order of thought. Every widget's key is the name of a choice; its value lives in the session and the link."""
+"""The sidebar, in order of thought. Every widget's key is the name of a choice; its value lives in session and link."""
 
 import streamlit as st
 
 from calc.chart_tables import card_name
-from views import choices, model_form
-from views.look import count
+from views import choices, fields, model_form
+from views.look import plain
 
 SESSION = {"persist_state": "session"}
 GPU_COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 PRECISION_ORDER = ("bf16-mixed", "bf16-master", "bf16", "fp8-mixed", "fp8", "int8", "nf4", "awq-4bit", "fp32")
 WORK = {"training": "Training", "inference": "Inference"}
 MARKETS = {"on-demand": "On demand", "spot": "Spot"}
-OFFLOADS = {"none": "nothing", "optimizer": "optimizer state", "activations": "activations", "all": "all of it"}
-LOSSES = {"": "as the software does", "full": "plain: logits stored and upcast", "kernel": "one kernel on the stored logits", "fused": "head and loss together, chunk by chunk"}
-ATTENTIONS = {"flash": "flash", "eager": "eager (scores stored)"}
-FORMATS = {"": "as the precision says", "fp32": "fp32", "bf16": "bf16", "fp16": "fp16"}
-KERNELS = {"fused": "fused", "foreach": "foreach (one more copy)", "loop": "loop (one matrix at a time)"}
-TIES = {"": "the model's own", "yes": "tied", "no": "apart"}
-TARGETS = ("all-linear", "attention", "q+v", "q+k+v+o", "gate+up+down")
 
 
 def sidebar(catalogs):
     """Draw the whole sidebar."""
     state = st.session_state
     with st.sidebar:
-        st.segmented_control("Work", list(WORK), format_func=WORK.get, key="work", required=True, width="stretch", **SESSION)
+        st.segmented_control(
+            "Work", list(WORK), format_func=WORK.get, key="work", required=True, width="stretch", **SESSION
+        )
         trains = state["work"] == "training"
         _model(catalogs)
         if trains:
-            st.segmented_control("Method", ["full", "lora"], format_func={"full": "Full", "lora": "LoRA"}.get, key="tuning",
-                                 required=True, width="stretch", **SESSION)
+            st.segmented_control(
+                "Method",
+                ["full", "lora"],
+                format_func={"full": "Full", "lora": "LoRA"}.get,
+                key="tuning",
+                required=True,
+                width="stretch",
+                **SESSION,
+            )
         _compared(catalogs, trains)
         _place(catalogs)
-        _batch(trains)
-        _layout(catalogs, trains)
-        _method(catalogs, trains)
-        _time(trains)
-        st.button("Start again from the example", on_click=choices.reset, type="tertiary", icon=":material/restart_alt:", key="reset")
+        fields.batch(trains)
+        fields.layout(catalogs, trains)
+        fields.method(catalogs, trains)
+        fields.time(trains)
+        st.button(
+            "Start again from the example",
+            on_click=choices.reset,
+            type="tertiary",
+            icon=":material/restart_alt:",
+            key="reset",
+        )
+
+
+def complaints():
+    """What the link asked for and did not get, until it is dismissed; and what had to give way in this run."""
+    state = st.session_state
+    for sentence in state["notes"]:
+        st.warning(plain(sentence))
+    if state["link_complaints"]:
+        st.warning(
+            plain("\n".join(f"- {sentence}" for sentence in state["link_complaints"])),
+            title="Not all of the link was understood",
+            icon=":material/link_off:",
+        )
+        st.button("Dismiss", key="dismiss", on_click=state["link_complaints"].clear, type="tertiary")
 
 
 def _model(catalogs):
     models = catalogs.models
-    st.selectbox("Model", list(models.index), format_func=lambda model: models["name"].get(model, model), key="model", **SESSION)
+    st.selectbox(
+        "Model", list(models.index), format_func=lambda model: models["name"].get(model, model), key="model", **SESSION
+    )
     model_form.add_a_model()
 
 
 def _compared(catalogs, trains):
     """What may be chosen several times at once: choosing two compares them."""
-    possible = choices.possible_precisions(catalogs, st.session_state["work"], st.session_state["tuning"] if trains else "full")
+    possible = choices.possible_precisions(
+        catalogs, st.session_state["work"], st.session_state["tuning"] if trains else "full"
+    )
     order = {name: place for place, name in enumerate(PRECISION_ORDER)}
-    _pills("Precision", sorted(possible, key=lambda name: order.get(name, len(order))), "precision", catalogs.precisions["name"].get,
-           "How weights and the rest are stored; several are compared.")
+    _pills(
+        "Precision",
+        sorted(possible, key=lambda name: order.get(name, len(order))),
+        "precision",
+        catalogs.precisions["name"].get,
+        "How weights and the rest are stored; several are compared.",
+    )
     if trains:
-        _pills("Optimizer", list(catalogs.optimizers.index), "optimizer", catalogs.optimizers["name"].get, "Several are compared.")
+        _pills(
+            "Optimizer",
+            list(catalogs.optimizers.index),
+            "optimizer",
+            catalogs.optimizers["name"].get,
+            "Several are compared.",
+        )
     else:
-        _pills("KV cache", ["", "fp8", "fp32"], "kv_precision", lambda each: each or "16-bit", "The format of keys and values.")
+        _pills(
+            "KV cache",
+            ["", "fp8", "fp32"],
+            "kv_precision",
+            lambda each: each or "16-bit",
+            "The format of keys and values.",
+        )
     counts = sorted({*GPU_COUNTS, *st.session_state["gpus"]})
     _pills("GPUs", counts, "gpus", lambda each: f"{each:,}", "All GPUs of the job; several counts are compared.")
 
 
 def _pills(label, options, key, words, help_text):
-    st.pills(label, options, selection_mode="multi", format_func=lambda each: str(words(each)), key=key, help=help_text, **SESSION)
+    st.pills(
+        label,
+        options,
+        selection_mode="multi",
+        format_func=lambda each: str(words(each)),
+        key=key,
+        help=help_text,
+        **SESSION,
+    )
 
 
 def _place(catalogs):
     """Where: instances or a card, region, market, period."""
     sold = catalogs.instances
-    words = {instance: f"{instance} · {row.gpus:.0f} × {card_name(row.gpu, catalogs)}" for instance, row in sold.iterrows()}
-    st.multiselect("Instances", list(sold.index), format_func=words.get, key="instance", placeholder="Any: choose types, or a card below", **SESSION)
+    words = {
+        instance: f"{instance} · {row.gpus:.0f} × {card_name(row.gpu, catalogs)}" for instance, row in sold.iterrows()
+    }
+    st.multiselect(
+        "Instances", list(sold.index), format_func=words.get, key="instance", placeholder="All of them", **SESSION
+    )
     if not st.session_state["instance"]:
-        st.selectbox("Card", ["", *catalogs.gpus.index], format_func=lambda gpu: catalogs.gpus["name"].get(gpu, "none: memory alone"), key="gpu", **SESSION)
+        st.selectbox(
+            "Card",
+            ["", *catalogs.gpus.index],
+            format_func=lambda gpu: catalogs.gpus["name"].get(gpu, "of any instance"),
+            key="gpu",
+            **SESSION,
+        )
     region(catalogs)
-    st.segmented_control("Price", list(MARKETS), format_func=MARKETS.get, key="market", required=True, width="stretch", **SESSION)
+    st.segmented_control(
+        "Price", list(MARKETS), format_func=MARKETS.get, key="market", required=True, width="stretch", **SESSION
+    )
     st.segmented_control("Per", ["hour", "day", "month"], key="period", required=True, width="stretch", **SESSION)
 
 
 def region(catalogs):
     """The region, shared by the pages."""
     names = catalogs.regions["name"]
-    st.selectbox("Region", list(names.index), format_func=lambda each: f"{each} · {names[each]}", key="region", **SESSION)
-
-
-def _batch(trains):
-    state = st.session_state
-    with st.expander(f"Batch and context: {state['batch']:,} × {state['sequence_tokens']:,} tokens"):
-        _count("Micro-batch" if trains else "Concurrent sequences", "batch",
-               "Sequences at once on one model replica." if trains else "Sequences that one replica serves at the same time.")
-        _count("Tokens per sequence", "sequence_tokens", "In inference prompt and generated together: all that the cache holds.")
-        if trains:
-            _count("Accumulation steps", "accumulation_steps", "Micro-batches per optimizer step; gradients are kept between them.")
-        else:
-            _count("Prompt tokens prefilled at once", "prompt_tokens", "Empty: the whole sequence.", value=None)
-            st.segmented_control("Logits of", ["last", "all"], format_func={"last": "last token", "all": "whole prompt"}.get, key="logits", required=True, **SESSION)
-        _count("Decoder tokens", "decoder_tokens", "Encoder-decoder models: the decoder's length where it differs.", value=None)
-
-
-def _layout(catalogs, trains):
-    state = st.session_state
-    now = catalogs.shardings["name"].get(state["sharding"], "") if trains else f"tensor {state['tensor_parallel']}"
-    with st.expander(f"Sharding and parallel: {now}"):
-        if trains:
-            _choice("Sharding", list(catalogs.shardings.index), "sharding", catalogs.shardings["name"].get)
-            st.caption(catalogs.shardings["meaning"].get(state["sharding"], ""))
-        _count("Tensor parallel", "tensor_parallel", "GPUs that divide each layer; keep it inside one NVLink domain.")
-        _count("Pipeline parallel", "pipeline_parallel", "GPUs that divide the layers among them.")
-        _count("Context parallel", "context_parallel", "GPUs that divide each sequence.")
-        _count("Expert parallel", "expert_parallel", "GPUs that divide the experts of a mixture of experts.")
-        if trains:
-            _choice("Offload to CPU memory", list(OFFLOADS), "offload", OFFLOADS.get)
-
-
-def _method(catalogs, trains):
-    """The software and how it is set, each with a sentence on what it changes."""
-    state, software = st.session_state, catalogs.implementations
-    with st.expander(f"Software: {software['name'].get(state['implementation'], '')}"):
-        _choice("Implementation", choices.possible_implementations(catalogs, state["work"]), "implementation", software["name"].get)
-        if "meaning" in software:
-            st.caption(software["meaning"].get(state["implementation"], ""))
-        if trains:
-            _choice("Recompute (gradient checkpointing)", list(catalogs.recomputes.index), "recompute", catalogs.recomputes["name"].get)
-            st.caption(catalogs.recomputes["meaning"].get(state["recompute"], ""))
-        _choice("Attention", list(ATTENTIONS), "attention", ATTENTIONS.get)
-        st.segmented_control("torch.compile of the blocks", ["no", "yes"], key="compile", required=True, **SESSION)
-        _choice("Embedding and head", list(TIES), "tie_embeddings", TIES.get)
-        if trains:
-            _choice("Loss", list(LOSSES), "loss", LOSSES.get)
-            _choice("Gradients kept in", list(FORMATS), "gradient_precision", FORMATS.get)
-            _choice("Gradients reduced in", ["fp32", "bf16", "fp16"], "reduce_precision", str)
-            _choice("Optimizer kernel", list(KERNELS), "optimizer_kernel", KERNELS.get)
-        else:
-            _count("Most sequences (vLLM)", "max_sequences", "Empty: vLLM's default for the card.", value=None)
-            _count("Most batched tokens (vLLM)", "max_batched_tokens", "Empty: vLLM's default for the card.", value=None)
-        if trains and state["tuning"] == "lora":
-            _count("LoRA rank", "lora_rank", "Width of the adapters.")
-            _choice("LoRA targets", sorted({*TARGETS, state["lora_targets"]}), "lora_targets", str)
-            _choice("Adapter format", ["fp32", "bf16", "fp16"], "adapter_precision", str)
-
-
-def _time(trains):
-    tokens = st.session_state["train_tokens"]
-    now = f"{count(tokens)} tokens" if trains and tokens else f"{st.session_state['hours_per_month']:g} hours a month"
-    with st.expander(f"Time: {now}"):
-        if trains:
-            st.number_input("Tokens of the whole run", min_value=1.0, value=None, step=1e9, format="%.0f", key="train_tokens",
-                            help="Empty: no time and no cost of a run.", **SESSION)
-        st.number_input("Hours per month", min_value=1.0, max_value=744.0, step=10.0, format="%.0f", key="hours_per_month",
-                        help="How long it is up in a month.", **SESSION)
-
-
-def _count(label, key, help_text, **more):
-    st.number_input(label, min_value=1, step=1, key=key, help=help_text, **more, **SESSION)
-
-
-def _choice(label, options, key, words):
-    st.selectbox(label, options, format_func=lambda each: str(words(each)), key=key, **SESSION)
+    st.selectbox(
+        "Region", list(names.index), format_func=lambda each: f"{each} · {names[each]}", key="region", **SESSION
+    )

@@ -19,7 +19,7 @@ INKS = {
 }
 
 # Okabe-Ito in an order that keeps neighbours apart, then a brown and a grey found with the same measure: the smallest
-# difference of any two of the eight is 10.9 (CIEDE2000) under protan, deutan, tritan and normal sight, of neighbours 14.
+# CIEDE2000 of any two of the eight is 10.9, of neighbours 14, under protan, deutan, tritan and normal sight.
 COMPONENT_COLOURS = {
     "weights_bytes": "#0072B2",
     "gradients_bytes": "#E69F00",
@@ -52,7 +52,7 @@ FITS = {
 }
 FITS_MEANING = {
     "yes": "the high end of the range is within the card",
-    "tight": "the high end is over the card, the allocated peak with its context and 5 % is within: such a run usually lives",
+    "tight": "the high end of the range is over the card; allocated peak, context and 5 % are within: it usually lives",
     "no": "the allocated peak with its context and 5 % is over the card",
 }
 
@@ -84,7 +84,7 @@ def three(value):
 
 def gib(value):
     """Memory in GiB."""
-    return f"{three(value)} GiB"
+    return "unknown" if is_missing(value) else f"{three(value)} GiB"
 
 
 def usd(value):

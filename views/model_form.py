@@ -6,17 +6,27 @@ import streamlit as st
 
 from calc.hf_config import ConfigError, custom_entry, read_config_text
 
-SIZES = {"layers": ("Layers", 32), "hidden": ("Hidden size", 4096), "heads": ("Attention heads", 32), "kv_heads": ("Key-value heads", 8),
-         "ffn": ("Feed-forward width", 14336), "vocab": ("Vocabulary", 128256)}
+SIZES = {
+    "layers": ("Layers", 32),
+    "hidden": ("Hidden size", 4096),
+    "heads": ("Attention heads", 32),
+    "kv_heads": ("Key-value heads", 8),
+    "ffn": ("Feed-forward width", 14336),
+    "vocab": ("Vocabulary", 128256),
+}
 WAYS = {"upload": "Upload", "paste": "Paste", "hand": "Sizes by hand"}
 
 
 def add_a_model():
     """A popover under the model's name; its fields exist only while it is open."""
-    with st.popover("Another model", icon=":material/add:", type="tertiary", on_change="rerun", key="model_form") as form:
+    with st.popover(
+        "Another model", icon=":material/add:", type="tertiary", on_change="rerun", key="model_form"
+    ) as form:
         if not form.open:
             return
-        way = st.segmented_control("Where it comes from", list(WAYS), format_func=WAYS.get, default="upload", required=True, key="model_way")
+        way = st.segmented_control(
+            "Where it comes from", list(WAYS), format_func=WAYS.get, default="upload", required=True, key="model_way"
+        )
         st.text_input("Name of the model", value="my-model", key="new_model", max_chars=60)
         if way == "upload":
             st.file_uploader("config.json of Hugging Face", type="json", key="config_file")

@@ -5,10 +5,11 @@ from functools import partial
 import streamlit as st
 
 from calc import chart_tables, export, plan
-from views import charts, choices, comparisons, controls, data, tables, words
-from views.look import INKS, components_of, gib, percent, plain, usd
+from views import choices, comparisons, controls, data, tables, words
+from views.look import INKS, components_of, plain
 
 SHOWN = 16
+POINTS = 200
 
 catalogs = data.catalogs()
 controls.sidebar(catalogs)
@@ -16,47 +17,61 @@ ink = INKS[st.context.theme.type or "light"]
 state = st.session_state
 market, period = state["market"], state["period"]
 
-frame = plan.scenarios(choices.scenario_choices(), catalogs)
+frame = plan.scenarios(choices.scenario_choices(catalogs), catalogs, state["layout"])
 ranked = plan.rank(frame, market, period)
 answer = plan.answer(ranked)
 best = answer["row"]
 components = components_of(state["work"])
 
-for sentence in state["link_complaints"] + state["notes"]:
-    st.warning(plain(sentence), icon=":material/link_off:")
-
+controls.complaints()
 st.title(plain(words.heading(answer, catalogs, market, period)), anchor=False)
 if answer["state"] == "problem":
-    st.error(plain(best["problem"]))
+    st.error(plain(best["problem"]), icon=":material/block:")
 else:
     st.markdown(plain(words.sentence(answer, catalogs)))
-if answer["state"] == "over":
-    st.info(plain(words.ways_out(plan.changes(plan.scenario_of(best), catalogs, market, period), catalogs, market, period)))
-
-with st.container(horizontal=True):
-    cost = usd(best["usd"]) if answer["state"] == "cheapest" else "none"
-    tables.metric(f"Cheapest that fits, per {period}", cost, words.where(best, catalogs) if answer["state"] == "cheapest" else "nothing chosen fits")
-    tables.metric("Memory per GPU", gib(answer["memory_gib"]), words.of_card(answer))
-    tables.metric("Largest component", words.largest(answer), f"{gib(answer['largest_gib'])}, {percent(answer['largest_ratio'])}")
-    tables.metric("Scenarios that fit", f"{answer['fit']} of {answer['rows']}", words.counts(answer))
-
-left, right = st.columns([3, 2])
-shown = ranked.head(SHOWN)
-names = chart_tables.labels(shown, catalogs)
-with left:
-    comparisons.stacked(shown, names, catalogs, ink, components, "Memory per GPU by component", words.memory_alt(answer), "memory")
-    if len(ranked) > len(shown):
-        st.caption(f"{len(shown)} of {len(ranked):,} scenarios shown, best first.")
-with right:
-    comparisons.cost_points(ranked.head(200), catalogs, ink, words.usd_title(market, period), words.cost_alt(answer, period))
-
-comparisons.tabs(ranked, best, catalogs, ink, components, market, period)
+    if answer["state"] == "over":
+        st.info(
+            plain(
+                words.ways_out(plan.changes(plan.scenario_of(best), catalogs, market, period), catalogs, market, period)
+            ),
+            icon=":material/lightbulb:",
+        )
+    with st.container(horizontal=True):
+        for label, value, note in words.metrics(answer, catalogs, market, period):
+            tables.metric(label, value, note)
+    left, right = st.columns([3, 2])
+    with left:
+        shown = ranked.head(SHOWN)
+        comparisons.stacked(
+            shown,
+            chart_tables.labels(shown, catalogs),
+            catalogs,
+            ink,
+            components,
+            "Memory per GPU by component",
+            words.memory_alt(answer),
+            "memory",
+        )
+        if len(ranked) > len(shown):
+            st.caption(f"{len(shown)} of {len(ranked):,} scenarios shown, best first.")
+    with right:
+        comparisons.cost_points(
+            ranked.head(POINTS), catalogs, ink, words.usd_title(market, period), words.cost_alt(answer, period)
+        )
+    comparisons.tabs(ranked, best, catalogs, ink, components, market, period)
 
 st.subheader("Scenarios", anchor=False)
 tables.scenarios(ranked.head(1000), catalogs, period)
 with st.container(horizontal=True):
-    st.download_button(f"Scenarios as CSV ({len(frame):,} row{'s' if len(frame) > 1 else ''})", data=partial(export.to_csv, frame), file_name=words.file_name(best),
-                       mime="text/csv", on_click="ignore", icon=":material/download:", key="csv")
+    st.download_button(
+        f"Scenarios as CSV ({len(frame):,} row{'s' if len(frame) > 1 else ''})",
+        data=partial(export.to_csv, frame),
+        file_name=words.file_name(best),
+        mime="text/csv",
+        on_click="ignore",
+        icon=":material/download:",
+        key="csv",
+    )
     with st.popover("Link to this plan", icon=":material/link:"):
         st.code(words.link(st.context.url, state["query"]), language=None, wrap_lines=True)
 st.caption(plain(words.price_caption(best, catalogs, market)))

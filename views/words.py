@@ -1,4 +1,4 @@
-"""The sentences of the Plan page, from the numbers that calc gives: heading, metrics, alternative texts, the caption."""
+"""The sentences of the Plan page, from calc's numbers: heading, metrics, alternative texts, the caption."""
 
 from urllib.parse import urlencode, urlsplit
 
@@ -8,16 +8,28 @@ from views.look import COMPONENT_LABELS, FITS, gib, is_missing, percent, three, 
 MARKETS = {"on-demand": "on demand", "spot": "on spot"}
 VERBS = {"training": "trains", "inference": "runs"}
 SETTINGS = {
-    "recompute": "recompute", "optimizer": "optimizer", "loss": "loss", "precision": "precision", "tuning": "tuning",
-    "batch": "batch", "sharding": "sharding", "offload": "offload", "kv_precision": "KV cache in",
+    "recompute": "recompute",
+    "optimizer": "optimizer",
+    "loss": "loss",
+    "precision": "precision",
+    "tuning": "tuning",
+    "batch": "batch",
+    "sharding": "sharding",
+    "offload": "offload",
+    "kv_precision": "KV cache in",
 }
 
 
 def where(row, catalogs):
     """2 × p5.48xlarge, or 8 × H100 SXM5 80GB for a card that is not rented by the instance."""
     if row["instance"]:
-        return f"{row['instances_needed']:.0f} × {row['instance']}"
-    return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else f"{row['gpus']:.0f} GPU{'s' if row['gpus'] > 1 else ''}"
+        idle = "" if row["gpus"] == row["gpus_paid"] else f" ({row['gpus']:.0f} of {row['gpus_paid']:.0f} GPUs used)"
+        return f"{row['instances_needed']:.0f} × {row['instance']}{idle}"
+    return (
+        f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}"
+        if row["gpu"]
+        else f"{row['gpus']:.0f} GPU{'s' if row['gpus'] > 1 else ''}"
+    )
 
 
 def heading(answer, catalogs, market, period):
@@ -31,9 +43,18 @@ def heading(answer, catalogs, market, period):
     if answer["state"] == "unpriced":
         return f"{model} {verb} on {where(row, catalogs)}; no price {MARKETS[market]} in {row['region']} is known"
     if answer["state"] == "over":
-        return f"Nothing chosen fits {model}: the closest, {where(row, catalogs)}, is {gib(answer['over_gib'])} over per GPU"
+        gap = (
+            f"is {gib(answer['over_gib'])} over per GPU"
+            if answer["over_gib"] > 0
+            else f"leaves {gib(-answer['over_gib'])} per GPU, too little for the allocator"
+        )
+        return f"Nothing chosen fits {model}: the closest, {where(row, catalogs)}, {gap}"
     if answer["state"] == "no card":
-        return f"{model} needs {gib(answer['memory_gib'])} on each of {row['gpus']:.0f} GPUs" if row["gpus"] > 1 else f"{model} needs {gib(answer['memory_gib'])} of GPU memory"
+        return (
+            f"{model} needs {gib(answer['memory_gib'])} on each of {row['gpus']:.0f} GPUs"
+            if row["gpus"] > 1
+            else f"{model} needs {gib(answer['memory_gib'])} of GPU memory"
+        )
     return f"{model} cannot be estimated this way"
 
 
@@ -45,7 +66,11 @@ def setting(row, catalogs):
         parts += [name_of("sharding", row["sharding"], catalogs)] if row["gpus"] > 1 else []
         parts.append(f"micro-batch {row['batch']:,.0f} × {row['sequence_tokens']:,.0f} tokens")
     else:
-        parts.append(f"{row['batch']:,.0f} concurrent sequences of {row['sequence_tokens']:,.0f} tokens")
+        parts += [f"tensor parallel {row['tensor_parallel']:.0f}"] if row["tensor_parallel"] > 1 else []
+        parts.append(
+            f"{row['batch']:,.0f} concurrent sequence{'s' if row['batch'] > 1 else ''} "
+            f"of {row['sequence_tokens']:,.0f} tokens"
+        )
     return " · ".join(parts)
 
 
@@ -58,14 +83,20 @@ def change(row, catalogs, market, period):
     """One change that makes it fit, with what it then costs: '8 × 2 GPUs', 'recompute full'."""
     words = []
     for name, value in row["change"].items():
-        if name in ("tensor_parallel", "pipeline_parallel", "context_parallel", "gpu"):
+        if name in ("pipeline_parallel", "context_parallel", "gpu") or (
+            name == "tensor_parallel" and "gpus" in row["change"]
+        ):
             continue
         if name == "gpus":
             words.append(f"{value:,} GPUs")
+        elif name == "tensor_parallel":
+            words.append(f"tensor parallel {value:.0f}")
         elif name == "instance":
             words.append(str(value))
         else:
-            words.append(f"{SETTINGS.get(name, name)} {name_of(name, value, catalogs) if name != 'kv_precision' else value}")
+            words.append(
+                f"{SETTINGS.get(name, name)} {name_of(name, value, catalogs) if name != 'kv_precision' else value}"
+            )
     price = "" if is_missing(row["usd"]) else f" ({usd(row['usd'])} per {period} {MARKETS[market]})"
     return " with ".join(words) + price
 
@@ -75,16 +106,39 @@ def verdict_text(total_gib, fits):
     return f"{gib(total_gib)} {FITS[fits][1]} {word(fits)}" if fits else gib(total_gib)
 
 
+def metrics(answer, catalogs, market, period):
+    """Label, value and note of the four numbers above the fold."""
+    row, state = answer["row"], answer["state"]
+    cost = {
+        "cheapest": (usd(row["usd"]), where(row, catalogs)),
+        "unpriced": ("no price", f"{MARKETS[market]} in {row['region']}"),
+        "over": ("none", "nothing chosen fits"),
+        "no card": ("open", "choose an instance or a card"),
+    }[state]
+    return (
+        (f"Cheapest that fits, per {period}", *cost),
+        ("Memory per GPU", gib(answer["memory_gib"]), of_card(answer)),
+        ("Largest component", largest(answer), f"{gib(answer['largest_gib'])}, {percent(answer['largest_ratio'])}"),
+        ("Scenarios that fit", f"{answer['fit']} of {answer['rows']}", counts(answer)),
+    )
+
+
 def counts(answer):
-    """How many of the scenarios fit, are tight, do not, cannot be estimated."""
-    parts = [f"{answer['tight']} tight", f"{answer['do_not_fit']} do not fit"]
-    parts += [f"{answer['problems']} cannot be estimated"] if answer["problems"] else []
-    return ", ".join(parts)
+    """How many of the scenarios are tight, do not fit, name no card, cannot be estimated."""
+    open_ones = answer["rows"] - answer["fit"] - answer["tight"] - answer["do_not_fit"] - answer["problems"]
+    parts = [
+        (answer["tight"], "tight"),
+        (answer["do_not_fit"], "do not fit"),
+        (open_ones, "without a card"),
+        (answer["problems"], "cannot be estimated"),
+    ]
+    return ", ".join(f"{number} {words}" for number, words in parts if number) or "all of them"
 
 
 def memory_alt(answer):
     """The takeaway of the memory chart in under 120 characters."""
-    return f"{answer['fit'] + answer['tight']} of {answer['rows']} scenarios fit; largest component {largest(answer).lower()}, {percent(answer['largest_ratio'])}"
+    share = f"{largest(answer).lower()}, {percent(answer['largest_ratio'])}"
+    return f"{answer['fit'] + answer['tight']} of {answer['rows']} scenarios fit; largest component {share}"
 
 
 def largest(answer):
@@ -94,7 +148,11 @@ def largest(answer):
 def cost_alt(answer, period):
     """The takeaway of the cost chart."""
     row = answer["row"]
-    return f"Cheapest that fits: {usd(row['usd'])} per {period}, {gib(answer['memory_gib'])} per GPU" if answer["state"] == "cheapest" else "No scenario fits and has a price"
+    return (
+        f"Cheapest that fits: {usd(row['usd'])} per {period}, {gib(answer['memory_gib'])} per GPU"
+        if answer["state"] == "cheapest"
+        else "No scenario fits and has a price"
+    )
 
 
 def price_caption(row, catalogs, market):
@@ -110,13 +168,17 @@ def range_text(low_gib, high_gib):
 
 def of_card(answer):
     """77 % of 79.6 GiB."""
-    return range_text(answer["low_gib"], answer["high_gib"]) if is_missing(answer["card_gib"]) else f"{percent(answer['used_ratio'])} of {gib(answer['card_gib'])}"
+    return (
+        range_text(answer["low_gib"], answer["high_gib"])
+        if is_missing(answer["card_gib"])
+        else f"{percent(answer['used_ratio'])} of {gib(answer['card_gib'])}"
+    )
 
 
 def ways_out(changes, catalogs, market, period):
     """The two cheapest single changes that make it fit."""
     if not len(changes):
-        return "No single change of setting, GPU count or instance makes it fit; try a larger GPU count with ZeRO 3, or a smaller model."
+        return "No single change of setting, GPU count or instance makes it fit; try two at once, or a smaller model."
     cheapest = [change(row, catalogs, market, period) for _, row in changes.head(2).iterrows()]
     return "It would fit with " + ", or with ".join(cheapest) + "."
 
@@ -146,7 +208,9 @@ def instances(holding, rows, scenario, catalogs):
         priced = holding[holding[column].notna()].sort_values(column)
         if len(priced):
             row = priced.iloc[0]
-            said.append(f"cheapest {market}: {row['instances_needed']:.0f} × {row['instance']} for {usd(row[column])} per hour")
+            said.append(
+                f"cheapest {market}: {row['instances_needed']:.0f} × {row['instance']} for {usd(row[column])} per hour"
+            )
     return "; ".join(said) + ". " + (spread(scenario) if scenario["gpus"] else "")
 
 
@@ -154,7 +218,11 @@ def spread(scenario):
     """How further GPUs are used in tables over GPU counts."""
     if scenario["work"] == "inference":
         return "Further GPUs divide each layer (tensor parallel, up to 8), then the layers."
-    return "Further GPUs divide the state (ZeRO 3)." if scenario["sharding"] == "none" else "Further GPUs share by the chosen sharding."
+    return (
+        "Further GPUs divide the state (ZeRO 3)."
+        if scenario["sharding"] == "none"
+        else "Further GPUs share by the chosen sharding."
+    )
 
 
 def fits_on(held, rows, scenario):
