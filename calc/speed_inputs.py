@@ -1,6 +1,7 @@
 """Columns that time and cost read beside the joined table: by card, software and precision, assumptions, indicators."""
 
 import numpy as np
+import pandas as pd
 
 from calc.speed_catalogs import speed_tables
 
@@ -41,14 +42,14 @@ def _take(table, frame, ids, names, prefix):
 
 
 def _add_indicators(table):
-    def is_one_of(name, *words):
-        return np.isin(table[name].astype(str), words).astype(float)
+    def marks(name, wanted):
+        codes, words = pd.factorize(table[name])
+        return np.array([float(wanted(str(word))) for word in words])[codes]
 
-    table["is_causal"] = is_one_of("model_kind", *CAUSAL_KINDS)
-    table["computes_all_scores"] = is_one_of("attention", "eager")
-    table["logits_of_all"] = is_one_of("logits", "all")
-    table["compiles"] = is_one_of("compile", "yes")
-    table["offloads_optimizer"] = is_one_of("offload", "optimizer", "all") * table["trains"]
-    table["offloads_activations"] = is_one_of("offload", "activations", "all") * table["trains"]
-    precisions, at = np.unique(table["precision"].astype(str), return_inverse=True)
-    table["computes_bf16"] = np.array([float(name.startswith("bf16")) for name in precisions])[at]
+    table["is_causal"] = marks("model_kind", CAUSAL_KINDS.__contains__)
+    table["computes_all_scores"] = marks("attention", "eager".__eq__)
+    table["logits_of_all"] = marks("logits", "all".__eq__)
+    table["compiles"] = marks("compile", "yes".__eq__)
+    table["offloads_optimizer"] = marks("offload", ("optimizer", "all").__contains__) * table["trains"]
+    table["offloads_activations"] = marks("offload", ("activations", "all").__contains__) * table["trains"]
+    table["computes_bf16"] = marks("precision", lambda name: name.startswith("bf16"))

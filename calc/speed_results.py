@@ -44,7 +44,7 @@ def tokens_per_second(trains, step_tokens, step_seconds, serving_tokens_per_seco
 
 
 def tokens_per_second_per_gpu(tokens_per_second, gpus):
-    """The same, of one GPU. [tokens/s]"""
+    """The same, of one GPU."""
     return tokens_per_second / gpus
 
 

@@ -4,6 +4,7 @@ Assumptions stand in catalogs/assumptions.yaml. One instance interrupted stops t
 """
 
 import numpy as np
+import pandas as pd
 
 from calc.evaluate import evaluate_all
 
@@ -20,8 +21,8 @@ BAND_RATIOS = {
 
 def interruption_ratio(interruption_band, interruption_month_ratio, interruption_unknown_ratio):
     """Share of spot instances taken back in a month: one's own, else the middle of AWS's band, else the assumption."""
-    bands, at = np.unique(np.asarray(interruption_band, dtype=str), return_inverse=True)
-    middle = np.array([BAND_RATIOS.get(band, np.nan) for band in bands])[at].reshape(np.shape(interruption_band))
+    at, bands = pd.factorize(np.asarray(interruption_band, dtype=object))
+    middle = np.array([BAND_RATIOS.get(band, np.nan) for band in bands])[at]
     middle = np.where(np.isnan(middle), interruption_unknown_ratio, middle)
     return np.where(interruption_month_ratio > 0, interruption_month_ratio, middle)
 
