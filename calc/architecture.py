@@ -14,12 +14,13 @@ from calc.evaluate import evaluate_all
 from calc.families import COMMON, FAMILIES
 
 # Sizes that an entry leaves out where its model does not have them.
-ABSENT = {"window_tokens": math.inf, "channels": 3} | dict.fromkeys(
+ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys(
     [
         *("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "max_position", "tied"),
         *("windowed_layers", "dense_layers", "windowed_dense_layers", "encoder_layers", "decoder_layers"),
         *("experts", "experts_per_token", "expert_ffn", "shared_ffn"),
         *("kv_latent_rank", "rope_head_dim", "query_latent_rank", "relative_positions", "position_projections"),
+        *("value_head_dim", "embedding_width", "text_width", "cross_attention"),
         *("mel_bins", "source_positions", "classes", "image", "patch"),
         *("text_layers", "text_hidden", "text_heads", "text_ffn", "projection"),
     ],
@@ -46,8 +47,9 @@ STACK_COLUMNS = (
 def sizes_of(entry):
     """All sizes and traits of a model: what its entry says, else its family, else that it has none."""
     sizes = {**ABSENT, **COMMON, **FAMILIES[entry["model_type"]], **entry}
-    text_width = sizes["text_hidden"] or sizes["hidden"]
-    sizes = {"embedding_width": text_width, "value_head_dim": sizes["head_dim"], **sizes, "text_width": text_width}
+    sizes["text_width"] = sizes["text_hidden"] or sizes["hidden"]
+    sizes["embedding_width"] = sizes["embedding_width"] or sizes["text_width"]
+    sizes["value_head_dim"] = sizes["value_head_dim"] or sizes["head_dim"]
     return {name: int(value) if isinstance(value, bool) else value for name, value in sizes.items()}
 
 
@@ -109,7 +111,7 @@ WIDTHS = {
 def stacks_of(sizes):
     """One table of numbers per stack that has layers: its sizes and every formula of a block and of its adapters."""
     for own in STACKS[sizes["kind"]](sizes):
-        stack = {"side": "tokens", "caches": 1, "cross_attention": 0, **sizes, **own}
+        stack = {"side": "tokens", **sizes, **own}
         stack |= {width: stack[size] for width, size in WIDTHS.items()}
         if stack["layers"]:
             yield evaluate_all((*block_parameters.FORMULAS, *adapters.FORMULAS), stack)

@@ -55,11 +55,11 @@ def read_config(config, model_id):
     return {**about, **entry}
 
 
-def custom_entry(hidden, layers, heads, kv_heads, ffn, vocab):
+def custom_entry(hidden, layers, heads, kv_heads, ffn, vocab, name):
     """The entry of a Llama-like model of six sizes whose head is not tied to its embedding."""
     sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
     sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
-    return {**read_config({"model_type": "llama", **sizes}, "custom sizes"), "source": "six sizes given by hand"}
+    return {**read_config({"model_type": "llama", **sizes}, name), "source": "six sizes given by hand"}
 
 
 def _text_part(config, model_id):

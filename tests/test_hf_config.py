@@ -1,0 +1,151 @@
+"""A Hugging Face config becomes a model that counts as its class does; a wrong one is refused in one sentence."""
+
+import json
+import random
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from calc.adapters import COLUMNS as ADAPTER_COLUMNS
+from calc.architecture import model_table
+from calc.hf_config import ConfigError, custom_entry, read_config, read_config_text
+
+RECORDED = Path(__file__).parent / "recorded"
+COUNTS = yaml.safe_load((RECORDED / "counts.yaml").read_text("utf-8"))
+CATALOG = yaml.safe_load((RECORDED.parents[1] / "catalogs/models.yaml").read_text("utf-8"))["models"]
+
+
+def lines(name):
+    return [json.loads(line) for line in (RECORDED / name).read_text("utf-8").splitlines()]
+
+
+SMALL = lines("small_configs.jsonl")
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "intermediate_size": 128,
+    "vocab_size": 100,
+}
+MIXTRAL = {**LLAMA, "model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2}
+QWEN3 = {**LLAMA, "model_type": "qwen3"}
+
+
+def counted(entry):
+    models, _ = model_table({"it": entry})
+    return models.loc["it", "parameters"]
+
+
+def recorded(name):
+    return read_config_text((RECORDED / f"configs/{name}.json").read_text("utf-8"), name)
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_published_configs_count_as_their_classes(name):
+    assert counted(recorded(name)) == COUNTS[name]["parameters"] + COUNTS[name].get("own_head", 0)
+
+
+def test_every_recorded_config_has_its_count():
+    assert {path.stem for path in (RECORDED / "configs").glob("*.json")} == set(COUNTS)
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case["config"]["model_type"])
+def test_made_up_configs_count_as_their_classes(case):
+    assert counted(read_config(case["config"], "made-up")) == case["parameters"]
+
+
+@pytest.mark.parametrize("case", lines("adapters.jsonl"), ids=lambda case: case["config"]["model_type"])
+def test_all_linear_adapts_what_peft_adapts(case):
+    models, stacks = model_table({"it": read_config(case["config"], "it")})
+    assert stacks["layers"] @ stacks[list(ADAPTER_COLUMNS)].sum(axis=1) == case["inside"]
+    assert models.loc["it", "outside_adapter_width"] == case["outside"]
+
+
+@pytest.mark.parametrize("name", sorted(set(COUNTS) & set(CATALOG)))
+def test_a_config_makes_the_model_of_the_catalog(name):
+    models, stacks = model_table({name: CATALOG[name]})
+    read_models, read_stacks = model_table({name: recorded(name)})
+    pd.testing.assert_frame_equal(read_stacks, stacks)
+    about = ["name", "family", "model_type", "hf_repo", "source", "checked_on", "notes", "max_position"]
+    pd.testing.assert_frame_equal(read_models.drop(columns=about), models.drop(columns=about))
+
+
+def test_the_text_part_of_a_config_of_several_parts_is_read_and_said_to_be():
+    assert "text part alone" in recorded("gemma-3-4b")["notes"]
+    assert recorded("gemma-3-1b")["notes"] == ""
+
+
+def test_windows_by_layer():
+    windowed = recorded("ministral-8b")
+    assert (windowed["windowed_layers"], windowed["window_tokens"]) == (27, 32768)
+    assert recorded("qwen2-windowed")["windowed_layers"] == 7
+    assert "windowed_layers" not in recorded("qwen2.5-7b")
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ("{", ["not JSON", "line 1"]),
+        ("[1]", ["JSON object"]),
+        ({}, ["model_type is missing"]),
+        ({"peft_type": "LORA", "r": 16}, ["model_type is missing", "adapter"]),
+        ({"model_type": "mamba2", "hidden_size": 64}, ["mamba2", "not covered", "llama"]),
+        ({**LLAMA, "hidden_size": None}, ["hidden_size is missing"]),
+        ({key: LLAMA[key] for key in LLAMA if key != "num_hidden_layers"}, ["num_hidden_layers is missing"]),
+        ({key: LLAMA[key] for key in LLAMA if key != "vocab_size"}, ["vocab_size is missing"]),
+        ({**LLAMA, "num_hidden_layers": "32"}, ["num_hidden_layers", '"32"', "whole number"]),
+        ({**LLAMA, "num_hidden_layers": 10**6}, ["num_hidden_layers", "at most"]),
+        ({**LLAMA, "hidden_size": 0}, ["hidden_size is 0"]),
+        ({**LLAMA, "vocab_size": -5}, ["vocab_size is -5"]),
+        ({**LLAMA, "intermediate_size": 1e30}, ["intermediate_size"]),
+        ({**LLAMA, "hidden_size": 64.5}, ["hidden_size is 64.5"]),
+        ({**LLAMA, "num_key_value_heads": 3}, ["heads (8)", "(3)", "not a multiple"]),
+        ({**LLAMA, "hidden_size": 60}, ["hidden size (60)", "not a multiple"]),
+        ({**LLAMA, "tie_word_embeddings": "yes"}, ["tie_word_embeddings", "true or false"]),
+        ({**MIXTRAL, "num_experts_per_tok": 9}, ["9 experts per token", "4"]),
+        ({**QWEN3, "use_sliding_window": True, "layer_types": ["full_attention"]}, ["layer_types", "2 layers"]),
+        ({**QWEN3, "layer_types": ["full_attention", "linear_attention"]}, ["linear_attention", "not covered"]),
+    ],
+)
+def test_a_wrong_config_is_refused_in_one_sentence(config, words):
+    text = config if isinstance(config, str) else json.dumps(config)
+    with pytest.raises(ConfigError) as caught:
+        read_config_text(text, "my-model")
+    sentence = str(caught.value)
+    assert sentence.startswith("my-model: ")
+    assert sentence.endswith(".")
+    assert all(word in sentence for word in words), sentence
+
+
+def test_forms_that_no_block_covers_are_refused():
+    falcon = {key: value for key, value in LLAMA.items() if key != "num_key_value_heads"} | {"model_type": "falcon"}
+    with pytest.raises(ConfigError, match="parallel_attn"):
+        read_config({**falcon, "parallel_attn": False}, "falcon-rw")
+
+
+def test_how_a_checkpoint_is_stored_is_not_read():
+    plain = read_config(LLAMA, "it")
+    stored = {"torch_dtype": "int7", "quantization_config": {"bits": "many"}, "an_unknown_field": 1}
+    assert read_config({**LLAMA, **stored}, "it") == plain
+
+
+def test_nothing_that_json_can_hold_breaks_the_reader():
+    dice = random.Random(7)
+    values = [None, "abc", -1, 0, 1.5, 1e30, [], [1], {}, {"a": 1}, True, float("nan"), 7]
+    for _ in range(1500):
+        config = json.loads(json.dumps(dice.choice(SMALL)["config"]))
+        config[dice.choice([*config, "layer_types", "sliding_window", "no_rope_layers"])] = dice.choice(values)
+        with suppress(ConfigError):
+            assert counted(read_config(config, "it")) > 0
+
+
+def test_six_sizes_by_hand_make_a_llama():
+    entry = custom_entry(hidden=4096, layers=32, heads=32, kv_heads=8, ffn=14336, vocab=128256, name="mine")
+    assert counted(entry) == 8030261248
+    with pytest.raises(ConfigError, match="not a multiple"):
+        custom_entry(hidden=4096, layers=32, heads=32, kv_heads=7, ffn=14336, vocab=128256, name="mine")

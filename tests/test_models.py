@@ -1,0 +1,102 @@
+"""The catalog of models: counts computed from the architecture are the known ones, and the tables hold together."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from calc.architecture import MODEL_COLUMNS, STACK_COLUMNS, model_table
+
+ROOT = Path(__file__).parent
+CATALOG = yaml.safe_load((ROOT.parent / "catalogs/models.yaml").read_text("utf-8"))["models"]
+BLOCKS = yaml.safe_load((ROOT.parent / "catalogs/blocks.yaml").read_text("utf-8"))["blocks"]
+MODELS, STACKS = model_table(CATALOG)
+COUNTED = yaml.safe_load((ROOT / "published/parameters.yaml").read_text("utf-8"))
+CACHES = yaml.safe_load((ROOT / "published/kv_cache.yaml").read_text("utf-8"))
+CHECKED = {model: entry["check"] for model, entry in CATALOG.items() if "check" in entry}
+ESTIMATED = [model for model, entry in CATALOG.items() if "refused" not in entry]
+
+
+def stacks_of(model):
+    return STACKS[STACKS["model"] == model]
+
+
+@pytest.mark.parametrize("model", COUNTED)
+def test_counts_are_those_of_the_class_in_transformers(model):
+    counted = COUNTED[model]
+    row = MODELS.loc[model]
+    assert row["parameters"] == counted["parameters"]
+    assert row["active_parameters"] == counted["active"]
+    assert row["embedding_parameters"] == counted["embedding"]
+
+
+@pytest.mark.parametrize("model", CHECKED)
+def test_counts_are_those_that_others_give(model):
+    check = CHECKED[model]
+    assert MODELS.loc[model, "parameters"] + check.get("difference", 0) == check["parameters"]
+
+
+def test_most_models_have_a_count_to_check_against():
+    assert len(set(ESTIMATED) & (set(CHECKED) | set(COUNTED))) >= 105
+    assert sum("difference" not in check for check in CHECKED.values()) >= 90
+
+
+@pytest.mark.parametrize("model", CACHES)
+def test_the_cache_is_the_one_that_transformers_keeps(model):
+    stacks = stacks_of(model)
+    for tokens, cache_bytes in CACHES[model].items():
+        # A windowed layer keeps the window less the token being computed, and an 8-byte count of what it has seen.
+        kept = np.minimum(tokens, stacks["window_tokens"] - 1)
+        source = MODELS.loc[model, "fixed_tokens"] or tokens
+        elements = stacks["cached_elements_per_token"] * kept + stacks["cross_cached_elements_per_token"] * source
+        counters = 8 * stacks["layers"][np.isfinite(stacks["window_tokens"])].sum()
+        assert 2 * (stacks["layers"] * elements).sum() + counters == cache_bytes, tokens
+
+
+def test_blocks_and_what_is_outside_them_sum_to_the_model():
+    held = (STACKS["layers"] * STACKS["block_parameters"]).groupby(STACKS["model"]).sum()
+    assert (held + MODELS["outside_parameters"].dropna() == MODELS["parameters"].dropna()).all()
+
+
+def test_a_part_is_never_more_than_its_whole():
+    assert (STACKS["block_linear_parameters"] <= STACKS["block_parameters"]).all()
+    assert (STACKS["block_expert_parameters"] <= STACKS["block_parameters"]).all()
+    assert (STACKS["block_largest_matrix"] <= STACKS["block_linear_parameters"]).all()
+    assert (MODELS["active_parameters"].dropna() <= MODELS["parameters"].dropna()).all()
+    assert (STACKS[["layers", "hidden", "heads", "head_dim", "block_parameters"]] > 0).all(axis=None)
+
+
+def test_refused_models_are_listed_with_a_sentence_and_without_counts():
+    refused = MODELS[MODELS["refused"] != ""]
+    assert len(refused) == len(CATALOG) - len(ESTIMATED) > 0
+    assert refused["refused"].str.endswith(".").all()
+    assert refused["parameters"].isna().all()
+    assert not STACKS["model"].isin(refused.index).any()
+
+
+def test_every_block_is_one_of_the_catalog_of_blocks():
+    assert set(STACKS["block"]) <= {block["id"] for block in BLOCKS}
+
+
+def test_columns_are_complete():
+    assert tuple(MODELS.columns) == MODEL_COLUMNS
+    assert tuple(STACKS.columns) == STACK_COLUMNS
+    assert not STACKS.isna().any(axis=None)
+
+
+def test_layers_differ_where_windows_and_experts_do():
+    maverick = stacks_of("llama-4-maverick-17b-128e").set_index("stack")["layers"]
+    assert dict(maverick) == {"dense-windowed": 24, "moe": 12, "moe-windowed": 12}
+    gemma = stacks_of("gemma-3-27b").set_index("stack")["layers"]
+    assert dict(gemma) == {"dense": 10, "dense-windowed": 52}
+    whisper = stacks_of("whisper-large-v3-turbo").set_index("stack")["layers"]
+    assert dict(whisper) == {"encoder": 32, "decoder": 4}
+
+
+def test_latent_attention_caches_its_latent():
+    assert (stacks_of("deepseek-v3")["cached_elements_per_token"] == 512 + 64).all()
+
+
+def test_names_are_told_apart():
+    assert MODELS["name"].is_unique
