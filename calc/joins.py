@@ -8,6 +8,7 @@ from pandas import Index
 
 from calc.blocks import FORMATS, kind_numbers
 from calc.families import COMMON, FAMILIES
+from calc.scenarios import quoted
 
 BYTES_OF_FORMAT = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0}
 SIDES = ("tokens", "source", "fixed")
@@ -75,13 +76,15 @@ def _find(catalogs, name, ids, problems, column, optional=False):
     known = getattr(catalogs, name).index
     at = known.get_indexer(ids)
     missing = (at < 0) & (ids != "")
-    offer = ", ".join(list(known[:6])) + (", ..." if len(known) > 6 else "")
-    problems.add(missing, lambda row: f"{column} '{ids[row]}' is not in the catalog; choose one such as {_nearest(ids[row], known) or offer}.")
+    offer = ", ".join(list(known[:6]))
+    problems.add(missing, lambda row: f"{column} '{quoted(ids[row])}' is not in the catalog; choose one such as {_nearest(ids[row], known) or offer}.")
     return at if optional else np.maximum(at, 0)
 
 
 def _nearest(word, known):
-    return ", ".join(get_close_matches(str(word), list(known), n=3, cutoff=0.5))
+    begun = str(word).lower()
+    holding = sorted((one for one in known if begun in one), key=lambda one: (not one.startswith(begun), one))
+    return ", ".join((holding or get_close_matches(str(word)[:60].lower(), list(known), n=3, cutoff=0.5))[:3])
 
 
 def _take(catalogs, name, wanted, at, prefix=""):
@@ -177,7 +180,7 @@ def _join_adapters(table, problems):
     words, found = np.unique(table["lora_targets"].astype(str), return_inverse=True)
     chosen = [TARGETS.get(word) or tuple(word.split("+")) for word in words]
     known = np.array([word in TARGETS or all(name in PROJECTIONS for name in names) for word, names in zip(words, chosen, strict=True)])
-    problems.add(~known[found] & (table["adapts"] > 0), lambda row: f"lora_targets '{table['lora_targets'][row]}' is not known; use attention, all-linear, or projections such as q+v.")
+    problems.add(~known[found] & (table["adapts"] > 0), lambda row: f"lora_targets '{quoted(table['lora_targets'][row])}' is not known; use attention, all-linear, or projections such as q+v.")
     for projection in ADAPTED:
         table[f"adapts_{projection}"] = np.array([float(projection in names) for names in chosen])[found] * table["adapts"]
 
@@ -195,7 +198,7 @@ def join_hardware(table, catalogs, problems):
     table["gpu_memory_bytes"] = np.where(at >= 0, share, table["gpu_memory_bytes"])
     keys, regions = price_keys(catalogs)
     unknown = np.array([region not in regions for region in table["region"]])
-    problems.add(unknown, lambda row: f"region '{table['region'][row]}' has no GPU prices in the catalog; choose one such as {_nearest(table['region'][row], regions) or 'us-east-1'}.")
+    problems.add(unknown, lambda row: f"region '{quoted(table['region'][row])}' has no GPU prices in the catalog; choose one such as {_nearest(table['region'][row], regions) or 'us-east-1'}.")
     price = keys.get_indexer(table["instance"] + "|" + table["region"])
     table.update(_take(catalogs, "prices", PRICE_COLUMNS, price))
     table.update({name: words_of(catalogs, "prices", name)[price] for name in PRICE_WORDS})

@@ -103,8 +103,18 @@ def as_frame(table):
         raise TableError(f"The table has no column 'model' (its columns: {', '.join(map(str, frame.columns[:8]))}); name the model of each row in it.")
     doubled = frame.columns[frame.columns.duplicated()]
     if len(doubled):
-        raise TableError(f"The column '{doubled[0]}' stands twice in the table; keep one of them.")
+        raise TableError(f"The column '{quoted(doubled[0])}' stands twice in the table; keep one of them.")
+    for column in frame.columns:
+        name = "_".join(str(column).lower().split())
+        if name != column and name in BY_NAME and name not in frame.columns:
+            raise TableError(f"The column '{quoted(column)}' would not be read; write its name as {name}.")
     return frame
+
+
+def quoted(value):
+    """A cell as a sentence quotes it: on one line, at most 60 characters."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def read_inputs(frame, problems):
@@ -130,7 +140,7 @@ def _cells(frame, name):
 
 
 def _read_text(column, cells, problems):
-    codes, found = pd.factorize(cells, use_na_sentinel=True)
+    codes, found = _factorized(cells)
     words = np.array([str(value).strip() for value in found] + [""], dtype=object)
     if column.kind == "choice":
         words = np.array([word.lower() for word in words], dtype=object)
@@ -138,7 +148,7 @@ def _read_text(column, cells, problems):
     text = words[codes]
     if column.kind == "choice":
         allowed = np.array([word in column.choices or word == column.default for word in words])
-        problems.add(~allowed[codes], lambda row: f"{column.name} '{text[row]}' is not known; use {' or '.join(column.choices)}.")
+        problems.add(~allowed[codes], lambda row: f"{column.name} '{quoted(text[row])}' is not known; use {' or '.join(column.choices)}.")
     elif column.name == "scenario":
         unsafe = np.array([word[:1] in "=+-@\t" and word != "" for word in words])
         problems.add(unsafe[codes], "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with a letter.")
@@ -146,7 +156,7 @@ def _read_text(column, cells, problems):
 
 
 def _read_number(column, cells, problems):
-    codes, found = pd.factorize(cells, use_na_sentinel=True)
+    codes, found = _factorized(cells)
     if cells.dtype.kind in "if":
         values = cells.to_numpy(dtype=float)
         blank = np.isnan(values)
@@ -157,9 +167,17 @@ def _read_number(column, cells, problems):
     least = (values >= 0) if column.kind == "amount" else (values > 0)
     whole = (column.kind != "count") | (values == np.floor(values))
     wrong = ~blank & ~(least & (values <= HUGE) & whole)
-    problems.add(wrong, lambda row: f"{column.name} '{cells.iloc[row]}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell.")
+    problems.add(wrong, lambda row: f"{column.name} '{quoted(cells.iloc[row])}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell.")
     default = np.nan if column.default is None else float(column.default)
     return np.where(blank | wrong, default, values)
+
+
+def _factorized(cells):
+    """Codes and distinct values of a column; lists and the like in it count as their text."""
+    try:
+        return pd.factorize(cells, use_na_sentinel=True)
+    except TypeError:
+        return pd.factorize(cells.map(str, na_action="ignore"), use_na_sentinel=True)
 
 
 def _number(word):
