@@ -13,6 +13,7 @@ import pytest
 from calc import architecture, families, load_catalogs, scenarios
 from calc.columns import GLOSSARY
 from calc.origins import ORIGINS
+from calc.speed_catalogs import speed_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("calc", "views", "refresh", "tests", "validation")
@@ -113,12 +114,15 @@ def catalog_columns():
     names = {prefixes.get(table, "") + name for table in tables for name in getattr(catalogs, table).columns}
     traits = {name for family in families.FAMILIES.values() for name in family}
     names |= set(catalogs.stacks.columns)  # bare while the stack itself is counted
+    times = speed_tables()
+    for prefix, table in (("card_", times.utilization), ("engine_", times.engines), ("kernel_", times.kernels)):
+        names |= {prefix + name for name in table.columns}
     return names | traits | set(architecture.ABSENT) | set(families.COMMON)
 
 
 def test_every_column_that_a_formula_reads_is_known():
     """It is a scenario column, a column of a catalog, what another formula makes, or in the glossary."""
-    known = {*scenarios.BY_NAME, *catalog_columns(), *formulas(), *GLOSSARY, *origin_columns()}
+    known = {*scenarios.inputs_by_name(), *catalog_columns(), *formulas(), *GLOSSARY, *origin_columns()}
     read = {name for formula in formulas().values() for name in inspect.signature(formula).parameters}
     assert sorted(read - known) == []
 
