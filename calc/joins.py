@@ -76,8 +76,8 @@ def _find(catalogs, name, ids, problems, column, optional=False):
     known = getattr(catalogs, name).index
     at = known.get_indexer(ids)
     missing = (at < 0) & (ids != "")
-    offer = ", ".join(list(known[:6]))
-    problems.add(missing, lambda row: f"{column} '{quoted(ids[row])}' is not in the catalog; choose one such as {_nearest(ids[row], known) or offer}.")
+    offers = {word: _nearest(word, known) or ", ".join(known[:6]) for word in set(ids[missing])}
+    problems.add(missing, lambda row: f"{column} '{quoted(ids[row])}' is not in the catalog; choose one such as {offers[ids[row]]}.")
     return at if optional else np.maximum(at, 0)
 
 
@@ -198,7 +198,8 @@ def join_hardware(table, catalogs, problems):
     table["gpu_memory_bytes"] = np.where(at >= 0, share, table["gpu_memory_bytes"])
     keys, regions = price_keys(catalogs)
     unknown = np.array([region not in regions for region in table["region"]])
-    problems.add(unknown, lambda row: f"region '{quoted(table['region'][row])}' has no GPU prices in the catalog; choose one such as {_nearest(table['region'][row], regions) or 'us-east-1'}.")
+    offers = {word: _nearest(word, regions) or "us-east-1" for word in set(table["region"][unknown])}
+    problems.add(unknown, lambda row: f"region '{quoted(table['region'][row])}' has no GPU prices in the catalog; choose one such as {offers[table['region'][row]]}.")
     price = keys.get_indexer(table["instance"] + "|" + table["region"])
     table.update(_take(catalogs, "prices", PRICE_COLUMNS, price))
     table.update({name: words_of(catalogs, "prices", name)[price] for name in PRICE_WORDS})
