@@ -126,7 +126,7 @@ def _read_product(item, region, wanted, scope, found):
         return
     if instance not in wanted:
         if attributes.get("instanceFamily") == "GPU instance" and scope.wants(instance) and instance not in scope.known:
-            found.note(f"{instance} is sold in {region}, but its card is not in gpus.yaml: add the card first")
+            found.note(f"{instance} is sold, but its card is not in gpus.yaml: add the card first")
         return
     found.regions[region] = attributes.get("location", region).rpartition("(")[2].rstrip(")")
     prices = [price for term in terms.get("OnDemand", {}).values() for price in _usd(term)]

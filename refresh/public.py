@@ -79,7 +79,7 @@ def _wanted(row, region, scope, found):
     if row.get("Currency") != "USD" or not scope.wants(instance):
         return False
     if instance not in scope.known and row.get("Instance Family") == "GPU instance":
-        found.note(f"{instance} is sold in {region} and new: its shape comes in when the refresh runs with credentials")
+        found.note(f"{instance} is sold and new: its shape comes in when the refresh runs with credentials")
     return instance in scope.known
 
 
