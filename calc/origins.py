@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calc.columns import COMPONENTS as OUR_COMPONENTS
+from calc.estimate import estimate, prepare
 from calc.evaluate import evaluate_all
 from calc.origin_formulas import COMPONENTS, TOTALS
+from calc.scenarios import as_frame
 
 SIXTEEN_BITS = dict.fromkeys(("bf16", "fp16", "bf16-mixed", "fp16-mixed", "bf16-master", "fp16-master"), 2)
 FOUR_BITS = dict.fromkeys(("int4", "nf4", "nf4-dq", "gptq-4bit", "awq-4bit"), 0.5)
@@ -146,3 +149,32 @@ def origin_columns(origin, table):
 def origins(table):
     """All four systems for a table of scenarios (a dict of arrays): a dict of columns."""
     return {name: column for origin in ORIGINS for name, column in origin_columns(origin, table).items()}
+
+
+def beside_ours(scenario, catalogs):
+    """Our estimate of one scenario and what each system says: rows of system, component, bytes; NaN where it cannot.
+
+    `low_bytes` and `high_bytes` are the range that the system itself states, if it states one.
+    """
+    ours = estimate(dict(scenario), catalogs, solve=False)
+    _, table, _ = prepare(as_frame(dict(scenario)), catalogs)
+    table["trained_parameters"] = np.array([ours["trained_parameters"]])
+    said = {name: column[0] for name, column in origins(table).items()}
+    parts = {name: ours[name] for name in OUR_COMPONENTS}
+    low, high = ours["memory_low_bytes"], ours["memory_high_bytes"]
+    rows = [_system("ours", "Headroom", parts, low, high, ours["problem"], "")]
+    for origin in ORIGINS:
+        prefix = f"origin_{origin.letter}_"
+        parts = {formula.__name__.removeprefix(prefix): said[formula.__name__] for formula in origin.components}
+        low, high = (said.get(f"{prefix}{end}_bytes", np.nan) for end in ("low", "high"))
+        rows.append(_system(origin.letter, origin.title, parts, low, high, said[f"{prefix}problem"], origin.leaves_out))
+    return pd.concat(rows, ignore_index=True)
+
+
+def _system(system, title, parts, low_bytes, high_bytes, problem, leaves_out):
+    """The rows of one system."""
+    return pd.DataFrame({
+        "system": system, "title": title, "component": list(parts), "bytes": list(parts.values()),
+        "total_bytes": sum(parts.values()), "low_bytes": low_bytes, "high_bytes": high_bytes, "problem": problem,
+        "leaves_out": leaves_out,
+    })

@@ -1,0 +1,156 @@
+"""Numbers that remember how they were made: a formula run on them returns its value together with its own equation.
+
+The formulas of this package are plain functions of arrays; given `Traced` columns they run as they are. `text` writes
+the equation down by name or with numbers put in, `live` leaves out what is idle: zeros, factors of one, other branches.
+"""
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+INFIX = {"add": (" + ", 1), "subtract": (" - ", 1), "multiply": (" · ", 2), "divide": (" / ", 2), "power": ("^", 3)}
+COMPARED = {"greater": ">", "greater_equal": "≥", "less": "<", "less_equal": "≤", "equal": "=", "not_equal": "≠",
+            "bitwise_or": "or", "bitwise_and": "and", "logical_or": "or", "logical_and": "and"}
+SHORT = {"maximum": "max", "minimum": "min"}
+PASSED_ON = ("astype", "asarray", "broadcast_to")
+
+
+class Traced(NDArrayOperatorsMixin):
+    """An array with the operation and the operands that it came from, or the name of the column that it is."""
+
+    def __init__(self, value, name="", op="", parts=()):
+        self.value, self.name, self.op, self.parts = np.asarray(value), name, op, tuple(parts)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return Traced(getattr(ufunc, method)(*_plain(inputs), **options), op=ufunc.__name__, parts=inputs)
+
+    def __array_function__(self, function, types, inputs, options):
+        return Traced(function(*_plain(inputs), **options), op=function.__name__, parts=inputs)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.value, dtype=dtype)
+
+    def __getitem__(self, key):
+        value = self.value[_plain(key)]
+        return Traced(value, name=self.name) if self.name else Traced(value, op="item", parts=(self,))
+
+    def __len__(self):
+        return len(self.value)
+
+    def astype(self, kind):
+        return Traced(self.value.astype(kind), op="astype", parts=(self,))
+
+    @property
+    def shape(self):
+        return self.value.shape
+
+    @property
+    def dtype(self):
+        return self.value.dtype
+
+
+def _plain(operand):
+    """The operand without its memory."""
+    if isinstance(operand, Traced):
+        return operand.value
+    return type(operand)(_plain(each) for each in operand) if isinstance(operand, tuple | list) else operand
+
+
+def _all(value, number):
+    value = _plain(value)
+    return np.asarray(value).dtype.kind in "bif" and bool(np.all(np.equal(value, number)))
+
+
+def live(node):
+    """The equation as it counts today: terms of zero, factors of one and branches not taken are left out."""
+    if not isinstance(node, Traced) or node.name:
+        return node
+    parts = node.parts
+    if node.op in PASSED_ON or (node.op in ("sum", "max") and len(parts[0]) == 1):
+        return live(parts[0])
+    if _all(node, 0):
+        return 0
+    if node.op in ("where", "select", "maximum", "minimum"):
+        taken = _branch(node.op, parts)
+        if taken is not None:
+            return live(taken)
+    if node.op in ("add", "subtract") and _all(parts[1], 0):
+        return live(parts[0])
+    if node.op in ("multiply", "divide") and _all(parts[1], 1):
+        return live(parts[0])
+    if (node.op == "add" and _all(parts[0], 0)) or (node.op == "multiply" and _all(parts[0], 1)):
+        return live(parts[1])
+    return Traced(node.value, op=node.op, parts=[live(part) if isinstance(part, Traced) else part for part in parts])
+
+
+def _branch(op, parts):
+    """The operand that a choice comes down to, None where rows or stacks differ."""
+    if op in SHORT:
+        larger, smaller = (np.all(np.greater_equal(*_plain(pair))) for pair in (parts, parts[::-1]))
+        first = larger if op == "maximum" else smaller
+        return parts[0] if first else parts[1] if larger or smaller else None
+    conditions, choices = (parts[:1], parts[1:2]) if op == "where" else parts[:2]
+    for condition, choice in zip(conditions, choices, strict=True):
+        if np.all(_plain(condition)):
+            return choice
+        if np.any(_plain(condition)):
+            return None
+    return parts[2] if len(parts) > 2 else 0
+
+
+def reads(node):
+    """The names of the columns in an equation, in the order of its terms."""
+    if isinstance(node, Traced):
+        return [node.name] if node.name else list(dict.fromkeys(name for part in node.parts for name in reads(part)))
+    return [name for part in node for name in reads(part)] if isinstance(node, tuple | list) else []
+
+
+def text(node, written=None):
+    """An equation in names, or with numbers put in as `written(name, value)` writes them."""
+    return _text(node, written)[0]
+
+
+def _text(node, written):
+    """The text of an equation and how tightly its outermost operation binds."""
+    if not isinstance(node, Traced):
+        return (str(node) if isinstance(node, str | tuple | list) else number("", node)), 9
+    if node.name:
+        return (written(node.name, node.value) if written else node.name), 9
+    if not node.op:
+        return number("", node.value), 9
+    if node.op in PASSED_ON or node.op == "item":
+        return _text(node.parts[0], written)
+    if node.op in INFIX:
+        sign, binds = INFIX[node.op]
+        left, right = (_text(part, written) for part in node.parts)
+        loose = right[1] < binds or (right[1] == binds and node.op in ("subtract", "divide"))
+        return _held(left, left[1] < binds) + sign + _held(right, loose), binds
+    if node.op in COMPARED:
+        left, right = (_text(part, written) for part in node.parts)
+        return f"{_held(left, not left[1])} {COMPARED[node.op]} {_held(right, not right[1])}", 0
+    if node.op in ("where", "select"):
+        cases = [node.parts[:2]] if node.op == "where" else zip(*node.parts[:2], strict=True)
+        said = [f"{_inner(choice, written)} if {_text(condition, written)[0]}" for condition, choice in cases]
+        return f"{', '.join(said)} else {_inner(node.parts[2], written) if len(node.parts) > 2 else 0}", 0
+    return f"{SHORT.get(node.op, node.op)}({', '.join(_text(part, written)[0] for part in node.parts)})", 9
+
+
+def _inner(node, written):
+    said = _text(node, written)
+    return _held(said, not said[1])
+
+
+def _held(said, loose):
+    return f"({said[0]})" if loose else said[0]
+
+
+def number(name, value):
+    """A number as it stands in an equation, whatever column it is: 4,096 or 6.98e9; several stacks side by side."""
+    several = list(dict.fromkeys(np.asarray(value).ravel().tolist()))
+    if len(several) != 1:
+        return f"[{', '.join(number(name, each) for each in np.asarray(value).ravel())}]"
+    one = several[0]
+    if not isinstance(one, int | float) or not np.isfinite(one):
+        return str(one)
+    if abs(one) >= 1e7:
+        return f"{one:.4g}".replace("e+0", "e").replace("e+", "e")
+    return f"{one:,.0f}" if one == int(one) else f"{one:.4g}"

@@ -1,0 +1,143 @@
+"""The explanation against the estimate: what is shown for a component is what is computed for it."""
+
+import re
+
+import numpy as np
+import pytest
+
+from calc import estimate, load_catalogs
+from calc.columns import COMPONENTS
+from calc.explain import EXPLAINED, FORMULAS, explain
+from calc.origins import ORIGINS, beside_ours
+from calc.traced import Traced, live, number, reads, text
+
+TRAIN = {"model": "llama-3.1-8b", "sequence_tokens": 4096}
+SERVE = {**TRAIN, "work": "inference", "gpu": "h100-80gb-sxm"}
+SCENARIOS = {
+    "first visit": {**TRAIN, "gpus": 8, "sharding": "zero3", "instance": "p5.48xlarge"},
+    "one GPU": TRAIN,
+    "recompute": {**TRAIN, "recompute": "full", "batch": 4},
+    "recompute per operation": {**TRAIN, "recompute": "selective-ops", "precision": "bf16"},
+    "fp32 with grouped heads": {**TRAIN, "precision": "fp32", "sequence_tokens": 1024},
+    "eager attention": {**TRAIN, "attention": "eager", "sequence_tokens": 1024},
+    "LoRA": {**TRAIN, "tuning": "lora", "precision": "bf16"},
+    "QLoRA with recompute": {**TRAIN, "tuning": "lora", "precision": "nf4-dq", "recompute": "full"},
+    "8-bit optimizer, fused loss": {**TRAIN, "optimizer": "adamw-8bit", "loss": "fused", "recompute": "full"},
+    "muon, accumulating": {**TRAIN, "optimizer": "muon", "accumulation_steps": 4, "precision": "bf16"},
+    "small and tied": {"model": "gpt2", "batch": 8, "sequence_tokens": 1024},
+    "DDP": {**TRAIN, "gpus": 4, "model": "llama-3.2-1b"},
+    "ZeRO 1 of DeepSpeed": {**TRAIN, "gpus": 8, "sharding": "zero1", "implementation": "deepspeed"},
+    "torchtitan": {**TRAIN, "gpus": 16, "sharding": "zero3", "implementation": "torchtitan", "recompute": "full"},
+    "tensor and pipeline": {
+        **TRAIN, "gpus": 16, "tensor_parallel": 4, "pipeline_parallel": 2, "implementation": "megatron",
+    },
+    "offloaded": {**TRAIN, "offload": "optimizer", "recompute": "full"},
+    "serving": {**SERVE, "batch": 16},
+    "serving with all logits": {**SERVE, "logits": "all", "batch": 2},
+    "serving in 4 bits": {**SERVE, "precision": "nf4", "kv_precision": "fp8", "batch": 4},
+    "an engine": {**SERVE, "implementation": "vllm", "batch": 8},
+    "an engine on two GPUs": {**SERVE, "implementation": "vllm", "gpus": 2, "tensor_parallel": 2, "batch": 64},
+}
+
+
+@pytest.fixture(scope="module")
+def catalogs():
+    return load_catalogs()
+
+
+@pytest.fixture(scope="module", params=SCENARIOS, ids=str)
+def case(request, catalogs):
+    scenario = SCENARIOS[request.param]
+    return estimate(scenario, catalogs, solve=False), explain(scenario, catalogs)
+
+
+def test_every_component_is_explained_by_its_own_value(case):
+    row, explained = case
+    assert row["problem"] == ""
+    first = explained.formulas[explained.formulas["step"] == 0].set_index("component")
+    assert list(first.index) == list(EXPLAINED)
+    for name in EXPLAINED:
+        assert float(first["value"][name][0]) == pytest.approx(row[name], rel=1e-12), name
+    assert {*COMPONENTS, "memory_low_bytes", "memory_high_bytes"} == set(EXPLAINED)
+
+
+def test_the_moment_shown_is_that_of_the_peak(case):
+    row, explained = case
+    assert explained.phase == row["peak_phase"]
+    assert explained.moments["bytes"].max() == pytest.approx(row["allocated_peak_bytes"], rel=1e-12)
+    assert explained.says in set(explained.moments["says"])
+
+
+def test_a_chain_ends_in_columns_with_a_source(case):
+    """Each column read is explained in the same chain, is another component, or is a fact with its place."""
+    _, explained = case
+    facts = explained.facts.set_index("column")
+    assert (facts["from"] != "").all()
+    assert facts["source"].notna().all()
+    for component, chain in explained.formulas.groupby("component"):
+        for read in {name for names in chain["reads"] for name in names}:
+            assert read in set(chain["formula"]) | set(facts.index) | set(EXPLAINED), (component, read)
+
+
+def test_what_a_block_keeps_is_in_its_catalog(case, catalogs):
+    """The coefficients shown, times the sizes shown, are the bytes per token that the formulas read."""
+    row, explained = case
+    forms = explained.blocks
+    totals = forms.groupby(["stack", "vector"])["bytes_per_token"].sum()
+    read = explained.facts.set_index("column")["value"]
+    plain = row["work"] == "training" and row["tuning"] == "full" and row["implementation"] == "transformers"
+    if plain and row["tensor_parallel"] == 1 and "stack_kept_bytes_per_token" in read:
+        vector = {"none": "saved", "full": "checkpoint", "selective-ops": "selective_ops"}[row["recompute"]]
+        assert totals[0, vector] == pytest.approx(read["stack_kept_bytes_per_token"][0])
+    assert set(forms["block"]) <= set(catalogs.blocks)
+
+
+def test_an_equation_with_its_numbers_gives_its_value(case):
+    """Read back as arithmetic, the numbers put in come to the value that stands beside them."""
+    _, explained = case
+    for row in explained.formulas.itertuples():
+        said = row.numbers.replace("·", "*").replace("^", "**").replace(",", "")
+        if set(said) <= set("0123456789.+-*/() e"):
+            rounded_away = max(map(float, re.findall(r"[\d.]+(?:e\d+)?", said))) / 1000
+            assert eval(said) == pytest.approx(float(np.sum(row.value)), rel=1e-2, abs=rounded_away), row.formula
+
+
+def test_numbers_are_written_as_asked(catalogs):
+    explained = explain(TRAIN, catalogs, written=lambda name, value: f"<{name}>")
+    assert "<matrix_bytes_each>" in explained.formulas["numbers"].str.cat()
+
+
+def test_every_formula_has_its_words():
+    assert [name for name, formula in FORMULAS.items() if not (formula.__doc__ or "").strip()] == []
+
+
+def test_a_traced_number_leaves_out_what_is_idle():
+    values = {"a": 6.0, "b": 2.0, "one": 1.0, "zero": 0.0}
+    a, b, one, zero = (Traced(np.array([value]), name) for name, value in values.items())
+    made = np.where(zero > 0, b, a * one) + zero * b - np.maximum(b, 1) / one
+    assert made.value == [4.0]
+    assert text(made) == "(b if zero > 0 else a · one) + zero · b - max(b, 1) / one"
+    assert text(live(made)) == "a - b"
+    assert text(live(made), number) == "6 - 2"
+    assert reads(live(made)) == ["a", "b"]
+    assert text(live((a + b) * b / (a - b)), number) == "(6 + 2) · 2 / (6 - 2)"
+    assert text(a - (b - a)) == "a - (b - a)"
+
+
+def test_a_traced_stack_shows_each_of_its_blocks():
+    layers = Traced(np.array([[3.0], [4.0]]), "layers")
+    assert text(live(np.sum(layers * 2, axis=0))) == "sum(layers · 2)"
+    assert text(live(np.sum(layers * 2, axis=0)), number) == "sum([3, 4] · 2)"
+    assert text(live(np.sum(layers[:1] * 2, axis=0)), number) == "3 · 2"
+
+
+def test_the_four_systems_stand_beside_our_estimate(catalogs):
+    """Each of them, or the sentence that says why it cannot express the scenario; ours is the estimate."""
+    table = beside_ours(SCENARIOS["LoRA"], catalogs)
+    assert list(dict.fromkeys(table["system"])) == ["ours", *(origin.letter for origin in ORIGINS)]
+    totals, problems = (table.groupby("system")[name].first() for name in ("total_bytes", "problem"))
+    assert totals["ours"] == pytest.approx(estimate(SCENARIOS["LoRA"], catalogs, solve=False)["memory_bytes"])
+    assert problems["ours"] == problems["d"] == ""
+    assert "tuning lora" in problems["a"]
+    assert np.isnan(table.loc[table["system"] == "a", "bytes"]).all()
+    assert table.groupby("system")["bytes"].sum()["d"] == pytest.approx(totals["d"])
