@@ -42,6 +42,12 @@ def age_days(as_of, today):
     return (pd.Timestamp(today) - pd.to_datetime(as_of.where(as_of != ""), errors="coerce")).dt.days
 
 
+def days_since(day, today):
+    """Days from one ISO date to today; 0 for a date that is not one."""
+    then = pd.to_datetime(day, errors="coerce")
+    return 0 if pd.isna(then) else (pd.Timestamp(today) - then).days
+
+
 def is_old(as_of, today):
     """A price older than 90 days is to be checked."""
     return age_days(as_of, today) > OLD_DAYS

@@ -12,9 +12,11 @@ from calc.scenarios import DEFAULTS, cross
 
 HOURS = {"hour": 1.0, "day": 24.0}
 MARKETS = {"on-demand": "on_demand", "spot": "spot"}
+SPREADS = ("gpus", "sharding", "tensor_parallel", "pipeline_parallel", "context_parallel")
 HOLDS = ("yes", "tight")
 ORDER = {"yes": 0, "tight": 1, "no": 2, "": 3}
 NVLINK_GPUS = 8  # of one instance; no card of the catalog joins more
+MOST_GPUS = 1024
 DOUBLINGS = tuple(2**power for power in range(11))
 
 
@@ -102,25 +104,25 @@ def scenario_of(row):
 
 
 def spread(scenario, gpus):
-    """The scenario on that many GPUs, in the plainest way that uses them to hold more.
+    """The scenario on each of these GPU counts (an array), as columns, in the plainest way that uses them to hold more.
 
     Training keeps its parallel degrees and divides all else over the rest (ZeRO 3 where nothing was sharded); inference
     divides each layer over up to 8 GPUs, and the layers over groups of 8 beyond.
     """
+    gpus = np.asarray(gpus, dtype=float)
     if scenario["work"] == "inference":
-        tensor = min(gpus, NVLINK_GPUS)
-        return {
-            **scenario,
+        tensor = np.minimum(gpus, NVLINK_GPUS)
+        return scenario | {
             "gpus": gpus,
             "tensor_parallel": tensor,
             "pipeline_parallel": gpus // tensor,
-            "context_parallel": 1,
+            "context_parallel": np.ones_like(gpus),
         }
-    sharding = "zero3" if scenario["sharding"] == "none" and gpus > degrees(scenario) else scenario["sharding"]
-    return {**scenario, "gpus": gpus, "sharding": sharding}
-
-
-SPREADS = ("gpus", "sharding", "tensor_parallel", "pipeline_parallel", "context_parallel")
+    plain = scenario["sharding"] == "none"
+    return scenario | {
+        "gpus": gpus,
+        "sharding": np.where(plain & (gpus > degrees(scenario)), "zero3", scenario["sharding"]),
+    }
 
 
 def degrees(scenario):
@@ -128,9 +130,10 @@ def degrees(scenario):
     return int(scenario["tensor_parallel"] * scenario["pipeline_parallel"] * scenario["context_parallel"])
 
 
-def _counts(scenario):
-    smallest = 1 if scenario["work"] == "inference" else degrees(scenario)
-    return [smallest * doubling for doubling in DOUBLINGS if smallest * doubling <= 1024]
+def _counts(scenario, most=MOST_GPUS, step=1):
+    """Doublings of a step up to the most, none below one replica of a training job."""
+    least = 1 if scenario["work"] == "inference" else degrees(scenario)
+    return [count for count in (max(step, least) * doubling for doubling in DOUBLINGS) if count <= most]
 
 
 def _fewest(frame, column):
@@ -145,14 +148,9 @@ def _fewest(frame, column):
 def fits_on(scenario, catalogs):
     """One row per card of the catalog: the fewest of it that hold the scenario (gpus_needed; NaN where 1024 do not)."""
     cards = catalogs.gpus.index[catalogs.gpus["memory_bytes"].notna()]
-    table = pd.DataFrame(
-        [
-            {**spread(scenario, gpus), "gpu": card, "instance": "", "scenario": ""}
-            for card in cards
-            for gpus in _counts(scenario)
-        ]
-    )
-    frame = _fewest(estimate(table, catalogs), "gpu")
+    counts = _counts(scenario)
+    table = spread(scenario, np.tile(counts, len(cards))) | {"gpu": np.repeat(cards, len(counts)), "instance": ""}
+    frame = _fewest(estimate(pd.DataFrame(table), catalogs), "gpu")
     needed = frame["gpus"].astype(float).where(frame["fits"].isin(HOLDS))
     frame = frame.assign(
         gpus_needed=needed,
@@ -167,49 +165,39 @@ def fits_on(scenario, catalogs):
 def instance_table(scenario, catalogs):
     """One row per instance type: as many of it as hold the scenario, with prices on demand and on spot, cheapest first.
 
-    Training uses every GPU of the instances that it pays for; inference the fewest that hold it.
+    Training uses every GPU of the instances that it pays for; inference the fewest that hold it. Several instances are
+    only taken of types with EFA, the network that AWS makes for one job over many hosts.
     """
-    sold = catalogs.instances["gpus"].astype(int)
-    counts = {
-        instance: sorted({max(gpus, degrees(scenario)) for gpus in (sold[instance] * d for d in DOUBLINGS)})
-        if scenario["work"] == "training"
-        else DOUBLINGS
-        for instance in sold.index
-    }
-    table = pd.DataFrame(
-        [
-            {**spread(scenario, int(gpus)), "gpu": "", "instance": instance, "scenario": ""}
-            for instance in sold.index
-            for gpus in counts[instance]
-            if gpus <= 1024
-        ]
-    )
-    frame = _fewest(estimate(table, catalogs), "instance")
+    places, gpus = [], []
+    for instance, sold, interfaces in catalogs.instances[["gpus", "efa_interfaces"]].itertuples():
+        step = int(sold) if scenario["work"] == "training" else 1
+        counts = _counts(scenario, MOST_GPUS if interfaces > 0 else sold, step) or [step]
+        places += [instance] * len(counts)
+        gpus += counts
+    table = spread(scenario, gpus) | {"gpu": "", "instance": np.array(places, dtype=object)}
+    frame = _fewest(estimate(pd.DataFrame(table), catalogs), "instance")
     on_demand, spot = frame["usd_per_hour_on_demand"], frame["usd_per_hour_spot"]
     frame = frame.assign(
         card=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(),
         spot_saving_ratio=1 - spot / on_demand,
+        lost=~frame["fits"].isin(HOLDS),
     )
-    frame = frame.assign(lost=~frame["fits"].isin(HOLDS))
-    return frame.sort_values(
-        ["lost", "usd_per_hour_on_demand", "usd_per_hour_spot"], kind="stable", na_position="last"
-    ).drop(columns="lost")
+    order = ["lost", "usd_per_hour_on_demand", "usd_per_hour_spot"]
+    return frame.sort_values(order, kind="stable", na_position="last").drop(columns="lost")
 
 
 def over(scenario, catalogs, name, values):
     """The scenario once for each value of one choice."""
-    return estimate(pd.DataFrame([{**scenario, name: value} for value in values]), catalogs)
+    return estimate(pd.DataFrame(scenario | {name: list(values)}), catalogs)
 
 
 def over_gpus(chosen, catalogs):
     """Each of the chosen scenarios (rows) on 1, 2, 4 ... GPUs; plan numbers the row it came from."""
+    scenarios_of_rows = [scenario_of(row) for _, row in chosen.iterrows()]
     tables = [
-        {**spread(scenario_of(row), gpus), "plan": plan}
-        for plan, (_, row) in enumerate(chosen.iterrows())
-        for gpus in _counts(row)
-        if gpus <= 256
+        pd.DataFrame(spread(each, _counts(each, 256))).assign(plan=plan) for plan, each in enumerate(scenarios_of_rows)
     ]
-    table = pd.DataFrame(tables)
+    table = pd.concat(tables, ignore_index=True)
     return estimate(table.drop(columns="plan"), catalogs).assign(plan=table["plan"].to_numpy())
 
 
@@ -238,7 +226,7 @@ def changes(scenario, catalogs, market="on-demand", period="hour"):
     settings = TRAINING_CHANGES if scenario["work"] == "training" else INFERENCE_CHANGES
     tried = [change for change in settings if any(scenario[name] != value for name, value in change.items())]
     for doubling in (1, 2, 4, 8, 16):
-        wider = spread(scenario, int(scenario["gpus"]) * doubling)
+        wider = {name: np.ravel(value)[0] for name, value in spread(scenario, [scenario["gpus"] * doubling]).items()}
         wider = {name: wider[name] for name in SPREADS if wider[name] != scenario[name]}
         tried += [
             each for each in (wider, {"recompute": "full", **wider} if scenario["work"] == "training" else {}) if each

@@ -1,5 +1,6 @@
 """The Plan page: the answer, four numbers, where the memory goes, what it costs, what holds it, and how it compares."""
 
+from datetime import date
 from functools import partial
 
 import streamlit as st
@@ -24,6 +25,8 @@ best = answer["row"]
 components = components_of(state["work"])
 
 controls.complaints()
+if older := words.older_prices(state["link_prices_as_of"], catalogs):
+    st.info(older, icon=":material/history:")
 st.title(plain(words.heading(answer, catalogs, market, period)), anchor=False)
 if answer["state"] == "problem":
     st.error(plain(best["problem"]), icon=":material/block:")
@@ -74,4 +77,4 @@ with st.container(horizontal=True):
     )
     with st.popover("Link to this plan", icon=":material/link:"):
         st.code(words.link(st.context.url, state["query"]), language=None, wrap_lines=True)
-st.caption(plain(words.price_caption(best, catalogs, market)))
+st.caption(plain(words.price_caption(best, catalogs, market, date.today())))

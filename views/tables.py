@@ -70,15 +70,15 @@ def instances(rows):
         {
             "instance": TEXT("Instance", pinned=True),
             "instances_needed": column("instances_needed", "Needed", format="%d"),
-            "card": TEXT("Card"),
-            "gpus": column("gpus", "GPUs used", format="%d"),
-            "gpus_paid": column("gpus_paid", "GPUs paid", format="%d"),
             "usd_per_hour_on_demand": _money("usd_per_hour_on_demand", "On demand, USD/h"),
             "usd_per_hour_spot": _money("usd_per_hour_spot", "Spot, USD/h"),
             "spot_saving_percent": NUMBER("Spot saves", format="%.0f %%", help="1 minus spot over on demand."),
             "used_percent": _used(),
-            "memory_gib": column("memory_bytes", "GiB per GPU", format="%.3g"),
             "verdict": TEXT("Verdict"),
+            "memory_gib": column("memory_bytes", "GiB per GPU", format="%.3g"),
+            "card": TEXT("Card"),
+            "gpus": column("gpus", "GPUs used", format="%d"),
+            "gpus_paid": column("gpus_paid", "GPUs paid", format="%d"),
             "problem": TEXT("Problem", width="large"),
         },
         "Instances that hold the scenario, cheapest first",
@@ -127,7 +127,9 @@ def meanings(name, values, catalogs):
 
 def show(table, columns, alt, key, **more):
     """The named columns of a table and no others."""
-    st.dataframe(table[list(columns)], column_config=columns, hide_index=True, alt=alt, key=key, **more)
+    st.dataframe(
+        table[list(columns)], column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **more
+    )
 
 
 def offers(rows, measure):
@@ -187,6 +189,7 @@ def raw(table, name):
         table[wide],
         column_config=config,
         hide_index=True,
+        placeholder="–",
         alt=f"Catalog of {name.lower()}",
         key=f"catalog_{name}",
         height=600,

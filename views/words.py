@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode, urlsplit
 
+from calc import offers
 from calc.chart_tables import card_name, name_of
 from views.look import COMPONENT_LABELS, FITS, gib, is_missing, percent, three, usd, word
 
@@ -88,7 +89,7 @@ def change(row, catalogs, market, period):
         ):
             continue
         if name == "gpus":
-            words.append(f"{value:,} GPUs")
+            words.append(f"{value:,.0f} GPUs")
         elif name == "tensor_parallel":
             words.append(f"tensor parallel {value:.0f}")
         elif name == "instance":
@@ -155,10 +156,20 @@ def cost_alt(answer, period):
     )
 
 
-def price_caption(row, catalogs, market):
-    """Which prices these are, and of when."""
+def price_caption(row, catalogs, market, today):
+    """Which prices these are, and of when; a warning where they are old."""
     as_of = row["prices_as_of"] or catalogs.prices_as_of
-    return f"Prices: {row['region']}, {MARKETS[market]}, as of {as_of}. Catalog {catalogs.version}."
+    days = offers.days_since(as_of, today)
+    age = f" :material/warning: {days} days old: check them before renting." if days > offers.OLD_DAYS else ""
+    said = f"Prices: {row['region']}, {MARKETS[market]}, the oldest used of {as_of}.{age}"
+    return f"{said} Catalog {catalogs.version}. Memory is an estimate with its range; the Accuracy page says how often it holds."
+
+
+def older_prices(made, catalogs):
+    """What to say of a plan that was made with other prices than today's; empty otherwise."""
+    if not made or made == catalogs.prices_as_of:
+        return ""
+    return f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
 
 
 def range_text(low_gib, high_gib):
