@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from calc import CatalogError, add_models, estimate, load_catalogs
-from calc.export import read_csv, write_csv
+from calc.export import as_written, read_csv, write_csv
 from calc.hf_config import ConfigError, read_config_text
 from calc.scenarios import TableError
 
@@ -21,7 +21,8 @@ def main(arguments=None):
         catalogs = add_models(load_catalogs(), dict(_configs(options.model_config))) if options.model_config else load_catalogs()
         named = "standard input" if options.scenarios == "-" else options.scenarios
         content = sys.stdin.buffer.read() if options.scenarios == "-" else Path(options.scenarios).read_bytes()
-        results = estimate(read_csv(content, named), catalogs)
+        table = read_csv(content, named)
+        results = as_written(estimate(table, catalogs), table)
         if options.output == "-":
             write_csv(results, sys.stdout)
         else:
@@ -33,15 +34,22 @@ def main(arguments=None):
     except BrokenPipeError:
         return 0
     except OSError as error:
-        print(f"{error.filename}: {error.strerror}; check the path.", file=sys.stderr)
+        print(f"{error.filename or options.output}: {error.strerror}; check the path.", file=sys.stderr)
         return 2
     return 0
 
 
 def _configs(paths):
     for path in map(Path, paths):
-        for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
-            yield file.stem, read_config_text(file.read_text(encoding="utf-8"), file.stem)
+        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not files:
+            raise ConfigError(f"{path}: there is no *.json in this folder; put config.json files there.")
+        for file in files:
+            try:
+                text = file.read_text(encoding="utf-8-sig")
+            except UnicodeDecodeError as error:
+                raise ConfigError(f"{file} is not UTF-8 text (byte {error.start}); give a config.json.") from None
+            yield file.stem, read_config_text(text, file.stem)
 
 
 if __name__ == "__main__":

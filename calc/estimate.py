@@ -10,7 +10,7 @@ from calc.derived import derive_before_blocks, derive_widths
 from calc.evaluate import evaluate, evaluate_all
 from calc.joins import PRICE_WORDS, join
 from calc.layout_rules import check_layout
-from calc.scenarios import Problems, as_frame, inputs_by_name, read_inputs
+from calc.scenarios import BY_NAME, Problems, as_frame, inputs_by_name, read_inputs
 
 CHUNK_ROWS = 50_000
 STAGES = ((1.0, 0.0), (0.0, 1.0))  # the first and the last stage of a pipeline: embedding, head
@@ -74,7 +74,7 @@ def scenario_results(frame, catalogs, solve=True):
     for name, values in results.items():
         empty = unknown if name in COUNTS else bad
         results[name] = np.where(empty, "" if values.dtype == object else np.nan, values)
-    shown = {name: table[name] for name in inputs}
+    shown = {name: table[name] for name in BY_NAME}
     assumed = {name: np.broadcast_to(table[name], table["rows"]) for name in inputs_by_name() if name not in shown}
     return {**shown, **results, **assumed, "problem": problems.text}, table
 

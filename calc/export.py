@@ -1,13 +1,12 @@
 """Tables as CSV: what is written can be read again and gives the same numbers."""
 
-import csv
 import io
 
 import numpy as np
 import pandas as pd
 
 from calc.columns import GIB, GLOSSARY
-from calc.scenarios import TableError, inputs_by_name
+from calc.scenarios import TableError, inputs_by_name, quoted
 
 
 def to_csv(frame):
@@ -21,8 +20,8 @@ def write_csv(frame, stream):
     """Write a table: whole numbers without a point, others as short as they read back the same, nothing where there is nothing."""
     plain = frame.copy()
     for name in plain.columns:
-        if plain[name].dtype.kind == "f":
-            plain[name] = [_short(value) for value in plain[name].to_numpy()]
+        if plain[name].dtype.kind in "fO":
+            plain[name] = [_short(value) if isinstance(value, float) else value for value in plain[name].to_numpy()]
     plain.to_csv(stream, index=False, lineterminator="\n")
 
 
@@ -30,6 +29,18 @@ def _short(value):
     if np.isnan(value):
         return ""
     return str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(float(value))
+
+
+def as_written(results, table):
+    """The results with the table's own cells where a row has a problem, so that reading them again meets it again."""
+    wrong = (results["problem"] != "").to_numpy()
+    kept = results.copy()
+    for name in inputs_by_name().keys() & set(table.columns):
+        cells = table[name].to_numpy(dtype=object)
+        restored = wrong & (cells != "")
+        if restored.any():
+            kept[name] = np.where(restored, cells, results[name].to_numpy(dtype=object))
+    return kept
 
 
 def with_gib(frame):
@@ -56,12 +67,14 @@ def read_csv(stream, name="the file"):
     if not content.strip():
         raise TableError(f"{name} is empty; give it a first line of column names, 'model' among them, and a row per scenario.")
     try:
-        table = pd.read_csv(io.StringIO(content), dtype=str, keep_default_na=False, skipinitialspace=True, index_col=False, on_bad_lines="error")
-    except (pd.errors.ParserError, csv.Error) as error:
-        raise TableError(f"{name} is not a CSV table ({str(error).strip().rstrip('.')}); give every row as many cells as the first line.") from None
-    table.columns = [str(column).strip() for column in table.columns]
+        table = pd.read_csv(io.StringIO(content), header=None, dtype=str, keep_default_na=False, skipinitialspace=True)
+    except pd.errors.ParserError as error:
+        reason = str(error).strip().rstrip(".").split("C error: ")[-1]
+        raise TableError(f"{name} is not a CSV table ({reason}); give every row as many cells as the first line.") from None
+    names = [str(cell).strip() or f"unnamed {number}" for number, cell in enumerate(table.iloc[0], start=1)]
+    table = table.iloc[1:].set_axis(names, axis="columns").reset_index(drop=True)
     if "model" not in table.columns:
-        raise TableError(f"{name} has no column 'model' (its columns: {', '.join(table.columns[:6])}); the first line must name the columns, separated by commas.")
+        raise TableError(f"{name} has no column 'model' (its columns: {quoted(', '.join(table.columns[:6]))}); the first line must name the columns, separated by commas.")
     return table
 
 
