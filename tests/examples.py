@@ -1,0 +1,124 @@
+"""Scenarios for the tests: one by hand, many at random (the same in every run), and what a test may choose from."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from calc import estimate, load_catalogs
+from calc.columns import COMPONENTS
+
+STEADY = settings(
+    derandomize=True, max_examples=25, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+PARTS = tuple(name for name in COMPONENTS if name != "overhead_bytes")
+LAYOUTS = (  # gpus, tensor, pipeline, context parallel
+    (1, 1, 1, 1),
+    (1, 1, 1, 1),
+    (2, 1, 1, 1),
+    (8, 1, 1, 1),
+    (4, 2, 1, 1),
+    (8, 4, 1, 1),
+    (8, 1, 2, 1),
+    (16, 2, 2, 2),
+    (64, 8, 1, 1),
+)
+MODELS = ("llama-3.1-8b", "llama-3.2-1b", "llama-3.1-70b", "qwen2.5-0.5b", "mistral-7b-v0.1", "gpt2", "pythia-1.4b")
+TRAINING = {
+    "precision": ("bf16-mixed", "bf16", "fp32", "fp16-mixed", "bf16-master"),
+    "optimizer": ("adamw", "adamw-8bit", "adafactor", "lion", "sgd", "sgd-momentum", "muon"),
+    "optimizer_kernel": ("fused", "foreach", "loop"),
+    "recompute": ("none", "full", "selective", "selective-ops"),
+    "attention": ("flash", "flash", "eager"),
+    "loss": ("", "full", "kernel", "fused"),
+    "implementation": ("transformers", "torchtitan", "deepspeed", "megatron", "litgpt"),
+    "sharding": ("none", "zero1", "zero2", "zero3"),
+    "accumulation_steps": (1, 4),
+    "offload": ("none", "none", "optimizer", "activations", "all"),
+    "reduce_precision": ("fp32", "bf16"),
+    "tie_embeddings": ("", "yes", "no"),
+    "compile": ("no", "no", "yes"),
+}
+SERVING = {
+    "precision": ("bf16", "fp32", "fp8", "int8", "nf4-dq", "awq-4bit", "gguf-q4-k-m", "mxfp4"),
+    "implementation": ("transformers", "vllm"),
+    "logits": ("last", "all"),
+    "kv_precision": ("", "fp8"),
+}
+BOTH = {
+    "model": MODELS,
+    "batch": (1, 2, 7, 16),
+    "sequence_tokens": (128, 1024, 4096),
+    "card": ("", "h100-80gb-sxm", "l4", "a100-40gb-sxm", "p5.48xlarge", "g6f.large"),
+    "train_tokens": ("", 1e9),
+    "layout": LAYOUTS,
+}
+
+
+@cache
+def catalogs():
+    return load_catalogs()
+
+
+def one(**scenario):
+    """The result of one scenario, checked to be without a problem."""
+    result = estimate(scenario, catalogs())
+    assert result["problem"] == "", result["problem"]
+    return result
+
+
+def table(rows, **same):
+    """The results of rows (dicts) that all have `same` as well."""
+    return estimate(pd.DataFrame([{**same, **row} for row in rows]), catalogs())
+
+
+def problem_of(**scenario):
+    """What the estimate says against one scenario: a single sentence."""
+    result = estimate({"model": "llama-3.1-8b", **scenario}, catalogs())
+    return result["problem"]
+
+
+def spread(row):
+    """A row with its layout and its card written out as columns."""
+    row = dict(row)
+    gpus, tensor, pipeline, context = row.pop("layout")
+    card = row.pop("card")
+    row["instance" if "." in card else "gpu"] = card
+    context = context if row["work"] == "training" else 1
+    layout = {"tensor_parallel": tensor, "pipeline_parallel": pipeline, "context_parallel": context}
+    return {**row, "gpus": gpus, **layout}
+
+
+def choices(work, **fixed):
+    """A hypothesis strategy of scenarios that read well (some layouts are refused by some models)."""
+    values = {**BOTH, **(TRAINING if work == "training" else SERVING)}
+    drawn = {name: st.sampled_from(options) for name, options in values.items() if name not in fixed}
+    given = {name: st.just(value) for name, value in fixed.items()}
+    return st.fixed_dictionaries({"work": st.just(work), **drawn, **given}).map(spread)
+
+
+def at_random(rows, seed=20_26):
+    """A table of random scenarios, training and serving mixed."""
+    draw = np.random.default_rng(seed)
+
+    def row():
+        work = ("training", "inference")[draw.integers(2)]
+        values = {**BOTH, **(TRAINING if work == "training" else SERVING)}
+        return spread({"work": work} | {name: options[draw.integers(len(options))] for name, options in values.items()})
+
+    return pd.DataFrame([row() for _ in range(rows)])
+
+
+@cache
+def many():
+    """400 random scenarios and their results; about a fifth are refused, as they should be."""
+    scenarios = at_random(400)
+    return scenarios, estimate(scenarios, catalogs())
+
+
+def answered():
+    """The results of `many` that have no problem."""
+    _, results = many()
+    return results[results["problem"] == ""]

@@ -1,0 +1,226 @@
+"""The contract: every column under its name with its default, parts that sum, one row like many, no row lost."""
+
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples import MODELS, PARTS, STEADY, answered, at_random, catalogs, choices, many, one
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calc import estimate
+from calc.columns import COMPONENTS, GLOSSARY
+from calc.scenarios import INPUTS
+
+# Column -> default in training, default in inference; None: empty.
+SCENARIO = {
+    "scenario": ("", ""),
+    "work": ("training", "inference"),
+    "model": ("llama-3.1-8b", "llama-3.1-8b"),
+    "precision": ("bf16-mixed", "bf16"),
+    "tuning": ("full", "full"),
+    "lora_rank": (16, 16),
+    "lora_targets": ("all-linear", "all-linear"),
+    "adapter_precision": ("fp32", "fp32"),
+    "optimizer": ("adamw", "adamw"),
+    "optimizer_kernel": ("fused", "fused"),
+    "gradient_precision": ("", ""),
+    "recompute": ("none", "none"),
+    "attention": ("flash", "flash"),
+    "loss": ("full", "full"),
+    "implementation": ("transformers", "transformers"),
+    "compile": ("no", "no"),
+    "reduce_precision": ("fp32", "fp32"),
+    "tie_embeddings": ("", ""),
+    "batch": (1, 1),
+    "sequence_tokens": (2048, 2048),
+    "decoder_tokens": (2048, 2048),
+    "logits": ("last", "last"),
+    "prompt_tokens": (2048, 2048),
+    "accumulation_steps": (1, 1),
+    "gpus": (1, 1),
+    "sharding": ("none", "none"),
+    "tensor_parallel": (1, 1),
+    "pipeline_parallel": (1, 1),
+    "context_parallel": (1, 1),
+    "expert_parallel": (1, 1),
+    "offload": ("none", "none"),
+    "kv_precision": ("", ""),
+    "max_sequences": (None, None),
+    "max_batched_tokens": (None, None),
+    "gpu": ("", ""),
+    "instance": ("", ""),
+    "region": ("us-east-1", "us-east-1"),
+    "train_tokens": (None, None),
+    "hours_per_month": (730, 730),
+}
+RESULTS = (
+    *("parameters", "active_parameters", "trained_parameters", *PARTS, "overhead_bytes", "allocated_peak_bytes"),
+    *("memory_bytes", "memory_low_bytes", "memory_high_bytes", "peak_phase", "gpu_memory_bytes", "headroom_bytes"),
+    *("fits", "max_batch", "max_sequence_tokens", "instances_needed", "gpus_paid", "usd_per_hour_on_demand"),
+    *("usd_per_hour_spot", "run_hours", "run_usd_on_demand", "run_usd_spot", "usd_per_month_on_demand"),
+    *("usd_per_month_spot", "prices_as_of", "problem"),
+)
+PHASES = {"training": {"load", "forward", "backward", "step"}, "inference": {"load", "prefill", "decode"}}
+NUMBERS = [name for name in GLOSSARY if GLOSSARY[name].unit != "text"]
+
+
+def same(first, second):
+    """Two tables hold the same columns, words and numbers."""
+    pd.testing.assert_frame_equal(first, second, check_dtype=False, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("work", ["training", "inference"])
+def test_every_scenario_column_has_the_default_of_the_contract(work):
+    result = one(model="llama-3.1-8b", work=work)
+    filled = {name: None if pd.isna(result[name]) else result[name] for name in SCENARIO}
+    assert filled == {name: pair[work == "inference"] for name, pair in SCENARIO.items()}
+    assert [column.name for column in INPUTS] == list(SCENARIO)
+
+
+def test_every_result_column_is_there_in_order_after_the_inputs():
+    frame = estimate(pd.DataFrame({"model": ["gpt2"]}), catalogs())
+    assert list(frame)[: len(SCENARIO)] == list(SCENARIO)
+    assert set(RESULTS) <= set(frame)
+    assert set(frame) <= set(GLOSSARY)
+    assert list(frame)[-1] == "problem"
+
+
+def test_words_are_those_of_the_contract():
+    found = answered()
+    for work, phases in PHASES.items():
+        assert set(found.loc[found["work"] == work, "peak_phase"]) <= phases
+    carded = found["gpu"] != ""
+    assert set(found.loc[carded, "fits"]) == {"yes", "tight", "no"}
+    assert set(found.loc[~carded, "fits"]) == {""}
+
+
+def test_components_sum_to_the_allocated_peak_and_with_overhead_to_memory_exactly():
+    found = answered()
+    assert len(found) > 250
+    assert (found[list(PARTS)].sum(axis=1) == found["allocated_peak_bytes"]).all()
+    assert (found[list(COMPONENTS)].sum(axis=1) == found["memory_bytes"]).all()
+
+
+def test_nothing_is_negative_and_the_range_holds_the_estimate():
+    found = answered()
+    amounts = [name for name in NUMBERS if name in found and name not in ("headroom_bytes", "spot_saving_ratio")]
+    assert not (found[amounts] < 0).any().any()
+    assert (found["memory_low_bytes"] <= found["memory_bytes"]).all()
+    assert (found["memory_bytes"] <= found["memory_high_bytes"]).all()
+    assert not found[list(COMPONENTS)].isna().any().any()
+
+
+def test_the_verdict_is_the_contracts():
+    """yes: the high end is within the card; tight: allocated peak, context and 5 % are; no: not even that."""
+    found = answered()
+    found = found[(found["gpu_memory_bytes"] > 0) & (found["implementation"] != "vllm")]
+    inside = found["memory_high_bytes"] <= found["gpu_memory_bytes"]
+    lives = found["allocated_peak_bytes"] * 1.05 + found["context_bytes"] <= found["gpu_memory_bytes"]
+    verdict = np.select([inside & lives, lives], ["yes", "tight"], "no")
+    assert (found["fits"] == verdict).all()
+    assert np.allclose(found["headroom_bytes"], found["gpu_memory_bytes"] - found["memory_bytes"])
+
+
+def test_inference_trains_nothing_and_training_caches_nothing():
+    found = answered()
+    serving, training = found[found["work"] == "inference"], found[found["work"] == "training"]
+    assert (serving[["gradients_bytes", "optimizer_bytes", "trained_parameters"]] == 0).all().all()
+    assert (training["kv_cache_bytes"] == 0).all()
+    assert serving["kv_cache_bytes"].max() > 0
+    assert training["optimizer_bytes"].max() > 0
+
+
+def test_one_row_alone_equals_its_row_in_the_table():
+    scenarios, results = many()
+    for row in range(0, len(scenarios), 29):
+        same(estimate(scenarios.iloc[[row]], catalogs()), results.iloc[[row]].reset_index(drop=True))
+
+
+@STEADY
+@given(st.lists(choices("training") | choices("inference"), min_size=1, max_size=5))
+def test_a_row_does_not_depend_on_its_neighbours(rows):
+    together = estimate(pd.DataFrame(rows), catalogs(), solve=False)
+    alone = estimate(rows[-1], catalogs(), solve=False)
+    for name, value in alone.items():
+        there = together[name].iloc[-1]
+        assert value == there or (pd.isna(value) and pd.isna(there)), name
+
+
+def test_twenty_thousand_rows_equal_their_samples():
+    few = at_random(100, seed=7)
+    lots = pd.concat([few] * 200, ignore_index=True)
+    results = estimate(lots, catalogs(), solve=False)
+    assert len(results) == 20_000
+    expected = estimate(few, catalogs(), solve=False)
+    for start in (0, 7_300, 19_900):
+        same(results.iloc[start : start + 100].reset_index(drop=True), expected)
+
+
+def test_chunks_do_not_show(monkeypatch):
+    scenarios, results = many()
+    monkeypatch.setattr(import_module("calc.estimate"), "CHUNK_ROWS", 77)
+    same(estimate(scenarios, catalogs()), results)
+
+
+def test_a_wrong_row_empties_itself_and_no_other():
+    scenarios, results = many()
+    broken = scenarios.copy()
+    broken.loc[5::10, "model"] = "no-such-model"
+    again = estimate(broken, catalogs())
+    numbers = [name for name in RESULTS if name in NUMBERS]
+    wrong = again["model"] == "no-such-model"
+    assert wrong.sum() == 40
+    assert again.loc[wrong, numbers].isna().all().all()
+    assert (again.loc[wrong, ["fits", "peak_phase", "prices_as_of"]] == "").all().all()
+    assert again.loc[wrong, "problem"].str.contains("no-such-model").all()
+    same(again[~wrong], results[~wrong])
+
+
+def test_a_dict_a_table_and_a_list_of_text_say_the_same():
+    row = {"model": "llama-3.1-8b", "batch": 4, "gpu": "h100-80gb-sxm", "recompute": "full"}
+    number = one(**row)
+    text = one(**{name: str(value) for name, value in row.items()})
+    frame = estimate(pd.DataFrame([row]), catalogs()).iloc[0].to_dict()
+    for name in RESULTS:
+        assert number[name] == text[name] == frame[name] or np.isnan([number[name], text[name], frame[name]]).all()
+
+
+def test_extra_columns_and_the_order_of_rows_are_kept():
+    frame = pd.DataFrame({"owner": list("bac"), "model": MODELS[:3], "parameters_seen": [3, 1, 2]}, index=[9, 9, 1])
+    results = estimate(frame, catalogs())
+    assert list(results["owner"]) == ["b", "a", "c"]
+    assert list(results["parameters_seen"]) == [3, 1, 2]
+    assert list(results["model"]) == list(MODELS[:3])
+    assert list(results.index) == [0, 1, 2]
+
+
+def test_the_given_table_is_left_as_it_was():
+    frame = pd.DataFrame({"model": ["gpt2", "nope"], "batch": ["2", "x"]})
+    kept = frame.copy(deep=True)
+    estimate(frame, catalogs())
+    same(frame, kept)
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "category", "str"])
+def test_words_may_come_in_any_dtype(dtype):
+    words = pd.DataFrame({"model": ["gpt2", "llama-3.2-1b"], "precision": ["bf16", None], "batch": ["2", None]})
+    expected = estimate(words.astype(object), catalogs())
+    same(estimate(words.astype(dtype), catalogs()), expected)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint16", "float32", "Int64", "Float64", "boolean", bool, object])
+def test_numbers_may_come_in_any_dtype(dtype):
+    frame = pd.DataFrame({"model": ["gpt2", "llama-3.2-1b"], "batch": [1, 1]})
+    expected = estimate(frame, catalogs())
+    if dtype in (bool, "boolean"):
+        assert (estimate(frame.astype({"batch": dtype}), catalogs())["problem"] != "").all()
+    else:
+        same(estimate(frame.astype({"batch": dtype}), catalogs()), expected)
+
+
+def test_an_empty_table_has_all_columns_and_no_row():
+    results = estimate(pd.DataFrame({"model": []}), catalogs())
+    assert len(results) == 0
+    assert set(RESULTS) <= set(results)

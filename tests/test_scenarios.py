@@ -1,0 +1,170 @@
+"""What a row may say and what is said against it: one sentence that names the cell and the cure, and no number."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples import catalogs, one, problem_of, table
+
+from calc import estimate
+from calc.scenarios import BY_NAME, INPUTS, TableError, cross
+
+NOT_NUMBERS = ("0", "-3", "1.5", "x", "1e400", "inf", "-inf", "nan", "1,000", "0x10", "1e16", "9" * 400, "true", "4 5")
+REFUSED = [
+    ({"work": "train"}, "work 'train' is not known; use training or inference."),
+    ({"model": ""}, "No model is named; write the id of a model of the catalog."),
+    ({"model": "llama-3.1-8"}, "model 'llama-3.1-8' is not in the catalog; choose one such as llama-3.1-8b."),
+    ({"precision": "bf17"}, "precision 'bf17' is not in the catalog; choose one such as bf16, "),
+    ({"precision": "int4"}, "precision int4 cannot train all weights; choose tuning lora, or train in bf16-mixed."),
+    ({"precision": "gguf-q4-0", "tuning": "lora"}, "precision gguf-q4-0 does not go with LoRA; use bf16, int8, nf4"),
+    ({"work": "inference", "precision": "bf16-mixed"}, "precision bf16-mixed is a way to train; serve in bf16, fp8"),
+    ({"tuning": "half"}, "tuning 'half' is not known; use full or lora."),
+    ({"tuning": "lora", "lora_targets": "q+x"}, "lora_targets 'q+x' is not known; use attention, all-linear, or"),
+    ({"tuning": "lora", "lora_targets": "q+"}, "lora_targets 'q+' is not known; use attention, all-linear, or"),
+    ({"tuning": "lora", "model": "gpt2", "lora_targets": "gate"}, "gpt2 has no linear layer named gate; choose "),
+    ({"adapter_precision": "int8"}, "adapter_precision 'int8' is not known; use fp32 or bf16 or fp16."),
+    ({"optimizer": "adam"}, "optimizer 'adam' is not in the catalog; choose one such as adamw"),
+    ({"optimizer_kernel": "fast"}, "optimizer_kernel 'fast' is not known; use fused or foreach or loop."),
+    ({"gradient_precision": "fp8"}, "gradient_precision 'fp8' is not known; use fp32 or bf16 or fp16."),
+    ({"recompute": "some"}, "recompute 'some' is not in the catalog; choose one such as "),
+    ({"attention": "xformers"}, "attention 'xformers' is not known; use flash or eager."),
+    ({"loss": "cut"}, "loss 'cut' is not known; use full or kernel or fused."),
+    ({"implementation": "jax"}, "implementation 'jax' is not in the catalog; choose one such as "),
+    ({"implementation": "vllm"}, "implementation vllm does not do training; choose transformers."),
+    ({"implementation": "torchtitan", "work": "inference"}, "implementation torchtitan does not do inference; choose "),
+    ({"compile": "1"}, "compile '1' is not known; use no or yes."),
+    ({"reduce_precision": "fp64"}, "reduce_precision 'fp64' is not known; use fp32 or bf16 or fp16."),
+    ({"tie_embeddings": "maybe"}, "tie_embeddings 'maybe' is not known; use no or yes."),
+    ({"logits": "some", "work": "inference"}, "logits 'some' is not known; use last or all."),
+    ({"sharding": "fsdp"}, "sharding 'fsdp' is not in the catalog; choose one such as none, zero1, zero2, zero3."),
+    ({"offload": "disk"}, "offload 'disk' is not known; use none or optimizer or activations or all."),
+    ({"kv_precision": "int3", "work": "inference"}, "kv_precision 'int3' is not known; use fp32 or bf16 or fp16 or "),
+    ({"gpu": "h100"}, "gpu 'h100' is not in the catalog; choose one such as h100-"),
+    ({"instance": "p5.48x"}, "instance 'p5.48x' is not in the catalog; choose one such as p5.48xlarge."),
+    ({"instance": "p5.48xlarge", "gpu": "l4"}, "instance p5.48xlarge has the card h100-80gb-sxm, not l4; leave gpu "),
+    ({"region": "mars-1"}, "region 'mars-1' has no GPU prices in the catalog; choose one such as "),
+    ({"gpus": 3, "tensor_parallel": 3}, "tensor parallel 3 does not divide the 32 heads of llama-3.1-8b; take 2."),
+    ({"tensor_parallel": 2}, "tensor x pipeline x context parallel is 2, more than the 1 GPUs; take 2 GPUs or smaller"),
+    ({"gpus": 10, "tensor_parallel": 4}, "10 GPUs do not divide by tensor x pipeline x context parallel = 4; take 8 "),
+    ({"gpus": 64, "pipeline_parallel": 64}, "pipeline parallel 64 exceeds the 32 blocks of llama-3.1-8b; take at "),
+    ({"gpus": 8, "expert_parallel": 2}, "llama-3.1-8b has no experts to divide; set expert_parallel to 1."),
+    (
+        {"gpus": 8, "expert_parallel": 3, "model": "mixtral-8x7b"},
+        "expert parallel 3 does not divide the 8 experts of mixtral-8x7b; take 2.",
+    ),
+    (
+        {"gpus": 2, "context_parallel": 2, "sequence_tokens": 1001},
+        "context parallel 2 does not divide 1001 tokens evenly; take a multiple of 4 tokens.",
+    ),
+    ({"gpus": 2, "context_parallel": 2, "work": "inference"}, "Context parallel is estimated for training only; set "),
+    ({"work": "inference", "prompt_tokens": 4096}, "prompt_tokens 4096 exceeds sequence_tokens 2048, which holds "),
+    ({"model": "bert-base-uncased", "work": "inference", "implementation": "vllm"}, "vLLM's cache serves decoders; "),
+    ({"scenario": "=1+1"}, "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula"),
+    ({"scenario": "@SUM(A1)"}, "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula"),
+    ({"hours_per_month": "0"}, "hours_per_month '0' is not a number above 0 up to 1e+15; correct that cell."),
+    ({"train_tokens": "lots"}, "train_tokens 'lots' is not a number above 0 up to 1e+15; correct that cell."),
+]
+
+
+@pytest.mark.parametrize(("row", "sentence"), REFUSED, ids=[" ".join(map(str, row.values())) for row, _ in REFUSED])
+def test_what_cannot_be_is_refused_in_one_sentence(row, sentence):
+    result = estimate({"model": "llama-3.1-8b", **row}, catalogs())
+    assert result["problem"].startswith(sentence)
+    assert result["problem"].endswith(".")
+    assert "\n" not in result["problem"]
+    assert np.isnan([result["memory_bytes"], result["max_batch"], result["allocated_peak_bytes"]]).all()
+    assert result["fits"] == ""
+
+
+@pytest.mark.parametrize("cell", NOT_NUMBERS)
+def test_what_is_no_number_is_refused_in_every_column_of_numbers(cell):
+    counts = [column.name for column in INPUTS if column.kind == "count"]
+    rows = pd.DataFrame([{"model": "gpt2", name: cell} for name in counts])
+    problems = estimate(rows, catalogs())["problem"]
+    for name, problem in zip(counts, problems, strict=True):
+        assert problem.startswith(f"{name} '{cell[:57]}")
+        assert problem.endswith("is not a whole number from 1 up to 1e+15; correct that cell.")
+
+
+@pytest.mark.parametrize("cell", [np.inf, -np.inf, -1.0, 0, 2.5, 1e16, True, b"4", 1 + 2j, 10**400, [1, 2], {"a": 1}])
+def test_what_is_no_count_is_refused_from_python_too(cell):
+    assert "is not a whole number from 1" in problem_of(batch=cell)
+
+
+@pytest.mark.parametrize("cell", ["4", " 4 ", "4.0", "4e0", 4, 4.0, np.int8(4), np.float32(4)])
+def test_a_count_may_be_written_in_many_ways(cell):
+    assert one(model="gpt2", batch=cell)["batch"] == 4
+
+
+@pytest.mark.parametrize("cell", [None, np.nan, pd.NA, pd.NaT, "", "  "])
+def test_an_empty_cell_takes_the_default(cell):
+    for name, column in BY_NAME.items():
+        if column.default not in (None, "") and name != "precision":
+            assert one(model="gpt2", **{name: cell})[name] == column.default
+
+
+def test_a_choice_may_have_capitals_and_spaces_around_it():
+    assert one(model=" gpt2 ", work=" Training ", compile="NO")["work"] == "training"
+
+
+def test_the_first_thing_wrong_is_said_and_one_at_a_time():
+    problem = problem_of(work="no", batch="x", gpu="y", tensor_parallel=5)
+    assert problem == "work 'no' is not known; use training or inference."
+
+
+def test_a_long_or_broken_cell_is_quoted_short_and_on_one_line():
+    problem = problem_of(model="long\nname " * 5000)
+    assert "\n" not in problem
+    assert len(problem) < 250
+
+
+def test_the_cure_of_a_layout_works():
+    rows = [
+        {"gpus": 3, "tensor_parallel": 2},
+        {"gpus": 4, "tensor_parallel": 2},
+        {"gpus": 2, "tensor_parallel": 2},
+        {"gpus": 8, "pipeline_parallel": 8},
+        {"gpus": 2, "context_parallel": 2, "sequence_tokens": 1000},
+    ]
+    assert list(table(rows, model="llama-3.1-8b")["problem"] == "") == [False, True, True, True, True]
+
+
+def test_thousands_of_wrong_rows_take_no_longer_than_right_ones():
+    """Near ids are looked up once per distinct word, not once per row."""
+    rows = pd.DataFrame({"model": ["nope", "gpt2"] * 10_000, "region": "mars-1"})
+    assert (estimate(rows, catalogs(), solve=False)["problem"] != "").all()
+
+
+def test_defaults_follow_other_columns():
+    row = one(model="gpt2", work="inference", sequence_tokens=512)
+    assert row["precision"] == "bf16"
+    assert row["prompt_tokens"] == row["decoder_tokens"] == 512
+    assert one(model="llama-3.1-8b", implementation="megatron")["loss"] == "kernel"
+
+
+def test_an_instance_settles_the_card_and_its_share():
+    row = one(model="gpt2", instance="g6f.large")
+    assert row["gpu"] == "l4-1/8"
+    assert row["gpu_memory_bytes"] < one(model="gpt2", gpu="l4")["gpu_memory_bytes"] / 7
+
+
+def test_a_table_without_models_is_no_table():
+    with pytest.raises(TableError, match=r"^The table has no column 'model' \(its columns: name\); name the model"):
+        estimate(pd.DataFrame({"name": ["gpt2"]}), catalogs())
+
+
+@pytest.mark.parametrize("name", ["Batch", "BATCH", " batch", "Sequence Tokens"])
+def test_a_column_in_another_case_is_named_not_lost(name):
+    with pytest.raises(TableError, match=r"would not be read; write its name as (batch|sequence_tokens)\.$"):
+        estimate(pd.DataFrame({"model": ["gpt2"], name: [4]}), catalogs())
+
+
+def test_a_column_that_stands_twice_is_refused():
+    with pytest.raises(TableError, match=r"^The column 'batch' stands twice in the table; keep one of them\.$"):
+        estimate(pd.DataFrame([["gpt2", 1, 2]], columns=["model", "batch", "batch"]), catalogs())
+
+
+def test_cross_makes_every_combination_once():
+    rows = cross({"model": "gpt2", "precision": ["bf16", "fp32"], "gpus": (1, 2, 4), "market": "spot"})
+    assert list(rows) == ["model", "precision", "gpus"]
+    assert len(rows.drop_duplicates()) == len(rows) == 6
+    assert cross({"model": "gpt2", "batch": []})["batch"].tolist() == [1]
