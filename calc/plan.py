@@ -150,7 +150,7 @@ def fits_on(scenario, catalogs):
     cards = catalogs.gpus.index[catalogs.gpus["memory_bytes"].notna()]
     counts = _counts(scenario)
     table = spread(scenario, np.tile(counts, len(cards))) | {"gpu": np.repeat(cards, len(counts)), "instance": ""}
-    frame = _fewest(estimate(pd.DataFrame(table), catalogs), "gpu")
+    frame = _fewest(estimate(pd.DataFrame(table), catalogs, solve=False), "gpu")
     needed = frame["gpus"].astype(float).where(frame["fits"].isin(HOLDS))
     frame = frame.assign(
         gpus_needed=needed,
@@ -175,7 +175,7 @@ def instance_table(scenario, catalogs):
         places += [instance] * len(counts)
         gpus += counts
     table = spread(scenario, gpus) | {"gpu": "", "instance": np.array(places, dtype=object)}
-    frame = _fewest(estimate(pd.DataFrame(table), catalogs), "instance")
+    frame = _fewest(estimate(pd.DataFrame(table), catalogs, solve=False), "instance")
     on_demand, spot = frame["usd_per_hour_on_demand"], frame["usd_per_hour_spot"]
     frame = frame.assign(
         card=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(),
@@ -188,7 +188,7 @@ def instance_table(scenario, catalogs):
 
 def over(scenario, catalogs, name, values):
     """The scenario once for each value of one choice."""
-    return estimate(pd.DataFrame(scenario | {name: list(values)}), catalogs)
+    return estimate(pd.DataFrame(scenario | {name: list(values)}), catalogs, solve=False)
 
 
 def over_gpus(chosen, catalogs):
@@ -198,7 +198,7 @@ def over_gpus(chosen, catalogs):
         pd.DataFrame(spread(each, _counts(each, 256))).assign(plan=plan) for plan, each in enumerate(scenarios_of_rows)
     ]
     table = pd.concat(tables, ignore_index=True)
-    return estimate(table.drop(columns="plan"), catalogs).assign(plan=table["plan"].to_numpy())
+    return estimate(table.drop(columns="plan"), catalogs, solve=False).assign(plan=table["plan"].to_numpy())
 
 
 TRAINING_CHANGES = (
@@ -237,6 +237,6 @@ def changes(scenario, catalogs, market="on-demand", period="hour"):
             for instance in catalogs.instances.index
             if instance != scenario["instance"]
         ]
-    frame = estimate(pd.DataFrame([{**scenario, **change} for change in tried]), catalogs).assign(change=tried)
+    frame = estimate(pd.DataFrame([{**scenario, **change} for change in tried]), catalogs, solve=False).assign(change=tried)
     held = rank(frame[(frame["problem"] == "") & frame["fits"].isin(HOLDS)], market, period)
     return held.assign(kind=[min(change) for change in held["change"]]).drop_duplicates("kind")

@@ -162,7 +162,7 @@ def price_caption(row, catalogs, market, today):
     days = offers.days_since(as_of, today)
     age = f" :material/warning: {days} days old: check them before renting." if days > offers.OLD_DAYS else ""
     said = f"Prices: {row['region']}, {MARKETS[market]}, the oldest used of {as_of}.{age}"
-    return f"{said} Catalog {catalogs.version}. Memory is an estimate with its range; the Accuracy page says how often it holds."
+    return f"{said} Catalog {catalogs.version}. Memory is an estimate with its range; see Accuracy."
 
 
 def older_prices(made, catalogs):

@@ -1,0 +1,146 @@
+"""One real browser: the page is drawn, another model changes the charts, the CSV comes down and gives the same numbers."""
+
+import io
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from calc import estimate, export, load_catalogs
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+CHART = '[data-testid="stVegaLiteChart"]'
+
+
+def missing(what):
+    """Skip on a machine without it; in continuous integration its absence is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{what} is missing, and CI must run the browser test")
+    pytest.skip(f"{what} is missing: apt-get install chromium, pip install -r requirements-dev.txt")
+
+
+@pytest.fixture(scope="module")
+def address():
+    """The dashboard, served on a free port for as long as the module runs."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "dashboard.py", "--server.port", str(port)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            wait_for_health(port)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.terminate()
+
+
+def wait_for_health(port):
+    for _ in range(240):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.25)
+    pytest.fail("the dashboard did not start within a minute")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        missing("Chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def drawn(page, url):
+    """The page with its charts drawn; what the console complains of is kept on it."""
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto(url)
+    page.wait_for_selector(f"{CHART} svg", timeout=60_000)
+    settled(page)
+    return errors
+
+
+def settled(page):
+    """Wait until the script has run and what it sent is painted."""
+    page.wait_for_timeout(600)
+    page.wait_for_function("document.querySelector('[data-testid=\"stApp\"]').dataset.testScriptState === 'notRunning'")
+    page.wait_for_timeout(600)
+
+
+def chart_texts(page):
+    """What is written in the first chart: names of bars and totals."""
+    return page.locator(CHART).first.locator("svg text").all_text_contents()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_page_is_drawn_without_errors_or_overflow(browser, address, scheme, width):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    errors = drawn(page, address)
+    assert page.locator("h1").first.inner_text().startswith("Llama 3.1 8B trains on")
+    assert any("GiB" in text for text in chart_texts(page))
+    wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wider) <= 0
+    assert page.locator('[data-testid="stException"]').count() == 0
+    assert errors == []
+    page.close()
+
+
+def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(browser, address):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    errors = drawn(page, address)
+    before = chart_texts(page)
+
+    model = page.get_by_role("combobox", name="Model")
+    model.click()
+    model.fill("Llama 3.2 3B")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('h1').innerText.startsWith('Llama 3.2 3B')", timeout=30_000)
+    settled(page)
+    assert chart_texts(page) != before
+    assert "model=llama-3.2-3b" in page.url
+
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Scenarios as CSV").click()
+    content = Path(waiting.value.path()).read_bytes()
+    scenarios, complaints = export.from_csv(content)
+    assert complaints == []
+    written = pd.read_csv(io.BytesIO(content))
+    again = estimate(scenarios, load_catalogs())
+    assert len(written) == 10
+    assert again["memory_bytes"].tolist() == pytest.approx(written["memory_bytes"].tolist(), rel=1e-12)
+    assert again["usd_per_hour_on_demand"].tolist() == pytest.approx(written["usd_per_hour_on_demand"].tolist())
+    assert any(f"{written['memory_bytes'].min() / 2**30:.3g} GiB" in text for text in chart_texts(page))
+    assert errors == []
+    page.close()
+
+
+def test_a_link_opens_the_same_screen_in_a_new_browser(browser, address):
+    first = browser.new_page()
+    drawn(first, f"{address}?model=qwen2.5-7b&gpus=4&instance=p4de.24xlarge")
+    heading, link = first.locator("h1").first.inner_text(), first.url
+    first.close()
+    second = browser.new_context().new_page()
+    drawn(second, link)
+    assert second.locator("h1").first.inner_text() == heading
+    second.close()

@@ -1,0 +1,160 @@
+"""The charts: every specification is whole without data, reads only columns that its table has, and names its units."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from calc import chart_tables, load_catalogs, phases_table, plan
+from views import charts, charts_bill, look
+from views.choices import FIRST_VISIT
+
+INK = look.INKS["light"]
+TRAINING = look.components_of("training")
+BAR_SPECS = {
+    "memory_by_component": charts.memory_by_component(INK, TRAINING),
+    "cost_against_memory": charts.cost_against_memory(INK, "USD per hour, on demand"),
+    "memory_over_gpus": charts.memory_over_gpus(INK),
+    "cost_over_gpus": charts.cost_over_gpus(INK, "USD per hour, on demand"),
+    "phases": charts.phases(INK, TRAINING),
+    "fits_on": charts.fits_on(INK),
+    "prices": charts_bill.prices(INK, "USD per hour", "Instances"),
+    "predicted_against_measured": charts_bill.predicted_against_measured(INK, "GiB"),
+    "cost_against_time": charts_bill.cost_against_time(INK),
+}
+
+
+@pytest.fixture(scope="module")
+def catalogs():
+    return load_catalogs()
+
+
+@pytest.fixture(scope="module")
+def ranked(catalogs):
+    return plan.rank(plan.scenarios(FIRST_VISIT, catalogs))
+
+
+def encodings(spec):
+    return [layer["encoding"] for layer in spec["layer"] if "encoding" in layer]
+
+
+def fields(spec, dataset="rows"):
+    """The columns that the layers of a dataset read."""
+    found = set()
+    for layer in spec["layer"]:
+        if layer.get("data", {}).get("name", "rows") == dataset:
+            for channel in layer["encoding"].values():
+                parts = channel if isinstance(channel, list) else [channel]
+                found |= {part["field"] for part in parts if "field" in part}
+    return found
+
+
+@pytest.mark.parametrize("name", BAR_SPECS)
+def test_a_specification_holds_no_data_and_survives_json(name):
+    spec = BAR_SPECS[name]
+    assert not {"data", "datasets"} & set(spec)
+    assert json.loads(json.dumps(spec)) == spec
+
+
+@pytest.mark.parametrize("name", BAR_SPECS)
+def test_every_quantitative_axis_names_its_quantity(name):
+    axes = [
+        encoding[axis]["axis"]["title"]
+        for encoding in encodings(BAR_SPECS[name])
+        for axis in ("x", "y")
+        if "axis" in encoding.get(axis, {}) and encoding[axis].get("type") == "quantitative"
+    ]
+    assert axes
+    assert all(any(unit in title for unit in ("GiB", "USD", "GPUs", "hours")) for title in axes)
+
+
+def test_a_specification_is_built_once_per_theme():
+    assert charts.memory_over_gpus(look.INKS["dark"]) is charts.memory_over_gpus(look.INKS["dark"])
+    assert charts.memory_over_gpus(look.INKS["dark"]) is not charts.memory_over_gpus(INK)
+
+
+def test_a_component_has_one_colour_everywhere():
+    scales = [
+        e["color"]["scale"]
+        for name in ("memory_by_component", "phases")
+        for e in encodings(BAR_SPECS[name])
+        if "color" in e
+    ]
+    for scale in scales:
+        colours = dict(zip(scale["domain"], scale["range"], strict=True))
+        assert colours == {look.COMPONENT_LABELS[name]: look.COMPONENT_COLOURS[name] for name in TRAINING}
+
+
+def test_colours_are_distinct_and_every_component_has_one():
+    from calc.columns import COMPONENTS
+
+    assert tuple(look.COMPONENT_COLOURS) == COMPONENTS == tuple(look.COMPONENT_LABELS)
+    assert len(set(look.COMPONENT_COLOURS.values())) == len(COMPONENTS)
+
+
+def test_stacked_bars_read_what_the_table_has(ranked, catalogs):
+    labels = {name: look.COMPONENT_LABELS[name] for name in TRAINING}
+    table = chart_tables.by_component(ranked, chart_tables.labels(ranked, catalogs), labels)
+    assert fields(BAR_SPECS["memory_by_component"]) <= {*table.columns, "verdict_text"}
+    cards = chart_tables.cards(ranked, catalogs)
+    assert fields(BAR_SPECS["memory_by_component"], "cards") <= set(cards.columns)
+    totals = table.groupby("label")["gib"].sum()
+    said = table[table["last"]].set_index("label")["total_gib"]
+    pd.testing.assert_series_equal(totals, said.loc[totals.index], check_names=False)
+
+
+def test_points_read_what_the_table_has_and_only_priced_rows_are_drawn(ranked, catalogs):
+    unpriced = ranked.assign(usd=[float("nan"), *ranked["usd"].iloc[1:]])
+    table = chart_tables.points(unpriced, chart_tables.labels(ranked, catalogs))
+    assert len(table) == len(ranked) - 1
+    assert fields(BAR_SPECS["cost_against_memory"]) <= {*table.columns, "verdict"}
+
+
+def test_the_frontier_is_what_nothing_beats(ranked):
+    held = ranked[ranked["fits"].isin(plan.HOLDS)]
+    for _, row in held.iterrows():
+        beaten = ((held["usd"] <= row["usd"]) & (held["memory_bytes"] < row["memory_bytes"])).any()
+        beaten |= ((held["usd"] < row["usd"]) & (held["memory_bytes"] <= row["memory_bytes"])).any()
+        if row["frontier"]:
+            assert not beaten
+
+
+def test_phases_read_what_the_table_has(ranked, catalogs):
+    scenario = plan.scenario_of(ranked.iloc[0])
+    labels = {name: look.COMPONENT_LABELS[name] for name in TRAINING if name != "overhead_bytes"}
+    table = chart_tables.by_phase(phases_table(scenario, catalogs), labels)
+    assert fields(BAR_SPECS["phases"]) <= {*table.columns, "phase_text"}
+    largest = table.groupby("phase")["gib"].sum().max() * 2**30
+    assert largest == pytest.approx(ranked.iloc[0]["allocated_peak_bytes"])
+
+
+def test_gpu_counts_read_what_the_table_has(ranked, catalogs):
+    chosen = ranked.head(2)
+    rows = plan.over_gpus(chosen, catalogs)
+    names = chart_tables.plan_names(chosen, catalogs)
+    table = chart_tables.against_gpus(
+        rows, [names[number] for number in rows["plan"]], plan.in_period(rows, "spot", "day")
+    )
+    for name in ("memory_over_gpus", "cost_over_gpus"):
+        assert fields(BAR_SPECS[name]) <= {*table.columns, "verdict"}
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.012345, "0.0123"),
+        (4.5678, "4.57"),
+        (98.321, "98.3"),
+        (1234.5, "1,230"),
+        (0, "0"),
+        (999.9, "1,000"),
+        (None, "unknown"),
+    ],
+)
+def test_three_significant_digits(value, written):
+    assert look.three(value) == written
+
+
+def test_money_is_never_zero_where_it_is_unknown():
+    assert look.usd(float("nan")) == "no price"
+    assert look.usd(55.04) == "$55.04"

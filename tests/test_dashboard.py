@@ -1,0 +1,223 @@
+"""The pages: what they say in every state that a meeting can bring about, without a browser."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calc import CatalogError, link
+
+DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+def opened(**query):
+    """The app as a new browser sees it under an address."""
+    app = AppTest.from_file(DASHBOARD, default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name.replace("__", ".")] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def address(app):
+    """The query of the page, every name with its list of values."""
+    return {name: value if isinstance(value, list) else [value] for name, value in app.query_params.items()}
+
+
+def title(app):
+    return app.title[0].value
+
+
+def said(app):
+    return " ".join(element.value for kind in (app.warning, app.info, app.error) for element in kind)
+
+
+def test_the_first_visit_is_answered():
+    app = opened()
+    assert title(app).startswith("Llama 3.1 8B trains on 1 × p")
+    assert "per hour on demand" in title(app)
+    assert len(app.metric) == 4
+    assert not app.warning
+    assert not app.error
+
+
+def test_the_address_holds_the_whole_plan_and_opens_the_same_screen():
+    app = opened(model="qwen2.5-7b", precision=["bf16-mixed", "bf16"], gpus=["4", "8"], market="spot", period="month")
+    assert address(app)["v"] == ["1"]
+    assert address(app)["precision"] == ["bf16-mixed", "bf16"]
+    again = opened(**address(app))
+    assert title(again) == title(app)
+    assert [metric.value for metric in again.metric] == [metric.value for metric in app.metric]
+    assert address(again) == address(app)
+
+
+def test_choosing_another_model_changes_answer_and_address():
+    app = opened()
+    before = title(app)
+    app.selectbox(key="model").set_value("llama-3.2-1b").run()
+    assert not app.exception
+    assert title(app) != before
+    assert address(app)["model"] == ["llama-3.2-1b"]
+
+
+def test_inference_offers_what_serves_and_divides_the_model_over_the_gpus():
+    app = opened()
+    app.segmented_control(key="work").set_value("inference").run()
+    assert not app.exception
+    assert "runs on" in title(app)
+    assert app.session_state["precision"] == ["bf16"]
+    assert "tensor parallel 8" in app.markdown[0].value
+
+
+def test_two_precisions_are_compared():
+    app = opened()
+    app.button_group(key="precision").set_value(["bf16-mixed", "bf16"]).run()
+    assert "of 20" in app.metric[3].value
+
+
+def test_an_emptied_row_keeps_the_last_choice_and_says_so():
+    app = opened()
+    app.button_group(key="optimizer").set_value([]).run()
+    assert app.session_state["optimizer"] == ["adamw", "adamw-8bit"]
+    assert "At least one optimizer is needed" in said(app)
+
+
+def test_nothing_fits_says_by_how_much_and_what_would():
+    app = opened(model="llama-3.1-8b", gpus="2", instance="g5.48xlarge")
+    assert title(app).startswith("Nothing chosen fits Llama 3.1 8B")
+    assert "GiB over per GPU" in title(app)
+    assert "It would fit with" in said(app)
+
+
+def test_a_bad_link_is_named_and_the_rest_stays():
+    app = opened(model="nope", batch="-3", gpus="64x", colour="red", v="9", sequence_tokens="8192")
+    for wrong in ("model=nope", "batch=-3", "gpus=64x", "colour=red", "version 9"):
+        assert wrong in said(app)
+    assert app.session_state["sequence_tokens"] == 8192
+    assert app.session_state["model"] == "llama-3.1-8b"
+    app.button(key="dismiss").click().run()
+    assert not app.warning
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [({"tensor_parallel": "3"}, "divide"), ({"tuning": "full", "precision": "int4"}, "int4 is not possible")],
+)
+def test_an_impossible_choice_says_why(query, reason):
+    assert reason in said(opened(**query))
+
+
+def test_a_price_that_nobody_knows_is_not_zero():
+    app = opened(instance="p5en.48xlarge", region="eu-central-1")
+    assert "no price" in title(app)
+    assert app.metric[0].value == "no price"
+
+
+def test_prices_of_another_day_are_said():
+    assert "made with prices of 2025-01-01" in said(opened(prices_as_of="2025-01-01"))
+
+
+def test_no_instance_means_every_instance():
+    app = opened(instance="")
+    assert " of 138" in app.metric[3].value
+
+
+def test_a_card_that_is_not_rented():
+    app = opened(instance="", gpu="mi300x")
+    assert "MI300X" in title(app)
+
+
+def with_form(way):
+    """The app with the form for another model open."""
+    app = opened()
+    app.session_state["model_form"] = True
+    app.run()
+    app.segmented_control(key="model_way").set_value(way).run()
+    app.text_input(key="new_model").set_value("Mine")
+    return app
+
+
+def test_a_model_of_ones_own_by_six_sizes_is_in_the_address():
+    app = with_form("hand")
+    app.number_input(key="size_layers").set_value(16)
+    app.button(key="add_model").click().run()
+    assert not app.exception
+    assert title(app).startswith("Mine trains on")
+    asked, complaints = link.parse(address(app))
+    assert not complaints
+    assert asked["custom_models"]["mine"]["layers"] == 16
+    assert title(opened(**address(app))) == title(app)
+
+
+def test_a_pasted_config_becomes_the_model():
+    app = with_form("paste")
+    config = {"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
+              "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000}  # fmt: skip
+    app.text_area(key="config_text").set_value(json.dumps(config))
+    app.button(key="add_model").click().run()
+    assert title(app).lower().startswith("mine trains on")
+
+
+def test_a_pasted_config_that_is_none_says_what_is_wrong():
+    app = with_form("paste")
+    app.text_area(key="config_text").set_value("hello")
+    app.button(key="add_model").click().run()
+    assert "this is not JSON" in said(app)
+    assert title(app).startswith("Llama 3.1 8B")
+
+
+def test_half_a_model_in_the_link_is_refused():
+    assert "left aside" in said(opened(custom__mine__layers="4", model="mine"))
+
+
+@pytest.mark.parametrize("tab", ["Fits on", "Precisions", "Optimizers", "GPU counts", "Phases", "Instances"])
+def test_every_tab_opens(tab):
+    app = opened()
+    app.session_state["tab"] = tab
+    app.run()
+    assert not app.exception
+
+
+@pytest.mark.parametrize("page", ["views/instances.py", "views/catalog.py"])
+def test_every_page_opens_and_keeps_the_plan(page):
+    app = opened(model="qwen2.5-7b")
+    app.switch_page(page).run()
+    assert not app.exception
+    assert app.title
+    assert address(app)["model"] == ["qwen2.5-7b"]
+
+
+def test_every_catalog_is_shown():
+    app = opened()
+    app.switch_page("views/catalog.py").run()
+    for name in (
+        "gpus",
+        "instances",
+        "prices",
+        "precisions",
+        "optimizers",
+        "shardings",
+        "recomputes",
+        "implementations",
+    ):
+        app.segmented_control(key="catalog").set_value(name).run()
+        assert not app.exception
+        assert len(app.dataframe) == 1
+
+
+def test_a_broken_catalog_stops_the_page_with_its_sentence(monkeypatch):
+    def broken(stamp):
+        raise CatalogError("catalogs/gpus.yaml, entry l4, field memory_mib: it is missing; add it.")
+
+    monkeypatch.setattr("views.data._catalogs", broken)
+    app = AppTest.from_file(DASHBOARD, default_timeout=60).run()
+    assert not app.exception
+    assert "catalogs/gpus.yaml, entry l4" in said(app)
+    assert not app.metric
