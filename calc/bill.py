@@ -3,18 +3,15 @@
 import numpy as np
 
 from calc.cost import PER_HOUR, PER_RUN, add_cost
+from calc.evaluate import evaluate_all
+from calc.placement import PLACEMENT
 from calc.speed_results import SPEED_RESULTS, add_speed
 from calc.spot import SPOT, add_spot
 
-BILL = tuple(dict.fromkeys((*SPEED_RESULTS, *(formula.__name__ for formula in (*PER_HOUR, *PER_RUN, *SPOT)))))
-
-
-def host_memory_needed_bytes(offloaded_bytes, gpus, instance_gpus):
-    """CPU memory that offloading takes on one instance: that of each GPU on it. [B]"""
-    return offloaded_bytes * np.minimum(gpus, instance_gpus)
+BILL = tuple(dict.fromkeys((*SPEED_RESULTS, *(formula.__name__ for formula in (*PER_HOUR, *PER_RUN, *SPOT, *PLACEMENT)))))
 
 
 def bill_columns(table):
-    """Time and money of a joined table that holds its memory results."""
-    add_spot(add_cost(add_speed(table)))
+    """Time and money of a joined table that holds its memory results, and where the job may not stand."""
+    evaluate_all(PLACEMENT, add_spot(add_cost(add_speed(table))))
     return {name: np.broadcast_to(table[name], table["rows"]) for name in BILL}

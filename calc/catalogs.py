@@ -20,7 +20,8 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 
 FOLDER = Path(__file__).resolve().parent.parent / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-FILES = ("models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history")
+SPEED = ("utilization", "engines", "kernels", "assumptions")  # read into tables by speed_catalogs, checked and counted in the version here
+FILES = ("models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history", *SPEED)
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
 
 RATES = tuple(f"{name}_flops_per_second" for name in ("fp32", "tf32", "bf16", "fp8", "fp4", "int8"))

@@ -91,6 +91,7 @@ instances_needed | Instances | | Whole instances that hold the GPUs
 gpus_paid | GPUs paid | | GPUs in those instances
 idle_gpus | Idle GPUs | | GPUs paid and not used
 vcpus_needed | vCPUs of quota | | What AWS counts against the account's quota
+spans_instances | Works over instances | | 1 where GPUs of different instances work on one thing
 usd_per_hour_on_demand | USD per hour, on demand | USD/h | The whole job
 usd_per_hour_spot | USD per hour, spot | USD/h | The whole job, median over zones
 run_hours | Run | h | Hours of the whole training run
@@ -146,6 +147,33 @@ on_demand_basis | On-demand price is | text | published, derived (family ratio) 
 spot_as_of | Spot price of | text | Date of the price
 spot_basis | Spot price is | text | observed (median over zones) or estimated
 interruption_band | Interruption band | text | AWS Spot Advisor: share of instances interrupted in a month
+model_kind | Kind of model | text | decoder, encoder, encoder-decoder, vision, audio or dual
+has_source | Has a source side | | 1 for an encoder-decoder
+precision_format | Format of activations | | 0 bf16, 1 fp32, 2 autocast: the columns of the block coefficients
+adapter_bytes_each | Adapter width | B | Bytes per adapter parameter
+gradient_override_bytes_each | Gradient width asked for | B | 0 where gradients are as wide as their weights
+reduce_bytes_each | Reduction width | B | Bytes per element of a sharded gradient reduction
+kv_bytes_each | Cache width | B | Bytes per cached element
+logits_forward_bytes_each | Bytes per logit, forward | B | As computed, upcast, log-softmax
+logits_backward_bytes_each | Bytes per logit, backward | B | Log-softmax and two gradients
+head_elements_here | Head's matrix | | Elements on one GPU
+head_is_linear | Head is a product | | 1 where logits come from a matrix product
+holds_embedding | Holds the embedding | | 1 on the first pipeline stage
+holds_head | Holds the head | | 1 on the last pipeline stage
+microbatches_in_flight | Micro-batches in flight | | That wait for their backward pass on this pipeline stage
+outside_saved_bytes | Saved outside the blocks | B | Final norm, labels, positions, shared mask
+offloads_optimizer | Optimizer in CPU memory | | 1 where offloaded
+offloads_activations | Activations in CPU memory | | 1 where offloaded
+offloads_weights | Weights in CPU memory | | 1 where offloaded
+stack_adapter_parameters | Adapters of a block | | LoRA parameters of one block
+stack_kept_bytes_per_token | Kept per token | B | What one block keeps for the backward pass under the chosen recompute
+stack_forward_bytes_per_token | Forward per token | B | Working set of one block without gradients
+stack_largest_linear | Largest matrix | | Elements of the largest linear layer of a block
+is_causal | Looks back only | | 1 where a token attends to earlier ones only
+computes_all_scores | Computes all scores | | 1 for eager attention
+logits_of_all | Logits of the whole prompt | | 1 where logits is all
+compiles | Compiled blocks | | 1 where compile is yes
+computes_bf16 | Computes in bf16 | | 1 where the products are bf16
 problem | Problem | text | What is wrong with this row and what to change
 """
 

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from calc import blocks, engine, heads, memory, overhead, parallel, phases
-from calc.bill import bill_columns, host_memory_needed_bytes
-from calc.columns import GIB
+from calc.bill import bill_columns
 from calc.derived import derive_before_blocks, derive_widths
 from calc.evaluate import evaluate, evaluate_all
 from calc.joins import PRICE_WORDS, join
@@ -19,7 +18,6 @@ BLOCK_KEYS = (
     "model_row", "activation_format", "attention", "sequence_tokens", "decoder_tokens", "tensor_parallel", "recompute", "implementation",
     "compile", "adapts", "lora_rank", "lora_targets", "adapter_bytes_each", "precision",
 )
-HOST_RATIO = 0.9  # of an instance's CPU memory, the rest for the system and the data loader
 COUNTS = ("parameters", "active_parameters", "trained_parameters")
 
 
@@ -62,15 +60,16 @@ def scenario_results(frame, catalogs, solve=True):
     table.update(results)
     uncovered = np.isnan(results["allocated_peak_bytes"])
     problems.add(uncovered, lambda row: _not_covered(table, row, catalogs))
-    evaluate_all((*overhead.VERDICT, host_memory_needed_bytes), table)
-    crowded = (table["offloaded_bytes"] > 0) & (table["host_memory_needed_bytes"] > HOST_RATIO * table["instance_memory_bytes"])
-    problems.add(crowded, lambda row: f"Offloading takes {table['host_memory_needed_bytes'][row] / GIB:.0f} GiB of CPU memory on one {table['instance'][row]}, which has {table['instance_memory_bytes'][row] / GIB:.0f}; offload less, shard over more GPUs or take an instance with more.")
-    table["fits"] = np.where(uncovered | (problems.text != ""), "", table["fits"])
-    results |= {name: table[name] for name in ("gpu_memory_bytes", "headroom_bytes", "fits", "host_memory_needed_bytes")}
-    results |= solve_columns(table, catalogs) if solve else {name: np.full(table["rows"], np.nan) for name in SOLVED}
-    results |= bill_columns(table)
-    results |= {name: table[name] for name in PRICE_WORDS}
     bad, unknown = problems.text != "", catalogs.models.index.get_indexer(table["model"]) < 0
+    evaluate_all(overhead.VERDICT, table)
+    bill = bill_columns(table)
+    misplaced = bill.pop("placement_problem")
+    problems.add(misplaced != "", lambda row: misplaced[row])
+    table["fits"] = np.where(problems.text != "", "", table["fits"])
+    results |= {name: table[name] for name in ("gpu_memory_bytes", "headroom_bytes", "fits")}
+    results |= solve_columns(table, catalogs) if solve else {name: np.full(table["rows"], np.nan) for name in SOLVED}
+    results |= {name: np.where(misplaced != "", "" if values.dtype == object else np.nan, values) for name, values in bill.items()}
+    results |= {name: table[name] for name in PRICE_WORDS}
     for name, values in results.items():
         empty = unknown if name in COUNTS else bad
         results[name] = np.where(empty, "" if values.dtype == object else np.nan, values)
@@ -211,6 +210,7 @@ def table_here(layout, training, holds_embedding, holds_head):
     return table
 
 
-def trained_parameters(trains, adapts, parameters, stack_layers, stack_adapter_parameters):
-    """Trained parameters of the whole model."""
-    return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0), parameters)
+def trained_parameters(trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width, adapts_experts):
+    """Trained parameters of the whole model; all-linear also adapts linear layers outside the blocks."""
+    outside = adapts_experts * lora_rank * outside_adapter_width
+    return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)

@@ -18,7 +18,7 @@ TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 
 MODEL_COLUMNS = (
     "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "parameters", "active_parameters", "embedding_parameters",
-    "head_parameters", "tied", "outside_parameters", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout",
+    "head_parameters", "tied", "outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout",
 )
 STACK_COLUMNS = (
     "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads", "window_tokens", "experts",
