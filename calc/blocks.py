@@ -9,15 +9,18 @@ import numpy as np
 
 SIZES = (
     "hidden", "query", "key", "value", "ffn", "heads", "kv_heads", "scores", "mask", "hidden_dropout", "scores_dropout",
-    "routed_hidden", "routed_ffn", "experts", "shared_ffn", "latent", "query_latent", "rank", "source_key", "source_scores", "one",
-)
+    "routed_hidden", "routed_ffn", "experts", "experts_per_token", "experts_hidden", "experts_ffn", "shared_ffn", "latent", "query_latent",
+    "source_hidden", "source_key", "source_scores", "source_scores_dropout", "shared_mask", "shared_hidden", "shared_scores",
+    "shared_source_scores", "one",
+)  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
 FORMATS = ("bf16", "fp32", "amp")
 CASES = ("sdpa", "sdpa-grouped", "sdpa-window", "eager")
 FALLBACKS = {"sdpa": ("eager",), "sdpa-grouped": ("sdpa", "eager"), "sdpa-window": ("sdpa", "eager"), "eager": ()}
 VECTORS = ("saved", "frozen", "checkpoint", "selective_ops")
-MOMENTS = ("backward", "forward")
-HIDDEN = [SIZES.index(name) for name in ("hidden", "mask", "hidden_dropout", "one")]
-ATTENTION_CORE = [SIZES.index(name) for name in ("heads", "scores", "mask", "scores_dropout", "source_scores")]
+MOMENTS = ("backward", "recomputed", "forward")
+HIDDEN = [SIZES.index(name) for name in ("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "one")]
+ATTENTION_CORE = [SIZES.index(name) for name in (
+    "heads", "scores", "mask", "scores_dropout", "source_scores", "source_scores_dropout", "shared_mask", "shared_scores", "shared_source_scores")]
 
 # A compiled block keeps the inputs and outputs of its matrix products and computes again what is element-wise
 # (torch.compile's partitioner, Inductor 2.x); per token, 16 bits.
@@ -46,7 +49,7 @@ def coefficient_tables(catalogs):
                     if form.get(name) is not None:
                         tables[name][number, f, c] = vector(form[name])
                 for name in MOMENTS:
-                    for m, moment in enumerate(form.get(name) or ()):
+                    for m, moment in enumerate(form.get(name) or form.get("backward", ()) if name == "recomputed" else form.get(name) or ()):
                         tables[name][number, f, c, m] = vector(moment)
     return tables
 
@@ -70,29 +73,32 @@ def attention_case(attention, stack_sequence, stack_window_tokens, stack_kv_head
 def block_sizes(
     stack_hidden, stack_query_width, stack_key_width, stack_value_width, stack_ffn_width, stack_heads, stack_kv_heads, stack_sequence,
     hidden_dropout, attention_dropout, stack_experts, stack_experts_per_token, stack_expert_ffn_width, stack_shared_ffn_width,
-    stack_latent_width, stack_query_latent_width, lora_rank, stack_source_ratio, stack_source_tokens, implementation_repeats_keys,
+    stack_latent_width, stack_query_latent_width, stack_source_ratio, stack_source_tokens, implementation_repeats_keys, batch,
 ):
     """The sizes of a block in the order of SIZES, shape (stacks, rows, sizes)."""
     key = np.where(implementation_repeats_keys > 0, stack_query_width, stack_key_width)
     value = np.where(implementation_repeats_keys > 0, np.maximum(stack_query_width, stack_value_width), stack_value_width)
-    scores = stack_heads * stack_sequence
+    scores, source_scores = stack_heads * stack_sequence, stack_heads * stack_source_tokens
     return np.stack(np.broadcast_arrays(
         stack_hidden, stack_query_width, key, value, stack_ffn_width, stack_heads, stack_kv_heads, scores, stack_sequence,
         stack_hidden * hidden_dropout, scores * attention_dropout, stack_experts_per_token * stack_hidden,
-        stack_experts_per_token * stack_expert_ffn_width, stack_experts, stack_shared_ffn_width, stack_latent_width,
-        stack_query_latent_width, lora_rank, stack_key_width * stack_source_ratio, stack_heads * stack_source_tokens, np.ones_like(stack_hidden),
+        stack_experts_per_token * stack_expert_ffn_width, stack_experts, stack_experts_per_token, stack_experts * stack_hidden,
+        stack_experts * stack_expert_ffn_width, stack_shared_ffn_width, stack_latent_width, stack_query_latent_width,
+        stack_hidden * stack_source_ratio, stack_key_width * stack_source_ratio, source_scores, source_scores * attention_dropout,
+        stack_sequence / batch, stack_hidden / batch, scores / batch, source_scores / batch, np.ones_like(stack_hidden),
     ), axis=-1)
 
 
 def divided(coefficients, sizes, table):
     """Bytes per token of a linear form on one of the tensor-parallel GPUs.
 
-    With sequence parallelism all is divided but the gathered outputs of the two norms (Korthikanti et al. 2022, section 4.2);
+    With sequence parallelism all is divided but the gathered outputs of the two norms, and those too where the backward pass
+    gathers them again (Korthikanti et al. 2022, section 4.2.2);
     without it all that is `hidden` wide stays whole.
     """
     total = np.einsum("...z,...z->...", coefficients, sizes)
     hidden = np.einsum("...z,...z->...", coefficients[..., HIDDEN], sizes[..., HIDDEN])
-    gathered = 2 * np.minimum(table["activation_bytes_each"], 4) * table["stack_hidden"]
+    gathered = 2 * np.minimum(table["activation_bytes_each"], 4) * table["stack_hidden"] * (1 - table["implementation_regathers_norms"])
     whole = np.where(table["implementation_splits_sequence"] > 0, np.minimum(hidden, gathered), hidden)
     return (total - whole) / table["tensor_parallel"] + whole
 
@@ -115,12 +121,13 @@ def block_columns(table, catalogs):
     checkpoint = checkpoint_bytes_per_token(tables["checkpoint"][at], sizes, table)
     kept_products = divided(tables["selective_ops"][at], sizes, table) if table["keeps_products"].any() else saved
     without_core = np.minimum(divided(core, sizes, table), saved) if table["drops_attention"].any() else saved
+    backward = np.where(table["keeps_all"] > 0, worst(tables["backward"], at, sizes, table), worst(tables["recomputed"], at, sizes, table))
     select = [table["keeps_input"] > 0, table["keeps_products"] > 0, table["drops_attention"] > 0]
     kept = np.select([np.broadcast_to(mask, saved.shape) for mask in select], [checkpoint, kept_products, without_core], saved)
     return {
         "stack_saved_bytes_per_token": saved,
         "stack_kept_bytes_per_token": kept,
-        "stack_backward_bytes_per_token": saved + np.maximum(worst(tables["backward"], at, sizes, table) - trained, 0),
+        "stack_backward_bytes_per_token": saved + np.maximum(backward - trained, 0),
         "stack_forward_bytes_per_token": worst(tables["forward"], at, sizes, table),
     }
 

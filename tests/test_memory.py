@@ -1,0 +1,190 @@
+"""What each component weighs: published sums, and laws that hold whatever the scenario."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples import STEADY, catalogs, choices, one, table
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from calc import add_models, estimate, phases_table
+from validation.compare import with_fewer_layers
+
+LLAMA_8B = {"parameters": 8_030_261_248, "layers": 32, "h": 4096, "q": 4096, "k": 1024, "f": 14336, "a": 32}
+QWEN_7B = 7_615_616_512
+
+
+def at_step(**scenario):
+    """Components in bytes when the optimizer runs."""
+    found = phases_table(scenario, catalogs())
+    return found[found["phase"] == "step"].set_index("component")["bytes"]
+
+
+def per_block(quantity, model, fewer=2, more=4, **scenario):
+    """What one more block adds to a quantity."""
+    sizes = []
+    for layers in (fewer, more):
+        cut, name = with_fewer_layers(catalogs(), model, layers)
+        result = estimate({"model": name, **scenario}, cut, solve=False)
+        assert result["problem"] == "", result["problem"]
+        sizes.append(result[quantity])
+    return (sizes[1] - sizes[0]) / (more - fewer)
+
+
+# Rajbhandari et al. 2019 (arXiv 1910.02054), table 1: model states of 7.5 B parameters on 64 GPUs, GB of 10^9 bytes.
+@pytest.mark.parametrize(("sharding", "gigabytes"), [("none", 120), ("zero1", 31.4), ("zero2", 16.6), ("zero3", 1.88)])
+def test_model_states_of_rajbhandari_2019(sharding, gigabytes):
+    states = at_step(
+        model="qwen2.5-7b", precision="bf16-master", implementation="deepspeed", gpus=64, sharding=sharding
+    )
+    total = states[["weights_bytes", "gradients_bytes", "optimizer_bytes"]].sum()
+    assert total / QWEN_7B * 7.5 == pytest.approx(gigabytes, rel=0.005)
+
+
+# Bytes per parameter of weights, gradients and optimizer state: DeepSpeed (Rajbhandari 2019, section 3.1: 2 + 2 + 12),
+# Megatron (fp32 gradients: 2 + 4 + 12) and PyTorch (all in the weight's own format).
+@pytest.mark.parametrize(
+    ("scenario", "each"),
+    [
+        ({"precision": "bf16"}, (2, 2, 4)),
+        ({"precision": "fp32"}, (4, 4, 8)),
+        ({"precision": "bf16-mixed"}, (4, 4, 8)),
+        ({"precision": "fp16-mixed"}, (4, 4, 8)),
+        ({"precision": "bf16-master"}, (2, 2, 12)),
+        ({"precision": "bf16-master", "implementation": "megatron"}, (2, 4, 12)),
+        ({"precision": "bf16", "gradient_precision": "fp32"}, (2, 4, 4)),
+        ({"precision": "bf16", "optimizer": "lion"}, (2, 2, 2)),
+        ({"precision": "bf16", "optimizer": "sgd"}, (2, 2, 0)),
+        ({"precision": "fp32", "optimizer": "sgd-momentum"}, (4, 4, 4)),
+        ({"precision": "fp32", "optimizer": "adafactor"}, (4, 4, 0)),
+    ],
+)
+def test_bytes_per_parameter(scenario, each):
+    states = at_step(model="llama-3.1-8b", **scenario)
+    found = states[["weights_bytes", "gradients_bytes", "optimizer_bytes"]] / LLAMA_8B["parameters"]
+    assert found.tolist() == pytest.approx(each, abs=1e-3)
+
+
+def test_8_bit_adamw_under_trainer_keeps_the_embedding_wide():
+    """bitsandbytes 0.50.2 under Trainer, Llama 3.1 8B: 2.03125 (N - E) + 8 E = 19.4 GB."""
+    state = at_step(model="llama-3.1-8b", precision="bf16", optimizer="adamw-8bit")["optimizer_bytes"]
+    assert state == pytest.approx(19.4e9, rel=0.005)
+
+
+def test_muon_keeps_one_state_of_a_matrix_and_two_of_the_rest():
+    state = at_step(model="llama-3.1-8b", precision="fp32", optimizer="muon")["optimizer_bytes"]
+    outside = 2 * 128_256 * 4096
+    assert state == pytest.approx(4 * (LLAMA_8B["parameters"] + outside), rel=1e-3)
+
+
+# peft 0.21, print_trainable_parameters of Llama 3.1 8B.
+@pytest.mark.parametrize(
+    ("targets", "rank", "parameters"),
+    [
+        ("all-linear", 16, 41_943_040),
+        ("attention", 8, 6_815_744),
+        ("q+v", 8, 3_407_872),
+        ("gate+up+down", 8, 14_155_776),
+    ],
+)
+def test_adapters_count_as_peft_counts_them(targets, rank, parameters):
+    row = one(model="llama-3.1-8b", tuning="lora", lora_targets=targets, lora_rank=rank, precision="bf16")
+    assert row["trained_parameters"] == parameters
+    states = at_step(model="llama-3.1-8b", tuning="lora", lora_targets=targets, lora_rank=rank, precision="bf16")
+    assert states["gradients_bytes"] == 4 * parameters
+    assert states["optimizer_bytes"] == 8 * parameters
+
+
+# Bytes of one block, NF4 base with double quantisation and fp32 adapters of rank 16 on all linear layers, as
+# bitsandbytes 0.50.2 and peft 0.21 store it (validation/data/parallel/qlora.csv).
+@pytest.mark.parametrize(("model", "bytes_each"), [("llama-3.2-1b", 34_200_064), ("llama-3.1-8b", 117_772_288)])
+def test_a_block_in_nf4_weighs_what_bitsandbytes_stores(model, bytes_each):
+    assert per_block("weights_bytes", model, tuning="lora", precision="nf4-dq") == pytest.approx(bytes_each, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("precision", "bits"),
+    [
+        *(("fp8", 8), ("int8", 8), ("nf4", 4.5), ("nf4-dq", 4.127), ("gptq-4bit", 4.15625), ("awq-4bit", 4.15625)),
+        *(("mxfp4", 4.25), ("nvfp4", 4.5), ("gguf-q4-0", 4.5), ("gguf-q6-k", 6.5625), ("gguf-q8-0", 8.5), ("bf16", 16)),
+    ],
+)
+def test_bits_per_weight_of_a_matrix_count_its_scales(precision, bits):
+    """Dettmers 2023 (4.127 with double quantisation), OCP MX 1.0, llama.cpp's blocks, GPTQ and AWQ in groups of 128."""
+    matrices = 218_103_808  # of a block of Llama 3.1 8B; its norms are 8192 more
+    found = per_block("weights_bytes", "llama-3.1-8b", work="inference", precision=precision)
+    assert 8 * found / matrices == pytest.approx(bits, abs=0.002)
+
+
+# Bytes per cached token in 16 bits: 2 x layers x KV heads x head size x 2; DeepSeek's latent; Falcon 40B's 128 copied
+# heads.
+@pytest.mark.parametrize(
+    ("model", "bytes_per_token"),
+    [
+        *(("llama-3.1-8b", 131_072), ("llama-3.1-405b", 516_096), ("qwen2.5-7b", 57_344), ("gpt2", 36_864)),
+        *(("falcon-40b", 1_966_080), ("deepseek-v3", 70_272), ("deepseek-v2-lite", 31_104)),
+    ],
+)
+def test_the_cache_of_a_token(model, bytes_per_token):
+    row = one(model=model, work="inference", sequence_tokens=1000, batch=3)
+    assert row["kv_cache_bytes"] == 3 * 1000 * bytes_per_token
+
+
+def test_a_sliding_window_keeps_its_window_after_the_first_decode_step():
+    """Mistral 7B v0.1 at 8192 tokens: 1024 MiB after the prefill (a view of all tokens), 512 MiB from then on."""
+    cache = phases_table({"model": "mistral-7b-v0.1", "work": "inference", "sequence_tokens": 8192}, catalogs())
+    cache = cache[cache["component"] == "kv_cache_bytes"].set_index("phase")["bytes"] / 2**20
+    assert cache["prefill"] == 1024
+    assert cache["decode"] == 512
+
+
+def test_a_cache_has_its_own_format_and_a_head_is_never_split():
+    rows = [{}, {"kv_precision": "fp8"}, {"gpus": 8, "tensor_parallel": 8}, {"gpus": 16, "tensor_parallel": 16}]
+    whole, narrow, split, copied = table(rows, model="llama-3.1-8b", work="inference")["kv_cache_bytes"]
+    assert narrow == whole / 2
+    assert split == copied == whole / 8
+
+
+@STEADY
+@given(choices("inference", implementation="transformers"), st.sampled_from([2, 3, 8]))
+def test_more_tokens_are_so_much_more_cache(row, times):
+    rows = [row, {**row, "sequence_tokens": row["sequence_tokens"] * times}]
+    found = estimate(pd.DataFrame(rows), catalogs(), solve=False)
+    assume((found["problem"] == "").all() and row["model"] != "mistral-7b-v0.1")
+    assert found["kv_cache_bytes"][1] == times * found["kv_cache_bytes"][0]
+
+
+@STEADY
+@given(choices("training"), st.sampled_from(["zero1", "zero2", "zero3"]))
+def test_more_shards_are_never_more_weights_or_optimizer(row, sharding):
+    row |= {"tensor_parallel": 1, "pipeline_parallel": 1, "context_parallel": 1, "sharding": sharding}
+    found = estimate(pd.DataFrame([{**row, "gpus": gpus} for gpus in (1, 2, 4, 16, 128)]), catalogs(), solve=False)
+    assume((found["problem"] == "").all())
+    for name in ("weights_bytes", "optimizer_bytes"):
+        assert (np.diff(found[name]) <= 0).all()
+
+
+@STEADY
+@given(choices("training", offload="none", layout=(1, 1, 1, 1), compile="no"))
+def test_recompute_never_keeps_more(row):
+    rows = [{**row, "recompute": recompute} for recompute in ("full", "selective-ops", "selective", "none")]
+    found = estimate(pd.DataFrame(rows), catalogs(), solve=False)
+    saved = found.loc[found["problem"] == "", "saved_activations_bytes"]
+    assert (np.diff(saved) >= 0).all()
+
+
+def test_recompute_columns_are_one_choice():
+    kept = catalogs().recomputes[["keeps_all", "drops_attention", "keeps_products", "keeps_input"]]
+    assert (kept.sum(axis=1) == 1).all()
+
+
+def test_a_model_of_ones_own_is_estimated_like_its_twin():
+    """An entry copied under another id gives the same numbers, and twice the layers twice the blocks."""
+    entries = catalogs().models
+    twin = replace(catalogs(), models=entries.rename(index={"gpt2": "mine"}))
+    assert "mine" in twin.models.index
+    added = add_models(catalogs(), {})
+    assert added.version != catalogs().version
+    assert estimate({"model": "gpt2"}, added)["memory_bytes"] == one(model="gpt2")["memory_bytes"]
