@@ -1,0 +1,130 @@
+"""Reads what a block keeps and needs off real models and writes catalogs/blocks.yaml.
+
+python -m validation.simulate.blocks --family llama
+"""
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+from validation.simulate import dense, experts, pairs
+from validation.simulate.moments import largest, value
+from validation.simulate.observe import observe_prefill, observe_training
+from validation.simulate.read_off import DROPPED, Reader
+from validation.simulate.write import write_block
+
+FAMILIES = {family.id: family for family in (*dense.FAMILIES, *experts.FAMILIES, *pairs.FAMILIES)}
+DATA = Path(__file__).parent.parent / "data" / "saved_per_layer.csv"
+KEPT = {"saved": {}, "checkpoint": {"recompute": "full"}, "selective_ops": {"recompute": "products"},
+        "frozen": {"frozen": True}}  # fmt: skip
+
+
+def tokens_of(case):
+    return case["batch"] * case.get("seq_of_block", case["seq"])
+
+
+def read_pass(reader, first, second):
+    """The forms of all moments of a pass."""
+    return [reader.total(one, two) for one, two in zip(first.moments, second.moments, strict=True)]
+
+
+def forms_of(family, number_format, attention):
+    """All vectors of one kind of block in one number format with one kind of attention."""
+    cases = family.made_up(number_format, attention)[:2]
+    sizes, tokens = [family.measure(case) for case in cases], [tokens_of(case) for case in cases]
+    form, moments = {}, {}
+    for name, how in KEPT.items():
+        if name == "selective_ops" and (attention == "eager" or not family.recomputes_products):
+            continue
+        seen = [observe_training(family, case, number_format, **how) for case in cases]
+        reader = Reader(sizes, tokens, [each.parameters for each in seen])
+        form[name] = reader.total(seen[0].saved, seen[1].saved)
+        if name in ("saved", "checkpoint"):
+            moments[name] = read_pass(reader, *seen)
+    form["backward"] = largest(moments["saved"], family.constants)
+    recomputed = largest(moments["checkpoint"], family.constants)
+    if sorted(recomputed, key=str) != sorted(form["backward"], key=str):
+        form["recomputed"] = recomputed
+    if number_format != "amp":
+        seen = [observe_prefill(family, case, number_format) for case in cases]
+        reader = Reader(sizes, tokens, [each.parameters for each in seen])
+        form["forward"] = largest(read_pass(reader, *seen), family.constants)
+    return {"format": number_format, "attention": attention, "kernels": seen[0].kernels} | form
+
+
+def bytes_of(storages, reader):
+    """Bytes of the storages that grow with the tokens."""
+    return sum(each.bytes for each in storages if not reader.is_weight(each.bytes, each.bytes))
+
+
+def check(family, form, case, which, dropout=True):
+    """Rows of simulated bytes beside the form's, per quantity, for one case that the form was not read from."""
+    rows, sizes, tokens = [], family.measure(case), tokens_of(case)
+    sizes |= {dropped: sizes.get(name, 0) * dropout for name, dropped in DROPPED.items()}
+    number_format = form["format"]
+
+    def row(quantity, simulated, predicted):
+        rows.append(
+            dict(block=family.id, format=number_format, attention=form["attention"], case=which, quantity=quantity)
+            | dict(tokens=tokens, simulated_bytes=simulated, form_bytes=round(tokens * predicted))
+            | {"sizes": " ".join(f"{name}={size:g}" for name, size in sizes.items())}
+        )
+
+    for name, how in KEPT.items():
+        if name not in form or (which == "real" and name == "selective_ops"):
+            continue
+        seen = observe_training(family, case, number_format, dropout=dropout, **how)
+        reader = Reader((sizes, sizes), (tokens, tokens), (seen.parameters, seen.parameters))
+        row(name, bytes_of(seen.saved, reader), value(form[name], sizes))
+        if name in ("saved", "checkpoint"):
+            peak = max(bytes_of(moment, reader) for moment in seen.moments)
+            known = form.get("recomputed", form["backward"]) if name == "checkpoint" else form["backward"]
+            row(f"backward after {name}", peak, max(value(each, sizes) for each in known))
+    if "forward" not in form:
+        return rows
+    seen = observe_prefill(family, case, number_format)
+    reader = Reader((sizes, sizes), (tokens, tokens), (seen.parameters, seen.parameters))
+    off = sizes | dict.fromkeys(DROPPED.values(), 0)
+    peak = max(bytes_of(moment, reader) for moment in seen.moments)
+    row("forward", peak, max(value(each, off) for each in form["forward"]))
+    return rows
+
+
+def keep_rows(block, rows):
+    """Replace the rows of a block in the table of simulated bytes."""
+    old = list(csv.DictReader(DATA.open())) if DATA.exists() else []
+    rows = [row for row in old if row["block"] != block] + rows
+    rows.sort(key=lambda row: row["block"])
+    DATA.parent.mkdir(exist_ok=True)
+    with DATA.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def run(family):
+    """Read, check and write one kind of block; print the errors."""
+    forms, rows = [], []
+    for number_format, attention in family.kinds():
+        form = forms_of(family, number_format, attention)
+        checks = check(family, form, family.made_up(number_format, attention)[2], "made up", family.drops_elsewhere)
+        if attention in family.real_cases(number_format):
+            checks += check(family, form, family.real_case(attention), "real")
+        for row in checks:
+            error = row["form_bytes"] / row["simulated_bytes"] - 1 if row["simulated_bytes"] else row["form_bytes"]
+            if abs(error) > 0.0005:
+                print(f"  {row['case']} {row['quantity']}: {error:+.2%}", file=sys.stderr)
+        print(family.id, form, flush=True)
+        forms.append(form)
+        rows += checks
+    write_block(family, forms)
+    keep_rows(family.id, rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--family", choices=["all", *FAMILIES], nargs="+", required=True)
+    chosen = parser.parse_args().family
+    for name in FAMILIES if "all" in chosen else chosen:
+        run(FAMILIES[name])

@@ -1,0 +1,60 @@
+"""Of all moments of a pass, each a linear form, the few that are ever the largest."""
+
+import random
+
+TOLERANCE = 0.01
+DRAWS = 3000
+
+
+def value(form, sizes):
+    """Bytes per token of a form."""
+    return sum(times * sizes[name] for name, times in form.items())
+
+
+def draw(chance):
+    """Sizes, per token, as a real block might have them: everything that any family names."""
+    pick = chance.choice
+    hidden = pick((768, 1024, 2048, 4096, 8192))
+    head_dim = pick((64, 80, 128, 256))
+    query = hidden * pick((0.5, 1, 1, 1, 2))
+    key = query / pick((1, 1, 4, 8, 16))
+    heads, seq = query / head_dim, pick((128, 512, 2048, 8192, 32768))
+    routed, expert_ffn = pick((1, 2, 4, 8)), hidden * pick((0.125, 0.25, 0.5, 1, 3.5))
+    dropped = pick((0, 1))
+    source, batch, experts = pick((0.25, 1, 4)), pick((1, 8)), pick((8, 32, 128, 256))
+    return dict(
+        hidden=hidden, query=query, key=key, value=query * pick((0.667, 1)), ffn=hidden * pick((1, 2, 2.7, 3.5, 4, 8)),
+        heads=heads, kv_heads=key / head_dim, scores=heads * seq, mask=seq, one=1,
+        hidden_dropout=hidden * dropped, scores_dropout=heads * seq * dropped,
+        routed_hidden=routed * hidden, routed_ffn=routed * expert_ffn, experts=experts,
+        experts_per_token=routed, shared_ffn=expert_ffn * pick((1, 2)), latent=576, query_latent=1536,
+        source_key=query * source, source_hidden=hidden * source, source_scores=heads * seq * source,
+        source_scores_dropout=heads * seq * source * dropped,
+        shared_scores=heads * seq / batch, shared_mask=seq / batch, shared_hidden=hidden / batch, shared_source_scores=heads * seq * source / batch,
+        experts_hidden=experts * hidden, experts_ffn=experts * expert_ffn,
+    )  # fmt: skip
+
+
+def largest(forms, fixed=None):
+    """The shortest list of forms whose largest is the largest of all, within a per cent, for all sizes drawn."""
+    unique = [dict(pairs) for pairs in sorted({tuple(sorted(form.items())) for form in forms})]
+    unique = [one for one in unique if not any(one is not two and covers(two, one) for two in unique)]
+    chance = random.Random(1)
+    open_draws = []
+    for _ in range(DRAWS):
+        sizes = draw(chance) | (fixed or {})
+        values = [value(form, sizes) for form in unique]
+        limit = max(values) * (1 - TOLERANCE)
+        open_draws.append({place for place, each in enumerate(values) if each >= limit})
+    chosen = []
+    while open_draws:
+        counts = [sum(place in good for good in open_draws) for place in range(len(unique))]
+        best = max(range(len(unique)), key=counts.__getitem__)
+        chosen.append(unique[best])
+        open_draws = [good for good in open_draws if best not in good]
+    return chosen
+
+
+def covers(big, small):
+    """True when no size counts more in the second form than in the first."""
+    return big != small and all(big.get(name, 0) >= times for name, times in small.items())

@@ -1,0 +1,206 @@
+"""One training step or one prefill of a model of three blocks, seen from its middle block."""
+
+import contextlib
+import gc
+from dataclasses import dataclass, field
+
+from validation.simulate.device import kernels_used, torch  # isort: skip
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from validation.simulate.keep import kept_products
+from validation.simulate.ledger import Ledger, key_of
+
+WEIGHTS = {"bf16": torch.bfloat16, "fp32": torch.float32, "amp": torch.float32}
+MIDDLE = 1
+
+
+@dataclass
+class Observation:
+    """Storages of the middle block: saved at the end of the forward pass, alive at each moment of the pass watched."""
+
+    saved: list = field(default_factory=list)
+    moments: list = field(default_factory=list)
+    operators: list = field(default_factory=list)
+    kernels: tuple = ()
+    parameters: list = field(default_factory=list)
+
+
+def build(make, dtype, mode):
+    """The model with fake CUDA parameters; made on the meta device, buffers in the type that loading would give."""
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        with torch.device("meta"):
+            model = make()
+    finally:
+        torch.set_default_dtype(default)
+    made = {}
+    with mode:
+        for module in model.modules():
+            for name, parameter in module._parameters.items():
+                if parameter is not None:
+                    if id(parameter) not in made:
+                        wide = torch.empty(parameter.shape, dtype=dtype, device="cuda")
+                        made[id(parameter)] = torch.nn.Parameter(wide, parameter.requires_grad)
+                    module._parameters[name] = made[id(parameter)]
+            for name, buffer in module._buffers.items():
+                if buffer is not None:
+                    if id(buffer) not in made:
+                        made[id(buffer)] = torch.empty(buffer.shape, dtype=buffer.dtype, device="cuda")
+                    module._buffers[name] = made[id(buffer)]
+    return model
+
+
+def first_tensor(value):
+    return value[0] if isinstance(value, (tuple, list)) else value
+
+
+def input_of(arguments, options):
+    return arguments[0] if arguments else options["hidden_states"]
+
+
+def watch_forward(blocks, ledger):
+    """Name the period while each block runs; blocks is the list of the measured stack."""
+    for number, block in enumerate(blocks):
+        def begin(module, arguments, number=number):
+            ledger.period = ("forward", number)
+
+        block.register_forward_pre_hook(begin)
+    blocks[-1].register_forward_hook(lambda *_: setattr(ledger, "period", "after"))
+
+
+def watch_backward(block, ledger):
+    """Watch from the arrival of the gradient of the block's output to the completion of that of its input."""
+    def begin(gradient):
+        ledger.watching = ledger.period == "backward"
+
+    def end(gradient):
+        ledger.watching = False
+
+    def at_input(module, arguments, options):
+        given = input_of(arguments, options)
+        if given.requires_grad:
+            given.register_hook(end)
+
+    def at_output(module, arguments, options, output):
+        given = first_tensor(output)
+        if given.requires_grad:
+            given.register_hook(begin)
+
+    block.register_forward_pre_hook(at_input, with_kwargs=True)
+    block.register_forward_hook(at_output, with_kwargs=True)
+
+
+def need_gradient(module, arguments, options):
+    """Adapters below make a block's input need a gradient although every base weight is frozen."""
+    given = input_of(arguments, options)
+    if not given.requires_grad:
+        given.requires_grad_(True)
+
+
+def set_dropout(model, on):
+    if not on:
+        for name, value in vars(model.config).items():
+            if "drop" in name and isinstance(value, float):
+                setattr(model.config, name, 0.0)
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+            for name, value in vars(module).items():
+                if "drop" in name and isinstance(value, float):
+                    setattr(module, name, 0.0)
+
+
+def observe_training(family, case, number_format, recompute="none", frozen=False, dropout=True, adapt=None):
+    """What the middle block saves and what is alive in its backward pass. recompute: none, full, products."""
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    model = build(lambda: family.model(case), WEIGHTS[number_format], mode)
+    model.train()
+    set_dropout(model, dropout)
+    if frozen:
+        model.requires_grad_(False)
+    if adapt is not None:
+        with mode:
+            model = adapt(model)
+    seen = Observation()
+    kernels_used.clear()
+    ledger = Ledger()
+    stacks = family.stacks(model)
+    blocks = stacks[family.stack]
+    for other in stacks.values():
+        if frozen:
+            other[0].register_forward_pre_hook(need_gradient, with_kwargs=True)
+    if recompute == "full":
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    if recompute == "products":
+        kept_products(blocks)
+    watch_forward(blocks, ledger)
+    watch_backward(blocks[MIDDLE], ledger)
+    autocast = torch.autocast("cuda", dtype=torch.bfloat16) if number_format == "amp" else contextlib.nullcontext()
+    with mode:
+        given = family.inputs(case, WEIGHTS[number_format])
+        with ledger:
+            ledger.enter_model(model)
+            for tensor in given.values():
+                ledger.enter_tensor(tensor, "input", "input")
+            for parameter in model.parameters():
+                if parameter.requires_grad:
+                    parameter.register_post_accumulate_grad_hook(lambda p: ledger.name(p.grad, "gradient"))
+            with autocast:
+                loss = family.loss(model, given)
+            gc.collect()
+            seen.saved = [s for s in ledger.live.values() if s.period == ("forward", MIDDLE) and s.kind == "activation"]
+            ledger.period = "backward"
+            loss.backward()
+    mine = {("forward", MIDDLE), "backward"}
+    for _, operator, storages in ledger.snapshots:
+        seen.operators.append(operator)
+        seen.moments.append([s for s in storages if s.period in mine and s.kind == "activation"])
+    seen.kernels = tuple(sorted(set(kernels_used)))
+    seen.parameters = [p.numel() for p in model.parameters()] + [p.numel() for p in blocks[MIDDLE].parameters()]
+    return seen
+
+
+def tensors_in(thing, found, depth=0):
+    """All CUDA tensors reachable from a cache object."""
+    if isinstance(thing, torch.Tensor):
+        if thing.device.type == "cuda":
+            found.append(thing)
+    elif isinstance(thing, dict):
+        for value in thing.values():
+            tensors_in(value, found, depth + 1)
+    elif isinstance(thing, (list, tuple)):
+        for value in thing:
+            tensors_in(value, found, depth + 1)
+    elif hasattr(thing, "__dict__") and depth < 6 and not isinstance(thing, (torch.nn.Module, type)):
+        for value in vars(thing).values():
+            tensors_in(value, found, depth + 1)
+    return found
+
+
+def observe_prefill(family, case, number_format):
+    """What is alive while the middle block runs without gradients, the embedding's output that the model's own code
+    still holds included, weights and cache not."""
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    model = build(lambda: family.model(case), WEIGHTS[number_format], mode).eval()
+    ledger, seen = Ledger(), Observation()
+    kernels_used.clear()
+    blocks = family.stacks(model)[family.stack]
+    watch_forward(blocks, ledger)
+    blocks[MIDDLE].register_forward_pre_hook(lambda *_: setattr(ledger, "watching", True))
+    blocks[MIDDLE + 1].register_forward_pre_hook(lambda *_: setattr(ledger, "watching", False))
+    with mode, torch.no_grad():
+        given = family.inputs(case, WEIGHTS[number_format])
+        with ledger:
+            ledger.enter_model(model)
+            for tensor in given.values():
+                ledger.enter_tensor(tensor, "input", "input")
+            out = family.prefill(model, given)
+            for tensor in tensors_in(getattr(out, "past_key_values", None), []):
+                ledger.name(tensor, "cache")
+    for _, operator, storages in ledger.snapshots:
+        seen.operators.append(operator)
+        seen.moments.append([s for s in storages if s.kind == "activation"])
+    seen.kernels = tuple(sorted(set(kernels_used)))
+    seen.parameters = [p.numel() for p in model.parameters()]
+    return seen

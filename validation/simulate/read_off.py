@@ -1,0 +1,124 @@
+"""Storages -> linear forms: bytes per token as whole multiples of the block's sizes.
+
+Each case is run with two sets of made-up widths. A storage is read as c x size when that holds, with the same c,
+in both; widths are chosen so that no other reading does.
+"""
+
+from itertools import combinations
+
+WIDEST_MULTIPLE = 64
+WIDEST_IN_PAIR = 8
+
+
+class Unread(ValueError):
+    """A storage that no size explains."""
+
+
+def whole(value, parts=1):
+    """The value when it is a positive multiple of 1 / parts, else None."""
+    near = round(value * parts) / parts
+    near = int(near) if near == int(near) else near
+    return near if 0 < near <= WIDEST_MULTIPLE and abs(value - near) < 1e-9 * max(1, near) else None
+
+
+def multiple(first, second, one, other):
+    """c when first = c * one and second = c * other, else None; rotary halves of heads make quarters."""
+    times = whole(first / one, 4)
+    return times if times is not None and whole(second / other, 4) == times else None
+
+
+def read(first, second, sizes):
+    """{size: coefficient} of one storage; first and second are its bytes per token, sizes two dicts of sizes."""
+    names = [name for name in sizes[0]]
+    for name in names:
+        times = multiple(first, second, sizes[0][name], sizes[1][name])
+        if times is not None:
+            return {name: times}
+    found = []
+    for one, other in combinations(names, 2):
+        a, b, c, d = sizes[0][one], sizes[0][other], sizes[1][one], sizes[1][other]
+        determinant = a * d - b * c
+        if determinant:
+            x, y = whole((first * d - second * b) / determinant), whole((a * second - c * first) / determinant)
+            if x is not None and y is not None and max(x, y) <= WIDEST_IN_PAIR:
+                found.append({one: x, other: y})
+    return min(found, key=lambda form: sum(form.values())) if found else None
+
+
+def add(form, more):
+    for name, times in more.items():
+        form[name] = form.get(name, 0) + times
+    return form
+
+
+# How sizes of the simulation are written in sizes of the catalog. Tables of positions outside the blocks are not counted.
+# The rotary part of a head is 64 wide, and the rest as wide as a value head, in every model with latent attention.
+# DeBERTa's 512 relative positions count as if the sequence had 512 tokens.
+PUBLISHED = {
+    "position": {},
+    "index": {},
+    "padded_heads": {"heads": 1},
+    "relative_hidden": {"hidden": 1},
+    "relative_heads": {"heads": 512},
+    "keyless": {"value": 1},
+    "rotary": {"heads": 64},
+    "rotary_head": {"one": 64},
+    "latent_rank": {"latent": 1, "one": -64},
+}
+
+
+DROPPED = {name: f"{name}_dropout" for name in ("hidden", "scores", "source_scores")}
+
+
+def published(form):
+    """The form in the sizes that the catalog knows."""
+    total = {}
+    for name, times in form.items():
+        add(total, {known: each * times for known, each in PUBLISHED.get(name, {name: 1}).items()})
+    return total
+
+
+def with_dropout(form):
+    """The same bytes, there only when dropout is on."""
+    return {DROPPED.get(name, name): times for name, times in form.items()}
+
+
+class Reader:
+    """Reads the storages of two runs of one case; `sizes` are the two dicts, `tokens` the two counts of tokens."""
+
+    def __init__(self, sizes, tokens, parameters):
+        self.sizes, self.tokens = sizes, tokens
+        self.weights = set(zip(*parameters, strict=True))
+        self.fixed = {}
+
+    def is_weight(self, first, second):
+        """A storage shaped like a weight (its gradient or a copy in another type), or of next to no bytes."""
+        if max(first, second) <= 1024:
+            return True
+        return any((first / each, second / each) in self.weights for each in (1, 2, 4))
+
+    def form(self, first, second):
+        """The form of one storage, {} for those that do not grow with the tokens."""
+        if first.operator != second.operator:
+            raise Unread(f"the two runs differ: {first.operator} and {second.operator}")
+        if self.is_weight(first.bytes, second.bytes):
+            self.fixed[first.place] = first
+            return {}
+        found = read(first.bytes / self.tokens[0], second.bytes / self.tokens[1], self.sizes)
+        if found is None:
+            shapes = f"{first.shape} {first.dtype} and {second.shape}"
+            raise Unread(f"{first.operator}: {first.bytes} and {second.bytes} bytes, {shapes}")
+        return found
+
+    def total(self, firsts, seconds):
+        """The form of all storages alive at one moment."""
+        if len(firsts) != len(seconds):
+            raise Unread(f"{len(firsts)} and {len(seconds)} storages")
+        alive = {storage.place for storage in firsts}
+        form = {}
+        for first, second in zip(firsts, seconds, strict=True):
+            one = published(self.form(first, second))
+            if first.mask or first.stands_for in alive:
+                one = with_dropout(one)
+            add(form, one)
+        return form

@@ -1,0 +1,59 @@
+"""Writes catalogs/blocks.yaml, one entry per kind of block, sorted."""
+
+from datetime import date
+from pathlib import Path
+
+import yaml
+
+CATALOG = Path(__file__).parents[2] / "catalogs" / "blocks.yaml"
+ORDER = (
+    "hidden", "hidden_dropout", "query", "key", "value", "latent", "query_latent", "ffn", "routed_hidden",
+    "routed_ffn", "experts_hidden", "experts_ffn", "shared_ffn", "experts", "experts_per_token", "heads", "kv_heads", "scores", "scores_dropout",
+    "shared_scores", "mask", "shared_mask", "shared_hidden", "source_hidden", "source_key", "source_scores", "source_scores_dropout", "shared_source_scores", "one",
+)  # fmt: skip
+SOURCE = "PyTorch 2.13 and transformers 5.23, every storage of a block followed (validation/simulate)"
+VECTORS = ("saved", "frozen", "checkpoint", "selective_ops")
+HEAD = """\
+# yaml-language-server: $schema=schema/blocks.json
+# What one block of a model keeps for the backward pass and needs at its worst moments: bytes per token, as a linear
+# form in the block's sizes. Written by `python -m validation.simulate.blocks`; a hand does not edit the numbers.
+"""
+
+
+def flow(form):
+    """One form on one line."""
+    return "{" + ", ".join(f"{name}: {form[name]:g}" for name in ORDER if form.get(name)) + "}"
+
+
+def lines_of(entry):
+    yield f"  - id: {entry['id']}"
+    yield f"    families: [{', '.join(entry['families'])}]"
+    yield f"    source: {entry['source']}"
+    yield "    forms:"
+    for form in entry["forms"]:
+        yield f"      - format: {form['format']}"
+        yield f"        attention: {form['attention']}"
+        for name in VECTORS:
+            if name in form:
+                yield f"        {name}: {flow(form[name])}"
+        for name in ("backward", "recomputed", "forward"):
+            if form.get(name):
+                yield f"        {name}:"
+            yield from (f"          - {flow(moment)}" for moment in form.get(name, ()))
+
+
+def write_catalog(entries, source, checked_on):
+    """Write all entries in the order of their ids."""
+    lines = [f'source: "{source}"', f"checked_on: {checked_on}", "blocks:"]
+    for entry in sorted(entries, key=lambda entry: entry["id"]):
+        lines += lines_of(entry)
+    CATALOG.write_text(HEAD + "\n".join(lines) + "\n")
+
+
+def write_block(family, forms):
+    """Put one kind of block into the catalog in place of what stood there."""
+    held = yaml.safe_load(CATALOG.read_text()) if CATALOG.exists() else dict(source=SOURCE, blocks=[])
+    source = f"simulated, {family.head} of transformers 5.23.0 under PyTorch 2.13.0"
+    new = dict(id=family.id, families=list(family.types), source=source, forms=forms)
+    others = [entry for entry in held["blocks"] if entry["id"] != family.id]
+    write_catalog([*others, new], held["source"], date.today().isoformat())
