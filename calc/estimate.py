@@ -16,7 +16,7 @@ STAGES = ((1.0, 0.0), (0.0, 1.0))  # the first and the last stage of a pipeline:
 # What a block's bytes per token depend on; in a large table few combinations differ.
 BLOCK_KEYS = (
     "model_row", "activation_format", "attention", "sequence_tokens", "decoder_tokens", "tensor_parallel", "recompute", "implementation",
-    "compile", "adapts", "lora_rank", "lora_targets", "adapter_bytes_each", "precision",
+    "compile", "adapts", "lora_rank", "lora_targets", "adapter_bytes_each", "precision", "batch",
 )
 COUNTS = ("parameters", "active_parameters", "trained_parameters")
 
