@@ -28,9 +28,9 @@ def largest(table, catalogs, name, unit):
         return answer
     part = take(table, rows)
     unit, limit = unit[rows], part["limit_bytes"]
-    low, high = np.zeros(len(rows)), np.full(len(rows), LARGEST[name]) // unit
+    low, high = np.zeros(len(rows)), np.full(len(rows), LARGEST[name]) // unit + 1  # never reached
     at_low, at_high = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-    probe = np.clip(np.floor(part[name] / unit), 1, high)
+    probe = np.clip(np.floor(part[name] / unit), 1, high - 1)
     todo = np.arange(len(rows))
     for turn in range(80):
         used = peak_with(take(part, todo), catalogs, name, probe[todo] * unit[todo])

@@ -1,0 +1,92 @@
+"""The largest batch and the longest sequence: the estimate at the answer lives on the card, one more does not."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples import STEADY, at_random, catalogs, choices, one, table
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from calc import estimate
+from calc.solve import LARGEST
+
+CARDS = st.sampled_from(["h100-80gb-sxm", "l4", "a100-40gb-sxm", "t4", "p5.48xlarge"])
+
+
+def lives(rows):
+    """Which of the rows fit, or are tight."""
+    found = estimate(pd.DataFrame(rows), catalogs(), solve=False)
+    assert (found["problem"] == "").all(), found["problem"].max()
+    return list(found["fits"].isin(["yes", "tight"]))
+
+
+def unit(row):
+    """Sequences are whole multiples of this many tokens."""
+    context = row["context_parallel"]
+    return 2 * context if context > 1 else 1
+
+
+@STEADY
+@given(choices("training") | choices("inference"), CARDS)
+def test_the_answer_lives_and_one_more_does_not(row, card):
+    row = {**row, "gpu": "", "instance": "", ("instance" if "." in card else "gpu"): card}
+    result = estimate(row, catalogs())
+    assume(result["problem"] == "")
+    for name, step in (("batch", 1), ("sequence_tokens", unit(row))):
+        answer = result[f"max_{name}"]
+        assert answer == np.floor(answer / step) * step
+        if answer > 0:
+            assert lives([{**row, name: answer}]) == [True]
+        if answer < LARGEST[name] // step * step:
+            assert lives([{**row, name: answer + step}]) == [False]
+
+
+def test_answers_of_a_table_are_those_of_its_rows():
+    scenarios = at_random(60, seed=3).assign(gpu="a100-80gb-sxm", instance="")
+    together = estimate(scenarios, catalogs())[["max_batch", "max_sequence_tokens"]]
+    for row in range(0, 60, 7):
+        alone = estimate(scenarios.iloc[[row]], catalogs())[["max_batch", "max_sequence_tokens"]]
+        np.testing.assert_array_equal(alone.to_numpy()[0], together.to_numpy()[row])
+
+
+def test_no_card_no_answer_and_no_room_is_zero():
+    answers = table([{"gpu": ""}, {"gpu": "t4"}], model="llama-3.1-70b")
+    none, tiny = answers[["max_batch", "max_sequence_tokens"]].to_numpy()
+    assert np.isnan(none).all()
+    assert (tiny == 0).all()
+
+
+def test_without_solving_the_answers_stay_empty():
+    result = estimate({"model": "gpt2", "gpu": "l4"}, catalogs(), solve=False)
+    assert np.isnan(result["max_batch"])
+    assert result["fits"] == "yes"
+
+
+@pytest.mark.parametrize("name", ["max_batch", "max_sequence_tokens"])
+@pytest.mark.parametrize("work", ["training", "inference"])
+def test_a_larger_card_never_holds_less(work, name):
+    cards = ["t4", "l4", "a100-40gb-sxm", "a100-80gb-sxm", "h200-sxm", "b200"]
+    answers = table([{"gpu": card} for card in cards], model="llama-3.2-1b", work=work, precision="bf16")[name]
+    assert (np.diff(answers) >= 0).all()
+    assert answers.iloc[-1] > answers.iloc[0]
+
+
+@pytest.mark.parametrize("name", ["batch", "sequence_tokens"])
+def test_the_answer_does_not_depend_on_where_the_search_begins(name):
+    rows = [{name: value} for value in (1, 3, 100, 999)]
+    answers = table(rows, model="llama-3.2-1b", work="inference", gpu="l4")[f"max_{name}"]
+    assert answers.nunique() == 1
+
+
+def test_what_follows_the_sequence_follows_it_while_solving():
+    """The prompt is as long as the sequence unless it is set; a set prompt stays."""
+    free, short = table([{}, {"prompt_tokens": 64}], model="llama-3.1-8b", work="inference", gpu="h100-80gb-sxm")[
+        "max_sequence_tokens"
+    ]
+    assert short > free
+
+
+def test_where_memory_stops_growing_the_answer_is_the_largest_that_is_looked_at():
+    """Every layer of Mistral 7B v0.1 keeps a window of 4096 tokens: a paged cache never holds more."""
+    row = one(model="mistral-7b-v0.1", gpu="h100-80gb-sxm", work="inference", implementation="vllm")
+    assert row["max_sequence_tokens"] == LARGEST["sequence_tokens"]
