@@ -1,0 +1,144 @@
+"""Tables as CSV: written and read again they give the same numbers, and what is no table is refused in one sentence."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples import STEADY, answered, at_random, catalogs, many
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calc import estimate
+from calc.columns import GLOSSARY
+from calc.export import as_written, from_csv, read_csv, to_csv, with_gib, write_csv
+from calc.scenarios import INPUTS, TableError
+
+BYTES = {name for name, quantity in GLOSSARY.items() if quantity.unit == "B"}
+TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
+
+
+def written(frame):
+    stream = io.StringIO()
+    write_csv(frame, stream)
+    return stream.getvalue()
+
+
+def test_out_and_in_gives_the_same_numbers():
+    _, results = many()
+    again = estimate(read_csv(to_csv(results)), catalogs())
+    pd.testing.assert_frame_equal(again[list(results)], results, check_dtype=False, rtol=0, atol=0)
+    assert set(again) == set(results)
+
+
+def test_it_is_written_the_same_a_second_time():
+    scenarios = at_random(40, seed=5).astype(object).where(lambda frame: frame.notna(), "")
+    scenarios.loc[3, ["batch", "model", "sharding"]] = ["0", "", "zero9"]
+    first = written(as_written(estimate(scenarios, catalogs()), scenarios))
+    table = read_csv(first)
+    assert written(as_written(estimate(table, catalogs()), table)) == first
+    assert table["batch"][3] == "0"
+    assert table["sharding"][3] == "zero9"
+
+
+def test_numbers_are_plain_exact_and_empty_where_there_is_none():
+    frame = pd.DataFrame({"a": [1.0, 0.1 + 0.2, 1e15, 2**53, np.nan], "b": [1, 2, 3, 4, 5]})
+    assert written(frame) == "a,b\n1,1\n0.30000000000000004,2\n1000000000000000,3\n9007199254740992,4\n,5\n"
+
+
+@STEADY
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_every_number_reads_back_as_it_was(numbers):
+    table = read_csv(written(pd.DataFrame({"model": "gpt2", "number": numbers})))
+    assert [float(cell) for cell in table["number"]] == numbers
+
+
+@STEADY
+@given(st.lists(TEXT, min_size=1))
+def test_every_name_reads_back_but_for_spaces_before_it(names):
+    table = read_csv(written(pd.DataFrame({"model": "gpt2", "scenario": names})))
+    assert [name.lstrip(" ") for name in names] == [cell.lstrip(" ") for cell in table["scenario"]]
+
+
+def test_no_cell_that_we_write_begins_a_formula():
+    """Names of scenarios that spreadsheets would run are refused; our own words begin with letters and digits."""
+    ours = answered().drop(columns="scenario").select_dtypes("str")
+    assert not ours.map(lambda cell: cell[:1] in tuple("=+-@\t\r")).any().any()
+
+
+READ = {
+    "a mark before it": (b"\xef\xbb\xbfmodel\ngpt2\n", ["gpt2"]),
+    "Windows line ends": (b'"model","batch"\r\n"gpt2","3"\r\n', ["gpt2"]),
+    "old Mac line ends": (b"model,batch\rgpt2,3\r", ["gpt2"]),
+    "quoted line ends": (b'model,scenario\ngpt2,"two\nlines"\n', ["gpt2"]),
+    "quotes in quotes": (b'model,scenario\ngpt2,"say ""hi"", twice"\n', ["gpt2"]),
+    "no line end at the end": (b"model\ngpt2", ["gpt2"]),
+    "empty lines": (b"\n\nmodel\n\ngpt2\n\n", ["gpt2"]),
+    "spaces around names": (b" model , batch\ngpt2, 3\n", ["gpt2"]),
+    "short rows": (b"model,batch,gpus\ngpt2\n", ["gpt2"]),
+    "a column without a name": (b",model\n0,gpt2\n", ["gpt2"]),
+    "a header alone": (b"model,batch\n", []),
+    "NA and null as text": (b"model,batch\nNA,1\nnull,1\n", ["NA", "null"]),
+    "a cell of 300 kB": (b"model,owner\ngpt2," + b"x" * 300_000, ["gpt2"]),
+    "other scripts": ("model,scenario\ngpt2,Größe 模型 🙂\n".encode(), ["gpt2"]),
+}
+
+
+@pytest.mark.parametrize("content", READ)
+def test_tables_as_people_and_programs_write_them(content):
+    text, models = READ[content]
+    assert list(read_csv(text)["model"]) == models
+
+
+REFUSED = {
+    "empty": (b"", "t.csv is empty; give it a first line of column names"),
+    "blank": (b" \r\n\n", "t.csv is empty; give it a first line of column names"),
+    "a mark alone": (b"\xef\xbb\xbf", "t.csv is empty; give it a first line of column names"),
+    "UTF-16": ("model\ngpt2\n".encode("utf-16"), "t.csv is not UTF-8 text (byte 0); save it as CSV UTF-8."),
+    "UTF-16 without a mark": ("model\ngpt2\n".encode("utf-16-le"), "t.csv is not text (it holds zero bytes); save it"),
+    "Latin-1": ("model,Größe\ngpt2,1\n".encode("latin-1"), "t.csv is not UTF-8 text (byte 8); save it as CSV UTF-8."),
+    "a picture": (b"\x89PNG\r\n\x1a\n\x00\x00", "t.csv is not UTF-8 text (byte 0); save it as CSV UTF-8."),
+    "an archive": (b"PK\x03\x04\x14\x00\x06\x00", "t.csv is not text (it holds zero bytes); save it as CSV UTF-8."),
+    "semicolons": (b"model;batch\ngpt2;1\n", "t.csv has no column 'model' (its columns: model;batch); the first line"),
+    "tabs": (b"model\tbatch\ngpt2\t1\n", "t.csv has no column 'model' (its columns: model batch); the first line"),
+    "other columns": (b"name,size\ngpt2,1\n", "t.csv has no column 'model' (its columns: name, size); the first line"),
+    "an open quote": (b'model,batch\n"gpt2,1\n', "t.csv is not a CSV table (EOF inside string starting at row 1); "),
+    "a long first row": (b"model,batch\ngpt2,1,2\n", "t.csv is not a CSV table (Expected 2 fields in line 2, saw 3); "),
+    "a long later row": (b"model\ngpt2\ngpt2,1\n", "t.csv is not a CSV table (Expected 1 fields in line 3, saw 2); "),
+    "JSON": (b'{"model": "gpt2"}', "t.csv has no column 'model' (its columns: "),
+}
+
+
+@pytest.mark.parametrize("content", REFUSED)
+def test_what_is_no_table_is_refused_in_one_sentence(content):
+    text, sentence = REFUSED[content]
+    with pytest.raises(TableError) as error:
+        read_csv(text, "t.csv")
+    assert str(error.value).startswith(sentence)
+    assert str(error.value).endswith(".")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("header", ["model,batch,batch", "model, model", "model,owner,owner", "Model,batch"])
+def test_columns_that_stand_twice_or_in_another_case_are_refused(header):
+    with pytest.raises(TableError, match=r"\.$"):
+        estimate(read_csv(f"{header}\n" + ",".join("x" * len(header.split(","))) + "\n"), catalogs())
+
+
+def test_the_page_reads_scenario_columns_and_names_the_rest():
+    rows, complaints = from_csv(b"model,batch,owner,memory_bytes,memory_gib\ngpt2,2,me,1,1\n", "t.csv")
+    assert list(rows) == ["model", "batch"]
+    assert complaints == ["t.csv has a column 'owner' that is not known; it was left aside."]
+
+
+def test_gib_stand_beside_bytes_and_nowhere_else():
+    results = answered()
+    shown = with_gib(results)
+    added = [name for name in shown if name not in results]
+    assert added == [name.removesuffix("_bytes") + "_gib" for name in results if name in BYTES]
+    assert (shown["memory_gib"] * 2**30 == results["memory_bytes"]).all()
+
+
+def test_every_input_of_the_contract_is_written():
+    columns = to_csv(answered()).decode("utf-8-sig").splitlines()[0].split(",")
+    assert columns[: len(INPUTS)] == [column.name for column in INPUTS]
