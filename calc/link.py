@@ -4,6 +4,8 @@
 """
 
 import json
+import re
+from math import inf
 
 from calc.scenarios import HUGE, inputs_by_name
 
@@ -13,6 +15,7 @@ CATALOG_OF = {
     "model": "models", "precision": "precisions", "optimizer": "optimizers", "sharding": "shardings", "recompute": "recomputes",
     "implementation": "implementations", "gpu": "gpus", "instance": "instances", "region": "regions",
 }
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 LONGEST_VALUE = 200
 MOST_VALUES = 64
 CUSTOM = "custom"
@@ -43,7 +46,7 @@ def parse(query, catalogs=None):
         if name.startswith(CUSTOM + "."):
             _read_custom(name, given, custom, complaints)
             continue
-        values, wrong = _read_choice(name, [str(each) for each in given][:MOST_VALUES], catalogs, custom)
+        values, wrong = _read_choice(name, [str(each) for each in given] or [""], catalogs)
         complaints += wrong
         if values:
             choices[name] = values[0] if len(values) == 1 else values
@@ -57,18 +60,20 @@ def parse(query, catalogs=None):
 
 
 def _word(value):
-    if value is None:
+    if value is None or value != value:
         return ""
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e16 else str(value)
 
 
-def _read_choice(name, given, catalogs, custom):
-    if name == "prices_as_of":
-        return [given[0][:10]], []
+def _read_choice(name, given, catalogs):
+    if name == "prices_as_of" and DAY.fullmatch(given[0]):
+        return given[:1], []
     if name not in inputs_by_name() and name not in VIEW_CHOICES:
-        return [], [f"The link asked for {name[:40]}={given[0][:40] if given else ''} , which is not a choice of this page; it was left aside."]
+        return [], [f"The link asked for {name[:40]}={given[0][:40]} , which is not a choice of this page; it was left aside."]
     values, complaints = [], []
-    for text in given:
+    if len(given) > MOST_VALUES:
+        complaints.append(f"The link asked for {len(given)} values of {name}; the first {MOST_VALUES} are used.")
+    for text in given[:MOST_VALUES]:
         value = _value(name, text[:LONGEST_VALUE], catalogs)
         if value is None:
             complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
@@ -102,13 +107,17 @@ def _number(text, column):
     return int(value) if value == int(value) else value
 
 
+def _refused(word):
+    raise ValueError(word)
+
+
 def _read_custom(name, given, custom, complaints):
-    _, model, field = (*name.split(".", 2), "", "")[:3]
+    model, _, field = name.removeprefix(CUSTOM + ".").rpartition(".")
     try:
-        value = json.loads(given[0][:LONGEST_VALUE])
-        if not model or not field or not isinstance(value, (int, float, str, bool)):
+        value = json.loads(given[0][:LONGEST_VALUE], parse_constant=_refused)
+        if not model or not field or not isinstance(value, (int, float, str, bool)) or value in (inf, -inf):
             raise ValueError
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, RecursionError):
         complaints.append(f"The link's {name[:40]} is not a size of a model; it was left aside.")
         return
     custom.setdefault(model, {})[field] = value
