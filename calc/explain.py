@@ -22,6 +22,7 @@ GROUPS = (
 )
 FORMULAS = {formula.__name__: formula for group in GROUPS for formula in group}
 EXPLAINED = (*phases.PARTS, "overhead_bytes", "memory_low_bytes", "memory_high_bytes")
+LAYOUT = tuple(formula.__name__ for formula in parallel.LAYOUT + parallel.HELD)  # shared by components, explained once
 CHOSEN = {  # the catalog of a choice and what its columns begin with in the joined table
     **dict.fromkeys(("precision", "optimizer", "sharding", "recompute"), ""),
     **{name: f"{name}_" for name in ("implementation", "gpu")},
@@ -59,12 +60,21 @@ def explain(scenario, catalogs, written=number):
     chains, facts = [], {}
     for component in EXPLAINED:
         top = parts.get(component, Traced(0.0)) if component in phases.PARTS else traced[component]
-        for step, row in enumerate(_chain(component, top, functions[peak], traced, by_hand, facts, written)):
-            chains.append({"component": component, "step": step, **row})
+        rows, shown = [], live(top)
+        if getattr(shown, "name", "") == "" or not any(_made(shown.name, traced, by_hand)):
+            rows.append(_row(functions[peak].__name__, _says(functions[peak]), top, shown, written))
+        apart = {*EXPLAINED, *LAYOUT} - {component}
+        rows += _chain(reads(shown), apart, traced, by_hand, facts, written)
+        chains += [{"component": component, "step": step, **row} for step, row in enumerate(rows)]
+    shared = [name for row in chains for name in row["reads"] if name in LAYOUT]
+    rows = _chain(shared, {*EXPLAINED}, traced, by_hand, facts, written)
+    chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
     moments = pd.DataFrame({
         "phase": [name for name, _ in found], "formula": [function.__name__ for function in functions],
         "says": [_says(function) for function in functions], "bytes": totals,
-    }).sort_values("bytes", ascending=False, kind="stable").drop_duplicates("formula").sort_index(ignore_index=True)
+    }).sort_values("bytes", ascending=False, kind="stable").drop_duplicates("formula").sort_index()
+    in_order = moments["phase"].map(phases.PHASES.index).sort_values(kind="stable").index
+    moments = moments.loc[in_order].reset_index(drop=True)
     told = pd.DataFrame([_fact(name, table, catalogs) for name in facts])
     return Explanation(phase, _says(functions[peak]), moments, pd.DataFrame(chains), told, block_forms(table, catalogs))
 
@@ -93,12 +103,9 @@ def _fuller_stage(scenario, catalogs):
     return *best[1:], named + [phases.block_backward] * (len(best[2]) - len(named))
 
 
-def _chain(component, top, moment, traced, by_hand, facts, written):
-    """The formulas behind one component, each before those that it reads; other components explain themselves."""
-    shown = live(top)
-    waiting, rows, seen = reads(shown), [], set(EXPLAINED) - {component}
-    if getattr(shown, "name", "") == "" or not any(_made(shown.name, traced, by_hand)):
-        rows.append(_row(moment.__name__, _says(moment), top, shown, written))
+def _chain(waiting, apart, traced, by_hand, facts, written):
+    """The formulas behind some columns, each before those that it reads; those `apart` are explained elsewhere."""
+    waiting, rows, seen = list(waiting), [], set(apart)
     while waiting:
         name = waiting.pop(0)
         if name in seen:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calc.columns import COMPONENTS as OUR_COMPONENTS
+from calc.columns import GIB
 from calc.estimate import estimate, prepare
 from calc.evaluate import evaluate_all
 from calc.origin_formulas import COMPONENTS, TOTALS
@@ -177,4 +178,22 @@ def _system(system, title, parts, low_bytes, high_bytes, problem, leaves_out):
         "system": system, "title": title, "component": list(parts), "bytes": list(parts.values()),
         "total_bytes": sum(parts.values()), "low_bytes": low_bytes, "high_bytes": high_bytes, "problem": problem,
         "leaves_out": leaves_out,
+    })
+
+
+def bars(beside, component_labels, card_bytes):
+    """The rows of `beside_ours` as stacked bars: GiB by component, and the system's total on the last of its rows."""
+    parts = list(component_labels)
+    systems = beside.drop_duplicates("system")
+    table = pd.DataFrame(
+        [(rank, system, part) for rank, system in enumerate(systems["system"]) for part in parts],
+        columns=["rank", "system", "component"],
+    ).merge(beside, how="left", on=["system", "component"])
+    totals = systems.set_index("system")["total_bytes"].astype(float).reindex(table["system"]).to_numpy()
+    sizes = table["bytes"].astype(float).fillna(0)
+    return pd.DataFrame({
+        "label": np.where(table["system"] == "ours", "Headroom", "System " + table["system"].str.upper()),
+        "rank": table["rank"], "system": table["system"], "component": table["component"].map(component_labels),
+        "order": table["component"].map(parts.index), "gib": sizes / GIB, "share_ratio": (sizes / totals).fillna(0),
+        "total_gib": totals / GIB, "card_gib": card_bytes / GIB, "last": table["component"] == parts[-1],
     })

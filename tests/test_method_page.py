@@ -1,0 +1,98 @@
+"""The Method page: every number of the chosen scenario with its formula, also where there is little to say."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calc import estimate, load_catalogs
+from calc.columns import COMPONENTS, GIB
+from calc.origins import ORIGINS
+from views.look import COMPONENT_LABELS, gib
+
+PAGE = str(Path(__file__).resolve().parent.parent / "views" / "method.py")
+CARD = {"gpus": "1", "instance": "", "gpu": "h100-80gb-sxm"}
+ONE = {**CARD, "precision": "bf16", "optimizer": "adamw", "sharding": "none"}
+QUERIES = {
+    "first visit": {},
+    "one GPU": ONE,
+    "LoRA": {**ONE, "tuning": "lora"},
+    "serving": {**ONE, "work": "inference", "batch": "16"},
+    "an engine": {**ONE, "work": "inference", "implementation": "vllm"},
+    "sharded": {**ONE, "gpus": "8", "sharding": "zero3", "recompute": "full"},
+}
+
+
+def open_page(page, query):
+    """The page alone, as dashboard.py would run it for a link."""
+
+    def script(page):
+        import streamlit as st
+
+        from views import choices, data
+
+        choices.read_link(data.base_catalogs())
+        st.session_state["notes"] = choices.settle(data.catalogs())
+        st.navigation([st.Page(page)]).run()
+
+    app = AppTest.from_function(script, default_timeout=60, kwargs={"page": page})
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+@pytest.fixture(scope="module", params=QUERIES, ids=str)
+def app(request):
+    return open_page(PAGE, QUERIES[request.param])
+
+
+def words_of(app):
+    return "\n".join(element.value for kind in (app.title, app.markdown, app.caption, app.code) for element in kind)
+
+
+def test_every_component_alive_has_its_formula(app):
+    assert not app.exception
+    titles = [expander.label for expander in app.expander]
+    code = "\n".join(block.value for block in app.code)
+    alive = [name for name in COMPONENTS if any(title.startswith(f"**{COMPONENT_LABELS[name]}**") for title in titles)]
+    assert "weights_bytes" in alive
+    assert "overhead_bytes" in alive
+    assert [name for name in alive if f"\n{name} = " not in f"\n{code}"] == []
+
+
+def test_the_headline_is_the_estimate():
+    scenario = {"model": "gpt2", "precision": "bf16", "optimizer": "adamw", "sequence_tokens": 1024}
+    title = open_page(PAGE, {**ONE, **{name: str(value) for name, value in scenario.items()}}).title[0].value
+    row = estimate({**scenario, "gpu": ONE["gpu"]}, load_catalogs(), solve=False)
+    assert gib(row["memory_bytes"] / GIB) in title
+
+
+def test_the_four_systems_are_named_with_what_they_leave_out(app):
+    said = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
+    for origin in ORIGINS:
+        assert origin.title in said
+        assert origin.leaves_out in said
+    assert "Headroom" in said
+
+
+def test_the_range_the_phases_and_the_omissions_are_said(app):
+    said = words_of(app)
+    for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
+        assert words in said
+    assert app.subheader[0].value == "At the peak, component by component"
+
+
+def test_a_scenario_that_cannot_be_estimated_says_why():
+    app = open_page(PAGE, {**ONE, "gpus": "8", "tensor_parallel": "3"})
+    assert not app.exception
+    assert "cannot be estimated" in app.title[0].value
+    assert app.error[0].value
+
+
+def test_another_scenario_of_the_plan_can_be_picked():
+    app = open_page(PAGE, {**CARD, "precision": ["bf16", "fp32"]})
+    picker = app.selectbox(key="method_scenario")
+    first = app.title[0].value
+    picker.set_value(picker.options.index(picker.options[-1])).run()
+    assert not app.exception
+    assert app.title[0].value != first

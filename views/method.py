@@ -1,0 +1,129 @@
+"""The Method page: where the memory of one scenario comes from, formula by formula, and what others say of it."""
+
+import streamlit as st
+
+from calc import chart_tables, origins, overhead, phases_table, plan
+from calc.columns import COMPONENTS, GIB
+from calc.explain import explain
+from views import charts, choices, comparisons, controls, data, explained, words
+from views.look import COMPONENT_LABELS, FITS, FITS_MEANING, INKS, components_of, gib, percent, plain
+
+catalogs = data.catalogs()
+controls.sidebar(catalogs)
+ink = INKS[st.context.theme.type or "light"]
+state = st.session_state
+
+frame = plan.scenarios(choices.scenario_choices(catalogs), catalogs, state["layout"])
+ranked = plan.rank(frame, state["market"], state["period"]).head(100).reset_index(drop=True)
+names = chart_tables.labels(ranked, catalogs)
+chosen = 0
+if len(ranked) > 1:
+    chosen = st.selectbox(
+        f"Scenario, of the {len(frame):,} of the plan",
+        range(len(ranked)),
+        format_func=lambda place: names[min(place, len(names) - 1)],
+        key="method_scenario",
+    )
+row = ranked.iloc[min(chosen, len(ranked) - 1)]
+scenario = plan.scenario_of(row)
+model = chart_tables.name_of("model", row["model"], catalogs)
+
+if row["problem"]:
+    st.title(f"{model} cannot be estimated this way", anchor=False)
+    st.error(plain(row["problem"]), icon=":material/block:")
+    st.stop()
+
+why = explain(scenario, catalogs, explained.written)
+total = float(row["memory_bytes"])
+st.title(f"Where the {gib(total / GIB)} per GPU of {model} come from", anchor=False)
+st.markdown(plain(words.setting(row, catalogs)))
+st.markdown(
+    f"The estimate is the largest moment of the {why.phase} phase: {explained.prose(why.says)} Each part is shown as "
+    "it is computed: its formula in the columns it reads, then today's numbers put in, idle terms left out."
+)
+
+st.subheader("At the peak, component by component", anchor=False)
+tops = why.formulas[why.formulas["step"] == 0].set_index("component")
+largest = max(COMPONENTS, key=lambda name: row[name])
+for name in COMPONENTS:
+    if not row[name] > 0:
+        continue
+    chain = why.formulas[why.formulas["component"] == name]
+    title = f"**{COMPONENT_LABELS[name]}** · {gib(row[name] / GIB)} · {percent(row[name] / total)}"
+    with st.expander(title, expanded=name == largest, key=f"why_{name}"):
+        st.markdown(explained.label_meaning(name))
+        st.code(explained.derivation(chain), language="python", wrap_lines=True)
+        explained.facts(why.facts[why.facts["column"].isin(explained.columns_read(chain))])
+        if name == "activations_bytes":
+            explained.block(why.blocks)
+        if tops["equation"][name] != tops["today"][name]:
+            st.caption("The whole formula, with the terms that are idle in this scenario:")
+            st.code(f"{name} = {tops['equation'][name]}", language="python", wrap_lines=True)
+absent = [COMPONENT_LABELS[name].lower() for name in components_of(row["work"]) if not row[name] > 0]
+if absent:
+    st.caption(f"Nothing at this moment: {', '.join(absent)}. Another phase may hold them, see below.")
+
+chain = why.formulas[why.formulas["component"] == "layout"]
+with st.expander("**What one GPU holds**: counts that several components read", key="why_layout"):
+    st.code(explained.derivation(chain), language="python", wrap_lines=True)
+    explained.facts(why.facts[why.facts["column"].isin(explained.columns_read(chain))])
+
+st.subheader("Phase by phase", anchor=False)
+left, right = st.columns([2, 3])
+allocated = tuple(name for name in components_of(row["work"]) if name != "overhead_bytes")
+with left:
+    phases = chart_tables.by_phase(
+        phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated}
+    )
+    phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
+    rules = chart_tables.cards(row.to_frame().T, catalogs)
+    comparisons.draw(
+        charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules
+    )
+with right:
+    explained.moments(why.moments)
+    st.caption(
+        "Between the first and the last block of a stack memory is linear, so only the ends are looked at; the largest "
+        "row is the estimate. Context and allocator slack come on top."
+    )
+
+st.subheader("The range and the verdict", anchor=False)
+low, high = row["memory_low_bytes"] / GIB, row["memory_high_bytes"] / GIB
+st.markdown(
+    f"Expect {words.range_text(low, high)}. The middle, {gib(total / GIB)}, is what nvidia-smi shows on a roomy card: "
+    "the allocated peak and its overhead. The range carries what no formula knows: how the allocator cuts segments, "
+    "what kernels take inside one call, versions of drivers and libraries."
+)
+st.caption(explained.prose(overhead.__doc__.split("\n\n")[1]))
+with st.expander("Formulas of the range", key="why_range"):
+    for name in ("memory_low_bytes", "memory_high_bytes"):
+        st.code(
+            explained.derivation(why.formulas[why.formulas["component"] == name]), language="python", wrap_lines=True
+        )
+st.markdown("\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items()))
+
+st.subheader("What is left out", anchor=False)
+st.markdown("\n".join(f"- {sentence}" for sentence in explained.LEFT_OUT))
+
+st.subheader("What four published calculators say", anchor=False)
+beside = origins.beside_ours(scenario, catalogs)
+drawn = origins.bars(
+    beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"]
+)
+drawn["verdict_text"] = explained.said_totals(drawn, total)
+comparisons.draw(
+    charts.memory_by_component(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),
+    drawn,
+    explained.systems_alt(beside),
+    "method_systems",
+    rules,
+)
+explained.systems(beside)
+st.caption(
+    "Each system's own formula as its text states it, for the exact parameters and sizes of this model. Where it "
+    "prints GB of 10^9 bytes, the bytes are shown in GiB here."
+)
+
+st.subheader("Sources", anchor=False)
+st.markdown("\n".join(f"- {what}: [{who}]({url})" for what, who, url in explained.SOURCES))
+st.caption(f"Catalog {catalogs.version}. How far the estimate is from what PyTorch allocates: the Accuracy page.")
