@@ -14,8 +14,8 @@ SIZES = (
     "shared_source_scores", "one",
 )  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
 FORMATS = ("bf16", "fp32", "amp")
-CASES = ("sdpa", "sdpa-grouped", "sdpa-window", "eager")
-FALLBACKS = {"sdpa": ("eager",), "sdpa-grouped": ("sdpa", "eager"), "sdpa-window": ("sdpa", "eager"), "eager": ()}
+CASES = ("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "eager")
+FALLBACKS = {"sdpa": ("eager",), "sdpa-grouped": ("sdpa", "eager"), "sdpa-window": ("sdpa", "eager"), "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"), "eager": ()}
 VECTORS = ("saved", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
 HIDDEN = [SIZES.index(name) for name in ("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "one")]
@@ -66,7 +66,8 @@ def attention_case(attention, stack_sequence, stack_window_tokens, stack_kv_head
     """
     masked = (stack_sequence >= stack_window_tokens) & (implementation_masks_window > 0)
     grouped = stack_kv_heads < stack_heads
-    plain = np.where(masked, CASES.index("sdpa-window"), np.where(grouped, CASES.index("sdpa-grouped"), CASES.index("sdpa")))
+    window = np.where(stack_kv_heads == 1, CASES.index("sdpa-window-multiquery"), CASES.index("sdpa-window"))
+    plain = np.where(masked, window, np.where(grouped, CASES.index("sdpa-grouped"), CASES.index("sdpa")))
     return np.where(attention == "eager", CASES.index("eager"), plain)
 
 

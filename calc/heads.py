@@ -7,6 +7,9 @@ import numpy as np
 from calc.blocks import CASES, FORMATS, SIZES, vector
 
 
+OUTSIDE = ("hidden", "hidden_dropout", "source_hidden", "shared_scores", "one")
+
+
 @cache
 def head_tables(catalogs):
     """Per model row the number of its head, and per (head, format) the logit widths and the outside vector."""
@@ -33,13 +36,17 @@ def head_columns(table, catalogs):
     table["logits_forward_bytes_each"] = widths[at][:, 0] + divided_loss + extra
     table["logits_backward_bytes_each"] = widths[at][:, 2] + divided_loss + extra
     frozen = (table["adapts"] > 0).astype(int)
-    hidden, one = (outside[frozen, *at][:, SIZES.index(name)] for name in ("hidden", "one"))
+    coefficient = {name: outside[frozen, *at][:, SIZES.index(name)] for name in OUTSIDE}
     split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
     tokens = table["batch"] * np.where(table["has_source"] > 0, table["decoder_tokens"], table["sequence_tokens"]) / table["context_parallel"]
     positions = 4 * table["head_dim"] * table["sequence_tokens"] / table["context_parallel"]
     shared = positions + mask_bytes(table)
-    table["outside_saved_bytes"] = tokens * (hidden * table["hidden"] / split + one) + shared
-    table["outside_backward_bytes"] = shared + tokens * one
+    source = table["batch"] * np.where(table["has_source"] > 0, table["sequence_tokens"], table["fixed_tokens"])
+    own = (coefficient["hidden"] + coefficient["hidden_dropout"] * table["hidden_dropout"]) * tokens
+    scores = coefficient["shared_scores"] * table["heads"] * table["sequence_tokens"] ** 2 * table["keeps_input"]
+    wide = table["hidden"] / split * (own + coefficient["source_hidden"] * source)
+    table["outside_saved_bytes"] = wide + tokens * coefficient["one"] + scores + shared
+    table["outside_backward_bytes"] = shared + scores + tokens * coefficient["one"]
     table["head_is_linear"] = np.ones_like(table["batch"])
 
 
@@ -47,7 +54,7 @@ def mask_bytes(table):
     """One mask for all blocks: of the hidden states' width with eager attention, a byte where a sliding window is reached. [B]"""
     case, present = table["stack_attention_case"], table["stack_layers"] > 0
     eager = np.any((case == CASES.index("eager")) & present, axis=0)
-    windowed = np.any((case == CASES.index("sdpa-window")) & present, axis=0)
+    windowed = np.any(((case == CASES.index("sdpa-window")) | (case == CASES.index("sdpa-window-multiquery"))) & present, axis=0)
     width = np.where(eager, np.where(table["activation_format"] == 0, 2.0, 4.0), windowed * 1.0) * (table["model_kind"] == "decoder")
     return width * table["batch"] * table["sequence_tokens"] ** 2 / table["context_parallel"]
 
