@@ -1,0 +1,194 @@
+"""`python -m calc`: a table in, the same rows with their results out; 0, or 2 with one sentence on standard error."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples import at_random, catalogs
+
+from calc import estimate
+from calc.__main__ import main
+from calc.scenarios import INPUTS
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = "scenario,model,batch,owner\nfirst,gpt2,2,me\nsecond,nope,,you\nthird,llama-3.2-1b,x,\n"
+LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+LLAMA |= {"intermediate_size": 128, "vocab_size": 1000, "num_key_value_heads": 2, "tie_word_embeddings": False}
+
+
+def run(*arguments, given=b""):
+    """The command in a process of its own, as people run it."""
+    return subprocess.run([sys.executable, "-m", "calc", *arguments], input=given, capture_output=True, cwd=ROOT)
+
+
+def written(path):
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch):
+    """The catalogs are read once for all tests of this process."""
+    monkeypatch.setattr("calc.__main__.load_catalogs", catalogs)
+
+
+@pytest.fixture
+def scenarios(tmp_path):
+    path = tmp_path / "scenarios.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+def test_every_row_is_there_in_order_with_inputs_defaults_and_results(scenarios, tmp_path):
+    assert main([str(scenarios), "-o", str(tmp_path / "out.csv")]) == 0
+    rows = written(tmp_path / "out.csv")
+    assert [row["scenario"] for row in rows] == ["first", "second", "third"]
+    assert [row["owner"] for row in rows] == ["me", "you", ""]
+    assert [bool(row["memory_bytes"]) for row in rows] == [True, False, False]
+    assert rows[0]["sequence_tokens"] == "2048"
+    assert rows[1]["problem"].startswith("model 'nope' is not in the catalog; ")
+    assert rows[2]["batch"] == "x"
+    assert rows[2]["problem"].startswith("batch 'x' is not a whole number")
+    assert {column.name for column in INPUTS} <= set(rows[0])
+
+
+def test_the_numbers_are_those_of_python(tmp_path):
+    table = at_random(60, seed=11).astype(object).where(lambda frame: frame.notna(), "")
+    table.to_csv(tmp_path / "in.csv", index=False)
+    assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv")]) == 0
+    results = pd.read_csv(tmp_path / "out.csv")
+    expected = estimate(table, catalogs())
+    wanted = [name for name in expected if expected[name].dtype.kind == "f" and expected[name].notna().any()]
+    np.testing.assert_array_equal(results[wanted].to_numpy(float), expected[wanted].to_numpy(float))
+
+
+def test_standard_input_and_output_and_nothing_else():
+    done = run(given=TABLE.encode())
+    assert done.returncode == 0
+    assert done.stderr == b""
+    rows = list(csv.DictReader(io.StringIO(done.stdout.decode("utf-8"))))
+    assert [row["scenario"] for row in rows] == ["first", "second", "third"]
+    assert run("-", given=TABLE.encode()).stdout == done.stdout
+
+
+def test_neither_streamlit_nor_altair_is_imported():
+    code = "import sys, calc.__main__; print(sorted({'streamlit', 'altair', 'views'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, text=True)
+    assert done.stdout == "[]\n"
+
+
+def test_what_comes_out_goes_in_and_comes_out_the_same(scenarios, tmp_path):
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    assert main([str(scenarios), "-o", str(first)]) == 0
+    assert main([str(first), "-o", str(second)]) == 0
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_header_alone_gives_a_header_alone(tmp_path):
+    (tmp_path / "in.csv").write_text("model,batch\n")
+    assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv")]) == 0
+    assert written(tmp_path / "out.csv") == []
+
+
+def test_a_reader_that_stops_early_is_no_fault():
+    command = f"{sys.executable} -m calc | head -c 10"
+    done = subprocess.run(["bash", "-c", command], input=TABLE.encode(), capture_output=True, cwd=ROOT)
+    assert done.stdout == b"scenario,w"[:10] or len(done.stdout) == 10
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_config_becomes_a_model_by_the_name_of_its_file(tmp_path):
+    (tmp_path / "my-model.json").write_text(json.dumps(LLAMA))
+    (tmp_path / "in.csv").write_text("model\nmy-model\ngpt2\n")
+    asked = [str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv")]
+    assert main([*asked, "--model-config", str(tmp_path / "my-model.json")]) == 0
+    mine, known = written(tmp_path / "out.csv")
+    block = 64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 128 + 2 * 64
+    assert mine["parameters"] == str(2 * 64 * 1000 + 64 + 2 * block)
+    assert mine["problem"] == known["problem"] == ""
+
+
+def test_a_folder_of_configs_and_an_id_that_the_catalog_has_too(tmp_path):
+    folder = tmp_path / "configs"
+    folder.mkdir()
+    for name in ("a", "gpt2"):
+        (folder / f"{name}.json").write_text(json.dumps(LLAMA), encoding="utf-8-sig")
+    (tmp_path / "in.csv").write_text("model\na\ngpt2\n")
+    assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--model-config", str(folder)]) == 0
+    first, second = written(tmp_path / "out.csv")
+    assert first["parameters"] == second["parameters"]
+    assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "plain.csv")]) == 0
+    assert written(tmp_path / "plain.csv")[1]["parameters"] == "124439808"
+
+
+UNUSABLE = {
+    "no file": (None, "in.csv: No such file or directory; check the path."),
+    "empty": (b"", "in.csv is empty; give it a first line of column names, 'model' among them, and "),
+    "no model": (b"name,batch\ngpt2,1\n", "in.csv has no column 'model' (its columns: name, batch); the first line "),
+    "UTF-16": ("model\ngpt2".encode("utf-16"), "in.csv is not UTF-8 text (byte 0); save it as CSV UTF-8."),
+    "Latin-1": ("model,für\ngpt2,1".encode("latin-1"), "in.csv is not UTF-8 text (byte 7); save it as CSV UTF-8."),
+    "binary": (bytes(range(256)), "in.csv is not UTF-8 text (byte 128); save it as CSV UTF-8."),
+    "long row": (b"model\ngpt2,1\n", "in.csv is not a CSV table (Expected 1 fields in line 2, saw 2); give every "),
+    "twice": (b"model,batch,batch\ngpt2,1,2\n", "The column 'batch' stands twice in the table; keep one of them."),
+    "capitals": (b"model,Batch\ngpt2,1\n", "The column 'Batch' would not be read; write its name as batch."),
+}
+
+
+@pytest.mark.parametrize("fault", UNUSABLE)
+def test_an_unusable_table_ends_with_2_and_one_sentence(fault, tmp_path, capsys):
+    content, sentence = UNUSABLE[fault]
+    if content is not None:
+        (tmp_path / "in.csv").write_bytes(content)
+    assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv")]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.removeprefix(f"{tmp_path}/").startswith(sentence)
+    assert said.err.endswith(".\n")
+    assert said.err.count("\n") == 1
+    assert not (tmp_path / "out.csv").exists()
+
+
+BAD_CONFIGS = {
+    "no file": (None, "my.json: No such file or directory; check the path."),
+    "no JSON": (b"{", "my: this is not JSON (line 1); give a config.json as the hub has it."),
+    "no UTF-8": (b"\xff\xfe", "my.json is not UTF-8 text (byte 0); give a config.json."),
+    "no config": (b"[]", "my: this is no config; give a JSON object with a model_type."),
+    "no type": (b"{}", "my: model_type is missing; give the config.json of a model, not of an adapter."),
+    "another type": (b'{"model_type": "mamba"}', "my: model_type mamba is not covered; covered are "),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_CONFIGS)
+def test_an_unusable_config_ends_with_2_and_one_sentence(fault, scenarios, tmp_path, capsys):
+    content, sentence = BAD_CONFIGS[fault]
+    if content is not None:
+        (tmp_path / "my.json").write_bytes(content)
+    assert main([str(scenarios), "--model-config", str(tmp_path / "my.json")]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.removeprefix(f"{tmp_path}/").startswith(sentence)
+    assert said.err.endswith(".\n")
+    assert said.err.count("\n") == 1
+
+
+def test_an_empty_folder_and_a_place_that_cannot_be_written(scenarios, tmp_path, capsys):
+    (tmp_path / "configs").mkdir()
+    assert main([str(scenarios), "--model-config", str(tmp_path / "configs")]) == 2
+    assert main([str(scenarios), "-o", str(tmp_path / "no" / "out.csv")]) == 2
+    assert main([str(tmp_path)]) == 2
+    first, second, third = capsys.readouterr().err.splitlines()
+    assert first == f"{tmp_path}/configs: there is no *.json in this folder; put config.json files there."
+    assert second == f"{tmp_path}/no/out.csv: No such file or directory; check the path."
+    assert third == f"{tmp_path}: Is a directory; check the path."
+
+
+def test_an_unknown_option_ends_with_2():
+    done = run("--colour", "red")
+    assert done.returncode == 2
+    assert b"unrecognized arguments: --colour" in done.stderr
