@@ -23,13 +23,19 @@ def optimizer_shards(shard_gpus, shards_optimizer, trains):
     return np.where(shards_optimizer * trains > 0, shard_gpus, 1)
 
 
+def formatted_parameters_here(stack_layers_here, stack_block_linear_here, stack_block_experts_here, experts_only):
+    """Elements of block matrices that are in the precision's own format: all, or the experts' where it is made for them."""
+    has_experts = np.sum(stack_block_experts_here, axis=0) > 0
+    return np.sum(stack_layers_here * np.where(experts_only * has_experts > 0, stack_block_experts_here, stack_block_linear_here), axis=0)
+
+
 def weights_bytes(
-    linear_parameters_here, blocks_parameters_here, outside_parameters_here, adapter_parameters_here, matrix_bytes_each,
+    formatted_parameters_here, blocks_parameters_here, outside_parameters_here, adapter_parameters_here, matrix_bytes_each,
     outer_bytes_each, adapter_bytes_each, weight_shards, adapts, offloads_weights,
 ):
     """Stored weights: matrices in their format, all else in its own. [B]"""
-    rest = blocks_parameters_here - linear_parameters_here + outside_parameters_here
-    base = linear_parameters_here * matrix_bytes_each + rest * outer_bytes_each
+    rest = blocks_parameters_here - formatted_parameters_here + outside_parameters_here
+    base = formatted_parameters_here * matrix_bytes_each + rest * outer_bytes_each
     return (base + adapts * adapter_parameters_here * adapter_bytes_each) / weight_shards * (1 - offloads_weights)
 
 
@@ -205,7 +211,7 @@ def offloaded_bytes(
 
 BEFORE_BLOCKS = (weight_shards, gradient_shards, optimizer_shards)
 RESIDENT = (
-    weights_bytes, trained_parameters_here, trained_bytes_each, gradient_width_bytes_each, full_gradients_bytes,
+    formatted_parameters_here, weights_bytes, trained_parameters_here, trained_bytes_each, gradient_width_bytes_each, full_gradients_bytes,
     state_width_bytes_each, resident_optimizer_bytes,
 )
 TRAINING = (

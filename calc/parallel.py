@@ -117,11 +117,6 @@ def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
     return np.sum(stack_layers_here * stack_block_parameters_here, axis=0)
 
 
-def linear_parameters_here(stack_layers_here, stack_block_linear_here):
-    """Elements of all block matrices on one GPU."""
-    return np.sum(stack_layers_here * stack_block_linear_here, axis=0)
-
-
 def adapter_parameters_here(stack_layers_here, stack_adapter_parameters, tensor_parallel):
     """LoRA parameters on one GPU."""
     return np.sum(stack_layers_here * stack_adapter_parameters, axis=0) / tensor_parallel
@@ -149,6 +144,6 @@ LAYOUT = (
     stack_block_parameters_here, stack_block_linear_here, stack_block_experts_here, vocabulary_split, head_matrix_parameters,
 )
 HELD = (
-    outside_parameters_here, embedding_parameters_here, blocks_parameters_here, linear_parameters_here, adapter_parameters_here,
+    outside_parameters_here, embedding_parameters_here, blocks_parameters_here, adapter_parameters_here,
     trained_blocks_here, trained_outside_here, largest_parameters_here,
 )
