@@ -1,0 +1,87 @@
+"""A serving engine: its start-up profile, its pages, and how many sequences the rest of its share of the card holds."""
+
+import numpy as np
+import pytest
+from examples import catalogs, one, table
+
+from calc import phases_table
+from calc.engine import engine_batched_tokens, engine_forward_bytes, engine_sequences, on_large_card, sampler_bytes
+from calc.evaluate import evaluate
+
+SERVED = {"work": "inference", "implementation": "vllm", "model": "llama-3-8b", "gpu": "h100-80gb-sxm"}
+
+
+# vllm-project/vllm pull request 10511, December 2024: `vllm serve meta-llama/Meta-Llama-3-8B` on H100s (79.22 GiB, 0.90)
+# has 53.29 GiB left for the cache; with -tp 2 on each 71.29 - 7.48 - 3.58 (not torch's) - 1.26 (activations).
+@pytest.mark.parametrize(("gpus", "weights_gib", "pool_gib"), [(1, 14.96, 53.29), (2, 7.48, 58.97)])
+def test_the_cache_that_vllm_reported(gpus, weights_gib, pool_gib):
+    row = one(**SERVED, gpus=gpus, tensor_parallel=gpus, max_sequences=256, max_batched_tokens=8192)
+    pool = row["max_sequence_tokens"] * 131_072 / gpus
+    assert row["weights_bytes"] / 2**30 == pytest.approx(weights_gib, abs=0.005)
+    assert pool / 2**30 == pytest.approx(pool_gib, rel=0.04)
+
+
+def test_the_defaults_go_by_the_card_and_a100s_get_the_small_ones():
+    """vLLM's server: 1024 sequences and 8192 tokens from 70 GiB on, A100s apart; 256 and 2048 on others."""
+    cards = np.array(["h100-80gb-sxm", "a100-80gb-sxm", "l4", "h200-sxm"], dtype=object)
+    large = on_large_card(np.array([79.65, 80.0, 22.5, 139.8]) * 2**30, cards)
+    unset, given = np.full(4, np.nan), np.full(4, 7.0)
+    assert engine_sequences(unset, large).tolist() == [1024, 256, 256, 1024]
+    assert engine_batched_tokens(unset, large).tolist() == [8192, 2048, 2048, 8192]
+    assert engine_sequences(given, large).tolist() == engine_batched_tokens(given, large).tolist() == [7] * 4
+
+
+def test_the_sampler_outweighs_the_forward_pass_where_the_vocabulary_is_large():
+    """Sequences x vocabulary x (2 + 12) bytes; Llama 3.1 8B with the defaults of an H100: 1.9 GB against 0.9."""
+    sizes = {"engine_sequences": 1024.0, "engine_batched_tokens": 8192.0, "outputs": 128_256.0, "hidden": 4096.0}
+    widths = {"stack_ffn_width": np.array([14_336.0]), "stack_expert_ffn_width": np.zeros(1), "tensor_parallel": 1.0}
+    experts = {"stack_experts_per_token": np.zeros(1), "stack_shared_ffn_width": np.zeros(1)}
+    sampler = evaluate(sampler_bytes, sizes)
+    assert sampler == 1024 * 128_256 * 14 + 4 * 4096 * 8192
+    assert sampler > 2 * evaluate(engine_forward_bytes, sizes | widths | experts)
+
+
+def test_the_cache_comes_in_pages_of_16_tokens():
+    tokens, sequences = (1, 16, 17, 1000), 3
+    caches = table([{"sequence_tokens": count, "batch": sequences} for count in tokens], **SERVED)["kv_cache_bytes"]
+    pages = np.ceil(np.array(tokens) / 16) * 16
+    assert (caches / 131_072 / sequences).tolist() == pages.tolist()
+
+
+def test_the_pool_is_what_the_share_of_the_card_leaves():
+    """Nine tenths of the card less weights, profile and the engine's own memory; CUDA graphs lie outside that share."""
+    row = one(**SERVED, sequence_tokens=8192)
+    full = one(**SERVED, sequence_tokens=8192, batch=row["max_batch"])
+    share = 0.9 * row["gpu_memory_bytes"]
+    used = full["allocated_peak_bytes"] + full["context_bytes"]
+    assert used <= share < used + 8192 * 131_072
+    assert full["overhead_bytes"] > full["context_bytes"]
+    assert full["fits"] == "yes"
+    assert one(**SERVED, sequence_tokens=8192, batch=row["max_batch"] + 1)["fits"] == "no"
+
+
+def test_fewer_sequences_in_the_profile_leave_more_cache():
+    answers = table([{"max_sequences": count} for count in (16, 256, 1024, 4096)], **SERVED)["max_sequence_tokens"]
+    assert (np.diff(answers) <= 0).all()
+    assert answers.iloc[0] > answers.iloc[-1]
+
+
+def test_the_profile_does_not_grow_with_the_prompt_or_its_logits():
+    rows = [{}, {"logits": "all"}, {"sequence_tokens": 8192}]
+    found = table(rows, **SERVED)[["activations_bytes", "logits_bytes"]]
+    assert len(found.drop_duplicates()) == 1
+
+
+def test_an_fp8_cache_holds_twice_the_tokens():
+    wide, narrow = table([{}, {"kv_precision": "fp8"}], **SERVED)["max_sequence_tokens"]
+    assert narrow == pytest.approx(2 * wide, rel=1e-3)
+
+
+def test_one_card_of_a_tensor_parallel_pair_samples_the_whole_vocabulary():
+    phases = [
+        phases_table({**SERVED, "gpus": gpus, "tensor_parallel": gpus, "max_sequences": 1024}, catalogs())
+        .set_index(["phase", "component"])
+        .loc[("prefill", "logits_bytes"), "bytes"]
+        for gpus in (1, 2)
+    ]
+    assert phases[0] == phases[1] > 1.8e9
