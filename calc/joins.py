@@ -102,7 +102,7 @@ def _join_model(table, catalogs, problems):
     refused = words_of(catalogs, "models", "refused")[at]
     problems.add(refused != "", lambda row: str(refused[row]))
     first, depth, side, kind = stack_rows(catalogs)
-    order = np.arange(int(depth[np.unique(at)].max()) if len(at) else 1)[:, None]
+    order = np.arange(max(int(depth[np.unique(at)].max(initial=0)), 1))[:, None]
     row = np.where(order < depth[at], first[at] + order, -1)
     stacks = _take(catalogs, "stacks", STACK_COLUMNS, row, "stack_")
     table.update({name: np.nan_to_num(values, nan=0.0, posinf=np.inf) for name, values in stacks.items()})

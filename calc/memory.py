@@ -110,7 +110,7 @@ def logits_elements(logits_tokens, outputs, vocabulary_split, holds_head):
 
 def chunk_tokens(logits_tokens, outputs, hidden):
     """Tokens per chunk of the fused loss: so many that a chunk of logits is as large as the hidden states (Liger 0.8.5)."""
-    wanted = np.maximum(np.ceil(logits_tokens / np.ceil(outputs / hidden)), 1)
+    wanted = np.maximum(np.ceil(logits_tokens / np.maximum(np.ceil(outputs / hidden), 1)), 1)
     return np.minimum(logits_tokens, 2 ** np.ceil(np.log2(wanted)))
 
 
