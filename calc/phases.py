@@ -135,7 +135,7 @@ def backward_end(
     cast = np.where(g == matrix_bytes_each, 0, matrix_bytes_each * group / gradient_shards)
     first = (1 - implementation_head_apart) * p * outside_parameters_here + 2 * p * embedding + np.where(p > 0, g / np.maximum(p, 1), 0) * last_block_bytes + p * hidden * stack_tokens[0]
     reduction = np.maximum(np.maximum(first, (p + g) * group), g * group + g * group / gradient_shards + cast + p * last)
-    done = full_gradients_bytes / gradient_shards - fsdp_active * group * gradient_width_bytes_each / gradient_shards
+    done = np.maximum(full_gradients_bytes - fsdp_active * group * gradient_width_bytes_each, 0) / gradient_shards
     return {
         "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes, "gradients_bytes": done,
         "working_bytes": np.where(fsdp_active > 0, reduction * (1 - adapts), dense) + bucket_bytes,
