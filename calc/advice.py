@@ -1,4 +1,6 @@
-"""What to change: single changes of one scenario, each estimated, with what it saves and what it costs. And why one plan beats another."""
+"""What to change: single changes of a scenario, each estimated, with what it saves and costs; else pairs of them."""
+
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -6,50 +8,60 @@ import pandas as pd
 from calc.columns import GIB
 from calc.estimate import estimate
 from calc.joins import price_keys
+from calc.plan import HOLDS
+from calc.quality import in_words, quality
+from calc.scenarios import inputs_by_name
 
-HOLDS = ("yes", "tight")
-SHARDINGS = ("none", "zero1", "zero2", "zero3")
 SERVED_IN = ("fp8", "int8", "awq-4bit")
-WORDS = {
-    "recompute": "recompute {0}", "optimizer": "optimizer {0}", "sharding": "sharding {0}", "tuning": "tuning {0}", "precision": "precision {0}", "loss": "{0} loss",
-    "batch": "micro-batch {0:.0f}", "accumulation_steps": "{0:.0f} accumulation steps", "instance": "{0}", "region": "region {0}", "market": "{0}", "gpus": "{0:.0f} GPUs",
-    "kv_precision": "KV cache in {0}", "tensor_parallel": "tensor parallel {0:.0f}", "compile": "compile {0}",
-}
-QUALITY_OF = {"precision": "precisions", "optimizer": "optimizers"}
-QUALITY = {
-    "recompute": ("the same numbers", "Chen et al. 2016, arXiv 1604.06174"),
-    "sharding": ("the same numbers", "Rajbhandari et al. 2019, arXiv 1910.02054"),
-    "tuning": ("learns less than full tuning on far tasks", "Biderman et al. 2024, arXiv 2405.09673"),
-    "loss": ("the same numbers", "Hsu et al. 2024, arXiv 2410.10989"),
-    "batch": ("the same batch in more micro-batches", "Goyal et al. 2017, arXiv 1706.02677"),
-    "kv_precision": ("small loss, more on long contexts", "Hooper et al. 2024, arXiv 2401.18079"),
-    "optimizer": ("", "Dettmers et al. 2022, arXiv 2110.02861; Shazeer and Stern 2018, arXiv 1804.04235"),
-    "precision": ("", "Dettmers et al. 2023, arXiv 2305.14314; Lin et al. 2023, arXiv 2306.00978"),
-}
+PLACES = ("instance", "region", "gpus")
+PAIRS_NAMED = 2
+WORTH_RATIO, WORTH_GIB = 0.01, 0.5  # a change that saves less of the work's cost, and of memory, is not named
 
 
-def single_changes(scenario, catalogs):
+def single_changes(now, catalogs):
     """The changes worth trying on a scenario (a result row of estimate): a list of {column: value}."""
-    now = dict(scenario)
-    changes = [{"gpus": now["gpus"] * 2}, *({"instance": name} for name in _instances(now, catalogs)), *({"region": name} for name in _regions(now, catalogs))]
+    changes = [{"instance": name, "gpu": ""} for name in _instances(now, catalogs)]
+    changes += [{"region": name} for name in _regions(now, catalogs)]
+    changes += _of_serving(now) if now["work"] == "inference" else _of_training(now)
     if now["gpus"] > 1:
         changes.append({"gpus": np.ceil(now["gpus"] / 2)})
-    if now["work"] == "inference":
-        changes += [{"precision": name} for name in SERVED_IN] + [{"kv_precision": "fp8"}, {"tensor_parallel": now["tensor_parallel"] * 2, "gpus": np.maximum(now["gpus"], now["tensor_parallel"] * 2)}]
-    else:
-        changes += [{"recompute": name} for name in ("none", "selective-ops", "full")] + [{"optimizer": name} for name in ("adamw-8bit", "adafactor")]
-        changes += [{"loss": "fused"}, {"compile": "yes"}, {"tuning": "lora", "precision": "bf16"}, {"tuning": "lora", "precision": "nf4-dq"}, {"precision": "bf16"}]
-        if now["gpus"] > 1:
-            changes += [{"sharding": name} for name in SHARDINGS]
-        if now["batch"] > 1:
-            changes.append({"batch": np.ceil(now["batch"] / 2), "accumulation_steps": now["accumulation_steps"] * 2})
     return [change for change in changes if any(now[name] != value for name, value in change.items())]
 
 
+def _of_serving(now):
+    split = {"tensor_parallel": now["tensor_parallel"] * 2}
+    split["gpus"] = np.maximum(now["gpus"], split["tensor_parallel"] * now["pipeline_parallel"])
+    changes = [{"precision": name} for name in SERVED_IN] + [{"kv_precision": "fp8"}, split, {"gpus": now["gpus"] * 2}]
+    changes.append({"implementation": "vllm"})
+    if now["tensor_parallel"] > 1 and now["gpus"] > 1:
+        changes.append({"tensor_parallel": np.ceil(now["tensor_parallel"] / 2), "gpus": np.ceil(now["gpus"] / 2)})
+    return changes + ([{"batch": np.ceil(now["batch"] / 2)}] if now["batch"] > 1 else [])
+
+
+def _of_training(now):
+    whole = {"sharding": "zero3"} if now["sharding"] == "none" else {}
+    wider = [{"gpus": now["gpus"] * times} for times in (2, 4, 8)]
+    changes = [{"recompute": name} for name in ("none", "selective-ops", "full")]
+    changes += [{"optimizer": name} for name in ("adamw-8bit", "adafactor")]
+    changes += [{"loss": "fused"}, {"compile": "yes"}, {"precision": "bf16"}, {"offload": "optimizer"}]
+    changes += [{"tuning": "lora", "precision": name} for name in ("bf16", "int8", "nf4-dq")]
+    changes += [*wider, *(each | whole for each in wider if whole)]
+    if now["gpus"] > 1:
+        changes += [{"sharding": name} for name in ("none", "zero1", "zero2", "zero3")]
+    if now["batch"] > 1:
+        half = np.ceil(now["batch"] / 2)
+        changes.append({"batch": half, "accumulation_steps": np.ceil(now["accumulation_steps"] * now["batch"] / half)})
+    if now["accumulation_steps"] > 1:
+        half = np.ceil(now["accumulation_steps"] / 2)
+        changes.append({"batch": now["batch"] * now["accumulation_steps"] // half, "accumulation_steps": half})
+    return changes
+
+
 def _instances(now, catalogs):
-    """Every instance sold in the region."""
-    sold = catalogs.prices[(catalogs.prices["region"] == now["region"]) & catalogs.prices["on_demand_usd_per_hour"].notna()]
-    return [name for name in catalogs.instances.index if name in set(sold["instance"])] if now["instance"] else []
+    """Every current instance sold in the region."""
+    prices = catalogs.prices[catalogs.prices["region"] == now["region"]]
+    sold = set(prices["instance"][prices["on_demand_usd_per_hour"].notna() | prices["spot_usd_per_hour"].notna()])
+    return [name for name in catalogs.instances.index[catalogs.instances["current"]] if name in sold]
 
 
 def _regions(now, catalogs):
@@ -58,72 +70,71 @@ def _regions(now, catalogs):
     return [region for region in sorted(regions) if f"{now['instance']}|{region}" in keys] if now["instance"] else []
 
 
-def advise(scenario, catalogs, market="on-demand", most_instances=4):
-    """Single changes of a scenario, the most useful first: USD, GiB, slowdown, quality, and the columns to set.
+def advise(scenario, catalogs, market="on-demand", most_places=3):
+    """Changes of a scenario that hold, the most useful first, with the columns to `set`; the best few of each kind.
 
-    If the scenario does not fit, what makes it fit comes first, cheapest first; else what saves most. Of instances and regions
-    the best few are named.
+    If the scenario holds, what saves most of the cost of its work comes first; else what makes it fit, cheapest first,
+    and where no single change does, the cheapest pairs. USD per hour are those of the market; spot's slowdown and cost
+    of work include its interruptions.
     """
     now = estimate(dict(scenario), catalogs, solve=False)
+    held = now["fits"] in HOLDS and now["problem"] == ""
     changes = single_changes(now, catalogs)
-    rows = estimate(pd.DataFrame([{**scenario, **change} for change in changes], dtype=object), catalogs, solve=False)
-    rate = f"usd_per_hour_{market.replace('-', '_')}"
-    if rate.endswith("spot") is False and now["instance"]:
-        changes.append({"market": "spot"})
-        rows = pd.concat([rows, pd.DataFrame([now])], ignore_index=True)
-    to_spot = np.array(["market" in change for change in changes])
-    usd = np.where(to_spot, rows["usd_per_hour_spot"], rows[rate]).astype(float)
-    holds = rows["fits"].isin(HOLDS).to_numpy() & (rows["problem"] == "").to_numpy()
-    per_token = usd / rows["tokens_per_second"].to_numpy(dtype=float)
-    per_token = np.where(to_spot, per_token * (1 + rows["spot_overhead_ratio"].to_numpy(dtype=float)), per_token)
-    present_per_token = now[rate] / now["tokens_per_second"]
-    table = pd.DataFrame({
-        "change": [in_words(change) for change in changes],
-        "kind": [next(iter(change)) for change in changes],
-        "saved_gib": (now["memory_bytes"] - rows["memory_bytes"].to_numpy(dtype=float)) / GIB,
-        "saved_usd_per_hour": now[rate] - usd,
-        "saved_work_ratio": 1 - per_token / present_per_token,
-        "slowdown_ratio": now["tokens_per_second"] / rows["tokens_per_second"].to_numpy(dtype=float),
-        "usd_per_hour": usd,
-        "fits": rows["fits"].to_numpy(),
-        "holds": holds,
-        "quality": [quality(change, catalogs)[0] for change in changes],
-        "source": [quality(change, catalogs)[1] for change in changes],
-        "set": changes,
-        "problem": rows["problem"].to_numpy(),
-    })
-    table = table[holds]
-    if now["fits"] in HOLDS:
-        table = table[(table["saved_work_ratio"] > 0.01) | (table["saved_usd_per_hour"] > 0) | (table["saved_gib"] > 0.5)]
-        table = table.sort_values(["saved_work_ratio", "saved_gib"], ascending=False)
+    spot = [{"market": "spot"}] if market != "spot" and now["instance"] else []
+    table = _tried(now, [*changes, *spot], catalogs, market)
+    sound = table[table["holds"]]
+    if held:
+        smaller = (sound["saved_gib"] > WORTH_GIB) & (sound["saved_usd_per_hour"] >= 0)
+        useful = (sound["saved_work_ratio"] > WORTH_RATIO) | smaller
+        sound = sound[useful].sort_values(["saved_work_ratio", "saved_gib"], ascending=False, kind="stable")
     else:
-        table = table.sort_values(["usd_per_hour", "slowdown_ratio"])
-    few = table.groupby("kind").cumcount() < np.where(table["kind"].isin(["instance", "region"]), most_instances, len(table))
-    return table[few].reset_index(drop=True)
+        sound = sound[sound["kind"] != "market"]
+        if not len(sound):
+            return pairs(now, changes, catalogs, market)
+        sound = sound.sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
+    few = np.where(sound["kind"].isin(PLACES), most_places, len(sound))
+    return sound[sound.groupby("kind").cumcount() < few].reset_index(drop=True)
 
 
-def in_words(change):
-    """A change as people say it."""
-    return ", ".join(WORDS[name].format(value) for name, value in change.items())
+def pairs(now, changes, catalogs, market):
+    """The cheapest pairs of changes that make a scenario fit."""
+    settings = [change for change in changes if not set(change) & {"instance", "region"}]
+    places = [change for change in changes if "instance" in change]
+    both = [*combinations(settings, 2), *((setting, place) for setting in settings for place in places)]
+    merged = [first | second for first, second in both if not set(first) & set(second)]
+    if not merged:
+        return _tried(now, changes[:1], catalogs, market)[:0]
+    table = _tried(now, merged, catalogs, market)
+    return table[table["holds"]].sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable").head(PAIRS_NAMED)
 
 
-def quality(change, catalogs):
-    """What a change costs in quality, and who says so; empty where nothing is known."""
-    name = "tuning" if "tuning" in change else next(iter(change))
-    words, source = QUALITY.get(name, ("", ""))
-    if name in QUALITY_OF:
-        table = getattr(catalogs, QUALITY_OF[name])
-        words = table["quality_note"].get(change[name], "")
-    return words, source
-
-
-def why(row, present):
-    """In a sentence, why a found plan wins over the present one: what differs, and what that does to cost and time."""
-    names = [name for name in WORDS if name in row and name in present and row[name] != present[name]]
-    differences = ", ".join(WORDS[name].format(row[name]) for name in names) or "the same choices"
-    usd, hours = row["found_usd"], row["found_hours"]
-    words = f"{differences}, {row['found_market']}: USD {usd:,.0f} in {hours:,.1f} h"
-    before, before_hours = present.get("run_usd_on_demand", np.nan), present.get("run_hours", np.nan)
-    if not np.isfinite(before) or present.get("fits") not in HOLDS:
-        return words + ("; the present plan does not fit." if present.get("fits") == "no" else ".")
-    return words + f", against USD {before:,.0f} in {before_hours:,.1f} h ({usd / before - 1:+.0%} cost, {hours / before_hours - 1:+.0%} time)."
+def _tried(now, changes, catalogs, market):
+    """Each change of a scenario estimated: GiB, USD per hour, share of the work's cost saved, slowdown, quality."""
+    columns = [name for name in now if name in inputs_by_name()]
+    plain = {name: now[name] for name in columns}
+    scenarios = [{**plain, **{name: value for name, value in each.items() if name != "market"}} for each in changes]
+    rows = estimate(pd.DataFrame(scenarios, dtype=object), catalogs, solve=False)
+    markets = np.array([each.get("market", market) for each in changes])
+    usd = np.where(markets == "spot", rows["usd_per_hour_spot"], rows["usd_per_hour_on_demand"]).astype(float)
+    slower = 1 + np.where(markets == "spot", rows["spot_overhead_ratio"].to_numpy(dtype=float), 0.0)
+    rate = rows["tokens_per_second"].to_numpy(dtype=float) / slower
+    before = now["usd_per_hour_spot" if market == "spot" else "usd_per_hour_on_demand"]
+    before_rate = now["tokens_per_second"] / (1 + (now["spot_overhead_ratio"] if market == "spot" else 0.0))
+    told = [quality(change, catalogs, now["work"] == "inference") for change in changes]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return pd.DataFrame(
+            {
+                "change": [in_words(change, catalogs) for change in changes],
+                "kind": [next(iter(change)) for change in changes],
+                "saved_gib": (now["memory_bytes"] - rows["memory_bytes"].to_numpy(dtype=float)) / GIB,
+                "saved_usd_per_hour": before - usd,
+                "saved_work_ratio": 1 - usd / rate / (before / before_rate),
+                "slowdown_ratio": before_rate / rate,
+                "usd_per_hour": usd,
+                "fits": rows["fits"].to_numpy(dtype=object),
+                "holds": (rows["fits"].isin(HOLDS) & (rows["problem"] == "")).to_numpy(),
+                "quality": [words for words, _ in told],
+                "source": [source for _, source in told],
+                "set": changes,
+            }
+        )

@@ -1,0 +1,166 @@
+"""What a team allows a search to vary, the limits it must keep, the usual sets, and how many ways they make."""
+
+from dataclasses import dataclass, fields, replace
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+BOTH = ("precision", "gpus", "tensor_parallel", "pipeline_parallel", "batch")
+TRAINING = ("tuning", "optimizer", "recompute", "loss", "sharding", "context_parallel", "accumulation_steps", "offload")
+SERVING = ("kv_precision", "implementation")
+PLACES = ("family", "region", "market")  # no family: every one; no region: anywhere
+NAMES = (*BOTH, *TRAINING, *SERVING, *PLACES)
+HIGHEST_STEP_TOKENS = 2**20  # beyond it a run of 1e9 tokens has under 1,000 optimizer steps
+USUAL_TRAIN_TOKENS = 1e9
+WEEK_HOURS = 168
+LORA_FORMATS = ("bf16", "int8", "nf4-dq")
+SERVED_FORMATS = ("bf16", "fp8", "int8", "awq-4bit")
+SEQUENCES = (1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256)
+
+
+@dataclass(frozen=True)
+class Market:
+    """A way to pay: its price column, whether AWS may take the instances back, and the least that is billed."""
+
+    label: str
+    price: str
+    interrupted: float = 0
+    block_hours: float = 0
+    least_run_hours: float = 0
+    least_month_hours: float = 0
+
+
+MARKETS = {
+    "on-demand": Market("on demand", "on_demand_usd_per_hour"),
+    "spot": Market("spot", "spot_usd_per_hour", interrupted=1),
+    # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
+    "capacity-block": Market("capacity block", "capacity_block_usd_per_hour", block_hours=24),
+    "commit-1y": Market("1-year commitment", "commit_1y_usd_per_hour", least_run_hours=8760, least_month_hours=730),
+    "commit-3y": Market("3-year commitment", "commit_3y_usd_per_hour", least_run_hours=26280, least_month_hours=730),
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a found way must keep; infinity and 0 ask for nothing. USD is that of the run, in serving of a month."""
+
+    instances: float = 16
+    usd_per_hour: float = np.inf
+    usd: float = np.inf
+    hours: float = np.inf
+    step_tokens: float = 0
+    highest_step_tokens: float = np.inf
+    users: float = 0
+    first_token_seconds: float = np.inf
+    output_token_seconds: float = np.inf
+    surely: float = 0  # 1: the high end of the range must be within the card
+
+
+LIMIT_NAMES = tuple(field.name for field in fields(Limits))
+OPEN = Limits()
+
+
+def limits_of(given):
+    """Limits from a mapping of numbers, in which an empty value asks for nothing."""
+    return replace(OPEN, **{name: float(given[name]) for name in LIMIT_NAMES if given.get(name) not in (None, "")})
+
+
+def names_for(work):
+    """The choices that a search of this work varies."""
+    return (*BOTH, *(TRAINING if work == "training" else SERVING))
+
+
+def usual(scenario, catalogs):
+    """The sets that a search starts from: what the scenario has, first, and what keeps its results the same.
+
+    Its number formats stay, since others change what is learnt; the page offers them beside. About a million ways.
+    """
+    trains = scenario["work"] == "training"
+    several = {
+        "precision": [],
+        "gpus": [1, 2, 4, 8, 16, 32],
+        "tensor_parallel": [1, 2, 4, 8],
+        "pipeline_parallel": [1, 2],
+    }
+    if trains:
+        several |= {"tuning": [], "optimizer": ["adamw-8bit"], "recompute": ["none", "selective-ops", "full"]}
+        several |= {"loss": ["fused"], "sharding": ["none", "zero2", "zero3"], "context_parallel": [], "offload": []}
+        several |= {"batch": [1, 2, 4, 8], "accumulation_steps": [1, 8]}
+    else:
+        several |= {"kv_precision": ["", "fp8"], "implementation": ["vllm"], "batch": list(SEQUENCES)}
+        several |= {"precision": list(SERVED_FORMATS), "gpus": [1, 2, 4, 8, 16], "pipeline_parallel": [1, 2, 4]}
+    chosen = {name: _with_own(values, scenario[name]) for name, values in several.items()}
+    return chosen | {"family": [], "region": [scenario["region"]], "market": ["on-demand", "spot"]}
+
+
+def usual_limits(work):
+    """The limits that a search starts from, as the page and the link hold them."""
+    return {"instances": 16} | ({"highest_step_tokens": HIGHEST_STEP_TOKENS} if work == "training" else {})
+
+
+def lora_within_a_week(scenario, catalogs):
+    """Scenario, sets and limits of the question: adapters beside frozen weights, done in seven days."""
+    asked = scenario | {"work": "training", "tuning": "lora"}
+    if not catalogs.precisions["adapts"].get(asked["precision"], False) or asked["precision"] == "bf16-mixed":
+        asked["precision"] = "bf16"
+    sets = usual(asked, catalogs)
+    sets |= {"precision": _with_own(list(LORA_FORMATS), asked["precision"]), "optimizer": [asked["optimizer"]]}
+    return asked, sets, usual_limits("training") | {"hours": WEEK_HOURS}
+
+
+def serving_users(scenario, catalogs, users):
+    """Scenario, sets and limits of the question: so many sequences at the same time, all month."""
+    asked = scenario | {"work": "inference", "implementation": "vllm", "batch": int(users)}
+    if not catalogs.precisions["serves"].get(asked["precision"], False):
+        asked["precision"] = "bf16"
+    sets = usual(asked, catalogs)
+    return asked, sets | {"implementation": ["vllm"]}, usual_limits("inference") | {"users": int(users)}
+
+
+def _with_own(values, own):
+    """The scenario's own value first; counts as whole numbers."""
+    own = int(own) if isinstance(own, float) and own == int(own) else own
+    return list(dict.fromkeys(chain([own], values)))
+
+
+def instances_of(allowed, catalogs):
+    """The instance types allowed that have a price somewhere: those named, else those of the families, else all."""
+    named = allowed.get("instance") or catalogs.instances.index
+    families = allowed.get("family")
+    priced = set(catalogs.prices["instance"])
+    kept = catalogs.instances.loc[named]
+    kept = kept[kept["family"].isin(families)] if families else kept[kept["current"] | bool(allowed.get("instance"))]
+    return [name for name in kept.index if name in priced]
+
+
+def regions_of(allowed, catalogs):
+    """The regions allowed; none named means anywhere."""
+    return list(allowed.get("region") or catalogs.regions.index)
+
+
+def markets_of(allowed, catalogs):
+    """The markets allowed that the catalog has any price for."""
+    named = allowed.get("market") or list(MARKETS)[:2]
+    return [name for name in named if catalogs.prices[MARKETS[name].price].notna().any()]
+
+
+class Space:
+    """Every combination of lists of choices beside one workload, made a stretch at a time."""
+
+    def __init__(self, workload, allowed):
+        chosen = {name: list(values) for name, values in allowed.items() if name not in (*PLACES, "instance")}
+        self.lists = {name: values for name, values in chosen.items() if values}
+        self.workload = {name: value for name, value in workload.items() if name not in self.lists}
+        self.shape = tuple(len(values) for values in self.lists.values()) or (1,)
+        self.size = int(np.prod([float(length) for length in self.shape]))
+
+    def rows(self, numbers):
+        """The scenarios of these numbers."""
+        at = np.unravel_index(numbers, self.shape)
+        columns = {name: [value] * len(numbers) for name, value in self.workload.items()}
+        for (name, values), places in zip(self.lists.items(), at, strict=False):
+            words = np.empty(len(values), dtype=object)
+            words[:] = values
+            columns[name] = words[places]
+        return pd.DataFrame(columns, dtype=object)

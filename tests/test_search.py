@@ -1,0 +1,220 @@
+"""The search against the plain way: estimate every row, keep what holds within the limits, take the least."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calc import estimate, load_catalogs
+from calc.allowed import (
+    MARKETS,
+    OPEN,
+    Limits,
+    Space,
+    instances_of,
+    limits_of,
+    lora_within_a_week,
+    serving_users,
+    usual,
+    usual_limits,
+)
+from calc.found import best, frontier, named
+from calc.job import billed_hours, job_of_rows
+from calc.scenarios import DEFAULTS
+from calc.search import SearchError, search
+
+TRAIN = DEFAULTS | {"model": "llama-3.2-1b", "precision": "bf16-mixed", "sequence_tokens": 2048, "train_tokens": 2e8}
+SERVE = DEFAULTS | {"work": "inference", "model": "llama-3.1-8b", "precision": "bf16", "implementation": "vllm"}
+SERVE |= {"sequence_tokens": 3072, "prompt_tokens": 2048}
+INSTANCES = ["g6.12xlarge", "g6e.xlarge", "p4d.24xlarge", "p5.48xlarge", "g6f.large", "p5e.48xlarge"]
+TRAINING_SETS = {
+    "optimizer": ["adamw", "adamw-8bit"],
+    "recompute": ["none", "full"],
+    "sharding": ["none", "zero3"],
+    "batch": [1, 4],
+    "gpus": [1, 8, 16],
+    "tensor_parallel": [1, 2],
+    "instance": INSTANCES,
+    "region": ["us-east-1", "eu-north-1"],
+    "market": ["on-demand", "spot"],
+}
+SERVING_SETS = {
+    "precision": ["bf16", "fp8", "nf4"],
+    "batch": [1, 8, 64],
+    "gpus": [1, 2, 8],
+    "tensor_parallel": [1, 2, 4],
+    "instance": INSTANCES,
+    "region": ["us-east-1", "eu-north-1"],
+    "market": ["on-demand", "spot"],
+}
+MARKET_COLUMNS = {"on-demand": "on_demand", "spot": "spot"}
+
+
+@pytest.fixture(scope="module")
+def catalogs():
+    return load_catalogs()
+
+
+def brute(workload, allowed, catalogs, users=0):
+    """Every combination as a row of estimate, with USD, hours and seconds read from the contract's columns."""
+    names = [name for name in allowed if name != "market"]
+    rows = [dict(zip(names, values, strict=True)) for values in product(*(allowed[name] for name in names))]
+    result = estimate(pd.DataFrame([{**workload, **row} for row in rows]), catalogs, solve=False)
+    parts = []
+    for market in allowed["market"]:
+        column = MARKET_COLUMNS[market]
+        each = result.assign(market=market, per_hour=result[f"usd_per_hour_{column}"])
+        if workload["work"] == "training":
+            each = each.assign(usd=each[f"run_usd_{column}"], copies=1.0)
+            each["hours"] = each["run_hours"] if market == "on-demand" else each["spot_run_hours"]
+            each["seconds"] = each["hours"] * 3600
+        else:
+            replicas = each["gpus"] / (each["tensor_parallel"] * each["pipeline_parallel"])
+            each["copies"] = np.maximum(np.ceil(users / (each["batch"] * replicas)), 1)
+            each["per_hour"] *= each["copies"]
+            each = each.assign(usd=each[f"usd_per_month_{column}"] * each["copies"], hours=each["hours_per_month"])
+            each["seconds"] = each["time_per_output_token_seconds"]
+        parts.append(each)
+    return pd.concat(parts, ignore_index=True)
+
+
+def holding(rows, limits):
+    sound = rows["fits"].isin(("yes", "tight")) & (rows["problem"] == "") & rows["usd"].notna()
+    cheap = (rows["usd"] <= limits.usd) & (rows["per_hour"] <= limits.usd_per_hour) & (rows["hours"] <= limits.hours)
+    return rows[sound & cheap & (rows["instances_needed"] * rows["copies"] <= limits.instances)]
+
+
+@pytest.mark.parametrize(
+    ("workload", "allowed", "limits"),
+    [
+        (TRAIN, TRAINING_SETS, OPEN),
+        (TRAIN, TRAINING_SETS, Limits(usd_per_hour=10)),
+        (TRAIN, TRAINING_SETS, Limits(instances=1, hours=1.5)),
+        (TRAIN, TRAINING_SETS, Limits(usd=12)),
+        (SERVE, SERVING_SETS, OPEN),
+        (SERVE, SERVING_SETS, Limits(users=200, usd_per_hour=60)),
+    ],
+    ids=["run", "per hour", "deadline", "in all", "serve", "200 users"],
+)
+def test_search_finds_what_estimating_every_row_finds(catalogs, workload, allowed, limits):
+    found = search(workload, allowed, limits, catalogs)
+    rows = brute(workload, allowed, catalogs, limits.users)
+    held = holding(rows, limits)
+    assert found.evaluated == len(rows) == sum(found.counts.values())
+    assert found.counts["held"] == len(held) > 0
+    assert found.counts["too large"] == ((rows["fits"] == "no") & (rows["problem"] == "")).sum()
+    assert found.candidates["usd"].min() == pytest.approx(held["usd"].min())
+    assert found.candidates["usd_per_hour"].min() == pytest.approx(held["per_hour"].min())
+    assert found.candidates["seconds"].min() == pytest.approx(held["seconds"].min())
+    mine = found.candidates.groupby(["instance", "market"])["usd"].min()
+    assert mine.to_numpy() == pytest.approx(held.groupby(["instance", "market"])["usd"].min().to_numpy())
+
+
+def test_the_frontier_is_that_of_every_row(catalogs):
+    found = search(TRAIN, TRAINING_SETS, OPEN, catalogs)
+    held = holding(brute(TRAIN, TRAINING_SETS, catalogs), OPEN)
+    edge = frontier(found.candidates)
+    mine, all_rows = edge[["usd", "seconds"]].to_numpy(), held[["usd", "seconds"]].to_numpy()
+    for usd, seconds in all_rows:
+        assert ((mine[:, 0] <= usd * (1 + 1e-9)) & (mine[:, 1] <= seconds * (1 + 1e-9))).any()
+    assert edge["usd"].is_monotonic_increasing
+    assert edge["seconds"].is_monotonic_decreasing
+
+
+def test_the_rows_shown_are_estimates_and_their_jobs(catalogs):
+    found = search(TRAIN, TRAINING_SETS, OPEN, catalogs)
+    rows = best(found, catalogs)
+    assert (rows["problem"] == "").all()
+    assert rows["fits"].isin(("yes", "tight")).all()
+    again = job_of_rows(rows, rows["found_market"], 0, catalogs)
+    assert rows["found_usd"].to_numpy() == pytest.approx(again.usd)
+    assert rows["found_seconds"].to_numpy() == pytest.approx(again.seconds)
+    firsts = named(found.candidates)
+    assert set(firsts.values()) <= set(rows["candidate"])
+    spot = rows[rows["found_market"] == "spot"]
+    assert spot["found_usd"].to_numpy() == pytest.approx(spot["run_usd_spot"].to_numpy())
+    assert (spot["found_hours"] > spot["run_hours"]).all()
+
+
+def test_limits_on_the_step_and_on_latency_are_kept(catalogs):
+    found = search(TRAIN, TRAINING_SETS, Limits(step_tokens=16384, highest_step_tokens=32768), catalogs)
+    rows = best(found, catalogs)
+    tokens = rows["batch"] * rows["sequence_tokens"] * rows["gpus"] / rows["tensor_parallel"]
+    assert tokens.between(16384, 32768).all()
+    served = best(
+        search(SERVE, SERVING_SETS, Limits(output_token_seconds=0.012, first_token_seconds=1), catalogs), catalogs
+    )
+    assert len(served)
+    assert (served["time_per_output_token_seconds"] <= 0.012).all()
+    assert (served["time_to_first_token_seconds"] <= 1).all()
+    sure = best(search(TRAIN, TRAINING_SETS, Limits(surely=1), catalogs), catalogs)
+    assert set(sure["fits"]) == {"yes"}
+
+
+def test_an_engine_takes_its_defaults_for_the_card(catalogs):
+    """vLLM's start-up profile is larger on a large card: the search must not take the small one's memory there."""
+    found = search(SERVE, SERVING_SETS | {"instance": ["p5.48xlarge"]}, OPEN, catalogs)
+    held = holding(brute(SERVE, SERVING_SETS | {"instance": ["p5.48xlarge"]}, catalogs), OPEN)
+    assert found.counts["held"] == len(held)
+
+
+def test_an_empty_region_is_anywhere_and_an_empty_family_all(catalogs):
+    sets = TRAINING_SETS | {"instance": ["p5.48xlarge"], "gpus": [8], "region": []}
+    found = search(TRAIN, sets, OPEN, catalogs)
+    assert found.candidates["region"].nunique() > 5
+    all_of_them = instances_of({"family": []}, catalogs)
+    assert "p5.48xlarge" in all_of_them
+    assert not set(all_of_them) & set(catalogs.instances.index[~catalogs.instances["current"]])
+    assert set(instances_of({"family": ["g6e"]}, catalogs)) <= {name for name in all_of_them if name.startswith("g6e.")}
+
+
+def test_capacity_blocks_are_paid_in_whole_days_and_weeks(catalogs):
+    trains = np.ones(4)
+    hours = np.array([0.5, 24, 25, 15 * 24])
+    assert billed_hours("capacity-block", trains, hours).tolist() == [24, 24, 48, 21 * 24]
+    assert billed_hours("on-demand", trains, hours).tolist() == hours.tolist()
+    assert billed_hours("commit-1y", np.zeros(1), np.array([100.0])).tolist() == [730]
+    sets = TRAINING_SETS | {"instance": ["p5.48xlarge"], "market": ["capacity-block"], "gpus": [8]}
+    found = search(TRAIN, sets, OPEN, catalogs)
+    assert found.candidates["usd"].min() == pytest.approx(24 * 31.44)
+
+
+def test_nothing_within_the_limits_is_no_error(catalogs):
+    found = search(TRAIN, TRAINING_SETS, Limits(usd=0.01), catalogs)
+    assert found.counts["held"] == 0
+    assert best(found, catalogs).empty
+
+
+def test_too_many_ways_are_refused_with_what_multiplies_most(catalogs):
+    sets = TRAINING_SETS | {"batch": list(range(1, 3000)), "region": [], "instance": []}
+    with pytest.raises(SearchError, match="batch multiplies most"):
+        search(TRAIN, sets, OPEN, catalogs)
+
+
+def test_the_usual_sets_are_about_a_million_ways_and_hold_the_plan_itself(catalogs):
+    for workload, work in ((TRAIN, "training"), (SERVE, "inference")):
+        sets = usual(workload, catalogs)
+        assert all(workload[name] in sets[name] for name in sets if name in DEFAULTS)
+        ways = Space(workload, sets).size * len(instances_of(sets, catalogs)) * len(sets["market"])
+        assert 500_000 < ways < 5_000_000
+        assert limits_of(usual_limits(work)).instances == 16
+
+
+def test_the_presets_ask_for_what_they_say(catalogs):
+    asked, sets, limits = lora_within_a_week(TRAIN, catalogs)
+    assert (asked["tuning"], sets["tuning"], limits["hours"]) == ("lora", ["lora"], 168)
+    assert catalogs.precisions.loc[sets["precision"], "adapts"].all()
+    asked, sets, limits = serving_users(TRAIN, catalogs, 20)
+    assert (asked["work"], limits["users"]) == ("inference", 20)
+    assert 20 in sets["batch"]
+    assert catalogs.precisions.loc[sets["precision"], "serves"].all()
+
+
+def test_a_million_ways_report_their_progress(catalogs):
+    shares = []
+    found = search(TRAIN, usual(TRAIN, catalogs), OPEN, catalogs, shares.append)
+    assert found.evaluated > 1_000_000
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
+    assert set(MARKETS) >= set(found.candidates["market"])
