@@ -138,6 +138,13 @@ def test_offloading_empties_what_it_names():
     assert kept < stays["saved_activations_bytes"] / 10
 
 
+@pytest.mark.parametrize("sharding", ["none", "zero2", "zero3"])
+def test_offloading_all_leaves_no_gradient_and_nothing_below_none(sharding):
+    phases = phases_table({"model": "qwen2.5-0.5b", "offload": "all", "gpus": 8, "sharding": sharding}, catalogs())
+    assert (phases["bytes"] >= 0).all()
+    assert phases.loc[phases["component"] == "gradients_bytes", "bytes"].max() == 0
+
+
 def test_the_fuller_end_of_a_pipeline_counts():
     """1F1B: the first of p stages holds p micro-batches' activations, the last one the logits."""
     same = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 4, "pipeline_parallel": 4, "optimizer": "sgd"}

@@ -147,6 +147,18 @@ def test_an_instance_settles_the_card_and_its_share():
     assert row["gpu_memory_bytes"] < one(model="gpt2", gpu="l4")["gpu_memory_bytes"] / 7
 
 
+@pytest.mark.parametrize("work", ["training", "inference"])
+def test_every_model_of_the_catalog_answers_or_says_why(work):
+    """In one table and, where it is refused, alone."""
+    models = catalogs().models
+    rows = pd.DataFrame({"model": models.index, "work": work, "attention": "eager", "precision": "bf16"})
+    results = estimate(rows, catalogs(), solve=False)
+    assert (results["memory_bytes"].notna() == (results["problem"] == "")).all()
+    assert (results.loc[(models["refused"] != "").to_numpy(), "problem"] != "").all()
+    for model in models.index[models["refused"] != ""]:
+        assert problem_of(model=model, work=work) == models.at[model, "refused"]
+
+
 def test_a_table_without_models_is_no_table():
     with pytest.raises(TableError, match=r"^The table has no column 'model' \(its columns: name\); name the model"):
         estimate(pd.DataFrame({"name": ["gpt2"]}), catalogs())
