@@ -7,6 +7,7 @@ import json
 import re
 from math import inf
 
+from calc.link_sets import PREFIXES, compose_sets, read_set
 from calc.scenarios import HUGE, inputs_by_name
 
 VERSION = "1"
@@ -31,7 +32,7 @@ def compose(choices):
         for field, value in entry.items():
             if value not in ("", None):
                 query[f"{CUSTOM}.{model}.{field}"] = [json.dumps(value)]
-    return query
+    return query | compose_sets(choices, _word)
 
 
 def parse(query, catalogs=None):
@@ -45,6 +46,10 @@ def parse(query, catalogs=None):
             continue
         if name.startswith(CUSTOM + "."):
             _read_custom(name, given, custom, complaints)
+            continue
+        if name.startswith(PREFIXES):
+            texts = [str(each)[:LONGEST_VALUE] for each in given] or [""]
+            read_set(name, texts, choices, complaints, lambda own, text: _value(own, text, catalogs), catalogs)
             continue
         values, wrong = _read_choice(name, [str(each) for each in given] or [""], catalogs)
         complaints += wrong
