@@ -46,16 +46,14 @@ def rank(frame, market="on-demand", period="hour"):
 
     Adds usd (in the period, on the market) and frontier (no other row that holds is both cheaper and smaller).
     """
-    ranked = frame.assign(
-        usd=in_period(frame, market, period).astype(float), verdict_order=frame["fits"].map(ORDER).fillna(3)
-    )
-    ranked.loc[ranked["problem"] != "", "verdict_order"] = 4
-    ranked = ranked.sort_values(["verdict_order", "usd", "memory_bytes"], kind="stable", na_position="last")
-    holds = ranked["fits"].isin(HOLDS) & ranked["usd"].notna()
-    by_cost = ranked[holds].sort_values(["usd", "memory_bytes"])
-    best_before = by_cost["memory_bytes"].cummin().shift(fill_value=np.inf)
-    frontier = by_cost.index[by_cost["memory_bytes"] < best_before]
-    return ranked.assign(frontier=ranked.index.isin(frontier)).drop(columns="verdict_order")
+    usd, memory = in_period(frame, market, period).to_numpy(dtype=float), frame["memory_bytes"].to_numpy(dtype=float)
+    verdict = np.where(frame["problem"] == "", frame["fits"].map(ORDER), len(ORDER))
+    order = np.lexsort((memory, usd, verdict))  # NaN goes last
+    usd, memory, holds = usd[order], memory[order], (verdict[order] <= ORDER["tight"]) & ~np.isnan(usd[order])
+    by_cost = np.flatnonzero(holds)[np.lexsort((memory[holds], usd[holds]))]
+    best_before = np.minimum.accumulate(np.concatenate([[np.inf], memory[by_cost]]))[:-1]
+    frontier = np.isin(np.arange(len(order)), by_cost[memory[by_cost] < best_before])
+    return frame.iloc[order].assign(usd=usd, frontier=frontier)
 
 
 def answer(ranked):
@@ -138,11 +136,11 @@ def _counts(scenario, most=MOST_GPUS, step=1):
 
 def _fewest(frame, column):
     """For each value of the column the row with the fewest GPUs that holds; where none does, the smallest."""
-    sound = frame[frame["problem"] == ""]
-    held = sound[sound["fits"].isin(HOLDS)].sort_values("gpus", kind="stable").drop_duplicates(column)
-    rest = sound[~sound[column].isin(held[column])].sort_values("memory_bytes", kind="stable").drop_duplicates(column)
-    lost = frame[~frame[column].isin(sound[column])].drop_duplicates(column)
-    return pd.concat([held, rest, lost])
+    narrow = frame[[column, "fits", "problem", "gpus", "memory_bytes"]]
+    verdict = np.where(narrow["problem"] == "", narrow["fits"].isin(HOLDS), -1)
+    size = np.where(verdict == 1, narrow["gpus"], narrow["memory_bytes"])
+    order = np.lexsort((size, -verdict))
+    return frame.iloc[order[~narrow[column].iloc[order].duplicated().to_numpy()]]
 
 
 def fits_on(scenario, catalogs):
@@ -237,6 +235,8 @@ def changes(scenario, catalogs, market="on-demand", period="hour"):
             for instance in catalogs.instances.index
             if instance != scenario["instance"]
         ]
-    frame = estimate(pd.DataFrame([{**scenario, **change} for change in tried]), catalogs, solve=False).assign(change=tried)
+    frame = estimate(pd.DataFrame([{**scenario, **change} for change in tried]), catalogs, solve=False).assign(
+        change=tried
+    )
     held = rank(frame[(frame["problem"] == "") & frame["fits"].isin(HOLDS)], market, period)
     return held.assign(kind=[min(change) for change in held["change"]]).drop_duplicates("kind")

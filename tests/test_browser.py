@@ -1,4 +1,4 @@
-"""One real browser: the page is drawn, another model changes the charts, the CSV comes down and gives the same numbers."""
+"""One real browser: the page is drawn, another model changes the charts, the CSV gives the same numbers again."""
 
 import io
 import os

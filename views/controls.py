@@ -62,10 +62,8 @@ def complaints():
 
 
 def _model(catalogs):
-    models = catalogs.models
-    st.selectbox(
-        "Model", list(models.index), format_func=lambda model: models["name"].get(model, model), key="model", **SESSION
-    )
+    names = dict(zip(catalogs.models.index, catalogs.models["name"], strict=True))
+    st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key="model", **SESSION)
     model_form.add_a_model()
 
 
@@ -117,9 +115,8 @@ def _pills(label, options, key, words, help_text):
 def _place(catalogs):
     """Where: instances or a card, region, market, period."""
     sold = catalogs.instances
-    words = {
-        instance: f"{instance} · {row.gpus:.0f} × {card_name(row.gpu, catalogs)}" for instance, row in sold.iterrows()
-    }
+    rows = zip(sold.index, sold["gpus"], sold["gpu"], strict=True)
+    words = {instance: f"{instance} · {gpus:.0f} × {card_name(gpu, catalogs)}" for instance, gpus, gpu in rows}
     st.multiselect(
         "Instances", list(sold.index), format_func=words.get, key="instance", placeholder="All of them", **SESSION
     )
