@@ -116,6 +116,7 @@ time_per_output_token_low_seconds | Time per token, fast end | s | One decoding 
 time_per_output_token_high_seconds | Time per token, slow end | s | One decoding step, slow end of the range
 prefill_tokens_per_second | Prefill rate | tokens/s | Prompt tokens per second of the whole job
 decode_tokens_per_second | Decode rate | tokens/s | Generated tokens per second of the whole job
+utilization | Utilization, set | ratio | Share of the card's dense rate that the scenario asks for instead of the calibrated one
 utilization_ratio | Utilization | ratio | Share of the card's dense rate reached while computing
 mfu_ratio | Model FLOPs utilization | ratio | Share of the dense rate in a training step, recompute not credited
 usd_per_gpu_hour_on_demand | USD per GPU-hour, on demand | USD/h | One whole GPU for an hour

@@ -11,7 +11,7 @@ from calc.evaluate import evaluate
 SERVED = {"work": "inference", "implementation": "vllm", "model": "llama-3-8b", "gpu": "h100-80gb-sxm"}
 
 
-# vllm-project/vllm pull request 10511, December 2024: `vllm serve meta-llama/Meta-Llama-3-8B`, H100s of 79.22 GiB at 0.9,
+# vllm-project/vllm pull request 10511, December 2024: `vllm serve meta-llama/Meta-Llama-3-8B`, H100 (79.22 GiB, 0.9)
 # has 53.29 GiB left for the cache; with -tp 2 on each 71.29 - 7.48 - 3.58 (not torch's) - 1.26 (activations).
 @pytest.mark.parametrize(("gpus", "weights_gib", "pool_gib"), [(1, 14.96, 53.29), (2, 7.48, 58.97)])
 def test_the_cache_that_vllm_reported(gpus, weights_gib, pool_gib):

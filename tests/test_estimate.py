@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from calc import estimate
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.scenarios import INPUTS
+from calc.speed_catalogs import speed_tables
 
 # Column -> default in training, default in inference; None: empty.
 SCENARIO = {
@@ -83,7 +84,7 @@ def test_every_result_column_is_there_in_order_after_the_inputs():
     frame = estimate(pd.DataFrame({"model": ["gpt2"]}), catalogs())
     assert list(frame)[: len(SCENARIO)] == list(SCENARIO)
     assert set(RESULTS) <= set(frame)
-    assert set(frame) <= set(GLOSSARY)
+    assert set(frame) <= {*GLOSSARY, *speed_tables().assumptions.index}
     assert list(frame)[-1] == "problem"
 
 
