@@ -1,0 +1,106 @@
+"""The comparison of estimates with truth as tables for a page: points, worst misses and why, what is not covered.
+
+Everything comes in as DataFrames (a row per case: case, group, family, model, quantity, truth, predicted, error_ratio,
+inside, problem, and the scenario's own columns) and goes out as DataFrames.
+"""
+
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+
+from calc.columns import GIB
+
+PEAKS = ("allocated_peak_bytes", "memory_bytes")
+UNEXPLAINED = "not explained"
+TOO = {"low": -1, "high": 1}
+
+
+def answered(errors):
+    """The cases that the estimate answers."""
+    return errors[errors["problem"] == ""]
+
+
+def peaks(errors):
+    """The answered cases that are held against a peak."""
+    found = answered(errors)
+    return found[found["quantity"].isin(PEAKS)]
+
+
+def size_of_error(errors):
+    """Cases, median, 90th percentile and worst size of the error, and the share of the truth inside the range."""
+    size = errors["error_ratio"].abs()
+    return {
+        "cases": len(errors), "median_error_ratio": size.median(), "p90_error_ratio": size.quantile(0.9),
+        "worst_error_ratio": size.max(), "inside_ratio": errors["inside"].mean(),
+    }
+
+
+def points(errors, unit):
+    """A row per case for the charts: measured and predicted in a unit, the family with its place in the list."""
+    rank = {family: place for place, family in enumerate(sorted(errors["family"].unique()))}
+    return pd.DataFrame({
+        "case": errors["case"], "group": errors["group"], "label": errors["family"], "rank": errors["family"].map(rank),
+        "model": errors["model"], "measured": errors["truth"] / unit, "predicted": errors["predicted"] / unit,
+        "error_ratio": errors["error_ratio"],
+    })
+
+
+def unit_of(quantity):
+    """What a quantity is shown in: the divisor and its words."""
+    return (GIB, "GiB") if quantity.endswith("_bytes") else (1e9, "billions")
+
+
+def misses(errors, reasons, count):
+    """The cases that miss most, largest error first, each with why and the source of the reason."""
+    found = answered(errors)
+    order = found["error_ratio"].abs().sort_values(ascending=False, kind="stable").index
+    found = found.loc[order].head(count)
+    told = [_reason(row, reasons) for row in found.to_dict("records")]
+    return found.assign(why=[why for why, _ in told], why_source=[source for _, source in told])
+
+
+def _reason(row, reasons):
+    """The first reason whose every pattern fits the case."""
+    for reason in reasons:
+        fits = all(fnmatchcase(str(row.get(name, "")), str(pattern)) for name, pattern in reason["where"].items())
+        if fits and np.sign(row["error_ratio"]) == TOO[reason["too"]]:
+            return reason["why"], reason["source"]
+    return UNEXPLAINED, ""
+
+
+def refused(errors):
+    """The sentences with which cases were refused: how many and for which models."""
+    found = errors[errors["problem"] != ""]
+    return _counted(found, "problem")
+
+
+def left_out(rows):
+    """Why cases of the data were not compared: how many and for which models."""
+    return _counted(rows, "left_out")
+
+
+def _counted(rows, name):
+    groups = rows.groupby(name)
+    models = groups["model"].agg(lambda models: ", ".join(dict.fromkeys(models)))
+    table = pd.DataFrame({"reason": models.index, "cases": groups.size().to_numpy(), "models": models.to_numpy()})
+    return table.sort_values("cases", ascending=False, kind="stable", ignore_index=True)
+
+
+def by_source(errors, names):
+    """Size of the error by some columns: cases, median, signed median, 90th percentile, share inside the range."""
+    groups = errors.assign(size=errors["error_ratio"].abs()).groupby(list(names))
+    return groups.agg(
+        cases=("size", "size"), median_error_ratio=("size", "median"), bias_ratio=("error_ratio", "median"),
+        p90_error_ratio=("size", lambda sizes: sizes.quantile(0.9)), worst_error_ratio=("size", "max"),
+        inside_ratio=("inside", "mean"),
+    ).reset_index()
+
+
+def speed_points(speed):
+    """A row per published figure for the chart; held out means not looked at when the catalogs of time were fitted."""
+    seen = np.where(speed["held_out"].astype(str) == "True", "held out", "looked at")
+    return pd.DataFrame({
+        "case": speed["source"], "model": speed["published_model"], "group": speed["work"] + ", " + seen,
+        "measured": speed["value"], "predicted": speed["predicted"], "error_ratio": speed["error_ratio"],
+    })

@@ -1,0 +1,129 @@
+"""The Accuracy page draws what validation/results holds, nothing typed in; and says so where nothing is there."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calc import accuracy
+from calc.strict_yaml import read_strictly
+from views import results
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = str(ROOT / "views" / "accuracy.py")
+
+
+def script(page):
+    import streamlit as st
+
+    st.navigation([st.Page(page)]).run()
+
+
+def open_page():
+    return AppTest.from_function(script, default_timeout=60, kwargs={"page": PAGE}).run()
+
+
+@pytest.fixture(scope="module")
+def app():
+    return open_page()
+
+
+@pytest.fixture(scope="module")
+def errors():
+    table = pd.read_csv(ROOT / "validation" / "results" / "errors.csv", keep_default_na=False, low_memory=False)
+    return table.assign(**{name: pd.to_numeric(table[name], errors="coerce") for name in results.NUMBERS})
+
+
+def case(**more):
+    plain = {
+        "case": "a 1", "group": "training", "family": "llama", "model": "llama-3.1-8b", "problem": "",
+        "quantity": "allocated_peak_bytes", "truth": 100.0, "predicted": 98.0, "error_ratio": -0.02, "inside": 1.0,
+        "recompute": "full",
+    }  # fmt: skip
+    return {**plain, **more}
+
+
+def test_the_page_shows_the_numbers_of_the_files(app, errors):
+    assert not app.exception
+    sound = errors[(errors["problem"] == "") & errors["quantity"].isin(accuracy.PEAKS)]
+    assert app.metric[0].delta == f"{len(sound):,} peaks"
+    assert app.metric[3].value == f"{(errors['problem'] == '').sum():,} of {len(errors):,}"
+    worst = 100 * sound["error_ratio"].abs().max()
+    assert f"{worst:.2g} %" in app.title[0].value
+
+
+def test_every_group_of_cases_is_said_in_words(errors):
+    from views.compared import GROUPS
+
+    assert set(errors["group"]) <= set(GROUPS)
+
+
+def test_the_worst_cases_stand_with_their_reasons(app, errors):
+    shown = app.table[0].value
+    worst = accuracy.answered(errors).sort_values("error_ratio", key=abs, ascending=False).iloc[0]
+    assert worst["case"] in shown["Case"].iloc[0]
+    assert (shown["Why"] != "").all()
+
+
+def test_families_and_groups_narrow_what_is_drawn():
+    app = open_page()
+    group = app.multiselect(key="accuracy_groups").options[0]
+    app.multiselect(key="accuracy_groups").set_value([group]).run()
+    assert not app.exception
+    app.selectbox(key="accuracy_quantity").set_value("parameters").run()
+    assert not app.exception
+    app.toggle(key="accuracy_by_family").set_value(True).run()
+    assert not app.exception
+    assert "family" in app.dataframe[0].value.columns
+
+
+def test_without_results_the_page_says_how_to_make_them(monkeypatch, tmp_path):
+    monkeypatch.setattr(results, "FILES", {name: tmp_path / path.name for name, path in results.FILES.items()})
+    app = open_page()
+    assert not app.exception
+    assert "make accuracy" in app.info[0].value
+
+
+def test_a_reason_fits_by_pattern_and_by_side():
+    reasons = [
+        {"where": {"family": "l*", "recompute": "full"}, "too": "low", "why": "because", "source": "read"},
+        {"where": {"family": "gemma"}, "too": "high", "why": "other", "source": "seen"},
+    ]
+    gemma = case(case="a 3", family="gemma", error_ratio=0.01)
+    table = pd.DataFrame([case(), case(case="a 2", error_ratio=0.03), gemma, case(problem="no")])
+    found = accuracy.misses(table, reasons, 10)
+    assert list(found["case"]) == ["a 2", "a 1", "a 3"]
+    assert list(found["why"]) == [accuracy.UNEXPLAINED, "because", "other"]
+    assert list(found["why_source"]) == ["", "read", "seen"]
+
+
+def test_every_reason_has_its_fields_and_names_columns(errors):
+    text = (ROOT / "validation" / "misses.yaml").read_text("utf-8")
+    for reason in read_strictly(text, "validation/misses.yaml")["misses"]:
+        assert set(reason) == {"where", "too", "why", "source"}
+        assert set(reason["where"]) <= set(errors.columns)
+        assert reason["too"] in accuracy.TOO
+        assert reason["why"].endswith(".")
+
+
+def test_size_of_error_counts_only_what_it_is_given():
+    size = accuracy.size_of_error(pd.DataFrame([case(), case(error_ratio=0.04, inside=0.0)]))
+    assert size["cases"] == 2
+    assert size["median_error_ratio"] == pytest.approx(0.03)
+    assert size["worst_error_ratio"] == 0.04
+    assert size["inside_ratio"] == 0.5
+
+
+def test_what_is_refused_is_counted_with_its_models():
+    table = pd.DataFrame([case(problem="no blocks"), case(problem="no blocks", model="gpt2"), case()])
+    found = accuracy.refused(table)
+    assert found.to_dict("records") == [{"reason": "no blocks", "cases": 2, "models": "llama-3.1-8b, gpt2"}]
+    assert accuracy.refused(table[table["problem"] == ""]).empty
+
+
+def test_points_are_in_the_unit_of_their_quantity():
+    unit, words = accuracy.unit_of("allocated_peak_bytes")
+    points = accuracy.points(pd.DataFrame([case(truth=2.0 * unit, predicted=3.0 * unit)]), unit)
+    assert (points["measured"][0], points["predicted"][0], words) == (2.0, 3.0, "GiB")
+    assert accuracy.unit_of("parameters")[1] == "billions"
