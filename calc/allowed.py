@@ -72,9 +72,9 @@ def names_for(work):
 
 
 def usual(scenario, catalogs):
-    """The sets that a search starts from: what the scenario has, first, and what keeps its results the same.
+    """The sets that a search starts from, the scenario's own values first; about a million ways.
 
-    Its number formats stay, since others change what is learnt; the page offers them beside. About a million ways.
+    A training keeps its number format, since another changes what is learnt; serving tries formats with a known loss.
     """
     trains = scenario["work"] == "training"
     several = {
@@ -116,6 +116,22 @@ def serving_users(scenario, catalogs, users):
         asked["precision"] = "bf16"
     sets = usual(asked, catalogs)
     return asked, sets | {"implementation": ["vllm"]}, usual_limits("inference") | {"users": int(users)}
+
+
+def settled(allowed, scenario, catalogs):
+    """The sets of this work: those given as far as it can use them, own values first, else the usual ones."""
+    base = usual(scenario, catalogs)
+    able = {"inference": ["serves"], "training": ["trains", "adapts"]}[scenario["work"]]
+    known = {
+        "precision": catalogs.precisions.index[catalogs.precisions[able].any(axis=1)],
+        "implementation": catalogs.implementations.index[catalogs.implementations[able[0]]],
+    }
+    kept = {}
+    for name, usual_values in base.items():
+        given = [value for value in allowed.get(name, usual_values) if name not in known or value in known[name]]
+        own = scenario.get(name)
+        kept[name] = given if name in PLACES else _with_own(given, own) if own in given else given or [own]
+    return kept
 
 
 def _with_own(values, own):

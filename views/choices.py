@@ -6,6 +6,7 @@ import calc
 from calc import link
 from calc.hf_config import ConfigError
 from calc.scenarios import DEFAULTS
+from views import beside
 
 LISTS = ("precision", "optimizer", "kv_precision", "gpus", "instance")
 VIEW = {"market": "on-demand", "period": "hour", "layout": "divided"}
@@ -157,14 +158,15 @@ def scenario_choices(catalogs):
     if state["instance"]:
         chosen["gpu"] = ""
     every = [""] if state["gpu"] else list(catalogs.instances.index)
-    return {**chosen, "instance": state["instance"] or every}
+    return {**chosen, **beside.assumed(), "instance": state["instance"] or every}
 
 
 def write_link(catalogs):
     """The address holds the whole plan as ids; returns the query as it was written."""
     state = st.session_state
     chosen = {name: state[name] for name in FIRST_VISIT}
-    query = link.compose({**chosen, "custom_models": state["custom_models"], "prices_as_of": catalogs.prices_as_of})
+    made = {"custom_models": state["custom_models"], "prices_as_of": catalogs.prices_as_of}
+    query = link.compose({**chosen, **beside.for_link(), **made})
     st.query_params.from_dict(query)
     return query
 
@@ -173,3 +175,4 @@ def reset():
     """The plan of the first visit again; models that were added stay."""
     for name, value in FIRST_VISIT.items():
         st.session_state[name] = list(value) if name in LISTS else value
+    beside.forget()

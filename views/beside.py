@@ -1,0 +1,31 @@
+"""What the session holds beside the plan: assumptions that were set, what a search may vary, its limits."""
+
+import streamlit as st
+
+from calc.scenarios import DEFAULTS, inputs_by_name
+
+
+def assumptions():
+    """The names of the assumptions of time and cost, which are inputs like the others."""
+    return [name for name in inputs_by_name() if name not in DEFAULTS]
+
+
+def assumed():
+    """The assumptions that this session has set."""
+    state = st.session_state
+    return {name: float(state[name]) for name in assumptions() if state.get(name) not in (None, "")}
+
+
+def for_link():
+    """What the link carries beside the plan's choices."""
+    state = st.session_state
+    return {**assumed(), "allowed": state.get("allowed"), "limits": state.get("limits")}
+
+
+def forget():
+    """The catalogs' assumptions and the usual search again."""
+    state = st.session_state
+    for name in assumptions():
+        state[name] = None
+    for name in ("allowed", "limits", "found"):
+        state.pop(name, None)
