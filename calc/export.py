@@ -26,7 +26,7 @@ def write_csv(frame, stream):
 
 
 def _short(value):
-    if np.isnan(value):
+    if not np.isfinite(value):
         return ""
     return str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(float(value))
 

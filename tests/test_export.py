@@ -42,8 +42,8 @@ def test_it_is_written_the_same_a_second_time():
 
 
 def test_numbers_are_plain_exact_and_empty_where_there_is_none():
-    frame = pd.DataFrame({"a": [1.0, 0.1 + 0.2, 1e15, 2**53, np.nan], "b": [1, 2, 3, 4, 5]})
-    assert written(frame) == "a,b\n1,1\n0.30000000000000004,2\n1000000000000000,3\n9007199254740992,4\n,5\n"
+    frame = pd.DataFrame({"a": [1.0, 0.1 + 0.2, 1e15, 2**53, np.nan, np.inf], "b": [1, 2, 3, 4, 5, 6]})
+    assert written(frame) == "a,b\n1,1\n0.30000000000000004,2\n1000000000000000,3\n9007199254740992,4\n,5\n,6\n"
 
 
 @STEADY
