@@ -221,3 +221,15 @@ def test_a_broken_catalog_stops_the_page_with_its_sentence(monkeypatch):
     assert not app.exception
     assert "catalogs/gpus.yaml, entry l4" in said(app)
     assert not app.metric
+
+
+def test_a_closed_group_of_fields_keeps_what_was_chosen_in_it():
+    app = opened()
+    app.session_state["open_batch"] = True
+    app.run()
+    app.number_input(key="batch").set_value(4).run()
+    app.session_state["open_batch"] = False
+    app.run()
+    app.run()
+    assert app.session_state["batch"] == 4
+    assert address(app)["batch"] == ["4"]

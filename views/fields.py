@@ -21,10 +21,17 @@ TIES = {"": "the model's own", "yes": "tied", "no": "apart"}
 TARGETS = ("all-linear", "attention", "q+v", "q+k+v+o", "gate+up+down")
 
 
+def _group(label, key):
+    """A group of fields that exist only while it is open; what was chosen in it stays."""
+    return st.expander(label, on_change="rerun", key=key)
+
+
 def batch(trains):
     """How much passes at once, and how long it is."""
     state = st.session_state
-    with st.expander(f"Batch and context: {state['batch']:,} × {state['sequence_tokens']:,} tokens"):
+    with _group(f"Batch and context: {state['batch']:,} × {state['sequence_tokens']:,} tokens", "open_batch") as group:
+        if not group.open:
+            return
         _count(
             "Micro-batch" if trains else "Concurrent sequences",
             "batch",
@@ -65,7 +72,9 @@ def layout(catalogs, trains):
     """How the GPUs share the work."""
     state = st.session_state
     now = catalogs.shardings["name"].get(state["sharding"], "") if trains else LAYOUTS[state["layout"]]
-    with st.expander(f"Sharding and parallel: {now}"):
+    with _group(f"Sharding and parallel: {now}", "open_layout") as group:
+        if not group.open:
+            return
         if trains:
             _choice("Sharding", list(catalogs.shardings.index), "sharding", catalogs.shardings["name"].get)
             st.caption(catalogs.shardings["meaning"].get(state["sharding"], ""))
@@ -92,7 +101,9 @@ def layout(catalogs, trains):
 def method(catalogs, trains):
     """The software and how it is set, each with a sentence on what it changes."""
     state, software = st.session_state, catalogs.implementations
-    with st.expander(f"Software: {software['name'].get(state['implementation'], '')}"):
+    with _group(f"Software: {software['name'].get(state['implementation'], '')}", "open_method") as group:
+        if not group.open:
+            return
         _choice(
             "Implementation",
             choices.possible_implementations(catalogs, state["work"]),
@@ -132,7 +143,9 @@ def time(trains):
     """How long it runs."""
     tokens = st.session_state["train_tokens"]
     now = f"{count(tokens)} tokens" if trains and tokens else f"{st.session_state['hours_per_month']:g} hours a month"
-    with st.expander(f"Time: {now}"):
+    with _group(f"Time: {now}", "open_time") as group:
+        if not group.open:
+            return
         if trains:
             st.number_input(
                 "Tokens of the whole run",
