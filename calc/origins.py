@@ -10,10 +10,10 @@ import pandas as pd
 
 from calc.columns import COMPONENTS as OUR_COMPONENTS
 from calc.columns import GIB
-from calc.estimate import estimate, prepare
+from calc.estimate import prepare
 from calc.evaluate import evaluate_all
 from calc.origin_formulas import COMPONENTS, TOTALS
-from calc.scenarios import as_frame
+from calc.scenarios import DEFAULTS, as_frame
 
 SIXTEEN_BITS = dict.fromkeys(("bf16", "fp16", "bf16-mixed", "fp16-mixed", "bf16-master", "fp16-master"), 2)
 FOUR_BITS = dict.fromkeys(("int4", "nf4", "nf4-dq", "gptq-4bit", "awq-4bit"), 0.5)
@@ -152,13 +152,12 @@ def origins(table):
     return {name: column for origin in ORIGINS for name, column in origin_columns(origin, table).items()}
 
 
-def beside_ours(scenario, catalogs):
-    """Our estimate of one scenario and what each system says: rows of system, component, bytes; NaN where it cannot.
+def beside_ours(ours, catalogs):
+    """Our estimate (a row of results) and what each system says: rows of system, component, bytes; NaN where it cannot.
 
     `low_bytes` and `high_bytes` are the range that the system itself states, if it states one.
     """
-    ours = estimate(dict(scenario), catalogs, solve=False)
-    _, table, _ = prepare(as_frame(dict(scenario)), catalogs)
+    _, table, _ = prepare(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)
     table["trained_parameters"] = np.array([ours["trained_parameters"]])
     said = {name: column[0] for name, column in origins(table).items()}
     parts = {name: ours[name] for name in OUR_COMPONENTS}

@@ -20,9 +20,10 @@ if found is None:
     st.info("`make accuracy` compares it with every case of validation/ and writes what this page draws.")
     st.stop()
 
-peaks = accuracy.size_of_error(accuracy.peaks(found.errors))
-measured = accuracy.peaks(found.errors)["group"].str.startswith("measured")
-st.title(compared.headline(peaks), anchor=False)
+compared_peaks = accuracy.peaks(found.errors)
+peaks = accuracy.size_of_error(compared_peaks)
+measured = compared_peaks["group"].str.startswith("measured")
+st.title(compared.headline(compared_peaks), anchor=False)
 st.markdown(compared.introduction(found.errors, peaks["cases"], int(measured.sum())))
 with st.container(horizontal=True):
     for label, value, note in compared.metrics(peaks, found.errors):

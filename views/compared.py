@@ -33,10 +33,18 @@ def error(ratio):
     return "none" if ratio == 0 else f"{100 * ratio:.2g} %" if abs(ratio) >= 5e-5 else "under 0.01 %"
 
 
-def headline(size):
-    """The answer in one sentence."""
-    median, worst = error(size["median_error_ratio"]), error(size["worst_error_ratio"])
-    return f"{median[0].upper()}{median[1:]} off PyTorch's peak at the median, {worst} at worst"
+def headline(peaks):
+    """The answer in one sentence, simulated and measured peaks apart."""
+    on_a_gpu = peaks["group"].str.startswith("measured")
+    said = [
+        f"{words}: {error(size['median_error_ratio'])} off at the median, {error(size['worst_error_ratio'])} at worst"
+        for words, size in (
+            (words, accuracy.size_of_error(part))
+            for words, part in (("Simulated peaks", peaks[~on_a_gpu]), ("measured ones", peaks[on_a_gpu]))
+            if len(part)
+        )
+    ]
+    return "; ".join(said)
 
 
 def introduction(errors, peaks, measured):

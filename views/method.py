@@ -106,7 +106,7 @@ st.subheader("What is left out", anchor=False)
 st.markdown("\n".join(f"- {sentence}" for sentence in explained.LEFT_OUT))
 
 st.subheader("What four published calculators say", anchor=False)
-beside = origins.beside_ours(scenario, catalogs)
+beside = origins.beside_ours(row, catalogs)
 drawn = origins.bars(
     beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"]
 )
