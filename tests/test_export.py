@@ -1,6 +1,7 @@
 """Tables as CSV: written and read again they give the same numbers, and what is no table is refused in one sentence."""
 
 import io
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -123,6 +124,17 @@ def test_what_is_no_table_is_refused_in_one_sentence(content):
 def test_columns_that_stand_twice_or_in_another_case_are_refused(header):
     with pytest.raises(TableError, match=r"\.$"):
         estimate(read_csv(f"{header}\n" + ",".join("x" * len(header.split(","))) + "\n"), catalogs())
+
+
+NEARLY = st.text(",\n\"'modelgpt2 ;\r").map(lambda text: b"model," + text.encode())
+
+
+@STEADY
+@given(st.binary() | st.text().map(str.encode) | NEARLY)
+def test_any_bytes_are_a_table_or_refused(content):
+    with suppress(TableError):
+        results = estimate(read_csv(content), catalogs(), solve=False)
+        assert (results["memory_bytes"].notna() == (results["problem"] == "")).all()
 
 
 def test_the_page_reads_scenario_columns_and_names_the_rest():

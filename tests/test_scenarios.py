@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from examples import catalogs, one, problem_of, table
+from examples import STEADY, catalogs, one, problem_of, table
+from hypothesis import given
+from hypothesis import strategies as st
 
 from calc import estimate
 from calc.scenarios import BY_NAME, INPUTS, TableError, cross
@@ -157,6 +159,21 @@ def test_every_model_of_the_catalog_answers_or_says_why(work):
     assert (results.loc[(models["refused"] != "").to_numpy(), "problem"] != "").all()
     for model in models.index[models["refused"] != ""]:
         assert problem_of(model=model, work=work) == models.at[model, "refused"]
+
+
+JUNK = st.one_of(
+    *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.binary(max_size=4)),
+    *(st.lists(st.integers(), max_size=2), st.sampled_from(["none", "1", "8", "bf16", "lora", "zero3", "inference"])),
+)
+
+
+@STEADY
+@given(st.lists(st.dictionaries(st.sampled_from(list(BY_NAME)), JUNK, max_size=4), min_size=1, max_size=5))
+def test_no_cell_breaks_the_table(rows):
+    results = estimate(pd.DataFrame(rows).astype(object).assign(model="llama-3.2-1b"), catalogs(), solve=False)
+    assert len(results) == len(rows)
+    assert (results["memory_bytes"].notna() == (results["problem"] == "")).all()
+    assert results["problem"].map(lambda words: words == "" or (words.endswith(".") and "\n" not in words)).all()
 
 
 def test_a_table_without_models_is_no_table():
