@@ -4,6 +4,7 @@ The formulas themselves run on columns that remember their names (calc/traced.py
 """
 
 from inspect import getdoc, getsource
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -163,10 +164,9 @@ def _says(function):
 
 
 def unit_of(name):
-    """The unit of a column: from the glossary, else from the end of its name."""
-    if name in GLOSSARY:
-        return GLOSSARY[name].unit
-    return next((unit for ending, unit in ENDINGS if name.endswith(ending)), "")
+    """The unit of a column: what its name ends in, else what the glossary says."""
+    said = GLOSSARY[name].unit if name in GLOSSARY else ""
+    return next((unit for ending, unit in ENDINGS if name.endswith(ending)), said)
 
 
 def _fact(name, table, catalogs):
@@ -198,7 +198,10 @@ def _origin(name, table, catalogs):
 
 
 def block_forms(table, catalogs):
-    """What a block of each stack keeps, and needs at its worst moment: coefficient (B) x size = bytes per token."""
+    """What a block of each stack keeps, and needs at its worst moments: coefficient (B) x size = bytes per token.
+
+    `kept` marks the vector that this scenario keeps; none where adapters or kernels change it.
+    """
     rows, kinds = [], list(catalogs.blocks)
     every_size = evaluate(blocks.block_sizes, table)
     for stack in np.flatnonzero(np.ravel(table["stack_layers"]) > 0):
@@ -209,13 +212,14 @@ def block_forms(table, catalogs):
         form = next((known[name] for name in (attention, *blocks.FALLBACKS[attention]) if name in known), {})
         sizes = dict(zip(blocks.SIZES, every_size[stack, 0], strict=True))
         kept = {name: form.get(name) or {} for name in blocks.VECTORS} if _trains(table) else {}
-        needed = "backward" if _trains(table) else "forward"
-        worst = max(form.get(needed) or [{}], key=lambda each: sum(each[size] * sizes[size] for size in each))
-        for vector, coefficients in {**kept, needed: worst}.items():
-            rows += [
-                (stack, kinds[kind], number_format, attention, vector, size, float(coefficient), sizes[size])
-                for size, coefficient in coefficients.items()
-            ]
-    names = ["stack", "block", "format", "attention", "vector", "size", "coefficient", "size_value"]
+        for moment in ("backward", "recomputed") if _trains(table) else ("forward",):
+            worst = [(sum(each[size] * sizes[size] for size in each), each) for each in form.get(moment) or [{}]]
+            kept[moment] = max(worst, key=itemgetter(0))[1]
+        for vector, coefficients in kept.items():
+            total = sum(coefficients[size] * sizes[size] for size in coefficients)
+            alive = vector in blocks.VECTORS and np.isclose(total, table["stack_kept_bytes_per_token"][stack, 0])
+            of_stack = (stack, kinds[kind], number_format, attention, vector, bool(alive))
+            rows += [(*of_stack, size, float(each), sizes[size]) for size, each in coefficients.items()]
+    names = ["stack", "block", "format", "attention", "vector", "kept", "size", "coefficient", "size_value"]
     forms = pd.DataFrame(rows, columns=names)
     return forms.assign(bytes_per_token=forms["coefficient"] * forms["size_value"])

@@ -15,6 +15,7 @@ VECTORS = {
     "checkpoint": "kept with full recompute",
     "selective_ops": "kept with recompute per operation",
     "backward": "worst moment of the block's backward pass",
+    "recomputed": "worst moment of it where the block is recomputed",
     "forward": "worst moment of a forward pass alone",
 }
 LEFT_OUT = (
@@ -77,7 +78,7 @@ def _lines(row):
     name = row["component"] if row["step"] == 0 and row["component"] != "layout" else row["formula"]
     steps = [step for step in dict.fromkeys((row["today"], row["numbers"])) if not result.startswith(step)]
     first, *others = [*steps, result]
-    return f"# {row['says']}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
+    return f"# {prose(row['says'])}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
 
 
 def columns_read(chain):
@@ -120,9 +121,14 @@ def block(forms):
             for vector, part in rows.groupby("vector", sort=False)
         }
         totals = rows.groupby("vector", sort=False)["bytes_per_token"].sum()
+        here = set(rows.loc[rows["kept"], "vector"])
         st.table(
             [
-                {"What": VECTORS[vector], "Per token and block": f"`{terms[vector]}`", "Bytes": f"{total:,.0f}"}
+                {
+                    "What": f"**{VECTORS[vector]}: here**" if vector in here else VECTORS[vector],
+                    "Per token and block": f"`{terms[vector]}`",
+                    "Bytes": f"{total:,.0f}",
+                }
                 for vector, total in totals.items()
             ],
             border="horizontal",
@@ -159,6 +165,11 @@ def label(name):
 def label_meaning(name):
     """What a component is."""
     return f"{GLOSSARY[name].meaning}."
+
+
+def first_sentence(docstring):
+    """The first sentence of the words of the code."""
+    return prose(docstring).split(". ")[0].removesuffix(".") + "."
 
 
 def prose(docstring):

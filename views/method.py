@@ -38,8 +38,8 @@ total = float(row["memory_bytes"])
 st.title(f"Where the {gib(total / GIB)} per GPU of {model} come from", anchor=False)
 st.markdown(plain(words.setting(row, catalogs)))
 st.markdown(
-    f"The estimate is the largest moment of the {why.phase} phase: {explained.prose(why.says)} Each part is shown as "
-    "it is computed: its formula in the columns it reads, then today's numbers put in, idle terms left out."
+    f"The estimate is the largest moment of the {why.phase} phase: {explained.first_sentence(why.says)} Each part "
+    "is shown as it is computed: its formula in the columns it reads, then today's numbers put in, idle terms left out."
 )
 
 st.subheader("At the peak, component by component", anchor=False)
