@@ -61,12 +61,16 @@ def misses(errors, reasons, count):
 
 
 def _reason(row, reasons):
-    """The first reason whose every pattern fits the case."""
+    """The first reason that fits the case: of every column named one of its patterns, and the side."""
     for reason in reasons:
-        fits = all(fnmatchcase(str(row.get(name, "")), str(pattern)) for name, pattern in reason["where"].items())
+        fits = all(_fits(str(row.get(name, "")), patterns) for name, patterns in reason["where"].items())
         if fits and np.sign(row["error_ratio"]) == TOO[reason["too"]]:
             return reason["why"], reason["source"]
     return UNEXPLAINED, ""
+
+
+def _fits(word, patterns):
+    return any(fnmatchcase(word, str(each)) for each in (patterns if isinstance(patterns, list) else [patterns]))
 
 
 def refused(errors):

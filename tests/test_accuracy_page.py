@@ -88,7 +88,7 @@ def test_without_results_the_page_says_how_to_make_them(monkeypatch, tmp_path):
 
 def test_a_reason_fits_by_pattern_and_by_side():
     reasons = [
-        {"where": {"family": "l*", "recompute": "full"}, "too": "low", "why": "because", "source": "read"},
+        {"where": {"family": ["mistral", "l*"], "recompute": "full"}, "too": "low", "why": "because", "source": "read"},
         {"where": {"family": "gemma"}, "too": "high", "why": "other", "source": "seen"},
     ]
     gemma = case(case="a 3", family="gemma", error_ratio=0.01)
