@@ -14,4 +14,9 @@ BILL = tuple(dict.fromkeys((*SPEED_RESULTS, *(formula.__name__ for formula in (*
 def bill_columns(table):
     """Time and money of a joined table that holds its memory results, and where the job may not stand."""
     evaluate_all(PLACEMENT, add_spot(add_cost(add_speed(table))))
-    return {name: np.broadcast_to(table[name], table["rows"]) for name in BILL}
+    return {name: _finite(np.broadcast_to(table[name], table["rows"])) for name in BILL}
+
+
+def _finite(values):
+    """What would take forever has no number."""
+    return values if values.dtype == object else np.where(np.isinf(values), np.nan, values)

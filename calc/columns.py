@@ -162,6 +162,7 @@ head_is_linear | Head is a product | | 1 where logits come from a matrix product
 holds_embedding | Holds the embedding | | 1 on the first pipeline stage
 holds_head | Holds the head | | 1 on the last pipeline stage
 microbatches_in_flight | Micro-batches in flight | | That wait for their backward pass on this pipeline stage
+longest_sequence_tokens | Learned positions | tokens | Tokens of one sequence at most; unbounded where positions are computed
 outside_saved_bytes | Saved outside the blocks | B | Final norm, labels, positions, shared mask
 offloads_optimizer | Optimizer in CPU memory | | 1 where offloaded
 offloads_activations | Activations in CPU memory | | 1 where offloaded

@@ -9,7 +9,7 @@ from calc.derived import derive_before_blocks, derive_widths
 from calc.evaluate import evaluate, evaluate_all
 from calc.joins import PRICE_WORDS, join
 from calc.layout_rules import check_layout
-from calc.scenarios import BY_NAME, Problems, as_frame, inputs_by_name, read_inputs
+from calc.scenarios import BY_NAME, Problems, as_frame, fit_positions, inputs_by_name, read_inputs
 
 CHUNK_ROWS = 50_000
 STAGES = ((1.0, 0.0), (0.0, 1.0))  # the first and the last stage of a pipeline: embedding, head
@@ -46,6 +46,7 @@ def prepare(frame, catalogs):
     problems = Problems(len(frame))
     inputs = read_inputs(frame, problems)
     table = join(inputs, catalogs, problems)
+    fit_positions(table, problems)
     check_layout(table, problems)
     table["rows"] = len(frame)
     return inputs, table, problems

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 
-from calc.columns import GIB, GLOSSARY
+from calc.columns import GLOSSARY
 from calc.scenarios import TableError, inputs_by_name, quoted
 
 
@@ -41,16 +41,6 @@ def as_written(results, table):
         if restored.any():
             kept[name] = np.where(restored, cells, results[name].to_numpy(dtype=object))
     return kept
-
-
-def with_gib(frame):
-    """The table with a GiB column after each column of bytes, for people."""
-    columns = {}
-    for name in frame.columns:
-        columns[name] = frame[name]
-        if name in GLOSSARY and GLOSSARY[name].unit == "B":
-            columns[name.removesuffix("_bytes") + "_gib"] = frame[name] / GIB
-    return pd.DataFrame(columns)
 
 
 def read_csv(stream, name="the file"):

@@ -39,7 +39,8 @@ def head_columns(table, catalogs):
     coefficient = {name: outside[frozen, *at][:, SIZES.index(name)] for name in OUTSIDE}
     split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
     tokens = table["batch"] * np.where(table["has_source"] > 0, table["decoder_tokens"], table["sequence_tokens"]) / table["context_parallel"]
-    positions = 4 * table["head_dim"] * table["sequence_tokens"] / table["context_parallel"]
+    rotary = np.isinf(table["longest_sequence_tokens"]) & (table["model_kind"] == "decoder")
+    positions = 4 * table["head_dim"] * table["sequence_tokens"] / table["context_parallel"] * rotary
     shared = positions + mask_bytes(table)
     source = table["batch"] * np.where(table["has_source"] > 0, table["sequence_tokens"], table["fixed_tokens"])
     own = (coefficient["hidden"] + coefficient["hidden_dropout"] * table["hidden_dropout"]) * tokens

@@ -99,6 +99,7 @@ def _join_model(table, catalogs, problems):
     table.update(_take(catalogs, "models", MODEL_COLUMNS, at))
     table["model_kind"] = words_of(catalogs, "models", "kind")[at]
     table["rms_norms"] = rms_norms(catalogs)[at]
+    table["longest_sequence_tokens"] = longest_sequence_tokens(catalogs)[at]
     refused = words_of(catalogs, "models", "refused")[at]
     problems.add(refused != "", lambda row: str(refused[row]))
     first, depth, side, kind = stack_rows(catalogs)
@@ -109,6 +110,14 @@ def _join_model(table, catalogs, problems):
     table["stack_side"], table["stack_kind"] = side[row], kind[row]
     table["has_source"] = np.any((table["stack_side"] == 1) & (table["stack_layers"] > 0), axis=0).astype(float)
     table["has_cross"] = np.any(table["stack_cross_attention"] > 0, axis=0).astype(float)
+
+
+@cache
+def longest_sequence_tokens(catalogs):
+    """Positions of models that learn them, per model; infinity for all others and for images."""
+    learns = [COMMON | FAMILIES.get(kind, {}) for kind in catalogs.models["model_type"]]
+    learned = np.array([trait["learned_positions"] > 0 for trait in learns]) & ~catalogs.models["kind"].isin(["vision", "dual"]).to_numpy()
+    return np.where(learned, catalogs.models["max_position"].to_numpy(dtype=float), np.inf)
 
 
 @cache
@@ -154,7 +163,7 @@ def _join_choices(table, catalogs, problems):
     table["reduce_bytes_each"] = widths(table["reduce_precision"], 4.0)
     table["adapter_bytes_each"] = np.where(table["implementation_adapter_bytes_each"] > 0, table["implementation_adapter_bytes_each"], widths(table["adapter_precision"], 4.0))
     table["gradient_override_bytes_each"] = np.maximum(widths(table["gradient_precision"], 0.0), table["implementation_gradient_bytes_each"])
-    table["kv_bytes_each"] = widths(table["kv_precision"], np.where(table["precision"] == "fp32", 4.0, 2.0))
+    table["kv_bytes_each"] = widths(table["kv_precision"], 2.0)
     _join_adapters(table, problems)
 
 

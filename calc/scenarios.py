@@ -125,12 +125,23 @@ def read_inputs(frame, problems):
         cells = _cells(frame, column.name)
         reader = _read_text if column.kind in ("text", "choice") else _read_number
         inputs[column.name] = reader(column, cells, problems)
+    cells = _cells(frame, "sequence_tokens")
+    inputs["names_sequence"] = (cells.notna() & (cells.astype(str).str.strip() != "")).to_numpy()
     serves = inputs["work"] == "inference"
     inputs["precision"] = np.where(inputs["precision"] == "", np.where(serves, "bf16", "bf16-mixed"), inputs["precision"])
-    for name in SAME_AS_SEQUENCE:
-        inputs[name] = np.where(np.isnan(inputs[name]), inputs["sequence_tokens"], inputs[name])
     problems.add(inputs["model"] == "", "No model is named; write the id of a model of the catalog.")
     return inputs
+
+
+def fit_positions(table, problems):
+    """Lengths that follow the sequence by default; a model with learned positions takes no more tokens than it has."""
+    longest = table["longest_sequence_tokens"]
+    short = ~table["names_sequence"] & (longest < table["sequence_tokens"])
+    table["sequence_tokens"] = np.where(short, longest, table["sequence_tokens"])
+    for name in SAME_AS_SEQUENCE:
+        table[name] = np.where(np.isnan(table[name]), table["sequence_tokens"], table[name])
+    tokens = np.maximum(table["sequence_tokens"], table["decoder_tokens"])
+    problems.add(tokens > longest, lambda row: f"{quoted(table['model'][row])} has learned positions for {longest[row]:.0f} tokens, and {tokens[row]:.0f} are asked for; take at most {longest[row]:.0f}.")
 
 
 def _cells(frame, name):

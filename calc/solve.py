@@ -12,9 +12,12 @@ LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
 
 def solve_columns(table, catalogs):
     """max_batch and max_sequence_tokens of every row with a card; NaN without one."""
+    context = table["context_parallel"]
+    sequence = largest(table, catalogs, "sequence_tokens", np.where(context > 1, 2 * context, 1))
+    images = np.isin(table["model_kind"].astype(str), ["vision", "dual"])  # the image fixes their length
     return {
         "max_batch": largest(table, catalogs, "batch", np.ones_like(table["batch"])),
-        "max_sequence_tokens": largest(table, catalogs, "sequence_tokens", 2 * table["context_parallel"] * (table["context_parallel"] > 1) + (table["context_parallel"] == 1)),
+        "max_sequence_tokens": np.where(images, np.nan, sequence),
     }
 
 
@@ -28,7 +31,10 @@ def largest(table, catalogs, name, unit):
         return answer
     part = take(table, rows)
     unit, limit = unit[rows], part["limit_bytes"]
-    low, high = np.zeros(len(rows)), np.full(len(rows), LARGEST[name]) // unit + 1  # never reached
+    low, high = np.zeros(len(rows)), np.full(len(rows), LARGEST[name])
+    if name == "sequence_tokens":
+        high = np.minimum(high, part["longest_sequence_tokens"])
+    high = high // unit + 1  # never reached
     at_low, at_high = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     probe = np.clip(np.floor(part[name] / unit), 1, high - 1)
     todo = np.arange(len(rows))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from calc import estimate
 from calc.columns import GLOSSARY
-from calc.export import as_written, from_csv, read_csv, to_csv, with_gib, write_csv
+from calc.export import as_written, from_csv, read_csv, to_csv, write_csv
 from calc.scenarios import INPUTS, TableError
 
 BYTES = {name for name, quantity in GLOSSARY.items() if quantity.unit == "B"}
@@ -141,14 +141,6 @@ def test_the_page_reads_scenario_columns_and_names_the_rest():
     rows, complaints = from_csv(b"model,batch,owner,memory_bytes,memory_gib\ngpt2,2,me,1,1\n", "t.csv")
     assert list(rows) == ["model", "batch"]
     assert complaints == ["t.csv has a column 'owner' that is not known; it was left aside."]
-
-
-def test_gib_stand_beside_bytes_and_nowhere_else():
-    results = answered()
-    shown = with_gib(results)
-    added = [name for name in shown if name not in results]
-    assert added == [name.removesuffix("_bytes") + "_gib" for name in results if name in BYTES]
-    assert (shown["memory_gib"] * 2**30 == results["memory_bytes"]).all()
 
 
 def test_every_input_of_the_contract_is_written():

@@ -48,6 +48,7 @@ def inference_passes(row):
         "work": "inference",
         "model": model_id(row["model"]),
         "precision": PRECISIONS[row["dtype"]],
+        "kv_precision": "fp32" if row["dtype"] == "fp32" else "",
         "attention": ATTENTION[row["attn"]],
         "logits": "all" if row["logits_to_keep"] == "all" else "last",
         **size(row),
@@ -84,6 +85,7 @@ def measurements(row):
     numbers = ("lora_rank", "batch", "sequence_tokens")
     scenario = {name: row[name] for name in (*words, "attention", "logits") if row[name]}
     scenario |= {name: int(row[name]) for name in numbers if row[name]}
+    scenario |= {"kv_precision": "fp32"} if row["precision"] == "fp32" and row["work"] == "inference" else {}
     left_out = {f"{row['status']} on {row['card']}": row["status"] != "ok"}
     for quantity, truth in (("allocated_peak_bytes", "peak_allocated_bytes"), ("memory_bytes", "peak_driver_bytes")):
         yield case(f"measured {row['work']}", row, scenario, quantity, row[truth] or "nan", left_out)
