@@ -101,6 +101,12 @@ def by_source(errors, names):
     ).reset_index()
 
 
+def in_percent(rows):
+    """The rows with every share beside it in per cent, for tables on screen."""
+    shares = [name for name in rows if name.endswith("_ratio")]
+    return rows.assign(**{f"{name.removesuffix('_ratio')}_percent": 100 * rows[name].astype(float) for name in shares})
+
+
 def speed_points(speed):
     """A row per published figure for the chart; held out means not looked at when the catalogs of time were fitted."""
     seen = np.where(speed["held_out"].astype(str) == "True", "held out", "looked at")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc import accuracy, chart_tables
+from calc import accuracy
 from calc.columns import GLOSSARY
 from views.look import is_missing, percent
 from views.tables import NUMBER, TEXT, show
@@ -72,7 +72,7 @@ def metrics(size, errors):
 def summary(rows, by_family):
     """The error of every group, or of every group and family."""
     rows = rows[rows["family"] != ""] if by_family else rows[rows["family"] == ""]
-    table = chart_tables.for_screen(rows).assign(meaning=rows["group"].map(GROUPS).fillna(""))
+    table = accuracy.in_percent(rows).assign(meaning=rows["group"].map(GROUPS).fillna(""))
     columns = {"group": TEXT("Group", pinned=True)}
     columns |= {"family": TEXT("Family", pinned=True)} if by_family else {}
     columns |= {
@@ -139,7 +139,7 @@ def speed(rows):
         "p90_error_percent": NUMBER("90th percentile", format="%.0f %%"),
         "inside_percent": NUMBER("Inside the range", format="%.0f %%"),
     }
-    show(chart_tables.for_screen(rows).assign(seen=seen), columns, "Error of time by source", "speed", height=420)
+    show(accuracy.in_percent(rows).assign(seen=seen), columns, "Error of time by source", "speed", height=420)
 
 
 def speed_sentence(rows):
