@@ -43,54 +43,45 @@ def name_of(column, value, catalogs):
 
 def labels(rows, catalogs, always=()):
     """A name for each row: the choices in which the rows differ, then the GPUs and where they stand."""
-    places = [
-        _where(row, catalogs)
-        for row in rows[["gpus", "gpus_paid", "gpu", "instance", "instances_needed"]].to_dict("records")
-    ]
-    return _told_apart(
-        [" · ".join([*parts, place]) for parts, place in zip(_choices(rows, catalogs, always), places, strict=True)]
-    )
-
-
-def _choices(rows, catalogs, always=()):
-    """For each row the choices in which the rows differ, in words."""
-    different = [name for name in NAMED if name in always or len(set(rows[name])) > 1]
-    return [[name_of(name, row[name], catalogs) for name in different] for row in rows[different].to_dict("records")]
-
-
-def _where(row, catalogs):
-    """2 × p5.48xlarge; (4 GPUs) beside it where some stay idle; 8 × H100 SXM5 80GB without an instance."""
-    gpus = f"{row['gpus']:.0f} GPU{'s' if row['gpus'] > 1 else ''}"
-    if not row["instance"]:
-        return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else gpus
-    if not row["instances_needed"] > 0:
-        return f"{row['instance']}, {gpus}"
-    return f"{row['instances_needed']:.0f} × {row['instance']}" + (
-        f" ({gpus})" if row["gpus"] != row["gpus_paid"] else ""
-    )
+    columns = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
+    return _joined(rows, catalogs, always, [_where(*row, catalogs) for row in _records(rows, columns)])
 
 
 def plan_names(rows, catalogs):
     """A name for each row without its GPU count: the choices in which the rows differ, then the card or instance."""
-    places = [
-        row["instance"] or card_name(row["gpu"], catalogs) for row in rows[["instance", "gpu"]].to_dict("records")
-    ]
-    return _told_apart(
-        [
-            " · ".join([*parts, place] if place else parts)
-            for parts, place in zip(_choices(rows, catalogs), places, strict=True)
-        ]
+    return _joined(
+        rows, catalogs, (), [name or card_name(gpu, catalogs) for name, gpu in _records(rows, ("instance", "gpu"))]
     )
 
 
-def _told_apart(names):
-    """A chart draws rows of one name on top of each other, so a repeated name gets its number."""
-    seen = {}
-    for place, name in enumerate(names):
+def _records(rows, columns):
+    return zip(*(rows[name].to_list() for name in columns), strict=True)
+
+
+def _joined(rows, catalogs, always, places):
+    """Choices in words before the place; a name that comes twice gets its number, or a chart would draw over itself."""
+    parts = []
+    for name in NAMED:
+        values = rows[name].to_list()
+        known = {value: name_of(name, value, catalogs) for value in set(values)}
+        if name in always or len(known) > 1:
+            parts.append([known[value] for value in values])
+    seen, names = {}, []
+    for words in zip(*parts, places, strict=True):
+        name = " · ".join(word for word in words if word)
         seen[name] = seen.get(name, 0) + 1
-        if seen[name] > 1:
-            names[place] = f"{name} ({seen[name]})"
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return names
+
+
+def _where(instance, gpu, gpus, gpus_paid, instances_needed, catalogs):
+    """2 × p5.48xlarge; (4 GPUs) beside it where some stay idle; 8 × H100 SXM5 80GB without an instance."""
+    count = f"{gpus:.0f} GPU{'s' if gpus > 1 else ''}"
+    if not instance:
+        return f"{gpus:.0f} × {card_name(gpu, catalogs)}" if gpu else count
+    if not instances_needed > 0:
+        return f"{instance}, {count}"
+    return f"{instances_needed:.0f} × {instance}" + (f" ({count})" if gpus != gpus_paid else "")
 
 
 def by_component(rows, names, component_labels):
@@ -181,27 +172,24 @@ def by_phase(phases, component_labels):
     )
 
 
-def for_screen(rows):
-    """The rows with every _bytes column beside it in GiB and every _ratio in per cent; the share of the card used."""
-    rows = (
-        rows.assign(used_ratio=rows["memory_bytes"] / rows["gpu_memory_bytes"])
-        if "gpu_memory_bytes" in rows and "fits" in rows
-        else rows
-    )
-    wide = {
-        name.removesuffix("_bytes") + "_gib": rows[name].astype(float) / GIB
-        for name in rows.columns
-        if name.endswith("_bytes")
-    }
-    wide |= {
-        name.removesuffix("_ratio") + "_percent": rows[name].astype(float) * 100
-        for name in rows.columns
-        if name.endswith("_ratio")
-    }
-    return pd.concat(
-        [rows, pd.DataFrame({name: values for name, values in wide.items() if name not in rows}, index=rows.index)],
-        axis=1,
-    )
+def for_screen(rows, names):
+    """The named columns for a table on screen: _gib of bytes, _percent of ratios, used_percent of the card's memory."""
+    return pd.DataFrame({name: _on_screen(rows, name) for name in names}, index=rows.index)
+
+
+def _on_screen(rows, name):
+    if name in rows:
+        return rows[name]
+    if name == "used_percent":
+        return 100 * rows["memory_bytes"] / rows["gpu_memory_bytes"]
+    if name.endswith("_gib"):
+        return rows[name.removesuffix("_gib") + "_bytes"].astype(float) / GIB
+    return 100 * rows[name.removesuffix("_percent") + "_ratio"].astype(float)
+
+
+def screen_names(columns):
+    """The names under which a catalog's columns are shown: bytes as GiB."""
+    return [name.removesuffix("_bytes") + "_gib" if name.endswith("_bytes") else name for name in columns]
 
 
 def two_markets(names, on_demand, spot):

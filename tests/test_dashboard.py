@@ -177,7 +177,9 @@ def test_half_a_model_in_the_link_is_refused():
     assert "left aside" in said(opened(custom__mine__layers="4", model="mine"))
 
 
-@pytest.mark.parametrize("tab", ["Fits on", "Precisions", "Optimizers", "GPU counts", "Phases", "Instances"])
+@pytest.mark.parametrize(
+    "tab", ["Scenarios", "Fits on", "Precisions", "Optimizers", "GPU counts", "Phases", "Instances"]
+)
 def test_every_tab_opens(tab):
     app = opened()
     app.session_state["tab"] = tab

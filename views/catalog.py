@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from calc import chart_tables, offers
+from calc import offers
 from views import data, tables
 
 CATALOGS = {
@@ -46,6 +46,6 @@ else:
         f"{len(table):,} entries, checked on {about.get('checked_on', 'unknown')}. "
         f"Source: {about.get('source', 'with each entry')}."
     )
-tables.raw(chart_tables.for_screen(table.reset_index(names="id") if name != "prices" else table), CATALOGS[name])
+tables.raw(table.reset_index(names="id") if name != "prices" else table, CATALOGS[name])
 for note in about.get("notes", []):
     st.caption(note)

@@ -6,7 +6,9 @@ from calc import chart_tables, phases_table, plan
 from views import charts, charts_bill, choices, tables, words
 from views.look import COMPONENT_LABELS, plain, word
 
-TABS = ("Instances", "Fits on", "Precisions", "Optimizers", "GPU counts", "Phases")
+SHOWN = 16
+ROWS = 1000
+TABS = ("Instances", "Scenarios", "Fits on", "Precisions", "Optimizers", "GPU counts", "Phases")
 
 
 def draw(spec, rows, alt, key, cards=None):
@@ -30,9 +32,9 @@ def stacked(rows, names, catalogs, ink, components, title, alt, key):
     draw(charts.memory_by_component(ink, components, title), table, alt, key, chart_tables.cards(rows, catalogs))
 
 
-def cost_points(rows, catalogs, ink, usd_title, alt):
+def cost_points(rows, names, ink, usd_title, alt):
     """Cost against memory; says how many rows have no price and are not drawn."""
-    table = chart_tables.points(rows, chart_tables.labels(rows, catalogs))
+    table = chart_tables.points(rows, names)
     unpriced = int(((rows["problem"] == "") & rows["usd"].isna()).sum())
     if len(table):
         draw(charts.cost_against_memory(ink, usd_title), table.assign(verdict=table["fits"].map(word)), alt, "cost")
@@ -42,7 +44,7 @@ def cost_points(rows, catalogs, ink, usd_title, alt):
         st.caption(f"{unpriced} without a price in {rows['region'].iloc[0]}: not drawn here, kept in the table.")
 
 
-def tabs(ranked, best, catalogs, ink, components, market, period):
+def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
     """What holds the named scenario and how it compares; every tab starts from that scenario."""
     scenario = plan.scenario_of(best)
     trains = scenario["work"] == "training"
@@ -50,6 +52,7 @@ def tabs(ranked, best, catalogs, ink, components, market, period):
     panes = dict(zip(titles, st.tabs(titles, on_change="rerun", key="tab"), strict=True))
     bodies = {
         "Instances": lambda: _instances(scenario, catalogs, ink, market, period),
+        "Scenarios": lambda: _scenarios(evaluate, catalogs, market, period),
         "Fits on": lambda: _fits_on(scenario, catalogs, ink),
         "Precisions": lambda: _varied(
             "precision",
@@ -93,7 +96,13 @@ def _instances(scenario, catalogs, ink, market, period):
             )
 
 
-SHOWN = 16
+def _scenarios(evaluate, catalogs, market, period):
+    """Every scenario, and why where one cannot be estimated; only here are the largest batch and sequence solved."""
+    ranked = plan.rank(evaluate(), market, period)
+    rows = ranked.head(ROWS)
+    tables.scenarios(rows, chart_tables.labels(rows, catalogs), period)
+    if len(ranked) > ROWS:
+        st.caption(f"{ROWS:,} of {len(ranked):,} scenarios shown, best first; the CSV holds them all.")
 
 
 def _fits_on(scenario, catalogs, ink):

@@ -5,12 +5,11 @@ from functools import partial
 
 import streamlit as st
 
-from calc import chart_tables, export, plan
+from calc import chart_tables, plan
 from views import choices, comparisons, controls, data, tables, words
 from views.look import INKS, components_of, plain
 
-SHOWN = 16
-POINTS = 200
+BARS, POINTS = 16, 200
 
 catalogs = data.catalogs()
 controls.sidebar(catalogs)
@@ -18,10 +17,12 @@ ink = INKS[st.context.theme.type or "light"]
 state = st.session_state
 market, period = state["market"], state["period"]
 
-frame = plan.scenarios(choices.scenario_choices(catalogs), catalogs, state["layout"])
+evaluate = partial(plan.scenarios, choices.scenario_choices(catalogs), catalogs, state["layout"])
+frame = evaluate(solve=False)
 ranked = plan.rank(frame, market, period)
 answer = plan.answer(ranked)
 best = answer["row"]
+names = chart_tables.labels(ranked.head(POINTS), catalogs)
 components = components_of(state["work"])
 
 controls.complaints()
@@ -33,42 +34,25 @@ if answer["state"] == "problem":
 else:
     st.markdown(plain(words.sentence(answer, catalogs)))
     if answer["state"] == "over":
-        st.info(
-            plain(
-                words.ways_out(plan.changes(plan.scenario_of(best), catalogs, market, period), catalogs, market, period)
-            ),
-            icon=":material/lightbulb:",
-        )
+        changes = plan.changes(plan.scenario_of(best), catalogs, market, period)
+        st.info(plain(words.ways_out(changes, catalogs, market, period)), icon=":material/lightbulb:")
     with st.container(horizontal=True):
         for label, value, note in words.metrics(answer, catalogs, market, period):
             tables.metric(label, value, note)
     left, right = st.columns([3, 2])
     with left:
-        shown = ranked.head(SHOWN)
-        comparisons.stacked(
-            shown,
-            chart_tables.labels(shown, catalogs),
-            catalogs,
-            ink,
-            components,
-            "Memory per GPU by component",
-            words.memory_alt(answer),
-            "memory",
-        )
-        if len(ranked) > len(shown):
-            st.caption(f"{len(shown)} of {len(ranked):,} scenarios shown, best first.")
+        title, alt = "Memory per GPU by component", words.memory_alt(answer)
+        comparisons.stacked(ranked.head(BARS), names[:BARS], catalogs, ink, components, title, alt, "memory")
+        if len(ranked) > BARS:
+            st.caption(f"{BARS} of {len(ranked):,} scenarios shown, best first.")
     with right:
-        comparisons.cost_points(
-            ranked.head(POINTS), catalogs, ink, words.usd_title(market, period), words.cost_alt(answer, period)
-        )
-    comparisons.tabs(ranked, best, catalogs, ink, components, market, period)
-
-st.subheader("Scenarios", anchor=False)
-tables.scenarios(ranked.head(1000), catalogs, period)
+        alt = words.cost_alt(answer, period)
+        comparisons.cost_points(ranked.head(POINTS), names[:POINTS], ink, words.usd_title(market, period), alt)
+comparisons.tabs(evaluate, ranked, best, catalogs, ink, components, market, period)
 with st.container(horizontal=True):
     st.download_button(
         f"Scenarios as CSV ({len(frame):,} row{'s' if len(frame) > 1 else ''})",
-        data=partial(export.to_csv, frame),
+        data=partial(tables.csv, evaluate),
         file_name=words.file_name(best),
         mime="text/csv",
         on_click="ignore",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc import chart_tables
+from calc import chart_tables, export
 from calc.columns import GLOSSARY
 from views.look import word
 
@@ -35,13 +35,15 @@ def _money(name, label):
     return column(name, label, format="$%,.2f")
 
 
-def scenarios(rows, catalogs, period):
+def csv(evaluate):
+    """All scenarios, the largest batch and sequence among their columns, made when the download is asked for."""
+    return export.to_csv(evaluate())
+
+
+def scenarios(rows, names, period):
     """Every scenario, best first, with the reason where one cannot be estimated."""
-    table = chart_tables.for_screen(rows).assign(
-        name=chart_tables.labels(rows, catalogs), verdict=rows["fits"].map(word)
-    )
     show(
-        table,
+        rows,
         {
             "name": TEXT("Scenario", pinned=True, width="medium"),
             "verdict": TEXT("Verdict"),
@@ -59,14 +61,14 @@ def scenarios(rows, catalogs, period):
         },
         "Scenarios, best first",
         "scenarios",
+        {"name": names, "verdict": _verdicts(rows)},
     )
 
 
 def instances(rows):
     """Every instance type with as many of it as hold the scenario, cheapest first."""
-    table = chart_tables.for_screen(rows).assign(verdict=rows["fits"].map(word))
     show(
-        table,
+        rows,
         {
             "instance": TEXT("Instance", pinned=True),
             "instances_needed": column("instances_needed", "Needed", format="%d"),
@@ -83,15 +85,15 @@ def instances(rows):
         },
         "Instances that hold the scenario, cheapest first",
         "instances",
+        {"verdict": _verdicts(rows)},
         height=480,
     )
 
 
 def cards(rows):
     """Every card of the catalog with how many of it are needed."""
-    table = chart_tables.for_screen(rows).assign(verdict=rows["fits"].map(word))
     show(
-        table,
+        rows,
         {
             "name": TEXT("Card", pinned=True),
             "gpus_needed": NUMBER(
@@ -106,6 +108,7 @@ def cards(rows):
         },
         "Cards and how many of each hold the scenario",
         "cards",
+        {"verdict": _verdicts(rows)},
         height=480,
     )
 
@@ -125,8 +128,14 @@ def meanings(name, values, catalogs):
     )
 
 
-def show(table, columns, alt, key, **more):
-    """The named columns of a table and no others."""
+def _verdicts(rows):
+    return [word(fits) for fits in rows["fits"]]
+
+
+def show(rows, columns, alt, key, added=None, **more):
+    """The named columns of the rows, and those that are added, and no others."""
+    added = added or {}
+    table = chart_tables.for_screen(rows, [name for name in columns if name not in added]).assign(**added)
     st.dataframe(
         table[list(columns)], column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **more
     )
@@ -135,7 +144,7 @@ def show(table, columns, alt, key, **more):
 def offers(rows, measure):
     """Instance types of a region with their prices and where these come from."""
     show(
-        chart_tables.for_screen(rows),
+        rows,
         {
             "instance": TEXT("Instance", pinned=True),
             "card": TEXT("Card"),
@@ -172,25 +181,13 @@ def offers(rows, measure):
 
 
 def raw(table, name):
-    """A catalog as it is: ids pinned, sizes in GiB, bytes columns left to the export."""
-    wide = [
-        column
-        for column in table.columns
-        if not (column.endswith("_bytes") and f"{column.removesuffix('_bytes')}_gib" in table.columns)
-    ]
-    config = {
-        column: st.column_config.NumberColumn(column.removesuffix("_gib").replace("_", " ") + ", GiB", format="%.4g")
-        for column in wide
-        if column.endswith("_gib")
+    """A catalog as it is: ids pinned, sizes in GiB."""
+    shown = chart_tables.screen_names(table.columns)
+    config = {each: each.replace("_", " ") for each in shown}
+    config |= {
+        each: NUMBER(each.removesuffix("_gib").replace("_", " ") + ", GiB", format="%.4g")
+        for each in shown
+        if each.endswith("_gib")
     }
-    config |= {column: column.replace("_", " ") for column in wide if column not in config}
-    config[wide[0]] = TEXT(wide[0], pinned=True)
-    st.dataframe(
-        table[wide],
-        column_config=config,
-        hide_index=True,
-        placeholder="–",
-        alt=f"Catalog of {name.lower()}",
-        key=f"catalog_{name}",
-        height=600,
-    )
+    config[shown[0]] = TEXT(shown[0], pinned=True)
+    show(table, config, f"Catalog of {name.lower()}", f"catalog_{name}", height=600)

@@ -216,13 +216,11 @@ def instances(holding, rows, scenario, catalogs):
         return f"None of {len(rows)} instance types holds it, even with many of them."
     said = [f"{len(holding)} of {len(rows)} instance types hold it in {scenario['region']}"]
     for column, market in (("usd_per_hour_on_demand", "on demand"), ("usd_per_hour_spot", "on spot")):
-        priced = holding[holding[column].notna()].sort_values(column)
-        if len(priced):
-            row = priced.iloc[0]
-            said.append(
-                f"cheapest {market}: {row['instances_needed']:.0f} × {row['instance']} for {usd(row[column])} per hour"
-            )
-    return "; ".join(said) + ". " + (spread(scenario) if scenario["gpus"] else "")
+        if holding[column].notna().any():
+            row = holding.loc[holding[column].idxmin(), ["instances_needed", "instance", column]]
+            price = usd(row[column])
+            said.append(f"cheapest {market}: {row['instances_needed']:.0f} × {row['instance']} for {price} per hour")
+    return "; ".join(said) + f". {spread(scenario)}"
 
 
 def spread(scenario):
