@@ -61,7 +61,7 @@ def scenario_results(frame, catalogs, solve=True):
     table.update(results)
     uncovered = np.isnan(results["allocated_peak_bytes"])
     problems.add(uncovered, lambda row: _not_covered(table, row, catalogs))
-    bad, unknown = problems.text != "", catalogs.models.index.get_indexer(table["model"]) < 0
+    bad, unknown = problems.text != "", table["unknown_model"]
     evaluate_all(overhead.VERDICT, table)
     bill = bill_columns(table)
     misplaced = bill.pop("placement_problem")

@@ -99,7 +99,8 @@ def _join_model(table, catalogs, problems):
     table.update(_take(catalogs, "models", MODEL_COLUMNS, at))
     table["model_kind"] = words_of(catalogs, "models", "kind")[at]
     table["rms_norms"] = rms_norms(catalogs)[at]
-    table["longest_sequence_tokens"] = longest_sequence_tokens(catalogs)[at]
+    table["unknown_model"] = catalogs.models.index.get_indexer(table["model"]) < 0
+    table["longest_sequence_tokens"] = np.where(table["unknown_model"], np.inf, longest_sequence_tokens(catalogs)[at])
     refused = words_of(catalogs, "models", "refused")[at]
     problems.add(refused != "", lambda row: str(refused[row]))
     first, depth, side, kind = stack_rows(catalogs)

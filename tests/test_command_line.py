@@ -51,7 +51,8 @@ def test_every_row_is_there_in_order_with_inputs_defaults_and_results(scenarios,
     assert [row["scenario"] for row in rows] == ["first", "second", "third"]
     assert [row["owner"] for row in rows] == ["me", "you", ""]
     assert [bool(row["memory_bytes"]) for row in rows] == [True, False, False]
-    assert rows[0]["sequence_tokens"] == "2048"
+    assert rows[0]["sequence_tokens"] == "1024"
+    assert rows[1]["sequence_tokens"] == "2048"
     assert rows[1]["problem"].startswith("model 'nope' is not in the catalog; ")
     assert rows[2]["batch"] == "x"
     assert rows[2]["problem"].startswith("batch 'x' is not a whole number")

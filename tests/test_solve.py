@@ -1,7 +1,6 @@
 """The largest batch and the longest sequence: the estimate at the answer lives on the card, one more does not."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from examples import STEADY, at_random, catalogs, choices, one, table
 from hypothesis import assume, given
@@ -11,13 +10,6 @@ from calc import estimate
 from calc.solve import LARGEST
 
 CARDS = st.sampled_from(["h100-80gb-sxm", "l4", "a100-40gb-sxm", "t4", "p5.48xlarge"])
-
-
-def lives(rows):
-    """Which of the rows fit, or are tight."""
-    found = estimate(pd.DataFrame(rows), catalogs(), solve=False)
-    assert (found["problem"] == "").all(), found["problem"].max()
-    return list(found["fits"].isin(["yes", "tight"]))
 
 
 def unit(row):
@@ -36,9 +28,10 @@ def test_the_answer_lives_and_one_more_does_not(row, card):
         answer = result[f"max_{name}"]
         assert answer == np.floor(answer / step) * step
         if answer > 0:
-            assert lives([{**row, name: answer}]) == [True]
+            assert one(**{**row, name: answer})["fits"] in ("yes", "tight")
         if answer < LARGEST[name] // step * step:
-            assert lives([{**row, name: answer + step}]) == [False]
+            beyond = estimate({**row, name: answer + step}, catalogs(), solve=False)
+            assert beyond["fits"] == "no" or "learned positions" in beyond["problem"]
 
 
 def test_answers_of_a_table_are_those_of_its_rows():
@@ -84,6 +77,10 @@ def test_what_follows_the_sequence_follows_it_while_solving():
         "max_sequence_tokens"
     ]
     assert short > free
+
+
+def test_learned_positions_bound_the_sequence():
+    assert one(model="gpt2", gpu="h100-80gb-sxm", work="inference")["max_sequence_tokens"] == 1024
 
 
 def test_where_memory_stops_growing_the_answer_is_the_largest_that_is_looked_at():
