@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.columns import GLOSSARY
 from calc.export import as_written, from_csv, read_csv, to_csv, write_csv
 from calc.scenarios import INPUTS, TableError
 
-BYTES = {name for name, quantity in GLOSSARY.items() if quantity.unit == "B"}
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
 
 
