@@ -8,17 +8,14 @@ from views import choices, data
 st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide")
 
 PAGES = [
-    st.Page(
-        "views/plan.py",
-        title="Plan",
-        icon=":material/space_dashboard:",
-        default=True,
-        help="A model, a way to run it: memory, fit and price",
-    ),
-    st.Page("views/instances.py", title="Instances", icon=":material/dns:", help="Instances and regions side by side"),
-    st.Page(
-        "views/catalog.py", title="Catalog", icon=":material/database:", help="Every fact with its source and date"
-    ),
+    st.Page(f"views/{file}.py", title=title, icon=f":material/{icon}:", help=help_text, default=file == "plan")
+    for file, title, icon, help_text in (
+        ("plan", "Plan", "space_dashboard", "A model and a way to run it: memory, fit and price"),
+        ("instances", "Instances", "dns", "Instances and regions side by side"),
+        ("method", "Method", "functions", "Every formula with its numbers put in"),
+        ("accuracy", "Accuracy", "target", "How often the range held, and where it did not"),
+        ("catalog", "Catalog", "database", "Every fact with its source and date"),
+    )
 ]
 
 try:

@@ -172,8 +172,9 @@ def by_phase(phases, component_labels):
     )
 
 
-def for_screen(rows, names):
-    """The named columns for a table on screen: _gib of bytes, _percent of ratios, used_percent of the card's memory."""
+def for_screen(rows, names=None):
+    """The named columns for a table on screen, or all: _gib of bytes, _percent of ratios, used_percent of the card."""
+    names = [*rows.columns, *screen_names(rows.columns)] if names is None else names
     return pd.DataFrame({name: _on_screen(rows, name) for name in names}, index=rows.index)
 
 

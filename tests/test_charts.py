@@ -19,8 +19,6 @@ BAR_SPECS = {
     "phases": charts.phases(INK, TRAINING),
     "fits_on": charts.fits_on(INK),
     "prices": charts_bill.prices(INK, "USD per hour", "Instances"),
-    "predicted_against_measured": charts_bill.predicted_against_measured(INK, "GiB"),
-    "cost_against_time": charts_bill.cost_against_time(INK),
 }
 
 

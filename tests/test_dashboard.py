@@ -187,7 +187,7 @@ def test_every_tab_opens(tab):
     assert not app.exception
 
 
-@pytest.mark.parametrize("page", ["views/instances.py", "views/catalog.py"])
+@pytest.mark.parametrize("page", ["views/instances.py", "views/method.py", "views/accuracy.py", "views/catalog.py"])
 def test_every_page_opens_and_keeps_the_plan(page):
     app = opened(model="qwen2.5-7b")
     app.switch_page(page).run()

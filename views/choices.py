@@ -8,6 +8,7 @@ from calc.hf_config import ConfigError
 from calc.scenarios import DEFAULTS
 from views import beside
 
+KV_FORMATS = ("", "fp8", "int8", "fp32", "bf16", "fp16")
 LISTS = ("precision", "optimizer", "kv_precision", "gpus", "instance")
 VIEW = {"market": "on-demand", "period": "hour", "layout": "divided"}
 
@@ -113,6 +114,7 @@ def possible_implementations(catalogs, work):
 def settle(catalogs):
     """Before any widget is drawn: choices that the catalogs lack or the work cannot use give way, with a sentence."""
     state, notes = st.session_state, []
+    _restore()
     if state["model"] not in catalogs.models.index:
         notes.append(f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used.")
         state["model"] = FIRST_VISIT["model"]
@@ -121,7 +123,7 @@ def settle(catalogs):
     default = "bf16" if state["work"] == "inference" or state["tuning"] == "lora" else "bf16-mixed"
     notes += _keep("precision", precisions, [default])
     notes += _keep("optimizer", list(catalogs.optimizers.index), ["adamw"])
-    notes += _keep("kv_precision", ["", "fp8", "fp32"], [""])
+    notes += _keep("kv_precision", KV_FORMATS, [""])
     notes += _keep("gpus", None, [1])
     state["instance"] = [each for each in state["instance"] if each in catalogs.instances.index]
     if state["implementation"] not in possible_implementations(catalogs, state["work"]):
@@ -136,6 +138,16 @@ def settle(catalogs):
     ]
     state["link_complaints"] = state["link_complaints"] + lost
     return notes
+
+
+def _restore():
+    """A choice that a widget lost altogether takes the value that it had last."""
+    state = st.session_state
+    for name, first in FIRST_VISIT.items():
+        if name not in LISTS and first not in (None, ""):
+            if state.get(name) in (None, ""):
+                state[name] = state.get(f"last_{name}", first)
+            state[f"last_{name}"] = state[name]
 
 
 def _keep(name, possible, default):

@@ -91,7 +91,11 @@ def _compared(catalogs, trains):
     else:
         _pills(
             "KV cache",
-            ["", "fp8", "fp32"],
+            [
+                each
+                for each in choices.KV_FORMATS
+                if each not in ("bf16", "fp16") or each in st.session_state["kv_precision"]
+            ],
             "kv_precision",
             lambda each: each or "16-bit",
             "The format of keys and values.",
