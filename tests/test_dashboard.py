@@ -189,7 +189,8 @@ def test_every_tab_opens(tab):
 
 @pytest.mark.parametrize("page", ["views/instances.py", "views/method.py", "views/accuracy.py", "views/catalog.py"])
 def test_every_page_opens_and_keeps_the_plan(page):
-    app = opened(model="qwen2.5-7b")
+    app = AppTest.from_file(DASHBOARD, default_timeout=60)
+    app.query_params["model"] = "qwen2.5-7b"
     app.switch_page(page).run()
     assert not app.exception
     assert app.title
