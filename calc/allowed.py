@@ -84,7 +84,7 @@ def usual(scenario, catalogs):
         "pipeline_parallel": [1, 2],
     }
     if trains:
-        several |= {"tuning": [], "optimizer": ["adamw-8bit"], "recompute": ["none", "selective-ops", "full"]}
+        several |= {"tuning": [], "optimizer": ["adamw", "adamw-8bit"], "recompute": ["none", "selective-ops", "full"]}
         several |= {"loss": ["fused"], "sharding": ["none", "zero2", "zero3"], "context_parallel": [], "offload": []}
         several |= {"batch": [1, 2, 4, 8], "accumulation_steps": [1, 8]}
     else:

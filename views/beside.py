@@ -29,3 +29,16 @@ def forget():
         state[name] = None
     for name in ("allowed", "limits", "found"):
         state.pop(name, None)
+
+
+def keep(names, page):
+    """On the first run of another page: choices whose widgets stand on both pages keep their values.
+
+    Streamlit knows a widget by its page; of one key on two pages the second would begin at its default.
+    """
+    state = st.session_state
+    if state.get("page") != page:
+        state["page"] = page
+        for name in names:
+            if name in state:
+                state[name] = state[name]

@@ -1,0 +1,145 @@
+"""What a search shows: three cards, the frontier, the best of every instance and market, the row that is chosen."""
+
+from functools import partial
+
+import streamlit as st
+
+from calc import export
+from calc.allowed import MARKETS
+from calc.chart_tables import card_name
+from calc.found import chart_points, named, place
+from views import charts_search, comparisons, search_words, taking
+from views.look import plain, usd, word
+
+NUMBER, TEXT = st.column_config.NumberColumn, st.column_config.TextColumn
+
+
+def cards(kept, catalogs):
+    """The cheapest by run, the cheapest by the hour, the fastest: each with why, and a button that takes it."""
+    rows = kept["rows"].set_index("candidate")
+    for label, column in zip(*_three(kept["result"].candidates), strict=True):
+        row = rows.loc[label[1]].to_dict()
+        with column, st.container(border=True):
+            _card(label[0], row, catalogs)
+
+
+def _three(candidates):
+    firsts = list(named(candidates).items())
+    return firsts, st.columns(len(firsts))
+
+
+def _card(label, row, catalogs):
+    title, number, note, where, memory, setting = search_words.card(label, row, catalogs)
+    st.metric(title, plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
+    st.markdown(plain(where))
+    st.caption(plain(f"{memory}. {setting}"))
+    st.markdown(plain(row["why"]))
+    quality = f" Quality: {row['quality']}." if row["quality"] else ""
+    st.caption(f"Price {search_words.basis(row)}.{quality}")
+    take(row, f"take_{label.replace(' ', '_')}")
+
+
+def take(row, key):
+    """The button that makes a row the plan."""
+    st.button(
+        "Take into the Plan",
+        on_click=taking.take,
+        args=(row, row["found_market"]),
+        icon=":material/input:",
+        key=key,
+    )
+
+
+def frontier(kept, now, before, ink):
+    """Cost against time of every way that no other like it beats, and of the present plan."""
+    trains = kept["work"] == "training"
+    own = ("Present plan", float(before.seconds[0]), float(before.usd[0]) if now.row["problem"] == "" else float("nan"))
+    points = chart_points(kept["result"], trains, own)
+    titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per output token", "USD per month")
+    edge = points[points["kind"] == "frontier"]
+    alt = f"{len(edge)} ways that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
+    comparisons.draw(charts_search.cost_against_time(ink, *titles), points, alt, "frontier")
+    st.caption(
+        "The line: the least that each time costs. Grey: other ways that hold. Diamond: the present plan, on demand or "
+        "on spot as the sidebar prices it. Spot includes its interruptions."
+    )
+
+
+def best_rows(kept, catalogs):
+    """The best of every instance and market in a table; the row chosen is said in full, and can be taken."""
+    rows = kept["rows"]
+    rows = rows[rows["each"]].sort_values(["found_usd", "found_seconds"], kind="stable").reset_index(drop=True)
+    trains = kept["work"] == "training"
+    columns = {
+        "place": TEXT("Where", pinned=True, width="medium"),
+        "found_usd": NUMBER("USD for the run" if trains else "USD per month", format="$%,.2f"),
+        "pace": NUMBER("Hours" if trains else "ms per token", format="%.3g"),
+        "found_usd_per_hour": NUMBER("USD per hour", format="$%,.2f"),
+        "setting": TEXT("Setting", width="large"),
+        "why": TEXT("Why", width="large", help="Against the plan in the sidebar."),
+        "quality": TEXT("Quality", help="What number formats and optimizer cost, where it is known."),
+        "used_percent": st.column_config.ProgressColumn("Memory used", min_value=0, max_value=100, format="%.0f %%"),
+        "verdict": TEXT("Verdict"),
+        "card": TEXT("Card"),
+        "gpus": NUMBER("GPUs used", format="%d"),
+        "vcpus_needed": NUMBER("vCPUs of the quota", format="%d"),
+        "price_is": TEXT("Price is", help="Published, derived or assumed; spot observed or estimated; and its date."),
+        "interruption_band": TEXT("Interrupted in a month", help="The Spot Advisor's band; empty: not published."),
+        "arm": st.column_config.CheckboxColumn("Arm"),
+    }
+    table = rows.assign(
+        place=[place(search_words.job(row)) for row in rows.to_dict("records")],
+        card=[card_name(gpu, catalogs) for gpu in rows["gpu"]],
+        setting=[search_words.setting(row, catalogs) for row in rows.to_dict("records")],
+        verdict=rows["fits"].map(word),
+        pace=rows["found_seconds"] / 3600 if trains else rows["found_seconds"] * 1000,
+        used_percent=100 * rows["memory_bytes"] / rows["gpu_memory_bytes"],
+        arm=catalogs.instances["arm"].reindex(rows["instance"]).to_numpy(),
+        price_is=[search_words.basis(row) for row in rows.to_dict("records")],
+    )
+    st.dataframe(
+        table[list(columns)],
+        column_config=columns,
+        hide_index=True,
+        placeholder="–",
+        alt="Best way on every instance and market",
+        key="found_rows",
+        on_select="rerun",
+        selection_mode="single-row",
+        height=420,
+    )
+    chosen = st.session_state["found_rows"]["selection"]["rows"]
+    if chosen and chosen[0] < len(rows):
+        row = rows.iloc[chosen[0]].to_dict()
+        with st.container(border=True):
+            st.markdown(plain(f"**{place(search_words.job(row))}**: {search_words.price(row)}. {row['why']}"))
+            st.caption(plain(search_words.setting(row, catalogs)))
+            take(row, "take_row")
+    else:
+        st.caption("Choose a row to read why in full, and to take it into the Plan.")
+
+
+def csv(rows, kept):
+    """The shown rows, every column of theirs."""
+    st.download_button(
+        f"These ways as CSV ({len(rows)} rows)",
+        data=partial(export.to_csv, rows),
+        file_name=f"headroom-search-{rows['model'].iloc[0]}-{kept['work']}.csv",
+        mime="text/csv",
+        on_click="ignore",
+        icon=":material/download:",
+        key="search_csv",
+    )
+
+
+def budget_ways(rows, budget, catalogs):
+    """One workload four ways: the cheapest instance for each, within the budget or how far over it."""
+    for at, column in enumerate(st.columns(len(rows))):
+        row = rows.iloc[at].to_dict()
+        with column, st.container(border=True):
+            number, note = usd(row["found_usd_per_hour"]), search_words.within(row, budget)
+            st.metric(f"{row['way']}, per hour", plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
+            _, _, _, where, memory, setting = search_words.card("cheapest hour", row, catalogs)
+            st.markdown(plain(f"{where} ({MARKETS[row['found_market']].label})"))
+            st.caption(plain(f"{memory}. {setting}"))
+            take(row, f"take_way_{at}")
