@@ -7,6 +7,12 @@ from calc.columns import GIB
 MARKETS = ("on_demand", "spot", "capacity_block", "commit_1y", "commit_3y")
 OLD_DAYS = 90
 PETA = 1e15
+QUOTAS = {  # AWS service quotas that count vCPUs (EC2 User Guide, instance limits; names recalled)
+    "g": ("Running On-Demand G and VT instances", "All G and VT Spot Instance Requests"),
+    "p": ("Running On-Demand P instances", "All P4, P3 and P2 Spot Instance Requests"),
+    "p5": ("Running On-Demand P instances", "All P5 Spot Instance Requests"),
+    "p6": ("Running On-Demand P instances", "the P6 spot quota of the account"),
+}
 
 
 def offers(catalogs, regions):
@@ -18,6 +24,7 @@ def offers(catalogs, regions):
     )
     grid = sold.merge(pd.DataFrame({"region": list(regions)}), how="cross")
     table = grid.merge(catalogs.prices, on=["instance", "region"], how="left", validate="one_to_one")
+    table["on_demand_quota"], table["spot_quota"] = zip(*map(quota_names, table["family"]), strict=True)
     whole_gpus = table["gpus"] * table["gpu_fraction"]
     return table.assign(
         whole_gpus=whole_gpus,
@@ -26,6 +33,11 @@ def offers(catalogs, regions):
         bf16_pflops=whole_gpus * table["bf16_flops_per_second"] / PETA,
         spot_saving_ratio=1 - table["spot_usd_per_hour"] / table["on_demand_usd_per_hour"],
     )
+
+
+def quota_names(family):
+    """The account's quotas, on demand and on spot, that count the vCPUs of an instance family."""
+    return QUOTAS.get(family[:2]) or QUOTAS[family[0]]
 
 
 MEASURES = {"instance": None, "gpu": "whole_gpus", "gib": "gpu_gib", "pflop": "bf16_pflops"}

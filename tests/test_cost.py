@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import estimate, load_catalogs
-from calc.comparison import instance_comparison, quota_names
 from calc.cost import add_cost, gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
 from calc.evaluate import evaluate_all
+from calc.offers import is_old, offers, per, quota_names
 from calc.placement import PLACEMENT
 from validation.speed import time_table
 
@@ -112,22 +112,23 @@ def test_where_a_job_may_stand(catalogs, scenario, said):
 
 
 def test_the_comparison_shows_every_instance_once_per_region(catalogs):
-    table = instance_comparison(catalogs, ["us-east-1", "eu-west-1"], "2026-11-21")
+    table = offers(catalogs, ["us-east-1", "eu-west-1"])
     assert len(table) == 2 * len(catalogs.instances)
     assert not table.duplicated(["instance", "region"]).any()
-    p5 = table.set_index(["instance", "region"]).loc["p5.48xlarge"]
-    assert p5.loc["us-east-1", "usd_per_gpu_hour_on_demand"] == pytest.approx(6.88)
-    assert p5.loc["us-east-1", "on_demand_is_old"]
+    table = table.join(per(table, "gpu"), rsuffix="_per_gpu").set_index(["instance", "region"])
+    p5 = table.loc["p5.48xlarge"]
+    assert p5.loc["us-east-1", "on_demand"] == pytest.approx(6.88)
     assert np.isnan(p5.loc["eu-west-1", "on_demand_usd_per_hour"])
-    assert p5.loc["eu-west-1", "price_note"] == "no on-demand price in this region"
-    fresh = instance_comparison(catalogs, ["us-east-1"], "2026-07-21")
-    assert not fresh["on_demand_is_old"].any()
+    priced = table[table["on_demand_usd_per_hour"].notna()]
+    assert is_old(priced["on_demand_as_of"], "2026-11-21").all()
+    assert not is_old(priced.xs("us-east-1", level="region")["on_demand_as_of"], "2026-07-21").any()
 
 
 def test_a_fraction_of_a_card_is_scaled_to_a_whole_one(catalogs):
-    table = instance_comparison(catalogs, ["us-east-1"], "2026-11-21").set_index("instance")
+    table = offers(catalogs, ["us-east-1"])
+    table = table.assign(per_gpu=per(table, "gpu")["on_demand"]).set_index("instance")
     eighth = table.loc["g6f.large"]
-    assert eighth["usd_per_gpu_hour_on_demand"] == pytest.approx(8 * eighth["on_demand_usd_per_hour"])
+    assert eighth["per_gpu"] == pytest.approx(8 * eighth["on_demand_usd_per_hour"])
 
 
 def test_quotas_by_family():
