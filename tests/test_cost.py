@@ -115,7 +115,7 @@ def test_the_comparison_shows_every_instance_once_per_region(catalogs):
     table = offers(catalogs, ["us-east-1", "eu-west-1"])
     assert len(table) == 2 * len(catalogs.instances)
     assert not table.duplicated(["instance", "region"]).any()
-    table = table.join(per(table, "gpu"), rsuffix="_per_gpu").set_index(["instance", "region"])
+    table = table.join(per(table, "gpu")).set_index(["instance", "region"])
     p5 = table.loc["p5.48xlarge"]
     assert p5.loc["us-east-1", "on_demand"] == pytest.approx(6.88)
     assert np.isnan(p5.loc["eu-west-1", "on_demand_usd_per_hour"])
