@@ -51,7 +51,8 @@ def bar_rows(label_width=250):
     )
 
 
-def _colour_of_component(components, columns=3):
+def _colour_of_component(components, columns=2):
+    # Two columns: a third would be cut off on a phone.
     return (
         alt.Color("component:N", title=None)
         .scale(
@@ -99,15 +100,7 @@ def finished(chart, title, ink, **size):
     spec = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size).to_dict()
     layers = [{key: value for key, value in layer.items() if value != {"name": "rows"}} for layer in spec["layer"]]
     fit = {"type": "fit-x" if isinstance(spec["height"], dict) else "fit", "contains": "padding"}
-    # The legend begins under the labels of the rows, not under the plot, or a phone cuts it off.
-    legend = {"layout": {"bottom": {"anchor": "start", "bounds": "full"}}}
-    return {
-        "title": spec["title"],
-        "height": spec["height"],
-        "autosize": fit,
-        "layer": layers,
-        "config": {"legend": legend},
-    }
+    return {"title": spec["title"], "height": spec["height"], "autosize": fit, "layer": layers}
 
 
 @once

@@ -43,8 +43,7 @@ else:
     with left:
         title, alt = "Memory per GPU by component", words.memory_alt(answer)
         comparisons.stacked(ranked.head(BARS), names[:BARS], catalogs, ink, components, title, alt, "memory")
-        if len(ranked) > BARS:
-            st.caption(f"{BARS} of {len(ranked):,} scenarios shown, best first.")
+        st.caption(f"{words.marks()}. {min(BARS, len(ranked))} of {len(ranked):,} scenarios, best first.")
     with right:
         alt = words.cost_alt(answer, period)
         comparisons.cost_points(ranked.head(POINTS), names[:POINTS], ink, words.usd_title(market, period), alt)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc import chart_tables, export
+from calc import chart_tables, export, plan
 from calc.columns import GLOSSARY
 from views.look import word
 
@@ -85,7 +85,7 @@ def instances(rows):
         },
         "Instances that hold the scenario, cheapest first",
         "instances",
-        {"verdict": _verdicts(rows)},
+        {"verdict": _verdicts(rows), "instances_needed": rows["instances_needed"].where(rows["fits"].isin(plan.HOLDS))},
         height=480,
     )
 

@@ -103,8 +103,13 @@ def change(row, catalogs, market, period):
 
 
 def verdict_text(total_gib, fits):
-    """What stands at the end of a bar: 61.2 GiB ✓ fits."""
-    return f"{gib(total_gib)} {FITS[fits][1]} {word(fits)}" if fits else gib(total_gib)
+    """What stands at the end of a bar: 61.2 GiB ✓."""
+    return f"{gib(total_gib)} {FITS[fits][1]}" if fits else gib(total_gib)
+
+
+def marks():
+    """What the marks at the end of a bar mean."""
+    return ", ".join(f"{FITS[fits][1]} {word(fits)}" for fits in ("yes", "tight", "no"))
 
 
 def metrics(answer, catalogs, market, period):
