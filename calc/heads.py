@@ -52,11 +52,13 @@ def head_columns(table, catalogs):
 
 
 def mask_bytes(table):
-    """One mask for all blocks: of the hidden states' width with eager attention, a byte where a sliding window is reached. [B]"""
+    """One mask for all full blocks and one for all sliding ones: of the hidden states' width with eager attention, a byte where a sliding window is reached. [B]"""
     case, present = table["stack_attention_case"], table["stack_layers"] > 0
-    eager = np.any((case == CASES.index("eager")) & present, axis=0)
+    scored = (case == CASES.index("eager")) & present
+    slides = np.isfinite(table["stack_window_tokens"])
+    eager = np.any(scored & slides, axis=0) * 1 + np.any(scored & ~slides, axis=0)
     windowed = np.any(((case == CASES.index("sdpa-window")) | (case == CASES.index("sdpa-window-multiquery"))) & present, axis=0)
-    width = np.where(eager, np.where(table["activation_format"] == 0, 2.0, 4.0), windowed * 1.0) * (table["model_kind"] == "decoder")
+    width = np.where(eager > 0, eager * np.where(table["activation_format"] == 0, 2.0, 4.0), windowed * 1.0) * (table["model_kind"] == "decoder")
     return width * table["batch"] * table["sequence_tokens"] ** 2 / table["context_parallel"]
 
 
