@@ -125,8 +125,8 @@ def read_inputs(frame, problems):
         cells = _cells(frame, column.name)
         reader = _read_text if column.kind in ("text", "choice") else _read_number
         inputs[column.name] = reader(column, cells, problems)
-    cells = _cells(frame, "sequence_tokens")
-    inputs["names_sequence"] = (cells.notna() & (cells.astype(str).str.strip() != "")).to_numpy()
+    codes, found = _factorized(_cells(frame, "sequence_tokens"))
+    inputs["names_sequence"] = np.array([str(value).strip() != "" for value in found] + [False])[codes]
     serves = inputs["work"] == "inference"
     inputs["precision"] = np.where(inputs["precision"] == "", np.where(serves, "bf16", "bf16-mixed"), inputs["precision"])
     problems.add(inputs["model"] == "", "No model is named; write the id of a model of the catalog.")
