@@ -35,7 +35,7 @@ def forms_of(family, number_format, attention):
     sizes, tokens = [family.measure(case) for case in cases], [tokens_of(case) for case in cases]
     form, moments = {}, {}
     for name, how in KEPT.items():
-        if name == "selective_ops" and (attention == "eager" or not family.recomputes_products):
+        if name == "selective_ops" and not family.recomputes_products:
             continue
         seen = [observe_training(family, case, number_format, **how) for case in cases]
         reader = Reader(sizes, tokens, [each.parameters for each in seen])
@@ -63,12 +63,14 @@ def check(family, form, case, which, dropout=True):
     rows, sizes, tokens = [], family.measure(case), tokens_of(case)
     sizes |= {dropped: sizes.get(name, 0) * dropout for name, dropped in DROPPED.items()}
     number_format = form["format"]
+    vectors = [vector for value in form.values() for vector in (value if isinstance(value, list) else [value])]
+    named = set().union(*(vector for vector in vectors if isinstance(vector, dict)))
 
     def row(quantity, simulated, predicted):
         rows.append(
             dict(block=family.id, format=number_format, attention=form["attention"], case=which, quantity=quantity)
             | dict(tokens=tokens, simulated_bytes=simulated, form_bytes=round(tokens * predicted))
-            | {"sizes": " ".join(f"{name}={size:g}" for name, size in sizes.items())}
+            | {"sizes": " ".join(f"{name}={sizes[name]:.8g}" for name in sorted(named))}
         )
 
     for name, how in KEPT.items():

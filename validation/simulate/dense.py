@@ -38,7 +38,8 @@ FAMILIES = (
         window=SLIDING, real=real(2560, 32, 8, 128, 9728),
     ),
     Family(
-        "gemma3", "Gemma3TextConfig", "Gemma3ForCausalLM", FIELDS, DROPOUT, attentions=EVERY,
+        "gemma3", "Gemma3TextConfig", "Gemma3ForCausalLM", FIELDS, DROPOUT,
+        attentions=(*EVERY, "sdpa-window-multiquery"),
         types=("gemma3", "gemma3_text"), full=FULL_LAYERS, window=SLIDING_LAYERS, real=real(2560, 8, 4, 256, 10240),
     ),
     Family(

@@ -16,7 +16,7 @@ LATENT = tuple(
         (
             dict(head_dim=88, nope=56, rope=32, value_dim=48, latent_rank=208, query_rank=336),
             dict(head_dim=120, nope=72, rope=48, value_dim=56, latent_rank=176, query_rank=304),
-            dict(head_dim=72, nope=48, rope=24, value_dim=40, latent_rank=136, query_rank=232),
+            dict(head_dim=112, nope=48, rope=64, value_dim=48, latent_rank=136, query_rank=232),
         ),
         strict=True,
     )
@@ -25,7 +25,8 @@ PLAIN = ("hidden", "query", "key", "heads", "kv_heads", "scores", "mask", "one")
 MIXED = (*PLAIN, "routed_hidden", "routed_ffn", "experts", "experts_per_token")
 SHARED = (*MIXED, "shared_ffn")
 LATENT_PLAIN = (
-    "hidden", "query", "value", "keyless", "rotary", "rotary_head", "latent", "latent_rank", "heads", "scores", "mask", "one",
+    "hidden", "query", "value", "keyless", "rotary", "rotary_head", "latent", "latent_rank", "heads", "scores", "mask",
+    "one",
 )  # fmt: skip
 LATENT_MIXED = (*LATENT_PLAIN, "routed_hidden", "routed_ffn", "experts", "experts_per_token", "shared_ffn")
 NO_DENSE = {name: width for name, width in FIELDS.items() if name != "intermediate_size"}
@@ -66,7 +67,8 @@ def latent(case):
 
 
 def mixture(*names, further=routed, widths=ROUTED, **more):
-    return Family(*names, further=further, widths=widths, equal=tuple(dict(w, kv_heads=w["heads"]) for w in widths), **more)
+    alike = tuple(dict(one, kv_heads=one["heads"]) for one in widths)
+    return Family(*names, further=further, widths=widths, equal=alike, **more)
 
 
 def latent_attention(id, version, dense, low_rank, types=(), **real_widths):
@@ -84,7 +86,7 @@ def latent_attention(id, version, dense, low_rank, types=(), **real_widths):
     )  # fmt: skip
 
 
-# DeepSeek's shared expert is as wide as so many routed ones: 1 here, so its width must be told from theirs by their number.
+# DeepSeek's shared expert is as wide as one routed expert here; it is told from them by their number.
 SHARED_LATENT = tuple(dict(widths, shared_ffn=widths["expert_ffn"]) for widths in LATENT)
 V2_LITE = dict(
     hidden=2048, heads=16, kv_heads=16, head_dim=192, ffn=10944, nope=128, rope=64, value_dim=128, latent_rank=512,
@@ -108,6 +110,13 @@ FAMILIES = (
                         num_experts_per_tok="experts_per_token"),
         DROPOUT | dict(norm_topk_prob=True), attentions=GROUPS, types=("qwen3_moe",), sizes=MIXED,
         real=real(2048, 32, 4, 128, 0) | dict(experts=128, experts_per_token=8, expert_ffn=768, shared_ffn=0),
+    ),
+    mixture(
+        "minimax_m2", "MiniMaxM2Config", "MiniMaxM2ForCausalLM",
+        NO_DENSE | dict(intermediate_size="expert_ffn", num_local_experts="experts",
+                        num_experts_per_tok="experts_per_token"),
+        DROPOUT, attentions=GROUPS, types=("minimax_m2",), sizes=MIXED,
+        real=real(3072, 48, 8, 128, 0) | dict(experts=256, experts_per_token=8, expert_ffn=1536, shared_ffn=0),
     ),
     mixture(
         "qwen2_moe", "Qwen2MoeConfig", "Qwen2MoeForCausalLM",

@@ -67,13 +67,17 @@ class Family:
         return [self.case(widths, attention) for widths in (self.equal if alike else self.widths)]
 
     def case(self, widths, attention):
-        fields = self.window if attention == "sdpa-window" else self.full
-        return dict(widths, attention=attention, fields=fields)
+        """A single key-value head is not copied to all heads behind a mask, only seen from them."""
+        fields = self.window if attention.startswith("sdpa-window") else self.full
+        single = dict(kv_heads=1) if attention.endswith("multiquery") else {}
+        return dict(widths, attention=attention, fields=fields) | single
 
     def real_cases(self, number_format):
         """The kinds of attention that the widths of a real model are checked with."""
-        grouped = self.real["heads"] != self.real["kv_heads"] and "sdpa-grouped" in self.attentions
-        return [a for a in self.attentions if not (grouped and number_format == "fp32" and a == "sdpa")]
+        if number_format != "fp32" or "sdpa-grouped" not in self.attentions:
+            return self.attentions
+        other = "sdpa" if self.real["heads"] != self.real["kv_heads"] else "sdpa-grouped"
+        return [attention for attention in self.attentions if attention != other]
 
     def real_case(self, attention):
         return self.case(self.real, attention)
@@ -81,7 +85,8 @@ class Family:
     def model(self, case):
         """A model of three blocks, on whatever device is current."""
         values = {name: case[width] for name, width in self.fields.items()}
-        values |= {name: 3 for name in self.layers} | {"vocab_size": VOCAB} | self.fixed | case.get("fields", {})
+        values |= dict.fromkeys(self.layers, 3) | dict(vocab_size=case.get("vocabulary", VOCAB))
+        values |= self.fixed | case.get("fields", {})
         config = getattr(transformers, self.config)(**self.arguments(values))
         attention = "eager" if case["attention"].startswith("eager") else "sdpa"
         config._attn_implementation = attention

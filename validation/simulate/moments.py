@@ -30,8 +30,9 @@ def draw(chance):
         experts_per_token=routed, shared_ffn=expert_ffn * pick((1, 2)), latent=576, query_latent=1536,
         source_key=query * source, source_hidden=hidden * source, source_scores=heads * seq * source,
         source_scores_dropout=heads * seq * source * dropped,
-        shared_scores=heads * seq / batch, shared_mask=seq / batch, shared_hidden=hidden / batch, shared_source_scores=heads * seq * source / batch,
-        experts_hidden=experts * hidden, experts_ffn=experts * expert_ffn,
+        shared_scores=heads * seq / batch, shared_mask=seq / batch, shared_hidden=hidden / batch,
+        shared_source_scores=heads * seq * source / batch,
+        relative_hidden=hidden * 512 / seq, experts_hidden=experts * hidden, experts_ffn=experts * expert_ffn,
     )  # fmt: skip
 
 

@@ -3,12 +3,13 @@
 import contextlib
 import gc
 from dataclasses import dataclass, field
+from functools import partial
 
 from validation.simulate.device import kernels_used, torch  # isort: skip
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from validation.simulate.keep import kept_products
-from validation.simulate.ledger import Ledger, key_of
+from validation.simulate.ledger import Ledger
 
 WEIGHTS = {"bf16": torch.bfloat16, "fp32": torch.float32, "amp": torch.float32}
 MIDDLE = 1
@@ -25,8 +26,9 @@ class Observation:
     parameters: list = field(default_factory=list)
 
 
-def build(make, dtype, mode):
-    """The model with fake CUDA parameters; made on the meta device, buffers in the type that loading would give."""
+def build(make, dtype, mode, trained_dtype=None):
+    """The model with fake CUDA parameters; made on the meta device, buffers in the type that loading would give.
+    Adapters, the only trained weights beside frozen ones, may have a type of their own."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -40,8 +42,9 @@ def build(make, dtype, mode):
             for name, parameter in module._parameters.items():
                 if parameter is not None:
                     if id(parameter) not in made:
-                        wide = torch.empty(parameter.shape, dtype=dtype, device="cuda")
-                        made[id(parameter)] = torch.nn.Parameter(wide, parameter.requires_grad)
+                        own = trained_dtype if trained_dtype and parameter.requires_grad else dtype
+                        empty = torch.empty(parameter.shape, dtype=own, device="cuda")
+                        made[id(parameter)] = torch.nn.Parameter(empty, parameter.requires_grad)
                     module._parameters[name] = made[id(parameter)]
             for name, buffer in module._buffers.items():
                 if buffer is not None:
@@ -111,17 +114,25 @@ def set_dropout(model, on):
                     setattr(module, name, 0.0)
 
 
-def observe_training(family, case, number_format, recompute="none", frozen=False, dropout=True, adapt=None):
-    """What the middle block saves and what is alive in its backward pass. recompute: none, full, products."""
+def adapted(family, case, targets):
+    """The model with LoRA adapters of rank 16 on the modules named, all else frozen."""
+    from peft import LoraConfig, get_peft_model
+
+    config = LoraConfig(r=16, lora_alpha=16, lora_dropout=0.0, target_modules=targets, task_type="CAUSAL_LM")
+    return get_peft_model(family.model(case), config)
+
+
+def observe_training(family, case, number_format, recompute="none", frozen=False, dropout=True, adapters=None):
+    """What the middle block saves and what is alive in its backward pass. recompute: none, full, products; adapters:
+    the targets of LoRA and the adapters' type."""
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    model = build(lambda: family.model(case), WEIGHTS[number_format], mode)
+    targets, trained_dtype = adapters or (None, None)
+    make = partial(adapted, family, case, targets) if adapters else partial(family.model, case)
+    model = build(make, WEIGHTS[number_format], mode, trained_dtype)
     model.train()
     set_dropout(model, dropout)
-    if frozen:
+    if frozen and not adapters:
         model.requires_grad_(False)
-    if adapt is not None:
-        with mode:
-            model = adapt(model)
     seen = Observation()
     kernels_used.clear()
     ledger = Ledger()

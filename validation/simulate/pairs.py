@@ -75,6 +75,12 @@ def whisper(id, stack):
     )  # fmt: skip
 
 
+def pooled(case):
+    """What is not of the measured encoder: CLIP's projected features, one row per text, and the image's states."""
+    tiles = (case["image"] // case["patch"]) ** 2 + 1
+    return dict(pooled=512 / case["seq"], other_hidden=case["hidden"] * tiles / case["seq"])
+
+
 class TwoEncoders(Family):
     """CLIP: both encoders get the same widths, one of them is measured."""
 
@@ -91,12 +97,13 @@ def tiled(widths, images):
 
 
 def clip(id, stack, **more):
+    sizes = (*PLAIN_SIZES, "pooled", "other_hidden") if stack == "text" else PLAIN_SIZES
     return TwoEncoders(
         id, "CLIPConfig", "CLIPModel",
         dict(hidden_size="hidden", num_attention_heads="heads", intermediate_size="ffn", image_size="image",
              patch_size="patch"),
         dict(max_position_embeddings=512, eos_token_id=2), paths=CLIP_PATHS, stack=stack, source="images_and_texts",
-        equal=EQUAL, sizes=PLAIN_SIZES, types=("clip",) if stack == "vision" else (), **more,
+        equal=EQUAL, sizes=sizes, further=pooled, types=("clip",) if stack == "vision" else (), **more,
     )  # fmt: skip
 
 
@@ -119,8 +126,14 @@ FAMILIES = (
     ),
     plain(
         "bert", "BertConfig", "BertForMaskedLM", BERT_FIELDS, fixed=dict(max_position_embeddings=1031), source="masked",
-        types=("bert", "roberta", "distilbert"), paths=dict(blocks="bert.encoder.layer"),
+        types=("bert", "roberta"), paths=dict(blocks="bert.encoder.layer"),
         real=real(1024, 16, 16, 64, 4096, batch=5, seq=512),
+    ),
+    plain(
+        "distilbert", "DistilBertConfig", "DistilBertForMaskedLM",
+        dict(dim="hidden", n_heads="heads", hidden_dim="ffn"), dict(max_position_embeddings=1031), source="masked",
+        types=("distilbert",), layers=("n_layers",), paths=dict(blocks="distilbert.transformer.layer"),
+        real=real(768, 12, 12, 64, 3072, batch=5, seq=512),
     ),
     plain(
         "deberta", "DebertaV2Config", "DebertaV2ForMaskedLM", BERT_FIELDS,
@@ -128,7 +141,8 @@ FAMILIES = (
              pos_att_type=["p2c", "c2p"], position_biased_input=False, type_vocab_size=0, max_relative_positions=-1,
              max_position_embeddings=1031),
         source="masked", attentions=("eager",), types=("deberta-v2",), paths=dict(blocks="deberta.encoder.layer"),
-        further=relative, sizes=(*PLAIN_SIZES, "relative_hidden", "relative_heads"), real=real(768, 12, 12, 64, 3072, batch=5, seq=512),
+        further=relative, sizes=(*PLAIN_SIZES, "relative_hidden", "relative_heads"),
+        real=real(768, 12, 12, 64, 3072, batch=5, seq=512),
     ),
     t5("t5_encoder", "encoder", False),
     t5("t5_decoder", "decoder", False),

@@ -51,14 +51,15 @@ def add(form, more):
     return form
 
 
-# How sizes of the simulation are written in sizes of the catalog. Tables of positions outside the blocks are not counted.
-# The rotary part of a head is 64 wide, and the rest as wide as a value head, in every model with latent attention.
-# DeBERTa's 512 relative positions count as if the sequence had 512 tokens.
+# How sizes of the simulation are written in sizes of the catalog. Tables of positions, outside the blocks, are not
+# counted. The rotary part of a head is 64 wide, and the rest as wide as a value head, in every model with latent
+# attention.
 PUBLISHED = {
     "position": {},
     "index": {},
+    "pooled": {},
+    "other_hidden": {},
     "padded_heads": {"heads": 1},
-    "relative_hidden": {"hidden": 1},
     "relative_heads": {"heads": 512},
     "keyless": {"value": 1},
     "rotary": {"heads": 64},

@@ -1,0 +1,77 @@
+"""catalogs/blocks.yaml against bytes of simulated models that its numbers were not read from (validation/simulate)."""
+
+import csv
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+CATALOG = yaml.load((ROOT / "catalogs" / "blocks.yaml").read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+BLOCKS = {block["id"]: block for block in CATALOG["blocks"]}
+FORMS = {(id, form["format"], form["attention"]): form for id, block in BLOCKS.items() for form in block["forms"]}
+ROWS = list(csv.DictReader((ROOT / "validation" / "data" / "saved_per_layer.csv").open()))
+KEPT = ("saved", "frozen", "checkpoint", "selective_ops")
+
+# (block, quantity) -> the error that a form may have where more than the tolerance below is known and kept.
+KNOWN = {}
+
+
+def bytes_per_token(form, sizes):
+    return sum(times * sizes[name] for name, times in form.items())
+
+
+def predicted(row):
+    """The catalog's bytes for one simulated case."""
+    form = FORMS[row["block"], row["format"], row["attention"]]
+    sizes = {name: float(size) for name, size in (pair.split("=") for pair in row["sizes"].split())}
+    if row["quantity"] in KEPT:
+        return float(row["tokens"]) * bytes_per_token(form[row["quantity"]], sizes)
+    pass_name = row["quantity"].split()[0]
+    if row["quantity"] == "backward after checkpoint" and "recomputed" in form:
+        pass_name = "recomputed"
+    if pass_name == "forward":
+        sizes |= {name: 0.0 for name in sizes if name.endswith("_dropout")}
+    return float(row["tokens"]) * max(bytes_per_token(moment, sizes) for moment in form[pass_name])
+
+
+@pytest.mark.parametrize("block", sorted({row["block"] for row in ROWS}))
+def test_a_block_keeps_and_needs_what_the_simulation_saw(block):
+    wrong = []
+    for row in (row for row in ROWS if row["block"] == block):
+        simulated, tolerance = float(row["simulated_bytes"]), 0.002 if row["quantity"] in KEPT else 0.03
+        error = predicted(row) - simulated
+        if abs(error) > KNOWN.get((block, row["quantity"]), tolerance) * simulated:
+            case = " ".join(row[name] for name in ("format", "attention", "case", "quantity"))
+            wrong.append(f"{case}: {error / simulated:+.2%}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_catalog_follows_its_schema():
+    schema = json.loads((ROOT / "catalogs" / "schema" / "blocks.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(json.loads(json.dumps(CATALOG, default=str)))
+
+
+def test_blocks_stand_in_order():
+    assert list(BLOCKS) == sorted(BLOCKS)
+
+
+def test_every_block_is_simulated():
+    assert {row["block"] for row in ROWS} == set(BLOCKS)
+
+
+@pytest.mark.parametrize(
+    ("block", "number_format", "attention", "published"),
+    [
+        # Korthikanti et al. 2022 (arXiv 2205.05198), section 4.1: softmax output 2as, dropout's mask as and output 2as.
+        ("gpt2", "bf16", "eager", {"scores": 2, "scores_dropout": 3}),
+        # torchtitan's policy counted by hand: input and down 2h each, q and attention's output 2q each, v 2k, gate 2f.
+        ("llama", "bf16", "sdpa", {"hidden": 4, "query": 4, "key": 2, "ffn": 2, "heads": 4}),
+    ],
+)
+def test_against_sums_of_others(block, number_format, attention, published):
+    form = FORMS[block, number_format, attention]
+    vector = form["selective_ops"] if block == "llama" else form["saved"]
+    assert {name: vector[name] for name in published} == published
