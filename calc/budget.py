@@ -6,7 +6,7 @@ The workflow of a published sizing tutorial; here each way is a search of its ow
 import pandas as pd
 
 from calc.allowed import OPEN
-from calc.found import best
+from calc.found import rows_of
 from calc.search import search
 
 WAYS = {
@@ -20,22 +20,30 @@ TRAINED = {"sharding": ["none", "zero3"]}
 
 
 def ways(scenario, places, catalogs):
-    """The cheapest instance by the hour for each `way`, fully estimated; a way that nothing holds is left out.
+    """What is found for each way, by its name. `places` are the families, regions and markets allowed.
 
-    `places` are the families, regions and markets allowed. Batch, sequence and software stay the scenario's.
+    Batch, sequence and software stay the scenario's, where the work can use them.
     """
-    rows = []
-    for way, change in WAYS.items():
-        asked = scenario | change
-        trains = asked["work"] == "training"
-        fitting = catalogs.precisions["trains" if trains else "serves"]
-        if not fitting.get(asked["precision"], False):
-            asked["precision"] = "bf16-mixed" if trains else "bf16"
-        if not catalogs.implementations["trains" if trains else "serves"][asked["implementation"]]:
-            asked["implementation"] = "transformers"
-        sets = LAYOUTS | (TRAINED if trains else {}) | places
-        table = best(search(asked, sets, OPEN, catalogs), catalogs, most=0)
-        if len(table):
-            first = table.sort_values(["found_usd_per_hour", "found_seconds"], kind="stable").head(1)
-            rows.append(first.assign(way=way))
-    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+    return {way: _found(scenario | change, places, catalogs) for way, change in WAYS.items()}
+
+
+def _found(asked, places, catalogs):
+    trains = asked["work"] == "training"
+    able = "trains" if trains else "serves"
+    if not catalogs.precisions[able].get(asked["precision"], False):
+        asked["precision"] = "bf16-mixed" if trains else "bf16"
+    if not catalogs.implementations[able][asked["implementation"]]:
+        asked["implementation"] = "transformers"
+    return search(asked, LAYOUTS | (TRAINED if trains else {}) | places, OPEN, catalogs)
+
+
+def under(found_ways, usd_per_hour, catalogs):
+    """For each way its cheapest row by the hour and, within the budget, its fastest; `way` and `role` name them."""
+    chosen = []
+    for way, result in found_ways.items():
+        ordered = result.candidates.sort_values(["usd_per_hour", "seconds"], kind="stable")
+        affordable = ordered[ordered["usd_per_hour"] <= usd_per_hour].sort_values(["seconds", "usd"], kind="stable")
+        for role, rows in (("cheapest", ordered), ("fastest", affordable)):
+            if len(rows):
+                chosen.append(rows_of(result, rows.head(1), catalogs).assign(way=way, role=role))
+    return pd.concat(chosen, ignore_index=True) if chosen else pd.DataFrame()

@@ -141,6 +141,9 @@ young_interval_seconds | Checkpoint interval, Young | s | First-order best inter
 checkpoint_interval_seconds | Checkpoint interval, Daly | s | Best interval between checkpoints
 spot_overhead_ratio | Lost to interruptions | ratio | Checkpoints, lost work and restarts as a share of the run
 spot_run_hours | Run on spot | h | Hours of the run with its interruptions
+restart_hours | Restarts | h | Of a run on spot: starting again after interruptions
+checkpoint_hours | Writing checkpoints | h | Of a run on spot: while training waits for them
+lost_work_hours | Lost work | h | Of a run on spot: trained again after interruptions
 expected_interruptions | Interruptions expected | | In the whole run on spot
 spot_saving_ratio | Spot saves | ratio | Against on demand for the same work, after interruptions
 on_demand_as_of | On-demand price of | text | Date of the price

@@ -39,16 +39,17 @@ def best(found, catalogs, most=30):
     each = candidates.sort_values(["usd", "seconds"], kind="stable").drop_duplicates(["instance", "market"]).head(most)
     edge = frontier(candidates)
     chosen = candidates.loc[pd.Index([*named(candidates).values(), *each.index, *edge.index]).unique()]
+    marks = {"each": chosen.index.isin(each.index), "frontier": chosen.index.isin(edge.index)}
+    return rows_of(found, chosen, catalogs).assign(**marks)
+
+
+def rows_of(found, chosen, catalogs):
+    """Candidates as rows of estimate, with what the search found beside; `candidate` is their number."""
     scenarios = found.space.rows(chosen["layout"].to_numpy()).assign(gpu="")
     scenarios[["instance", "region"]] = chosen[["instance", "region"]].to_numpy()
     rows = estimate(scenarios, catalogs, solve=False)
     shown = chosen[["market", "instances", "usd_per_hour", "hours", "usd", "seconds"]].add_prefix("found_")
-    marks = {
-        "candidate": chosen.index,
-        "each": chosen.index.isin(each.index),
-        "frontier": chosen.index.isin(edge.index),
-    }
-    return pd.concat([rows, shown.reset_index(drop=True)], axis=1).assign(**marks)
+    return pd.concat([rows, shown.reset_index(drop=True)], axis=1).assign(candidate=chosen.index)
 
 
 def chart_points(found, trains, present):
@@ -80,7 +81,7 @@ def _shares(values):
 
 def _apart(kind, across, up):
     """The present plan and those frontier rows, cheapest first, whose names do not cover one written before."""
-    shown = (kind == "present").to_numpy()
+    shown = (kind == "present").to_numpy(copy=True)
     for at in np.flatnonzero(kind == "frontier"):
         near = (np.abs(across - across[at]) < NAME_SHARES[0]) & (np.abs(up - up[at]) < NAME_SHARES[1])
         shown[at] = not (shown & near).any()

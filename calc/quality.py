@@ -78,6 +78,8 @@ def said(name, value, catalogs):
     """One choice as people say it."""
     if name == "market":
         return MARKETS[value].label
+    if name == "implementation":
+        return str(catalogs.implementations["name"].get(value, value))
     if (name, value) in SPOKEN:
         return SPOKEN[name, value]
     number = isinstance(value, int | float | np.integer | np.floating)

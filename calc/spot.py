@@ -88,6 +88,22 @@ def spot_run_hours(run_hours, spot_overhead_ratio):
     return run_hours * (1 + spot_overhead_ratio)
 
 
+def restart_hours(spot_run_hours, restart_seconds, checkpoint_seconds, mean_uninterrupted_seconds):
+    """Of a run on spot what restarts take: 1 − e^(−R / M) of it. [h]"""
+    share = -np.expm1(-(restart_seconds + checkpoint_seconds) / mean_uninterrupted_seconds)
+    return spot_run_hours * share
+
+
+def checkpoint_hours(run_hours, checkpoint_seconds, checkpoint_interval_seconds):
+    """Of a run on spot what writing checkpoints takes: δ for each τ trained. [h]"""
+    return run_hours * checkpoint_seconds / np.maximum(checkpoint_interval_seconds, 1e-9)
+
+
+def lost_work_hours(spot_run_hours, run_hours, restart_hours, checkpoint_hours):
+    """Of a run on spot what is trained, or written, again after interruptions: the rest. [h]"""
+    return spot_run_hours - run_hours - restart_hours - checkpoint_hours
+
+
 def expected_interruptions(spot_run_hours, mean_uninterrupted_seconds):
     """How often the run is interrupted on spot, on average."""
     return spot_run_hours * HOUR_SECONDS / mean_uninterrupted_seconds
@@ -112,6 +128,9 @@ SPOT = (
     checkpoint_interval_seconds,
     spot_overhead_ratio,
     spot_run_hours,
+    restart_hours,
+    checkpoint_hours,
+    lost_work_hours,
     expected_interruptions,
     run_usd_spot,
     spot_saving_ratio,

@@ -33,9 +33,10 @@ def cost_against_time(ink, time_title, usd_title):
     )
     names = [
         ROWS.transform_filter(f"datum.name != '' && datum.side == '{side}'").mark_text(
-            align=align, dx=dx, dy=-10, color=ink.text, fontSize=11
+            align=align, dx=dx, dy=-10, fontSize=11, color=colour, stroke=stroke, strokeWidth=3
         )
         for side, align, dx in (("right", "left", 9), ("left", "right", -9))
+        for colour, stroke in ((ink.paper, ink.paper), (ink.text, None))
     ]
     layers = [ways.encode(x=x, y=y, tooltip=tooltip), line]
     layers += [each.encode(x=x, y=y, tooltip=tooltip) for each in (points, present)]

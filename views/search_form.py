@@ -6,6 +6,7 @@ from calc import allowed
 from calc.allowed import LIMIT_NAMES, MARKETS, NAMES
 from calc.chart_tables import name_of
 from calc.columns import GLOSSARY
+from calc.quality import said
 from views import search_words
 
 SESSION = {"persist_state": "session"}
@@ -104,11 +105,12 @@ def form(now, catalogs):
         for at, name in enumerate(names):
             with (left, middle, right)[at // third]:
                 st.pills(
-                    _label(name),
+                    _label(name, work),
                     _options(name, work, catalogs),
                     selection_mode="multi",
                     format_func=lambda value, name=name: _said(name, value, catalogs),
                     key=f"allow_{name}",
+                    wrap=True,
                     help=GLOSSARY[name].meaning,
                     **SESSION,
                 )
@@ -187,10 +189,8 @@ def _own(name, scenario):
     return [int(value) if isinstance(value, float) else value]
 
 
-def _label(name):
-    return {"batch": "Micro-batch", "tensor_parallel": "Tensor parallel", "precision": "Precision"}.get(
-        name, GLOSSARY[name].label
-    )
+def _label(name, work):
+    return "Sequences at once" if name == "batch" and work == "inference" else GLOSSARY[name].label
 
 
 def _options(name, work, catalogs):
@@ -214,13 +214,15 @@ def _said(name, value, catalogs):
         return f"{value:,}"
     if name == "kv_precision":
         return value or "16-bit"
+    if name == "implementation":
+        return said(name, value, catalogs)
     return SPOKEN.get((name, value)) or name_of(name, value, catalogs)
 
 
 def _told(work, catalogs):
     """What may vary, in one line: the expander's label."""
     sets, limits = st.session_state["allowed"], st.session_state["limits"]
-    several = [f"{len(sets[name])} × {_label(name).lower()}" for name in allowed.names_for(work) if len(sets[name]) > 1]
+    several = [f"{len(sets[name])} × {_label(name, work)}" for name in allowed.names_for(work) if len(sets[name]) > 1]
     where = ", ".join(sets["region"]) if sets["region"] else "anywhere"
     families = ", ".join(sets["family"]) if sets["family"] else "all instances"
     said = {name: words[work != "training"] for name, words in search_words.LIMITS.items()}

@@ -5,12 +5,12 @@ from functools import partial
 import streamlit as st
 
 from calc import export
-from calc.allowed import MARKETS
 from calc.chart_tables import card_name
 from calc.found import chart_points, named, place
 from views import charts_search, comparisons, search_words, taking
 from views.look import plain, usd, word
 
+PROMPTS = "From the arrival of all prompts of a replica at the same moment: the slowest start."
 NUMBER, TEXT = st.column_config.NumberColumn, st.column_config.TextColumn
 
 
@@ -74,6 +74,7 @@ def best_rows(kept, catalogs):
         "place": TEXT("Where", pinned=True, width="medium"),
         "found_usd": NUMBER("USD for the run" if trains else "USD per month", format="$%,.2f"),
         "pace": NUMBER("Hours" if trains else "ms per token", format="%.3g"),
+        **({} if trains else {"time_to_first_token_seconds": NUMBER("First token, s", format="%.3g", help=PROMPTS)}),
         "found_usd_per_hour": NUMBER("USD per hour", format="$%,.2f"),
         "setting": TEXT("Setting", width="large"),
         "why": TEXT("Why", width="large", help="Against the plan in the sidebar."),
@@ -133,13 +134,16 @@ def csv(rows, kept):
 
 
 def budget_ways(rows, budget, catalogs):
-    """One workload four ways: the cheapest instance for each, within the budget or how far over it."""
-    for at, column in enumerate(st.columns(len(rows))):
-        row = rows.iloc[at].to_dict()
-        with column, st.container(border=True):
+    """One workload four ways: for each the cheapest instance, within the budget or how far over it, and the fastest."""
+    for at, (way, both) in enumerate(rows.groupby("way", sort=False)):
+        if at % 2 == 0:
+            pair = st.columns(2)
+        row, fast = both.iloc[0].to_dict(), both.iloc[-1].to_dict()
+        with pair[at % 2], st.container(border=True):
             number, note = usd(row["found_usd_per_hour"]), search_words.within(row, budget)
-            st.metric(f"{row['way']}, per hour", plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
-            _, _, _, where, memory, setting = search_words.card("cheapest hour", row, catalogs)
-            st.markdown(plain(f"{where} ({MARKETS[row['found_market']].label})"))
-            st.caption(plain(f"{memory}. {setting}"))
+            st.metric(f"{way}, USD per hour", plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
+            st.markdown(plain(search_words.way(row)))
+            st.caption(plain(f"{search_words.memory(row, catalogs)}. {search_words.setting(row, catalogs)}"))
+            if both["role"].iloc[-1] == "fastest" and fast["candidate"] != row["candidate"]:
+                st.markdown(plain(f"Fastest within the budget: {search_words.way(fast)}"))
             take(row, f"take_way_{at}")

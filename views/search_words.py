@@ -4,6 +4,7 @@ from calc.allowed import MARKETS
 from calc.chart_tables import card_name, name_of
 from calc.columns import GIB
 from calc.found import place
+from calc.quality import said
 from views.look import count, gib, is_missing, percent, three, usd
 
 VERBS = {"training": "trains", "inference": "runs"}
@@ -92,12 +93,13 @@ def setting(row, catalogs):
         parts += ["fused loss" if row["loss"] == "fused" else ""]
         parts += [name_of("sharding", row["sharding"], catalogs) if row["gpus"] > 1 else ""]
     else:
-        parts += [name_of("implementation", row["implementation"], catalogs)]
+        parts += [said("implementation", row["implementation"], catalogs)]
         parts += [name_of("kv_precision", row["kv_precision"], catalogs) if row["kv_precision"] else ""]
     degrees = {"tensor_parallel": "tensor", "pipeline_parallel": "pipeline", "context_parallel": "context"}
     parts += [f"{words} {row[name]:.0f}" if row[name] > 1 else "" for name, words in degrees.items()]
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 and trains else ""
-    parts.append(f"micro-batch {row['batch']:.0f}{steps}" if trains else f"{row['batch']:.0f} sequences at once")
+    served = "1 sequence at a time" if row["batch"] == 1 else f"{row['batch']:.0f} sequences at once"
+    parts.append(f"micro-batch {row['batch']:.0f}{steps}" if trains else served)
     return " · ".join(part for part in parts if part)
 
 
@@ -113,10 +115,20 @@ def card(label, row, catalogs):
         "cheapest hour": (hour.removesuffix(" per hour"), run),
         "fastest": (pace + ("" if trains else " per token"), f"{money}{'' if trains else ' a month'}, {hour}"),
     }[label]
+    return title, number, note, f"**{place(job(row))}**", memory(row, catalogs), setting(row, catalogs)
+
+
+def memory(row, catalogs):
+    """8 × H100 SXM5 80GB, 61.2 GiB, 77 % of the card."""
     gpus = f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}"
     used = f"{gib(row['memory_bytes'] / GIB)}, {percent(row['memory_bytes'] / row['gpu_memory_bytes'])} of the card"
-    memory = f"{used}, tight" if row["fits"] == "tight" else used
-    return title, number, note, f"**{place(job(row))}**", f"{gpus}, {memory}", setting(row, catalogs)
+    return f"{gpus}, {used}{', tight' if row['fits'] == 'tight' else ''}"
+
+
+def way(row):
+    """Where a way stands, what an hour costs, and how fast it is."""
+    pace = f"{three(row['tokens_per_second'])} tokens per second"
+    return f"**{place(job(row))}**, {usd(row['found_usd_per_hour'])} per hour (price {basis(row)}); {pace}"
 
 
 def present(now, before):

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.allowed import limits_of, names_for
-from calc.budget import ways
+from calc.budget import under, ways
 from calc.found import best
 from calc.job import job_of_rows
 from calc.reasons import reasons
@@ -48,8 +48,8 @@ def four_ways(now, catalogs):
     places = {name: state["allowed"][name] for name in ("family", "region", "market")}
     key = repr((now.scenario, places, catalogs.version))
     if state.get("four_ways", {}).get("key") != key:
-        state["four_ways"] = {"key": key, "rows": ways(now.scenario, places, catalogs)}
-    return state["four_ways"]["rows"]
+        state["four_ways"] = {"key": key, "found": ways(now.scenario, places, catalogs)}
+    return under(state["four_ways"]["found"], state["budget"], catalogs)
 
 
 def before(now, limits, catalogs):
