@@ -6,6 +6,8 @@ quickly (a sum of squares, a chunked loss) halving does.
 
 import numpy as np
 
+from calc.placement import HOST_RATIO, host_memory_needed_bytes
+
 SOLVED = ("max_batch", "max_sequence_tokens")
 LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
 
@@ -30,7 +32,7 @@ def largest(table, catalogs, name, unit):
     if not len(rows):
         return answer
     part = take(table, rows)
-    unit, limit = unit[rows], part["limit_bytes"]
+    unit = unit[rows]
     low, high = np.zeros(len(rows)), np.full(len(rows), LARGEST[name])
     if name == "sequence_tokens":
         high = np.minimum(high, part["longest_sequence_tokens"])
@@ -39,31 +41,31 @@ def largest(table, catalogs, name, unit):
     probe = np.clip(np.floor(part[name] / unit), 1, high - 1)
     todo = np.arange(len(rows))
     for turn in range(80):
-        used = peak_with(take(part, todo), catalogs, name, probe[todo] * unit[todo])
-        fits = used <= limit[todo]
-        low[todo], at_low[todo] = np.where(fits, probe[todo], low[todo]), np.where(fits, used, at_low[todo])
-        high[todo], at_high[todo] = np.where(fits, high[todo], probe[todo]), np.where(fits, at_high[todo], used)
+        excess = excess_with(take(part, todo), catalogs, name, probe[todo] * unit[todo])
+        fits = excess <= 0
+        low[todo], at_low[todo] = np.where(fits, probe[todo], low[todo]), np.where(fits, excess, at_low[todo])
+        high[todo], at_high[todo] = np.where(fits, high[todo], probe[todo]), np.where(fits, at_high[todo], excess)
         todo = todo[(high - low)[todo] > 1]
         if not len(todo):
             break
-        probe[todo] = next_probe(low[todo], high[todo], at_low[todo], at_high[todo], limit[todo], turn)
+        probe[todo] = next_probe(low[todo], high[todo], at_low[todo], at_high[todo], turn)
     answer[rows] = low * unit
     return answer
 
 
-def next_probe(low, high, at_low, at_high, limit, turn):
-    """Inside the bracket: where a line through both ends meets the limit, one beyond it on every other turn; doubling and halving otherwise."""
+def next_probe(low, high, at_low, at_high, turn):
+    """Inside the bracket: where a line through both ends meets zero, one beyond it on every other turn; doubling and halving otherwise."""
     both = ~np.isnan(at_low) & ~np.isnan(at_high)
     slope = np.where(both, (at_high - at_low) / (high - low), np.nan)
-    line = low + np.floor((limit - at_low) / np.where(slope > 0, slope, np.nan)) + turn % 2
+    line = low + np.floor(-at_low / np.where(slope > 0, slope, np.nan)) + turn % 2
     middle = np.floor((low + high) / 2)
     grown = np.where(np.isnan(at_high), np.minimum(np.maximum(low * 4, 1), high - 1), np.where(np.isnan(at_low), np.floor(high / 4), middle))
     guess = np.where(np.isnan(line) | (turn % 5 == 4), np.where(both, middle, grown), line)
     return np.clip(guess, low + 1, high - 1)
 
 
-def peak_with(table, catalogs, name, values):
-    """Allocated peak with one column replaced; what follows the sequence by default follows it here."""
+def excess_with(table, catalogs, name, values):
+    """Bytes beyond what the card, or for offloading the CPU, holds with one column replaced; what follows the sequence follows it."""
     from calc.estimate import memory_columns
     from calc.scenarios import SAME_AS_SEQUENCE
 
@@ -72,4 +74,6 @@ def peak_with(table, catalogs, name, values):
         for other in SAME_AS_SEQUENCE:
             table[other] = np.where(table[other] == table[name], values, np.minimum(table[other], values))
     table[name] = values
-    return memory_columns(table, catalogs)["allocated_peak_bytes"]
+    found = memory_columns(table, catalogs)
+    host = host_memory_needed_bytes(found["offloaded_bytes"], table["gpus"], table["instance_gpus"])
+    return np.fmax(found["allocated_peak_bytes"] - table["limit_bytes"], host - HOST_RATIO * table["instance_memory_bytes"])

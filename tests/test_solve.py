@@ -31,7 +31,8 @@ def test_the_answer_lives_and_one_more_does_not(row, card):
             assert one(**{**row, name: answer})["fits"] in ("yes", "tight")
         if answer < LARGEST[name] // step * step:
             beyond = estimate({**row, name: answer + step}, catalogs(), solve=False)
-            assert beyond["fits"] == "no" or "learned positions" in beyond["problem"]
+            ended = "learned positions" in beyond["problem"] or "CPU memory" in beyond["problem"]
+            assert beyond["fits"] == "no" or ended
 
 
 def test_answers_of_a_table_are_those_of_its_rows():
@@ -81,6 +82,15 @@ def test_what_follows_the_sequence_follows_it_while_solving():
 
 def test_learned_positions_bound_the_sequence():
     assert one(model="gpt2", gpu="h100-80gb-sxm", work="inference")["max_sequence_tokens"] == 1024
+
+
+def test_what_the_cpu_holds_of_offloaded_activations_bounds_the_batch():
+    scenario = {"model": "llama-3.1-8b", "offload": "activations", "precision": "bf16", "loss": "fused"}
+    row = one(**scenario, instance="p5.4xlarge")
+    card = one(**scenario, gpu="h100-80gb-sxm")
+    beyond = estimate({**scenario, "instance": "p5.4xlarge", "batch": row["max_batch"] + 1}, catalogs(), solve=False)
+    assert 0 < row["max_batch"] < card["max_batch"]
+    assert beyond["problem"].startswith("Offloading takes ")
 
 
 def test_where_memory_stops_growing_the_answer_is_the_largest_that_is_looked_at():
