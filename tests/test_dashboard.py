@@ -236,3 +236,20 @@ def test_a_closed_group_of_fields_keeps_what_was_chosen_in_it():
     app.run()
     assert app.session_state["batch"] == 4
     assert address(app)["batch"] == ["4"]
+
+
+def test_a_model_with_learned_positions_is_answered_at_the_length_it_has():
+    app = opened()
+    app.selectbox(key="model").set_value("gpt2").run()
+    assert title(app).startswith("GPT-2")
+    assert "cannot" not in title(app)
+    assert "learned positions for 1,024 tokens" in said(app)
+    app.selectbox(key="model").set_value("llama-3.1-8b").run()
+    assert app.session_state["sequence_tokens"] == 4096
+    assert "learned positions" not in said(app)
+
+
+def test_a_model_that_is_not_covered_says_why():
+    app = opened(model="qwen3.5-27b")
+    assert "cannot be estimated" in title(app)
+    assert "linear attention" in said(app)

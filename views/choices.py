@@ -5,6 +5,7 @@ import streamlit as st
 import calc
 from calc import link
 from calc.hf_config import ConfigError
+from calc.joins import longest_sequence_tokens
 from calc.scenarios import DEFAULTS
 from views import beside
 
@@ -118,6 +119,7 @@ def settle(catalogs):
     if state["model"] not in catalogs.models.index:
         notes.append(f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used.")
         state["model"] = FIRST_VISIT["model"]
+    notes += _fit_sequence(catalogs)
     asked = {name: list(state[name]) for name in LISTS}
     precisions = possible_precisions(catalogs, state["work"], state["tuning"])
     default = "bf16" if state["work"] == "inference" or state["tuning"] == "lora" else "bf16-mixed"
@@ -148,6 +150,17 @@ def _restore():
             if state.get(name) in (None, ""):
                 state[name] = state.get(f"last_{name}", first)
             state[f"last_{name}"] = state[name]
+
+
+def _fit_sequence(catalogs):
+    """A model with learned positions gets no longer a sequence than it has; the next model gets back what was asked."""
+    state = st.session_state
+    asked, given = state.get("shortened", (0, 0))
+    asked = asked if state["sequence_tokens"] == given else state["sequence_tokens"]
+    given = int(min(asked, longest_sequence_tokens(catalogs)[catalogs.models.index.get_loc(state["model"])]))
+    state["sequence_tokens"], state["shortened"] = given, (asked, given) if given < asked else (0, 0)
+    name = catalogs.models.at[state["model"], "name"]
+    return [f"{name} has learned positions for {given:,} tokens: {given:,} are used, not {asked:,}."] * (given < asked)
 
 
 def _keep(name, possible, default):

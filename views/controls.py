@@ -17,9 +17,7 @@ def sidebar(catalogs):
     """Draw the whole sidebar."""
     state = st.session_state
     with st.sidebar:
-        st.segmented_control(
-            "Work", list(WORK), format_func=WORK.get, key="work", required=True, width="stretch", **SESSION
-        )
+        st.segmented_control("Work", list(WORK), format_func=WORK.get, key="work", required=True, width="stretch", **SESSION)
         trains = state["work"] == "training"
         _model(catalogs)
         if trains:
@@ -51,7 +49,7 @@ def complaints():
     """What the link asked for and did not get, until it is dismissed; and what had to give way in this run."""
     state = st.session_state
     for sentence in state["notes"]:
-        st.warning(plain(sentence))
+        st.info(plain(sentence), icon=":material/info:")
     if state["link_complaints"]:
         st.warning(
             plain("\n".join(f"- {sentence}" for sentence in state["link_complaints"])),
@@ -62,16 +60,15 @@ def complaints():
 
 
 def _model(catalogs):
-    names = dict(zip(catalogs.models.index, catalogs.models["name"], strict=True))
+    rows = zip(catalogs.models.index, catalogs.models["name"], catalogs.models["refused"], strict=True)
+    names = {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
     st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key="model", **SESSION)
     model_form.add_a_model()
 
 
 def _compared(catalogs, trains):
     """What may be chosen several times at once: choosing two compares them."""
-    possible = choices.possible_precisions(
-        catalogs, st.session_state["work"], st.session_state["tuning"] if trains else "full"
-    )
+    possible = choices.possible_precisions(catalogs, st.session_state["work"], st.session_state["tuning"] if trains else "full")
     order = {name: place for place, name in enumerate(PRECISION_ORDER)}
     _pills(
         "Precision",
@@ -91,11 +88,7 @@ def _compared(catalogs, trains):
     else:
         _pills(
             "KV cache",
-            [
-                each
-                for each in choices.KV_FORMATS
-                if each not in ("bf16", "fp16") or each in st.session_state["kv_precision"]
-            ],
+            [each for each in choices.KV_FORMATS if each not in ("bf16", "fp16") or each in st.session_state["kv_precision"]],
             "kv_precision",
             lambda each: each or "16-bit",
             "The format of keys and values.",
@@ -121,9 +114,7 @@ def _place(catalogs):
     sold = catalogs.instances
     rows = zip(sold.index, sold["gpus"], sold["gpu"], strict=True)
     words = {instance: f"{instance} · {gpus:.0f} × {card_name(gpu, catalogs)}" for instance, gpus, gpu in rows}
-    st.multiselect(
-        "Instances", list(sold.index), format_func=words.get, key="instance", placeholder="All of them", **SESSION
-    )
+    st.multiselect("Instances", list(sold.index), format_func=words.get, key="instance", placeholder="All of them", **SESSION)
     if not st.session_state["instance"]:
         st.selectbox(
             "Card",
@@ -133,15 +124,11 @@ def _place(catalogs):
             **SESSION,
         )
     region(catalogs)
-    st.segmented_control(
-        "Price", list(MARKETS), format_func=MARKETS.get, key="market", required=True, width="stretch", **SESSION
-    )
+    st.segmented_control("Price", list(MARKETS), format_func=MARKETS.get, key="market", required=True, width="stretch", **SESSION)
     st.segmented_control("Per", ["hour", "day", "month"], key="period", required=True, width="stretch", **SESSION)
 
 
 def region(catalogs):
     """The region, shared by the pages."""
     names = catalogs.regions["name"]
-    st.selectbox(
-        "Region", list(names.index), format_func=lambda each: f"{each} · {names[each]}", key="region", **SESSION
-    )
+    st.selectbox("Region", list(names.index), format_func=lambda each: f"{each} · {names[each]}", key="region", **SESSION)
