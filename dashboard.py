@@ -12,6 +12,7 @@ PAGES = [
     for file, title, icon, help_text in (
         ("plan", "Plan", "space_dashboard", "A model and a way to run it: memory, fit and price"),
         ("search", "Search", "search", "Every allowed way to do it: the cheapest, the fastest, and why"),
+        ("cost", "Run and month", "payments", "The bill in all: a run with spot's interruptions, or a month"),
         ("instances", "Instances", "dns", "Instances and regions side by side"),
         ("method", "Method", "functions", "Every formula with its numbers put in"),
         ("accuracy", "Accuracy", "target", "How often the range held, and where it did not"),

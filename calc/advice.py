@@ -13,7 +13,7 @@ from calc.quality import in_words, quality
 from calc.scenarios import inputs_by_name
 
 SERVED_IN = ("fp8", "int8", "awq-4bit")
-PLACES = ("instance", "region", "gpus")
+MOST_OF_A_KIND = {"instance": 3, "region": 2, "gpus": 2, "tuning": 2, "market": 1}
 PAIRS_NAMED = 2
 WORTH_RATIO, WORTH_GIB = 0.01, 0.5  # a change that saves less of the work's cost, and of memory, is not named
 
@@ -70,12 +70,12 @@ def _regions(now, catalogs):
     return [region for region in sorted(regions) if f"{now['instance']}|{region}" in keys] if now["instance"] else []
 
 
-def advise(scenario, catalogs, market="on-demand", most_places=3):
+def advise(scenario, catalogs, market="on-demand"):
     """Changes of a scenario that hold, the most useful first, with the columns to `set`; the best few of each kind.
 
     If the scenario holds, what saves most of the cost of its work comes first; else what makes it fit, cheapest first,
-    and where no single change does, the cheapest pairs. USD per hour are those of the market; spot's slowdown and cost
-    of work include its interruptions.
+    and the two cheapest pairs where they cost less an hour than any single change. USD per hour are those of the market;
+    spot's slowdown and cost of work include its interruptions.
     """
     now = estimate(dict(scenario), catalogs, solve=False)
     held = now["fits"] in HOLDS and now["problem"] == ""
@@ -89,10 +89,10 @@ def advise(scenario, catalogs, market="on-demand", most_places=3):
         sound = sound[useful].sort_values(["saved_work_ratio", "saved_gib"], ascending=False, kind="stable")
     else:
         sound = sound[sound["kind"] != "market"]
-        if not len(sound):
-            return pairs(now, changes, catalogs, market)
-        sound = sound.sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
-    few = np.where(sound["kind"].isin(PLACES), most_places, len(sound))
+        both = pairs(now, changes, catalogs, market)
+        cheaper = both[~(both["usd_per_hour"] >= sound["usd_per_hour"].min())]
+        sound = pd.concat([cheaper, sound.sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")])
+    few = sound["kind"].map(MOST_OF_A_KIND).fillna(len(sound))
     return sound[sound.groupby("kind").cumcount() < few].reset_index(drop=True)
 
 
@@ -102,10 +102,9 @@ def pairs(now, changes, catalogs, market):
     places = [change for change in changes if "instance" in change]
     both = [*combinations(settings, 2), *((setting, place) for setting in settings for place in places)]
     merged = [first | second for first, second in both if not set(first) & set(second)]
-    if not merged:
-        return _tried(now, changes[:1], catalogs, market)[:0]
     table = _tried(now, merged, catalogs, market)
-    return table[table["holds"]].sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable").head(PAIRS_NAMED)
+    held = table[table["holds"]].sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
+    return held.head(PAIRS_NAMED).assign(kind="pair").reset_index(drop=True)
 
 
 def _tried(now, changes, catalogs, market):

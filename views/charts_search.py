@@ -46,8 +46,8 @@ def cost_against_time(ink, time_title, usd_title):
 
 @once
 def cost_over_tokens(ink):
-    """Reads tokens, usd, market, now. What the run costs at other lengths; the point is the plan."""
-    x = _log(alt.X("tokens:Q"), ink, "tokens of the run, log scale", "~s")
+    """Reads tokens, tokens_text, usd, hours, market, now. What the run costs at other lengths; the point is the plan."""
+    x = _log(alt.X("tokens:Q"), ink, "billion tokens of the run, log scale", "~g")
     y = _log(alt.Y("usd:Q"), ink, "USD for the run, log scale", DOLLARS)
     colour = (
         alt.Color("market:N", title=None)
@@ -56,7 +56,7 @@ def cost_over_tokens(ink):
     )
     tooltip = [
         alt.Tooltip("market:N", title="Market"),
-        alt.Tooltip("tokens:Q", title="Tokens", format=".3~s"),
+        alt.Tooltip("tokens_text:N", title="Tokens"),
         alt.Tooltip("usd:Q", title="USD for the run", format="$,.2f"),
         alt.Tooltip("hours:Q", title="Hours", format=THREE),
     ]
@@ -66,19 +66,23 @@ def cost_over_tokens(ink):
         .mark_point(filled=True, size=POINT, opacity=1)
         .encode(x=x, y=y, color=colour, tooltip=tooltip)
     )
-    names = (
-        ROWS.transform_filter(alt.datum.now)
-        .mark_text(align="right", dx=-9, dy=-9, color=ink.text, fontSize=12)
-        .encode(x=x, y=y, text=alt.Text("usd:Q", format="$,.3~s"))
-    )
-    return finished(alt.layer(lines, points, names), "Cost over the tokens of the run", ink, height=320)
+    names = [
+        ROWS.transform_filter(f"datum.now && {test}")
+        .mark_text(align=align, dx=dx, dy=dy, color=ink.text, fontSize=12)
+        .encode(x=x, y=y, text=alt.Text("usd:Q", format=DOLLARS))
+        for test, align, dx, dy in (
+            ("datum.market == 'on demand'", "right", -9, -8),
+            ("datum.market != 'on demand'", "left", 9, 9),
+        )
+    ]
+    return finished(alt.layer(lines, points, *names), "Cost over the tokens of the run", ink, height=360)
 
 
 @once
 def cost_over_concurrency(ink):
     """Reads sequences, usd, milliseconds, verdict, name. A million generated tokens as more are served at once."""
     x = alt.X("sequences:Q", **_doublings(ink))
-    y = _log(alt.Y("usd:Q"), ink, "USD per million output tokens, log scale", DOLLARS)
+    y = _log(alt.Y("usd:Q"), ink, "USD per million output tokens", DOLLARS)
     tooltip = [
         alt.Tooltip("sequences:Q", title="Sequences at once", format="d"),
         alt.Tooltip("usd:Q", title="USD per million output tokens", format="$,.3~r"),
@@ -98,10 +102,10 @@ def cost_over_concurrency(ink):
         ),
     )
     names = ROWS.mark_text(dy=-12, color=ink.text, fontSize=11).encode(x=x, y=y, text="name:N")
-    return finished(alt.layer(line, points, names), "Cost over sequences served at once", ink, height=320)
+    return finished(alt.layer(line, points, names), "Cost over sequences served at once, log scales", ink, height=360)
 
 
 def _doublings(ink):
     counts = [2**power for power in range(11)]
-    axis = quantity_axis(ink, "sequences at once on a replica, log-2 scale", "d", values=counts)
+    axis = quantity_axis(ink, "sequences at once on a replica", "d", values=counts)
     return {"scale": alt.Scale(type="log", base=2, nice=False, padding=14), "axis": axis}

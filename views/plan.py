@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from calc import chart_tables, plan
-from views import choices, comparisons, controls, data, tables, words
+from views import advice, choices, comparisons, controls, data, tables, words
 from views.look import INKS, components_of, plain
 
 BARS, POINTS = 16, 200
@@ -47,6 +47,7 @@ else:
     with right:
         alt = words.cost_alt(answer, period)
         comparisons.cost_points(ranked.head(POINTS), names[:POINTS], ink, words.usd_title(market, period), alt)
+advice.panel(best, catalogs, market)
 comparisons.tabs(evaluate, ranked, best, catalogs, ink, components, market, period)
 with st.container(horizontal=True):
     st.download_button(
