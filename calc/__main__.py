@@ -15,7 +15,8 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m calc", description="Estimate GPU memory and AWS cost of every scenario of a CSV.")
     parser.add_argument("scenarios", nargs="?", default="-", help="CSV of scenarios; - or none: standard input")
     parser.add_argument("-o", "--output", default="-", help="CSV to write; none: standard output")
-    parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help="a Hugging Face config.json, or a folder of them")
+    config = "a Hugging Face config.json, or a folder of them"
+    parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
     options = parser.parse_args(arguments)
     try:
         catalogs = add_models(load_catalogs(), dict(_configs(options.model_config))) if options.model_config else load_catalogs()

@@ -14,17 +14,24 @@ SIZES = (
     "shared_source_scores", "one",
 )  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
 FORMATS = ("bf16", "fp32", "amp")
-CASES = ("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "eager")
-FALLBACKS = {"sdpa": ("eager",), "sdpa-grouped": ("sdpa", "eager"), "sdpa-window": ("sdpa", "eager"), "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"), "eager": ()}
+CASES = ("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "sdpa-window-equal", "eager")
+FALLBACKS = {  # a case that a kind of block does not tell apart is read from the next
+    "sdpa": ("eager",), "sdpa-grouped": ("sdpa", "eager"), "sdpa-window": ("sdpa", "eager"), "eager": (),
+    "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"), "sdpa-window-equal": ("sdpa-window", "sdpa", "eager"),
+}
 VECTORS = ("saved", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
 HIDDEN = [SIZES.index(name) for name in ("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "one")]
 ATTENTION_CORE = [SIZES.index(name) for name in (
-    "heads", "scores", "mask", "scores_dropout", "source_scores", "source_scores_dropout", "shared_mask", "shared_scores", "shared_source_scores")]
+    "heads", "scores", "mask", "scores_dropout", "source_scores", "source_scores_dropout", "shared_mask", "shared_scores",
+    "shared_source_scores")]
 
 # A compiled block keeps the inputs and outputs of its matrix products and computes again what is element-wise
 # (torch.compile's partitioner, Inductor 2.x); per token, 16 bits.
-COMPILED = {"hidden": 5, "query": 4, "key": 4, "ffn": 5, "heads": 4, "routed_hidden": 4, "routed_ffn": 5, "shared_ffn": 5, "latent": 4, "query_latent": 4}
+COMPILED = {
+    "hidden": 5, "query": 4, "key": 4, "ffn": 5, "heads": 4, "routed_hidden": 4, "routed_ffn": 5, "shared_ffn": 5, "latent": 4,
+    "query_latent": 4,
+}
 
 
 def kind_numbers(catalogs, kinds):
@@ -49,7 +56,8 @@ def coefficient_tables(catalogs):
                     if form.get(name) is not None:
                         tables[name][number, f, c] = vector(form[name])
                 for name in MOMENTS:
-                    for m, moment in enumerate(form.get(name) or form.get("backward", ()) if name == "recomputed" else form.get(name) or ()):
+                    instead = form.get("backward") if name == "recomputed" else None
+                    for m, moment in enumerate(form.get(name) or instead or ()):
                         tables[name][number, f, c, m] = vector(moment)
     return tables
 
@@ -59,14 +67,20 @@ def vector(coefficients):
     return np.array([float(coefficients.get(name, 0)) for name in SIZES])
 
 
-def attention_case(attention, stack_sequence, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window):
+def attention_case(
+    attention, stack_sequence, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window,
+):
     """Which attention kernel runs, as a column of the coefficient tables.
 
     A sliding window that the sequence reaches builds a mask, and a mask leaves the flash kernel.
     """
     masked = (stack_sequence >= stack_window_tokens) & (implementation_masks_window > 0)
     grouped = stack_kv_heads < stack_heads
-    window = np.where(stack_kv_heads == 1, CASES.index("sdpa-window-multiquery"), CASES.index("sdpa-window"))
+    window = np.select(
+        [stack_kv_heads == 1, stack_kv_heads == stack_heads],
+        [CASES.index("sdpa-window-multiquery"), CASES.index("sdpa-window-equal")],
+        CASES.index("sdpa-window"),
+    )
     plain = np.where(masked, window, np.where(grouped, CASES.index("sdpa-grouped"), CASES.index("sdpa")))
     return np.where(attention == "eager", CASES.index("eager"), plain)
 
@@ -111,7 +125,8 @@ def block_columns(table, catalogs):
     sizes = table["stack_sizes"]
     adapts = table["adapts"]
     norms = 4 * table["rms_norms"] * table["stack_hidden"] * table["implementation_fuses_norms"]
-    trained = divided(tables["saved"][at], sizes, table) - norms / np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
+    split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
+    trained = divided(tables["saved"][at], sizes, table) - norms / split
     frozen = divided(tables["frozen"][at], sizes, table) if adapts.any() else trained
     inputs = table["kept_input_bytes_each"] * (2 * table["stack_hidden"] + table["stack_ffn_width"])
     saved = np.where(adapts > 0, frozen + table["stack_adapter_saved_bytes_per_token"] + inputs, trained)

@@ -1,16 +1,22 @@
-"""The glossary: every column that goes in or comes out, once. A quantity has a label, a unit, a meaning and a display format."""
+"""The glossary: every column that goes in or comes out, once. A quantity has a label, a unit, a meaning and a display
+format."""
 
 from dataclasses import dataclass
 
 GIB = 2**30
 COMPONENTS = (
-    "weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "logits_bytes", "kv_cache_bytes", "working_bytes", "overhead_bytes",
+    "weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "logits_bytes", "kv_cache_bytes",
+    "working_bytes", "overhead_bytes",
 )
+
+
+FORMATS = {"B": "bytes", "USD": "usd", "USD/h": "usd", "h": "hours", "s": "seconds", "text": "text", "": "count"}
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One column: its label on the screen, its unit (empty for words and counts), what it means, and how it is printed."""
+    """One column: its label on the screen, its unit (empty for words and counts), what it means, and how it is
+    printed."""
 
     name: str
     label: str
@@ -20,7 +26,7 @@ class Quantity:
     @property
     def format(self):
         """bytes, usd, hours, count or text: how the column is printed."""
-        return {"B": "bytes", "USD": "usd", "USD/h": "usd", "h": "hours", "s": "seconds", "text": "text", "": "count"}.get(self.unit, "number")
+        return FORMATS.get(self.unit, "number")
 
 
 _TEXT = """

@@ -22,7 +22,8 @@ def derive_before_blocks(table):
 
 def derive_widths(table):
     """Widths of gathered weights and the step's temporaries, once the layout and the stage are known."""
-    table["gathered_bytes_each"] = np.where(table["matrix_bytes_each"] < 2, table["matrix_bytes_each"], np.maximum(table["compute_bytes_each"], 2.0))
+    stored, computed = table["matrix_bytes_each"], np.maximum(table["compute_bytes_each"], 2.0)
+    table["gathered_bytes_each"] = np.where(stored < 2, stored, computed)
     table["head_elements_here"] = table["head_matrix_parameters"] / table["vocabulary_split"]
     trained_blocks = np.maximum(table["blocks_parameters_here"], 1)
     table["trained_ratio"] = np.where(table["adapts"] > 0, table["adapter_parameters_here"] / trained_blocks, 1.0)

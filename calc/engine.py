@@ -38,7 +38,10 @@ def sampler_bytes(engine_sequences, outputs, engine_batched_tokens, hidden):
     return engine_sequences * outputs * (2 + SAMPLER_BYTES_EACH) + 2 * 2 * hidden * engine_batched_tokens
 
 
-def engine_forward_bytes(engine_batched_tokens, hidden, stack_ffn_width, stack_expert_ffn_width, stack_experts_per_token, stack_shared_ffn_width, tensor_parallel):
+def engine_forward_bytes(
+    engine_batched_tokens, hidden, stack_ffn_width, stack_expert_ffn_width, stack_experts_per_token,
+    stack_shared_ffn_width, tensor_parallel,
+):
     """A forward pass of the profile: three hidden states and three inner ones per token. [B]"""
     inner = np.max(np.maximum(stack_ffn_width, stack_expert_ffn_width * stack_experts_per_token + stack_shared_ffn_width), axis=0)
     return engine_batched_tokens * 2 * (3 * hidden + 3 * inner / tensor_parallel)

@@ -56,7 +56,7 @@ def scenario_results(frame, catalogs, solve=True):
     """Input and result columns of a table of scenarios as a dict, and the joined table that they came from."""
     from calc.solve import SOLVED, solve_columns
 
-    inputs, table, problems = prepare(frame, catalogs)
+    _, table, problems = prepare(frame, catalogs)
     results = memory_columns(table, catalogs)
     table.update(results)
     uncovered = np.isnan(results["allocated_peak_bytes"])
@@ -96,7 +96,8 @@ def phases_table(scenario, catalogs):
         ranked = [(total, parts) for (name, parts), total in zip(*pairs, strict=True) if name == phase]
         if ranked:
             largest = max(ranked, key=lambda pair: pair[0])[1]
-            rows += [{"phase": phase, "component": name, "bytes": float(np.broadcast_to(largest.get(name, 0.0), 1)[0])} for name in phases.PARTS]
+            parts = {name: float(np.broadcast_to(largest.get(name, 0.0), 1)[0]) for name in phases.PARTS}
+            rows += [{"phase": phase, "component": name, "bytes": value} for name, value in parts.items()]
     return pd.DataFrame(rows)
 
 
@@ -104,11 +105,13 @@ def _not_covered(table, row, catalogs):
     kinds = [*catalogs.blocks, "an unknown kind"]
     kind = kinds[int(table["stack_kind"][0, row])]
     how = " with LoRA" if table["adapts"][row] else ""
-    return f"Blocks of kind {kind} were not measured in precision {table['precision'][row]} with attention {table['attention'][row]} and recompute {table['recompute'][row]}{how}; choose another precision, attention or recompute."
+    chosen = ", ".join(f"{name} {table[name][row]}" for name in ("precision", "attention", "recompute"))
+    return f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, attention or recompute."
 
 
 def memory_columns(table, catalogs):
-    """Memory results of every row: training rows and serving rows each by their own phases, and the fuller end of a pipeline."""
+    """Memory results of every row: training rows and serving rows each by their own phases, and the fuller end of a
+    pipeline."""
     rows = table["rows"]
     out = {}
     for training in (True, False):
@@ -127,7 +130,10 @@ def memory_columns(table, catalogs):
 def take(table, chosen):
     """The chosen rows of a table of columns and stack columns."""
     rows = table["rows"]
-    picked = {name: values[..., chosen] if isinstance(values, np.ndarray) and values.ndim and values.shape[-1] == rows else values for name, values in table.items()}
+    def per_row(values):
+        return isinstance(values, np.ndarray) and values.ndim and values.shape[-1] == rows
+
+    picked = {name: values[..., chosen] if per_row(values) else values for name, values in table.items()}
     return picked | {"rows": len(chosen)}
 
 
@@ -181,7 +187,8 @@ def memory_here(layout, training, holds_embedding, holds_head):
     evaluate_all((trained_parameters, memory.offloaded_bytes), table)
     result = {name: np.broadcast_to(table[name], table["rows"]).astype(float) for name in COUNTS} | breakdown
     result["allocated_peak_bytes"] = sum(breakdown.values())
-    result["saved_activations_bytes"] = np.broadcast_to(table["saved_activations_bytes"], table["rows"]) if training else np.full(table["rows"], np.nan)
+    saved = table["saved_activations_bytes"] if training else np.nan
+    result["saved_activations_bytes"] = np.broadcast_to(saved, table["rows"]).astype(float)
     table["allocated_peak_bytes"] = result["allocated_peak_bytes"]
     evaluate_all(overhead.OVERHEAD, table)
     for name in ("overhead_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes"):
@@ -201,7 +208,7 @@ def table_here(layout, training, holds_embedding, holds_head):
     evaluate_all(memory.RESIDENT, table)
     if training:
         evaluate_all(memory.TRAINING, table)
-        table["dequantized_bytes"] = memory.dequantized_bytes(table["dequantized_bytes_each"], table["stack_largest_linear"], table["tensor_parallel"])
+        evaluate_all((memory.dequantized_bytes,), table)
         evaluate_all(phases.BUFFERS, table)
         table["graphs_bytes"] = np.zeros_like(table["weights_bytes"])
     else:
@@ -211,7 +218,10 @@ def table_here(layout, training, holds_embedding, holds_head):
     return table
 
 
-def trained_parameters(trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width, adapts_experts):
+def trained_parameters(
+    trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width,
+    adapts_experts,
+):
     """Trained parameters of the whole model; all-linear also adapts linear layers outside the blocks."""
     outside = adapts_experts * lora_rank * outside_adapter_width
     return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)

@@ -17,7 +17,8 @@ def to_csv(frame):
 
 
 def write_csv(frame, stream):
-    """Write a table: whole numbers without a point, others as short as they read back the same, nothing where there is nothing."""
+    """Write a table: whole numbers without a point, others as short as they read back the same, nothing where there
+    is nothing."""
     plain = frame.copy()
     for name in plain.columns:
         if plain[name].dtype.kind in "fO":
@@ -55,21 +56,29 @@ def read_csv(stream, name="the file"):
     if "\x00" in content:
         raise TableError(f"{name} is not text (it holds zero bytes); save it as CSV UTF-8.")
     if not content.strip():
-        raise TableError(f"{name} is empty; give it a first line of column names, 'model' among them, and a row per scenario.")
+        raise TableError(
+            f"{name} is empty; give it a first line of column names, 'model' among them, and a row per scenario."
+        )
     try:
         table = pd.read_csv(io.StringIO(content), header=None, dtype=str, keep_default_na=False, skipinitialspace=True)
     except pd.errors.ParserError as error:
         reason = str(error).strip().rstrip(".").split("C error: ")[-1]
-        raise TableError(f"{name} is not a CSV table ({reason}); give every row as many cells as the first line.") from None
+        raise TableError(
+            f"{name} is not a CSV table ({reason}); give every row as many cells as the first line."
+        ) from None
     names = [str(cell).strip() or f"unnamed {number}" for number, cell in enumerate(table.iloc[0], start=1)]
     table = table.iloc[1:].set_axis(names, axis="columns").reset_index(drop=True)
     if "model" not in table.columns:
-        raise TableError(f"{name} has no column 'model' (its columns: {quoted(', '.join(table.columns[:6]))}); the first line must name the columns, separated by commas.")
+        raise TableError(
+            f"{name} has no column 'model' (its columns: {quoted(', '.join(table.columns[:6]))}); the first line "
+            "must name the columns, separated by commas."
+        )
     return table
 
 
 def from_csv(content, name="the file"):
-    """The scenario columns of a CSV that this product or a person wrote, and what was left unread; raises TableError."""
+    """The scenario columns of a CSV that this product or a person wrote, and what was left unread; raises
+    TableError."""
     table = read_csv(content, name)
     inputs = [name for name in inputs_by_name() if name in table.columns]
     unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not column.endswith("_gib")]

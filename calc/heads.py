@@ -6,7 +6,7 @@ import numpy as np
 
 from calc.blocks import CASES, FORMATS, SIZES, vector
 
-
+WINDOWED = [CASES.index(name) for name in CASES if name.startswith("sdpa-window")]
 OUTSIDE = ("hidden", "hidden_dropout", "source_hidden", "shared_scores", "one")
 
 
@@ -38,7 +38,8 @@ def head_columns(table, catalogs):
     frozen = (table["adapts"] > 0).astype(int)
     coefficient = {name: outside[frozen, *at][:, SIZES.index(name)] for name in OUTSIDE}
     split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
-    tokens = table["batch"] * np.where(table["has_source"] > 0, table["decoder_tokens"], table["sequence_tokens"]) / table["context_parallel"]
+    length = np.where(table["has_source"] > 0, table["decoder_tokens"], table["sequence_tokens"])
+    tokens = table["batch"] * length / table["context_parallel"]
     rotary = np.isinf(table["longest_sequence_tokens"]) & (table["model_kind"] == "decoder")
     positions = 4 * table["head_dim"] * table["sequence_tokens"] / table["context_parallel"] * rotary
     shared = positions + mask_bytes(table)
@@ -52,14 +53,15 @@ def head_columns(table, catalogs):
 
 
 def mask_bytes(table):
-    """One mask for all full blocks and one for all sliding ones: of the hidden states' width with eager attention, a byte where a sliding window is reached. [B]"""
+    """One mask for all full blocks and one for all sliding ones: of the hidden states' width with eager attention, a
+    byte where a sliding window is reached. [B]"""
     case, present = table["stack_attention_case"], table["stack_layers"] > 0
     scored = (case == CASES.index("eager")) & present
     slides = np.isfinite(table["stack_window_tokens"])
     eager = np.any(scored & slides, axis=0) * 1 + np.any(scored & ~slides, axis=0)
-    windowed = np.any(((case == CASES.index("sdpa-window")) | (case == CASES.index("sdpa-window-multiquery"))) & present, axis=0)
-    width = np.where(eager > 0, eager * np.where(table["activation_format"] == 0, 2.0, 4.0), windowed * 1.0) * (table["model_kind"] == "decoder")
-    return width * table["batch"] * table["sequence_tokens"] ** 2 / table["context_parallel"]
+    windowed = np.any(np.isin(case, WINDOWED) & present, axis=0)
+    width = np.where(eager > 0, eager * np.where(table["activation_format"] == 0, 2.0, 4.0), windowed * 1.0)
+    return (table["model_kind"] == "decoder") * width * table["batch"] * table["sequence_tokens"] ** 2 / table["context_parallel"]
 
 
 def inference_columns(table):

@@ -18,7 +18,8 @@ TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 
 MODEL_COLUMNS = (
     "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "parameters", "active_parameters", "embedding_parameters",
-    "head_parameters", "tied", "outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout",
+    "head_parameters", "tied", "outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens",
+    "hidden_dropout", "attention_dropout",
 )
 STACK_COLUMNS = (
     "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads", "window_tokens", "experts",
@@ -54,7 +55,9 @@ def join(inputs, catalogs, problems):
 def columns_of(catalogs, name, wanted):
     """Columns of one catalog as a matrix of float64 (its last row NaN, for 'none'), made once."""
     frame = getattr(catalogs, name)
-    columns = [frame[column].to_numpy(dtype=float, na_value=np.nan) if column in frame else np.full(len(frame), np.nan) for column in wanted]
+    columns = [
+        frame[column].to_numpy(dtype=float, na_value=np.nan) if column in frame else np.full(len(frame), np.nan) for column in wanted
+    ]
     return np.vstack([np.column_stack(columns), np.full(len(wanted), np.nan)])
 
 
@@ -77,7 +80,12 @@ def _find(catalogs, name, ids, problems, column, optional=False):
     at = known.get_indexer(ids)
     missing = (at < 0) & (ids != "")
     offers = {word: _nearest(word, known) or ", ".join(known[:6]) for word in set(ids[missing])}
-    problems.add(missing, lambda row: f"{column} '{quoted(ids[row])}' is not in the catalog; choose one such as {offers[ids[row]]}.")
+    problems.add(
+        missing,
+        lambda row: (
+            f"{column} '{quoted(ids[row])}' is not in the catalog; choose one such as {offers[ids[row]]}."
+        ),
+    )
     return at if optional else np.maximum(at, 0)
 
 
@@ -130,7 +138,8 @@ def rms_norms(catalogs):
 
 @cache
 def stack_rows(catalogs):
-    """Where each model's stacks begin in the stack table and how many there are; each stack's side and kind of block."""
+    """Where each model's stacks begin in the stack table and how many there are; each stack's side and kind of
+    block."""
     models, stacks = catalogs.models, catalogs.stacks
     owner = models.index.get_indexer(stacks["model"])
     depth = np.bincount(owner, minlength=len(models))
@@ -151,19 +160,44 @@ def _join_choices(table, catalogs, problems):
     table["trains"] = trains.astype(float)
     table["adapts"] = (trains & adapts).astype(float)
     table["precision_format"] = np.array([FORMATS.index(word) for word in precisions["format"]])[at["precision"]]
-    allowed = np.where(trains, np.where(adapts, precisions["adapts"].to_numpy()[at["precision"]], precisions["trains"].to_numpy()[at["precision"]]),
-                       precisions["serves"].to_numpy()[at["precision"]]).astype(bool)
-    problems.add(~allowed & trains & ~adapts, lambda row: f"precision {table['precision'][row]} cannot train all weights; choose tuning lora, or train in bf16-mixed.")
-    problems.add(~allowed & trains & adapts, lambda row: f"precision {table['precision'][row]} does not go with LoRA; use bf16, int8, nf4 or nf4-dq for the frozen base.")
-    problems.add(~allowed & ~trains, lambda row: f"precision {table['precision'][row]} is a way to train; serve in bf16, fp8, int8 or a 4-bit format.")
-    able = np.where(trains, implementations["trains"].to_numpy()[at["implementation"]], implementations["serves"].to_numpy()[at["implementation"]]).astype(bool)
-    problems.add(~able, lambda row: f"implementation {table['implementation'][row]} does not do {table['work'][row]}; choose transformers.")
+    can = {name: precisions[name].to_numpy()[at["precision"]] for name in ("adapts", "trains", "serves")}
+    allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]).astype(bool)
+    problems.add(
+        ~allowed & trains & ~adapts,
+        lambda row: (
+            f"precision {table['precision'][row]} cannot train all weights; choose tuning lora, or train in "
+            "bf16-mixed."
+        ),
+    )
+    problems.add(
+        ~allowed & trains & adapts,
+        lambda row: (
+            f"precision {table['precision'][row]} does not go with LoRA; use bf16, int8, nf4 or nf4-dq for the "
+            "frozen base."
+        ),
+    )
+    problems.add(
+        ~allowed & ~trains,
+        lambda row: (
+            f"precision {table['precision'][row]} is a way to train; serve in bf16, fp8, int8 or a 4-bit format."
+        ),
+    )
+    software = at["implementation"]
+    able = np.where(trains, implementations["trains"].to_numpy()[software], implementations["serves"].to_numpy()[software]).astype(bool)
+    problems.add(
+        ~able,
+        lambda row: (
+            f"implementation {table['implementation'][row]} does not do {table['work'][row]}; choose transformers."
+        ),
+    )
     losses = implementations["default_loss"].to_numpy(dtype=object)[at["implementation"]]
     table["loss"] = np.where(table["loss"] == "", losses, table["loss"])
     _override_ties(table)
     table["reduce_bytes_each"] = widths(table["reduce_precision"], 4.0)
-    table["adapter_bytes_each"] = np.where(table["implementation_adapter_bytes_each"] > 0, table["implementation_adapter_bytes_each"], widths(table["adapter_precision"], 4.0))
-    table["gradient_override_bytes_each"] = np.maximum(widths(table["gradient_precision"], 0.0), table["implementation_gradient_bytes_each"])
+    fixed = table["implementation_adapter_bytes_each"]
+    table["adapter_bytes_each"] = np.where(fixed > 0, fixed, widths(table["adapter_precision"], 4.0))
+    asked = widths(table["gradient_precision"], 0.0)
+    table["gradient_override_bytes_each"] = np.maximum(asked, table["implementation_gradient_bytes_each"])
     table["kv_bytes_each"] = widths(table["kv_precision"], 2.0)
     _join_adapters(table, problems)
 
@@ -190,7 +224,13 @@ def _join_adapters(table, problems):
     words, found = np.unique(table["lora_targets"].astype(str), return_inverse=True)
     chosen = [TARGETS.get(word) or tuple(word.split("+")) for word in words]
     known = np.array([word in TARGETS or all(name in PROJECTIONS for name in names) for word, names in zip(words, chosen, strict=True)])
-    problems.add(~known[found] & (table["adapts"] > 0), lambda row: f"lora_targets '{quoted(table['lora_targets'][row])}' is not known; use attention, all-linear, or projections such as q+v.")
+    problems.add(
+        ~known[found] & (table["adapts"] > 0),
+        lambda row: (
+            f"lora_targets '{quoted(table['lora_targets'][row])}' is not known; use attention, all-linear, or "
+            "projections such as q+v."
+        ),
+    )
     for projection in ADAPTED:
         table[f"adapts_{projection}"] = np.array([float(projection in names) for names in chosen])[found] * table["adapts"]
 
@@ -199,7 +239,13 @@ def join_hardware(table, catalogs, problems):
     at = _find(catalogs, "instances", table["instance"], problems, "instance", optional=True)
     own_gpu = words_of(catalogs, "instances", "gpu")[at]
     clash = (table["gpu"] != "") & (at >= 0) & (table["gpu"] != own_gpu)
-    problems.add(clash, lambda row: f"instance {table['instance'][row]} has the card {own_gpu[row]}, not {table['gpu'][row]}; leave gpu empty or name that one.")
+    problems.add(
+        clash,
+        lambda row: (
+            f"instance {table['instance'][row]} has the card {own_gpu[row]}, not {table['gpu'][row]}; leave gpu "
+            "empty or name that one."
+        ),
+    )
     table["gpu"] = np.where(at >= 0, own_gpu, table["gpu"])
     card = _find(catalogs, "gpus", table["gpu"], problems, "gpu", optional=True)
     table.update(_take(catalogs, "gpus", GPU_COLUMNS, card, "gpu_"))
@@ -209,7 +255,13 @@ def join_hardware(table, catalogs, problems):
     keys, regions = price_keys(catalogs)
     unknown = np.array([region not in regions for region in table["region"]])
     offers = {word: _nearest(word, regions) or "us-east-1" for word in set(table["region"][unknown])}
-    problems.add(unknown, lambda row: f"region '{quoted(table['region'][row])}' has no GPU prices in the catalog; choose one such as {offers[table['region'][row]]}.")
+    problems.add(
+        unknown,
+        lambda row: (
+            f"region '{quoted(table['region'][row])}' has no GPU prices in the catalog; choose one such as "
+            f"{offers[table['region'][row]]}."
+        ),
+    )
     price = keys.get_indexer(table["instance"] + "|" + table["region"])
     table.update(_take(catalogs, "prices", PRICE_COLUMNS, price))
     table.update({name: words_of(catalogs, "prices", name)[price] for name in PRICE_WORDS})

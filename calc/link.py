@@ -36,11 +36,15 @@ def compose(choices):
 
 
 def parse(query, catalogs=None):
-    """The choices of a query, and a sentence for each thing in it that was not understood (its default is used instead)."""
+    """The choices of a query, and a sentence for each thing in it that was not understood (its default is used
+    instead)."""
     choices, complaints, custom = {}, [], {}
     version = (query.get("v") or [VERSION])[0]
     if version != VERSION:
-        complaints.append(f"The link is of version {str(version)[:20]}, this is version {VERSION}; open it where it was made, or check every choice here.")
+        complaints.append(
+            f"The link is of version {str(version)[:20]}, this is version {VERSION}; open it where it was made, or "
+            "check every choice here."
+        )
     for name, given in query.items():
         if name == "v":
             continue
@@ -81,7 +85,9 @@ def _read_choice(name, given, catalogs):
     for text in given[:MOST_VALUES]:
         value = _value(name, text[:LONGEST_VALUE], catalogs)
         if value is None:
-            complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
+            complaints.append(
+                f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead."
+            )
         else:
             values.append(value)
     return values, complaints

@@ -56,7 +56,6 @@ def _place(name, text, catalogs):
     if text == "" or (catalogs is None and name != "market"):
         return text
     if name == "market":
-        known = MARKETS
-    else:
-        known = set(catalogs.instances["family"]) if name == "family" else catalogs.regions.index
+        return text if text in MARKETS else None
+    known = set(catalogs.instances["family"]) if name == "family" else catalogs.regions.index
     return text if text in known else None

@@ -5,7 +5,6 @@ What is alive when is in phases.py; what a layout leaves on a GPU in parallel.py
 
 import numpy as np
 
-
 # What stands on the GPU -------------------------------------------------------------------------------------------------
 
 def weight_shards(shard_gpus, shards_weights, fsdp_active, trains):
@@ -24,7 +23,8 @@ def optimizer_shards(shard_gpus, shards_optimizer, trains):
 
 
 def formatted_parameters_here(stack_layers_here, stack_block_linear_here, stack_block_experts_here, experts_only):
-    """Elements of block matrices that are in the precision's own format: all, or the experts' where it is made for them."""
+    """Elements of block matrices that are in the precision's own format: all, or the experts' where it is made for
+    them."""
     has_experts = np.sum(stack_block_experts_here, axis=0) > 0
     return np.sum(stack_layers_here * np.where(experts_only * has_experts > 0, stack_block_experts_here, stack_block_linear_here), axis=0)
 
@@ -51,7 +51,8 @@ def trained_bytes_each(adapts, adapter_bytes_each, matrix_bytes_each):
 
 def gradient_width_bytes_each(adapts, adapter_bytes_each, gradient_bytes_each, gradient_override_bytes_each):
     """Width of a kept gradient: that of its weight, unless kept wider (Megatron's fp32 accumulation). [B]"""
-    return np.where(gradient_override_bytes_each > 0, gradient_override_bytes_each, np.where(adapts > 0, adapter_bytes_each, gradient_bytes_each))
+    own = np.where(adapts > 0, adapter_bytes_each, gradient_bytes_each)
+    return np.where(gradient_override_bytes_each > 0, gradient_override_bytes_each, own)
 
 
 def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, offloads_weights):
@@ -78,7 +79,9 @@ def resident_optimizer_bytes(
 
 # What a training step saves ---------------------------------------------------------------------------------------------
 
-def stack_kept_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens, microbatches_in_flight, offloads_activations):
+def stack_kept_bytes(
+    stack_layers_here, stack_kept_bytes_per_token, stack_tokens, microbatches_in_flight, offloads_activations,
+):
     """Kept by all blocks of a stack between forward and backward; offloaded, only two blocks' worth stays. [B]"""
     blocks = np.where(offloads_activations > 0, np.minimum(stack_layers_here, 2), stack_layers_here)
     return blocks * stack_kept_bytes_per_token * stack_tokens * microbatches_in_flight
@@ -89,14 +92,20 @@ def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes):
     return np.sum(stack_kept_bytes, axis=0) + outside_saved_bytes
 
 
-def stack_autocast_bytes(stack_layers_here, stack_block_linear_here, stack_block_experts_here, autocast_bytes_each, autocast_active, adapts_experts, stack_adapter_experts_in, matrix_bytes_each):
-    """The 16-bit copy of every matrix that autocast makes once and keeps; adapted experts are merged into a copy likewise (peft 0.21). [B]"""
+def stack_autocast_bytes(
+    stack_layers_here, stack_block_linear_here, stack_block_experts_here, autocast_bytes_each, autocast_active,
+    adapts_experts, stack_adapter_experts_in, matrix_bytes_each,
+):
+    """The 16-bit copy of every matrix that autocast makes once and keeps; adapted experts are merged into a copy
+    likewise (peft 0.21). [B]"""
     cast = stack_block_linear_here * autocast_bytes_each * autocast_active
     merged = adapts_experts * (stack_adapter_experts_in > 0) * stack_block_experts_here * matrix_bytes_each
     return stack_layers_here * (cast + merged)
 
 
-def head_autocast_bytes(head_matrix_parameters, holds_head, vocabulary_split, autocast_active, autocast_bytes_each, head_is_linear):
+def head_autocast_bytes(
+    head_matrix_parameters, holds_head, vocabulary_split, autocast_active, autocast_bytes_each, head_is_linear,
+):
     """Autocast's copy of the head's matrix. [B]"""
     return head_matrix_parameters * holds_head * head_is_linear / vocabulary_split * autocast_active * autocast_bytes_each
 
@@ -109,13 +118,18 @@ def logits_elements(logits_tokens, outputs, vocabulary_split, holds_head):
 
 
 def chunk_tokens(logits_tokens, outputs, hidden):
-    """Tokens per chunk of the fused loss: so many that a chunk of logits is as large as the hidden states (Liger 0.8.5)."""
+    """Tokens per chunk of the fused loss: so many that a chunk of logits is as large as the hidden states (Liger
+    0.8.5)."""
     wanted = np.maximum(np.ceil(logits_tokens / np.maximum(np.ceil(outputs / hidden), 1)), 1)
     return np.minimum(logits_tokens, 2 ** np.ceil(np.log2(wanted)))
 
 
-def fused_loss_bytes(chunk_tokens, outputs, hidden, logits_tokens, head_matrix_parameters, compute_bytes_each, adapts, vocabulary_split, holds_head):
-    """Head and loss per chunk: one chunk, the gradient of its input, and of the head's matrix where it is trained. [B]"""
+def fused_loss_bytes(
+    chunk_tokens, outputs, hidden, logits_tokens, head_matrix_parameters, compute_bytes_each, adapts,
+    vocabulary_split, holds_head,
+):
+    """Head and loss per chunk: one chunk, the gradient of its input, and of the head's matrix where it is trained.
+    [B]"""
     width = np.maximum(compute_bytes_each, 2)
     kept = width * hidden * logits_tokens + width * head_matrix_parameters * (1 - adapts) / vocabulary_split
     return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
@@ -123,12 +137,14 @@ def fused_loss_bytes(chunk_tokens, outputs, hidden, logits_tokens, head_matrix_p
 
 def forward_logits_bytes(logits_elements, logits_forward_bytes_each, loss, fused_loss_bytes):
     """Logits at the forward peak: as computed, upcast, and their log-softmax. [B]"""
-    return np.select([loss == "fused", loss == "kernel"], [fused_loss_bytes, 4 * logits_elements], logits_forward_bytes_each * logits_elements)
+    full = logits_forward_bytes_each * logits_elements
+    return np.select([loss == "fused", loss == "kernel"], [fused_loss_bytes, 4 * logits_elements], full)
 
 
 def backward_logits_bytes(logits_elements, logits_backward_bytes_each, loss, fused_loss_bytes):
     """Logits when the backward pass begins: log-softmax and two gradients. [B]"""
-    return np.select([loss == "fused", loss == "kernel"], [fused_loss_bytes, 4 * logits_elements], logits_backward_bytes_each * logits_elements)
+    full = logits_backward_bytes_each * logits_elements
+    return np.select([loss == "fused", loss == "kernel"], [fused_loss_bytes, 4 * logits_elements], full)
 
 
 # Inference --------------------------------------------------------------------------------------------------------------
@@ -152,9 +168,13 @@ def stack_cached_tokens(stack_sequence, implementation_pages_tokens, context_par
     return _rounded(stack_sequence, implementation_pages_tokens) / context_parallel
 
 
-def cross_cache_bytes(stack_layers_here, stack_cross_cached_elements_per_token, stack_source_tokens, batch, kv_bytes_each, stack_cache_split):
+def cross_cache_bytes(
+    stack_layers_here, stack_cross_cached_elements_per_token, stack_source_tokens, batch, kv_bytes_each,
+    stack_cache_split,
+):
     """Keys and values of the source that cross attention keeps. [B]"""
-    return np.sum(stack_layers_here * stack_cross_cached_elements_per_token * stack_source_tokens * batch * kv_bytes_each / stack_cache_split, axis=0)
+    elements = stack_layers_here * stack_cross_cached_elements_per_token * stack_source_tokens
+    return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0)
 
 
 def prefill_cache_bytes(
@@ -162,8 +182,10 @@ def prefill_cache_bytes(
     stack_cache_split, cross_cache_bytes, implementation_pages_tokens,
 ):
     """Cache after the prompt. A sliding layer's window is a view of all tokens until the first decode step. [B]"""
-    tokens = np.where(implementation_pages_tokens > 0, np.minimum(stack_cached_tokens, stack_window_tokens), stack_cached_tokens * prompt_share)
-    return np.sum(stack_layers_here * stack_cached_elements_per_token * tokens * batch * kv_bytes_each / stack_cache_split, axis=0) + cross_cache_bytes
+    paged = np.minimum(stack_cached_tokens, stack_window_tokens)
+    tokens = np.where(implementation_pages_tokens > 0, paged, stack_cached_tokens * prompt_share)
+    elements = stack_layers_here * stack_cached_elements_per_token * tokens
+    return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0) + cross_cache_bytes
 
 
 def decode_cache_bytes(
@@ -172,14 +194,17 @@ def decode_cache_bytes(
 ):
     """Cache of every token of the sequence; sliding layers keep their window. elements · tokens · width. [B]"""
     tokens = np.minimum(stack_cached_tokens, stack_window_tokens)
-    return np.sum(stack_layers_here * stack_cached_elements_per_token * tokens * batch * kv_bytes_each / stack_cache_split, axis=0) + cross_cache_bytes
+    elements = stack_layers_here * stack_cached_elements_per_token * tokens
+    return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0) + cross_cache_bytes
 
 
 def cache_growth_bytes(
-    stack_cached_tokens, stack_window_tokens, stack_key_width, stack_query_width, stack_value_width, stack_latent_width, stack_cached_elements_per_token,
+    stack_cached_tokens, stack_window_tokens, stack_key_width, stack_query_width, stack_value_width, stack_latent_width,
+    stack_cached_elements_per_token,
     stack_layers_here, batch, kv_bytes_each, stack_cache_split, implementation_pages_tokens, tensor_parallel,
 ):
-    """One layer's keys once more while the cache grows by a token; MLA expands one layer's keys and values. Paged caches: 0. [B]"""
+    """One layer's keys once more while the cache grows by a token; MLA expands one layer's keys and values. Paged
+    caches: 0. [B]"""
     tokens = batch * np.minimum(stack_cached_tokens, stack_window_tokens) * (stack_cached_elements_per_token > 0) * (stack_layers_here > 0)
     plain = stack_cached_elements_per_token / 2 * kv_bytes_each / stack_cache_split
     latent = 2 * (stack_query_width + 2 * stack_value_width) / tensor_parallel
@@ -197,9 +222,9 @@ def prefill_activations_bytes(stack_forward_bytes_per_token, stack_tokens, stack
 
 
 def offloaded_bytes(
-    offloads_optimizer, offloads_weights, trained_parameters_here, matrix_states, state_width_bytes_each, master_bytes_each, optimizer_shards,
-    gradient_width_bytes_each, gradient_shards, blocks_parameters_here, outside_parameters_here, matrix_bytes_each, weight_shards, offloads_activations,
-    stack_kept_bytes_per_token, stack_tokens, stack_layers_here,
+    offloads_optimizer, offloads_weights, trained_parameters_here, matrix_states, state_width_bytes_each, master_bytes_each,
+    optimizer_shards, gradient_width_bytes_each, gradient_shards, blocks_parameters_here, outside_parameters_here,
+    matrix_bytes_each, weight_shards, offloads_activations, stack_kept_bytes_per_token, stack_tokens, stack_layers_here,
 ):
     """What a GPU leaves in CPU memory: optimizer state with its gradients, weights, saved activations. [B]"""
     state = trained_parameters_here * (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards

@@ -14,7 +14,8 @@ SMALL_JOB_BYTES = 0.6 * 2**30  # context and cached blocks vary by this much wha
 
 
 def slack_ratio(trains, shard_gpus, tensor_parallel, batch, implementation_reserves_share):
-    """Reserved beyond allocated, as a share of allocated: 1.05 to 1.2 x on one GPU, 1.2 to 1.4 x in sharded training, little in serving."""
+    """Reserved beyond allocated, as a share of allocated: 1.05 to 1.2 x on one GPU, 1.2 to 1.4 x in sharded training,
+    little in serving."""
     together = shard_gpus * tensor_parallel > 1
     serving = np.where(implementation_reserves_share > 0, 0, 0.01 + 0.10 * np.minimum(np.log2(np.maximum(batch, 1)) / 6, 1))
     return np.where(trains > 0, np.where(together, 0.18, 0.06), serving)
@@ -27,7 +28,8 @@ def spread_ratio(trains, shard_gpus, tensor_parallel, batch):
 
 
 def context_bytes(gpus, implementation_reserves_share, tensor_parallel):
-    """Held by the driver and the libraries whatever runs; a serving engine counts a quarter GiB, 2 GiB with tensor parallel. [B]"""
+    """Held by the driver and the libraries whatever runs; a serving engine counts a quarter GiB, 2 GiB with tensor
+    parallel. [B]"""
     engine = np.where(tensor_parallel > 1, ENGINE_PARALLEL_BYTES, ENGINE_BYTES)
     return np.where(implementation_reserves_share > 0, engine, CONTEXT_BYTES + COLLECTIVE_BYTES * (gpus > 1))
 
@@ -58,13 +60,15 @@ def headroom_bytes(gpu_memory_bytes, memory_bytes):
 
 
 def limit_bytes(gpu_memory_bytes, context_bytes, implementation_reserves_share):
-    """The largest allocated peak that lives: the card less the context and five per cent; of a serving engine, its share of the card. [B]"""
+    """The largest allocated peak that lives: the card less the context and five per cent; of a serving engine, its
+    share of the card. [B]"""
     plain = (gpu_memory_bytes - context_bytes) / TIGHT_RATIO
     return np.where(implementation_reserves_share > 0, implementation_reserves_share * gpu_memory_bytes - context_bytes, plain)
 
 
 def fits(memory_high_bytes, allocated_peak_bytes, limit_bytes, gpu_memory_bytes):
-    """yes: the whole range is within the card; tight: not, but allocated peak, context and five per cent are; no: not even that; empty without a card."""
+    """yes: the whole range is within the card; tight: not, but allocated peak, context and five per cent are; no: not
+    even that; empty without a card."""
     inside = allocated_peak_bytes <= limit_bytes
     verdict = np.select([inside & (memory_high_bytes <= gpu_memory_bytes), inside], ["yes", "tight"], "no").astype(object)
     return np.where(np.isnan(gpu_memory_bytes), "", verdict)

@@ -17,7 +17,8 @@ def shard_gpus(data_parallel, context_parallel):
 
 
 def fsdp_active(implementation_fsdp, shards_gradients, shard_gpus, trains, offloads_weights):
-    """1 where weights are gathered block by block (FSDP2): ZeRO 2 and 3 on more than one GPU, and weights that live in CPU memory."""
+    """1 where weights are gathered block by block (FSDP2): ZeRO 2 and 3 on more than one GPU, and weights that live
+    in CPU memory."""
     return np.maximum(implementation_fsdp * shards_gradients * (shard_gpus > 1), offloads_weights) * trains
 
 
@@ -40,7 +41,8 @@ def activation_bytes_each(activation_format):
 def stack_sequence(stack_side, sequence_tokens, decoder_tokens, fixed_tokens, has_source):
     """Tokens of one sequence that pass through a stack."""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
-    return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + 0 * stack_side, fixed_tokens + 0 * stack_side], main + 0 * stack_side)
+    each = 0 * stack_side
+    return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + each, fixed_tokens + each], main + each)
 
 
 def stack_source_tokens(stack_side, sequence_tokens, fixed_tokens, has_source, stack_cross_attention):
@@ -75,14 +77,20 @@ def stack_layers_here(stack_layers, stage_layers_ratio):
     return stack_layers * stage_layers_ratio
 
 
-def stack_block_parameters_here(stack_block_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel):
+def stack_block_parameters_here(
+    stack_block_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel,
+):
     """Parameters of one block on one GPU: tensor parallel divides all, expert parallel the routed experts."""
-    return (stack_block_parameters - stack_block_expert_parameters + stack_block_expert_parameters / expert_parallel) / tensor_parallel
+    shared = stack_block_parameters - stack_block_expert_parameters
+    return (shared + stack_block_expert_parameters / expert_parallel) / tensor_parallel
 
 
-def stack_block_linear_here(stack_block_linear_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel):
+def stack_block_linear_here(
+    stack_block_linear_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel,
+):
     """Elements of one block's matrices on one GPU."""
-    return (stack_block_linear_parameters - stack_block_expert_parameters + stack_block_expert_parameters / expert_parallel) / tensor_parallel
+    shared = stack_block_linear_parameters - stack_block_expert_parameters
+    return (shared + stack_block_expert_parameters / expert_parallel) / tensor_parallel
 
 
 def stack_block_experts_here(stack_block_expert_parameters, tensor_parallel, expert_parallel):
@@ -100,7 +108,9 @@ def head_matrix_parameters(head_parameters, embedding_parameters, tied):
     return np.where(tied > 0, embedding_parameters, head_parameters)
 
 
-def outside_parameters_here(outside_parameters, embedding_parameters, head_parameters, tied, holds_embedding, holds_head, vocabulary_split):
+def outside_parameters_here(
+    outside_parameters, embedding_parameters, head_parameters, tied, holds_embedding, holds_head, vocabulary_split,
+):
     """Parameters outside the blocks on one GPU: embedding at the first stage, head at the last, the rest small."""
     rest = outside_parameters - embedding_parameters - head_parameters
     embedding = embedding_parameters * np.maximum(holds_embedding, tied * holds_head)
@@ -132,9 +142,13 @@ def trained_outside_here(trains, adapts, outside_parameters_here):
     return trains * (1 - adapts) * outside_parameters_here
 
 
-def largest_parameters_here(stack_block_largest_matrix, embedding_parameters_here, head_matrix_parameters, holds_head, vocabulary_split, tensor_parallel, adapts, lora_rank, hidden):
+def largest_parameters_here(
+    stack_block_largest_matrix, embedding_parameters_here, head_matrix_parameters, holds_head, vocabulary_split,
+    tensor_parallel, adapts, lora_rank, hidden,
+):
     """Elements of the largest single trained tensor on one GPU."""
-    largest = np.maximum(np.max(stack_block_largest_matrix, axis=0) / tensor_parallel, np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split))
+    ends = np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split)
+    largest = np.maximum(np.max(stack_block_largest_matrix, axis=0) / tensor_parallel, ends)
     return np.where(adapts > 0, lora_rank * hidden, largest)
 
 

@@ -17,22 +17,33 @@ def last_block_bytes(stack_block_parameters_here, gathered_bytes_each, fsdp_acti
     return fsdp_active * gathered_bytes_each * np.max(stack_block_parameters_here, axis=0)
 
 
-def live_weights_bytes(shards_weights, implementation_fsdp, shard_gpus, trains, implementation_live_elements, gathered_bytes_each, blocks_parameters_here, outside_parameters_here, stack_block_parameters_here):
-    """DeepSpeed's ZeRO 3: gathered weights that stay because they are needed again soon, and a block with the next one. [B]"""
+def live_weights_bytes(
+    shards_weights, implementation_fsdp, shard_gpus, trains, implementation_live_elements, gathered_bytes_each,
+    blocks_parameters_here, outside_parameters_here, stack_block_parameters_here,
+):
+    """DeepSpeed's ZeRO 3: gathered weights that stay because they are needed again soon, and a block with the next
+    one. [B]"""
     active = shards_weights * (1 - implementation_fsdp) * (shard_gpus > 1) * trains
     live = implementation_live_elements + 2 * np.max(stack_block_parameters_here, axis=0)
     return active * gathered_bytes_each * np.minimum(live, blocks_parameters_here + outside_parameters_here)
 
 
-def gathered_forward_bytes(live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each, outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes):
-    """Whole weights at the head in the forward pass: the root group and one block (torchtitan: the head twice); ZeRO 2 keeps all. [B]"""
+def gathered_forward_bytes(
+    live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each,
+    outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes,
+):
+    """Whole weights at the head in the forward pass: the root group and one block (torchtitan: the head twice); ZeRO
+    2 keeps all. [B]"""
     together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
     apart = 2 * gathered_bytes_each * head_elements_here
     kept = (1 - shards_weights) * gathered_bytes_each * (blocks_parameters_here + implementation_head_apart * head_elements_here)
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + kept) + live_weights_bytes
 
 
-def gathered_backward_bytes(live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each, outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes):
+def gathered_backward_bytes(
+    live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each,
+    outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes,
+):
     """Whole weights when the backward pass begins: the root group and the block fetched ahead. [B]"""
     together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
     apart = gathered_bytes_each * head_elements_here
@@ -40,22 +51,35 @@ def gathered_backward_bytes(live_weights_bytes, fsdp_active, shards_weights, imp
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + kept) + live_weights_bytes
 
 
-def bucket_bytes(full_gradients_bytes, data_parallel, shards_optimizer, shards_gradients, shards_weights, implementation_bucket_elements, implementation_fsdp, trains):
-    """Gradient buckets: DDP holds a copy of all gradients from the start; DeepSpeed twice its bucket while it reduces. [B]"""
+def bucket_bytes(
+    full_gradients_bytes, data_parallel, shards_optimizer, shards_gradients, shards_weights,
+    implementation_bucket_elements, implementation_fsdp, trains,
+):
+    """Gradient buckets: DDP holds a copy of all gradients from the start; DeepSpeed twice its bucket while it
+    reduces. [B]"""
     ddp = (data_parallel > 1) * (shards_gradients == 0) * (implementation_fsdp > 0) * full_gradients_bytes
     bucket = 2 * np.minimum(implementation_bucket_elements * 2, full_gradients_bytes)
     return trains * np.where(implementation_bucket_elements > 0, (data_parallel > 1) * bucket, ddp)
 
 
-def held_gradients_bytes(full_gradients_bytes, gradient_shards, accumulation_steps, pipeline_parallel, fsdp_active, trained_parameters_here, reduce_bytes_each, implementation_accumulates_unsharded):
-    """Gradients of earlier micro-batches, alive in the forward pass. FSDP without synchronisation keeps them whole. [B]"""
+def held_gradients_bytes(
+    full_gradients_bytes, gradient_shards, accumulation_steps, pipeline_parallel, fsdp_active,
+    trained_parameters_here, reduce_bytes_each, implementation_accumulates_unsharded,
+):
+    """Gradients of earlier micro-batches, alive in the forward pass. FSDP without synchronisation keeps them whole.
+    [B]"""
     whole = fsdp_active * implementation_accumulates_unsharded
     kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, full_gradients_bytes / gradient_shards)
     return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1))
 
 
-def forward(weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, forward_logits_bytes, stack_autocast_bytes, head_autocast_bytes, gathered_forward_bytes, bucket_bytes, implementation_bucket_elements, adapts, keeps_input):
-    """The head's forward pass: everything saved, logits upcast. Autocast keeps no copy of a frozen matrix that nothing saved."""
+def forward(
+    weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, forward_logits_bytes,
+    stack_autocast_bytes, head_autocast_bytes, gathered_forward_bytes, bucket_bytes, implementation_bucket_elements,
+    adapts, keeps_input,
+):
+    """The head's forward pass: everything saved, logits upcast. Autocast keeps no copy of a frozen matrix that
+    nothing saved."""
     copies = np.sum(stack_autocast_bytes, axis=0) * (1 - adapts * keeps_input)
     ddp = np.where(implementation_bucket_elements > 0, 0, bucket_bytes)
     return {
@@ -65,8 +89,13 @@ def forward(weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved
     }
 
 
-def backward_start(weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, backward_logits_bytes, stack_autocast_bytes, head_autocast_bytes, gathered_backward_bytes, bucket_bytes, keeps_input, implementation_bucket_elements):
-    """The loss's gradient: everything saved and the logits' gradients; checkpointed blocks have lost their autocast copies."""
+def backward_start(
+    weights_bytes, resident_optimizer_bytes, held_gradients_bytes, saved_activations_bytes, backward_logits_bytes,
+    stack_autocast_bytes, head_autocast_bytes, gathered_backward_bytes, bucket_bytes, keeps_input,
+    implementation_bucket_elements,
+):
+    """The loss's gradient: everything saved and the logits' gradients; checkpointed blocks have lost their autocast
+    copies."""
     ddp = np.where(implementation_bucket_elements > 0, 0, bucket_bytes)
     return {
         "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes, "gradients_bytes": held_gradients_bytes,
@@ -99,12 +128,15 @@ def block_backward(table, s, left):
     highest = (np.sum(layers[s + 1:], axis=0) == 0) & (left == layers[s] - 1)
 
     whole_root = f * (1 - apart) * p * (table["outside_parameters_here"] + head)
-    whole_blocks = f * p * (block + np.where(keeps > 0, block * before, np.where(before >= 1, block, apart * table["embedding_parameters_here"])))
+    fetched = np.where(before >= 1, block, apart * table["embedding_parameters_here"])
+    whole_blocks = f * p * (block + np.where(keeps > 0, block * before, fetched))
     reducing = f * g * np.where(highest, apart * head, trained)
     below = np.sum(kept[:s], axis=0) + (left + table["keeps_input"]) * kept[s] / per_block
     copies = np.where(table["keeps_input"] > 0, 0, np.sum(autocast[:s], axis=0) + left * autocast[s] / per_block) + autocast[s] / per_block
-    done = (above + (layers[s] - 1 - left) * trained + np.where(f * (1 - apart) > 0, 0, head)) * width / table["gradient_shards"] * (1 - table["offloads_weights"])
-    working = whole_root + whole_blocks + table["live_weights_bytes"] + reducing + copies + table["bucket_bytes"] + table["dequantized_bytes"]
+    finished = above + (layers[s] - 1 - left) * trained + np.where(f * (1 - apart) > 0, 0, head)
+    done = finished * width / table["gradient_shards"] * (1 - table["offloads_weights"])
+    buffers = table["live_weights_bytes"] + table["bucket_bytes"] + table["dequantized_bytes"]
+    working = whole_root + whole_blocks + reducing + copies + buffers
     products = f * 2 * p * table["stack_largest_linear"][s] / table["tensor_parallel"] * (table["adapts"] == 0)
     residual = table["activation_bytes_each"] * table["stack_hidden"][s] * tokens
     moments = (
@@ -122,18 +154,23 @@ def block_backward(table, s, left):
 
 
 def backward_end(
-    weights_bytes, resident_optimizer_bytes, full_gradients_bytes, gradient_shards, tied, embedding_parameters_here, embedding_parameters, holds_embedding,
-    gradient_width_bytes_each, adapts, bucket_bytes, fsdp_active, shards_weights, gathered_bytes_each, reduce_bytes_each, outside_parameters_here,
-    head_elements_here, last_block_bytes, implementation_head_apart, stack_tokens, hidden, tensor_parallel, matrix_bytes_each, implementation_fsdp,
+    weights_bytes, resident_optimizer_bytes, full_gradients_bytes, gradient_shards, tied, embedding_parameters_here,
+    embedding_parameters, holds_embedding,
+    gradient_width_bytes_each, adapts, bucket_bytes, fsdp_active, shards_weights, gathered_bytes_each, reduce_bytes_each,
+    outside_parameters_here,
+    head_elements_here, last_block_bytes, implementation_head_apart, stack_tokens, hidden, tensor_parallel, matrix_bytes_each,
 ):
-    """The embedding's gradient, built dense: beside the head's when they share a matrix, whole on each tensor-parallel GPU, and FSDP's last reduction."""
+    """The embedding's gradient, built dense: beside the head's when they share a matrix, whole on each tensor-
+    parallel GPU, and FSDP's last reduction."""
     embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
     dense = gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - embedding * (1 - tied))
     group = np.where(implementation_head_apart > 0, embedding, outside_parameters_here * (1 - adapts))
     p, g = gathered_bytes_each, reduce_bytes_each
     last = np.where(implementation_head_apart + (1 - tied) > 0, embedding, 0)
     cast = np.where(g == matrix_bytes_each, 0, matrix_bytes_each * group / gradient_shards)
-    first = (1 - implementation_head_apart) * p * outside_parameters_here + 2 * p * embedding + np.where(p > 0, g / np.maximum(p, 1), 0) * last_block_bytes + p * hidden * stack_tokens[0]
+    reducing = g / np.maximum(p, 1) * last_block_bytes  # the first block's gradients in the reduction's width
+    root = (1 - implementation_head_apart) * p * outside_parameters_here
+    first = root + 2 * p * embedding + reducing + p * hidden * stack_tokens[0]
     reduction = np.maximum(np.maximum(first, (p + g) * group), g * group + g * group / gradient_shards + cast + p * last)
     done = np.maximum(full_gradients_bytes - fsdp_active * group * gradient_width_bytes_each, 0) / gradient_shards
     return {
@@ -143,17 +180,22 @@ def backward_end(
 
 
 def step(
-    weights_bytes, resident_optimizer_bytes, full_gradients_bytes, gradient_shards, optimizer_shards, trained_parameters_here, trained_bytes_each,
-    largest_parameters_here, step_copies, step_largest_bytes_each, bucket_bytes, implementation_bucket_elements, data_parallel, shards_optimizer, shards_weights,
+    weights_bytes, resident_optimizer_bytes, full_gradients_bytes, gradient_shards, optimizer_shards, trained_parameters_here,
+    trained_bytes_each, largest_parameters_here, step_copies, step_largest_bytes_each, bucket_bytes, implementation_bucket_elements,
+    data_parallel, shards_optimizer, shards_weights,
     offloads_optimizer,
 ):
-    """The optimizer's step: all gradients and the step's temporaries; DeepSpeed widens its shard of the gradients to fp32."""
-    temporary = step_copies * trained_parameters_here * trained_bytes_each / optimizer_shards + step_largest_bytes_each * np.minimum(largest_parameters_here, trained_parameters_here) / np.maximum(gradient_shards, 1)
+    """The optimizer's step: all gradients and the step's temporaries; DeepSpeed widens its shard of the gradients to
+    fp32."""
+    shard = trained_parameters_here / optimizer_shards
+    largest = step_largest_bytes_each * np.minimum(largest_parameters_here, trained_parameters_here) / gradient_shards
+    temporary = step_copies * shard * trained_bytes_each + largest
     deepspeed = (implementation_bucket_elements > 0) * shards_optimizer * (data_parallel > 1)
-    widened = deepspeed * 6 * np.where(shards_weights > 0, np.minimum(trained_parameters_here / optimizer_shards, 1e9), trained_parameters_here / optimizer_shards)
+    widened = deepspeed * 6 * np.where(shards_weights > 0, np.minimum(shard, 1e9), shard)
     ddp = np.where(implementation_bucket_elements > 0, 0, bucket_bytes)
     return {
-        "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes, "gradients_bytes": full_gradients_bytes / gradient_shards,
+        "weights_bytes": weights_bytes, "optimizer_bytes": resident_optimizer_bytes,
+        "gradients_bytes": full_gradients_bytes / gradient_shards,
         "working_bytes": (temporary + widened) * (1 - offloads_optimizer) + ddp,
     }
 
@@ -165,17 +207,26 @@ def load(weights_bytes):
 
 def prefill(weights_bytes, prefill_cache_bytes, prefill_activations_bytes, dequantized_bytes):
     """The prompt passes through the widest block."""
-    return {"weights_bytes": weights_bytes, "kv_cache_bytes": prefill_cache_bytes, "activations_bytes": prefill_activations_bytes, "working_bytes": dequantized_bytes}
+    return {
+        "weights_bytes": weights_bytes, "kv_cache_bytes": prefill_cache_bytes, "activations_bytes": prefill_activations_bytes,
+        "working_bytes": dequantized_bytes,
+    }
 
 
 def prefill_head(weights_bytes, prefill_cache_bytes, prefill_logits_bytes, prefill_hidden_bytes):
     """The prompt's logits: of its last token, or of all."""
-    return {"weights_bytes": weights_bytes, "kv_cache_bytes": prefill_cache_bytes, "activations_bytes": prefill_hidden_bytes, "logits_bytes": prefill_logits_bytes}
+    return {
+        "weights_bytes": weights_bytes, "kv_cache_bytes": prefill_cache_bytes, "activations_bytes": prefill_hidden_bytes,
+        "logits_bytes": prefill_logits_bytes,
+    }
 
 
 def decode(weights_bytes, decode_cache_bytes, cache_growth_bytes, decode_logits_bytes, dequantized_bytes):
     """One token per sequence on the full cache."""
-    return {"weights_bytes": weights_bytes, "kv_cache_bytes": decode_cache_bytes, "logits_bytes": decode_logits_bytes, "working_bytes": cache_growth_bytes + dequantized_bytes}
+    return {
+        "weights_bytes": weights_bytes, "kv_cache_bytes": decode_cache_bytes, "logits_bytes": decode_logits_bytes,
+        "working_bytes": cache_growth_bytes + dequantized_bytes,
+    }
 
 
 TRAINING_MOMENTS = (("load", load), ("forward", forward), ("backward", backward_start), ("backward", backward_end), ("step", step))

@@ -1,4 +1,5 @@
-"""Scenario rows as people write them -> inputs with every default filled in, and one sentence for each row that cannot be read."""
+"""Scenario rows as people write them -> inputs with every default filled in, and one sentence for each row that
+cannot be read."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -100,7 +101,10 @@ def as_frame(table):
     """A DataFrame of one or more scenarios from a DataFrame or one dict."""
     frame = pd.DataFrame([table]) if isinstance(table, dict) else table
     if "model" not in frame.columns:
-        raise TableError(f"The table has no column 'model' (its columns: {', '.join(map(str, frame.columns[:8]))}); name the model of each row in it.")
+        raise TableError(
+            f"The table has no column 'model' (its columns: {', '.join(map(str, frame.columns[:8]))}); name the "
+            "model of each row in it."
+        )
     doubled = frame.columns[frame.columns.duplicated()]
     if len(doubled):
         raise TableError(f"The column '{quoted(doubled[0])}' stands twice in the table; keep one of them.")
@@ -141,7 +145,13 @@ def fit_positions(table, problems):
     for name in SAME_AS_SEQUENCE:
         table[name] = np.where(np.isnan(table[name]), table["sequence_tokens"], table[name])
     tokens = np.maximum(table["sequence_tokens"], table["decoder_tokens"])
-    problems.add(tokens > longest, lambda row: f"{quoted(table['model'][row])} has learned positions for {longest[row]:.0f} tokens, and {tokens[row]:.0f} are asked for; take at most {longest[row]:.0f}.")
+    problems.add(
+        tokens > longest,
+        lambda row: (
+            f"{quoted(table['model'][row])} has learned positions for {longest[row]:.0f} tokens, and "
+            f"{tokens[row]:.0f} are asked for; take at most {longest[row]:.0f}."
+        ),
+    )
 
 
 def _cells(frame, name):
@@ -159,10 +169,19 @@ def _read_text(column, cells, problems):
     text = words[codes]
     if column.kind == "choice":
         allowed = np.array([word in column.choices or word == column.default for word in words])
-        problems.add(~allowed[codes], lambda row: f"{column.name} '{quoted(text[row])}' is not known; use {' or '.join(column.choices)}.")
+        problems.add(
+            ~allowed[codes],
+            lambda row: (
+                f"{column.name} '{quoted(text[row])}' is not known; use {' or '.join(column.choices)}."
+            ),
+        )
     elif column.name == "scenario":
         unsafe = np.array([word[:1] in "=+-@\t" and word != "" for word in words])
-        problems.add(unsafe[codes], "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with a letter.")
+        problems.add(
+            unsafe[codes],
+            "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with "
+            "a letter.",
+        )
     return text
 
 
@@ -178,7 +197,13 @@ def _read_number(column, cells, problems):
     least = (values >= 0) if column.kind == "amount" else (values > 0)
     whole = (column.kind != "count") | (values == np.floor(values))
     wrong = ~blank & ~(least & (values <= HUGE) & whole)
-    problems.add(wrong, lambda row: f"{column.name} '{quoted(cells.iloc[row])}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell.")
+    problems.add(
+        wrong,
+        lambda row: (
+            f"{column.name} '{quoted(cells.iloc[row])}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that "
+            "cell."
+        ),
+    )
     default = np.nan if column.default is None else float(column.default)
     return np.where(blank | wrong, default, values)
 
@@ -200,6 +225,7 @@ def _number(word):
 
 def cross(choices, catalogs=None):
     """The table of all combinations of the choices; a list stands for several values, a plain value for one."""
-    lists = {name: list(value) if isinstance(value, (list, tuple)) else [value] for name, value in choices.items() if name in inputs_by_name()}
+    known = {name: value for name, value in choices.items() if name in inputs_by_name()}
+    lists = {name: list(value) if isinstance(value, (list, tuple)) else [value] for name, value in known.items()}
     lists = {name: values or [DEFAULTS.get(name, "")] for name, values in lists.items()}
     return pd.DataFrame(list(product(*lists.values())), columns=list(lists), dtype=object)

@@ -54,18 +54,24 @@ def largest(table, catalogs, name, unit):
 
 
 def next_probe(low, high, at_low, at_high, turn):
-    """Inside the bracket: where a line through both ends meets zero, one beyond it on every other turn; doubling and halving otherwise."""
+    """Inside the bracket: where a line through both ends meets zero, one beyond it on every other turn; doubling and
+    halving otherwise."""
     both = ~np.isnan(at_low) & ~np.isnan(at_high)
     slope = np.where(both, (at_high - at_low) / (high - low), np.nan)
     line = low + np.floor(-at_low / np.where(slope > 0, slope, np.nan)) + turn % 2
     middle = np.floor((low + high) / 2)
-    grown = np.where(np.isnan(at_high), np.minimum(np.maximum(low * 4, 1), high - 1), np.where(np.isnan(at_low), np.floor(high / 4), middle))
+    grown = np.where(
+        np.isnan(at_high),
+        np.minimum(np.maximum(low * 4, 1), high - 1),
+        np.where(np.isnan(at_low), np.floor(high / 4), middle),
+    )
     guess = np.where(np.isnan(line) | (turn % 5 == 4), np.where(both, middle, grown), line)
     return np.clip(guess, low + 1, high - 1)
 
 
 def excess_with(table, catalogs, name, values):
-    """Bytes beyond what the card, or for offloading the CPU, holds with one column replaced; what follows the sequence follows it."""
+    """Bytes beyond what the card, or for offloading the CPU, holds with one column replaced; what follows the
+    sequence follows it."""
     from calc.estimate import memory_columns
     from calc.scenarios import SAME_AS_SEQUENCE
 
@@ -76,4 +82,6 @@ def excess_with(table, catalogs, name, values):
     table[name] = values
     found = memory_columns(table, catalogs)
     host = host_memory_needed_bytes(found["offloaded_bytes"], table["gpus"], table["instance_gpus"])
-    return np.fmax(found["allocated_peak_bytes"] - table["limit_bytes"], host - HOST_RATIO * table["instance_memory_bytes"])
+    return np.fmax(
+        found["allocated_peak_bytes"] - table["limit_bytes"], host - HOST_RATIO * table["instance_memory_bytes"]
+    )

@@ -95,7 +95,7 @@ def check(family, form, case, which, dropout=True):
 
 def keep_rows(block, rows):
     """Replace the rows of a block in the table of simulated bytes."""
-    old = list(csv.DictReader(DATA.open())) if DATA.exists() else []
+    old = list(csv.DictReader(DATA.read_text().splitlines())) if DATA.exists() else []
     rows = [row for row in old if row["block"] != block] + rows
     rows.sort(key=lambda row: row["block"])
     DATA.parent.mkdir(exist_ok=True)

@@ -48,7 +48,7 @@ FAMILIES = (
     ),
     Family(
         "phi3", "Phi3Config", "Phi3ForCausalLM", FIELDS, DROPOUT | dict(resid_pdrop=0.1, pad_token_id=0),
-        attentions=EVERY, types=("phi3",), full=dict(sliding_window=None), window=dict(sliding_window=WINDOW),
+        attentions=(*EVERY, "sdpa-window-equal"), types=("phi3",), full=dict(sliding_window=None), window=dict(sliding_window=WINDOW),
         real=real(5120, 40, 10, 128, 17920),
     ),
     plain(

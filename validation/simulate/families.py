@@ -67,9 +67,10 @@ class Family:
         return [self.case(widths, attention) for widths in (self.equal if alike else self.widths)]
 
     def case(self, widths, attention):
-        """A single key-value head is not copied to all heads behind a mask, only seen from them."""
+        """A single key-value head is not copied to all heads behind a mask, only seen from them; nor are as many as queries."""
         fields = self.window if attention.startswith("sdpa-window") else self.full
         single = dict(kv_heads=1) if attention.endswith("multiquery") else {}
+        single |= dict(kv_heads=widths["heads"]) if attention.endswith("equal") else {}
         return dict(widths, attention=attention, fields=fields) | single
 
     def real_cases(self, number_format):

@@ -77,13 +77,18 @@ def form_of(reader, firsts, seconds, logits):
     return form
 
 
+def apart(case):
+    """Sizes that only the ends have: labels one token longer, and one number per token of the other side."""
+    return dict(shifted=(case["seq"] + 1) / case["seq"]) | dict(source_one=case.get("other", 0) / case["seq"])
+
+
 def ends_of(family, number_format, frozen=False):
     """Bytes per token: logits at three moments, and what is kept outside the blocks, as forms."""
     attention = family.attentions[0]
     cases = [dict(case, vocabulary=size) for case, size in
              zip(family.made_up(number_format, attention), VOCABULARIES, strict=False)]  # fmt: skip
     runs = [observe_ends(family, case, number_format, frozen) for case in cases]
-    sizes = [family.measure(case) | dict(shifted=(case["seq"] + 1) / case["seq"]) for case in cases]
+    sizes = [family.measure(case) | apart(case) for case in cases]
     reader = Reader(sizes, [tokens_of(case) for case in cases], [run[2] for run in runs])
     logits = [{"logits": case["vocabulary"], "labels_apart": case["vocabulary"] / case["seq"]} for case in cases]
     forms = [form_of(reader, one, two, logits) for one, two in zip(runs[0][0], runs[1][0], strict=True)]

@@ -29,7 +29,7 @@ def multiple(first, second, one, other):
 
 def read(first, second, sizes):
     """{size: coefficient} of one storage; first and second are its bytes per token, sizes two dicts of sizes."""
-    names = [name for name in sizes[0]]
+    names = [name for name, size in sizes[0].items() if size]
     for name in names:
         times = multiple(first, second, sizes[0][name], sizes[1][name])
         if times is not None:
