@@ -15,6 +15,7 @@ from calc.scenarios import inputs_by_name
 SERVED_IN = ("fp8", "int8", "awq-4bit")
 MOST_OF_A_KIND = {"instance": 3, "region": 2, "gpus": 2, "tuning": 2, "market": 1}
 PAIRS_NAMED = 2
+FEW_ALONE = 3  # with fewer single changes that make it fit, pairs are tried too
 WORTH_RATIO, WORTH_GIB = 0.01, 0.5  # a change that saves less of the work's cost, and of memory, is not named
 
 
@@ -74,8 +75,8 @@ def advise(scenario, catalogs, market="on-demand"):
     """Changes of a scenario that hold, the most useful first, with the columns to `set`; the best few of each kind.
 
     If the scenario holds, what saves most of the cost of its work comes first; else what makes it fit, cheapest first,
-    and the two cheapest pairs where they cost less an hour than any single change. USD per hour are those of the market;
-    spot's slowdown and cost of work include its interruptions.
+    and where few single changes do, the two cheapest pairs before them. USD per hour are those of the market; spot's
+    slowdown and cost of work include its interruptions.
     """
     now = estimate(dict(scenario), catalogs, solve=False)
     held = now["fits"] in HOLDS and now["problem"] == ""
@@ -89,9 +90,10 @@ def advise(scenario, catalogs, market="on-demand"):
         sound = sound[useful].sort_values(["saved_work_ratio", "saved_gib"], ascending=False, kind="stable")
     else:
         sound = sound[sound["kind"] != "market"]
-        both = pairs(now, changes, catalogs, market)
-        cheaper = both[~(both["usd_per_hour"] >= sound["usd_per_hour"].min())]
-        sound = pd.concat([cheaper, sound.sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")])
+        sound = sound.sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
+        if len(sound) < FEW_ALONE:
+            both = pairs(now, changes, catalogs, market)
+            sound = pd.concat([both[~(both["usd_per_hour"] >= sound["usd_per_hour"].min())], sound])
     few = sound["kind"].map(MOST_OF_A_KIND).fillna(len(sound))
     return sound[sound.groupby("kind").cumcount() < few].reset_index(drop=True)
 
@@ -119,11 +121,12 @@ def _tried(now, changes, catalogs, market):
     rate = rows["tokens_per_second"].to_numpy(dtype=float) / slower
     before = now["usd_per_hour_spot" if market == "spot" else "usd_per_hour_on_demand"]
     before_rate = now["tokens_per_second"] / (1 + (now["spot_overhead_ratio"] if market == "spot" else 0.0))
-    told = [quality(change, catalogs, now["work"] == "inference") for change in changes]
+    serves = now["work"] == "inference"
+    told = [quality(change, catalogs, serves) for change in changes]
     with np.errstate(divide="ignore", invalid="ignore"):
         return pd.DataFrame(
             {
-                "change": [in_words(change, catalogs) for change in changes],
+                "change": [in_words(change, catalogs, serves) for change in changes],
                 "kind": [next(iter(change)) for change in changes],
                 "saved_gib": (now["memory_bytes"] - rows["memory_bytes"].to_numpy(dtype=float)) / GIB,
                 "saved_usd_per_hour": before - usd,

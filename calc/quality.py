@@ -86,8 +86,11 @@ def said(name, value, catalogs):
     return WORDS[name].format(value if number else name_of(name, value, catalogs))
 
 
-def in_words(change, catalogs):
+def in_words(change, catalogs, serves=False):
     """A change of choices as people say it."""
+    if serves and "batch" in change:
+        rest = {name: value for name, value in change.items() if name != "batch"}
+        return ", ".join(filter(None, [in_words(rest, catalogs), f"{change['batch']:.0f} at once"]))
     if change.get("tuning") == "lora" and "precision" in change:
         rest = {name: value for name, value in change.items() if name not in ("tuning", "precision")}
         first = f"LoRA over {said('precision', change['precision'], catalogs)}"
@@ -106,4 +109,6 @@ def quality(change, catalogs, serves=False):
             note, source = (served or trained) if serves else trained, MEASURED_BY.get(value, "")
         if note:
             told[note] = source
+    if any(note not in UNCHANGED for note in told):
+        told = {note: source for note, source in told.items() if note not in UNCHANGED}
     return "; ".join(told), "; ".join(dict.fromkeys(filter(None, told.values())))

@@ -75,7 +75,7 @@ def _taken_back(rows, present, market, users, catalogs):
         {
             "row": table["row"],
             "change": table["change"],
-            "words": [in_words(change, catalogs) for change in table["change"]],
+            "words": [in_words(change, catalogs, rows["work"].iloc[0] == "inference") for change in table["change"]],
             "holds": (without["fits"].isin(HOLDS) & (without["problem"] == "")).to_numpy(),
             "usd_ratio": job.usd / own["found_usd"].to_numpy(dtype=float),
             "seconds_ratio": job.seconds / own["found_seconds"].to_numpy(dtype=float),
