@@ -112,10 +112,11 @@ def block_moments(table):
 
 
 def block_backward(table, s, left):
-    """Backward in block `left` of stack s (0 the first): the widest products, all its gradients, and (FSDP) their reduction.
+    """The backward pass inside one block: its widest products, then all its gradients, then (FSDP) their reduction.
 
-    Blocks above are done: activations freed, gradients kept. FSDP: p and g bytes per gathered and per reduced element; whole
-    weights of this block and of the next one fetched, the reduction of the block above still running.
+    The blocks above it are done: their activations are freed, their gradients kept. FSDP holds this block and the next one
+    whole while the block above is still reduced. `left` blocks of stack `s` lie below it; p and g are bytes per gathered and
+    per reduced element.
     """
     layers, kept, autocast = (table[f"stack_{name}"] for name in ("layers_here", "kept_bytes", "autocast_bytes"))
     f, apart, keeps = table["fsdp_active"], table["implementation_head_apart"], 1 - table["shards_weights"]
