@@ -79,4 +79,5 @@ def _key(now, catalogs, sets, limits):
     """What a search depends on: the workload without what varies, the sets, the limits, the catalogs."""
     varied = {*names_for(now.scenario["work"]), *FOLLOWED}
     workload = {name: value for name, value in now.scenario.items() if name not in varied}
-    return repr((workload, sets, limits, catalogs.version))
+    same = {name: sorted(map(str, values)) for name, values in sets.items()}
+    return repr((workload, same, limits, catalogs.version))

@@ -1,0 +1,67 @@
+"""The search over at least a million ways against a floor: ten arithmetic operations of NumPy over as many rows.
+
+    python -m validation.bench_search
+
+Prints both times, the best of five each, and their ratio, for training and for serving, in one region and anywhere.
+"""
+
+from time import perf_counter
+
+import numpy as np
+
+from calc import load_catalogs
+from calc.allowed import limits_of, serving_users, usual, usual_limits
+from calc.scenarios import DEFAULTS
+from calc.search import search
+
+TIMES = 5
+TRAINED = DEFAULTS | {"model": "llama-3.1-8b", "precision": "bf16-mixed", "sequence_tokens": 4096, "train_tokens": 1e9}
+SERVED = DEFAULTS | {"model": "qwen2.5-32b", "sequence_tokens": 8192, "prompt_tokens": 6000, "precision": "bf16"}
+
+
+def floor(rows):
+    """Ten operations over float64 arrays of so many rows, each into a new array as formulas do."""
+    a, b, c = (np.random.default_rng(seed).random(rows) + 1 for seed in range(3))
+
+    def run():
+        d = a * b + c
+        e = d / b - a
+        f = np.maximum(d, e) * c
+        return (np.ceil(f / 3) + e) * a
+
+    return run
+
+
+def fastest(run):
+    """The shortest of several runs, in seconds."""
+    seconds = []
+    for _ in range(TIMES):
+        started = perf_counter()
+        run()
+        seconds.append(perf_counter() - started)
+    return min(seconds)
+
+
+def cases(catalogs):
+    """Name, workload, allowed sets, limits."""
+    trained = usual(TRAINED, catalogs)
+    yield "training, one region", TRAINED, trained, usual_limits("training")
+    yield "training, anywhere", TRAINED, trained | {"region": []}, usual_limits("training")
+    asked, sets, limits = serving_users(SERVED, catalogs, 20)
+    yield "serving, one region", asked, sets, limits
+    yield "serving, anywhere", asked, sets | {"region": []}, limits
+
+
+def main():
+    """Print a line per case."""
+    catalogs = load_catalogs()
+    print("case                        ways    search s     floor s   ratio   million ways a second")
+    for name, workload, sets, limits in cases(catalogs):
+        ways = search(workload, sets, limits_of(limits), catalogs).evaluated
+        found = fastest(lambda w=workload, s=sets, b=limits: search(w, s, limits_of(b), catalogs))
+        least = fastest(floor(ways))
+        print(f"{name:20} {ways:>12,} {found:11.3f} {least:11.4f} {found / least:7.1f} {ways / found / 1e6:9.1f}")
+
+
+if __name__ == "__main__":
+    main()
