@@ -9,8 +9,9 @@ BLUE, ORANGE, RED = "#0072B2", "#E69F00", "#D55E00"
 
 
 def _log(channel, ink, title, number=THREE):
-    scale = alt.Scale(type="log", nice=False, padding=28)
-    return channel.scale(scale).axis(quantity_axis(ink, title, number, tickCount=5))
+    axis = quantity_axis(ink, title, number, tickCount=5)
+    axis.gridOpacity = 0.25  # a log axis has ten lines to the decade
+    return channel.scale(alt.Scale(type="log", nice=False, padding=28)).axis(axis)
 
 
 @once

@@ -55,7 +55,7 @@ def spot(row):
     each = f"one in {duration(row['mean_uninterrupted_seconds'])}"
     return (
         ("Interruptions expected", three(row["expected_interruptions"]), each),
-        ("Interrupted in a month", percent(row["interruption_ratio"]), told),
+        ("Interrupted in a month", f"{100 * row['interruption_ratio']:.3g} %", told),
         ("Checkpoint", gib(row["checkpoint_bytes"] / GIB), f"written in {duration(row['checkpoint_seconds'])}"),
         ("Best interval", duration(row["checkpoint_interval_seconds"]), f"Daly; to first order {young}, Young"),
     )

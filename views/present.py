@@ -28,7 +28,7 @@ def present(catalogs):
     assumes = chosen["work"] == "training" and not chosen["train_tokens"]
     if assumes:
         chosen["train_tokens"] = USUAL_TRAIN_TOKENS
-    ranked = plan.rank(plan.scenarios(chosen, catalogs, state["layout"]), state["market"], state["period"])
+    ranked = plan.rank(plan.scenarios(chosen, catalogs, state["layout"], solve=False), state["market"], state["period"])
     answer = plan.answer(ranked)
     return of_row(answer["row"], answer["state"], state["market"], assumes, ranked)
 
