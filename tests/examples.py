@@ -4,14 +4,19 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from calc import estimate, load_catalogs
 from calc.columns import COMPONENTS
 
-STEADY = settings(
-    derandomize=True, max_examples=25, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+STEADY = settings(  # the same examples in every run; a failing one is small enough as it is
+    derandomize=True,
+    max_examples=25,
+    deadline=None,
+    database=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 PARTS = tuple(name for name in COMPONENTS if name != "overhead_bytes")
 LAYOUTS = (  # gpus, tensor, pipeline, context parallel
@@ -25,7 +30,11 @@ LAYOUTS = (  # gpus, tensor, pipeline, context parallel
     (16, 2, 2, 2),
     (64, 8, 1, 1),
 )
-MODELS = ("llama-3.1-8b", "llama-3.2-1b", "llama-3.1-70b", "qwen2.5-0.5b", "mistral-7b-v0.1", "gpt2", "pythia-1.4b")
+MODELS = (
+    *("llama-3.1-8b", "llama-3.2-1b", "llama-3.1-70b", "qwen2.5-0.5b", "mistral-7b-v0.1", "gpt2", "pythia-1.4b"),
+    *("gemma-3-4b", "mixtral-8x7b", "deepseek-v2-lite", "gpt-oss-20b", "bert-large-uncased", "t5-base"),
+    *("vit-large-patch16", "whisper-large-v3"),
+)
 TRAINING = {
     "precision": ("bf16-mixed", "bf16", "fp32", "fp16-mixed", "bf16-master"),
     "optimizer": ("adamw", "adamw-8bit", "adafactor", "lion", "sgd", "sgd-momentum", "muon"),
@@ -50,8 +59,8 @@ SERVING = {
 BOTH = {
     "model": MODELS,
     "batch": (1, 2, 7, 16),
-    "sequence_tokens": (128, 1024, 4096),
-    "card": ("", "h100-80gb-sxm", "l4", "a100-40gb-sxm", "p5.48xlarge", "g6f.large"),
+    "sequence_tokens": (128, 448, 4096),
+    "card": ("", "h100-80gb-sxm", "l4", "a100-40gb-sxm", "p5.48xlarge", "g6e.xlarge"),
     "train_tokens": ("", 1e9),
     "layout": LAYOUTS,
 }
