@@ -94,8 +94,8 @@ def advise(scenario, catalogs, market="on-demand"):
         if len(sound) < FEW_ALONE:
             both = pairs(now, changes, catalogs, market)
             sound = pd.concat([both[~(both["usd_per_hour"] >= sound["usd_per_hour"].min())], sound])
-    few = sound["kind"].map(MOST_OF_A_KIND).fillna(len(sound))
-    return sound[sound.groupby("kind").cumcount() < few].reset_index(drop=True)
+    few = [MOST_OF_A_KIND.get(kind, len(sound)) for kind in sound["kind"]]
+    return sound[sound.groupby("kind").cumcount() < np.array(few, dtype=int)].reset_index(drop=True)
 
 
 def pairs(now, changes, catalogs, market):

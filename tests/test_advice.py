@@ -79,6 +79,10 @@ def test_where_few_alone_fit_the_two_cheapest_pairs_come_first(catalogs):
     assert single.empty or changes["usd_per_hour"][0] < single.min()
 
 
+def test_where_nothing_helps_nothing_is_said(catalogs):
+    assert advise(PLAN | {"tensor_parallel": 3}, catalogs).empty
+
+
 def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
     assert quality({"recompute": "full"}, catalogs) == ("the same numbers", QUALITY["recompute"][1])
     words, source = quality({"tuning": "lora", "precision": "nf4-dq"}, catalogs)

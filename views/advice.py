@@ -11,11 +11,16 @@ SHOWN = 8
 
 
 def panel(row, catalogs, market):
-    """An expander, open where nothing fits; the changes are tried only while it is open, once for a scenario."""
-    held = row["fits"] in advice.HOLDS and row["problem"] == ""
+    """An expander, open where nothing fits; the changes are tried only while it is open, once for a scenario.
+
+    A plan that is refused says in its own words what to change.
+    """
+    if row["problem"]:
+        return
+    held = row["fits"] in advice.HOLDS
     title = "What to change: what saves most" if held else "What to change to make it fit"
     pane = st.expander(title, icon=":material/lightbulb:", on_change="rerun", key="advice", expanded=not held)
-    if not pane.open or not row["model"]:
+    if not pane.open:
         return
     scenario = {name: row[name] for name in inputs_by_name() if name in row}
     changes = _changes(scenario, catalogs, market)
