@@ -35,8 +35,6 @@ def forms_of(family, number_format, attention):
     sizes, tokens = [family.measure(case) for case in cases], [tokens_of(case) for case in cases]
     form, moments = {}, {}
     for name, how in KEPT.items():
-        if name == "selective_ops" and not family.recomputes_products:
-            continue
         seen = [observe_training(family, case, number_format, **how) for case in cases]
         reader = Reader(sizes, tokens, [each.parameters for each in seen])
         form[name] = reader.total(seen[0].saved, seen[1].saved)

@@ -81,14 +81,14 @@ FAMILIES = (
         DROPOUT | dict(hidden_dropout=0.1, multi_query=True, parallel_attn=True, new_decoder_architecture=False),
         types=("falcon",), paths=dict(blocks="transformer.h"), sizes=("hidden", "key", "ffn", "heads", "scores",
                                                                       "mask", "one"),
-        widths=tuple(dict(widths, kv_heads=1) for widths in SQUARE), equal=EQUAL, recomputes_products=False,
+        widths=tuple(dict(widths, kv_heads=1) for widths in SQUARE), equal=EQUAL,
         real=real(4544, 71, 1, 64, 18176),
     ),
     Family(
         "falcon_new", "FalconConfig", "FalconForCausalLM",
         dict(hidden_size="hidden", num_attention_heads="heads", ffn_hidden_size="ffn", num_kv_heads="kv_heads"),
         DROPOUT | dict(hidden_dropout=0.1, multi_query=True, parallel_attn=True, new_decoder_architecture=True),
-        paths=dict(blocks="transformer.h"), sizes=GROUPED_SIZES, widths=SQUARE, equal=EQUAL, recomputes_products=False,
+        paths=dict(blocks="transformer.h"), sizes=GROUPED_SIZES, widths=SQUARE, equal=EQUAL,
         real=real(8192, 128, 8, 64, 32768),
     ),
     Family(
@@ -112,7 +112,7 @@ FAMILIES = (
         real=real(6144, 48, 1, 128, 24576),
     ),
     plain(
-        "mpt", "MptConfig", "MptForCausalLM", dict(d_model="hidden", n_heads="heads"), dict(max_seq_len=4096),
+        "mpt", "MptConfig", "MptForCausalLM", dict(d_model="hidden", n_heads="heads", max_seq_len="seq"),
         types=("mpt",), layers=("n_layers",), paths=dict(blocks="transformer.blocks"), attentions=("eager",),
         real=real(4096, 32, 32, 128, 16384),
     ),

@@ -49,7 +49,6 @@ class Family:
     window: dict = field(default_factory=dict)
     constants: dict = field(default_factory=dict)
     source: str = "ids"
-    recomputes_products: bool = True
     drops_elsewhere: bool = False
     further: object = no_further
     real: dict = field(default_factory=dict)
@@ -136,7 +135,7 @@ class Family:
         # What one table serves for the whole batch: the causal mask of the math kernel, rotary angles, positions.
         angles = case.get("rope", case["head_dim"])
         shared = dict(shared_mask=case["seq"], position=angles, index=1, shared_hidden=case["hidden"])
-        shared |= dict(shared_scores=case["heads"] * case["seq"])
+        shared |= dict(shared_scores=case["heads"] * case["seq"], shared_heads=case["heads"])
         shared = {name: size / case["batch"] for name, size in shared.items()}
         # The memory-efficient kernel rounds its row sums up to 32 queries.
         shared |= dict(padded_heads=case["heads"] * math.ceil(case["seq"] / 32) * 32 / case["seq"])

@@ -57,6 +57,7 @@ def add(form, more):
 PUBLISHED = {
     "position": {},
     "index": {},
+    "shared_heads": {},
     "pooled": {},
     "other_hidden": {},
     "padded_heads": {"heads": 1},
