@@ -64,7 +64,7 @@ FAMILIES = {
     "qwen2": {"block": "llama", "qkv_bias": 1},
     "granite": {"block": "llama"},
     "smollm3": {"block": "llama"},
-    "seed_oss": {"block": "llama", "qkv_bias": 1, **_DROPOUT},
+    "seed_oss": {"block": "seed_oss", "qkv_bias": 1, **_DROPOUT},
     "qwen3": {"block": "qwen3", "head_norm": 1},
     "olmo2": {"block": "olmo2", "full_norm": 1},
     "gemma": {"block": "gemma"},
