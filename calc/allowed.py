@@ -95,8 +95,8 @@ def usual(scenario, catalogs):
 
 
 def usual_limits(work):
-    """The limits that a search starts from, as the page and the link hold them."""
-    return {"instances": 16} | ({"highest_step_tokens": HIGHEST_STEP_TOKENS} if work == "training" else {})
+    """The limits that a search starts from, as page and link hold them: what is to be rented must surely fit."""
+    return {"instances": 16, "surely": 1} | ({"highest_step_tokens": HIGHEST_STEP_TOKENS} if work == "training" else {})
 
 
 def lora_within_a_week(scenario, catalogs):

@@ -5,7 +5,7 @@ The workflow of a published sizing tutorial; here each way is a search of its ow
 
 import pandas as pd
 
-from calc.allowed import OPEN
+from calc.allowed import Limits
 from calc.found import rows_of
 from calc.search import search
 
@@ -15,6 +15,7 @@ WAYS = {
     "Inference": {"work": "inference", "precision": "bf16"},
     "int8 inference": {"work": "inference", "precision": "int8"},
 }
+SURELY = Limits(surely=1)
 LAYOUTS = {"gpus": [1, 2, 4, 8, 16, 32], "tensor_parallel": [1, 2, 4, 8], "pipeline_parallel": [1, 2]}
 TRAINED = {"sharding": ["none", "zero3"]}
 
@@ -34,7 +35,7 @@ def _found(asked, places, catalogs):
         asked["precision"] = "bf16-mixed" if trains else "bf16"
     if not catalogs.implementations[able][asked["implementation"]]:
         asked["implementation"] = "transformers"
-    return search(asked, LAYOUTS | (TRAINED if trains else {}) | places, OPEN, catalogs)
+    return search(asked, LAYOUTS | (TRAINED if trains else {}) | places, SURELY, catalogs)
 
 
 def under(found_ways, usd_per_hour, catalogs):

@@ -39,6 +39,7 @@ def heading(row, catalogs):
     """The answer in one sentence."""
     model = name_of("model", row["model"], catalogs)
     verb = "fine-tunes with LoRA" if row["tuning"] == "lora" and row["work"] == "training" else VERBS[row["work"]]
+    verb += ", tightly," if row["fits"] == "tight" else ""
     where = f"{row['found_instances']:.0f} × {row['instance']}, {MARKETS[row['found_market']].label},"
     return f"{model} {verb} cheapest on {where} for {price(row)}"
 
