@@ -34,10 +34,6 @@ FAMILIES = (
         window=dict(sliding_window=WINDOW), real=real(4096, 32, 8, 128, 14336),
     ),
     Family(
-        "seed_oss", "SeedOssConfig", "SeedOssForCausalLM", FIELDS, DROPOUT | dict(residual_dropout=0.1), attentions=GROUPS,
-        types=("seed_oss",), real=real(5120, 80, 8, 128, 27648),
-    ),
-    Family(
         "qwen3", "Qwen3Config", "Qwen3ForCausalLM", FIELDS, DROPOUT, attentions=EVERY, types=("qwen3",),
         window=SLIDING, real=real(2560, 32, 8, 128, 9728),
     ),
