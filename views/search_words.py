@@ -4,6 +4,7 @@ from calc.allowed import MARKETS
 from calc.chart_tables import card_name, name_of
 from calc.columns import GIB
 from calc.found import place
+from calc.job import within as within_limits
 from calc.quality import said
 from views.look import count, gib, is_missing, percent, three, usd
 
@@ -132,8 +133,8 @@ def way(row):
     return f"**{place(job(row))}**, {usd(row['found_usd_per_hour'])} per hour (price {basis(row)}); {pace}"
 
 
-def present(now, before):
-    """The plan that the ways are held against."""
+def present(now, before, limits):
+    """The plan that the ways are held against, and whether it keeps their limits."""
     row = now.row
     if row["problem"]:
         return f"Present plan: {row['problem']}"
@@ -142,8 +143,10 @@ def present(now, before):
         return f"Present plan: {where}, without a price."
     when = f" in {duration(before.seconds[0])}" if row["work"] == "training" else " a month"
     fits = "" if row["fits"] in ("yes", "tight") else " It does not fit."
-    said = f"Present plan: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[now.market].label}"
-    return f"{said}, {usd(before.usd[0])}{when}.{fits}"
+    outside = "" if within_limits(before, limits)[0] else " It is outside the limits of this search."
+    told = f"Present plan: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[now.market].label}"
+    hourly = f"{usd(before.usd_per_hour[0])} per hour"
+    return f"{told}, {usd(before.usd[0])}{when}, {hourly}.{fits}{outside}"
 
 
 def tokens_note(now):
