@@ -13,6 +13,7 @@ from views.look import COMPONENT_COLOURS, COMPONENT_LABELS, FITS
 THREE = ",.3~r"
 DOLLARS = "$,.3~r"
 POINT = 90
+PADDING = {"left": 0, "top": 0, "right": 8, "bottom": 4}  # Streamlit's own leaves 20 px below a legend
 ROWS = alt.Chart(alt.NamedData("rows"))
 once = lru_cache(maxsize=256)
 
@@ -100,14 +101,15 @@ def finished(chart, title, ink, **size):
     spec = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size).to_dict()
     layers = [{key: value for key, value in layer.items() if value != {"name": "rows"}} for layer in spec["layer"]]
     fit = {"type": "fit-x" if isinstance(spec["height"], dict) else "fit", "contains": "padding"}
-    return {"title": spec["title"], "height": spec["height"], "autosize": fit, "layer": layers}
+    size = {"height": spec["height"], "autosize": fit, "padding": PADDING}
+    return {"title": spec["title"], **size, "layer": layers}
 
 
 @once
 def memory_by_component(ink, components, title="Memory per GPU by component"):
     """Reads label, rank, component, order, gib, share_ratio, card_gib, verdict_text, last; cards."""
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7, height=alt.RelativeBandSize(0.72)).encode(
-        x=alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU")),
+        x=alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=8)),
         y=bar_rows(),
         color=_colour_of_component(components),
         order=alt.Order("order:O"),
@@ -134,10 +136,10 @@ def cost_against_memory(ink, usd_title):
     place = {
         "x": alt.X("usd:Q")
         .scale(zero=False, nice=False, padding=40)
-        .axis(quantity_axis(ink, usd_title, DOLLARS, tickCount=5)),
+        .axis(quantity_axis(ink, usd_title, DOLLARS, tickCount=5, labelBound=True)),
         "y": alt.Y("gib:Q")
         .scale(zero=False, nice=False, padding=26)
-        .axis(quantity_axis(ink, "GiB per GPU", tickCount=6)),
+        .axis(quantity_axis(ink, "GiB per GPU", alt.Undefined, tickCount=6)),  # as many digits as its steps need
     }
     line = (
         ROWS.transform_filter(alt.datum.frontier)

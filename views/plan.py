@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from calc import chart_tables, plan
-from views import advice, choices, comparisons, controls, data, tables, words
+from views import advice, choices, comparisons, controls, data, tables, uploaded, words
 from views.look import INKS, components_of, plain
 
 BARS, POINTS = 16, 200
@@ -61,4 +61,6 @@ with st.container(horizontal=True):
     )
     with st.popover("Link to this plan", icon=":material/link:"):
         st.code(words.link(st.context.url, state["query"]), language=None, wrap_lines=True)
+    file = uploaded.chooser()
+uploaded.results(file, catalogs, market, period)
 st.caption(plain(words.price_caption(best, catalogs, market, date.today())))

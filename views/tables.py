@@ -40,7 +40,7 @@ def csv(evaluate):
     return export.to_csv(evaluate())
 
 
-def scenarios(rows, names, period):
+def scenarios(rows, names, period, key="scenarios"):
     """Every scenario, best first, with the reason where one cannot be estimated."""
     show(
         rows,
@@ -60,7 +60,7 @@ def scenarios(rows, names, period):
             "problem": TEXT("Problem", width="large"),
         },
         "Scenarios, best first",
-        "scenarios",
+        key,
         {"name": names, "verdict": _verdicts(rows)},
     )
 
@@ -72,11 +72,11 @@ def instances(rows):
         {
             "instance": TEXT("Instance", pinned=True),
             "instances_needed": column("instances_needed", "Needed", format="%d"),
+            "verdict": TEXT("Verdict"),
             "usd_per_hour_on_demand": _money("usd_per_hour_on_demand", "On demand, USD/h"),
             "usd_per_hour_spot": _money("usd_per_hour_spot", "Spot, USD/h"),
-            "spot_saving_percent": NUMBER("Spot saves", format="%.0f %%", help="1 minus spot over on demand."),
             "used_percent": _used(),
-            "verdict": TEXT("Verdict"),
+            "spot_saving_percent": NUMBER("Spot saves", format="%.0f %%", help="1 minus spot over on demand."),
             "memory_gib": column("memory_bytes", "GiB per GPU", format="%.3g"),
             "card": TEXT("Card"),
             "gpus": column("gpus", "GPUs used", format="%d"),
@@ -129,7 +129,8 @@ def meanings(name, values, catalogs):
 
 
 def _verdicts(rows):
-    return [word(fits) for fits in rows["fits"]]
+    verdicts = zip(rows["fits"], rows["problem"], strict=True)
+    return ["cannot be estimated" if problem else word(fits) for fits, problem in verdicts]
 
 
 def show(rows, columns, alt, key, added=None, **more):

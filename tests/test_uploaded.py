@@ -1,0 +1,122 @@
+"""A CSV given to the Plan page: rows estimated, wrong rows named, wrong files answered with one sentence."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calc import estimate, export, load_catalogs
+from views import uploaded
+
+DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
+ROWS = "scenario,model,gpus,sharding,instance,batch\n"
+GOOD = "plain,llama-3.2-1b,1,none,g6e.xlarge,1\n"
+MALFORMED = {
+    "empty": (b"", "is empty"),
+    "only blanks": (b" \n\n", "is empty"),
+    "wrong columns": (b"name,size\nllama-3.2-1b,1\n", "has no column 'model'"),
+    "semicolons": (b"model;batch\nllama-3.2-1b;1\n", "has no column 'model'"),
+    "utf-16": ("model\nllama-3.2-1b\n".encode("utf-16"), "is not UTF-8"),
+    "binary": (b"\x89PNG\r\n\x1a\n\x00\xff", "is not UTF-8"),
+    "zero bytes": (b"model\n\x00\x00\n", "is not text"),
+    "too many cells": (b"model,batch\nllama-3.2-1b,1,2\n", "is not a CSV table"),
+    "an open quote": (b'model,batch\n"llama-3.2-1b,1\n', "is not a CSV table"),
+    "a column twice": (b"model,batch,batch\nllama-3.2-1b,1,2\n", "stands twice"),
+    "no rows": (b"model,batch\n", "no scenario"),
+    "too many rows": (b"model\n" + b"gpt2\n" * (uploaded.MOST_ROWS + 1), "at most"),
+}
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+@pytest.fixture(scope="module")
+def catalogs():
+    return load_catalogs()
+
+
+@pytest.fixture(scope="module")
+def app():
+    return AppTest.from_file(DASHBOARD, default_timeout=60).run()
+
+
+def given(app, content, name="plans.csv"):
+    """The page after a file was given."""
+    content = content.encode() if isinstance(content, str) else content
+    app.file_uploader(key="uploaded").set_value((name, content, "text/csv")).run()
+    assert not app.exception
+    assert app.title[0].value.startswith("Llama 3.1 8B trains on")
+    assert len(app.metric) == 4
+    return app
+
+
+def table(app):
+    """The scenarios of the file as they are shown, or None."""
+    return next((each.value for each in app.dataframe if "max_batch" in each.value), None)
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_file_that_cannot_be_read_is_answered_in_one_sentence(app, name):
+    content, said = MALFORMED[name]
+    given(app, content)
+    assert [said in error.value for error in app.error] == [True]
+    assert "plans.csv" in app.error[0].value or name == "a column twice"
+    assert table(app) is None
+
+
+def test_rows_are_estimated_and_a_wrong_row_keeps_its_sentence(app):
+    given(app, ROWS + "wrong,no-such-model,1,none,g6e.xlarge,1\n" + GOOD + ",llama-3.2-1b,1,none,g6e.xlarge,half\n")
+    assert not app.error
+    assert "3 scenarios: 1 fit, 2 cannot be estimated." in " ".join(each.value for each in app.markdown)
+    said = app.warning[0].value
+    assert "Scenario 1: " in said
+    assert "no-such-model" in said
+    assert "Scenario 3: batch 'half' is not a whole number" in said
+    shown = table(app)
+    assert list(shown["name"]) == ["plain", "wrong", "Scenario 3"]
+    assert list(shown["verdict"]) == ["fits", "cannot be estimated", "cannot be estimated"]
+    assert [bool(problem) for problem in shown["problem"]] == [False, True, True]
+
+
+def test_too_few_cells_take_their_defaults(app):
+    given(app, "model,batch,gpus\nllama-3.2-1b,2\n")
+    assert not app.error
+    assert list(table(app)["gpus"]) == [1]
+
+
+def test_a_column_that_is_not_known_is_left_aside_and_said(app):
+    given(app, "model,colour\nllama-3.2-1b,blue\n")
+    assert "'colour' that is not known" in app.warning[0].value
+
+
+def test_the_best_thousand_of_more_are_shown(app):
+    given(app, "model,batch\n" + "".join(f"gpt2,{batch}\n" for batch in range(1, 1202)))
+    assert len(table(app)) == 1000
+    assert any("The best 1,000 of 1,201 scenarios" in each.value for each in app.caption)
+
+
+def test_what_the_page_writes_can_be_given_back(app, catalogs):
+    asked = pd.DataFrame({"model": ["llama-3.2-1b", "gpt2"], "instance": ["g6e.xlarge", "p5.48xlarge"]})
+    written = export.to_csv(estimate(asked, catalogs))
+    given(app, written)
+    assert not app.error
+    assert not app.warning
+    assert len(table(app)) == 2
+
+
+def test_the_download_gives_the_same_rows_again(catalogs):
+    asked, _ = export.from_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n")
+    content = uploaded._csv(estimate(asked, catalogs), asked)
+    again, complaints = export.from_csv(content)
+    assert not complaints
+    assert uploaded._csv(estimate(again, catalogs), again) == content
+
+
+def test_the_file_taken_away_leaves_the_plan(app):
+    given(app, ROWS + GOOD)
+    app.file_uploader(key="uploaded").set_value(None).run()
+    assert table(app) is None
+    assert "uploaded_rows" not in app.session_state
