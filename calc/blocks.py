@@ -10,9 +10,10 @@ import numpy as np
 SIZES = (
     "hidden", "query", "key", "value", "ffn", "heads", "kv_heads", "scores", "mask", "hidden_dropout", "scores_dropout",
     "routed_hidden", "routed_ffn", "experts", "experts_per_token", "experts_hidden", "experts_ffn", "shared_ffn", "latent", "query_latent",
-    "source_hidden", "source_key", "source_scores", "source_scores_dropout", "shared_mask", "shared_hidden", "shared_scores",
-    "shared_source_scores", "one",
+    "relative_hidden", "source_hidden", "source_key", "source_scores", "source_scores_dropout", "shared_mask", "shared_hidden",
+    "shared_scores", "shared_source_scores", "one",
 )  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
+RELATIVE_POSITIONS = 512  # of DeBERTa, projected once for all tokens (He et al. 2021, arXiv 2006.03654)
 FORMATS = ("bf16", "fp32", "amp")
 CASES = ("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "sdpa-window-equal", "eager")
 FALLBACKS = {  # a case that a kind of block does not tell apart is read from the next
@@ -99,7 +100,8 @@ def block_sizes(
         stack_hidden * hidden_dropout, scores * attention_dropout, stack_experts_per_token * stack_hidden,
         stack_experts_per_token * stack_expert_ffn_width, stack_experts, stack_experts_per_token, stack_experts * stack_hidden,
         stack_experts * stack_expert_ffn_width, stack_shared_ffn_width, stack_latent_width, stack_query_latent_width,
-        stack_hidden * stack_source_ratio, stack_key_width * stack_source_ratio, source_scores, source_scores * attention_dropout,
+        stack_hidden * RELATIVE_POSITIONS / stack_sequence, stack_hidden * stack_source_ratio, stack_key_width * stack_source_ratio,
+        source_scores, source_scores * attention_dropout,
         stack_sequence / batch, stack_hidden / batch, scores / batch, source_scores / batch, np.ones_like(stack_hidden),
     ), axis=-1)
 
@@ -179,7 +181,7 @@ def adapter_saved_bytes_per_token(table, projections):
         group = {"q": "norm", "k": "norm", "v": "norm", "gate": "mlp", "up": "mlp"}.get(projection, projection)
         alone = adapted * (1 - shared.get(group, 0 * adapted))
         shared[group] = np.maximum(shared.get(group, 0 * adapted), adapted)
-        own = 0.0 if projection == "o" else 2.0
+        own = 0.0 if projection == "o" else table["adapter_bytes_each"]
         copy = np.where(wide, 4.0 * adapted, np.where(cast, 2.0 * adapted, own * alone))
-        saved = saved + copy * width + adapted * np.where(wide, 4.0, 2.0) * table["lora_rank"]
+        saved = saved + copy * width + adapted * np.where(cast, 2.0, table["adapter_bytes_each"]) * table["lora_rank"]
     return saved

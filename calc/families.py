@@ -83,7 +83,7 @@ FAMILIES = {
     "mixtral": {"moe_block": "mixtral", **_ADAPTED},
     "qwen2_moe": {"block": "llama", "moe_block": "qwen2_moe", "qkv_bias": 1, "shared_gate": 1},
     "qwen3_moe": {"block": "qwen3", "moe_block": "qwen3_moe", "head_norm": 1, **_ADAPTED},
-    "minimax_m2": {"moe_block": "qwen3_moe", "full_norm": 1, **_ADAPTED},
+    "minimax_m2": {"moe_block": "minimax_m2", "full_norm": 1, **_ADAPTED},
     "gpt_oss": {**_ATTENTION_BIASED, "moe_block": "gpt_oss", "sinks": 1, "router_bias": 1, "expert_bias": 1},
     "deepseek_v2": {"block": "deepseek_dense", "moe_block": "deepseek_moe", **_ADAPTED},
     "deepseek_v3": {"block": "deepseek_v3_dense", "moe_block": "deepseek_v3_moe", **_ADAPTED},
