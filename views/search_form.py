@@ -226,6 +226,10 @@ def _told(work, catalogs):
     where = ", ".join(sets["region"]) if sets["region"] else "anywhere"
     families = ", ".join(sets["family"]) if sets["family"] else "all instances"
     said = {name: words[work != "training"] for name, words in search_words.LIMITS.items()}
-    bounds = [f"{said[name].lower()} {value:,.10g}" for name, value in limits.items() if said.get(name)]
+    bounds = [
+        f"{said[name][0].lower() + said[name][1:]} {value:,.10g}".replace("uSD", "USD")
+        for name, value in limits.items()
+        if said.get(name)
+    ]
     bounds += ["the whole range must fit"] if limits.get("surely") else []
     return f"What may vary: {', '.join(several)}; {families}, {where}. Limits: {', '.join(bounds) or 'none'}"
