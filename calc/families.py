@@ -92,7 +92,7 @@ FAMILIES = {
     "glm4_moe": {"block": "glm4_moe_dense", "moe_block": "glm4_moe", **_ADAPTED},
     "bert": {**_MASKED_LM, "token_types": 2},
     "roberta": {**_MASKED_LM, "token_types": 1, "extra_positions": 2},
-    "distilbert": {**_MASKED_LM, "spare_bias": 0},
+    "distilbert": {**_MASKED_LM, "block": "distilbert", "spare_bias": 0},
     "deberta-v2": {**_MASKED_LM, "block": "deberta", "learned_positions": 0},
     "t5": {**_T5, "block": "t5_decoder", "encoder_block": "t5_encoder", "gated": 0},
     "t5_gated": {**_T5, "block": "t5_gated_decoder", "encoder_block": "t5_gated_encoder"},
