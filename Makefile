@@ -1,9 +1,9 @@
 # The whole developer interface. Everything lives in .venv; a stamp there says that the requirements are installed.
 #   make run        start the dashboard and print its address        (PORT=8502 for another port)
 #   make test       lint, types, tests
-#   make accuracy   the estimate against every case of validation/, written to validation/results/
+#   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make measure    take those cases on this machine's CUDA GPU
-#   make prices     fetch today's AWS prices into catalogs/prices.yaml
+#   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -23,12 +23,13 @@ test: .venv/ready-test
 
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare
+	$(BIN)/python -m validation.speed
 
 measure: .venv/ready-measure
 	$(BIN)/python -m validation.measure --out validation/data/measured.csv
 
 prices: .venv/ready-prices
-	$(BIN)/python -m refresh
+	$(BIN)/python -m refresh $(ARGS)
 
 .venv/ready-run: requirements.txt
 .venv/ready-test: requirements-dev.txt requirements.txt

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+MONTH_HOURS = 744  # of 31 days
+
 
 def check_layout(table, problems):
     """Note what does not divide, what has nothing to act on, and what cannot be combined."""
@@ -63,6 +65,11 @@ def check_layout(table, problems):
             f"context parallel {c[row]:.0f} does not divide {table['sequence_tokens'][row]:.0f} tokens evenly; take "
             f"a multiple of {2 * c[row]:.0f} tokens."
         ),
+    )
+    hours = table["hours_per_month"]
+    problems.add(
+        hours > MONTH_HOURS,
+        lambda row: f"hours_per_month is {hours[row]:g}, and a month has at most {MONTH_HOURS}; take at most that.",
     )
     serves = table["trains"] == 0
     problems.add(
