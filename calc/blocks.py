@@ -20,7 +20,7 @@ FALLBACKS = {  # a case that a kind of block does not tell apart is read from th
     "sdpa": ("eager",), "sdpa-grouped": ("sdpa", "eager"), "sdpa-window": ("sdpa", "eager"), "eager": (),
     "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"), "sdpa-window-equal": ("sdpa-window", "sdpa", "eager"),
 }
-VECTORS = ("saved", "frozen", "checkpoint", "selective_ops")
+VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
 HIDDEN = [SIZES.index(name) for name in ("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "one")]
 ATTENTION_CORE = [SIZES.index(name) for name in (
@@ -54,8 +54,9 @@ def coefficient_tables(catalogs):
             for c, case in enumerate(CASES):
                 form = next((forms[number_format, name] for name in (case, *FALLBACKS[case]) if (number_format, name) in forms), {})
                 for name in VECTORS:
-                    if form.get(name) is not None:
-                        tables[name][number, f, c] = vector(form[name])
+                    held = form.get(name, form.get("saved") if name == "saved_alone" else None)
+                    if held is not None:
+                        tables[name][number, f, c] = vector(held)
                 for name in MOMENTS:
                     instead = form.get("backward") if name == "recomputed" else None
                     for m, moment in enumerate(form.get(name) or instead or ()):
@@ -128,7 +129,9 @@ def block_columns(table, catalogs):
     adapts = table["adapts"]
     norms = 4 * table["rms_norms"] * table["stack_hidden"] * table["implementation_fuses_norms"]
     split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
-    trained = divided(tables["saved"][at], sizes, table) - norms / split
+    together = divided(tables["saved"][at], sizes, table) - norms / split
+    alone = divided(tables["saved_alone"][at], sizes, table) - norms / split
+    trained = np.where(table["batch"] == 1, alone, together)  # with one sequence some copies stay views
     frozen = divided(tables["frozen"][at], sizes, table) if adapts.any() else trained
     inputs = table["kept_input_bytes_each"] * (2 * table["stack_hidden"] + table["stack_ffn_width"])
     saved = np.where(adapts > 0, frozen + table["stack_adapter_saved_bytes_per_token"] + inputs, trained)
@@ -145,7 +148,7 @@ def block_columns(table, catalogs):
     return {
         "stack_saved_bytes_per_token": saved,
         "stack_kept_bytes_per_token": kept,
-        "stack_backward_bytes_per_token": saved + np.maximum(backward - trained, 0),
+        "stack_backward_bytes_per_token": saved + np.maximum(backward - together, 0),
         "stack_forward_bytes_per_token": worst(tables["forward"], at, sizes, table),
     }
 

@@ -25,7 +25,7 @@ STEP = Bar(0.005, 0.05)
 BARS = {
     "parameters": Bar(0.0, 0.0),
     "KV cache": EXACT,
-    "saved activations": Bar(0.005, 0.06),
+    "saved activations": Bar(0.005, 0.025),
     "training": STEP,
     "LoRA": STEP,
     "QLoRA": STEP,

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from validation.simulate import dense, experts, pairs
+from validation.simulate.alone import saved_alone
 from validation.simulate.moments import largest, value
 from validation.simulate.observe import observe_prefill, observe_training
 from validation.simulate.read_off import DROPPED, Reader
@@ -40,6 +41,9 @@ def forms_of(family, number_format, attention):
         form[name] = reader.total(seen[0].saved, seen[1].saved)
         if name in ("saved", "checkpoint"):
             moments[name] = read_pass(reader, *seen)
+    alone = saved_alone(family, number_format, attention, form["saved"]) if family.source == "ids" else None
+    if alone:
+        form["saved_alone"] = alone
     form["backward"] = largest(moments["saved"], family.constants)
     recomputed = largest(moments["checkpoint"], family.constants)
     if sorted(recomputed, key=str) != sorted(form["backward"], key=str):

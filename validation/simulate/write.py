@@ -13,7 +13,7 @@ ORDER = (
     "source_key", "source_scores", "source_scores_dropout", "shared_source_scores", "one",
 )  # fmt: skip
 SOURCE = "PyTorch 2.13 and transformers 5.23, every storage of a block followed (validation/simulate)"
-VECTORS = ("saved", "frozen", "checkpoint", "selective_ops")
+VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")
 HEAD = """\
 # yaml-language-server: $schema=schema/blocks.json
 # What one block of a model keeps for the backward pass and needs at its worst moments: bytes per token, as a linear
