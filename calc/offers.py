@@ -40,6 +40,23 @@ def quota_names(family):
     return QUOTAS.get(family[:2]) or QUOTAS[family[0]]
 
 
+def price_on(catalogs, instance, region, day):
+    """On-demand USD per hour that the price history holds for a day (ISO); NaN where it begins later or knows nothing."""
+    history = catalogs.price_history
+    mine = (history["instance"] == instance) & (history["region"] == region) & (history["market"] == "on_demand")
+    known = history[mine & (history["as_of"] <= day)].sort_values("as_of")
+    return float(known["usd_per_hour"].iloc[-1]) if len(known) else float("nan")
+
+
+def price_change(catalogs, instance, region, day):
+    """An instance's on-demand USD per hour on a day and now, and by which share it has risen."""
+    then = price_on(catalogs, instance, region, day)
+    prices = catalogs.prices
+    now = prices.loc[(prices["instance"] == instance) & (prices["region"] == region), "on_demand_usd_per_hour"]
+    current = float(now.iloc[0]) if len(now) else float("nan")
+    return {"then_usd": then, "now_usd": current, "ratio": current / then - 1}
+
+
 MEASURES = {"instance": None, "gpu": "whole_gpus", "gib": "gpu_gib", "pflop": "bf16_pflops"}
 
 

@@ -122,6 +122,9 @@ def test_a_price_that_nobody_knows_is_not_zero():
 
 def test_prices_of_another_day_are_said():
     assert "made with prices of 2025-01-01" in said(opened(prices_as_of="2025-01-01"))
+    told = said(opened(prices_as_of="2025-01-01", instance="p5.48xlarge"))
+    assert "98.32 per hour then and" in told
+    assert "55.04 now: 44 % less" in told
 
 
 def test_no_instance_means_every_instance():

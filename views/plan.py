@@ -26,8 +26,8 @@ names = chart_tables.labels(ranked.head(POINTS), catalogs)
 components = components_of(state["work"])
 
 controls.complaints()
-if older := words.older_prices(state["link_prices_as_of"], catalogs):
-    st.info(older, icon=":material/history:")
+if older := words.older_prices(state["link_prices_as_of"], catalogs, best):
+    st.info(plain(older), icon=":material/history:")
 st.title(plain(words.heading(answer, catalogs, market, period)), anchor=False)
 if answer["state"] == "problem":
     st.error(plain(best["problem"]), icon=":material/block:")

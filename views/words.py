@@ -170,11 +170,18 @@ def price_caption(row, catalogs, market, today):
     return f"{said} Catalog {catalogs.version}. Memory is an estimate with its range; see Accuracy."
 
 
-def older_prices(made, catalogs):
-    """What to say of a plan that was made with other prices than today's; empty otherwise."""
+def older_prices(made, catalogs, row):
+    """What to say of a plan that was made with other prices than today's, and how its instance's has moved; empty otherwise."""
     if not made or made == catalogs.prices_as_of:
         return ""
-    return f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
+    said = f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
+    change = offers.price_change(catalogs, row["instance"], row["region"], made)
+    if not change["then_usd"] > 0 or not change["now_usd"] > 0:
+        return f"{said} The history holds no price of that day for {row['instance']}." if row["instance"] else said
+    way = "more" if change["ratio"] > 0 else "less"
+    moved = f"{percent(abs(change['ratio']))} {way}" if change["ratio"] else "the same"
+    hourly = f"{usd(change['then_usd'])} per hour then and {usd(change['now_usd'])} now"
+    return f"{said} On demand, one {row['instance']} cost {hourly}: {moved}."
 
 
 def range_text(low_gib, high_gib):
