@@ -1,0 +1,183 @@
+"""A recorded grid: a few thousand varied scenarios with the results of the day on which they were recorded.
+
+`make test` ends with what moved against it. A wanted change is recorded anew in its own commit: python tests/grid.py --record
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+FILE = Path(__file__).parent / "recorded" / "grid.parquet"
+GIVEN = "given."  # what the columns of the scenarios as given begin with in the file
+SEED = 20_261_121
+TOLERANCE = 1e-12
+
+SIZES = {
+    "batch": (1, 1, 2, 3, 4, 8, 16, 37, 64, 256),
+    "sequence_tokens": ("", 16, 128, 512, 1000, 2048, 4096, 8192, 32768, 131072),
+    "layout": (  # gpus, tensor, pipeline, context, expert parallel
+        *([(1, 1, 1, 1, 1)] * 6),
+        *((2, 1, 1, 1, 1), (8, 1, 1, 1, 1), (16, 1, 1, 1, 1), (2, 2, 1, 1, 1), (4, 2, 1, 1, 1), (8, 4, 1, 1, 1), (8, 8, 1, 1, 1)),
+        *((8, 1, 2, 1, 1), (8, 2, 4, 1, 1), (16, 2, 2, 2, 1), (8, 1, 1, 2, 1), (8, 1, 1, 1, 4), (16, 2, 1, 1, 8), (64, 8, 2, 1, 1)),
+        *((512, 8, 4, 1, 8), (6, 3, 1, 1, 1), (7, 2, 1, 1, 1)),
+    ),
+    "region": ("", "", "us-east-1", "eu-central-1", "us-west-2", "ap-northeast-1"),
+    "hours_per_month": ("", "", 200, 730),
+}
+TRAINING = {
+    "tuning": ("full", "full", "lora"),
+    "lora_rank": ("", 8, 64),
+    "lora_targets": ("", "", "attention", "q+v", "gate+up+down"),
+    "adapter_precision": ("", "", "bf16", "fp16"),
+    "optimizer_kernel": ("", "foreach", "loop"),
+    "gradient_precision": ("", "", "", "fp32", "bf16"),
+    "attention": ("", "", "eager"),
+    "loss": ("", "", "full", "kernel", "fused"),
+    "compile": ("", "", "yes"),
+    "reduce_precision": ("", "", "bf16"),
+    "tie_embeddings": ("", "", "", "yes", "no"),
+    "decoder_tokens": ("", "", "", 64),
+    "accumulation_steps": ("", "", 4, 32),
+    "offload": ("", "", "", "optimizer", "activations", "all"),
+    "train_tokens": ("", 1e9, 15e12),
+    "overlap_ratio": ("", "", "", 0.5),
+    "utilization": ("", "", "", "", 0.4),
+}
+SERVING = {
+    "attention": ("", "", "eager"),
+    "logits": ("", "", "all"),
+    "prompt_tokens": ("", "", 64, 1024),
+    "decoder_tokens": ("", "", "", 64),
+    "kv_precision": ("", "", "fp8", "fp32"),
+    "max_sequences": ("", "", 64),
+    "max_batched_tokens": ("", "", 4096),
+    "tie_embeddings": ("", "", "", "no"),
+    "served_tokens_per_second": ("", "", 5000),
+}
+
+
+def scenarios(catalogs):
+    """Every model trained, tuned and served plainly, then each choice of the catalogs against random others."""
+    plain = [
+        {"model": model, **way}
+        for model in catalogs.models.index
+        for way in (
+            {"work": "training", "gpu": "h100-80gb-sxm"},
+            {"work": "training", "tuning": "lora", "precision": "nf4-dq", "instance": "g6e.xlarge", "train_tokens": 1e9},
+            {"work": "training", "recompute": "full", "sharding": "zero3", "gpus": 8, "instance": "p5.48xlarge", "train_tokens": 1e10},
+            {"work": "inference", "batch": 8, "gpu": "a100-80gb-sxm"},
+            {"work": "inference", "implementation": "vllm", "batch": 32, "instance": "p4d.24xlarge", "gpus": 8, "tensor_parallel": 8},
+        )
+    ]
+    draw = np.random.default_rng(SEED)
+    varied = [_drawn(draw, work, catalogs) for work in ("training", "inference") for _ in range(1800)]
+    return pd.DataFrame(plain + varied).astype(object).fillna("").map(_cell).astype(object)
+
+
+def _drawn(draw, work, catalogs):
+    """One random scenario; every choice of a catalog comes up, the usual one more often."""
+    own = TRAINING if work == "training" else SERVING
+    tuning = own["tuning"][draw.integers(3)] if work == "training" else "full"
+    able = "serves" if work == "inference" else "adapts" if tuning == "lora" else "trains"
+    precisions, software = catalogs.precisions, catalogs.implementations
+    if draw.integers(20):  # now and then one that is refused
+        precisions, software = precisions[precisions[able]], software[software["serves" if work == "inference" else "trains"]]
+    models = catalogs.models.index[(catalogs.models["refused"] == "") | (draw.integers(40) == 0)]
+    named = {
+        "model": tuple(models),
+        "precision": tuple(precisions.index),
+        "implementation": (*(["transformers"] * 3), *software.index),
+    }
+    if work == "training":
+        named |= {"optimizer": tuple(catalogs.optimizers.index), "sharding": tuple(catalogs.shardings.index)}
+        named |= {"recompute": ("none", *catalogs.recomputes.index)}
+    row = {name: values[draw.integers(len(values))] for name, values in {**named, **SIZES, **own}.items()}
+    row |= {"tuning": tuning} if work == "training" else {}
+    sizes = dict(zip(("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel"), row.pop("layout"), strict=True))
+    if work == "inference":
+        sizes["context_parallel"] = 1
+    if draw.integers(4):
+        sizes["expert_parallel"] = 1
+    place = draw.integers(4)
+    if place == 1:
+        sizes["gpu"] = catalogs.gpus.index[draw.integers(len(catalogs.gpus))]
+    elif place > 1:
+        sizes["instance"] = catalogs.instances.index[draw.integers(len(catalogs.instances))]
+    return {"work": work, **row, **sizes}
+
+
+def _cell(value):
+    """A cell as a CSV has it."""
+    return value if isinstance(value, str) else repr(value)
+
+
+def record(results, given, file=FILE):
+    """Write the scenarios as given and their results beside them."""
+    plain = results.astype({name: object for name in results.columns if results[name].dtype.kind != "f"})
+    pd.concat([given.add_prefix(GIVEN), plain], axis=1).to_parquet(file, compression="zstd", index=False)
+
+
+def recorded(file=FILE):
+    """The scenarios as given, and their recorded results."""
+    table = pd.read_parquet(file)
+    given = [name for name in table.columns if name.startswith(GIVEN)]
+    return table[given].rename(columns=lambda name: name.removeprefix(GIVEN)).astype(object), table.drop(columns=given)
+
+
+def moved(before, after):
+    """One row per result that differs: row, column, group, before, after, change (a ratio; infinite where words differ)."""
+    parts = []
+    group = before["work"].astype(str) + ", " + before["tuning"].astype(str) + ", " + before["implementation"].astype(str)
+    for name in before.columns:
+        if name not in after.columns:
+            parts.append(pd.DataFrame({"row": [-1], "column": name, "group": "all", "before": "made", "after": "gone", "change": np.inf}))
+            continue
+        old, new = before[name], after[name].reset_index(drop=True)
+        if old.dtype.kind == "f":
+            first, second = old.to_numpy(), new.to_numpy(dtype=float)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                change = np.abs(second - first) / np.abs(first)
+            change = np.where(np.isnan(first) & np.isnan(second) | (first == second), 0.0, np.where(np.isnan(change), np.inf, change))
+        else:
+            change = np.where(old.astype(str).to_numpy() == new.astype(str).to_numpy(), 0.0, np.inf)
+        at = np.flatnonzero(change > TOLERANCE)
+        if len(at):
+            values = {"before": old.astype(str).to_numpy()[at], "after": new.astype(str).to_numpy()[at]}
+            parts.append(pd.DataFrame({"row": at, "column": name, "group": group.to_numpy()[at], **values, "change": change[at]}))
+    columns = ["row", "column", "group", "before", "after", "change"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def summary(changes, rows):
+    """What moved, in a few lines: how many results, where most, the largest change."""
+    if not len(changes):
+        return f"Recorded grid: nothing moved in {rows:,} scenarios."
+    lines = [f"Recorded grid: {len(changes):,} results of {changes['row'].nunique():,} of {rows:,} scenarios moved."]
+    for column, part in sorted(changes.groupby("column"), key=lambda pair: -len(pair[1]))[:12]:
+        top = part.loc[part["change"].idxmax()]
+        most = part["group"].value_counts().index[0]
+        lines.append(f"  {column}: {len(part):,}, most in {most}; largest {top['change']:.3g} (row {top['row']}: {top['before']} -> {top['after']})")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--record", action="store_true", help="write today's results as the record")
+    parser.add_argument("--new-scenarios", action="store_true", help="draw the scenarios anew from the catalogs first")
+    options = parser.parse_args()
+    from calc import estimate, load_catalogs
+
+    catalogs = load_catalogs()
+    given = scenarios(catalogs) if options.new_scenarios or not FILE.exists() else recorded()[0]
+    results = estimate(given, catalogs)
+    if FILE.exists() and not options.new_scenarios:
+        print(summary(moved(recorded()[1], results), len(given)))
+    if options.record:
+        record(results, given)
+        print(f"Recorded {len(given):,} scenarios in {FILE.name}, {FILE.stat().st_size / 1e6:.1f} MB.")
+
+
+if __name__ == "__main__":
+    main()
