@@ -3,31 +3,32 @@
 import streamlit as st
 
 from calc import CatalogError
-from views import beside, choices, data
+from views.session import catalogs as session_catalogs
+from views.session import extra_state, plan_state
 
 st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide")
 
 PAGES = [
-    st.Page(f"views/{file}.py", title=title, icon=f":material/{icon}:", help=help_text, default=file == "plan")
-    for file, title, icon, help_text in (
-        ("plan", "Plan", "space_dashboard", "A model and a way to run it: memory, fit and price"),
-        ("search", "Search", "search", "Every allowed way to do it: the cheapest, the fastest, and why"),
-        ("cost", "Run and month", "payments", "The bill in all: a run with spot's interruptions, or a month"),
-        ("instances", "Instances", "dns", "Instances and regions side by side"),
-        ("method", "Method", "functions", "Every formula with its numbers put in"),
-        ("accuracy", "Accuracy", "target", "How often the range held, and where it did not"),
-        ("catalog", "Catalog", "database", "Every fact with its source and date"),
+    st.Page(f"views/pages/{file}.py", url_path=path, title=title, icon=f":material/{icon}:", help=help_text, default=file == "plan")
+    for file, path, title, icon, help_text in (
+        ("plan", "", "Plan", "space_dashboard", "A model and a way to run it: memory, fit and price"),
+        ("search", "search", "Search", "search", "Every allowed way to do it: the cheapest, the fastest, and why"),
+        ("run_and_month", "cost", "Run and month", "payments", "The bill in all: a run with spot's interruptions, or a month"),
+        ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
+        ("method", "method", "Method", "functions", "Every formula with its numbers put in"),
+        ("accuracy", "accuracy", "Accuracy", "target", "How often the range held, and where it did not"),
+        ("catalog", "catalog", "Catalog", "database", "Every fact with its source and date"),
     )
 ]
 
 try:
-    choices.read_link(data.base_catalogs())
-    catalogs = data.catalogs()
+    plan_state.read_link(session_catalogs.base_catalogs())
+    catalogs = session_catalogs.catalogs()
 except CatalogError as error:
     st.error(str(error), title="The catalogs cannot be read")
     st.stop()
-st.session_state["notes"] = choices.settle(catalogs)
-st.session_state["query"] = choices.write_link(catalogs)
+st.session_state["notes"] = plan_state.settle(catalogs)
+st.session_state["query"] = plan_state.write_link(catalogs)
 page = st.navigation(PAGES, position="top")
-beside.keep(choices.FIRST_VISIT, page.url_path)
+extra_state.keep(plan_state.FIRST_VISIT, page.url_path)
 page.run()

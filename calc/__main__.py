@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from calc import CatalogError, add_models, estimate, load_catalogs
-from calc.export import as_written, read_csv, write_csv
-from calc.hf_config import ConfigError, read_config_text
-from calc.scenarios import TableError
+from calc.doors.csv_tables import as_written, read_csv, write_csv
+from calc.models.huggingface.config import ConfigError, read_config_text
+from calc.scenarios.read import TableError
 
 
 def main(arguments=None):

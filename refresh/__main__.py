@@ -8,7 +8,7 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
-from calc.catalogs import FOLDER, CatalogError, load_catalogs
+from calc.catalogs.load import FOLDER, CatalogError, load_catalogs
 from refresh import public
 from refresh.found import RefreshError, Scope, family_of
 from refresh.merge import merge

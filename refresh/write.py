@@ -10,8 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from calc.catalogs import load_catalogs
-from calc.strict_yaml import read_strictly
+from calc.catalogs.load import load_catalogs
+from calc.catalogs.strict_yaml import read_strictly
 
 NAMES = ("instances", "price_history", "prices")  # in the order of replacement: each step leaves catalogs that load
 

@@ -14,10 +14,11 @@ GIVEN = "given."  # what the columns of the scenarios as given begin with in the
 SEED = 20_261_121
 TOLERANCE = 1e-12
 
+DEGREES = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 SIZES = {
     "batch": (1, 1, 2, 3, 4, 8, 16, 37, 64, 256),
     "sequence_tokens": ("", 16, 128, 512, 1000, 2048, 4096, 8192, 32768, 131072),
-    "layout": (  # gpus, tensor, pipeline, context, expert parallel
+    "layout": (  # in the order of DEGREES
         *([(1, 1, 1, 1, 1)] * 6),
         *((2, 1, 1, 1, 1), (8, 1, 1, 1, 1), (16, 1, 1, 1, 1), (2, 2, 1, 1, 1), (4, 2, 1, 1, 1), (8, 4, 1, 1, 1), (8, 8, 1, 1, 1)),
         *((8, 1, 2, 1, 1), (8, 2, 4, 1, 1), (16, 2, 2, 2, 1), (8, 1, 1, 2, 1), (8, 1, 1, 1, 4), (16, 2, 1, 1, 8), (64, 8, 2, 1, 1)),
@@ -95,7 +96,7 @@ def _drawn(draw, work, catalogs):
         named |= {"recompute": ("none", *catalogs.recomputes.index)}
     row = {name: values[draw.integers(len(values))] for name, values in {**named, **SIZES, **own}.items()}
     row |= {"tuning": tuning} if work == "training" else {}
-    sizes = dict(zip(("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel"), row.pop("layout"), strict=True))
+    sizes = dict(zip(DEGREES, row.pop("layout"), strict=True))
     if work == "inference":
         sizes["context_parallel"] = 1
     if draw.integers(4):
@@ -158,7 +159,8 @@ def summary(changes, rows):
     for column, part in sorted(changes.groupby("column"), key=lambda pair: -len(pair[1]))[:12]:
         top = part.loc[part["change"].idxmax()]
         most = part["group"].value_counts().index[0]
-        lines.append(f"  {column}: {len(part):,}, most in {most}; largest {top['change']:.3g} (row {top['row']}: {top['before']} -> {top['after']})")
+        example = f"row {top['row']}: {top['before']} -> {top['after']}"
+        lines.append(f"  {column}: {len(part):,}, most in {most}; largest {top['change']:.3g} ({example})")
     return "\n".join(lines)
 
 

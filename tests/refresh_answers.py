@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from calc.catalogs import FOLDER, load_catalogs
+from calc.catalogs.load import FOLDER, load_catalogs
 from refresh.found import family_of
 from refresh.write import NAMES, read_documents, yaml_text
 

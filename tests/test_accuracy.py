@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from calc import load_catalogs
-from calc.accuracy import misses
-from calc.strict_yaml import read_strictly
+from calc.catalogs.strict_yaml import read_strictly
+from calc.charts.accuracy import misses
 from validation.cases import all_cases
 from validation.compare import predicted, summary
 

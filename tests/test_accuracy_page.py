@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calc import accuracy
-from calc.strict_yaml import read_strictly
-from views import results
+from calc.catalogs.strict_yaml import read_strictly
+from calc.charts import accuracy as accuracy_tables
+from views.session import results
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = str(ROOT / "views" / "accuracy.py")
+PAGE = str(ROOT / "views" / "pages" / "accuracy.py")
 
 
 def script(page):
@@ -46,7 +46,7 @@ def case(**more):
 
 def test_the_page_shows_the_numbers_of_the_files(app, errors):
     assert not app.exception
-    sound = errors[(errors["problem"] == "") & errors["quantity"].isin(accuracy.PEAKS)]
+    sound = errors[(errors["problem"] == "") & errors["quantity"].isin(accuracy_tables.PEAKS)]
     assert app.metric[0].delta == f"{len(sound):,} peaks"
     assert app.metric[3].value == f"{(errors['problem'] == '').sum():,} of {len(errors):,}"
     simulated = sound[~sound["group"].str.startswith("measured")]
@@ -55,14 +55,14 @@ def test_the_page_shows_the_numbers_of_the_files(app, errors):
 
 
 def test_every_group_of_cases_is_said_in_words(errors):
-    from views.compared import GROUPS
+    from views.wording.accuracy import GROUPS
 
     assert set(errors["group"]) <= set(GROUPS)
 
 
 def test_the_worst_cases_stand_with_their_reasons(app, errors):
     shown = app.table[0].value
-    worst = accuracy.answered(errors).sort_values("error_ratio", key=abs, ascending=False).iloc[0]
+    worst = accuracy_tables.answered(errors).sort_values("error_ratio", key=abs, ascending=False).iloc[0]
     assert worst["case"] in shown["Case"].iloc[0]
     assert (shown["Why"] != "").all()
 
@@ -93,9 +93,9 @@ def test_a_reason_fits_by_pattern_and_by_side():
     ]
     gemma = case(case="a 3", family="gemma", error_ratio=0.01)
     table = pd.DataFrame([case(), case(case="a 2", error_ratio=0.03), gemma, case(problem="no")])
-    found = accuracy.misses(table, reasons, 10)
+    found = accuracy_tables.misses(table, reasons, 10)
     assert list(found["case"]) == ["a 2", "a 1", "a 3"]
-    assert list(found["why"]) == [accuracy.UNEXPLAINED, "because", "other"]
+    assert list(found["why"]) == [accuracy_tables.UNEXPLAINED, "because", "other"]
     assert list(found["why_source"]) == ["", "read", "seen"]
 
 
@@ -104,12 +104,12 @@ def test_every_reason_has_its_fields_and_names_columns(errors):
     for reason in read_strictly(text, "validation/misses.yaml")["misses"]:
         assert set(reason) == {"where", "too", "why", "source"}
         assert set(reason["where"]) <= set(errors.columns)
-        assert reason["too"] in accuracy.TOO
+        assert reason["too"] in accuracy_tables.TOO
         assert reason["why"].endswith(".")
 
 
 def test_size_of_error_counts_only_what_it_is_given():
-    size = accuracy.size_of_error(pd.DataFrame([case(), case(error_ratio=0.04, inside=0.0)]))
+    size = accuracy_tables.size_of_error(pd.DataFrame([case(), case(error_ratio=0.04, inside=0.0)]))
     assert size["cases"] == 2
     assert size["median_error_ratio"] == pytest.approx(0.03)
     assert size["worst_error_ratio"] == 0.04
@@ -118,13 +118,13 @@ def test_size_of_error_counts_only_what_it_is_given():
 
 def test_what_is_refused_is_counted_with_its_models():
     table = pd.DataFrame([case(problem="no blocks"), case(problem="no blocks", model="gpt2"), case()])
-    found = accuracy.refused(table)
+    found = accuracy_tables.refused(table)
     assert found.to_dict("records") == [{"reason": "no blocks", "cases": 2, "models": "llama-3.1-8b, gpt2"}]
-    assert accuracy.refused(table[table["problem"] == ""]).empty
+    assert accuracy_tables.refused(table[table["problem"] == ""]).empty
 
 
 def test_points_are_in_the_unit_of_their_quantity():
-    unit, words = accuracy.unit_of("allocated_peak_bytes")
-    points = accuracy.points(pd.DataFrame([case(truth=2.0 * unit, predicted=3.0 * unit)]), unit)
+    unit, words = accuracy_tables.unit_of("allocated_peak_bytes")
+    points = accuracy_tables.points(pd.DataFrame([case(truth=2.0 * unit, predicted=3.0 * unit)]), unit)
     assert (points["measured"][0], points["predicted"][0], words) == (2.0, 3.0, "GiB")
-    assert accuracy.unit_of("parameters")[1] == "billions"
+    assert accuracy_tables.unit_of("parameters")[1] == "billions"

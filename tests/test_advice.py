@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from calc import estimate, load_catalogs
-from calc.advice import FEW_ALONE, advise
-from calc.allowed import OPEN, usual
-from calc.found import best
-from calc.quality import QUALITY, in_words, quality
-from calc.reasons import reasons
-from calc.scenarios import DEFAULTS
-from calc.search import search
+from calc.scenarios.read import DEFAULTS
+from calc.search.advice import FEW_ALONE, advise
+from calc.search.allowed import OPEN, usual
+from calc.search.frontier import best
+from calc.search.reasons import reasons
+from calc.search.search import search
+from calc.words import QUALITY, in_words, quality
 
 GIB = 2**30
 PLAN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}

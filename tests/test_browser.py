@@ -13,7 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calc import estimate, export, load_catalogs
+from calc import estimate, load_catalogs
+from calc.doors import csv_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = next(
@@ -123,7 +124,7 @@ def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(br
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Scenarios as CSV").click()
     content = Path(waiting.value.path()).read_bytes()
-    scenarios, complaints = export.from_csv(content)
+    scenarios, complaints = csv_tables.from_csv(content)
     assert complaints == []
     written = pd.read_csv(io.BytesIO(content))
     again = estimate(scenarios, load_catalogs())

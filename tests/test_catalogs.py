@@ -10,8 +10,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from calc.catalogs import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs
-from calc.strict_yaml import read_strictly
+from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs
+from calc.catalogs.strict_yaml import read_strictly
 
 TABLES = Path(__file__).parent / "published"
 PUBLISHED = yaml.safe_load((TABLES / "prices.yaml").read_text("utf-8"))["prices"]

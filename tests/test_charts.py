@@ -5,20 +5,24 @@ import json
 import pandas as pd
 import pytest
 
-from calc import chart_tables, load_catalogs, phases_table, plan
-from views import charts, charts_bill, look
-from views.choices import FIRST_VISIT
+from calc import load_catalogs, phases_table
+from calc.charts import tables as chart_tables
+from calc.plan import plan
+from views import theme
+from views.charts import cost as cost_charts
+from views.charts import memory as memory_charts
+from views.session.plan_state import FIRST_VISIT
 
-INK = look.INKS["light"]
-TRAINING = look.components_of("training")
+INK = theme.INKS["light"]
+TRAINING = theme.components_of("training")
 BAR_SPECS = {
-    "memory_by_component": charts.memory_by_component(INK, TRAINING),
-    "cost_against_memory": charts.cost_against_memory(INK, "USD per hour, on demand"),
-    "memory_over_gpus": charts.memory_over_gpus(INK),
-    "cost_over_gpus": charts.cost_over_gpus(INK, "USD per hour, on demand"),
-    "phases": charts.phases(INK, TRAINING),
-    "fits_on": charts.fits_on(INK),
-    "prices": charts_bill.prices(INK, "USD per hour", "Instances"),
+    "memory_by_component": memory_charts.memory_by_component(INK, TRAINING),
+    "cost_against_memory": memory_charts.cost_against_memory(INK, "USD per hour, on demand"),
+    "memory_over_gpus": memory_charts.memory_over_gpus(INK),
+    "cost_over_gpus": memory_charts.cost_over_gpus(INK, "USD per hour, on demand"),
+    "phases": memory_charts.phases(INK, TRAINING),
+    "fits_on": memory_charts.fits_on(INK),
+    "prices": cost_charts.prices(INK, "USD per hour", "Instances"),
 }
 
 
@@ -67,8 +71,8 @@ def test_every_quantitative_axis_names_its_quantity(name):
 
 
 def test_a_specification_is_built_once_per_theme():
-    assert charts.memory_over_gpus(look.INKS["dark"]) is charts.memory_over_gpus(look.INKS["dark"])
-    assert charts.memory_over_gpus(look.INKS["dark"]) is not charts.memory_over_gpus(INK)
+    assert memory_charts.memory_over_gpus(theme.INKS["dark"]) is memory_charts.memory_over_gpus(theme.INKS["dark"])
+    assert memory_charts.memory_over_gpus(theme.INKS["dark"]) is not memory_charts.memory_over_gpus(INK)
 
 
 def test_a_component_has_one_colour_everywhere():
@@ -80,18 +84,18 @@ def test_a_component_has_one_colour_everywhere():
     ]
     for scale in scales:
         colours = dict(zip(scale["domain"], scale["range"], strict=True))
-        assert colours == {look.COMPONENT_LABELS[name]: look.COMPONENT_COLOURS[name] for name in TRAINING}
+        assert colours == {theme.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING}
 
 
 def test_colours_are_distinct_and_every_component_has_one():
     from calc.columns import COMPONENTS
 
-    assert tuple(look.COMPONENT_COLOURS) == COMPONENTS == tuple(look.COMPONENT_LABELS)
-    assert len(set(look.COMPONENT_COLOURS.values())) == len(COMPONENTS)
+    assert tuple(theme.COMPONENT_COLOURS) == COMPONENTS == tuple(theme.COMPONENT_LABELS)
+    assert len(set(theme.COMPONENT_COLOURS.values())) == len(COMPONENTS)
 
 
 def test_stacked_bars_read_what_the_table_has(ranked, catalogs):
-    labels = {name: look.COMPONENT_LABELS[name] for name in TRAINING}
+    labels = {name: theme.COMPONENT_LABELS[name] for name in TRAINING}
     table = chart_tables.by_component(ranked, chart_tables.labels(ranked, catalogs), labels)
     assert fields(BAR_SPECS["memory_by_component"]) <= {*table.columns, "verdict_text"}
     cards = chart_tables.cards(ranked, catalogs)
@@ -119,7 +123,7 @@ def test_the_frontier_is_what_nothing_beats(ranked):
 
 def test_phases_read_what_the_table_has(ranked, catalogs):
     scenario = plan.scenario_of(ranked.iloc[0])
-    labels = {name: look.COMPONENT_LABELS[name] for name in TRAINING if name != "overhead_bytes"}
+    labels = {name: theme.COMPONENT_LABELS[name] for name in TRAINING if name != "overhead_bytes"}
     table = chart_tables.by_phase(phases_table(scenario, catalogs), labels)
     assert fields(BAR_SPECS["phases"]) <= {*table.columns, "phase_text"}
     largest = table.groupby("phase")["gib"].sum().max() * 2**30
@@ -150,9 +154,9 @@ def test_gpu_counts_read_what_the_table_has(ranked, catalogs):
     ],
 )
 def test_three_significant_digits(value, written):
-    assert look.three(value) == written
+    assert theme.three(value) == written
 
 
 def test_money_is_never_zero_where_it_is_unknown():
-    assert look.usd(float("nan")) == "no price"
-    assert look.usd(55.04) == "$55.04"
+    assert theme.usd(float("nan")) == "no price"
+    assert theme.usd(55.04) == "$55.04"

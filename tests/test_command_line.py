@@ -14,7 +14,7 @@ from examples import at_random, catalogs
 
 from calc import estimate
 from calc.__main__ import main
-from calc.scenarios import INPUTS
+from calc.scenarios.read import INPUTS
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "scenario,model,batch,owner\nfirst,gpt2,2,me\nsecond,nope,,you\nthird,llama-3.2-1b,x,\n"

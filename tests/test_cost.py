@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import estimate, load_catalogs
-from calc.cost import add_cost, gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
+from calc.cost.offers import is_old, offers, per, quota_names
+from calc.cost.placement import PLACEMENT
+from calc.cost.prices import add_cost, gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
 from calc.evaluate import evaluate_all
-from calc.offers import is_old, offers, per, quota_names
-from calc.placement import PLACEMENT
 from validation.speed import time_table
 
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}

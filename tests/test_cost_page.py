@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from calc import estimate, load_catalogs
-from calc.run import over_concurrency, over_tokens
-from calc.scenarios import DEFAULTS, inputs_by_name
+from calc.plan.run_length import over_concurrency, over_tokens
+from calc.scenarios.read import DEFAULTS, inputs_by_name
 
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "optimizer": "adamw", "train_tokens": "1e10"}
@@ -25,7 +25,7 @@ def catalogs():
     return load_catalogs()
 
 
-def opened(page="views/cost.py", **query):
+def opened(page="views/pages/run_and_month.py", **query):
     app = AppTest.from_file(DASHBOARD, default_timeout=60)
     for name, value in query.items():
         app.query_params[name] = value

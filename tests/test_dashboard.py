@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calc import CatalogError, link
+from calc import CatalogError
+from calc.doors import link
 
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 
@@ -190,7 +191,7 @@ def test_every_tab_opens(tab):
     assert not app.exception
 
 
-@pytest.mark.parametrize("page", ["views/instances.py", "views/method.py", "views/accuracy.py", "views/catalog.py"])
+@pytest.mark.parametrize("page", ["views/pages/instances.py", "views/pages/method.py", "views/pages/accuracy.py", "views/pages/catalog.py"])
 def test_every_page_opens_and_keeps_the_plan(page):
     app = AppTest.from_file(DASHBOARD, default_timeout=60)
     app.query_params["model"] = "qwen2.5-7b"
@@ -202,7 +203,7 @@ def test_every_page_opens_and_keeps_the_plan(page):
 
 def test_every_catalog_is_shown():
     app = opened()
-    app.switch_page("views/catalog.py").run()
+    app.switch_page("views/pages/catalog.py").run()
     for name in (
         "gpus",
         "instances",
@@ -222,7 +223,7 @@ def test_a_broken_catalog_stops_the_page_with_its_sentence(monkeypatch):
     def broken(stamp):
         raise CatalogError("catalogs/gpus.yaml, entry l4, field memory_mib: it is missing; add it.")
 
-    monkeypatch.setattr("views.data._catalogs", broken)
+    monkeypatch.setattr("views.session.catalogs._catalogs", broken)
     app = AppTest.from_file(DASHBOARD, default_timeout=60).run()
     assert not app.exception
     assert "catalogs/gpus.yaml, entry l4" in said(app)

@@ -5,8 +5,8 @@ import pytest
 from examples import catalogs, one, table
 
 from calc import phases_table
-from calc.engine import engine_batched_tokens, engine_forward_bytes, engine_sequences, on_large_card, sampler_bytes
 from calc.evaluate import evaluate
+from calc.memory.serving_engine import engine_batched_tokens, engine_forward_bytes, engine_sequences, on_large_card, sampler_bytes
 
 SERVED = {"work": "inference", "implementation": "vllm", "model": "llama-3-8b", "gpu": "h100-80gb-sxm"}
 

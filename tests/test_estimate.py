@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.catalogs.speed_tables import speed_tables
 from calc.columns import COMPONENTS, GLOSSARY
-from calc.scenarios import INPUTS
-from calc.speed_catalogs import speed_tables
+from calc.scenarios.read import INPUTS
 
 # Column -> default in training, default in inference; None: empty.
 SCENARIO = {
@@ -161,7 +161,7 @@ def test_twenty_thousand_rows_equal_their_samples():
 
 def test_chunks_do_not_show(monkeypatch):
     scenarios, results = many()
-    monkeypatch.setattr(import_module("calc.estimate"), "CHUNK_ROWS", 77)
+    monkeypatch.setattr(import_module("calc.pipeline"), "CHUNK_ROWS", 77)
     same(estimate(scenarios, catalogs()), results)
 
 

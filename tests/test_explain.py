@@ -7,9 +7,9 @@ import pytest
 
 from calc import estimate, load_catalogs
 from calc.columns import COMPONENTS
-from calc.explain import EXPLAINED, FORMULAS, explain
-from calc.origins import ORIGINS, beside_ours
-from calc.traced import Traced, live, number, reads, text
+from calc.explain.calculators import ORIGINS, beside_ours
+from calc.explain.derivation import EXPLAINED, FORMULAS, explain
+from calc.explain.traced import Traced, live, number, reads, text
 
 TRAIN = {"model": "llama-3.1-8b", "sequence_tokens": 4096}
 SERVE = {**TRAIN, "work": "inference", "gpu": "h100-80gb-sxm"}

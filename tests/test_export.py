@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.export import as_written, from_csv, read_csv, to_csv, write_csv
-from calc.scenarios import INPUTS, TableError
+from calc.doors.csv_tables import as_written, from_csv, read_csv, to_csv, write_csv
+from calc.scenarios.read import INPUTS, TableError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
 

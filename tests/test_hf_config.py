@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from calc.adapters import COLUMNS as ADAPTER_COLUMNS
-from calc.architecture import model_table
-from calc.hf_config import ConfigError, custom_entry, read_config, read_config_text
+from calc.models.architecture import model_table
+from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
+from calc.models.lora_widths import COLUMNS as ADAPTER_COLUMNS
 
 RECORDED = Path(__file__).parent / "recorded"
 COUNTS = yaml.safe_load((RECORDED / "counts.yaml").read_text("utf-8"))

@@ -7,9 +7,9 @@ from examples import STEADY, catalogs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc.hf_config import custom_entry
-from calc.link import LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
-from calc.scenarios import DEFAULTS, INPUTS, inputs_by_name
+from calc.doors.link import LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
+from calc.models.huggingface.config import custom_entry
+from calc.scenarios.read import DEFAULTS, INPUTS, inputs_by_name
 
 IDS = {"model": "models", "precision": "precisions", "optimizer": "optimizers", "sharding": "shardings"}
 IDS |= {"recompute": "recomputes", "implementation": "implementations", "gpu": "gpus", "instance": "instances"}

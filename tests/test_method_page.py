@@ -7,10 +7,10 @@ from streamlit.testing.v1 import AppTest
 
 from calc import estimate, load_catalogs
 from calc.columns import COMPONENTS, GIB
-from calc.origins import ORIGINS
-from views.look import COMPONENT_LABELS, gib
+from calc.explain.calculators import ORIGINS
+from views.theme import COMPONENT_LABELS, gib
 
-PAGE = str(Path(__file__).resolve().parent.parent / "views" / "method.py")
+PAGE = str(Path(__file__).resolve().parent.parent / "views" / "pages" / "method.py")
 CARD = {"gpus": "1", "instance": "", "gpu": "h100-80gb-sxm"}
 ONE = {**CARD, "precision": "bf16", "optimizer": "adamw", "sharding": "none"}
 QUERIES = {
@@ -29,10 +29,11 @@ def open_page(page, query):
     def script(page):
         import streamlit as st
 
-        from views import choices, data
+        from views.session import catalogs as session_catalogs
+        from views.session import plan_state
 
-        choices.read_link(data.base_catalogs())
-        st.session_state["notes"] = choices.settle(data.catalogs())
+        plan_state.read_link(session_catalogs.base_catalogs())
+        st.session_state["notes"] = plan_state.settle(session_catalogs.catalogs())
         st.navigation([st.Page(page)]).run()
 
     app = AppTest.from_function(script, default_timeout=60, kwargs={"page": page})

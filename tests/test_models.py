@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
-from calc.architecture import MODEL_COLUMNS, STACK_COLUMNS, model_table
+from calc.models.architecture import MODEL_COLUMNS, STACK_COLUMNS, model_table
 
 ROOT = Path(__file__).parent
 CATALOG = yaml.safe_load((ROOT.parent / "catalogs/models.yaml").read_text("utf-8"))["models"]

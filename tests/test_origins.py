@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calc.origins import ORIGINS, origins
+from calc.explain.calculators import ORIGINS, origins
 
 LLAMA_7B = {"parameters": 7e9, "hidden": 4096, "layers": 32, "heads": 32, "kv_heads": 32, "head_dim": 128}
 LLAMA_70B = {"parameters": 70e9, "hidden": 8192, "layers": 80, "heads": 64, "kv_heads": 8, "head_dim": 128}

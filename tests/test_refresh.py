@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from calc.catalogs import FOLDER, load_catalogs
+from calc.catalogs.load import FOLDER, load_catalogs
 from refresh.__main__ import main
 from refresh.found import Found, Scope
 

@@ -7,7 +7,7 @@ from urllib.error import URLError
 
 import pytest
 
-from calc.catalogs import FOLDER
+from calc.catalogs.load import FOLDER
 from refresh.__main__ import main
 from refresh.found import Found, Scope, commitments
 from refresh.merge import merge

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from calc import estimate, load_catalogs
-from calc.allowed import (
+from calc.cost.job import billed_hours, job_of_rows
+from calc.scenarios.read import DEFAULTS
+from calc.search.allowed import (
     MARKETS,
     OPEN,
     Limits,
@@ -19,10 +21,8 @@ from calc.allowed import (
     usual,
     usual_limits,
 )
-from calc.found import best, frontier, named
-from calc.job import billed_hours, job_of_rows
-from calc.scenarios import DEFAULTS
-from calc.search import SearchError, search
+from calc.search.frontier import best, frontier, named
+from calc.search.search import SearchError, search
 
 TRAIN = DEFAULTS | {"model": "llama-3.2-1b", "precision": "bf16-mixed", "sequence_tokens": 2048, "train_tokens": 2e8}
 SERVE = DEFAULTS | {"work": "inference", "model": "llama-3.1-8b", "precision": "bf16", "implementation": "vllm"}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from views import charts_search
-from views.look import INKS
+from views.charts import search as search_charts
+from views.theme import INKS
 
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 
@@ -16,7 +16,7 @@ def warnings_of_the_machine(recwarn):
     """Streamlit warns of a missing browser; only what the page shows counts here."""
 
 
-def opened(page="views/search.py", **query):
+def opened(page="views/pages/search.py", **query):
     app = AppTest.from_file(DASHBOARD, default_timeout=60)
     for name, value in query.items():
         app.query_params[name.replace("__", ".")] = value
@@ -149,8 +149,8 @@ def test_too_many_ways_are_refused_in_words():
 
 
 def test_the_frontier_chart_marks_the_present_plan():
-    spec = charts_search.cost_against_time(INKS["light"], "hours of the run", "USD for the run")
+    spec = search_charts.cost_against_time(INKS["light"], "hours of the run", "USD for the run")
     text = str(spec)
     assert "present" in text
     assert "hours of the run" in text
-    assert spec is charts_search.cost_against_time(INKS["light"], "hours of the run", "USD for the run")
+    assert spec is search_charts.cost_against_time(INKS["light"], "hours of the run", "USD for the run")

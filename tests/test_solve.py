@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.solve import LARGEST
+from calc.largest import LARGEST
 
 CARDS = st.sampled_from(["h100-80gb-sxm", "l4", "a100-40gb-sxm", "t4", "p5.48xlarge"])
 

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import load_catalogs
-from calc.catalogs import CatalogError
-from calc.collective import gather_seconds, group_bytes_per_second
-from calc.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
-from calc.speed import overlapped, pipeline_bubble_ratio
-from calc.speed_catalogs import SpeedTables, check_speed_tables, speed_tables
-from calc.speed_inference import serving_tokens_per_second, touched_experts_ratio
-from calc.speed_results import SPEED_RESULTS
+from calc.catalogs.load import CatalogError
+from calc.catalogs.speed_tables import SpeedTables, check_speed_tables, speed_tables
+from calc.speed.collectives import gather_seconds, group_bytes_per_second
+from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
+from calc.speed.ranges import SPEED_RESULTS
+from calc.speed.serving import serving_tokens_per_second, touched_experts_ratio
+from calc.speed.training import overlapped, pipeline_bubble_ratio
 from validation.speed import errors, published, time_table, with_published_models
 
 TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}

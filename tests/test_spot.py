@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import load_catalogs
-from calc.cost import add_cost
-from calc.spot import (
+from calc.cost.prices import add_cost
+from calc.cost.spot import (
     add_spot,
     checkpoint_bytes,
     checkpoint_interval_seconds,

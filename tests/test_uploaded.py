@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calc import estimate, export, load_catalogs
-from views import uploaded
+from calc import estimate, load_catalogs
+from calc.doors import csv_tables
+from views.session import uploaded
 
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 ROWS = "scenario,model,gpus,sharding,instance,batch\n"
@@ -100,7 +101,7 @@ def test_the_best_thousand_of_more_are_shown(app):
 
 def test_what_the_page_writes_can_be_given_back(app, catalogs):
     asked = pd.DataFrame({"model": ["llama-3.2-1b", "gpt2"], "instance": ["g6e.xlarge", "p5.48xlarge"]})
-    written = export.to_csv(estimate(asked, catalogs))
+    written = csv_tables.to_csv(estimate(asked, catalogs))
     given(app, written)
     assert not app.error
     assert not app.warning
@@ -108,9 +109,9 @@ def test_what_the_page_writes_can_be_given_back(app, catalogs):
 
 
 def test_the_download_gives_the_same_rows_again(catalogs):
-    asked, _ = export.from_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n")
+    asked, _ = csv_tables.from_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n")
     content = uploaded._csv(estimate(asked, catalogs), asked)
-    again, complaints = export.from_csv(content)
+    again, complaints = csv_tables.from_csv(content)
     assert not complaints
     assert uploaded._csv(estimate(again, catalogs), again) == content
 

@@ -10,9 +10,9 @@ from time import perf_counter
 import numpy as np
 
 from calc import load_catalogs
-from calc.allowed import limits_of, serving_users, usual, usual_limits
-from calc.scenarios import DEFAULTS
-from calc.search import search
+from calc.scenarios.read import DEFAULTS
+from calc.search.allowed import limits_of, serving_users, usual, usual_limits
+from calc.search.search import search
 
 TIMES = 5
 TRAINED = DEFAULTS | {"model": "llama-3.1-8b", "precision": "bf16-mixed", "sequence_tokens": 4096, "train_tokens": 1e9}

@@ -1,6 +1,6 @@
 """Rows of truth on several GPUs, and of the parts of a training step that were simulated with four blocks, as cases."""
 
-from validation.words import OPTIMIZERS, PRECISIONS, case, model_id, read, size
+from validation.case_words import OPTIMIZERS, PRECISIONS, case, model_id, read, size
 
 KEPT = {"none": "none", "full": "full", "op": "selective-ops", "op (mm every 2nd + sdpa)": "selective-ops"}
 

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from calc import add_models, load_catalogs
-from calc.derived import derive_before_blocks
-from calc.estimate import prepare, trained_parameters
 from calc.evaluate import evaluate
-from calc.parallel import data_parallel
-from calc.scenarios import BY_NAME
-from calc.speed_results import add_speed
+from calc.layout import data_parallel
+from calc.memory.derived import derive_before_blocks
+from calc.pipeline import prepare, trained_parameters
+from calc.scenarios.read import BY_NAME
+from calc.speed.ranges import add_speed
 
 DATA = Path(__file__).parent / "data"
 RESULTS = Path(__file__).parent / "results"

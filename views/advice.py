@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from calc import advice
-from calc.scenarios import inputs_by_name
-from views import taking
-from views.look import gib, is_missing, percent, plain, three, usd
+from calc.scenarios.read import inputs_by_name
+from calc.search import advice
+from views.session import adopt_plan
+from views.theme import gib, is_missing, percent, plain, three, usd
 
 SHOWN = 8
 
@@ -90,4 +90,4 @@ def _said(change, held):
 def _take(scenario, change, market):
     """Callback: the scenario with the change becomes the plan."""
     taken = {**scenario, **{name: value for name, value in change.items() if name != "market"}}
-    taking.take(taken, change.get("market", market), show=False)
+    adopt_plan.take(taken, change.get("market", market), show=False)

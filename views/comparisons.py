@@ -2,9 +2,15 @@
 
 import streamlit as st
 
-from calc import chart_tables, phases_table, plan
-from views import charts, charts_bill, choices, tables, words
-from views.look import COMPONENT_LABELS, plain, word
+from calc import phases_table
+from calc.charts import tables as chart_tables
+from calc.plan import plan
+from views import tables
+from views.charts import cost as cost_charts
+from views.charts import memory as memory_charts
+from views.session import plan_state
+from views.theme import COMPONENT_LABELS, plain, word
+from views.wording import plan as plan_words
 
 SHOWN = 16
 ROWS = 1000
@@ -27,9 +33,9 @@ def stacked(rows, names, catalogs, ink, components, title, alt, key):
         st.info("No scenario can be estimated; the table below says why.")
         return
     table["verdict_text"] = [
-        words.verdict_text(total, fits) for total, fits in zip(table["total_gib"], table["fits"], strict=True)
+        plan_words.verdict_text(total, fits) for total, fits in zip(table["total_gib"], table["fits"], strict=True)
     ]
-    draw(charts.memory_by_component(ink, components, title), table, alt, key, chart_tables.cards(rows, catalogs))
+    draw(memory_charts.memory_by_component(ink, components, title), table, alt, key, chart_tables.cards(rows, catalogs))
 
 
 def cost_points(rows, names, ink, usd_title, alt):
@@ -37,7 +43,7 @@ def cost_points(rows, names, ink, usd_title, alt):
     table = chart_tables.points(rows, names)
     unpriced = int(((rows["problem"] == "") & rows["usd"].isna()).sum())
     if len(table):
-        draw(charts.cost_against_memory(ink, usd_title), table.assign(verdict=table["fits"].map(word)), alt, "cost")
+        draw(memory_charts.cost_against_memory(ink, usd_title), table.assign(verdict=table["fits"].map(word)), alt, "cost")
     else:
         st.info("No scenario has a price: choose an instance that is sold in this region.")
     if unpriced:
@@ -56,7 +62,7 @@ def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
         "Fits on": lambda: _fits_on(scenario, catalogs, ink),
         "Precisions": lambda: _varied(
             "precision",
-            choices.possible_precisions(catalogs, scenario["work"], scenario["tuning"]),
+            plan_state.possible_precisions(catalogs, scenario["work"], scenario["tuning"]),
             scenario,
             catalogs,
             ink,
@@ -77,7 +83,7 @@ def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
 def _instances(scenario, catalogs, ink, market, period):
     rows = plan.instance_table(scenario, catalogs)
     holding = rows[rows["fits"].isin(plan.HOLDS)]
-    st.markdown(plain(words.instances(holding, rows, scenario, catalogs)))
+    st.markdown(plain(plan_words.instances(holding, rows, scenario, catalogs)))
     left, right = st.columns([3, 2])
     with left:
         tables.instances(rows)
@@ -89,7 +95,7 @@ def _instances(scenario, catalogs, ink, market, period):
         table = chart_tables.two_markets(names, priced["usd_per_hour_on_demand"], priced["usd_per_hour_spot"])
         if len(table):
             draw(
-                charts_bill.prices(ink, "USD per hour for the whole job", "Cheapest instances that hold it"),
+                cost_charts.prices(ink, "USD per hour for the whole job", "Cheapest instances that hold it"),
                 table,
                 f"Cheapest: {names[0]}",
                 "instance_prices",
@@ -108,7 +114,7 @@ def _scenarios(evaluate, catalogs, market, period):
 def _fits_on(scenario, catalogs, ink):
     rows = plan.fits_on(scenario, catalogs)
     held = rows[rows["gpus_needed"].notna()]
-    st.markdown(words.fits_on(held, rows, scenario))
+    st.markdown(plan_words.fits_on(held, rows, scenario))
     left, right = st.columns(2)
     with left:
         sold = held[held["on_aws"]]
@@ -116,10 +122,10 @@ def _fits_on(scenario, catalogs, ink):
             label=[chart_tables.card_name(gpu, catalogs) for gpu in sold["gpu"]],
             rank=range(len(sold)),
             verdict=sold["fits"].map(word),
-            needed_text=[words.needed(row) for _, row in sold.iterrows()],
+            needed_text=[plan_words.needed(row) for _, row in sold.iterrows()],
         )
         draw(
-            charts.fits_on(ink),
+            memory_charts.fits_on(ink),
             table[["label", "rank", "gpus_needed", "verdict", "needed_text"]],
             f"{len(held)} of {len(rows)} cards can hold it",
             "fits_on",
@@ -149,9 +155,9 @@ def _gpu_counts(ranked, best, catalogs, ink, market, period):
     with left:
         table, rows = _over_gpus(settings, catalogs, market, period)
         draw(
-            charts.memory_over_gpus(ink),
+            memory_charts.memory_over_gpus(ink),
             table,
-            words.first_fit(table),
+            plan_words.first_fit(table),
             "memory_over_gpus",
             chart_tables.cards(rows, catalogs),
         )
@@ -160,14 +166,14 @@ def _gpu_counts(ranked, best, catalogs, ink, market, period):
         priced = table[table["usd"].notna()]
         if len(priced):
             draw(
-                charts.cost_over_gpus(ink, words.usd_title(market, period)),
+                memory_charts.cost_over_gpus(ink, plan_words.usd_title(market, period)),
                 priced,
-                words.first_fit(priced),
+                plan_words.first_fit(priced),
                 "cost_over_gpus",
             )
         else:
             st.info("Cost needs an instance with a price: choose one in the sidebar.")
-    st.caption(f"Circle: fits. Diamond: tight. Cross: does not fit. {words.spread(plan.scenario_of(best))}")
+    st.caption(f"Circle: fits. Diamond: tight. Cross: does not fit. {plan_words.spread(plan.scenario_of(best))}")
 
 
 def _over_gpus(chosen, catalogs, market, period):
@@ -185,10 +191,10 @@ def _phases(scenario, best, catalogs, ink, components):
     table = chart_tables.by_phase(
         phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated}
     )
-    table["phase_text"] = [words.verdict_text(total, "") for total in table["phase_gib"]]
+    table["phase_text"] = [plan_words.verdict_text(total, "") for total in table["phase_gib"]]
     cards = chart_tables.cards(best.to_frame().T, catalogs)
-    draw(charts.phases(ink, allocated), table, f"The peak is in the {best['peak_phase']} phase", "phases", cards)
+    draw(memory_charts.phases(ink, allocated), table, f"The peak is in the {best['peak_phase']} phase", "phases", cards)
     st.caption(
         f"The largest phase, {best['peak_phase']}, is the estimate; context and allocator slack come on top. "
-        f"Scenario: {words.setting(best, catalogs)}."
+        f"Scenario: {plan_words.setting(best, catalogs)}."
     )

@@ -4,11 +4,14 @@ from functools import partial
 
 import streamlit as st
 
-from calc import export
-from calc.chart_tables import card_name
-from calc.found import chart_points, named, place
-from views import charts_search, comparisons, search_words, taking
-from views.look import plain, usd, word
+from calc.charts.tables import card_name
+from calc.doors import csv_tables
+from calc.search.frontier import chart_points, named, place
+from views import comparisons
+from views.charts import search as search_charts
+from views.session import adopt_plan
+from views.theme import plain, usd, word
+from views.wording import search as search_words
 
 PROMPTS = "From the arrival of all prompts of a replica at the same moment: the slowest start."
 NUMBER, TEXT = st.column_config.NumberColumn, st.column_config.TextColumn
@@ -43,7 +46,7 @@ def take(row, key):
     """The button that makes a row the plan."""
     st.button(
         "Take into the Plan",
-        on_click=taking.take,
+        on_click=adopt_plan.take,
         args=(row, row["found_market"]),
         icon=":material/input:",
         key=key,
@@ -58,7 +61,7 @@ def frontier(kept, now, before, ink):
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per output token", "USD per month")
     edge = points[points["kind"] == "frontier"]
     alt = f"{len(edge)} ways that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
-    comparisons.draw(charts_search.cost_against_time(ink, *titles), points, alt, "frontier")
+    comparisons.draw(search_charts.cost_against_time(ink, *titles), points, alt, "frontier")
     st.caption(
         "The line: the least that each time costs. Grey: other ways that hold. Diamond: the present plan, on demand or "
         "on spot as the sidebar prices it. Spot includes its interruptions."
@@ -124,7 +127,7 @@ def csv(rows, kept):
     """The shown rows, every column of theirs."""
     st.download_button(
         f"These ways as CSV ({len(rows)} rows)",
-        data=partial(export.to_csv, rows),
+        data=partial(csv_tables.to_csv, rows),
         file_name=f"headroom-search-{rows['model'].iloc[0]}-{kept['work']}.csv",
         mime="text/csv",
         on_click="ignore",

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
-from calc import chart_tables, export, plan
+from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
-from views.look import word
+from calc.doors import csv_tables
+from calc.plan import plan
+from views.theme import word
 
 NUMBER = st.column_config.NumberColumn
 TEXT = st.column_config.TextColumn
@@ -37,7 +39,7 @@ def _money(name, label):
 
 def csv(evaluate):
     """All scenarios, the largest batch and sequence among their columns, made when the download is asked for."""
-    return export.to_csv(evaluate())
+    return csv_tables.to_csv(evaluate())
 
 
 def scenarios(rows, names, period, key="scenarios"):

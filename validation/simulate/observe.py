@@ -8,8 +8,8 @@ from functools import partial
 from validation.simulate.device import kernels_used, torch  # isort: skip
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from validation.simulate.keep import kept_products
 from validation.simulate.ledger import Ledger
+from validation.simulate.selective_checkpoint import kept_products
 
 WEIGHTS = {"bf16": torch.bfloat16, "fp32": torch.float32, "amp": torch.float32}
 MIDDLE = 1

@@ -1,0 +1,89 @@
+"""Checks a catalog against its JSON Schema and says what is wrong as one sentence with its cure."""
+
+import json
+from difflib import get_close_matches
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from calc.catalogs.strict_yaml import CatalogError, place
+
+WORDS = {"number": "a number", "integer": "a whole number", "string": "text", "boolean": "true or false"}
+WORDS |= {"object": "a mapping", "array": "a list"}
+
+
+@cache
+def _validator(path, changed):
+    return Draft202012Validator(json.loads(Path(path).read_text("utf-8")))
+
+
+def check_schema(document, schema_path, file):
+    """Raise the first error of the document against the schema; a schema is read once while it stays as it is."""
+    validator = _validator(str(schema_path), schema_path.stat().st_mtime_ns)
+    error = best_match(validator.iter_errors(document))
+    if error is not None:
+        raise CatalogError(sentence(error, file))
+
+
+def check_order(ids, file):
+    """Entries stand in the order of their ids, so that a diff and an eye find them."""
+    for before, after in pairwise(ids):
+        if before == after:
+            raise CatalogError(f"{file}, entry {after}, field id: it stands twice; keep one of the two.")
+        if before > after:
+            raise CatalogError(f"{file}, entry {after}, field id: entries are sorted by id; move it above {before}.")
+
+
+def check_reference(value, known, file, path, kind):
+    """A name that points to another entry must be one of the known ones."""
+    if value not in known:
+        close = get_close_matches(str(value), [str(one) for one in known], n=1)
+        cure = f"write {close[0]}" if close else f"write one of {', '.join(sorted(map(str, known))[:8])}"
+        raise CatalogError(f"{place(file, path)}: there is no {kind} {value}; {cure} or add it.")
+
+
+def sentence(error, file):
+    """A jsonschema error as: file, entry, field: what is wrong; what to do."""
+    path = [str(step) for step in error.absolute_path]
+    value, rule, kind = error.instance, error.validator_value, error.validator
+    hint = error.schema.get("description") if isinstance(error.schema, dict) else None
+    problem, cure = error.message, f"write {hint}" if hint else "mend it as the schema says"
+    if kind == "additionalProperties":
+        unknown = next(name for name in value if name not in error.schema.get("properties", {}))
+        path.append(unknown)
+        close = get_close_matches(unknown, error.schema.get("properties", {}), n=1)
+        problem, cure = "this field is unknown", f"write {close[0]} or remove it" if close else "remove it"
+    elif kind == "required":
+        missing = next(name for name in rule if name not in value)
+        path.append(missing)
+        problem = "this field is missing"
+        hint = error.schema.get("properties", {}).get(missing, {}).get("description")
+        cure = f"add it: {hint}" if hint else "add it"
+    elif kind == "type":
+        names = [WORDS.get(name, name) for name in ([rule] if isinstance(rule, str) else rule)]
+        problem = f"{shown(value)} is not {' or '.join(names)}"
+        cure = f"write {hint or ' or '.join(names)}"
+    elif kind == "enum":
+        problem, cure = f"{shown(value)} is not allowed", f"write one of {', '.join(map(str, rule))}"
+    elif kind == "pattern":
+        problem, cure = f"{shown(value)} has the wrong form", f"write {hint or rule}"
+    elif kind in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"):
+        words = {
+            "minimum": "at least",
+            "exclusiveMinimum": "more than",
+            "maximum": "at most",
+            "exclusiveMaximum": "less than",
+        }
+        problem, cure = f"{shown(value)} is out of range", f"write a number {words[kind]} {rule}"
+    elif kind in ("minProperties", "minItems", "minLength"):
+        problem, cure = "this is empty", "fill it or leave it out"
+    return f"{place(file, path)}: {problem}; {cure}."
+
+
+def shown(value):
+    """A value as the sentence quotes it, never longer than a line."""
+    text = f"'{value}'" if isinstance(value, str) else json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,80 @@
+"""What a whole job costs and how long it takes on a market: the run in training, a month of the wanted load in serving.
+
+The same few sums serve the search, which has arrays, and the comparison of found plans, which has result rows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from calc.cost.prices import HOUR_SECONDS
+from calc.search.allowed import MARKETS
+
+WEEK_HOURS, LONGEST_DAILY_BLOCK_HOURS = 168, 336
+
+
+class Job(NamedTuple):
+    """Instances and their USD per hour, hours, USD of run or month, and seconds: of the run, or of one served token."""
+
+    instances: np.ndarray
+    usd_per_hour: np.ndarray
+    hours: np.ndarray
+    usd: np.ndarray
+    seconds: np.ndarray
+
+
+def deployments(table, users):
+    """Copies of a serving deployment for the users at once and the wanted tokens per second; 1 in training."""
+    for_users = np.ceil(users / (table["batch"] * table["data_parallel"]))
+    for_load = np.ceil(table["served_tokens_per_second"] / table["tokens_per_second"])
+    return np.where(table["trains"] > 0, 1.0, np.fmax(np.fmax(for_users, for_load), 1.0))
+
+
+def billed_hours(market, trains, hours):
+    """Hours that AWS charges: a capacity block in whole days, beyond 14 in whole weeks; a commitment to its end."""
+    terms = MARKETS[market]
+    if terms.block_hours:
+        days = np.ceil(hours / terms.block_hours) * terms.block_hours
+        weeks = np.ceil(hours / WEEK_HOURS) * WEEK_HOURS
+        return np.where(trains > 0, np.where(days <= LONGEST_DAILY_BLOCK_HOURS, days, weeks), hours)
+    return np.maximum(hours, np.where(trains > 0, terms.least_run_hours, terms.least_month_hours))
+
+
+def job(table, market, instance_usd_per_hour, spot_overhead_ratio, copies):
+    """The job of each row of a table with time in it. `copies` come from deployments()."""
+    trains = table["trains"]
+    slowdown = 1 + MARKETS[market].interrupted * spot_overhead_ratio
+    run = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS * slowdown
+    hours = np.where(trains > 0, run, table["hours_per_month"])
+    instances = table["instances_needed"] * copies
+    usd_per_hour = instances * instance_usd_per_hour
+    usd = usd_per_hour * billed_hours(market, trains, hours)
+    seconds = np.where(trains > 0, run * HOUR_SECONDS, table["time_per_output_token_seconds"])
+    return Job(instances, usd_per_hour, hours, usd, seconds)
+
+
+def within(done, limits):
+    """Whether a job keeps the limits on money and time."""
+    cheap = (done.usd <= limits.usd) & (done.usd_per_hour <= limits.usd_per_hour)
+    return cheap & (done.hours <= limits.hours) & (done.instances <= limits.instances)
+
+
+def job_of_rows(rows, markets, users, catalogs):
+    """The job of result rows (estimate) on a market each; NaN where a row has no price there or cannot be estimated."""
+    numbers = ("batch", "train_tokens", "hours_per_month", "tokens_per_second", "instances_needed", "gpus")
+    numbers += ("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio")
+    table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
+    table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
+    degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float)
+    table["data_parallel"] = np.maximum(table["gpus"] // degrees.prod(axis=1), 1)
+    keys = catalogs.prices.set_index(["instance", "region"])
+    prices = keys.reindex(list(zip(rows["instance"], rows["region"], strict=True)))
+    markets = np.asarray(markets, dtype=object)
+    parts = np.full((len(Job._fields), len(rows)), np.nan)
+    copies = deployments(table, users)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for market in set(markets):
+            price = prices[MARKETS[market].price].to_numpy(dtype=float)
+            done = job(table, market, price, table["spot_overhead_ratio"], copies)
+            parts = np.where(markets == market, np.vstack(done), parts)
+    return Job(*parts)

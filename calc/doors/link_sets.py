@@ -1,0 +1,61 @@
+"""What a search may vary, in the link: `allow.<name>` once per value, `limit.<name>` a number; no value means all."""
+
+import math
+
+from calc.scenarios.read import HUGE
+from calc.search.allowed import LIMIT_NAMES, MARKETS, NAMES, PLACES
+
+ALLOW, LIMIT = "allow.", "limit."
+PREFIXES = (ALLOW, LIMIT)
+MOST_VALUES = 64
+
+
+def compose_sets(choices, word):
+    """The query of the allowed sets and limits; `word` writes a value."""
+    sets, limits = choices.get("allowed") or {}, choices.get("limits") or {}
+    query = {f"{ALLOW}{name}": [word(each) for each in values] or [""] for name, values in sets.items()}
+    return query | {f"{LIMIT}{name}": [word(value)] for name, value in limits.items() if value not in (None, "")}
+
+
+def read_set(name, given, choices, complaints, value_of, catalogs):
+    """Add one name of the query to choices["allowed"] or choices["limits"]; `value_of` reads a scenario column."""
+    prefix, _, own = name.partition(".")
+    if own not in (NAMES if prefix + "." == ALLOW else LIMIT_NAMES):
+        complaints.append(f"The link asked for {name[:40]} , which a search does not know; it was left aside.")
+        return
+    if prefix + "." == LIMIT:
+        limit = _limit(given[0])
+        if limit is None:
+            complaints.append(
+                f"The link asked for {name}={given[0][:40]} , which is not a number from 0; it was left aside."
+            )
+        else:
+            choices.setdefault("limits", {})[own] = limit
+        return
+    values = []
+    for text in given[:MOST_VALUES]:
+        value = _place(own, text, catalogs) if own in PLACES else value_of(own, text)
+        if value is None:
+            complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; it was left aside.")
+        elif not (own in PLACES and value == "") and value not in values:
+            values.append(value)
+    choices.setdefault("allowed", {})[own] = values
+
+
+def _limit(text):
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    if not math.isfinite(value) or not 0 <= value <= HUGE:
+        return None
+    return int(value) if value.is_integer() else value
+
+
+def _place(name, text, catalogs):
+    if text == "" or (catalogs is None and name != "market"):
+        return text
+    if name == "market":
+        return text if text in MARKETS else None
+    known = set(catalogs.instances["family"]) if name == "family" else catalogs.regions.index
+    return text if text in known else None

@@ -1,0 +1,150 @@
+"""From a model's architecture to two tables: what the whole model counts, and its stacks (runs of like blocks).
+
+An entry is one model of catalogs/models.yaml, or one that calc/models/huggingface/config.py made of a config: sizes, and what differs
+from its family (calc/models/families.py). `parameters` counts what the class of transformers holds as parameters; checkpoints
+may add buffers. Counts of numbers, not bytes.
+"""
+
+import math
+
+import pandas as pd
+
+from calc.evaluate import evaluate_all
+from calc.models import block_parameters, lora_widths, outside_parameters
+from calc.models.families import COMMON, FAMILIES
+
+# Sizes that an entry leaves out where its model does not have them.
+ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys(
+    [
+        *("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "max_position", "tied"),
+        *("windowed_layers", "dense_layers", "windowed_dense_layers", "encoder_layers", "decoder_layers"),
+        *("experts", "experts_per_token", "expert_ffn", "shared_ffn"),
+        *("kv_latent_rank", "rope_head_dim", "query_latent_rank", "relative_positions", "position_projections"),
+        *("value_head_dim", "embedding_width", "text_width", "cross_attention"),
+        *("mel_bins", "source_positions", "classes", "image", "patch"),
+        *("text_layers", "text_hidden", "text_heads", "text_ffn", "projection"),
+    ],
+    0,
+)
+TEXTS = ("name", "family", "model_type", "kind", "hf_repo", "refused", "source", "checked_on", "notes")
+MODEL_COLUMNS = (
+    *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
+    *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied"),
+    *("outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout"),
+    *("softcap", "refused", "source", "checked_on", "notes"),
+)
+STACK_IDS = ("model", "stack", "block", "side")
+STACK_COLUMNS = (
+    *(*STACK_IDS, "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads"),
+    *("head_dim", "window_tokens", "experts", "experts_per_token", "expert_ffn_width", "shared_ffn_width"),
+    *("latent_width", "query_latent_width", "cached_elements_per_token", "cross_cached_elements_per_token"),
+    *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
+    "block_largest_matrix",
+    *lora_widths.COLUMNS,
+)
+
+
+def sizes_of(entry):
+    """All sizes and traits of a model: what its entry says, else its family, else that it has none."""
+    sizes = {**ABSENT, **COMMON, **FAMILIES[entry["model_type"]], **entry}
+    sizes["text_width"] = sizes["text_hidden"] or sizes["hidden"]
+    sizes["embedding_width"] = sizes["embedding_width"] or sizes["text_width"]
+    sizes["value_head_dim"] = sizes["value_head_dim"] or sizes["head_dim"]
+    return {name: int(value) if isinstance(value, bool) else value for name, value in sizes.items()}
+
+
+def decoder_stacks(sizes):
+    """Blocks by two traits: with a dense network or with experts, seeing all tokens or those of a window."""
+    experts, windowed = sizes["experts"], sizes["windowed_layers"]
+    dense = sizes["dense_layers"] if experts else sizes["layers"]
+    windowed_dense = sizes["windowed_dense_layers"] if experts else windowed
+    counts = {"dense": (dense, windowed_dense), "moe": (sizes["layers"] - dense, windowed - windowed_dense)}
+    none = {"experts": 0, "experts_per_token": 0, "expert_ffn": 0, "shared_ffn": 0}
+    own = {"dense": {"block": sizes["block"], **none}, "moe": {"block": sizes["moe_block"], "ffn": 0}}
+    for kind, (layers, seeing_a_window) in counts.items():
+        full = {"stack": kind, "layers": layers - seeing_a_window, "window_tokens": math.inf}
+        yield {**own[kind], **full}
+        yield {**own[kind], "stack": f"{kind}-windowed", "layers": seeing_a_window}
+
+
+def sided_stacks(sizes):
+    """The encoder's blocks, and the decoder's, which also attend to the encoder."""
+    heads = sizes.get("encoder_heads", sizes["heads"])
+    head_dim = sizes["head_dim"] * sizes["heads"] // heads
+    side = "fixed" if sizes["kind"] == "audio" else "source"
+    own = {"block": sizes["encoder_block"], "side": side, "ffn": sizes.get("encoder_ffn", sizes["ffn"]), "caches": 0}
+    own |= {"heads": heads, "kv_heads": heads, "head_dim": head_dim, "value_head_dim": head_dim}
+    yield {**own, "stack": "encoder", "layers": sizes["encoder_layers"]}
+    yield {"stack": "decoder", "layers": sizes["decoder_layers"], "cross_attention": 1}
+
+
+def paired_stacks(sizes):
+    """CLIP's vision side and its text side."""
+    heads, hidden = sizes["text_heads"], sizes["text_hidden"]
+    own = {"hidden": hidden, "heads": heads, "kv_heads": heads, "head_dim": hidden // heads}
+    own |= {"ffn": sizes["text_ffn"], "value_head_dim": hidden // heads, "caches": 0}
+    yield {"stack": "vision", "block": sizes["encoder_block"], "side": "fixed", "caches": 0}
+    yield {**own, "stack": "text", "layers": sizes["text_layers"]}
+
+
+def single_stack(sizes):
+    """An encoder alone, of text or of an image."""
+    yield {"stack": "encoder", "side": "fixed" if sizes["kind"] == "vision" else "tokens", "caches": 0}
+
+
+STACKS = {
+    "decoder": decoder_stacks,
+    "encoder": single_stack,
+    "vision": single_stack,
+    "encoder-decoder": sided_stacks,
+    "audio": sided_stacks,
+    "dual": paired_stacks,
+}
+WIDTHS = {
+    "ffn_width": "ffn",
+    "expert_ffn_width": "expert_ffn",
+    "shared_ffn_width": "shared_ffn",
+    "query_latent_width": "query_latent_rank",
+}
+
+
+def stacks_of(sizes):
+    """One table of numbers per stack that has layers: its sizes and every formula of a block and of its adapters."""
+    for own in STACKS[sizes["kind"]](sizes):
+        stack = {"side": "tokens", **sizes, **own}
+        stack |= {width: stack[size] for width, size in WIDTHS.items()}
+        if stack["layers"]:
+            yield evaluate_all((*block_parameters.FORMULAS, *lora_widths.FORMULAS), stack)
+
+
+def describe_model(entry):
+    """The row of one model and the rows of its stacks; a refused model has no counts and no stacks."""
+    if "refused" in entry:
+        return {**ABSENT, **COMMON, **entry}, []
+    model = evaluate_all(outside_parameters.FORMULAS, sizes_of(entry))
+    stacks = list(stacks_of(model))
+    held = sum(stack["layers"] * stack["block_parameters"] for stack in stacks)
+    idle = sum(
+        stack["layers"] * stack["block_expert_parameters"] * (1 - stack["experts_per_token"] / stack["experts"])
+        for stack in stacks
+        if stack["experts"]
+    )
+    model["layers"] = sum(stack["layers"] for stack in stacks)
+    model["parameters"] = model["outside_parameters"] + held
+    model["active_parameters"] = model["parameters"] - idle
+    return model, stacks
+
+
+def model_table(entries):
+    """The tables `models` (index: id) and `stacks` of a mapping from id to entry; unknown numbers are NaN."""
+    described = {model: describe_model(entry) for model, entry in entries.items()}
+    rows = {model: row for model, (row, _) in described.items()}
+    models = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=list(MODEL_COLUMNS)).rename_axis("id")
+    numbers = [name for name in MODEL_COLUMNS if name not in TEXTS]
+    models = models.astype({**dict.fromkeys(numbers, float), **dict.fromkeys(TEXTS, object)})
+    models[list(TEXTS)] = models[list(TEXTS)].fillna("")
+    stacks = pd.DataFrame(
+        [{**stack, "model": model} for model, (_, own) in described.items() for stack in own],
+        columns=list(STACK_COLUMNS),
+    )
+    return models, stacks.astype({name: float for name in STACK_COLUMNS if name not in STACK_IDS})

@@ -1,0 +1,156 @@
+"""A Hugging Face config.json becomes an entry like those of catalogs/models.yaml; what is wrong is a ConfigError.
+
+How many bits a checkpoint has (torch_dtype, quantization_config) is the scenario's to choose and is not read.
+"""
+
+import json
+
+from calc.models.families import COMMON, FAMILIES
+from calc.models.huggingface.derived_fields import FORMS
+from calc.models.huggingface.field_names import FIELDS
+from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, dense_layers, window_tokens, windowed_layers
+from calc.models.huggingface.values import ConfigError, must_divide, need_sizes, values_of, whole_number
+
+__all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text"]
+
+# Names under which a class, or a copy of it, goes by in configs.
+ALIASES = {"kimi_k2": "deepseek_v3", "xlm-roberta": "roberta", "camembert": "roberta"}
+ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text"}
+
+# Configs of several parts, and the model_type of a text part that does not name its own.
+WRAPPERS = {"gemma3": "gemma3_text", "llama4": "llama4_text", "mistral3": "mistral", "kimi_k25": "deepseek_v3"}
+
+# What the classes of CLIP's two sides fill in.
+CLIP_VISION = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
+CLIP_VISION |= {"patch_size": 32, "num_labels": 1}
+CLIP_TEXT = {"hidden_size": 512, "num_hidden_layers": 12, "num_attention_heads": 8, "intermediate_size": 2048}
+CLIP_TEXT |= {"vocab_size": 49408, "max_position_embeddings": 77}
+
+
+def read_config_text(text, model_id):
+    """The entry of a config given as JSON text."""
+    try:
+        config = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise ConfigError(f"{model_id}: this is not JSON{line}; give a config.json as the hub has it.") from None
+    return read_config(config, model_id)
+
+
+def read_config(config, model_id):
+    """The entry of a config given as a mapping."""
+    if not isinstance(config, dict):
+        raise ConfigError(f"{model_id}: this is no config; give a JSON object with a model_type.")
+    config, model_type, parts = _text_part(config, model_id)
+    if model_type not in FIELDS and model_type != "clip":
+        known = ", ".join(sorted({*FIELDS, *ALIASES, *WRAPPERS, "clip"}))
+        raise ConfigError(f"{model_id}: model_type {model_type} is not covered; covered are {known}.")
+    try:
+        entry = _pair_entry(config, model_id) if model_type == "clip" else _entry(config, model_type, model_id)
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise ConfigError(f"{model_id}: a field of this {model_type} config is of a wrong kind ({error}).") from None
+    about = {"name": str(model_id), "family": model_type, "hf_repo": "", "checked_on": ""}
+    about["source"] = f"its config.json, model_type {config.get('model_type', model_type)}"
+    about["notes"] = "The text part alone; the other parts of this config are not counted." if parts else ""
+    return {**about, **entry}
+
+
+def custom_entry(hidden, layers, heads, kv_heads, ffn, vocab, name):
+    """The entry of a Llama-like model of six sizes whose head is not tied to its embedding."""
+    sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
+    sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
+    return {**read_config({"model_type": "llama", **sizes}, name), "source": "six sizes given by hand"}
+
+
+def _text_part(config, model_id):
+    """The config of the text decoder, its model_type, and whether the config has other parts."""
+    model_type = config.get("model_type")
+    if not isinstance(model_type, str) or not model_type:
+        raise ConfigError(f"{model_id}: model_type is missing; give the config.json of a model, not of an adapter.")
+    inner = config.get("text_config")
+    if model_type in WRAPPERS and isinstance(inner, dict):
+        tied = {"tie_word_embeddings": config["tie_word_embeddings"]} if "tie_word_embeddings" in config else {}
+        inner = {**tied, **inner, "model_type": inner.get("model_type") or WRAPPERS[model_type]}
+        return inner, ALIASES.get(inner["model_type"], inner["model_type"]), True
+    return config, ALIASES.get(model_type, model_type), False
+
+
+def _entry(config, model_type, model_id):
+    values = values_of(config, model_type, model_id)
+    derive = FORMS.get(model_type)
+    if "hidden" in values and "heads" in values and derive:
+        values |= derive(config, values, model_id)
+    need_sizes(values, model_type, model_id)
+    entry = {"model_type": model_type, "kv_heads": values["heads"], **values}
+    must_divide(entry["heads"], entry["kv_heads"], ("the number of heads", "that of key and value heads"), model_id)
+    entry |= _head_sizes(entry, model_id)
+    if "layers" in entry:
+        entry |= _layer_counts(config, model_type, entry, model_id)
+    entry = {name: value for name, value in entry.items() if name != "plain_head_dim" and name != "shared_experts"}
+    traits = {**COMMON, **FAMILIES[entry["model_type"]]}
+    if entry.get("dense_layers") and not traits["block"]:
+        raise ConfigError(f"{model_id}: a {model_type} with dense layers is not covered; choose another model.")
+    return entry
+
+
+def _head_sizes(entry, model_id):
+    """The widths of a head and of all shared experts where the config says them in other words."""
+    sizes = {}
+    if "plain_head_dim" in entry:
+        sizes["head_dim"] = entry["rope_head_dim"] + entry["plain_head_dim"]
+    elif "head_dim" not in entry:
+        must_divide(entry["hidden"], entry["heads"], ("the hidden size", "the number of heads"), model_id)
+        sizes["head_dim"] = entry["hidden"] // entry["heads"]
+    if "encoder_heads" in entry:
+        words = ("the hidden size", "the number of the encoder's heads")
+        must_divide(entry["hidden"], entry["encoder_heads"], words, model_id)
+    if "shared_experts" in entry:
+        sizes["shared_ffn"] = entry["shared_experts"] * entry["expert_ffn"]
+    return sizes
+
+
+def _layer_counts(config, model_type, entry, model_id):
+    """Layers with a window, with a dense network in a model with experts, and with both, as counts."""
+    layers, types = entry["layers"], config.get("layer_types")
+    if types is not None and model_type in READS_LAYER_TYPES:
+        if not isinstance(types, list) or len(types) != layers:
+            raise ConfigError(f"{model_id}: layer_types must name one kind for each of the {layers} layers.")
+        for kind in types:
+            if kind not in LAYER_TYPES:
+                known = ", ".join(LAYER_TYPES)
+                raise ConfigError(f"{model_id}: layer_types holds {kind}, which is not covered; covered are {known}.")
+    try:
+        windowed, dense = windowed_layers(config, model_type, layers), dense_layers(config, model_type, layers)
+        both = [one and other for one, other in zip(windowed, dense, strict=True)]
+    except (TypeError, ValueError, ArithmeticError):
+        raise ConfigError(f"{model_id}: the fields that tell its layers apart contradict num_hidden_layers.") from None
+    counts = {}
+    if any(windowed):
+        window = whole_number(window_tokens(config, model_type), 1, "its attention window", model_id)
+        counts |= {"window_tokens": window, "windowed_layers": sum(windowed)}
+    if "experts" in entry:
+        if entry["experts_per_token"] > entry["experts"]:
+            per_token, experts = entry["experts_per_token"], entry["experts"]
+            raise ConfigError(f"{model_id}: {per_token} experts per token exceed its {experts} experts; mend one.")
+        counts |= {"dense_layers": sum(dense), "windowed_dense_layers": sum(both)}
+    return counts
+
+
+def _pair_entry(config, model_id):
+    """CLIP: a vision side, a text side, and the width that they share."""
+    names = ("vision_config", "vision_config_dict", "text_config", "text_config_dict")
+    parts = {name: config.get(name) or {} for name in names}
+    for name, part in parts.items():
+        if not isinstance(part, dict):
+            raise ConfigError(f"{model_id}: {name} must be an object of its own.")
+    vision = _entry({**CLIP_VISION, **parts["vision_config"], **parts["vision_config_dict"]}, "vit", model_id)
+    text = _entry({**CLIP_TEXT, **parts["text_config"], **parts["text_config_dict"]}, "bert", model_id)
+    sizes = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "channels")
+    return {
+        "model_type": "clip",
+        **{name: vision[name] for name in sizes},
+        **{f"text_{name}": text[name] for name in ("layers", "hidden", "heads", "ffn")},
+        "vocab": text["vocab"],
+        "max_position": text["max_position"],
+        "projection": whole_number(config.get("projection_dim", 512), 1, "projection_dim", model_id),
+    }

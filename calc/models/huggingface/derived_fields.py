@@ -1,0 +1,86 @@
+"""What some model types derive from fields of their own, as the classes of transformers 5.23 do it."""
+
+from calc.models.huggingface.values import ConfigError, must_divide, whole_number
+
+
+def _four_times_hidden(config, values, model_id):
+    return {"ffn": values.get("ffn", 4 * values["hidden"])}
+
+
+def _gpt_bigcode(config, values, model_id):
+    kv_heads = 1 if config.get("multi_query", True) else values["heads"]
+    return {**_four_times_hidden(config, values, model_id), "kv_heads": kv_heads}
+
+
+def _falcon(config, values, model_id):
+    if not config.get("parallel_attn", True):
+        raise ConfigError(f"{model_id}: a falcon whose parallel_attn is false is not covered; choose another model.")
+    new = config.get("new_decoder_architecture", False)
+    kv_heads = (config.get("num_kv_heads") or values["heads"]) if new else values["heads"]
+    kv_heads = 1 if not new and config.get("multi_query", True) else kv_heads
+    return {
+        "model_type": "falcon_new" if new else "falcon",
+        "ffn": values.get("ffn", 4 * values["hidden"]),
+        "kv_heads": whole_number(kv_heads, 1, "num_kv_heads", model_id),
+        "block_norms": 2 if (config.get("num_ln_in_parallel_attn") or (2 if new else 1)) == 2 else 1,
+    }
+
+
+def _opt(config, values, model_id):
+    final = config.get("do_layer_norm_before", True) and not config.get("_remove_final_layer_norm", False)
+    return {"final_norms": int(final), "norm_vectors": 2 if config.get("layer_norm_elementwise_affine", True) else 0}
+
+
+def _roberta(config, values, model_id):
+    return {"max_position": max(values["max_position"] - 2, 1)}  # two rows of its table stand for no position
+
+
+def _deberta(config, values, model_id):
+    for field in ("conv_kernel_size", "embedding_size"):
+        if config.get(field) not in (0, None, values["hidden"]):
+            raise ConfigError(f"{model_id}: a deberta-v2 with {field} {config[field]} is not covered; leave it out.")
+    normed = "layer_norm" in str(config.get("norm_rel_ebd", "none")).lower()
+    own = {"learned_positions": int(config.get("position_biased_input", True)), "final_norms": int(normed)}
+    if not config.get("legacy", True):
+        own["tied"] = 1  # the newer head reads the embedding table itself
+    if not config.get("relative_attention", False):
+        return own
+    reach = config.get("max_relative_positions", -1)
+    buckets = config.get("position_buckets", -1)
+    rows = 2 * (buckets if buckets > 0 else reach if reach > 0 else values["max_position"])
+    kinds = config.get("pos_att_type") or ""
+    projections = 0 if config.get("share_att_key", False) else ("c2p" in kinds) + ("p2c" in kinds)
+    return {**own, "relative_positions": rows, "position_projections": projections}
+
+
+def _t5(config, values, model_id):
+    newer = config["model_type"] == "mt5"
+    return {"model_type": "t5_gated" if "gated" in config.get("feed_forward_proj", "gated" if newer else "") else "t5"}
+
+
+def _bart(config, values, model_id):
+    if not values["tied"]:
+        raise ConfigError(f"{model_id}: tie_word_embeddings false is not covered for bart; its sides share a table.")
+    return {}
+
+
+def _vit(config, values, model_id):
+    must_divide(values["image"], values["patch"], ("image_size", "patch_size"), model_id)
+    labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2  # two where none are named
+    return {"classes": whole_number(labels, 1, "num_labels", model_id)}
+
+
+FORMS = {
+    "gpt2": _four_times_hidden,
+    "mpt": _four_times_hidden,
+    "bloom": _four_times_hidden,
+    "gpt_bigcode": _gpt_bigcode,
+    "falcon": _falcon,
+    "opt": _opt,
+    "roberta": _roberta,
+    "deberta-v2": _deberta,
+    "t5": _t5,
+    "mt5": _t5,
+    "bart": _bart,
+    "vit": _vit,
+}

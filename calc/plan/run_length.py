@@ -1,0 +1,44 @@
+"""One scenario over the length of its run and over the sequences it serves at once, for the Run and month page."""
+
+import numpy as np
+import pandas as pd
+
+from calc.pipeline import estimate
+
+DECADE_STEPS = 8
+MARKETS = {
+    "on demand": ("run_usd_on_demand", "run_hours"),
+    "spot, interruptions counted": ("run_usd_spot", "spot_run_hours"),
+}
+MOST_SEQUENCES = 256
+MILLISECONDS = 1000
+
+
+def over_tokens(scenario, catalogs):
+    """The run from a tenth of its tokens to ten times as many: tokens, market, usd, hours; `now` marks its own."""
+    shares = 10.0 ** (np.arange(-DECADE_STEPS, DECADE_STEPS + 1) / DECADE_STEPS)
+    tokens = scenario["train_tokens"] * shares
+    rows = estimate(pd.DataFrame(scenario | {"train_tokens": tokens}), catalogs, solve=False)
+    parts = [
+        pd.DataFrame({"tokens": tokens, "market": market, "usd": rows[usd], "hours": rows[hours], "now": shares == 1})
+        for market, (usd, hours) in MARKETS.items()
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    return table[table["usd"].notna()]
+
+
+def over_concurrency(scenario, market, catalogs):
+    """Serving 1, 2, 4 ... sequences at once: sequences, usd of a million output tokens, milliseconds each, fits."""
+    counts = sorted({2**power for power in range(MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])})
+    rows = estimate(pd.DataFrame(scenario | {"batch": [float(count) for count in counts]}), catalogs, solve=False)
+    share = rows["usd_per_hour_spot"] / rows["usd_per_hour_on_demand"] if market == "spot" else 1.0
+    table = pd.DataFrame(
+        {
+            "sequences": counts,
+            "usd": rows["usd_per_million_output_tokens"] * share,
+            "milliseconds": rows["time_per_output_token_seconds"] * MILLISECONDS,
+            "fits": rows["fits"],
+            "now": [count == scenario["batch"] for count in counts],
+        }
+    )
+    return table[table["usd"].notna() & (table["fits"] != "")]

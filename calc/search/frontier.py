@@ -1,0 +1,94 @@
+"""What to show of a search: the frontier of cost against time, the three to name, the best of every place."""
+
+import numpy as np
+import pandas as pd
+
+from calc.pipeline import estimate
+from calc.search.allowed import MARKETS
+
+NAME_SHARES = (0.32, 0.07)  # of the chart's width and height that a name takes
+LEFT_SHARE = 0.65  # points beyond this share of the width are named on their left
+HOUR_SECONDS, MILLISECONDS = 3600, 1000
+MOST_POINTS = 1500
+AS_FAST = 1.02  # nobody can tell 2 % in time apart, and the last of it may cost ten times as much
+
+
+def frontier(candidates):
+    """The candidates that no other beats in both cost and time, cheapest first."""
+    ordered = candidates.sort_values(["usd", "seconds"], kind="stable")
+    before = ordered["seconds"].cummin().shift(fill_value=np.inf)
+    return ordered[ordered["seconds"] < before]
+
+
+def named(candidates):
+    """The three to name: the cheapest, the cheapest by the hour, the cheapest of those within 2 % of the fastest."""
+    fast = candidates[candidates["seconds"] <= candidates["seconds"].min() * AS_FAST]
+    ordered = {
+        "cheapest": candidates.sort_values(["usd", "seconds"], kind="stable"),
+        "cheapest hour": candidates.sort_values(["usd_per_hour", "usd"], kind="stable"),
+        "fastest": fast.sort_values(["usd", "seconds"], kind="stable"),
+    }
+    return {label: rows.index[0] for label, rows in ordered.items()}
+
+
+def best(found, catalogs, most=30):
+    """The rows to show, fully estimated: the three to name, the cheapest on every instance and market, the frontier."""
+    candidates = found.candidates
+    if not len(candidates):
+        return pd.DataFrame()
+    each = candidates.sort_values(["usd", "seconds"], kind="stable").drop_duplicates(["instance", "market"]).head(most)
+    edge = frontier(candidates)
+    chosen = candidates.loc[pd.Index([*named(candidates).values(), *each.index, *edge.index]).unique()]
+    marks = {"each": chosen.index.isin(each.index), "frontier": chosen.index.isin(edge.index)}
+    return rows_of(found, chosen, catalogs).assign(**marks)
+
+
+def rows_of(found, chosen, catalogs):
+    """Candidates as rows of estimate, with what the search found beside; `candidate` is their number."""
+    scenarios = found.space.rows(chosen["layout"].to_numpy()).assign(gpu="")
+    scenarios[["instance", "region"]] = chosen[["instance", "region"]].to_numpy()
+    rows = estimate(scenarios, catalogs, solve=False)
+    shown = chosen[["market", "instances", "usd_per_hour", "hours", "usd", "seconds"]].add_prefix("found_")
+    return pd.concat([rows, shown.reset_index(drop=True)], axis=1).assign(candidate=chosen.index)
+
+
+def chart_points(found, trains, present):
+    """Time (hours of the run, milliseconds per served token), usd, label, name, kind: ways, frontier, present plan.
+
+    `present` is the label, the seconds and the USD of the present plan. Names stand where they do not cover each other,
+    on the side that has room.
+    """
+    edge = frontier(found.candidates)
+    ways = found.candidates.nsmallest(MOST_POINTS, "usd")
+    table = pd.concat([ways.assign(kind="way"), edge.assign(kind="frontier")])
+    several = found.candidates["region"].nunique() > 1
+    table = table.assign(label=[place(row, several) for row in table.to_dict("records")])
+    if np.isfinite(present[1]) and np.isfinite(present[2]):
+        own = {"kind": "present", "label": present[0], "seconds": present[1], "usd": present[2]}
+        table = pd.concat([table, pd.DataFrame([own])])
+    table = table.assign(time=table["seconds"] / HOUR_SECONDS if trains else table["seconds"] * MILLISECONDS)
+    table = table[["time", "usd", "label", "kind"]].reset_index(drop=True)
+    across, up = _shares(table["time"]), _shares(table["usd"])
+    shown = _apart(table["kind"], across, up)
+    return table.assign(name=table["label"].where(shown, ""), side=np.where(across > LEFT_SHARE, "left", "right"))
+
+
+def _shares(values):
+    """Where positive values stand on a log axis that just holds them, from 0 to 1."""
+    logs = np.log10(values.to_numpy(dtype=float))
+    return (logs - logs.min()) / max(logs.max() - logs.min(), 1e-9)
+
+
+def _apart(kind, across, up):
+    """The present plan and those frontier rows, cheapest first, whose names do not cover one written before."""
+    shown = (kind == "present").to_numpy(copy=True)
+    for at in np.flatnonzero(kind == "frontier"):
+        near = (np.abs(across - across[at]) < NAME_SHARES[0]) & (np.abs(up - up[at]) < NAME_SHARES[1])
+        shown[at] = not (shown & near).any()
+    return shown
+
+
+def place(row, region=True):
+    """2 × p5.48xlarge, spot, us-east-1."""
+    where = f"{row['instances']:.0f} × {row['instance']}, {MARKETS[row['market']].label}"
+    return f"{where}, {row['region']}" if region else where

@@ -1,0 +1,129 @@
+"""Why a found plan wins over the present one: what differs, and what each difference alone is worth.
+
+Each difference is taken back by itself and the plan estimated again: what it then costs more is what the difference
+saves, and a plan that no longer fits without it owes it that it fits.
+"""
+
+import numpy as np
+import pandas as pd
+
+from calc.cost.job import job_of_rows
+from calc.pipeline import estimate
+from calc.plan.plan import HOLDS
+from calc.scenarios.read import inputs_by_name
+from calc.words import UNCHANGED, in_words, quality
+
+GROUPS = (
+    ("tuning", "precision"),
+    ("optimizer",),
+    ("recompute",),
+    ("loss",),
+    ("kv_precision",),
+    ("implementation",),
+    ("offload",),
+    ("instance", "gpus", "sharding", "tensor_parallel", "pipeline_parallel", "context_parallel"),
+    ("batch", "accumulation_steps"),
+    ("region",),
+    ("market",),
+)
+TELLING_RATIO = 1.05  # a difference that changes cost or time by less is not named
+MOST_NAMED = 3
+SAME_RATIO = 0.005
+
+
+def reasons(rows, present, market, users, catalogs):
+    """Rows of found.best with their cost and time against the present plan (a result row, its market), and why."""
+    if not len(rows):
+        return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])
+    before = pd.DataFrame([present])
+    base = job_of_rows(before, [market], users, catalogs)
+    held = present["fits"] in HOLDS and present["problem"] == "" and np.isfinite(base.usd[0])
+    taken = _taken_back(rows, present, market, users, catalogs)
+    usd_ratio, seconds_ratio = rows["found_usd"] / base.usd[0], rows["found_seconds"] / base.seconds[0]
+    sentences, notes = [], []
+    for at, row in enumerate(rows.to_dict("records")):
+        differences = taken[taken["row"] == at]
+        words = [_against(row, base, usd_ratio.iloc[at], seconds_ratio.iloc[at]) if held else _instead(present)]
+        words += [_gpu_hour(row, present, base)] if held else []
+        words += _drivers(differences, cheaper=not held or usd_ratio.iloc[at] < 1)
+        sentences.append(" ".join(word[:1].upper() + word[1:] for word in words))
+        changed = {name: value for change in differences["change"] for name, value in change.items()}
+        told = quality(changed, catalogs, row["work"] == "inference")[0].split("; ")
+        notes.append("; ".join(note for note in told if note not in UNCHANGED))
+    return rows.assign(usd_ratio=usd_ratio, seconds_ratio=seconds_ratio, why=sentences, quality=notes)
+
+
+def _taken_back(rows, present, market, users, catalogs):
+    """One row per found plan and difference: the change, and cost and time without it in shares of the plan's own."""
+    plain = [name for name in rows.columns if name in inputs_by_name()]
+    tried, markets = [], []
+    for at, row in enumerate(rows.to_dict("records")):
+        now = {**{name: row[name] for name in plain}, "market": row["found_market"]}
+        for group in GROUPS:
+            was = {name: market if name == "market" else present[name] for name in group}
+            change = {name: now[name] for name in group if now[name] != was[name]}
+            if change and not ("instance" in change and not present["instance"]):
+                tried.append({"row": at, "change": change, **now, **was})
+    if not tried:
+        return pd.DataFrame({"row": [], "change": [], "words": [], "holds": [], "usd_ratio": [], "seconds_ratio": []})
+    table = pd.DataFrame(tried)
+    markets = table["market"].to_numpy(dtype=object)
+    without = estimate(table.drop(columns=["row", "change", "market"]).astype(object), catalogs, solve=False)
+    job = job_of_rows(without, markets, users, catalogs)
+    own = rows.iloc[table["row"].to_numpy()]
+    return pd.DataFrame(
+        {
+            "row": table["row"],
+            "change": table["change"],
+            "words": [in_words(change, catalogs, rows["work"].iloc[0] == "inference") for change in table["change"]],
+            "holds": (without["fits"].isin(HOLDS) & (without["problem"] == "")).to_numpy(),
+            "usd_ratio": job.usd / own["found_usd"].to_numpy(dtype=float),
+            "seconds_ratio": job.seconds / own["found_seconds"].to_numpy(dtype=float),
+        }
+    )
+
+
+def _against(row, base, usd_ratio, seconds_ratio):
+    """62 % cheaper than the present plan ($245 in 4.46 h), and takes 1.3 × as long."""
+    money = f"{1 - usd_ratio:.0%} cheaper than" if usd_ratio < 1 else f"{usd_ratio - 1:.0%} dearer than"
+    money = "costs as much as" if abs(usd_ratio - 1) < SAME_RATIO else money.replace("%", " %")
+    money = f"{usd_ratio:,.3g} × the cost of" if usd_ratio > 2 else money
+    pace = f"{1 / seconds_ratio:,.3g} × as fast" if seconds_ratio < 1 else f"takes {seconds_ratio:,.3g} × as long"
+    pace = "is as fast" if abs(seconds_ratio - 1) < SAME_RATIO else pace
+    before = f"${base.usd[0]:,.0f}" + (f" in {base.hours[0]:,.3g} h" if row["work"] == "training" else " a month")
+    return f"{money} the present plan ({before}), and {pace}."
+
+
+def _gpu_hour(row, present, base):
+    """Cost is the price of a GPU-hour over the work done in it: both against the present plan's."""
+    price = row["found_usd_per_hour"] / (row["found_instances"] * row["gpus_paid"] / row["instances_needed"])
+    was = base.usd_per_hour[0] / (base.instances[0] * present["gpus_paid"] / present["instances_needed"])
+    work = row["tokens_per_second"] / row["gpus_paid"] * present["gpus_paid"] / present["tokens_per_second"]
+    return f"a GPU-hour costs ${price:,.2f} instead of ${was:,.2f} and does {work:.2g} × the work."
+
+
+def _instead(present):
+    if present["problem"]:
+        return "the present plan cannot be rented as it is."
+    if present["fits"] == "no":
+        return "the present plan does not fit."
+    return "the present plan has no price." if present["instance"] else "the present plan names no instance."
+
+
+def _drivers(differences, cheaper):
+    """What it owes to what: first what makes it fit, then what saves most cost (or, in a dearer plan, time)."""
+    column = "usd_ratio" if cheaper else "seconds_ratio"
+    needed = list(differences["words"][~differences["holds"]])
+    telling = differences[differences["holds"] & (differences[column] > TELLING_RATIO)]
+    telling = telling.sort_values(column, ascending=False).head(MOST_NAMED)
+    said = []
+    if needed:
+        said.append(f"it fits only with {' and '.join(needed[:2])}.")
+    if len(telling):
+        what = "costs" if cheaper else "time"
+        shares = [
+            f"{words} ({1 - 1 / ratio:.0%})".replace("%)", " %)")
+            for words, ratio in telling[["words", column]].to_numpy()
+        ]
+        said.append(f"what cuts {what}: {', '.join(shares)}.")
+    return said

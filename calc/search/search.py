@@ -1,0 +1,243 @@
+"""The cheapest ways to do a piece of work: every combination of what is allowed, on every instance, region and market.
+
+Memory depends on the layout and the class of card, time on the layout and the instance, the price on instance, region
+and market: each is computed once, and the combinations are sums and products of arrays. Of the ways that hold, those
+stay that no other of the same instance, region, market and count of instances beats in time, and with it in cost.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.cost.job import deployments, job, within
+from calc.cost.placement import PLACEMENT
+from calc.cost.prices import instances_needed
+from calc.cost.spot import SPOT
+from calc.evaluate import evaluate, evaluate_all, parameters_of
+from calc.memory import overhead
+from calc.memory.serving_engine import on_large_card
+from calc.pipeline import distinct, memory_columns, prepare, take
+from calc.scenarios.join import columns_of, price_keys, words_of
+from calc.search.allowed import MARKETS, Space, instances_of, markets_of, regions_of
+from calc.speed.collectives import island_gpus
+from calc.speed.inputs import add_speed_inputs
+from calc.speed.ranges import SPEED
+from calc.speed.training import compute_parts
+
+CHUNK_LAYOUTS = 50_000
+MOST_WAYS = 100_000_000
+UNTIL_OVERHEAD = SPOT[: [formula.__name__ for formula in SPOT].index("spot_overhead_ratio") + 1]
+PRICES = tuple(market.price for market in MARKETS.values())
+HARDWARE = ("gpu_", "instance_", "card_")
+MEMORY = (
+    "memory_high_bytes",
+    "allocated_peak_bytes",
+    "context_bytes",
+    "offloaded_bytes",
+    "parameters",
+    "trained_parameters",
+)
+OWN = (
+    "trains",
+    "train_tokens",
+    "hours_per_month",
+    "batch",
+    "gpus",
+    "served_tokens_per_second",
+    "implementation_reserves_share",
+)
+READ = {name for formula in (*SPEED, *UNTIL_OVERHEAD, *PLACEMENT) for name in parameters_of(formula)} | {*OWN, *MEMORY}
+PLACED = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "offloaded_bytes", "trains")
+REASONS = ("impossible", "too large", "without a price", "outside the limits", "held")
+
+
+class SearchError(ValueError):
+    """The search cannot be made; the message says why and what to change."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The ways that no other like it beats, and of all that were looked at how many hold or why they do not."""
+
+    space: Space
+    limits: object
+    candidates: pd.DataFrame
+    evaluated: int
+    counts: dict
+
+
+def search(workload, allowed, limits, catalogs, progress=None):
+    """Evaluate all combinations of `allowed` (lists by scenario column; family, region, market) for a workload.
+
+    Cost is that of the run (train_tokens) in training, and of a month of the wanted load in serving. `progress` is
+    called with the share done.
+    """
+    space = Space(workload, allowed)
+    instances, regions = instances_of(allowed, catalogs), regions_of(allowed, catalogs)
+    markets = markets_of(allowed, catalogs)
+    places = len(instances) * len(regions) * len(markets)
+    evaluated = space.size * places
+    if evaluated > MOST_WAYS:
+        widest = max(space.lists, key=lambda name: len(space.lists[name]))
+        raise SearchError(
+            f"These are {evaluated / 1e6:,.0f} million ways, more than {MOST_WAYS / 1e6:.0f} million; "
+            f"{widest.replace('_', ' ')} multiplies most ({len(space.lists[widest])} values): allow fewer."
+        )
+    if not places:
+        raise SearchError(
+            "No instance of these families has a price on these markets; allow other families or markets."
+        )
+    counts, parts = dict.fromkeys(REASONS, 0), []
+    starts = range(0, space.size, CHUNK_LAYOUTS)
+    hardware = _hardware(space, instances, regions, catalogs)
+    offers = [_offers(catalogs, instance, regions) for instance in instances]
+    for chunk, start in enumerate(starts):
+        layouts = _layouts(space, start, regions, catalogs)
+        counts["impossible"] += layouts.impossible * places
+        for number, (one, offer) in enumerate(zip(hardware, offers, strict=True)):
+            if len(layouts.numbers):
+                here, rows = _on_instance(layouts, one, limits, len(regions) * len(markets), counts)
+                if len(rows):
+                    parts += _priced(here, layouts.numbers[rows], number, offer, markets, limits, counts)
+            if progress:
+                progress((chunk + (number + 1) / len(instances)) / len(starts))
+    columns = ("layout", "instance", "region", "market", "instances", "usd_per_hour", "hours", "usd", "seconds")
+    candidates = pd.DataFrame(np.concatenate([np.empty((0, len(columns))), *parts]), columns=list(columns))
+    for name, words in (("instance", instances), ("region", regions), ("market", markets)):
+        candidates[name] = np.asarray(words, dtype=object)[candidates[name].to_numpy(dtype=int)]
+    return Found(space, limits, candidates.astype({"layout": int}), evaluated, counts)
+
+
+class Layouts(NamedTuple):
+    """A stretch of sound layouts: numbers, columns, memory by class of card, and what decides where they may stand."""
+
+    numbers: np.ndarray
+    impossible: int
+    table: dict
+    memory: list
+    places: tuple
+
+
+def _layouts(space, start, regions, catalogs):
+    """The joined table of a stretch of layouts, with what time needs to know and its memory."""
+    numbers = np.arange(start, min(start + CHUNK_LAYOUTS, space.size))
+    _, table, problems = prepare(space.rows(numbers).assign(instance="", gpu="", region=regions[0]), catalogs)
+    sound = np.flatnonzero(problems.text == "")
+    if not len(sound):
+        return Layouts(sound, len(numbers), {}, [], ())
+    table = add_speed_inputs(take(table, sound))
+    engine = (table["implementation_reserves_share"] > 0).any()
+    memory = [_memory(table, card_bytes, catalogs) for card_bytes in ((0.0, 1e15) if engine else (0.0,))]
+    known = np.flatnonzero(~np.isnan(memory[0]["allocated_peak_bytes"]))
+    memory = [{name: values[known] for name, values in each.items()} for each in memory]
+    table = take(table, known)
+    first, copies = distinct(table | {"offloaded_bytes": memory[0]["offloaded_bytes"]}, PLACED)
+    places = {name: (table | memory[0])[name][first] for name in PLACED}, copies
+    table = {name: _short(values) for name, values in table.items() if name in READ and isinstance(values, np.ndarray)}
+    return Layouts(numbers[sound][known], len(numbers) - len(known), table, memory, places)
+
+
+def _memory(table, card_bytes, catalogs):
+    """Memory of every row on a small card or a large one: a serving engine's defaults differ between them."""
+    found = memory_columns(table | {"gpu_memory_bytes": np.full(table["rows"], card_bytes)}, catalogs)
+    return {name: found[name] for name in MEMORY}
+
+
+def _short(values):
+    """A column in which all rows are equal as one value, which broadcasts."""
+    same = (values[..., :1] == values).all() or (values.dtype.kind == "f" and np.isnan(values).all())
+    return values[..., :1] if same else values
+
+
+def _rows(table, rows, chosen):
+    """The chosen rows of columns that are not one value for all."""
+    return {name: values[..., chosen] if values.shape[-1] == rows else values for name, values in table.items()}
+
+
+def _hardware(space, instances, regions, catalogs):
+    """The columns of card and instance of each instance type, one value each."""
+    rows = space.rows(np.zeros(len(instances), dtype=int)).assign(instance=instances, gpu="", region=regions[0])
+    table = add_speed_inputs(prepare(rows, catalogs)[1])
+    wanted = [name for name in table if name.startswith(HARDWARE)] + ["gpu", "instance"]
+    return [{name: table[name][number : number + 1] for name in wanted} for number in range(len(instances))]
+
+
+def _offers(catalogs, instance, regions):
+    """Prices (regions x markets) and interruption bands of an instance type."""
+    at = price_keys(catalogs)[0].get_indexer([f"{instance}|{region}" for region in regions])
+    return columns_of(catalogs, "prices", PRICES)[at], words_of(catalogs, "prices", "interruption_band")[at]
+
+
+def _on_instance(layouts, one, limits, offers, counts):
+    """The layouts that an instance type holds, with their time on it, and whether they keep the limits."""
+    rows = len(layouts.numbers)
+    memory = layouts.memory[int(on_large_card(one["gpu_memory_bytes"], one["gpu"])[0]) % len(layouts.memory)]
+    share = layouts.table["implementation_reserves_share"]
+    limit = overhead.limit_bytes(one["gpu_memory_bytes"], memory["context_bytes"], share)
+    inside = memory["allocated_peak_bytes"] <= limit
+    surely = memory["memory_high_bytes"] <= one["gpu_memory_bytes"]
+    stands = _may_stand(layouts.places, one)
+    chosen = np.flatnonzero(inside & stands)
+    counts["impossible"] += int(rows - np.count_nonzero(stands)) * offers
+    counts["too large"] += int(np.count_nonzero(stands) - len(chosen)) * offers
+    if not len(chosen):
+        return {}, chosen
+    here = _rows(layouts.table | memory, rows, chosen) | one
+    here["instances_needed"] = evaluate(instances_needed, here)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        evaluate_all(SPEED, here)
+    here["surely"] = surely[chosen]
+    paced = (here["time_to_first_token_seconds"] <= limits.first_token_seconds) & (
+        here["time_per_output_token_seconds"] <= limits.output_token_seconds
+    )
+    sized = (here["step_tokens"] >= limits.step_tokens) & (here["step_tokens"] <= limits.highest_step_tokens)
+    here["kept"] = np.where(here["trains"] > 0, sized, paced) & (here["surely"] | (limits.surely == 0))
+    return here, chosen
+
+
+def _may_stand(places, one):
+    """Whether each layout may stand on an instance type, found once for those that are alike."""
+    table, copies = places
+    here = table | {name: np.repeat(values, len(table["gpus"])) for name, values in one.items()}
+    here["instances_needed"] = evaluate(instances_needed, here)
+    evaluate_all((compute_parts, island_gpus, *PLACEMENT), here)
+    return (here["placement_problem"] == "")[copies]
+
+
+def _priced(here, numbers, number, offer, markets, limits, counts):
+    """The jobs of one instance type in every region and market that keep the limits, of like ones the fastest."""
+    rows, parts, overheads = len(numbers), [], {}
+    copies = deployments(here, limits.users)
+    for region, (prices, band) in enumerate(zip(*offer, strict=True)):
+        for at, market in enumerate(markets):
+            price = prices[PRICES.index(MARKETS[market].price)]
+            if np.isnan(price):
+                counts["without a price"] += rows
+                continue
+            if MARKETS[market].interrupted and band not in overheads:
+                overheads[band] = _spot_overhead(here, band)
+            done = job(here, market, price, overheads.get(band, 0.0), copies)
+            good = np.flatnonzero(np.broadcast_to(within(done, limits) & here["kept"], rows))
+            counts["held"] += len(good)
+            counts["outside the limits"] += rows - len(good)
+            each = np.vstack([np.broadcast_to(values, rows)[good] for values in done])
+            kept = _fastest(each, ~here["surely"][good])
+            place = [np.full(len(kept), value) for value in (number, region, at)]
+            parts.append(np.column_stack([numbers[good[kept]], *place, each[:, kept].T]))
+    return parts
+
+
+def _fastest(each, tight):
+    """Of jobs (instances, USD per hour, ...) the fastest for each count of instances, sure fits first."""
+    order = np.lexsort((tight, np.round(np.log(each[4]), 9), each[0]))
+    counts = each[0][order]
+    return order[np.flatnonzero(np.diff(counts, prepend=-1.0))]
+
+
+def _spot_overhead(here, band):
+    """Share of time that interruptions of this band add."""
+    table = here | {"interruption_band": np.array([band], dtype=object)}
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return evaluate_all(UNTIL_OVERHEAD, table)["spot_overhead_ratio"]

@@ -1,0 +1,119 @@
+"""Time of every row, in training and in serving: the result columns, each with its range."""
+
+import numpy as np
+
+from calc.evaluate import evaluate_all
+from calc.layout import data_parallel
+from calc.speed.collectives import LINKS
+from calc.speed.flops import FLOPS
+from calc.speed.inputs import add_speed_inputs
+from calc.speed.serving import SERVING
+from calc.speed.training import RATES, TRAINING
+
+
+def model_flops(trains, weight_gradient_ratio, matmul_flops, head_flops, attention_flops):
+    """What the model needs for one micro-batch, nothing computed twice (PaLM, arXiv 2204.02311, appendix B). [FLOP]"""
+    products = (matmul_flops + head_flops) * (1 + trains * (1 + weight_gradient_ratio))
+    return products + attention_flops * (1 + 2 * trains)
+
+
+def utilization_ratio(
+    trains,
+    training_flops,
+    training_compute_seconds,
+    prefill_flops,
+    prefill_compute_seconds,
+    compute_parts,
+    pipeline_parallel,
+    peak_flops_per_second,
+):
+    """Share of the card's dense rate that a GPU computes at while nothing makes it wait; what `utilization` sets."""
+    training = training_flops / (compute_parts * training_compute_seconds)
+    prefill = prefill_flops * pipeline_parallel / (compute_parts * prefill_compute_seconds)
+    return np.where(trains > 0, training, prefill) / peak_flops_per_second
+
+
+def mfu_ratio(trains, model_flops, accumulation_steps, data_parallel, gpus, step_seconds, peak_flops_per_second):
+    """Model FLOPs utilization of a training step: all waiting included, recompute not credited."""
+    return model_flops * accumulation_steps * data_parallel / (gpus * step_seconds * peak_flops_per_second)
+
+
+def tokens_per_second(trains, step_tokens, step_seconds, serving_tokens_per_second):
+    """Over all GPUs: tokens trained on, or tokens generated with prefill taking its share."""
+    return np.where(trains > 0, step_tokens / step_seconds, serving_tokens_per_second)
+
+
+def tokens_per_second_per_gpu(tokens_per_second, gpus):
+    """The same, of one GPU."""
+    return tokens_per_second / gpus
+
+
+def low_tokens_per_second(tokens_per_second, engine_time_high_ratio):
+    """The slow end of the range. [tokens/s]"""
+    return tokens_per_second / engine_time_high_ratio
+
+
+def high_tokens_per_second(tokens_per_second, engine_time_low_ratio):
+    """The fast end of the range. [tokens/s]"""
+    return tokens_per_second / engine_time_low_ratio
+
+
+def step_low_seconds(step_seconds, engine_time_low_ratio):
+    """The fast end of an optimizer step. [s]"""
+    return step_seconds * engine_time_low_ratio
+
+
+def step_high_seconds(step_seconds, engine_time_high_ratio):
+    """The slow end of an optimizer step. [s]"""
+    return step_seconds * engine_time_high_ratio
+
+
+def time_to_first_token_low_seconds(time_to_first_token_seconds, engine_time_low_ratio):
+    """The fast end of the time to first token. [s]"""
+    return time_to_first_token_seconds * engine_time_low_ratio
+
+
+def time_to_first_token_high_seconds(time_to_first_token_seconds, engine_time_high_ratio):
+    """The slow end of the time to first token. [s]"""
+    return time_to_first_token_seconds * engine_time_high_ratio
+
+
+def time_per_output_token_low_seconds(time_per_output_token_seconds, engine_time_low_ratio):
+    """The fast end of the time per output token. [s]"""
+    return time_per_output_token_seconds * engine_time_low_ratio
+
+
+def time_per_output_token_high_seconds(time_per_output_token_seconds, engine_time_high_ratio):
+    """The slow end of the time per output token. [s]"""
+    return time_per_output_token_seconds * engine_time_high_ratio
+
+
+RANGES = (
+    model_flops,
+    utilization_ratio,
+    mfu_ratio,
+    tokens_per_second,
+    tokens_per_second_per_gpu,
+    low_tokens_per_second,
+    high_tokens_per_second,
+    step_low_seconds,
+    step_high_seconds,
+    time_to_first_token_low_seconds,
+    time_to_first_token_high_seconds,
+    time_per_output_token_low_seconds,
+    time_per_output_token_high_seconds,
+)
+SPEED = (data_parallel, *FLOPS, *RATES, *LINKS, *TRAINING, *SERVING, *RANGES)
+SPEED_RESULTS = (
+    *("step_seconds", "step_low_seconds", "step_high_seconds"),
+    *("tokens_per_second", "low_tokens_per_second", "high_tokens_per_second", "tokens_per_second_per_gpu"),
+    *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
+    *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
+    *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
+)
+
+
+def add_speed(table):
+    """Add the time of every row to a joined table that knows parameters and trained_parameters; return it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return evaluate_all(SPEED, add_speed_inputs(table))

@@ -1,0 +1,51 @@
+"""The charts of the Accuracy page: predicted against true, and the error by family; built as those of charts.py are."""
+
+import altair as alt
+
+from views.charts.memory import ROWS, bar_rows, finished, once, quantity_axis, tips
+from views.theme import COMPONENT_COLOURS
+
+TICKS = (-0.1, -0.03, -0.01, -0.001, 0, 0.001, 0.01, 0.03, 0.1)
+
+
+@once
+def predicted_against_truth(ink, unit, truth, title):
+    """Reads measured, predicted, group, case, model, error_ratio. A point per case, log axes; on the line all agree."""
+    log = alt.Scale(type="log", nice=False, padding=12)
+    x = alt.X("measured:Q").scale(log).axis(quantity_axis(ink, f"{truth}, {unit}", tickCount=6))
+    y = alt.Y("predicted:Q").scale(log).axis(quantity_axis(ink, f"predicted, {unit}", tickCount=6))
+    agreement = ROWS.mark_line(color=ink.faint, strokeDash=[5, 4]).encode(x=x, y=alt.Y("measured:Q").scale(log))
+    kinds = (
+        alt.Color("group:N", title=None)
+        .scale(range=list(COMPONENT_COLOURS.values()))
+        .legend(orient="bottom", columns=3, symbolOpacity=1)
+    )
+    points = ROWS.mark_point(size=40, opacity=0.8).encode(
+        x=x,
+        y=y,
+        color=kinds,
+        shape=alt.Shape("group:N", title=None),
+        tooltip=tips(
+            case="Case",
+            model="Model",
+            group="Group",
+            measured=f"True, {unit}",
+            predicted=f"Predicted, {unit}",
+            error_ratio="Error",
+        ),
+    )
+    return finished(alt.layer(agreement, points), title, ink, height=420)
+
+
+@once
+def error_by_family(ink, title="Error of the estimate by family of models"):
+    """Reads label, rank, error_ratio, case, group, model. A mark per case; the scale is fine near zero."""
+    scale = alt.Scale(type="symlog", constant=0.0005, nice=False, padding=10)
+    axis = quantity_axis(ink, "estimate over truth, less one; scale finer near zero", "+.1~%", values=list(TICKS))
+    zero = ROWS.mark_rule(color=ink.faint).encode(x=alt.datum(0))
+    marks = ROWS.mark_point(filled=True, size=45, opacity=0.5, color=ink.text).encode(
+        x=alt.X("error_ratio:Q").scale(scale).axis(axis),
+        y=bar_rows(130),
+        tooltip=tips(case="Case", model="Model", group="Group", error_ratio="Error"),
+    )
+    return finished(alt.layer(zero, marks), title, ink, height=alt.Step(22))

@@ -1,0 +1,126 @@
+"""The Accuracy page: estimates against what PyTorch allocates and what published runs measured, misses and all."""
+
+from functools import partial
+
+import streamlit as st
+
+from calc.charts import accuracy as accuracy_tables
+from calc.columns import GLOSSARY
+from calc.doors import csv_tables
+from views import comparisons, tables
+from views.charts import accuracy as accuracy_charts
+from views.session import catalogs as session_catalogs
+from views.session import results
+from views.theme import INKS
+from views.wording import accuracy as accuracy_words
+from views.wording.accuracy import error
+
+WORST = 20
+
+catalogs = session_catalogs.catalogs()
+ink = INKS[st.context.theme.type or "light"]
+found = results.results()
+if found is None:
+    st.title("The estimate was not compared yet", anchor=False)
+    st.info("`make accuracy` compares it with every case of validation/ and writes what this page draws.")
+    st.stop()
+
+compared_peaks = accuracy_tables.peaks(found.errors)
+peaks = accuracy_tables.size_of_error(compared_peaks)
+measured = compared_peaks["group"].str.startswith("measured")
+st.title(accuracy_words.headline(compared_peaks), anchor=False)
+st.markdown(accuracy_words.introduction(found.errors, peaks["cases"], int(measured.sum())))
+with st.container(horizontal=True):
+    for label, value, note in accuracy_words.metrics(peaks, found.errors):
+        tables.metric(label, value, note)
+
+quantities = sorted(set(found.errors["quantity"]), key=lambda name: (name not in accuracy_tables.PEAKS, name))
+left, middle, right = st.columns([2, 3, 3])
+with left:
+    quantity = st.selectbox(
+        "Quantity", quantities, format_func=lambda name: GLOSSARY[name].label, key="accuracy_quantity"
+    )
+of_quantity = accuracy_tables.answered(found.errors)
+of_quantity = of_quantity[of_quantity["quantity"] == quantity]
+with middle:
+    groups = st.multiselect("Groups", sorted(of_quantity["group"].unique()), key="accuracy_groups", placeholder="All")
+with right:
+    families = st.multiselect(
+        "Families of models", sorted(of_quantity["family"].unique()), key="accuracy_families", placeholder="All"
+    )
+chosen = of_quantity[of_quantity["group"].isin(groups)] if groups else of_quantity
+chosen = chosen[chosen["family"].isin(families)] if families else chosen
+
+if len(chosen):
+    unit, unit_words = accuracy_tables.unit_of(quantity)
+    points = accuracy_tables.points(chosen, unit)
+    size = accuracy_tables.size_of_error(chosen)
+    left, right = st.columns(2)
+    with left:
+        comparisons.draw(
+            accuracy_charts.predicted_against_truth(
+                ink, unit_words, "true", f"{GLOSSARY[quantity].label}: predicted and true"
+            ),
+            points,
+            f"{size['cases']} cases, median error {error(size['median_error_ratio'])}",
+            "accuracy_points",
+        )
+    with right:
+        comparisons.draw(
+            accuracy_charts.error_by_family(ink),
+            points,
+            f"Worst error {error(size['worst_error_ratio'])}",
+            "accuracy_families_chart",
+        )
+    st.caption(
+        f"{size['cases']} cases: median {error(size['median_error_ratio'])}, 90th percentile "
+        f"{error(size['p90_error_ratio'])}, worst {error(size['worst_error_ratio'])}."
+    )
+else:
+    st.info("No case of this choice is answered; the tables below say which are refused.")
+
+st.subheader("Error by group", anchor=False)
+by_family = st.toggle("Each family of models", key="accuracy_by_family", persist_state="session")
+accuracy_words.summary(found.summary, by_family)
+
+st.subheader(f"The {WORST} cases that miss most", anchor=False)
+accuracy_words.misses(accuracy_tables.misses(found.errors, found.reasons, WORST))
+
+st.subheader("What is not covered", anchor=False)
+left, right = st.columns(2)
+with left:
+    st.markdown("**Refused**, in the row's own words: no estimate is made.")
+    accuracy_words.reasons(accuracy_tables.refused(found.errors), "Cases that the estimate refuses", "refused")
+    st.markdown("**Models of the catalog** that are refused by name:")
+    st.markdown(accuracy_words.refused_models(catalogs.models))
+with right:
+    st.markdown("**Left out of the comparison**: no scenario column says what these cases did.")
+    accuracy_words.reasons(accuracy_tables.left_out(found.left_out), "Cases left out of the comparison", "left_out")
+
+if len(found.speed):
+    st.subheader("Time against published runs", anchor=False)
+    st.markdown(accuracy_words.speed_sentence(found.speed))
+    left, right = st.columns(2)
+    with left:
+        comparisons.draw(
+            accuracy_charts.predicted_against_truth(
+                ink, "tokens per second", "published", "Time: predicted and published"
+            ),
+            accuracy_tables.speed_points(found.speed),
+            accuracy_words.speed_sentence(found.speed)[:118],
+            "accuracy_speed",
+        )
+    with right:
+        accuracy_words.speed(accuracy_tables.by_source(found.speed, ("work", "held_out", "source")))
+
+with st.container(horizontal=True):
+    st.download_button(
+        f"Every case as CSV ({len(found.errors):,} rows)",
+        data=partial(csv_tables.to_csv, found.errors),
+        file_name="headroom-accuracy_tables.csv",
+        mime="text/csv",
+        on_click="ignore",
+        icon=":material/download:",
+        key="accuracy_csv",
+    )
+st.caption(f"{found.made} `make accuracy` compares again and writes the files that this page draws.")

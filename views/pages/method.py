@@ -1,0 +1,139 @@
+"""The Method page: where the memory of one scenario comes from, formula by formula, and what others say of it."""
+
+import streamlit as st
+
+from calc import phases_table
+from calc.charts import tables as chart_tables
+from calc.columns import COMPONENTS, GIB
+from calc.explain import calculators
+from calc.explain.derivation import explain
+from calc.memory import overhead
+from calc.plan import plan
+from views import comparisons
+from views.charts import memory as memory_charts
+from views.session import catalogs as session_catalogs
+from views.session import plan_state
+from views.sidebar import sidebar
+from views.theme import COMPONENT_LABELS, FITS, FITS_MEANING, INKS, components_of, gib, percent, plain
+from views.wording import method as method_words
+from views.wording import plan as plan_words
+
+catalogs = session_catalogs.catalogs()
+sidebar.sidebar(catalogs)
+ink = INKS[st.context.theme.type or "light"]
+state = st.session_state
+
+frame = plan.scenarios(plan_state.scenario_choices(catalogs), catalogs, state["layout"])
+ranked = plan.rank(frame, state["market"], state["period"]).head(100).reset_index(drop=True)
+names = chart_tables.labels(ranked, catalogs)
+chosen = 0
+if len(ranked) > 1:
+    chosen = st.selectbox(
+        f"Scenario, of the {len(frame):,} of the plan",
+        range(len(ranked)),
+        format_func=lambda place: names[min(place, len(names) - 1)],
+        key="method_scenario",
+    )
+row = ranked.iloc[min(chosen, len(ranked) - 1)]
+scenario = plan.scenario_of(row)
+model = chart_tables.name_of("model", row["model"], catalogs)
+
+if row["problem"]:
+    st.title(f"{model} cannot be estimated this way", anchor=False)
+    st.error(plain(row["problem"]), icon=":material/block:")
+    st.stop()
+
+why = explain(scenario, catalogs, method_words.written)
+total = float(row["memory_bytes"])
+st.title(f"Where the {gib(total / GIB)} per GPU of {model} come from", anchor=False)
+st.markdown(plain(plan_words.setting(row, catalogs)))
+st.markdown(
+    f"The estimate is the largest moment of the {why.phase} phase: {method_words.first_sentence(why.says)} Each part "
+    "is shown as it is computed: its formula in the columns it reads, then today's numbers put in, idle terms left out."
+)
+
+st.subheader("At the peak, component by component", anchor=False)
+tops = why.formulas[why.formulas["step"] == 0].set_index("component")
+largest = max(COMPONENTS, key=lambda name: row[name])
+for name in COMPONENTS:
+    if not row[name] > 0:
+        continue
+    chain = why.formulas[why.formulas["component"] == name]
+    title = f"**{COMPONENT_LABELS[name]}** · {gib(row[name] / GIB)} · {percent(row[name] / total)}"
+    with st.expander(title, expanded=name == largest, key=f"why_{name}"):
+        st.markdown(method_words.label_meaning(name))
+        st.code(method_words.derivation(chain), language="python", wrap_lines=True)
+        method_words.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
+        if name == "activations_bytes":
+            method_words.block(why.blocks)
+        if tops["equation"][name] != tops["today"][name]:
+            st.caption("The whole formula, with the terms that are idle in this scenario:")
+            st.code(f"{name} = {tops['equation'][name]}", language="python", wrap_lines=True)
+absent = [COMPONENT_LABELS[name].lower() for name in components_of(row["work"]) if not row[name] > 0]
+if absent:
+    st.caption(f"Nothing at this moment: {', '.join(absent)}. Another phase may hold them, see below.")
+
+chain = why.formulas[why.formulas["component"] == "layout"]
+with st.expander("**What one GPU holds**: counts that several components read", key="why_layout"):
+    st.code(method_words.derivation(chain), language="python", wrap_lines=True)
+    method_words.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
+
+st.subheader("Phase by phase", anchor=False)
+left, right = st.columns([2, 3])
+allocated = tuple(name for name in components_of(row["work"]) if name != "overhead_bytes")
+with left:
+    phases = chart_tables.by_phase(
+        phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated}
+    )
+    phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
+    rules = chart_tables.cards(row.to_frame().T, catalogs)
+    comparisons.draw(
+        memory_charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules
+    )
+with right:
+    method_words.moments(why.moments)
+    st.caption(
+        "Between the first and the last block of a stack memory is linear, so only the ends are looked at; the largest "
+        "row is the estimate. Context and allocator slack come on top."
+    )
+
+st.subheader("The range and the verdict", anchor=False)
+low, high = row["memory_low_bytes"] / GIB, row["memory_high_bytes"] / GIB
+st.markdown(
+    f"Expect {plan_words.range_text(low, high)}. The middle, {gib(total / GIB)}, is what nvidia-smi shows on a roomy card: "
+    "the allocated peak and its overhead. The range carries what no formula knows: how the allocator cuts segments, "
+    "what kernels take inside one call, versions of drivers and libraries."
+)
+st.caption(method_words.prose(overhead.__doc__.split("\n\n")[1]))
+with st.expander("Formulas of the range", key="why_range"):
+    for name in ("memory_low_bytes", "memory_high_bytes"):
+        st.code(
+            method_words.derivation(why.formulas[why.formulas["component"] == name]), language="python", wrap_lines=True
+        )
+st.markdown("\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items()))
+
+st.subheader("What is left out", anchor=False)
+st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
+
+st.subheader("What four published calculators say", anchor=False)
+beside = calculators.beside_ours(row, catalogs)
+drawn = calculators.bars(
+    beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"]
+)
+drawn["verdict_text"] = method_words.said_totals(drawn, total)
+comparisons.draw(
+    memory_charts.memory_by_component(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),
+    drawn,
+    method_words.systems_alt(beside),
+    "method_systems",
+    rules,
+)
+method_words.systems(beside)
+st.caption(
+    "Each system's own formula as its text states it, for the exact parameters and sizes of this model. Where it "
+    "prints GB of 10^9 bytes, the bytes are shown in GiB here."
+)
+
+st.subheader("Sources", anchor=False)
+st.markdown("\n".join(f"- {what}: [{who}]({url})" for what, who, url in method_words.SOURCES))
+st.caption(f"Catalog {catalogs.version}. How far the estimate is from what PyTorch allocates: the Accuracy page.")

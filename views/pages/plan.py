@@ -1,0 +1,71 @@
+"""The Plan page: the answer, four numbers, where the memory goes, what it costs, what holds it, and how it compares."""
+
+from datetime import date
+from functools import partial
+
+import streamlit as st
+
+from calc.charts import tables as chart_tables
+from calc.plan import plan
+from views import advice, comparisons, tables
+from views.session import catalogs as session_catalogs
+from views.session import plan_state, uploaded
+from views.sidebar import sidebar
+from views.theme import INKS, components_of, plain
+from views.wording import plan as plan_words
+
+BARS, POINTS = 16, 200
+
+catalogs = session_catalogs.catalogs()
+sidebar.sidebar(catalogs)
+ink = INKS[st.context.theme.type or "light"]
+state = st.session_state
+market, period = state["market"], state["period"]
+
+evaluate = partial(plan.scenarios, plan_state.scenario_choices(catalogs), catalogs, state["layout"])
+frame = evaluate(solve=False)
+ranked = plan.rank(frame, market, period)
+answer = plan.answer(ranked)
+best = answer["row"]
+names = chart_tables.labels(ranked.head(POINTS), catalogs)
+components = components_of(state["work"])
+
+sidebar.complaints()
+if older := plan_words.older_prices(state["link_prices_as_of"], catalogs, best):
+    st.info(plain(older), icon=":material/history:")
+st.title(plain(plan_words.heading(answer, catalogs, market, period)), anchor=False)
+if answer["state"] == "problem":
+    st.error(plain(best["problem"]), icon=":material/block:")
+else:
+    st.markdown(plain(plan_words.sentence(answer, catalogs)))
+    if answer["state"] == "over":
+        changes = plan.changes(plan.scenario_of(best), catalogs, market, period)
+        st.info(plain(plan_words.ways_out(changes, catalogs, market, period)), icon=":material/lightbulb:")
+    with st.container(horizontal=True):
+        for label, value, note in plan_words.metrics(answer, catalogs, market, period):
+            tables.metric(label, value, note)
+    left, right = st.columns([3, 2])
+    with left:
+        title, alt = "Memory per GPU by component", plan_words.memory_alt(answer)
+        comparisons.stacked(ranked.head(BARS), names[:BARS], catalogs, ink, components, title, alt, "memory")
+        st.caption(f"{plan_words.marks()}. {min(BARS, len(ranked))} of {len(ranked):,} scenarios, best first.")
+    with right:
+        alt = plan_words.cost_alt(answer, period)
+        comparisons.cost_points(ranked.head(POINTS), names[:POINTS], ink, plan_words.usd_title(market, period), alt)
+advice.panel(best, catalogs, market)
+comparisons.tabs(evaluate, ranked, best, catalogs, ink, components, market, period)
+with st.container(horizontal=True):
+    st.download_button(
+        f"Scenarios as CSV ({len(frame):,} row{'s' if len(frame) > 1 else ''})",
+        data=partial(tables.csv, evaluate),
+        file_name=plan_words.file_name(best),
+        mime="text/csv",
+        on_click="ignore",
+        icon=":material/download:",
+        key="csv",
+    )
+    with st.popover("Link to this plan", icon=":material/link:"):
+        st.code(plan_words.link(st.context.url, state["query"]), language=None, wrap_lines=True)
+    file = uploaded.chooser()
+uploaded.results(file, catalogs, market, period)
+st.caption(plain(plan_words.price_caption(best, catalogs, market, date.today())))

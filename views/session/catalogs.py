@@ -1,0 +1,34 @@
+"""The catalogs, read once per process and again when a file changes; with the models that this session has added."""
+
+import json
+
+import streamlit as st
+
+import calc
+from calc.catalogs.load import FOLDER
+
+
+def catalogs():
+    """The catalogs with this session's own models."""
+    own = st.session_state.get("custom_models")
+    return _with_models(_stamp(), json.dumps(own, sort_keys=True)) if own else base_catalogs()
+
+
+def base_catalogs():
+    """The catalogs as the files hold them."""
+    return _catalogs(_stamp())
+
+
+def _stamp():
+    """Name, size and time of each catalog file: another stamp, another reading."""
+    return tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(FOLDER.glob("*.yaml")))
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the catalogs")
+def _catalogs(stamp):
+    return calc.load_catalogs()
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _with_models(stamp, own):
+    return calc.add_models(_catalogs(stamp), json.loads(own))

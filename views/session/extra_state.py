@@ -1,0 +1,44 @@
+"""What the session holds beside the plan: assumptions that were set, what a search may vary, its limits."""
+
+import streamlit as st
+
+from calc.scenarios.read import DEFAULTS, inputs_by_name
+
+
+def assumptions():
+    """The names of the assumptions of time and cost, which are inputs like the others."""
+    return [name for name in inputs_by_name() if name not in DEFAULTS]
+
+
+def assumed():
+    """The assumptions that this session has set."""
+    state = st.session_state
+    return {name: float(state[name]) for name in assumptions() if state.get(name) not in (None, "")}
+
+
+def for_link():
+    """What the link carries beside the plan's choices."""
+    state = st.session_state
+    return {**assumed(), "allowed": state.get("allowed"), "limits": state.get("limits")}
+
+
+def forget():
+    """The catalogs' assumptions and the usual search again."""
+    state = st.session_state
+    for name in assumptions():
+        state[name] = None
+    for name in ("allowed", "limits", "found"):
+        state.pop(name, None)
+
+
+def keep(names, page):
+    """On the first run of another page: choices whose widgets stand on both pages keep their values.
+
+    Streamlit knows a widget by its page; of one key on two pages the second would begin at its default.
+    """
+    state = st.session_state
+    if state.get("page") != page:
+        state["page"] = page
+        for name in names:
+            if name in state:
+                state[name] = state[name]

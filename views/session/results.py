@@ -1,0 +1,61 @@
+"""The results of validation/, read once per process and again when a file changes; the app runs no comparison."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from calc.catalogs.strict_yaml import read_strictly
+
+FOLDER = Path(__file__).resolve().parents[2] / "validation"
+FILES = {name: FOLDER / "results" / f"{name}.csv" for name in ("errors", "summary", "left_out", "speed_errors")}
+REASONS, MADE = FOLDER / "misses.yaml", FOLDER / "data" / "README.md"
+NUMBERS = ("truth", "predicted", "error_ratio", "inside")
+
+
+class Results(NamedTuple):
+    """A row per case, per group and family, per case left out, per published speed; reasons of misses; how made."""
+
+    errors: pd.DataFrame
+    summary: pd.DataFrame
+    left_out: pd.DataFrame
+    speed: pd.DataFrame
+    reasons: list
+    made: str
+
+
+def results():
+    """The results, or None where the comparison was never run."""
+    if not FILES["errors"].exists():
+        return None
+    return _results(tuple(path.stat().st_mtime_ns for path in (*FILES.values(), REASONS, MADE) if path.exists()))
+
+
+@st.cache_resource(max_entries=2, show_spinner="Reading the comparison")
+def _results(stamp):
+    tables = {name: _table(path) for name, path in FILES.items()}
+    errors = tables["errors"]
+    for name in NUMBERS:
+        errors[name] = pd.to_numeric(errors[name], errors="coerce")
+    reasons = read_strictly(REASONS.read_text("utf-8"), "validation/misses.yaml")["misses"] if REASONS.exists() else []
+    summary, speed = (_as_numbers(tables[name]) for name in ("summary", "speed_errors"))
+    return Results(errors, summary, tables["left_out"], speed, reasons, _made())
+
+
+def _table(path):
+    """A file of results as text and numbers, empty cells as empty text; an empty table where there is none."""
+    return pd.read_csv(path, keep_default_na=False, low_memory=False) if path.exists() else pd.DataFrame()
+
+
+def _as_numbers(table):
+    """The columns of shares as numbers, missing ones as NaN."""
+    return table.assign(
+        **{name: pd.to_numeric(table[name], errors="coerce") for name in table if name.endswith("_ratio")}
+    )
+
+
+def _made():
+    """With what and when the truth was made: the paragraph of the data's README that says so."""
+    paragraphs = MADE.read_text("utf-8").split("\n\n") if MADE.exists() else []
+    return next((" ".join(part.split()) for part in paragraphs if part.startswith("Made with")), "")

@@ -1,0 +1,76 @@
+"""Every assumption of time and cost in one place: value, unit, meaning, source; changeable, in the link and the CSV."""
+
+import streamlit as st
+
+from calc.catalogs.speed_tables import speed_tables
+from views.session import extra_state
+from views.theme import percent, plain, three
+
+UNITS = {
+    "bytes_per_second": "bytes/s",
+    "tokens_per_second": "tokens/s",
+    "seconds": "s",
+    "bytes": "bytes",
+    "ratio": "share of 1",
+    "count": "",
+}
+CALIBRATED = "calibrated: published runs by card and kind of matrix product, see the Accuracy page"
+
+
+def settle():
+    """Before any widget: what the link brought as a whole number is a number field's decimal."""
+    state = st.session_state
+    for name in extra_state.assumptions():
+        if state.get(name) not in (None, ""):
+            state[name] = float(state[name])
+
+
+def editor(row):
+    """A field per assumption, empty where the catalog's value is taken, with its basis and source beside."""
+    changed = extra_state.assumed()
+    table = speed_tables().assumptions
+    st.subheader("Assumptions", anchor=False)
+    st.markdown(
+        f"{len(changed)} of {len(table) + 1} changed. An empty field takes the value shown in grey. What is set here "
+        "is an input like the others: it is in the link, in the CSV, and in every page's figures."
+    )
+    reached = row["utilization_ratio"]
+    meaning = f"Share of the card's dense rate that a GPU reaches while it computes; now {percent(reached)}."
+    _field("utilization", "Utilization", UNITS["ratio"], f"{three(reached)} for this plan", meaning, CALIBRATED)
+    for name, entry in table.sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
+        unit = UNITS.get(entry["unit"], entry["unit"])
+        told = f"{entry['basis']}: {entry['source']}"
+        _field(name, entry["label"], unit, f"{entry['value']:,.12g}", _sentence(entry["meaning"]), told)
+    st.button(
+        "The catalog's values again", on_click=_reset, icon=":material/restart_alt:", type="tertiary", key="unassume"
+    )
+
+
+def _order(basis):
+    order = ("input", "assumed", "recalled", "calibrated", "published")
+    return order.index(basis) if basis in order else len(order)
+
+
+def _field(name, label, unit, default, meaning, told):
+    field, words = st.columns([1, 2], vertical_alignment="bottom")
+    with field:
+        st.number_input(
+            f"{label}, {unit}" if unit else label,
+            min_value=0.0,
+            value=None,
+            format="%.10g",
+            placeholder=default,
+            key=name,
+            persist_state="session",
+        )
+    with words:
+        st.caption(plain(f"{meaning} *{told}*"))
+
+
+def _sentence(text):
+    return text[:1].upper() + text[1:] + "."
+
+
+def _reset():
+    for name in extra_state.assumptions():
+        st.session_state[name] = None

@@ -1,0 +1,63 @@
+"""A model that the catalog does not hold: a config.json uploaded or pasted, or six sizes by hand."""
+
+import re
+
+import streamlit as st
+
+from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
+
+SIZES = {
+    "layers": ("Layers", 32),
+    "hidden": ("Hidden size", 4096),
+    "heads": ("Attention heads", 32),
+    "kv_heads": ("Key-value heads", 8),
+    "ffn": ("Feed-forward width", 14336),
+    "vocab": ("Vocabulary", 128256),
+}
+WAYS = {"upload": "Upload", "paste": "Paste", "hand": "Sizes by hand"}
+
+
+def add_a_model():
+    """A popover under the model's name; its fields exist only while it is open."""
+    with st.popover(
+        "Another model", icon=":material/add:", type="tertiary", on_change="rerun", key="model_form"
+    ) as form:
+        if not form.open:
+            return
+        way = st.segmented_control(
+            "Where it comes from", list(WAYS), format_func=WAYS.get, default="upload", required=True, key="model_way"
+        )
+        st.text_input("Name of the model", value="my-model", key="new_model", max_chars=60)
+        if way == "upload":
+            st.file_uploader("config.json of Hugging Face", type="json", key="config_file")
+        elif way == "paste":
+            st.text_area("config.json of Hugging Face", key="config_text", height=160)
+        else:
+            for name, (label, value) in SIZES.items():
+                st.number_input(label, min_value=1, max_value=10**8, value=value, key=f"size_{name}")
+        st.button("Use this model", on_click=_add, type="primary", key="add_model")
+        if st.session_state.get("model_error"):
+            st.error(st.session_state["model_error"])
+
+
+def _add():
+    """Read the form into the session's own models and choose the new one; what is wrong with it is said in the form."""
+    state = st.session_state
+    model = re.sub(r"[^a-z0-9-]+", "-", state["new_model"].strip().lower()).strip("-") or "my-model"
+    state["model_error"] = ""
+    try:
+        state["custom_models"] = {**state["custom_models"], model: _entry(state, model)}
+    except ConfigError as error:
+        state["model_error"] = str(error)
+    else:
+        state["model"] = model
+
+
+def _entry(state, model):
+    if state["model_way"] == "hand":
+        return custom_entry(**{name: int(state[f"size_{name}"]) for name in SIZES}, name=state["new_model"] or model)
+    if state["model_way"] == "paste":
+        return read_config_text(state["config_text"], model)
+    if state["config_file"] is None:
+        raise ConfigError("No file is chosen; upload the config.json of a model.")
+    return read_config_text(state["config_file"].getvalue().decode("utf-8", errors="replace"), model)

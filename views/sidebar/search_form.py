@@ -1,0 +1,235 @@
+"""What a search may vary: the question asked, the form of allowed sets and limits, both in session and link."""
+
+import streamlit as st
+
+from calc.charts.tables import name_of
+from calc.columns import GLOSSARY
+from calc.search import allowed
+from calc.search.allowed import LIMIT_NAMES, MARKETS, NAMES
+from calc.words import said
+from views.wording import search as search_words
+
+SESSION = {"persist_state": "session"}
+QUESTIONS = {
+    "cheapest": "Cheapest way",
+    "budget": "Within a budget per hour",
+    "week": "LoRA within a week",
+    "users": "Serve users at once",
+}
+USERS, PACE_SECONDS = 20, 0.05  # 20 tokens a second to each user, faster than anyone reads
+NUMBERS = {
+    "gpus": (1, 2, 4, 8, 16, 32, 64, 128),
+    "tensor_parallel": (1, 2, 4, 8),
+    "pipeline_parallel": (1, 2, 4, 8),
+    "context_parallel": (1, 2, 4, 8),
+    "batch": (1, 2, 4, 8, 16, 32, 64),
+    "accumulation_steps": (1, 2, 4, 8, 16, 32, 64),
+}
+WORDS = {
+    "tuning": ("full", "lora"),
+    "loss": ("", "full", "kernel", "fused"),
+    "kv_precision": ("", "fp8", "fp32"),
+    "offload": ("none", "optimizer", "activations", "all"),
+}
+SPOKEN = {
+    ("loss", ""): "as the software does",
+    ("tuning", "full"): "all weights",
+    ("tuning", "lora"): "LoRA",
+    ("offload", "none"): "nothing",
+    ("recompute", "none"): "none",
+}
+WHOLE = ("instances", "step_tokens", "highest_step_tokens", "users")
+SHOWN_LIMITS = {
+    "training": ("instances", "usd_per_hour", "usd", "hours", "step_tokens", "highest_step_tokens"),
+    "inference": ("instances", "usd_per_hour", "usd", "users", "first_token_seconds", "output_token_seconds"),
+}
+
+
+def prepare(now, catalogs):
+    """Before any widget: the sets and limits of this work in the session, and in the form where they changed."""
+    state, work = st.session_state, now.scenario["work"]
+    sets = allowed.settled(state.get("allowed") or {}, now.scenario, catalogs)
+    state.setdefault("limits", allowed.usual_limits(work))
+    if state.get("form_of") != work or state.get("allowed") is None or state.pop("fill_form", False):
+        for name in NAMES:
+            state[f"allow_{name}"] = list(sets.get(name, []))
+        for name in LIMIT_NAMES:
+            given = state["limits"].get(name)
+            state[f"limit_{name}"] = None if given is None else int(given) if name in WHOLE else float(given)
+        state["limit_surely"] = bool(state["limits"].get("surely"))
+        state["form_of"] = work
+    state["allowed"] = sets
+
+
+def question(now, catalogs):
+    """The question, whose answer fills the form; returns its id."""
+    st.session_state.setdefault("question", "cheapest")
+    return st.segmented_control(
+        "Question",
+        list(QUESTIONS),
+        format_func=QUESTIONS.get,
+        key="question",
+        required=True,
+        label_visibility="collapsed",
+        on_change=_asked,
+        args=(now.scenario, catalogs),
+        **SESSION,
+    )
+
+
+def _asked(scenario, catalogs):
+    """Callback: the sets and limits of a question, and the plan's work where the question is of another."""
+    state, kind = st.session_state, st.session_state["question"]
+    if kind == "budget":
+        return
+    if kind == "week":
+        asked, sets, limits = allowed.lora_within_a_week(scenario, catalogs)
+        state["tuning"] = "lora"
+    elif kind == "users":
+        asked, sets, limits = allowed.serving_users(scenario, catalogs, USERS)
+        limits["output_token_seconds"] = PACE_SECONDS
+        state["batch"], state["implementation"] = asked["batch"], asked["implementation"]
+    else:
+        asked, sets, limits = scenario, allowed.usual(scenario, catalogs), allowed.usual_limits(scenario["work"])
+    state["work"], state["precision"] = asked["work"], [asked["precision"]]
+    state.update({"allowed": sets, "limits": limits, "fill_form": True, "search_now": True})
+
+
+def form(now, catalogs):
+    """The allowed sets and limits; nothing runs before the button."""
+    state, work = st.session_state, now.scenario["work"]
+    with st.expander(_told(work, catalogs), icon=":material/tune:"), st.form("search_form", border=False):
+        names = allowed.names_for(work)
+        left, middle, right = st.columns(3)
+        third = -(-len(names) // 3)
+        for at, name in enumerate(names):
+            with (left, middle, right)[at // third]:
+                st.pills(
+                    _label(name, work),
+                    _options(name, work, catalogs),
+                    selection_mode="multi",
+                    format_func=lambda value, name=name: _said(name, value, catalogs),
+                    key=f"allow_{name}",
+                    wrap=True,
+                    help=GLOSSARY[name].meaning,
+                    **SESSION,
+                )
+        _places(catalogs, left, middle, right)
+        shown = SHOWN_LIMITS[work]
+        for at, name in enumerate(shown):
+            with (left, middle, right)[at % 3]:
+                _limit(name, work)
+        left.checkbox("Only what fits with the whole range of the estimate", key="limit_surely", **SESSION)
+        st.form_submit_button(
+            "Search", type="primary", icon=":material/search:", on_click=_submitted, args=(work, now.scenario), key="go"
+        )
+    return state["allowed"], state["limits"]
+
+
+def _places(catalogs, left, middle, right):
+    families = catalogs.instances.sort_values(["current", "family"], ascending=[False, True])["family"].unique()
+    regions = catalogs.regions["name"]
+    with left:
+        st.multiselect("Instance families", families, key="allow_family", placeholder="All current ones", **SESSION)
+    with middle:
+        st.multiselect(
+            "Regions",
+            list(regions.index),
+            format_func=lambda each: f"{each} · {regions[each]}",
+            key="allow_region",
+            placeholder="Anywhere",
+            **SESSION,
+        )
+    with right:
+        priced = [name for name, market in MARKETS.items() if catalogs.prices[market.price].notna().any()]
+        st.pills(
+            "Markets",
+            priced,
+            selection_mode="multi",
+            format_func=lambda name: MARKETS[name].label.capitalize(),
+            key="allow_market",
+            **SESSION,
+        )
+
+
+def _limit(name, work):
+    whole = name in WHOLE
+    st.number_input(
+        search_words.LIMITS[name][0 if work == "training" else 1],
+        min_value=1 if whole else 0.0,
+        value=None,
+        step=1 if whole else None,
+        format=None if whole else "%g",
+        placeholder="no limit",
+        key=f"limit_{name}",
+        **SESSION,
+    )
+
+
+def _submitted(work, scenario):
+    """Callback: the form's widgets into the allowed sets and limits; an emptied choice keeps the plan's own value."""
+    state = st.session_state
+    sets = {}
+    for name in (*allowed.names_for(work), *allowed.PLACES):
+        values = list(state[f"allow_{name}"])
+        sets[name] = values if values or name in ("family", "region") else _own(name, scenario)
+        if not values and sets[name]:
+            state[f"allow_{name}"] = sets[name]
+    limits = {name: state.get(f"limit_{name}") for name in SHOWN_LIMITS[work]}
+    limits["surely"] = int(bool(state.get("limit_surely"))) or None
+    state["allowed"] = sets
+    state["limits"] = {name: value for name, value in limits.items() if value is not None}
+    state["search_now"] = True
+
+
+def _own(name, scenario):
+    if name == "market":
+        return ["on-demand", "spot"]
+    value = scenario[name]
+    return [int(value) if isinstance(value, float) else value]
+
+
+def _label(name, work):
+    return "Sequences at once" if name == "batch" and work == "inference" else GLOSSARY[name].label
+
+
+def _options(name, work, catalogs):
+    """What may be chosen, with what the sets hold beyond the usual."""
+    table = {"precision": "precisions", "implementation": "implementations"}.get(name)
+    if table:
+        frame = getattr(catalogs, table)
+        able = ["serves"] if work == "inference" else ["trains", "adapts"] if name == "precision" else ["trains"]
+        options = list(frame.index[frame[able].any(axis=1)])
+    elif name in ("optimizer", "recompute", "sharding"):
+        options = list(getattr(catalogs, f"{name}s").index)
+    elif name in NUMBERS:
+        return sorted({*NUMBERS[name], *st.session_state[f"allow_{name}"]})
+    else:
+        options = list(WORDS[name])
+    return options + [each for each in st.session_state[f"allow_{name}"] if each not in options]
+
+
+def _said(name, value, catalogs):
+    if isinstance(value, int):
+        return f"{value:,}"
+    if name == "kv_precision":
+        return value or "16-bit"
+    if name == "implementation":
+        return said(name, value, catalogs)
+    return SPOKEN.get((name, value)) or name_of(name, value, catalogs)
+
+
+def _told(work, catalogs):
+    """What may vary, in one line: the expander's label."""
+    sets, limits = st.session_state["allowed"], st.session_state["limits"]
+    several = [f"{len(sets[name])} × {_label(name, work)}" for name in allowed.names_for(work) if len(sets[name]) > 1]
+    where = ", ".join(sets["region"]) if sets["region"] else "anywhere"
+    families = ", ".join(sets["family"]) if sets["family"] else "all instances"
+    said = {name: words[work != "training"] for name, words in search_words.LIMITS.items()}
+    bounds = [
+        f"{said[name][0].lower() + said[name][1:]} {value:,.10g}".replace("uSD", "USD")
+        for name, value in limits.items()
+        if said.get(name)
+    ]
+    bounds += ["the whole range must fit"] if limits.get("surely") else []
+    return f"What may vary: {', '.join(several)}; {families}, {where}. Limits: {', '.join(bounds) or 'none'}"

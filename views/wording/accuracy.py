@@ -1,0 +1,158 @@
+"""How a comparison of calc/charts/accuracy.py reads on the Accuracy page: sentences, metrics, tables."""
+
+import streamlit as st
+
+from calc.charts import accuracy as accuracy_tables
+from calc.columns import GLOSSARY
+from views.tables import NUMBER, TEXT, show
+from views.theme import is_missing, percent
+
+GROUPS = {
+    "training": "one training step on one GPU, its peak",
+    "LoRA": "one training step with adapters",
+    "QLoRA": "forward and backward of four blocks, adapters over 4-bit and 8-bit weights",
+    "recompute": "forward and backward of four blocks under a recompute policy",
+    "FSDP": "one step of FSDP2 on one of several GPUs",
+    "DDP": "one step of DDP on one of several GPUs",
+    "tensor parallel": "forward and backward of four blocks of torchtitan's Llama",
+    "inference": "a prefill and one decoded token",
+    "saved activations": "what waits for the backward pass when the forward pass ends",
+    "KV cache": "bytes of the cache after one forward pass",
+    "parameters": "parameters of the whole model",
+    "measured training": "steps on a GPU: what PyTorch allocated, and what the driver counted",
+    "measured inference": "serving on a GPU: what PyTorch allocated, and what the driver counted",
+}
+SETTING = ("precision", "tuning", "recompute", "attention", "optimizer", "sharding", "implementation")
+PERCENT = "%.2f %%"
+
+
+def error(ratio):
+    """The size of an error in per cent, two digits; exact where it is."""
+    if is_missing(ratio):
+        return "unknown"
+    return "none" if ratio == 0 else f"{100 * ratio:.2g} %" if abs(ratio) >= 5e-5 else "under 0.01 %"
+
+
+def headline(peaks):
+    """The answer in one sentence, simulated and measured peaks apart."""
+    on_a_gpu = peaks["group"].str.startswith("measured")
+    said = [
+        f"{words}: {error(size['median_error_ratio'])} off at the median, {error(size['worst_error_ratio'])} at worst"
+        for words, size in (
+            (words, accuracy_tables.size_of_error(part))
+            for words, part in (("Simulated peaks", peaks[~on_a_gpu]), ("measured ones", peaks[on_a_gpu]))
+            if len(part)
+        )
+    ]
+    return "; ".join(said)
+
+
+def introduction(errors, peaks, measured):
+    """What the cases are and how far they go."""
+    simulated = f"{peaks - measured:,} are" if measured else f"all {peaks:,} are"
+    how = f"{measured:,} are measured on a GPU" if measured else "`make measure` adds those of a real GPU"
+    return (
+        f"{len(errors):,} cases stand against the estimate of today's formulas. Of the peaks {simulated} simulated: "
+        f"real models run one step on no GPU with every storage followed; {how}. A simulation has no context, no "
+        "library workspace and no allocator slack: our own overhead is added before it is held against the range."
+    )
+
+
+def metrics(size, errors):
+    """The four numbers of the page: label, value, note."""
+    refused = int((errors["problem"] != "").sum())
+    return (
+        ("Median error of a peak", error(size["median_error_ratio"]), f"{size['cases']:,} peaks"),
+        ("90th percentile", error(size["p90_error_ratio"]), "nine of ten are closer"),
+        ("Inside the stated range", percent(size["inside_ratio"]), "our own overhead added"),
+        ("Answered", f"{len(errors) - refused:,} of {len(errors):,}", f"{refused:,} refused in their row"),
+    )
+
+
+def summary(rows, by_family):
+    """The error of every group, or of every group and family."""
+    rows = rows[rows["family"] != ""] if by_family else rows[rows["family"] == ""]
+    table = accuracy_tables.in_percent(rows).assign(meaning=rows["group"].map(GROUPS).fillna(""))
+    columns = {"group": TEXT("Group", pinned=True)}
+    columns |= {"family": TEXT("Family", pinned=True)} if by_family else {}
+    columns |= {
+        "cases": NUMBER("Cases", format="%d"),
+        "refused": NUMBER("Refused", format="%d"),
+        "median_error_percent": NUMBER("Median", format=PERCENT, help="Median size of the error."),
+        "p90_error_percent": NUMBER("90th percentile", format=PERCENT),
+        "worst_error_percent": NUMBER("Worst", format=PERCENT),
+        "mean_signed_error_percent": NUMBER("Mean, signed", format=PERCENT, help="Below zero: the estimate is low."),
+        "inside_percent": NUMBER("Inside the range", format="%.0f %%", help="Share of the truth in the stated range."),
+    }
+    columns |= {} if by_family else {"meaning": TEXT("A case is", width="large")}
+    show(table, columns, "Error of the estimate by group", "summary", height=480 if by_family else "content")
+
+
+def misses(rows):
+    """The worst cases, each with why."""
+    st.table(
+        [
+            {
+                "Case": f"{row['model']}, {GLOSSARY[row['quantity']].label.lower()} ({row['case']})",
+                "Setting": _setting(row),
+                "Error": f"{100 * row['error_ratio']:+.2g} %",
+                "Why": row["why"] + (f" *{row['why_source']}*" if row["why_source"] else ""),
+            }
+            for row in rows.to_dict("records")
+        ],
+        border="horizontal",
+        hide_index=True,
+        alt="The cases that miss most, and why",
+    )
+
+
+def _setting(row):
+    said = [str(row[name]) for name in SETTING if name in row and str(row[name]) not in ("", "none", "full", "flash")]
+    said += ["recompute full"] if str(row.get("recompute")) == "full" else []
+    said += [f"{row['gpus']} GPUs"] if str(row.get("gpus")) not in ("", "1", "None") else []
+    return ", ".join(said) + f", {row['batch']} × {row['sequence_tokens']}"
+
+
+def reasons(rows, alt, key):
+    """Why cases are not compared, most frequent first."""
+    columns = {
+        "cases": NUMBER("Cases", format="%d"),
+        "reason": TEXT("Reason", width="large"),
+        "models": TEXT("Models", width="medium"),
+    }
+    if len(rows):
+        show(rows, columns, alt, key)
+    else:
+        st.caption("None.")
+
+
+def speed(rows):
+    """The error of time by source of the published figures."""
+    seen = rows["held_out"].astype(str).map({"True": "held out", "False": "looked at"})
+    columns = {
+        "source": TEXT("Published by", pinned=True),
+        "work": TEXT("Work"),
+        "seen": TEXT("Rows", help="Held out: not looked at when the catalogs of time were fitted."),
+        "cases": NUMBER("Figures", format="%d"),
+        "median_error_percent": NUMBER("Median", format="%.0f %%"),
+        "bias_percent": NUMBER("Signed median", format="%+.0f %%"),
+        "p90_error_percent": NUMBER("90th percentile", format="%.0f %%"),
+        "inside_percent": NUMBER("Inside the range", format="%.0f %%"),
+    }
+    show(accuracy_tables.in_percent(rows).assign(seen=seen), columns, "Error of time by source", "speed", height=420)
+
+
+def speed_sentence(rows):
+    """The error of time on the figures that nothing was fitted to."""
+    held = rows[rows["held_out"].astype(str) == "True"]
+    said = [
+        f"{work} {error(size['median_error_ratio'])} at the median over {size['cases']} figures"
+        for work, size in ((work, accuracy_tables.size_of_error(part)) for work, part in held.groupby("work"))
+    ]
+    return f"On published figures that nothing was fitted to: {'; '.join(said)}."
+
+
+def refused_models(models):
+    """The models of the catalog that are refused, those of one reason together."""
+    groups = models[models["refused"] != ""].groupby("refused", sort=False)["name"].agg(", ".join)
+    return "\n".join(f"- {names}: {reason}" for reason, names in groups.items())

@@ -1,0 +1,220 @@
+"""How an explanation of calc/explain/derivation.py reads on the Method page: derivations as lines, columns, moments as tables."""
+
+import numpy as np
+import streamlit as st
+
+from calc.columns import GIB, GLOSSARY
+from calc.explain.traced import number
+from views.theme import count, gib, three
+
+NO_SOURCE = ("", "chosen", "from the choices")
+UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}
+VECTORS = {
+    "saved": "saved for the backward pass",
+    "frozen": "saved where the weights are frozen (LoRA)",
+    "checkpoint": "kept with full recompute",
+    "selective_ops": "kept with recompute per operation",
+    "backward": "worst moment of the block's backward pass",
+    "recomputed": "worst moment of it where the block is recomputed",
+    "forward": "worst moment of a forward pass alone",
+}
+LEFT_OUT = (
+    "Other processes on the card, evaluation or generation during training, a moving average of the weights.",
+    "What a program keeps by itself: outputs held by a training loop, hooks, logging, a second model.",
+    "Saving: a full state dict gathered on one GPU holds the whole model there for a while.",
+    "What a kernel takes inside one call: flash attention's backward pass keeps about 4 bytes per query element; "
+    "the range carries it.",
+    "Steps of uneven length: the longest micro-batch counts, so plan with its length.",
+    "Padding, packing and uneven routing of experts: tokens are taken to be spread evenly.",
+    "Derived from their sums and not simulated: Megatron's own kernels, pipeline, context and expert parallel, "
+    "offloading, fp8 training, compiled blocks.",
+)
+SOURCES = (
+    ("ZeRO: what is divided at which stage", "Rajbhandari et al. 2019", "https://arxiv.org/abs/1910.02054"),
+    (
+        "Activations, sequence parallel and selective recompute",
+        "Korthikanti et al. 2022",
+        "https://arxiv.org/abs/2205.05198",
+    ),
+    ("Pipeline stages and micro-batches in flight", "Narayanan et al. 2021", "https://arxiv.org/abs/2104.04473"),
+    ("LoRA", "Hu et al. 2021", "https://arxiv.org/abs/2106.09685"),
+    ("NF4 and double quantisation", "Dettmers et al. 2023", "https://arxiv.org/abs/2305.14314"),
+    ("8-bit optimizer states", "Dettmers et al. 2021", "https://arxiv.org/abs/2110.02861"),
+    ("Attention without stored scores", "Dao et al. 2022", "https://arxiv.org/abs/2205.14135"),
+    ("Paged KV cache", "Kwon et al. 2023", "https://arxiv.org/abs/2309.06180"),
+    ("FSDP2, DDP, optimizers", "PyTorch", "https://github.com/pytorch/pytorch"),
+    ("Models and their losses", "Hugging Face Transformers", "https://github.com/huggingface/transformers"),
+    ("Adapters", "PEFT", "https://github.com/huggingface/peft"),
+    ("ZeRO's buckets and buffers", "DeepSpeed", "https://github.com/deepspeedai/DeepSpeed"),
+    ("Start-up profile and cache of the engine", "vLLM", "https://github.com/vllm-project/vllm"),
+    ("Head and loss in one", "Liger Kernel", "https://github.com/linkedin/Liger-Kernel"),
+)
+
+
+def written(name, value):
+    """A column's number as it stands in an equation on screen: memory in GiB, large counts in words."""
+    values = np.ravel(value)
+    if values.dtype.kind not in "bif" or len(set(values.tolist())) != 1 or not np.isfinite(values[0]):
+        return number(name, value)
+    one = float(values[0])
+    if name.endswith("_bytes"):
+        return gib(one / GIB)
+    return count(one) if abs(one) >= 1e6 else number(name, one)
+
+
+def value_text(name, value, unit):
+    """A value beside its unit."""
+    said = written(name, value)
+    return said if said.endswith("GiB") else said + UNITS.get(unit, "")
+
+
+def derivation(rows):
+    """The formulas of one component as lines: its own words, the equation, today's numbers, the value."""
+    return "\n\n".join(_lines(row) for row in rows.to_dict("records"))
+
+
+def _lines(row):
+    result = value_text(row["formula"] if row["unit"] != "B" else "_bytes", row["value"], row["unit"])
+    name = row["component"] if row["step"] == 0 and row["component"] != "layout" else row["formula"]
+    steps = [step for step in dict.fromkeys((row["today"], row["numbers"])) if not result.startswith(step)]
+    first, *others = [*steps, result]
+    return f"# {prose(row['says'])}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
+
+
+def columns_read(chain):
+    """The names of all columns that the formulas of a chain read."""
+    return {name for names in chain["reads"] for name in names}
+
+
+def facts(rows):
+    """The columns that the formulas read and none makes, with the place where each stands."""
+    if not len(rows):
+        return
+    st.table(
+        [
+            {
+                "Column": f"`{row['column']}`",
+                "Meaning": row["means"],
+                "Today": value_text(row["column"], row["value"], row["unit"]),
+                "From": row["from"],
+            }
+            for row in rows.to_dict("records")
+        ],
+        border="horizontal",
+        hide_index=True,
+        alt="Columns that the formulas read",
+    )
+    sources = dict.fromkeys(source for source in rows["source"] if source not in NO_SOURCE)
+    if sources:
+        st.caption("Sources: " + "; ".join(sources) + ".")
+
+
+def block(forms):
+    """What one block keeps, term by term, from the catalog of blocks: a row per size, a column per way of running."""
+    for (stack, kind, number_format, attention), rows in forms.groupby(["stack", "block", "format", "attention"]):
+        st.markdown(
+            f"**Blocks of stack {stack + 1}**: kind `{kind}` in {number_format} with the kernel {attention} "
+            "(`catalogs/blocks.yaml`), bytes per token as coefficient · size."
+        )
+        terms = {
+            vector: " + ".join(f"{each.coefficient:g} · {each.size}" for each in part.itertuples())
+            for vector, part in rows.groupby("vector", sort=False)
+        }
+        totals = rows.groupby("vector", sort=False)["bytes_per_token"].sum()
+        here = set(rows.loc[rows["kept"], "vector"])
+        st.table(
+            [
+                {
+                    "What": f"**{VECTORS[vector]}: here**" if vector in here else VECTORS[vector],
+                    "Per token and block": f"`{terms[vector]}`",
+                    "Bytes": f"{total:,.0f}",
+                }
+                for vector, total in totals.items()
+            ],
+            border="horizontal",
+            hide_index=True,
+            alt="Bytes per token that a block keeps and needs",
+        )
+        sizes = rows.drop_duplicates("size")
+        st.caption("Sizes: " + ", ".join(f"{row.size} {row.size_value:,.0f}" for row in sizes.itertuples()) + ".")
+
+
+def moments(rows):
+    """Every moment that was looked at, in words; the largest is the estimate and stands in bold."""
+    peak = rows["bytes"].idxmax()
+    st.table(
+        [
+            {
+                "Phase": f"**{row['phase']}**" if place == peak else row["phase"],
+                "Allocated": gib(row["bytes"] / GIB),
+                "What is alive": prose(row["says"]),
+            }
+            for place, row in rows.iterrows()
+        ],
+        border="horizontal",
+        hide_index=True,
+        alt="Moments of a step and what is alive in them",
+    )
+
+
+def label(name):
+    """The name of a quantity as the tables have it."""
+    return GLOSSARY[name].label
+
+
+def label_meaning(name):
+    """What a component is."""
+    return f"{GLOSSARY[name].meaning}."
+
+
+def first_sentence(docstring):
+    """The first sentence of the words of the code."""
+    return prose(docstring).split(". ")[0].removesuffix(".") + "."
+
+
+def prose(docstring):
+    """The words of the code on one line, names without their quotes."""
+    return " ".join(docstring.replace("`", "").split())
+
+
+def said_totals(rows, ours_bytes):
+    """What stands at the end of a system's bar: its total, and how far it is from ours."""
+    return [_said(row["system"], row["total_gib"], ours_bytes / GIB) for row in rows.to_dict("records")]
+
+
+def _said(system, total_gib, ours_gib):
+    if np.isnan(total_gib):
+        return "cannot express it"
+    return gib(total_gib) if system == "ours" else f"{gib(total_gib)}, {100 * (total_gib / ours_gib - 1):+.0f} %"
+
+
+def systems_alt(beside):
+    """The takeaway of the systems' chart."""
+    totals = beside.drop_duplicates("system").set_index("system")["total_bytes"].astype(float).dropna() / GIB
+    others = totals.drop("ours")
+    if not len(others):
+        return "None of the four systems can express this scenario"
+    return f"{gib(totals['ours'])} here, {gib(others.min())} to {gib(others.max())} in the other systems"
+
+
+def _range(row):
+    if np.isnan(row["low_bytes"]):
+        return ""
+    return f" ({three(row['low_bytes'] / GIB)} to {three(row['high_bytes'] / GIB)})"
+
+
+def systems(beside):
+    """The four systems and ours: what each says, in which range, and what it leaves out or why it says nothing."""
+    st.table(
+        [
+            {
+                "System": "Headroom" if row["system"] == "ours" else f"{row['system'].upper()}. {row['title']}",
+                "Per GPU": "–" if np.isnan(row["total_bytes"]) else gib(row["total_bytes"] / GIB) + _range(row),
+                "Remarks": " ".join(filter(None, (row["problem"], row["leaves_out"]))) or "This estimate.",
+            }
+            for row in beside.drop_duplicates("system").to_dict("records")
+        ],
+        border="horizontal",
+        hide_index=True,
+        alt="What each system says of this scenario",
+    )

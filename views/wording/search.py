@@ -1,0 +1,181 @@
+"""The sentences of the Search page, from calc's numbers."""
+
+from calc.charts.tables import card_name, name_of
+from calc.columns import GIB
+from calc.cost.job import within as within_limits
+from calc.search.allowed import MARKETS
+from calc.search.frontier import place
+from calc.words import said
+from views.theme import count, gib, is_missing, percent, three, usd
+
+VERBS = {"training": "trains", "inference": "runs"}
+CARDS = {
+    "cheapest": ("Cheapest run", "Cheapest month"),
+    "cheapest hour": ("Cheapest hour", "Cheapest hour"),
+    "fastest": ("Fastest within the limits", "Fastest within the limits"),
+}
+LIMITS = {
+    "instances": ("Instances at most", "Instances at most"),
+    "usd_per_hour": ("USD per hour at most", "USD per hour at most"),
+    "usd": ("USD for the run at most", "USD per month at most"),
+    "hours": ("Done within hours", ""),
+    "step_tokens": ("Tokens per optimizer step at least", ""),
+    "highest_step_tokens": ("Tokens per optimizer step at most", ""),
+    "users": ("", "Users at once"),
+    "first_token_seconds": ("", "Seconds to the first token at most"),
+    "output_token_seconds": ("", "Seconds per output token at most"),
+}
+
+
+def job(row):
+    """A found row as found.place reads it."""
+    return {"instances": row["found_instances"], "market": row["found_market"], **_where(row)}
+
+
+def _where(row):
+    return {"instance": row["instance"], "region": row["region"]}
+
+
+def heading(row, catalogs):
+    """The answer in one sentence."""
+    model = name_of("model", row["model"], catalogs)
+    verb = "fine-tunes with LoRA" if row["tuning"] == "lora" and row["work"] == "training" else VERBS[row["work"]]
+    verb += ", tightly," if row["fits"] == "tight" else ""
+    where = f"{row['found_instances']:.0f} × {row['instance']}, {MARKETS[row['found_market']].label},"
+    return f"{model} {verb} cheapest on {where} for {price(row)}"
+
+
+def price(row):
+    """$83.19 in 81.9 hours, or $3,210 a month."""
+    if row["work"] == "training":
+        return f"{usd(row['found_usd'])} in {hours(row['found_hours'])}"
+    return f"{usd(row['found_usd'])} a month"
+
+
+def basis(row):
+    """Published, derived or assumed; spot observed or estimated; and the date of the price."""
+    market = "spot" if row["found_market"] == "spot" else "on_demand"
+    if row["found_market"] not in ("spot", "on-demand"):
+        return "as the catalog has it"
+    return f"{row[f'{market}_basis']}, {row[f'{market}_as_of']}"
+
+
+def hours(value):
+    """4.46 hours, 3.2 days."""
+    if is_missing(value):
+        return "unknown time"
+    return f"{three(value)} hours" if value < 72 else f"{three(value / 24)} days"
+
+
+def duration(seconds):
+    """A stretch of time in the unit that people say: 12.6 ms, 4.2 s, 8.5 min, 3.1 h, 21 days."""
+    if is_missing(seconds):
+        return "unknown"
+    for limit, unit, size in ((1, "ms", 1e-3), (120, "s", 1), (7200, "min", 60), (72 * 3600, "h", 3600)):
+        if seconds < limit:
+            return f"{three(seconds / size)} {unit}"
+    return f"{three(seconds / 86400)} days"
+
+
+def counts(found, seconds):
+    """How many ways were looked at, and what became of them."""
+    told = {"impossible": "cannot be arranged so", "too large": "do not fit the card"}
+    told |= {"without a price": "have no price there", "outside the limits": "are outside the limits"}
+    parts = ", ".join(f"{found.counts[name]:,} {words}" for name, words in told.items() if found.counts[name])
+    return f"{found.evaluated:,} ways in {duration(seconds)}: **{found.counts['held']:,} hold**; {parts}."
+
+
+def setting(row, catalogs):
+    """How a found row is set up, in one line."""
+    trains = row["work"] == "training"
+    parts = ["LoRA" if trains and row["tuning"] == "lora" else "", name_of("precision", row["precision"], catalogs)]
+    if trains:
+        parts += [name_of("optimizer", row["optimizer"], catalogs)]
+        parts += [f"recompute {name_of('recompute', row['recompute'], catalogs)}" if row["recompute"] != "none" else ""]
+        parts += ["fused loss" if row["loss"] == "fused" else ""]
+        parts += [name_of("sharding", row["sharding"], catalogs) if row["gpus"] > 1 else ""]
+    else:
+        parts += [said("implementation", row["implementation"], catalogs)]
+        parts += [name_of("kv_precision", row["kv_precision"], catalogs) if row["kv_precision"] else ""]
+    degrees = {"tensor_parallel": "tensor", "pipeline_parallel": "pipeline", "context_parallel": "context"}
+    parts += [f"{words} {row[name]:.0f}" if row[name] > 1 else "" for name, words in degrees.items()]
+    steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 and trains else ""
+    served = "1 sequence at a time" if row["batch"] == 1 else f"{row['batch']:.0f} sequences at once"
+    parts.append(f"micro-batch {row['batch']:.0f}{steps}" if trains else served)
+    return " · ".join(part for part in parts if part)
+
+
+def card(label, row, catalogs):
+    """Title, number, note and lines of one of the three cards."""
+    trains = row["work"] == "training"
+    title = CARDS[label][0 if trains else 1]
+    money, pace = usd(row["found_usd"]), duration(row["found_seconds"])
+    run = f"{money} in {pace}" if trains else f"{money} a month, {pace} per token"
+    hour = f"{usd(row['found_usd_per_hour'])} per hour"
+    number, note = {
+        "cheapest": (money, f"{'in ' if trains else ''}{pace}{'' if trains else ' per token'}, {hour}"),
+        "cheapest hour": (hour.removesuffix(" per hour"), run),
+        "fastest": (pace + ("" if trains else " per token"), f"{money}{'' if trains else ' a month'}, {hour}"),
+    }[label]
+    return title, number, note, f"**{place(job(row))}**", memory(row, catalogs), setting(row, catalogs)
+
+
+def memory(row, catalogs):
+    """8 × H100 SXM5 80GB, 61.2 GiB, 77 % of the card."""
+    gpus = f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}"
+    used = f"{gib(row['memory_bytes'] / GIB)}, {percent(row['memory_bytes'] / row['gpu_memory_bytes'])} of the card"
+    return f"{gpus}, {used}{', tight' if row['fits'] == 'tight' else ''}"
+
+
+def way(row):
+    """Where a way stands, what an hour costs, and how fast it is."""
+    pace = f"{three(row['tokens_per_second'])} tokens per second"
+    return f"**{place(job(row))}**, {usd(row['found_usd_per_hour'])} per hour (price {basis(row)}); {pace}"
+
+
+def present(now, before, limits):
+    """The plan that the ways are held against, and whether it keeps their limits."""
+    row = now.row
+    if row["problem"]:
+        return f"Present plan: {row['problem']}"
+    where = f"{row['instances_needed']:.0f} × {row['instance']}" if row["instance"] else f"{row['gpus']:.0f} GPUs"
+    if is_missing(float(before.usd[0])):
+        return f"Present plan: {where}, without a price."
+    when = f" in {duration(before.seconds[0])}" if row["work"] == "training" else " a month"
+    fits = "" if row["fits"] in ("yes", "tight") else " It does not fit."
+    outside = "" if within_limits(before, limits)[0] else " It is outside the limits of this search."
+    told = f"Present plan: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[now.market].label}"
+    hourly = f"{usd(before.usd_per_hour[0])} per hour"
+    return f"{told}, {usd(before.usd[0])}{when}, {hourly}.{fits}{outside}"
+
+
+def tokens_note(now):
+    """What is said where the run's length is ours."""
+    tokens = count(now.scenario["train_tokens"])
+    return f"The plan names no length of the run: {tokens} tokens are counted. Set it under Time in the sidebar."
+
+
+def within(row, budget):
+    """Whether a way keeps the budget per hour, and by how much."""
+    gap = row["found_usd_per_hour"] - budget
+    return f"within, {usd(-gap)} to spare" if gap <= 0 else f"{usd(gap)} over the budget"
+
+
+def loosen(result):
+    """What to allow more of where nothing holds: the reason that stops most ways that could stand."""
+    outside = result.counts["outside the limits"]
+    if outside:
+        return f"{outside:,} ways would hold without the limits: raise the budget, the deadline or the instances."
+    if result.counts["too large"]:
+        return "All that can be arranged is too large: allow more GPUs, sharding, recompute, a smaller format or LoRA."
+    return "No way can be arranged so: allow GPU counts that the parallel degrees divide, or other families."
+
+
+def budget_note(scenario, catalogs):
+    """What the four ways have in common."""
+    model, length = name_of("model", scenario["model"], catalogs), f"{scenario['sequence_tokens']:,.0f} tokens"
+    batch = f"{scenario['batch']:,.0f} sequence{'s' if scenario['batch'] > 1 else ''} of {length}"
+    return (
+        f"{model}, {batch} at once, the same workload four ways; each is the cheapest by the hour of all layouts on "
+        "all instances, in the regions and on the markets that the search allows."
+    )
