@@ -65,7 +65,7 @@ def scenario_results(frame, catalogs, solve=True):
     problems.add(uncovered, lambda row: _not_covered(table, row, catalogs))
     bad, unknown = problems.text != "", table["unknown_model"]
     evaluate_all(overhead.VERDICT, table)
-    bill = bill_columns(table)
+    bill = bill_columns(table, catalogs)
     misplaced = bill.pop("placement_problem")
     problems.add(misplaced != "", lambda row: misplaced[row])
     table["fits"] = np.where(problems.text != "", "", table["fits"])

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.catalogs.speed_tables import speed_tables
 from calc.columns import COMPONENTS, GLOSSARY
-from calc.scenarios.read import INPUTS
+from calc.scenarios.read import ASSUMPTIONS, INPUTS
 
 # Column -> default in training, default in inference; None: empty.
 SCENARIO = {
@@ -84,7 +83,7 @@ def test_every_result_column_is_there_in_order_after_the_inputs():
     frame = estimate(pd.DataFrame({"model": ["gpt2"]}), catalogs())
     assert list(frame)[: len(SCENARIO)] == list(SCENARIO)
     assert set(RESULTS) <= set(frame)
-    assert set(frame) <= {*GLOSSARY, *speed_tables().assumptions.index}
+    assert set(frame) <= {*GLOSSARY, *ASSUMPTIONS}
     assert list(frame)[-1] == "problem"
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from calc import load_catalogs
-from calc.catalogs.speed_tables import speed_tables
 from calc.columns import GLOSSARY
 from calc.explain.calculators import ORIGINS
 from calc.models import architecture, families
@@ -119,8 +118,7 @@ def catalog_columns():
     names = {prefixes.get(table, "") + name for table in tables for name in getattr(catalogs, table).columns}
     traits = {name for family in families.FAMILIES.values() for name in family}
     names |= set(catalogs.stacks.columns)  # bare while the stack itself is counted
-    times = speed_tables()
-    for prefix, table in (("card_", times.utilization), ("engine_", times.engines), ("kernel_", times.kernels)):
+    for prefix, table in (("card_", catalogs.utilization), ("engine_", catalogs.engines), ("kernel_", catalogs.kernels)):
         names |= {prefix + name for name in table.columns}
     return names | traits | set(architecture.ABSENT) | set(families.COMMON)
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import load_catalogs
-from calc.catalogs.load import CatalogError
-from calc.catalogs.speed_tables import SpeedTables, check_speed_tables, speed_tables
+from calc.scenarios.read import ASSUMPTIONS
 from calc.speed.collectives import gather_seconds, group_bytes_per_second
 from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
 from calc.speed.ranges import SPEED_RESULTS
@@ -39,15 +38,8 @@ def timed(catalogs, *scenarios):
     return table
 
 
-def test_every_card_and_software_has_its_speed(catalogs):
-    check_speed_tables(speed_tables(), catalogs)
-
-
-def test_a_card_without_its_class_is_named(catalogs):
-    tables = speed_tables()
-    fewer = SpeedTables(tables.utilization.drop("t4"), tables.engines, tables.kernels, tables.assumptions)
-    with pytest.raises(CatalogError, match="t4"):
-        check_speed_tables(fewer, catalogs)
+def test_the_assumptions_that_scenarios_may_set_are_those_of_the_catalog(catalogs):
+    assert sorted(ASSUMPTIONS) == list(catalogs.assumptions.index)
 
 
 def test_palm_counts_six_flops_per_parameter_and_token(catalogs):

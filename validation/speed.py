@@ -43,7 +43,7 @@ def time_table(scenarios, catalogs):
     table["data_parallel"] = evaluate(data_parallel, table)
     derive_before_blocks(table)
     table["trained_parameters"] = evaluate(trained_parameters, table)
-    return add_speed(table), problems
+    return add_speed(table, catalogs), problems
 
 
 def errors(rows, catalogs):

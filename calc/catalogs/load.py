@@ -6,7 +6,7 @@ CatalogError of one sentence: the file, the entry, the field and the cure.
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-SPEED = ("utilization", "engines", "kernels", "assumptions")  # read into tables by speed_catalogs, checked and counted in the version here
+SPEED = ("utilization", "engines", "kernels", "assumptions")  # what time and cost read
 FILES = ("models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history", *SPEED)
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
 
@@ -57,9 +57,15 @@ class Catalogs:
     regions: pd.DataFrame
     prices: pd.DataFrame
     price_history: pd.DataFrame
+    utilization: pd.DataFrame  # a row per card
+    engines: pd.DataFrame
+    kernels: pd.DataFrame
+    assumptions: pd.DataFrame
     about: dict
     version: str
     prices_as_of: str
+    base: "Catalogs | None" = None  # the catalogs that models were added to
+    made: dict = field(default_factory=dict, repr=False)  # what `kept` functions made of these tables; it goes with them
 
 
 def load_catalogs(folder=None):
@@ -74,13 +80,17 @@ def load_catalogs(folder=None):
     gpus = table_of(entries["gpus"])
     instances = _instance_table(entries["instances"], gpus)
     regions = documents["prices"]["regions"]
+    choices = {name: table_of(entries[name]) for name in CHOICES}
+    times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": _by_card(entries["utilization"])}
+    _check_times(times, gpus=gpus, **choices)
     prices = _price_table(entries["prices"], documents["prices"].get("capacity_blocks", {}), instances, regions)
     return Catalogs(
         models=models,
         stacks=stacks,
         blocks=entries["blocks"],
         heads=entries["heads"],
-        **{name: table_of(entries[name]) for name in CHOICES},
+        **choices,
+        **times,
         gpus=gpus,
         instances=instances,
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
@@ -104,6 +114,8 @@ def add_models(catalogs, entries):
         models=pd.concat([kept, added]),
         stacks=pd.concat([kept_stacks, stacks], ignore_index=True),
         version=digest.hexdigest()[:10],
+        base=catalogs,
+        made={},
     )
 
 
@@ -192,6 +204,30 @@ def _instance_table(entries, gpus):
     table = table_of(entries)
     table.insert(4, "gpu_memory_bytes", gpus["memory_bytes"].loc[table["gpu"]].to_numpy())
     return table
+
+
+def _by_card(entries):
+    """Utilization, written by class of card, as one row per card."""
+    rows = {}
+    for name, entry in entries.items():
+        for gpu in entry["gpus"]:
+            if gpu in rows:
+                raise CatalogError(
+                    f"catalogs/utilization.yaml, entry {name}, field gpus: {gpu} stands in two classes; keep it in one."
+                )
+            rows[gpu] = {"card_class": name} | {key: value for key, value in entry.items() if key != "gpus"}
+    return table_of(rows)
+
+
+def _check_times(times, gpus, implementations, precisions, **_):
+    """Every card and software has its entry of time, and no entry points nowhere."""
+    for own, other, known in (("utilization", "GPU", gpus), ("engines", "implementation", implementations)):
+        for name in known.index:
+            check_reference(name, times[own].index, f"catalogs/{own}.yaml", (own, name), f"entry of {own} for")
+        for name in times[own].index:
+            check_reference(name, known.index, f"catalogs/{own}.yaml", (own, name), other)
+    for name in times["kernels"].index:
+        check_reference(name, precisions.index, "catalogs/kernels.yaml", ("kernels", name), "precision")
 
 
 def _price_table(entries, capacity_blocks, instances, regions):

@@ -11,9 +11,9 @@ from calc.speed.ranges import SPEED_RESULTS, add_speed
 BILL = tuple(dict.fromkeys((*SPEED_RESULTS, *(formula.__name__ for formula in (*PER_HOUR, *PER_RUN, *SPOT, *PLACEMENT)))))
 
 
-def bill_columns(table):
+def bill_columns(table, catalogs):
     """Time and money of a joined table that holds its memory results, and where the job may not stand."""
-    evaluate_all(PLACEMENT, add_spot(add_cost(add_speed(table))))
+    evaluate_all(PLACEMENT, add_spot(add_cost(add_speed(table, catalogs))))
     return {name: _finite(np.broadcast_to(table[name], table["rows"])) for name in BILL}
 
 

@@ -1,16 +1,16 @@
 """The two ends of a model: final norm, logits and loss, by kind of head (catalogs/heads.yaml). Bytes."""
 
-from functools import cache
 
 import numpy as np
 
+from calc.catalogs.kept import kept
 from calc.memory.saved_activations import CASES, FORMATS, SIZES, vector
 
 WINDOWED = [CASES.index(name) for name in CASES if name.startswith("sdpa-window")]
 OUTSIDE = ("hidden", "hidden_dropout", "source_hidden", "shared_scores", "one")
 
 
-@cache
+@kept("models", "heads")
 def head_tables(catalogs):
     """Per model row the number of its head, and per (head, format) the logit widths and the outside vector."""
     entries = list(catalogs.heads.values())

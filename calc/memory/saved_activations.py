@@ -3,9 +3,10 @@
 Every quantity here has one column per stack of like blocks: arrays of shape (stacks, rows).
 """
 
-from functools import cache
 
 import numpy as np
+
+from calc.catalogs.kept import kept
 
 SIZES = (
     "hidden", "query", "key", "value", "ffn", "heads", "kv_heads", "scores", "mask", "hidden_dropout", "scores_dropout",
@@ -41,7 +42,7 @@ def kind_numbers(catalogs, kinds):
     return np.array([at.get(kind, -1) for kind in kinds])
 
 
-@cache
+@kept("blocks")
 def coefficient_tables(catalogs):
     """Per name of a vector: an array (kind, format, attention case, [moment,] size); NaN where the catalog has none."""
     shape = (len(catalogs.blocks) + 1, len(FORMATS), len(CASES))

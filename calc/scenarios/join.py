@@ -1,11 +1,11 @@
 """Inputs joined with the catalogs: every choice of a row becomes its numbers."""
 
 from difflib import get_close_matches
-from functools import cache
 
 import numpy as np
 from pandas import Index
 
+from calc.catalogs.kept import kept
 from calc.memory.saved_activations import FORMATS, kind_numbers
 from calc.models.families import COMMON, FAMILIES
 from calc.scenarios.read import quoted
@@ -51,7 +51,7 @@ def join(inputs, catalogs, problems):
     return table
 
 
-@cache
+@kept()
 def columns_of(catalogs, name, wanted):
     """Columns of one catalog as a matrix of float64 (its last row NaN, for 'none'), made once."""
     frame = getattr(catalogs, name)
@@ -61,13 +61,13 @@ def columns_of(catalogs, name, wanted):
     return np.vstack([np.column_stack(columns), np.full(len(wanted), np.nan)])
 
 
-@cache
+@kept()
 def words_of(catalogs, name, column):
     """A column of words of one catalog, its last entry empty, made once."""
     return np.append(getattr(catalogs, name)[column].fillna("").astype(str).to_numpy(dtype=object), "")
 
 
-@cache
+@kept()
 def numbers_in(catalogs, name):
     """The names of the columns of numbers and indicators of one catalog of choices."""
     frame = getattr(catalogs, name)
@@ -121,7 +121,7 @@ def _join_model(table, catalogs, problems):
     table["has_cross"] = np.any(table["stack_cross_attention"] > 0, axis=0).astype(float)
 
 
-@cache
+@kept("models")
 def longest_sequence_tokens(catalogs):
     """Positions of models that learn them, per model; infinity for all others and for images."""
     learns = [COMMON | FAMILIES.get(kind, {}) for kind in catalogs.models["model_type"]]
@@ -129,14 +129,14 @@ def longest_sequence_tokens(catalogs):
     return np.where(learned, catalogs.models["max_position"].to_numpy(dtype=float), np.inf)
 
 
-@cache
+@kept("models")
 def rms_norms(catalogs):
     """Root-mean-square norms of the hidden width in one block, per model; 0 for LayerNorm."""
     traits = [COMMON | FAMILIES.get(kind, {}) for kind in catalogs.models["model_type"]]
     return np.array([trait["block_norms"] * (trait["norm_vectors"] == 1) for trait in traits], dtype=float)
 
 
-@cache
+@kept("models", "stacks", "blocks")
 def stack_rows(catalogs):
     """Where each model's stacks begin in the stack table and how many there are; each stack's side and kind of
     block."""
@@ -267,7 +267,7 @@ def join_hardware(table, catalogs, problems):
     table.update({name: words_of(catalogs, "prices", name)[price] for name in PRICE_WORDS})
 
 
-@cache
+@kept("prices")
 def price_keys(catalogs):
     """The key 'instance|region' of every price, and all regions."""
     prices = catalogs.prices

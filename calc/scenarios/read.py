@@ -2,13 +2,10 @@
 cannot be read."""
 
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 
 import numpy as np
 import pandas as pd
-
-from calc.catalogs.speed_tables import speed_tables
 
 HUGE = 1e15
 
@@ -67,6 +64,14 @@ INPUTS = (
     Input("hours_per_month", "number", 730),
 )
 BY_NAME = {column.name: column for column in INPUTS}
+# Assumptions of time and cost: each may be set by a column of its name, else catalogs/assumptions.yaml holds its value.
+ASSUMPTIONS = (
+    "checkpoint_bytes_per_second", "collective_latency_seconds", "compile_element_ratio", "host_bandwidth_bytes_per_second",
+    "interruption_month_ratio", "interruption_unknown_ratio", "network_reach_ratio", "nvlink_reach_ratio",
+    "optimizer_step_bytes_each", "overlap_ratio", "pcie_reach_ratio", "pipeline_chunks",
+    "restart_seconds", "served_tokens_per_second", "streaming_ratio",
+)
+ASSUMED = {name: Input(name, "amount", None) for name in ("utilization", *ASSUMPTIONS)}
 DEFAULTS = {column.name: column.default for column in INPUTS}
 KINDS = {"count": "a whole number from 1", "number": "a number above 0", "amount": "a number from 0"}
 SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")
@@ -90,11 +95,9 @@ class Problems:
             self.text[row] = sentence(row) if callable(sentence) else sentence
 
 
-@cache
 def inputs_by_name():
     """Every column that a scenario may set: those of the contract, and the assumptions of time and cost."""
-    assumptions = (Input(name, "amount", None) for name in ("utilization", *speed_tables().assumptions.index))
-    return BY_NAME | {column.name: column for column in assumptions}
+    return BY_NAME | ASSUMED
 
 
 def as_frame(table):

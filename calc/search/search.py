@@ -127,7 +127,7 @@ def _layouts(space, start, regions, catalogs):
     sound = np.flatnonzero(problems.text == "")
     if not len(sound):
         return Layouts(sound, len(numbers), {}, [], ())
-    table = add_speed_inputs(take(table, sound))
+    table = add_speed_inputs(take(table, sound), catalogs)
     engine = (table["implementation_reserves_share"] > 0).any()
     memory = [_memory(table, card_bytes, catalogs) for card_bytes in ((0.0, 1e15) if engine else (0.0,))]
     known = np.flatnonzero(~np.isnan(memory[0]["allocated_peak_bytes"]))
@@ -159,7 +159,7 @@ def _rows(table, rows, chosen):
 def _hardware(space, instances, regions, catalogs):
     """The columns of card and instance of each instance type, one value each."""
     rows = space.rows(np.zeros(len(instances), dtype=int)).assign(instance=instances, gpu="", region=regions[0])
-    table = add_speed_inputs(prepare(rows, catalogs)[1])
+    table = add_speed_inputs(prepare(rows, catalogs)[1], catalogs)
     wanted = [name for name in table if name.startswith(HARDWARE)] + ["gpu", "instance"]
     return [{name: table[name][number : number + 1] for name in wanted} for number in range(len(instances))]
 

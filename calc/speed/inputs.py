@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.speed_tables import speed_tables
-
 CAUSAL_KINDS = ("decoder", "encoder-decoder", "audio")
 CARD_COLUMNS = ("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "node_gpus", "node_network_bytes_per_second")
 ENGINE_COLUMNS = (
@@ -15,19 +13,18 @@ ENGINE_COLUMNS = (
 ABSENT_KERNEL = {"dequantize_bytes_each": 0.0, "host_ratio": 1.0}
 
 
-def add_speed_inputs(table):
+def add_speed_inputs(table, catalogs):
     """Add to a joined table what its ids and words mean in time and money; return it.
 
     An assumption that the table already holds as a column stays where it is set; `utilization` likewise.
     """
-    tables = speed_tables()
-    _take(table, tables.utilization, table["gpu"], CARD_COLUMNS, "card_")
-    _take(table, tables.engines, table["implementation"], ENGINE_COLUMNS, "engine_")
-    _take(table, tables.kernels, table["precision"], tuple(ABSENT_KERNEL), "kernel_")
+    _take(table, catalogs.utilization, table["gpu"], CARD_COLUMNS, "card_")
+    _take(table, catalogs.engines, table["implementation"], ENGINE_COLUMNS, "engine_")
+    _take(table, catalogs.kernels, table["precision"], tuple(ABSENT_KERNEL), "kernel_")
     for name, value in ABSENT_KERNEL.items():
         table[f"kernel_{name}"] = np.where(np.isnan(table[f"kernel_{name}"]), value, table[f"kernel_{name}"])
     absent = np.full(len(table["gpu"]), np.nan)
-    for name, value in tables.assumptions["value"].items():
+    for name, value in catalogs.assumptions["value"].items():
         own = table.get(name, absent)
         table[name] = np.where(np.isnan(own), value, own)
     table["utilization"] = table.get("utilization", absent)

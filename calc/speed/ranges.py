@@ -113,7 +113,7 @@ SPEED_RESULTS = (
 )
 
 
-def add_speed(table):
+def add_speed(table, catalogs):
     """Add the time of every row to a joined table that knows parameters and trained_parameters; return it."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return evaluate_all(SPEED, add_speed_inputs(table))
+        return evaluate_all(SPEED, add_speed_inputs(table, catalogs))

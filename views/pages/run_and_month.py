@@ -37,7 +37,7 @@ row = now.row
 title.title(plain(run_words.heading(row, catalogs)), anchor=False)
 if row["problem"]:
     st.error(plain(row["problem"]), icon=":material/block:")
-    assumptions.editor(row)
+    assumptions.editor(row, catalogs)
     st.stop()
 if run_words.fits_note(row):
     st.warning(run_words.fits_note(row))
@@ -99,7 +99,7 @@ if len(prices):
     )
 else:
     st.info(f"No price of {row['instance'] or 'a card alone'} is known in {row['region']}.")
-assumptions.editor(row)
+assumptions.editor(row, catalogs)
 st.download_button(
     "This bill as CSV",
     data=partial(csv_tables.to_csv, pd.DataFrame([row])),

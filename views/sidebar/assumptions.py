@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from calc.catalogs.speed_tables import speed_tables
 from views.session import extra_state
 from views.theme import percent, plain, three
 
@@ -25,10 +24,10 @@ def settle():
             state[name] = float(state[name])
 
 
-def editor(row):
+def editor(row, catalogs):
     """A field per assumption, empty where the catalog's value is taken, with its basis and source beside."""
     changed = extra_state.assumed()
-    table = speed_tables().assumptions
+    table = catalogs.assumptions
     st.subheader("Assumptions", anchor=False)
     st.markdown(
         f"{len(changed)} of {len(table) + 1} changed. An empty field takes the value shown in grey. What is set here "
