@@ -1,22 +1,28 @@
 """Runs formulas over a table: a formula's name is the column it makes, its parameters are the columns it reads."""
 
+from collections.abc import Callable, Iterable
 from functools import cache
 from inspect import signature
+from typing import Any
+
+Table = dict[str, Any]  # column -> one value per row along the last axis, or one value for all rows
 
 
 @cache
-def parameters_of(formula):
+def parameters_of(formula: Callable) -> tuple[str, ...]:
     """The names of the columns that a formula reads."""
     return tuple(signature(formula).parameters)
 
 
-def evaluate(formula, table):
+def evaluate(formula: Callable, table: Table) -> Any:
     """Call a formula with the columns that its parameters name."""
     return formula(**{name: table[name] for name in parameters_of(formula)})
 
 
-def evaluate_all(formulas, table):
-    """Add to the table, in order, the column that each formula makes; return the table."""
+def evaluate_all(formulas: Iterable[Callable], table: Table) -> Table:
+    """Add to the table, in order, the column that each formula makes; return the table. A column has one maker."""
     for formula in formulas:
+        if formula.__name__ in table:
+            raise TypeError(f"The column {formula.__name__} has a maker already; give the second one a name of its own.")
         table[formula.__name__] = evaluate(formula, table)
     return table

@@ -45,7 +45,7 @@ def stack_sequence(stack_side, sequence_tokens, decoder_tokens, fixed_tokens, ha
     return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + each, fixed_tokens + each], main + each)
 
 
-def stack_source_tokens(stack_side, sequence_tokens, fixed_tokens, has_source, stack_cross_attention):
+def stack_source_tokens(sequence_tokens, fixed_tokens, has_source, stack_cross_attention):
     """Length of the sequence that cross attention looks at, 0 without cross attention."""
     return stack_cross_attention * np.where(has_source > 0, sequence_tokens, fixed_tokens)
 
@@ -60,10 +60,10 @@ def stack_tokens(batch, stack_sequence, context_parallel):
     return batch * stack_sequence / context_parallel
 
 
-def logits_tokens(batch, sequence_tokens, decoder_tokens, context_parallel, has_source, model_kind):
+def logits_tokens(batch, sequence_tokens, decoder_tokens, context_parallel, has_source, scores_once):
     """Positions that the head scores in training: every token, or each image once."""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
-    return batch * np.where(np.isin(model_kind.astype(str), ["vision", "dual"]), 1, main / context_parallel)
+    return batch * np.where(scores_once > 0, 1, main / context_parallel)
 
 
 def stage_layers_ratio(stack_layers, pipeline_parallel):
@@ -108,6 +108,61 @@ def head_matrix_parameters(head_parameters, embedding_parameters, tied):
     return np.where(tied > 0, embedding_parameters, head_parameters)
 
 
+def gathered_bytes_each(matrix_bytes_each, compute_bytes_each):
+    """Width in which a gathered weight travels and stands: that of the products, at least 16 bits, narrower as stored. [B]"""
+    return np.where(matrix_bytes_each < 2, matrix_bytes_each, np.maximum(compute_bytes_each, 2.0))
+
+
+def stack_largest_linear(stack_hidden, stack_ffn_width, stack_query_width, stack_expert_ffn_width, stack_shared_ffn_width):
+    """Elements of the largest linear layer of a block."""
+    own, experts = np.maximum(stack_ffn_width, stack_query_width), np.maximum(stack_expert_ffn_width, stack_shared_ffn_width)
+    return stack_hidden * np.maximum(own, experts)
+
+
+def stack_adapter_parameters(
+    lora_rank, adapts_q, adapts_k, adapts_v, adapts_o, adapts_gate, adapts_up, adapts_down, adapts_router, adapts_experts,
+    stack_adapter_q_in, stack_adapter_q_out, stack_adapter_k_in, stack_adapter_k_out, stack_adapter_v_in,
+    stack_adapter_v_out, stack_adapter_o_in, stack_adapter_o_out, stack_adapter_gate_in, stack_adapter_gate_out,
+    stack_adapter_up_in, stack_adapter_up_out, stack_adapter_down_in, stack_adapter_down_out, stack_adapter_router_in,
+    stack_adapter_router_out, stack_adapter_experts_in, stack_adapter_experts_out,
+):
+    """LoRA parameters of one block: rank · (in + out) of each adapted matrix (Hu et al. 2021, arXiv 2106.09685, section 4.1)."""
+    attention = (
+        adapts_q * (stack_adapter_q_in + stack_adapter_q_out) + adapts_k * (stack_adapter_k_in + stack_adapter_k_out)
+        + adapts_v * (stack_adapter_v_in + stack_adapter_v_out) + adapts_o * (stack_adapter_o_in + stack_adapter_o_out)
+    )
+    network = (
+        adapts_gate * (stack_adapter_gate_in + stack_adapter_gate_out) + adapts_up * (stack_adapter_up_in + stack_adapter_up_out)
+        + adapts_down * (stack_adapter_down_in + stack_adapter_down_out)
+    )
+    experts = (
+        adapts_router * (stack_adapter_router_in + stack_adapter_router_out)
+        + adapts_experts * (stack_adapter_experts_in + stack_adapter_experts_out)
+    )
+    return lora_rank * (attention + network + experts)
+
+
+def holds_embedding(pipeline_parallel, at_last_stage):
+    """1 on the first pipeline stage, and where there is no pipeline."""
+    return np.where(pipeline_parallel == 1, 1.0, 1.0 - at_last_stage)
+
+
+def holds_head(pipeline_parallel, at_last_stage):
+    """1 on the last pipeline stage, and where there is no pipeline."""
+    return np.where(pipeline_parallel == 1, 1.0, at_last_stage)
+
+
+def microbatches_in_flight(pipeline_parallel, at_last_stage):
+    """Micro-batches that wait for their backward pass on this stage: one per stage below on the first (1F1B, Narayanan
+    et al. 2021, arXiv 2104.04473, section 2.2)."""
+    return np.where((pipeline_parallel == 1) | (at_last_stage > 0), 1.0, pipeline_parallel)
+
+
+def head_elements_here(head_matrix_parameters, vocabulary_split):
+    """Elements of the head's matrix on one GPU."""
+    return head_matrix_parameters / vocabulary_split
+
+
 def outside_parameters_here(
     outside_parameters, embedding_parameters, head_parameters, tied, holds_embedding, holds_head, vocabulary_split,
 ):
@@ -142,6 +197,19 @@ def trained_outside_here(trains, adapts, outside_parameters_here):
     return trains * (1 - adapts) * outside_parameters_here
 
 
+def trained_parameters(
+    trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width, adapts_experts,
+):
+    """Trained parameters of the whole model; all-linear also adapts linear layers outside the blocks. [parameters]"""
+    outside = adapts_experts * lora_rank * outside_adapter_width
+    return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)
+
+
+def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
+    """Trained share of the blocks' parameters: all, or the adapters over the frozen ones."""
+    return np.where(adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0)
+
+
 def largest_parameters_here(
     stack_block_largest_matrix, embedding_parameters_here, head_matrix_parameters, holds_head, vocabulary_split,
     tensor_parallel, adapts, lora_rank, hidden,
@@ -156,8 +224,10 @@ LAYOUT = (
     data_parallel, shard_gpus, fsdp_active, autocast_active, activation_format, activation_bytes_each, stack_sequence,
     stack_source_tokens, stack_source_ratio, stack_tokens, logits_tokens, stage_layers_ratio, stack_layers_here,
     stack_block_parameters_here, stack_block_linear_here, stack_block_experts_here, vocabulary_split, head_matrix_parameters,
+    gathered_bytes_each, stack_largest_linear,
 )
-HELD = (
-    outside_parameters_here, embedding_parameters_here, blocks_parameters_here, adapter_parameters_here,
-    trained_blocks_here, trained_outside_here, largest_parameters_here,
+HELD = (  # at one end of a pipeline
+    holds_embedding, holds_head, microbatches_in_flight, head_elements_here, outside_parameters_here,
+    embedding_parameters_here, blocks_parameters_here, adapter_parameters_here, trained_blocks_here, trained_outside_here,
+    largest_parameters_here, trained_ratio,
 )

@@ -1,229 +1,241 @@
-"""Runs the formulas over a table of scenarios: one row and a million take the same way."""
+"""Estimates a table of scenarios: one row and a million take the same way, and what repeats is worked out once."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from calc import layout
-from calc.cost.bill import bill_columns
-from calc.evaluate import evaluate, evaluate_all
-from calc.memory import components as memory
-from calc.memory import outside_blocks, overhead, phases, saved_activations, serving_engine
-from calc.memory.derived import derive_before_blocks, derive_widths
+from calc.catalogs.load import Catalogs
+from calc.coded import Words, distinct, take
+from calc.columns import COMPONENTS
+from calc.cost import placement
+from calc.evaluate import Table
+from calc.largest import SOLVED, largest_columns
+from calc.memory.block_forms import block_coefficients
+from calc.memory.outside_blocks import head_coefficients, head_rows
+from calc.memory.overhead import FITS
+from calc.memory.phases import MOMENTS, PHASES
+from calc.results import Results
+from calc.scenarios.inputs import ASSUMED, INPUTS, inputs_by_name
 from calc.scenarios.join import PRICE_WORDS, join
-from calc.scenarios.layout_rules import check_layout
-from calc.scenarios.read import BY_NAME, Problems, as_frame, fit_positions, inputs_by_name, read_inputs
+from calc.scenarios.layout_rules import RULES, refuse
+from calc.scenarios.problems import Problems
+from calc.scenarios.read import as_frame, begins_a_formula, factorized, read_inputs
+from calc.stages import AFTER_MEMORY, NAMES, STAGES, both_ends, makes, memory, walk
 
-CHUNK_ROWS = 50_000
-STAGES = ((1.0, 0.0), (0.0, 1.0))  # the first and the last stage of a pipeline: embedding, head
-# What a block's bytes per token depend on; in a large table few combinations differ.
-BLOCK_KEYS = (
-    "model_row", "activation_format", "attention", "sequence_tokens", "decoder_tokens", "tensor_parallel", "recompute", "implementation",
-    "compile", "adapts", "lora_rank", "lora_targets", "adapter_bytes_each", "precision", "batch",
+CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
+COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
+MEMORY_COLUMNS = (
+    *COMPONENTS[:-1], "allocated_peak_bytes", "saved_activations_bytes", "overhead_bytes", "memory_bytes", "memory_low_bytes",
+    "memory_high_bytes", "context_bytes", "offloaded_bytes",
 )
-COUNTS = ("parameters", "active_parameters", "trained_parameters")
+VERDICT_COLUMNS = ("gpu_memory_bytes", "headroom_bytes")
+BILL_COLUMNS = (
+    *("step_seconds", "step_low_seconds", "step_high_seconds"),
+    *("tokens_per_second", "low_tokens_per_second", "high_tokens_per_second", "tokens_per_second_per_gpu"),
+    *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
+    *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
+    *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
+    *makes(STAGES[NAMES.index("price") : NAMES.index("placement")]),
+    *("spans_instances", "host_memory_needed_bytes"),
+)
+SHOWN = tuple(column.name for column in INPUTS)
+COLUMNS = (  # of a result, in order
+    *SHOWN, *COUNTS, *MEMORY_COLUMNS, "peak_phase", *VERDICT_COLUMNS, "fits", *SOLVED, *BILL_COLUMNS, *PRICE_WORDS, *ASSUMED,
+    "problem",
+)
+WORDS = frozenset(
+    [*(column.name for column in INPUTS if column.kind in ("text", "choice")), "peak_phase", "fits", "prices_as_of", *PRICE_WORDS,
+     "problem"]
+)
+BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
 
 
-def estimate(table, catalogs, solve=True):
+class Part(NamedTuple):
+    """The rows of a table that do one kind of work, by their numbers, joined and settled, and what is wrong with them."""
+
+    rows: np.ndarray
+    table: Table
+    problems: Problems
+
+
+def estimate(
+    table: pd.DataFrame | dict, catalogs: Catalogs, solve: bool = True, columns: Iterable[str] | None = None
+) -> pd.DataFrame | dict:
     """Scenarios (a DataFrame, or one dict) with defaults filled in, followed by the results; same order, every row present.
 
-    Without `solve` the largest batch and sequence stay empty.
+    Numbers are float64, words categories. Without `solve` the largest batch and sequence stay empty. `columns` names the
+    results wanted, which is faster: other columns of the table are then left out too.
     """
+    if isinstance(table, dict):
+        found, _ = estimate_distinct(as_frame(table), catalogs, solve, columns)
+        return {name: value for name, value in table.items() if name not in COLUMNS and columns is None} | found.row(0)
     frame = as_frame(table)
-    rows = frame if len(frame) else pd.DataFrame({"model": [""]})  # a table without rows takes its columns from one
-    parts = [_estimate_chunk(rows.iloc[start:start + CHUNK_ROWS], catalogs, solve) for start in range(0, len(rows), CHUNK_ROWS)]
-    results = parts[0].iloc[:len(frame)] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-    extra = [name for name in frame.columns if name not in results.columns]
-    if extra:
-        results = pd.concat([frame[extra].reset_index(drop=True), results], axis=1)
-    return results.iloc[0].to_dict() if isinstance(table, dict) else results
+    found, copies = estimate_distinct(frame, catalogs, solve, columns)
+    results = found.frame(copies, len(frame))
+    if "scenario" in results and "scenario" in frame:
+        results["scenario"] = pd.Categorical(names_of(frame["scenario"]))
+    extra = [name for name in frame.columns if name not in COLUMNS] if columns is None else []
+    return pd.concat([frame[extra].reset_index(drop=True), results], axis=1) if extra else results
 
 
-def _estimate_chunk(frame, catalogs, solve):
-    columns, _ = scenario_results(frame, catalogs, solve)
-    return pd.DataFrame(columns)
+def estimate_distinct(
+    frame: pd.DataFrame, catalogs: Catalogs, solve: bool = True, columns: Iterable[str] | None = None
+) -> tuple[Results, np.ndarray | None]:
+    """The results of each distinct scenario of a table, and for every row which of them it has (None: its own).
+
+    Names of scenarios do not make them distinct: the first of like scenarios lends its name.
+    """
+    wanted = tuple(COLUMNS if columns is None else dict.fromkeys(columns))
+    solve = solve and bool(set(SOLVED) & set(wanted))
+    first, copies = distinct_scenarios(frame)
+    once = frame if copies is None else frame.iloc[first]
+    once = once if len(once) else pd.DataFrame({"model": [""]})  # a table without rows takes its columns from one
+    results = Results(wanted, WORDS, len(once))
+    for start in range(0, len(once), CHUNK_ROWS):
+        chunk = once.iloc[start : start + CHUNK_ROWS]
+        for part in parts(chunk, catalogs):
+            results.add(start + part.rows, _finished(part, catalogs, solve))
+    return results, copies
 
 
-def prepare(frame, catalogs):
-    """Inputs read and joined with the catalogs, and what is wrong with them."""
+def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
+    """The first row of each distinct scenario, and for every row which it is; None where few repeat."""
+    rows = len(frame)
+    if rows < 64:
+        return np.arange(rows), None
+    keys = [_key(frame, name) for name in inputs_by_name() if name in frame.columns]
+    first, copies = distinct(keys, rows)
+    return (first, copies) if len(first) <= rows / 2 else (np.arange(rows), None)
+
+
+def _key(frame: pd.DataFrame, name: str) -> Any:
+    codes, found = factorized(frame[name])
+    if name == "scenario":
+        return np.array([begins_a_formula(str(value).strip()) for value in found] + [False])[codes].astype(float)
+    return Words(codes, np.array([*map(str, found), ""], dtype=object))
+
+
+def names_of(cells: pd.Series) -> np.ndarray:
+    """The names of scenarios as they were read."""
+    codes, found = factorized(cells)
+    return np.array([str(value).strip() for value in found] + [""], dtype=object)[codes]
+
+
+def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
+    """The rows of each kind of work, joined with the catalogs and settled."""
     problems = Problems(len(frame))
-    inputs = read_inputs(frame, problems)
-    table = join(inputs, catalogs, problems)
-    fit_positions(table, problems)
-    check_layout(table, problems)
-    table["rows"] = len(frame)
-    return inputs, table, problems
+    inputs = read_inputs(frame, problems) | {"rows": len(frame)}
+    trains = np.broadcast_to(inputs["work"].are("training"), len(frame))
+    for rows in (np.flatnonzero(trains), np.flatnonzero(~trains)):
+        if len(rows):
+            own = problems if len(rows) == len(frame) else problems.of(rows)
+            table = join(inputs if own is problems else take(inputs, rows), catalogs, own)
+            table["head_row"] = head_rows(catalogs)[table["model_row"]]
+            table["head_coefficients"], table["block_coefficients"] = head_coefficients(catalogs), block_coefficients(catalogs)
+            walk(table, BEFORE_MEMORY)
+            refuse(RULES, table, own)
+            yield Part(rows, table, own)
 
 
-def scenario_results(frame, catalogs, solve=True):
-    """Input and result columns of a table of scenarios as a dict, and the joined table that they came from."""
-    from calc.largest import SOLVED, solve_columns
-
-    _, table, problems = prepare(frame, catalogs)
-    results = memory_columns(table, catalogs)
-    table.update(results)
-    uncovered = np.isnan(results["allocated_peak_bytes"])
-    problems.add(uncovered, lambda row: _not_covered(table, row, catalogs))
-    bad, unknown = problems.text != "", table["unknown_model"]
-    evaluate_all(overhead.VERDICT, table)
-    bill = bill_columns(table, catalogs)
-    misplaced = bill.pop("placement_problem")
-    problems.add(misplaced != "", lambda row: misplaced[row])
-    table["fits"] = np.where(problems.text != "", "", table["fits"])
-    results |= {name: table[name] for name in ("gpu_memory_bytes", "headroom_bytes", "fits")}
-    results |= solve_columns(table, catalogs) if solve else {name: np.full(table["rows"], np.nan) for name in SOLVED}
-    results |= {name: np.where(misplaced != "", "" if values.dtype == object else np.nan, values) for name, values in bill.items()}
-    results |= {name: table[name] for name in PRICE_WORDS}
-    for name, values in results.items():
-        empty = unknown if name in COUNTS else bad
-        results[name] = np.where(empty, "" if values.dtype == object else np.nan, values)
-    shown = {name: table[name] for name in BY_NAME}
-    assumed = {name: np.broadcast_to(table[name], table["rows"]) for name in inputs_by_name() if name not in shown}
-    return {**shown, **results, **assumed, "problem": problems.text}, table
+def sound_rows(part: Part) -> tuple[np.ndarray, Table]:
+    """The rows that can be estimated so far, by their place in the part, and their table."""
+    sound = np.flatnonzero(part.problems.sound)
+    return sound, part.table if len(sound) == len(part.rows) else take(part.table, sound)
 
 
-def phases_table(scenario, catalogs):
-    """The components at the largest moment of every phase of one scenario: rows (phase, component, bytes)."""
-    frame = as_frame(scenario if isinstance(scenario, dict) else scenario.to_dict())
-    _, table, _ = prepare(frame, catalogs)
-    training = bool(table["trains"][0] > 0)
-    unstaged = memory_before_stages(table, catalogs)
-    pairs = None
-    for embedding, head in STAGES if table["pipeline_parallel"][0] > 1 else ((1.0, 1.0),):
-        found = phases.moments(table_here(unstaged, training, embedding, head), training)
-        totals = [float(np.sum(np.broadcast_to(sum(parts.values()), 1))) for _, parts in found]
-        if pairs is None or max(totals) > max(pairs[1]):
-            pairs = found, totals
-    rows = []
-    for phase in phases.PHASES:
-        ranked = [(total, parts) for (name, parts), total in zip(*pairs, strict=True) if name == phase]
-        if ranked:
-            largest = max(ranked, key=lambda pair: pair[0])[1]
-            parts = {name: float(np.broadcast_to(largest.get(name, 0.0), 1)[0]) for name in phases.PARTS}
-            rows += [{"phase": phase, "component": name, "bytes": value} for name, value in parts.items()]
-    return pd.DataFrame(rows)
+def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
+    """The result columns of a part: of every row its inputs, of sound rows all."""
+    rows, problems = len(part.rows), part.problems
+    shown = {name: part.table[name] for name in (*SHOWN, *ASSUMED)}
+    known = np.where(part.table["unknown_model"], np.nan, 1.0)
+    counts = {name: part.table[name] * known for name in COUNTS}
+    sound, table = sound_rows(part)
+    found: Table = {}
+    if len(sound):
+        table = memory(table)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            walk(table, AFTER_MEMORY)
+        found = _found(table, catalogs, solve)
+        covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
+        stands = Problems(len(sound))
+        stands.add(~covered, lambda row: not_covered(table, row, catalogs))
+        if not covered.all():
+            found = {name: _emptied(values, ~covered) for name, values in found.items()}
+        refuse(placement.RULES, table, stands)
+        if not stands.sound.all():
+            misplaced = ~stands.sound
+            of_the_bill = {*BILL_COLUMNS, "fits"}
+            found = {name: _emptied(values, misplaced) if name in of_the_bill else values for name, values in found.items()}
+            problems.text[sound[misplaced]] = stands.text[misplaced]
+        found = {name: _spread(values, sound, rows) for name, values in found.items()}
+    codes, said = pd.factorize(problems.text)
+    return shown | counts | found | {"problem": Words(codes, said)}
 
 
-def _not_covered(table, row, catalogs):
-    kinds = [*catalogs.blocks, "an unknown kind"]
-    kind = kinds[int(table["stack_kind"][0, row])]
-    how = " with LoRA" if table["adapts"][row] else ""
-    chosen = ", ".join(f"{name} {table[name][row]}" for name in ("precision", "attention", "recompute"))
+def _found(table: Table, catalogs: Catalogs, solve: bool) -> Table:
+    """The results of a table whose rows are all sound."""
+    work = "training" if table["trains"][0] > 0 else "inference"
+    found = {name: table[name] for name in (*MEMORY_COLUMNS, *VERDICT_COLUMNS, *PRICE_WORDS)}
+    phases = np.array([moment.phase for moment in MOMENTS[work]], dtype=object)
+    found["peak_phase"], found["fits"] = Words(table["peak_moment"], phases), Words(table["fits"], FITS)
+    bill = {name: table[name] for name in BILL_COLUMNS}
+    found |= {name: values if isinstance(values, Words) else _finite(values) for name, values in bill.items()}
+    return found | (largest_columns(table) if solve else {})
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    """What would take forever has no number."""
+    return np.where(np.isinf(values), np.nan, values)
+
+
+def _emptied(values: Any, where: np.ndarray) -> Any:
+    """A column with nothing in some rows."""
+    if isinstance(values, Words):
+        return Words(np.where(where, len(values.known), values.codes), np.append(values.known, ""))
+    return np.where(where, np.nan, values)
+
+
+def _spread(values: Any, sound: np.ndarray, rows: int) -> Any:
+    """A column of sound rows among all rows; the others have nothing."""
+    if len(sound) == rows:
+        return values
+    if isinstance(values, Words):
+        codes = np.full(rows, len(values.known))
+        codes[sound] = values.codes
+        return Words(codes, np.append(values.known, ""))
+    spread = np.full(rows, np.nan)
+    spread[sound] = values
+    return spread
+
+
+def not_covered(table: Table, row: int, catalogs: Catalogs) -> str:
+    """Why the memory of a row is not known."""
+    kind = [*catalogs.blocks, "an unknown kind"][int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])]
+    how = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
+    chosen = ", ".join(f"{name} {table[name].at(row)}" for name in ("precision", "attention", "recompute"))
     return f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, attention or recompute."
 
 
-def memory_columns(table, catalogs):
-    """Memory results of every row: training rows and serving rows each by their own phases, and the fuller end of a
-    pipeline."""
-    rows = table["rows"]
-    out = {}
-    for training in (True, False):
-        chosen = np.flatnonzero((table["trains"] > 0) == training)
-        if not len(chosen):
-            continue
-        part = take(table, chosen) if len(chosen) < rows else table
-        found = _memory_of_kind(part, catalogs, training)
-        for name, values in found.items():
-            if name not in out:
-                out[name] = np.full(rows, "" if values.dtype == object else np.nan, dtype=values.dtype)
-            out[name][chosen] = values
-    return out
+def one_scenario(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
+    """The table of one scenario with its memory, at the fuller end of a pipeline, every column in it."""
+    frame = as_frame(scenario if isinstance(scenario, dict) else scenario.to_dict())
+    first, last, _ = both_ends(next(parts(frame, catalogs)).table)
+    return last if last is not None and last["allocated_peak_bytes"] > first["allocated_peak_bytes"] else first
 
 
-def take(table, chosen):
-    """The chosen rows of a table of columns and stack columns."""
-    rows = table["rows"]
-    def per_row(values):
-        return isinstance(values, np.ndarray) and values.ndim and values.shape[-1] == rows
-
-    picked = {name: values[..., chosen] if per_row(values) else values for name, values in table.items()}
-    return picked | {"rows": len(chosen)}
-
-
-def distinct(table, names):
-    """The first row of each distinct combination of columns, and for every row which combination it is."""
-    code = np.zeros(table["rows"], dtype=np.int64)
-    for name in names:
-        codes, found = pd.factorize(table[name])
-        code, _ = pd.factorize(code * (len(found) + 1) + codes)
-    first = np.zeros(code.max() + 1, dtype=np.int64)
-    first[code[::-1]] = np.arange(len(code))[::-1]
-    return first, code
-
-
-def _memory_of_kind(table, catalogs, training):
-    best = None
-    staged = table["pipeline_parallel"].max() > 1
-    unstaged = memory_before_stages(table, catalogs)
-    for embedding, head in (STAGES if staged else ((1.0, 1.0),)):
-        here = memory_here(unstaged, training, embedding, head)
-        if best is None:
-            best = here
-        else:
-            fuller = here["allocated_peak_bytes"] > best["allocated_peak_bytes"]
-            best = {name: np.where(fuller, here[name], best[name]) for name in best}
-    return best
-
-
-def memory_before_stages(table, catalogs):
-    """All that does not depend on the pipeline stage."""
-    table = dict(table)
-    table["offloads_weights"] = (table["offload"] == "all") * table["trains"]
-    evaluate_all(layout.LAYOUT, table)
-    derive_before_blocks(table)
-    table["stack_attention_case"] = evaluate(saved_activations.attention_case, table)
-    first, copies = distinct(table, BLOCK_KEYS)
-    once = take(table, first) if len(first) < table["rows"] / 2 else table
-    once["stack_sizes"] = evaluate(saved_activations.block_sizes, once)
-    for name, values in saved_activations.block_columns(once, catalogs).items():
-        values = np.where(once["stack_layers"] > 0, values, 0.0)
-        table[name] = values[:, copies] if once is not table else values
-    outside_blocks.head_columns(table, catalogs)
-    evaluate_all(memory.BEFORE_BLOCKS, table)
-    return table
-
-
-def memory_here(unstaged, training, holds_embedding, holds_head):
-    """Memory at one end of the pipeline; both ends where there is none."""
-    table = table_here(unstaged, training, holds_embedding, holds_head)
-    breakdown, phase, _ = phases.peak(phases.moments(table, training), table["rows"])
-    evaluate_all((trained_parameters, memory.offloaded_bytes), table)
-    result = {name: np.broadcast_to(table[name], table["rows"]).astype(float) for name in COUNTS} | breakdown
-    result["allocated_peak_bytes"] = sum(breakdown.values())
-    saved = table["saved_activations_bytes"] if training else np.nan
-    result["saved_activations_bytes"] = np.broadcast_to(saved, table["rows"]).astype(float)
-    table["allocated_peak_bytes"] = result["allocated_peak_bytes"]
-    evaluate_all(overhead.OVERHEAD, table)
-    for name in ("overhead_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes"):
-        result[name] = table[name]
-    return result | {"peak_phase": phase}
-
-
-def table_here(unstaged, training, holds_embedding, holds_head):
-    """Every column that the phases read, at one end of the pipeline."""
-    table = dict(unstaged)
-    alone = table["pipeline_parallel"] == 1
-    table["holds_embedding"] = np.where(alone, 1.0, holds_embedding)
-    table["holds_head"] = np.where(alone, 1.0, holds_head)
-    table["microbatches_in_flight"] = np.where(alone | (holds_head > 0), 1.0, table["pipeline_parallel"])
-    evaluate_all(layout.HELD, table)
-    derive_widths(table)
-    evaluate_all(memory.RESIDENT, table)
-    if training:
-        evaluate_all(memory.TRAINING, table)
-        evaluate_all((memory.dequantized_bytes,), table)
-        evaluate_all(phases.BUFFERS, table)
-        table["graphs_bytes"] = np.zeros_like(table["weights_bytes"])
-    else:
-        evaluate_all(memory.INFERENCE, table)
-        evaluate_all(serving_engine.ENGINE, table)
-        outside_blocks.inference_columns(table)
-    return table
-
-
-def trained_parameters(
-    trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width,
-    adapts_experts,
-):
-    """Trained parameters of the whole model; all-linear also adapts linear layers outside the blocks."""
-    outside = adapts_experts * lora_rank * outside_adapter_width
-    return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)
+def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
+    """The components at the largest moment of every phase of one scenario: rows (phase, component, bytes)."""
+    table = one_scenario(scenario, catalogs)
+    moments = MOMENTS["training" if table["trains"][0] > 0 else "inference"]
+    totals = [float(np.ravel(total)[0]) for total in table["moment_bytes"]]
+    rows = []
+    for phase in PHASES:
+        of_phase = [number for number, moment in enumerate(moments) if moment.phase == phase]
+        if of_phase:
+            largest = max(of_phase, key=totals.__getitem__)
+            for name in COMPONENTS[:-1]:
+                values = table[f"moment_{name}"][largest] if f"moment_{name}" in table else table[name]
+                rows.append({"phase": phase, "component": name, "bytes": float(np.ravel(values)[0])})
+    return pd.DataFrame(rows)

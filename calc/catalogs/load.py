@@ -21,7 +21,12 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
 SPEED = ("utilization", "engines", "kernels", "assumptions")  # what time and cost read
-FILES = ("models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history", *SPEED)
+OTHERS = ("overheads", "serving_engines")
+CLOSED = (  # the sections of choices.yaml: closed lists
+    *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
+    *("optimizer_kernels", "scored_logits"),
+)
+FILES = ("models", "blocks", "heads", *CHOICES, "choices", *OTHERS, "gpus", "instances", "prices", "price_history", *SPEED)
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
 
 RATES = tuple(f"{name}_flops_per_second" for name in ("fp32", "tf32", "bf16", "fp8", "fp4", "int8"))
@@ -52,6 +57,18 @@ class Catalogs:
     shardings: pd.DataFrame
     recomputes: pd.DataFrame
     implementations: pd.DataFrame
+    attentions: pd.DataFrame
+    compiled_sizes: pd.DataFrame
+    compiles: pd.DataFrame
+    interruption_bands: pd.DataFrame
+    losses: pd.DataFrame
+    model_kinds: pd.DataFrame
+    number_formats: pd.DataFrame
+    offloads: pd.DataFrame
+    optimizer_kernels: pd.DataFrame
+    scored_logits: pd.DataFrame
+    overheads: pd.DataFrame
+    serving_engines: pd.DataFrame
     gpus: pd.DataFrame
     instances: pd.DataFrame
     regions: pd.DataFrame
@@ -73,14 +90,15 @@ def load_catalogs(folder=None):
     folder = Path(folder) if folder else FOLDER
     digest = hashlib.sha256()
     documents = {name: read_document(folder, name, digest) for name in FILES}
-    entries = {name: entries_of(documents[name], name) for name in FILES}
+    entries = {name: entries_of(documents[name], name) for name in FILES if name != "choices"}
+    entries |= {name: entries_of(documents["choices"], name, "choices") for name in CLOSED}
     about = {name: {key: value for key, value in documents[name].items() if key != name} for name in FILES}
     models, stacks = model_table(entries["models"])
     _check_blocks(stacks, entries["blocks"])
     gpus = table_of(entries["gpus"])
     instances = _instance_table(entries["instances"], gpus)
     regions = documents["prices"]["regions"]
-    choices = {name: table_of(entries[name]) for name in CHOICES}
+    choices = {name: table_of(entries[name]) for name in (*CHOICES, *CLOSED, *OTHERS)}
     times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": _by_card(entries["utilization"])}
     _check_times(times, gpus=gpus, **choices)
     prices = _price_table(entries["prices"], documents["prices"].get("capacity_blocks", {}), instances, regions)
@@ -140,9 +158,9 @@ def read_document(folder, name, digest=None):
     return document
 
 
-def entries_of(document, name):
+def entries_of(document, name, file=""):
     """The entries, id -> entry, in order; keys of the file's `sources` written out as the source's own words."""
-    file = f"catalogs/{name}.yaml"
+    file = f"catalogs/{file or name}.yaml"
     for key in ("capacity_blocks", name) if "sources" in document else ():
         _write_out_sources(document.get(key, {}), document["sources"], file, (key,))
     entries = document.get(name)

@@ -5,12 +5,8 @@ A price that is missing is NaN, and so is all that follows from it.
 
 import numpy as np
 
-from calc.columns import GIB
-from calc.evaluate import evaluate_all
-
-HOUR_SECONDS = 3600
-PETA = 1e15
-MILLION = 1e6
+from calc.coded import Words
+from calc.units import GIB, HOUR_SECONDS, MILLION, PETA
 
 
 def instances_needed(gpus, instance_gpus):
@@ -83,12 +79,11 @@ def usd_per_month_spot(usd_per_hour_spot, hours_per_month):
     return usd_per_hour_spot * hours_per_month
 
 
-def prices_as_of(on_demand_as_of, spot_as_of, usd_per_hour_on_demand, usd_per_hour_spot):
-    """The older of the dates of the prices used, as ISO text."""
-    first = np.where(np.isnan(usd_per_hour_on_demand), "", on_demand_as_of).astype(object)
-    second = np.where(np.isnan(usd_per_hour_spot), "", spot_as_of).astype(object)
+def prices_as_of(on_demand_as_of, spot_as_of):
+    """The older of the dates of the two prices, as ISO text; both are of one entry of the catalog, so they share codes."""
+    first, second = on_demand_as_of.known, spot_as_of.known
     older = np.where((second == "") | ((first != "") & (first < second)), first, second)
-    return older.astype(object)
+    return Words(on_demand_as_of.codes, older)
 
 
 def run_hours(trains, train_tokens, tokens_per_second):
@@ -177,9 +172,3 @@ PER_RUN = (
     load_instances,
     load_usd_per_month_on_demand,
 )
-
-
-def add_cost(table):
-    """Add to a table with time in it (speed_results.add_speed) what it costs; return it. add_spot comes next."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return evaluate_all((*PER_HOUR, *PER_RUN), table)

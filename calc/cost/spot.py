@@ -4,50 +4,27 @@ Assumptions stand in catalogs/assumptions.yaml. One instance interrupted stops t
 """
 
 import numpy as np
-import pandas as pd
 
-from calc.evaluate import evaluate_all
-
-HOUR_SECONDS = 3600
-MONTH_HOURS = 730
-BAND_RATIOS = {
-    "<5%": 0.025,
-    "5-10%": 0.075,
-    "10-15%": 0.125,
-    "15-20%": 0.175,
-    ">20%": 0.25,
-}  # the last: AWS says no more
+from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS
 
 
-def interruption_ratio(interruption_band, interruption_month_ratio, interruption_unknown_ratio):
+def interruption_ratio(band_interruption_ratio, interruption_month_ratio, interruption_unknown_ratio):
     """Share of spot instances taken back in a month: one's own, else the middle of AWS's band, else the assumption."""
-    at, bands = pd.factorize(np.asarray(interruption_band, dtype=object))
-    middle = np.array([BAND_RATIOS.get(band, np.nan) for band in bands])[at]
-    middle = np.where(np.isnan(middle), interruption_unknown_ratio, middle)
+    middle = np.where(np.isnan(band_interruption_ratio), interruption_unknown_ratio, band_interruption_ratio)
     return np.where(interruption_month_ratio > 0, interruption_month_ratio, middle)
 
 
 def mean_uninterrupted_seconds(interruption_ratio, instances_needed):
     """Mean time between interruptions of the job at a steady rate, M: 730 h / (−ln(1 − share) · instances). [s]"""
-    return MONTH_HOURS * HOUR_SECONDS / (-np.log1p(-interruption_ratio) * instances_needed)
+    return MEAN_MONTH_HOURS * HOUR_SECONDS / (-np.log1p(-interruption_ratio) * instances_needed)
 
 
 def checkpoint_bytes(
-    trained_parameters,
-    adapts,
-    adapter_bytes_each,
-    matrix_bytes_each,
-    master_bytes_each,
-    matrix_states,
-    fixed_state_bytes_each,
-    state_bytes_each,
+    trained_parameters, adapts, adapter_bytes_each, matrix_bytes_each, master_bytes_each, matrix_states, state_width_bytes_each,
 ):
     """Trained weights, their master copy and the optimizer's state, over all GPUs. [B]"""
     own = np.where(adapts > 0, adapter_bytes_each, matrix_bytes_each + master_bytes_each)
-    state = np.where(
-        fixed_state_bytes_each > 0, fixed_state_bytes_each, np.where(adapts > 0, adapter_bytes_each, state_bytes_each)
-    )
-    return trained_parameters * (own + matrix_states * state)
+    return trained_parameters * (own + matrix_states * state_width_bytes_each)
 
 
 def checkpoint_seconds(checkpoint_bytes, checkpoint_bytes_per_second, instances_needed):
@@ -135,9 +112,3 @@ SPOT = (
     run_usd_spot,
     spot_saving_ratio,
 )
-
-
-def add_spot(table):
-    """Add to a table with cost in it (cost.add_cost) what interruptions on spot do to it; return it."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return evaluate_all(SPOT, table)

@@ -1,22 +1,28 @@
-"""The two ends of a model: final norm, logits and loss, by kind of head (catalogs/heads.yaml). Bytes."""
-
+"""The two ends of a model: final norm, labels, positions and shared masks, by kind of head (catalogs/heads.yaml). Bytes."""
 
 import numpy as np
 
 from calc.catalogs.kept import kept
-from calc.memory.saved_activations import CASES, FORMATS, SIZES, vector
+from calc.catalogs.load import Catalogs
+from calc.memory.block_forms import CASES, SIZES, vector
+from calc.scenarios.join import FORMATS
 
 WINDOWED = [CASES.index(name) for name in CASES if name.startswith("sdpa-window")]
-OUTSIDE = ("hidden", "hidden_dropout", "source_hidden", "shared_scores", "one")
 
 
 @kept("models", "heads")
-def head_tables(catalogs):
-    """Per model row the number of its head, and per (head, format) the logit widths and the outside vector."""
+def head_rows(catalogs: Catalogs) -> np.ndarray:
+    """Per model the number of its head."""
     entries = list(catalogs.heads.values())
     owner = {family: number for number, head in enumerate(entries) for family in head["families"]}
     default = next(number for number, head in enumerate(entries) if not head["families"])
-    numbers = np.array([owner.get(kind, default) for kind in catalogs.models["model_type"]])
+    return np.array([owner.get(kind, default) for kind in catalogs.models["model_type"]])
+
+
+@kept("heads")
+def head_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
+    """widths: bytes per logit (head, format, forward | saved | backward); outside: its vector (frozen, head, format, size)."""
+    entries = list(catalogs.heads.values())
     widths = np.full((len(entries), len(FORMATS), 3), np.nan)
     outside = np.full((2, len(entries), len(FORMATS), len(SIZES)), np.nan)
     for number, head in enumerate(entries):
@@ -24,58 +30,64 @@ def head_tables(catalogs):
             f = FORMATS.index(form["format"])
             widths[number, f] = form["forward"], form["saved"], form["backward"]
             outside[:, number, f] = vector(form["outside"]), vector(form["frozen_outside"])
-    return numbers, widths, outside
+    return {"widths": widths, "outside": outside}
 
 
-def head_columns(table, catalogs):
-    """Logit widths, and what stays outside the blocks, for the forward and the backward pass."""
-    numbers, widths, outside = head_tables(catalogs)
-    at = numbers[table["model_row"]], table["activation_format"]
-    divided_loss = 4.0 * (table["vocabulary_split"] > 1)
-    extra = table["implementation_logits_output_bytes_each"]
-    table["logits_forward_bytes_each"] = widths[at][:, 0] + divided_loss + extra
-    table["logits_backward_bytes_each"] = widths[at][:, 2] + divided_loss + extra
-    frozen = (table["adapts"] > 0).astype(int)
-    coefficient = {name: outside[frozen, *at][:, SIZES.index(name)] for name in OUTSIDE}
-    split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
-    length = np.where(table["has_source"] > 0, table["decoder_tokens"], table["sequence_tokens"])
-    tokens = table["batch"] * length / table["context_parallel"]
-    rotary = np.isinf(table["longest_sequence_tokens"]) & (table["model_kind"] == "decoder")
-    positions = 4 * table["head_dim"] * table["sequence_tokens"] / table["context_parallel"] * rotary
-    shared = positions + mask_bytes(table)
-    source = table["batch"] * np.where(table["has_source"] > 0, table["sequence_tokens"], table["fixed_tokens"])
-    own = (coefficient["hidden"] + coefficient["hidden_dropout"] * table["hidden_dropout"]) * tokens
-    scores = coefficient["shared_scores"] * table["heads"] * table["sequence_tokens"] ** 2 * table["keeps_input"]
-    wide = table["hidden"] / split * (own + coefficient["source_hidden"] * source)
-    table["outside_saved_bytes"] = wide + tokens * coefficient["one"] + scores + shared
-    table["outside_backward_bytes"] = shared + scores + tokens * coefficient["one"]
-    table["head_is_linear"] = np.ones_like(table["batch"])
+def outside_coefficients(head_coefficients, head_row, activation_format, adapts):
+    """The outside vector of each row by size: bytes per token and element."""
+    own = head_coefficients["outside"][(adapts > 0).astype(int), head_row, activation_format]
+    return {name: own[..., SIZES.index(name)] for name in ("hidden", "hidden_dropout", "source_hidden", "shared_scores", "one")}
 
 
-def mask_bytes(table):
+def outside_tokens(batch, has_source, decoder_tokens, sequence_tokens, context_parallel):
+    """Tokens that leave the last block on one GPU. [tokens]"""
+    return batch * np.where(has_source > 0, decoder_tokens, sequence_tokens) / context_parallel
+
+
+def outside_source_tokens(batch, has_source, sequence_tokens, fixed_tokens):
+    """Tokens that leave the encoder. [tokens]"""
+    return batch * np.where(has_source > 0, sequence_tokens, fixed_tokens)
+
+
+def position_table_bytes(head_dim, sequence_tokens, context_parallel, longest_sequence_tokens, is_decoder):
+    """Sines and cosines of rotary positions, shared by all blocks. [B]"""
+    rotary = np.isinf(longest_sequence_tokens) & (is_decoder > 0)
+    return 4 * head_dim * sequence_tokens / context_parallel * rotary
+
+
+def mask_bytes(
+    stack_attention_case, stack_layers, stack_window_tokens, activation_format, is_decoder, batch, sequence_tokens,
+    context_parallel,
+):
     """One mask for all full blocks and one for all sliding ones: of the hidden states' width with eager attention, a
     byte where a sliding window is reached. [B]"""
-    case, present = table["stack_attention_case"], table["stack_layers"] > 0
-    scored = (case == CASES.index("eager")) & present
-    slides = np.isfinite(table["stack_window_tokens"])
+    present = stack_layers > 0
+    scored = (stack_attention_case == CASES.index("eager")) & present
+    slides = np.isfinite(stack_window_tokens)
     eager = np.any(scored & slides, axis=0) * 1 + np.any(scored & ~slides, axis=0)
-    windowed = np.any(np.isin(case, WINDOWED) & present, axis=0)
-    width = np.where(eager > 0, eager * np.where(table["activation_format"] == 0, 2.0, 4.0), windowed * 1.0)
-    return (table["model_kind"] == "decoder") * width * table["batch"] * table["sequence_tokens"] ** 2 / table["context_parallel"]
+    windowed = np.any(np.isin(stack_attention_case, WINDOWED) & present, axis=0)
+    width = np.where(eager > 0, eager * np.where(activation_format == 0, 2.0, 4.0), windowed * 1.0)
+    return is_decoder * width * batch * sequence_tokens**2 / context_parallel
 
 
-def inference_columns(table):
-    """Logits and final hidden states of the prompt and of one decoding step."""
-    tokens = table["batch"] * table["prompt_tokens"]
-    scored = np.where(table["logits"] == "all", tokens, table["batch"])
-    elements = table["outputs"] / table["vocabulary_split"] * table["holds_head"]
-    width = np.maximum(table["compute_bytes_each"], 2.0)
-    width = np.where(table["activation_format"] == 1, 4.0, width)
-    encodes = np.isin(table["model_kind"].astype(str), ["encoder"])
-    classifies = np.isin(table["model_kind"].astype(str), ["vision", "dual"])
-    scored = np.where(encodes, tokens, np.where(classifies, table["batch"], scored))
-    engine = table["is_engine"] > 0
-    table["prefill_logits_bytes"] = np.where(engine, table["sampler_bytes"], scored * elements * width)
-    table["prefill_hidden_bytes"] = np.where(engine, 0.0, tokens * table["hidden"] * width)
-    table["prefill_activations_bytes"] = np.where(engine, table["engine_forward_bytes"], table["prefill_activations_bytes"])
-    table["decode_logits_bytes"] = np.where(encodes | classifies, 0.0, table["batch"] * elements * width)
+def outside_backward_bytes(
+    outside_coefficients, outside_tokens, heads, sequence_tokens, keeps_input, position_table_bytes, mask_bytes,
+):
+    """Saved outside the blocks until the backward pass ends: labels, positions, masks, shared scores. [B]"""
+    scores = outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input
+    return position_table_bytes + mask_bytes + scores + outside_tokens * outside_coefficients["one"]
+
+
+def outside_saved_bytes(
+    outside_coefficients, outside_tokens, outside_source_tokens, hidden, hidden_dropout, sequence_split, outside_backward_bytes,
+):
+    """Saved outside the blocks: the final norm's input and output beside what stays to the end. [B]"""
+    own = (outside_coefficients["hidden"] + outside_coefficients["hidden_dropout"] * hidden_dropout) * outside_tokens
+    wide = hidden / sequence_split * (own + outside_coefficients["source_hidden"] * outside_source_tokens)
+    return wide + outside_backward_bytes
+
+
+OUTSIDE = (
+    outside_coefficients, outside_tokens, outside_source_tokens, position_table_bytes, mask_bytes, outside_backward_bytes,
+    outside_saved_bytes,
+)

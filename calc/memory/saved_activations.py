@@ -1,77 +1,26 @@
-"""What one block of a model keeps and needs, in bytes per token: a row of coefficients (catalogs/blocks.yaml) times a row of sizes.
+"""What the blocks save for the backward pass and need at their worst moments. Bytes; stack quantities are (stacks, rows).
 
-Every quantity here has one column per stack of like blocks: arrays of shape (stacks, rows).
+Per token a block's bytes are a linear form in its sizes, read off PyTorch storage by storage (catalogs/blocks.yaml).
 """
-
 
 import numpy as np
 
-from calc.catalogs.kept import kept
-
-SIZES = (
-    "hidden", "query", "key", "value", "ffn", "heads", "kv_heads", "scores", "mask", "hidden_dropout", "scores_dropout",
-    "routed_hidden", "routed_ffn", "experts", "experts_per_token", "experts_hidden", "experts_ffn", "shared_ffn", "latent", "query_latent",
-    "relative_hidden", "source_hidden", "source_key", "source_scores", "source_scores_dropout", "shared_mask", "shared_hidden",
-    "shared_scores", "shared_source_scores", "one",
-)  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
-RELATIVE_POSITIONS = 512  # of DeBERTa, projected once for all tokens (He et al. 2021, arXiv 2006.03654)
-FORMATS = ("bf16", "fp32", "amp")
-CASES = ("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "sdpa-window-equal", "eager")
-FALLBACKS = {  # a case that a kind of block does not tell apart is read from the next
-    "sdpa": ("eager",), "sdpa-grouped": ("sdpa", "eager"), "sdpa-window": ("sdpa", "eager"), "eager": (),
-    "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"), "sdpa-window-equal": ("sdpa-window", "sdpa", "eager"),
-}
-VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")
-MOMENTS = ("backward", "recomputed", "forward")
-HIDDEN = [SIZES.index(name) for name in ("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "one")]
-ATTENTION_CORE = [SIZES.index(name) for name in (
-    "heads", "scores", "mask", "scores_dropout", "source_scores", "source_scores_dropout", "shared_mask", "shared_scores",
-    "shared_source_scores")]
-
-# A compiled block keeps the inputs and outputs of its matrix products and computes again what is element-wise
-# (torch.compile's partitioner, Inductor 2.x); per token, 16 bits.
-COMPILED = {
-    "hidden": 5, "query": 4, "key": 4, "ffn": 5, "heads": 4, "routed_hidden": 4, "routed_ffn": 5, "shared_ffn": 5, "latent": 4,
-    "query_latent": 4,
-}
+from calc.memory.block_forms import CASES, RELATIVE_POSITIONS, LinearForms
+from calc.memory.peak import at_peak
+from calc.scenarios.join import FORMATS
 
 
-def kind_numbers(catalogs, kinds):
-    """The row of each kind of block in the coefficient tables, -1 for a kind that the catalog lacks."""
-    at = {kind: number for number, kind in enumerate(catalogs.blocks)}
-    return np.array([at.get(kind, -1) for kind in kinds])
+def activations_bytes(peak_moment, moment_activations_bytes):
+    """Saved for the backward pass, or the working set of a forward pass, alive at the moment of the peak. [B]
+
+    Blocks · bytes per token · tokens (Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 6, for the classic block;
+    every other kind from catalogs/blocks.yaml): saved_activations_bytes in training, prefill_activations_bytes in serving.
+    """
+    return at_peak(moment_activations_bytes, peak_moment)
 
 
-@kept("blocks")
-def coefficient_tables(catalogs):
-    """Per name of a vector: an array (kind, format, attention case, [moment,] size); NaN where the catalog has none."""
-    shape = (len(catalogs.blocks) + 1, len(FORMATS), len(CASES))
-    tables = {name: np.full((*shape, len(SIZES)), np.nan) for name in VECTORS}
-    depth = max((len(form.get(name) or ()) for block in catalogs.blocks.values() for form in block["forms"] for name in MOMENTS), default=1)
-    tables |= {name: np.full((*shape, max(depth, 1), len(SIZES)), np.nan) for name in MOMENTS}
-    for number, block in enumerate(catalogs.blocks.values()):
-        forms = {(form["format"], form["attention"]): form for form in block["forms"]}
-        for f, number_format in enumerate(FORMATS):
-            for c, case in enumerate(CASES):
-                form = next((forms[number_format, name] for name in (case, *FALLBACKS[case]) if (number_format, name) in forms), {})
-                for name in VECTORS:
-                    held = form.get(name, form.get("saved") if name == "saved_alone" else None)
-                    if held is not None:
-                        tables[name][number, f, c] = vector(held)
-                for name in MOMENTS:
-                    instead = form.get("backward") if name == "recomputed" else None
-                    for m, moment in enumerate(form.get(name) or instead or ()):
-                        tables[name][number, f, c, m] = vector(moment)
-    return tables
-
-
-def vector(coefficients):
-    """A mapping of sizes to coefficients as a row in the order of SIZES."""
-    return np.array([float(coefficients.get(name, 0)) for name in SIZES])
-
-
-def attention_case(
-    attention, stack_sequence, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window,
+def stack_attention_case(
+    computes_all_scores, stack_sequence, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window,
 ):
     """Which attention kernel runs, as a column of the coefficient tables.
 
@@ -85,7 +34,12 @@ def attention_case(
         CASES.index("sdpa-window"),
     )
     plain = np.where(masked, window, np.where(grouped, CASES.index("sdpa-grouped"), CASES.index("sdpa")))
-    return np.where(attention == "eager", CASES.index("eager"), plain)
+    return np.where(computes_all_scores > 0, CASES.index("eager"), plain)
+
+
+def stack_form(stack_kind, activation_format, stack_attention_case):
+    """The row of the coefficient tables: kind of block, number format and attention kernel."""
+    return (stack_kind * len(FORMATS) + activation_format) * len(CASES) + stack_attention_case
 
 
 def block_sizes(
@@ -93,99 +47,188 @@ def block_sizes(
     hidden_dropout, attention_dropout, stack_experts, stack_experts_per_token, stack_expert_ffn_width, stack_shared_ffn_width,
     stack_latent_width, stack_query_latent_width, stack_source_ratio, stack_source_tokens, implementation_repeats_keys, batch,
 ):
-    """The sizes of a block in the order of SIZES, shape (stacks, rows, sizes)."""
-    key = np.where(implementation_repeats_keys > 0, stack_query_width, stack_key_width)
-    value = np.where(implementation_repeats_keys > 0, np.maximum(stack_query_width, stack_value_width), stack_value_width)
+    """The sizes of a block by name: elements per token; `source` is the other side of an encoder-decoder per own token,
+    `shared` one table for the whole batch."""
+    repeats = implementation_repeats_keys > 0
     scores, source_scores = stack_heads * stack_sequence, stack_heads * stack_source_tokens
-    return np.stack(np.broadcast_arrays(
-        stack_hidden, stack_query_width, key, value, stack_ffn_width, stack_heads, stack_kv_heads, scores, stack_sequence,
-        stack_hidden * hidden_dropout, scores * attention_dropout, stack_experts_per_token * stack_hidden,
-        stack_experts_per_token * stack_expert_ffn_width, stack_experts, stack_experts_per_token, stack_experts * stack_hidden,
-        stack_experts * stack_expert_ffn_width, stack_shared_ffn_width, stack_latent_width, stack_query_latent_width,
-        stack_hidden * RELATIVE_POSITIONS / stack_sequence, stack_hidden * stack_source_ratio, stack_key_width * stack_source_ratio,
-        source_scores, source_scores * attention_dropout,
-        stack_sequence / batch, stack_hidden / batch, scores / batch, source_scores / batch, np.ones_like(stack_hidden),
-    ), axis=-1)
-
-
-def divided(coefficients, sizes, table):
-    """Bytes per token of a linear form on one of the tensor-parallel GPUs.
-
-    With sequence parallelism all is divided but the gathered outputs of the two norms, and those too where the backward pass
-    gathers them again (Korthikanti et al. 2022, section 4.2.2);
-    without it all that is `hidden` wide stays whole.
-    """
-    total = np.einsum("...z,...z->...", coefficients, sizes)
-    hidden = np.einsum("...z,...z->...", coefficients[..., HIDDEN], sizes[..., HIDDEN])
-    gathered = 2 * np.minimum(table["activation_bytes_each"], 4) * table["stack_hidden"] * (1 - table["implementation_regathers_norms"])
-    whole = np.where(table["implementation_splits_sequence"] > 0, np.minimum(hidden, gathered), hidden)
-    return (total - whole) / table["tensor_parallel"] + whole
-
-
-def block_columns(table, catalogs):
-    """The bytes per token of one block: as autograd saves it, as recompute keeps it, and at the worst moments."""
-    tables = coefficient_tables(catalogs)
-    at = (table["stack_kind"], np.broadcast_to(table["activation_format"], table["stack_kind"].shape), table["stack_attention_case"])
-    sizes = table["stack_sizes"]
-    adapts = table["adapts"]
-    norms = 4 * table["rms_norms"] * table["stack_hidden"] * table["implementation_fuses_norms"]
-    split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
-    together = divided(tables["saved"][at], sizes, table) - norms / split
-    alone = divided(tables["saved_alone"][at], sizes, table) - norms / split
-    trained = np.where(table["batch"] == 1, alone, together)  # with one sequence some copies stay views
-    frozen = divided(tables["frozen"][at], sizes, table) if adapts.any() else trained
-    inputs = table["kept_input_bytes_each"] * (2 * table["stack_hidden"] + table["stack_ffn_width"])
-    saved = np.where(adapts > 0, frozen + table["stack_adapter_saved_bytes_per_token"] + inputs, trained)
-    core = tables["saved"][at[0], at[1], np.where(at[2] == CASES.index("eager"), 0, at[2])].copy()
-    core[..., ATTENTION_CORE] = 0
-    compiled = divided(vector(COMPILED), sizes, table)
-    saved = np.where(table["compile"] == "yes", np.minimum(saved, compiled), saved)
-    checkpoint = checkpoint_bytes_per_token(tables["checkpoint"][at], sizes, table)
-    kept_products = divided(tables["selective_ops"][at], sizes, table) if table["keeps_products"].any() else saved
-    without_core = np.minimum(divided(core, sizes, table), saved) if table["drops_attention"].any() else saved
-    backward = np.where(table["keeps_all"] > 0, worst(tables["backward"], at, sizes, table), worst(tables["recomputed"], at, sizes, table))
-    select = [table["keeps_input"] > 0, table["keeps_products"] > 0, table["drops_attention"] > 0]
-    kept = np.select([np.broadcast_to(mask, saved.shape) for mask in select], [checkpoint, kept_products, without_core], saved)
     return {
-        "stack_saved_bytes_per_token": saved,
-        "stack_kept_bytes_per_token": kept,
-        "stack_backward_bytes_per_token": saved + np.maximum(backward - together, 0),
-        "stack_forward_bytes_per_token": worst(tables["forward"], at, sizes, table),
+        "hidden": stack_hidden,
+        "query": stack_query_width,
+        "key": np.where(repeats, stack_query_width, stack_key_width),
+        "value": np.where(repeats, np.maximum(stack_query_width, stack_value_width), stack_value_width),
+        "ffn": stack_ffn_width,
+        "heads": stack_heads,
+        "kv_heads": stack_kv_heads,
+        "scores": scores,
+        "mask": stack_sequence,
+        "hidden_dropout": stack_hidden * hidden_dropout,
+        "scores_dropout": scores * attention_dropout,
+        "routed_hidden": stack_experts_per_token * stack_hidden,
+        "routed_ffn": stack_experts_per_token * stack_expert_ffn_width,
+        "experts": stack_experts,
+        "experts_per_token": stack_experts_per_token,
+        "experts_hidden": stack_experts * stack_hidden,
+        "experts_ffn": stack_experts * stack_expert_ffn_width,
+        "shared_ffn": stack_shared_ffn_width,
+        "latent": stack_latent_width,
+        "query_latent": stack_query_latent_width,
+        "relative_hidden": stack_hidden * RELATIVE_POSITIONS / stack_sequence,
+        "source_hidden": stack_hidden * stack_source_ratio,
+        "source_key": stack_key_width * stack_source_ratio,
+        "source_scores": source_scores,
+        "source_scores_dropout": source_scores * attention_dropout,
+        "shared_mask": stack_sequence / batch,
+        "shared_hidden": stack_hidden / batch,
+        "shared_scores": scores / batch,
+        "shared_source_scores": source_scores / batch,
+        "one": np.ones_like(stack_hidden),
     }
 
 
-def checkpoint_bytes_per_token(coefficients, sizes, table):
-    """A checkpointed block keeps its input, divided where tensor parallelism divides the sequence too.
+def stack_whole_most_bytes_per_token(
+    activation_bytes_each, stack_hidden, implementation_regathers_norms, implementation_splits_sequence,
+):
+    """What stays whole on each tensor-parallel GPU, at most: with sequence parallelism two gathered norm outputs. [B]"""
+    gathered = 2 * np.minimum(activation_bytes_each, 4) * stack_hidden * (1 - implementation_regathers_norms)
+    return np.where(implementation_splits_sequence > 0, gathered, np.inf)
+
+
+def linear_forms(
+    block_coefficients, stack_form, block_sizes, stack_layers, stack_whole_most_bytes_per_token, tensor_parallel,
+):
+    """The linear forms of this table's blocks, ready to be asked by the name of a vector."""
+    columns = block_sizes | {"whole_most": stack_whole_most_bytes_per_token, "tensor_parallel": tensor_parallel}
+    return LinearForms(block_coefficients, stack_form, stack_layers > 0, columns)
+
+
+def sequence_split(tensor_parallel, implementation_splits_sequence):
+    """GPUs over which norms and the residual stream are divided."""
+    return np.where(implementation_splits_sequence > 0, tensor_parallel, 1)
+
+
+def stack_fused_norm_bytes_per_token(rms_norms, stack_hidden, stack_layers, implementation_fuses_norms, sequence_split):
+    """The fp32 copies that fused norms do not keep. [B]"""
+    return 4 * rms_norms * stack_hidden * (stack_layers > 0) * implementation_fuses_norms / sequence_split
+
+
+def stack_several_bytes_per_token(linear_forms, trains, stack_fused_norm_bytes_per_token):
+    """Saved by a trained block of several sequences. [B]"""
+    return linear_forms("saved", trains) - stack_fused_norm_bytes_per_token
+
+
+def stack_single_bytes_per_token(linear_forms, trains, batch, stack_fused_norm_bytes_per_token):
+    """Saved by a trained block of one sequence, where some copies stay views. [B]"""
+    return linear_forms("saved_alone", trains * (batch == 1)) - stack_fused_norm_bytes_per_token
+
+
+def stack_adapted_bytes_per_token(
+    linear_forms, adapts, stack_adapter_saved_bytes_per_token, kept_input_bytes_each, stack_hidden, stack_ffn_width,
+):
+    """Saved by a frozen block with its adapters; bitsandbytes' int8 product also holds its inputs. [B]"""
+    inputs = kept_input_bytes_each * (2 * stack_hidden + stack_ffn_width)
+    return linear_forms("frozen", adapts) + stack_adapter_saved_bytes_per_token + inputs
+
+
+def stack_saved_bytes_per_token(
+    adapts, batch, compiles, stack_adapted_bytes_per_token, stack_single_bytes_per_token, stack_several_bytes_per_token, linear_forms,
+):
+    """What autograd saves of one block; a compiled block keeps less. [B]"""
+    trained = np.where(batch == 1, stack_single_bytes_per_token, stack_several_bytes_per_token)
+    saved = np.where(adapts > 0, stack_adapted_bytes_per_token, trained)
+    return np.where(compiles > 0, np.minimum(saved, linear_forms("compiled", compiles)), saved)
+
+
+def stack_checkpoint_bytes_per_token(
+    linear_forms, keeps_input, sequence_split, kept_input_bytes_each, stack_hidden, stack_query_width, stack_ffn_width, adapts,
+):
+    """A checkpointed block keeps its input, divided where the sequence is. [B]
 
     bitsandbytes' int8 product holds its inputs where checkpointing cannot drop them.
     """
-    split = np.where(table["implementation_splits_sequence"] > 0, table["tensor_parallel"], 1)
-    held = table["kept_input_bytes_each"] * (2 * table["stack_hidden"] + table["stack_query_width"] + table["stack_ffn_width"])
-    return np.einsum("...z,...z->...", coefficients, sizes) / split + held * table["adapts"]
+    held = kept_input_bytes_each * (2 * stack_hidden + stack_query_width + stack_ffn_width)
+    return linear_forms("checkpoint", keeps_input, divided=False) / sequence_split + held * adapts
 
 
-def worst(moments, at, sizes, table):
-    """The largest of the moments of a block."""
-    chosen = [divided(moments[(*at, m)], sizes, table) for m in range(moments.shape[3])]
-    return np.fmax.reduce(chosen)
+def stack_kept_bytes_per_token(
+    keeps_input, keeps_products, drops_attention, stack_checkpoint_bytes_per_token, stack_saved_bytes_per_token, linear_forms,
+):
+    """What one block keeps for the backward pass under the chosen recompute. [B]"""
+    without_core = np.minimum(linear_forms("core", drops_attention), stack_saved_bytes_per_token)
+    kept = np.where(drops_attention > 0, without_core, stack_saved_bytes_per_token)
+    kept = np.where(keeps_products > 0, linear_forms("selective_ops", keeps_products), kept)
+    return np.where(keeps_input > 0, stack_checkpoint_bytes_per_token, kept)
 
 
-def adapter_saved_bytes_per_token(table, projections):
-    """What LoRA adds to the saved tensors of a block, per token (peft 0.21).
+def stack_backward_bytes_per_token(linear_forms, trains, keeps_all, stack_saved_bytes_per_token, stack_several_bytes_per_token):
+    """One block at the worst moment of its backward pass. [B]"""
+    kept, again = trains * (keeps_all > 0), trains * (keeps_all == 0)
+    worst = np.where(keeps_all > 0, linear_forms.worst("backward", kept), linear_forms.worst("recomputed", again))
+    return stack_saved_bytes_per_token + np.maximum(worst - stack_several_bytes_per_token, 0)
 
-    An fp32 adapter keeps an fp32 copy of its input, one per adapted matrix, and under autocast a 16-bit one; a 16-bit adapter
-    shares the input with its neighbours, and the output projection's with attention. Each keeps its `rank` wide product.
-    """
-    wide = (table["adapter_bytes_each"] == 4) & (table["autocast_bytes_each"] == 0) & (table["compute_bytes_each"] < 4)
-    cast = (table["adapter_bytes_each"] == 4) & (table["autocast_bytes_each"] > 0)
-    saved, shared = 0.0, {}
-    for projection in projections:
-        adapted = table[f"adapts_{projection}"] * (table[f"stack_adapter_{projection}_in"] > 0)
-        width = table[f"stack_adapter_{projection}_in"]
-        group = {"q": "norm", "k": "norm", "v": "norm", "gate": "mlp", "up": "mlp"}.get(projection, projection)
-        alone = adapted * (1 - shared.get(group, 0 * adapted))
-        shared[group] = np.maximum(shared.get(group, 0 * adapted), adapted)
-        own = 0.0 if projection == "o" else table["adapter_bytes_each"]
-        copy = np.where(wide, 4.0 * adapted, np.where(cast, 2.0 * adapted, own * alone))
-        saved = saved + copy * width + adapted * np.where(cast, 2.0, table["adapter_bytes_each"]) * table["lora_rank"]
-    return saved
+
+def stack_forward_bytes_per_token(linear_forms, trains):
+    """Working set of one block without gradients, in serving. [B]"""
+    return linear_forms.worst("forward", trains == 0)
+
+
+def stack_kept_bytes(
+    stack_layers_here, stack_kept_bytes_per_token, stack_tokens, microbatches_in_flight, offloads_activations,
+):
+    """Kept by all blocks of a stack between forward and backward; offloaded, only two blocks' worth stays. [B]"""
+    blocks = np.where(offloads_activations > 0, np.minimum(stack_layers_here, 2), stack_layers_here)
+    return blocks * stack_kept_bytes_per_token * stack_tokens * microbatches_in_flight
+
+
+def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens):
+    """Saved activations of all blocks but two, which offloading moves to CPU memory. [B]"""
+    return np.sum(np.maximum(stack_layers_here - 2, 0) * stack_kept_bytes_per_token * stack_tokens, axis=0)
+
+
+def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes):
+    """All that waits for the backward pass, logits apart. [B]"""
+    return np.sum(stack_kept_bytes, axis=0) + outside_saved_bytes
+
+
+def stack_autocast_bytes(
+    stack_layers_here, stack_block_linear_here, stack_block_experts_here, autocast_bytes_each, autocast_active,
+    adapts_experts, stack_adapter_experts_in, matrix_bytes_each,
+):
+    """The 16-bit copy of every matrix that autocast makes once and keeps; adapted experts are merged into a copy
+    likewise (peft 0.21). [B]"""
+    cast = stack_block_linear_here * autocast_bytes_each * autocast_active
+    merged = adapts_experts * (stack_adapter_experts_in > 0) * stack_block_experts_here * matrix_bytes_each
+    return stack_layers_here * (cast + merged)
+
+
+def head_autocast_bytes(
+    head_matrix_parameters, holds_head, vocabulary_split, autocast_active, autocast_bytes_each,
+):
+    """Autocast's copy of the head's matrix. [B]"""
+    return head_matrix_parameters * holds_head / vocabulary_split * autocast_active * autocast_bytes_each
+
+
+def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, prompt_share):
+    """Working set of the widest block over the prompt. [B]"""
+    return np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0), axis=0) * prompt_share
+
+
+def prefill_activations_bytes(is_engine, engine_forward_bytes, prefill_block_bytes):
+    """Working set while the prompt passes: of the widest block, or of an engine's own profile. [B]"""
+    return np.where(is_engine > 0, engine_forward_bytes, prefill_block_bytes)
+
+
+def prefill_hidden_bytes(is_engine, batch, prompt_tokens, hidden, served_logit_bytes_each):
+    """Final hidden states of the prompt; an engine's are in its profile. [B]"""
+    return np.where(is_engine > 0, 0.0, batch * prompt_tokens * hidden * served_logit_bytes_each)
+
+
+BLOCKS = (
+    stack_attention_case, stack_form, block_sizes, stack_whole_most_bytes_per_token, linear_forms, sequence_split,
+    stack_fused_norm_bytes_per_token, stack_several_bytes_per_token, stack_single_bytes_per_token,
+    stack_adapted_bytes_per_token, stack_saved_bytes_per_token, stack_checkpoint_bytes_per_token, stack_kept_bytes_per_token,
+    stack_backward_bytes_per_token, stack_forward_bytes_per_token,
+)
+SAVED = (
+    stack_kept_bytes, moved_activations_bytes, saved_activations_bytes, stack_autocast_bytes, head_autocast_bytes,
+)
+SERVED = (prefill_block_bytes, prefill_activations_bytes, prefill_hidden_bytes)

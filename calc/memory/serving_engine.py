@@ -1,15 +1,9 @@
 """A serving engine (vLLM): what its start-up profile takes before the cache gets the rest. Bytes on one GPU.
 
-Sources: vLLM's worker and sampler, releases of 2025 and 2026; the sum follows reported cache sizes within a few per cent
-when the engine's own two limits are known.
+Its defaults and constants: catalogs/serving_engines.yaml.
 """
 
 import numpy as np
-
-LARGE_CARD_BYTES = 70 * 2**30  # cards from here on get the larger defaults, A100s apart
-SEQUENCES, BATCHED_TOKENS = (256, 1024), (2048, 8192)  # the server's defaults on a small and on a large card
-SAMPLER_BYTES_EACH = 12  # fp32 logits, probabilities and noise beside the logits themselves
-GRAPHS_BYTES, GRAPHS_RATIO = 0.5 * 2**30, 0.02  # CUDA graphs: half a GiB, more with a larger model
 
 
 def is_engine(implementation_reserves_share):
@@ -17,25 +11,26 @@ def is_engine(implementation_reserves_share):
     return (implementation_reserves_share > 0) * 1.0
 
 
-def on_large_card(gpu_memory_bytes, gpu):
+def on_large_card(gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes):
     """1 on the cards that the engine gives its larger defaults."""
-    a100 = np.array([str(card).startswith("a100") for card in gpu])
-    return ((gpu_memory_bytes >= LARGE_CARD_BYTES) & ~a100) * 1
+    return ((gpu_memory_bytes >= serving_large_card_bytes) & ~(gpu_takes_small_engine_defaults > 0)) * 1.0
 
 
-def engine_sequences(max_sequences, on_large_card):
+def engine_sequences(max_sequences, on_large_card, serving_small_sequences, serving_large_sequences):
     """Sequences that the start-up profile samples (max_num_seqs)."""
-    return np.where(np.isnan(max_sequences), np.asarray(SEQUENCES)[on_large_card], max_sequences)
+    usual = np.where(on_large_card > 0, serving_large_sequences, serving_small_sequences)
+    return np.where(np.isnan(max_sequences), usual, max_sequences)
 
 
-def engine_batched_tokens(max_batched_tokens, on_large_card):
-    """Tokens of one forward pass of the profile (max_num_batched_tokens)."""
-    return np.where(np.isnan(max_batched_tokens), np.asarray(BATCHED_TOKENS)[on_large_card], max_batched_tokens)
+def engine_batched_tokens(max_batched_tokens, on_large_card, serving_small_batched_tokens, serving_large_batched_tokens):
+    """Tokens of one forward pass of the profile (max_num_batched_tokens). [tokens]"""
+    usual = np.where(on_large_card > 0, serving_large_batched_tokens, serving_small_batched_tokens)
+    return np.where(np.isnan(max_batched_tokens), usual, max_batched_tokens)
 
 
-def sampler_bytes(engine_sequences, outputs, engine_batched_tokens, hidden):
+def sampler_bytes(engine_sequences, outputs, engine_batched_tokens, hidden, serving_sampler_bytes_each):
     """Logits of every sequence through the sampler, gathered over tensor parallel, and two hidden states. [B]"""
-    return engine_sequences * outputs * (2 + SAMPLER_BYTES_EACH) + 2 * 2 * hidden * engine_batched_tokens
+    return engine_sequences * outputs * (2 + serving_sampler_bytes_each) + 2 * 2 * hidden * engine_batched_tokens
 
 
 def engine_forward_bytes(
@@ -47,9 +42,9 @@ def engine_forward_bytes(
     return engine_batched_tokens * 2 * (3 * hidden + 3 * inner / tensor_parallel)
 
 
-def graphs_bytes(is_engine, weights_bytes):
+def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_ratio):
     """CUDA graphs, captured after the cache was sized: outside the engine's share of the card. [B]"""
-    return is_engine * (GRAPHS_BYTES + GRAPHS_RATIO * weights_bytes)
+    return is_engine * (serving_graphs_bytes + serving_graphs_ratio * weights_bytes)
 
 
-ENGINE = (is_engine, on_large_card, engine_sequences, engine_batched_tokens, sampler_bytes, engine_forward_bytes, graphs_bytes)
+ENGINE = (engine_sequences, engine_batched_tokens, sampler_bytes, engine_forward_bytes)

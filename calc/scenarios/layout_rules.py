@@ -1,115 +1,175 @@
-"""Which layouts are refused, and the nearest that works."""
+"""Which layouts are refused, and the nearest that works: a table of rules, each a condition on columns and a sentence."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-MONTH_HOURS = 744  # of 31 days
+from calc.coded import Words
+from calc.evaluate import Table, evaluate
+from calc.scenarios.problems import Problems
+from calc.units import LONGEST_MONTH_HOURS
 
 
-def check_layout(table, problems):
-    """Note what does not divide, what has nothing to act on, and what cannot be combined."""
-    t, p, c, e = (table[name] for name in ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel"))
-    gpus, layers, heads = table["gpus"], np.sum(table["stack_layers"], axis=0), np.max(table["stack_heads"], axis=0)
-    experts = np.max(table["stack_experts"], axis=0)
-    inner = t * p * c
-    problems.add(
-        inner > gpus,
-        lambda row: (
-            f"tensor x pipeline x context parallel is {inner[row]:.0f}, more than the {gpus[row]:.0f} GPUs; take "
-            f"{inner[row]:.0f} GPUs or smaller degrees."
-        ),
-    )
-    problems.add(
-        (inner <= gpus) & (gpus % inner != 0),
-        lambda row: (
-            f"{gpus[row]:.0f} GPUs do not divide by tensor x pipeline x context parallel = {inner[row]:.0f}; take "
-            f"{gpus[row] // inner[row] * inner[row]:.0f} or {(gpus[row] // inner[row] + 1) * inner[row]:.0f} GPUs."
-        ),
-    )
-    problems.add(
-        heads % t != 0,
-        lambda row: (
-            f"tensor parallel {t[row]:.0f} does not divide the {heads[row]:.0f} heads of {table['model'][row]}; "
-            f"take {nearest_divisor(heads[row], t[row])}."
-        ),
-    )
-    problems.add(
-        p > layers,
-        lambda row: (
-            f"pipeline parallel {p[row]:.0f} exceeds the {layers[row]:.0f} blocks of {table['model'][row]}; take at "
-            f"most {layers[row]:.0f}."
-        ),
-    )
-    problems.add(
-        (e > 1) & (experts == 0),
-        lambda row: (
-            f"{table['model'][row]} has no experts to divide; set expert_parallel to 1."
-        ),
-    )
-    problems.add(
-        (e > 1) & (experts > 0) & (experts % np.maximum(e, 1) != 0),
-        lambda row: (
-            f"expert parallel {e[row]:.0f} does not divide the {experts[row]:.0f} experts of {table['model'][row]}; "
-            f"take {nearest_divisor(experts[row], e[row])}."
-        ),
-    )
-    problems.add(
-        (e > 1) & (e > gpus / p),
-        lambda row: (
-            f"expert parallel {e[row]:.0f} needs as many GPUs per pipeline stage, and there are "
-            f"{gpus[row] / p[row]:.0f}; take at most that."
-        ),
-    )
-    problems.add(
-        (c > 1) & (table["sequence_tokens"] % (2 * c) != 0),
-        lambda row: (
-            f"context parallel {c[row]:.0f} does not divide {table['sequence_tokens'][row]:.0f} tokens evenly; take "
-            f"a multiple of {2 * c[row]:.0f} tokens."
-        ),
-    )
-    hours = table["hours_per_month"]
-    problems.add(
-        hours > MONTH_HOURS,
-        lambda row: f"hours_per_month is {hours[row]:g}, and a month has at most {MONTH_HOURS}; take at most that.",
-    )
-    serves = table["trains"] == 0
-    problems.add(
-        serves & (table["offload"] != "none"),
-        "Offloading is estimated for training; set offload to none to serve.",
-    )
-    problems.add(
-        (table["implementation"] == "megatron") & (table["shards_gradients"] > 0),
-        "Megatron divides the optimizer state only; set sharding to zero1 or none.",
-    )
-    problems.add(
-        serves & (c > 1),
-        "Context parallel is estimated for training only; set context_parallel to 1 to serve.",
-    )
-    problems.add(
-        (table["prompt_tokens"] > table["sequence_tokens"]) & serves,
-        lambda row: (
-            f"prompt_tokens {table['prompt_tokens'][row]:.0f} exceeds sequence_tokens "
-            f"{table['sequence_tokens'][row]:.0f}, which holds prompt and answer; raise sequence_tokens."
-        ),
-    )
-    encoder = np.isin(table["model_kind"].astype(str), ["encoder", "vision", "dual"])
-    problems.add(
-        serves & encoder & (table["implementation"] == "vllm"),
-        "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
-    )
-    problems.add(
-        (table["adapts"] > 0) & (adapted_widths(table) == 0),
-        lambda row: (
-            f"{table['model'][row]} has no linear layer named {table['lora_targets'][row]}; choose all-linear."
-        ),
-    )
+class Rule(NamedTuple):
+    """`wrong` says where, from the columns that its parameters name; `says` is filled with the row's columns and `more`."""
+
+    wrong: Callable
+    says: str
+    more: Callable[[dict[str, Any]], dict[str, Any]] = lambda row: {}
 
 
-def adapted_widths(table):
-    """Width of all that LoRA adapts in one block of each stack, summed."""
-    return sum(np.sum(table[f"adapts_{p}"] * table[f"stack_adapter_{p}_in"], axis=0) for p in ("q", "k", "v", "o", "gate", "up", "down"))
+def refuse(rules: tuple[Rule, ...], table: Table, problems: Problems) -> None:
+    """Note the first rule that each row breaks."""
+    for rule in rules:
+        problems.add(evaluate(rule.wrong, table), lambda row, rule=rule: said(rule, table, row))
 
 
-def nearest_divisor(whole, wanted):
+def said(rule: Rule, table: Table, row: int) -> str:
+    """The sentence of a rule for one row."""
+    values = Row(table, row)
+    values.update(rule.more(values))
+    return rule.says.format_map(values)
+
+
+class Row(dict):
+    """The columns of one row, looked up as a sentence asks for them."""
+
+    def __init__(self, table: Table, row: int):
+        super().__init__()
+        self.table, self.row = table, row
+
+    def __missing__(self, name: str) -> Any:
+        values = self.table[name]
+        if isinstance(values, Words):
+            return values.at(self.row)
+        return values[self.row] if len(values) > 1 else values[0]
+
+
+def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
+    """GPUs that share the arithmetic of one micro-batch: those of one model replica. [GPUs]"""
+    return tensor_parallel * pipeline_parallel * context_parallel
+
+
+def all_layers(stack_layers):
+    """Blocks of the whole model."""
+    return np.sum(stack_layers, axis=0)
+
+
+def most_heads(stack_heads):
+    """Heads of the widest attention."""
+    return np.max(stack_heads, axis=0)
+
+
+def most_experts(stack_experts):
+    """Experts of a block that has them."""
+    return np.max(stack_experts, axis=0)
+
+
+def stack_adapted_width(
+    adapts_q, adapts_k, adapts_v, adapts_o, adapts_gate, adapts_up, adapts_down, stack_adapter_q_in, stack_adapter_k_in,
+    stack_adapter_v_in, stack_adapter_o_in, stack_adapter_gate_in, stack_adapter_up_in, stack_adapter_down_in,
+):
+    """Input width of all that LoRA adapts in one block of each stack."""
+    attention = adapts_q * stack_adapter_q_in + adapts_k * stack_adapter_k_in + adapts_v * stack_adapter_v_in
+    network = adapts_gate * stack_adapter_gate_in + adapts_up * stack_adapter_up_in + adapts_down * stack_adapter_down_in
+    return attention + adapts_o * stack_adapter_o_in + network
+
+
+COUNTED = (replica_gpus, all_layers, most_heads, most_experts, stack_adapted_width)
+
+
+def nearest_divisor(whole: float, wanted: float) -> int:
     """The divisor of a count that is nearest to the wanted one."""
     divisors = [d for d in range(1, int(whole) + 1) if whole % d == 0] or [1]
     return min(divisors, key=lambda d: (abs(d - wanted), d))
+
+
+RULES = (
+    Rule(
+        lambda sequence_tokens, decoder_tokens, longest_sequence_tokens: (
+            np.maximum(sequence_tokens, decoder_tokens) > longest_sequence_tokens
+        ),
+        "{model} has learned positions for {longest_sequence_tokens:.0f} tokens, and {tokens:.0f} are asked for; take at "
+        "most {longest_sequence_tokens:.0f}.",
+        lambda row: {"tokens": max(row["sequence_tokens"], row["decoder_tokens"])},
+    ),
+    Rule(
+        lambda replica_gpus, gpus: replica_gpus > gpus,
+        "tensor x pipeline x context parallel is {replica_gpus:.0f}, more than the {gpus:.0f} GPUs; take {replica_gpus:.0f} "
+        "GPUs or smaller degrees.",
+    ),
+    Rule(
+        lambda replica_gpus, gpus: (replica_gpus <= gpus) & (gpus % replica_gpus != 0),
+        "{gpus:.0f} GPUs do not divide by tensor x pipeline x context parallel = {replica_gpus:.0f}; take {below:.0f} or "
+        "{above:.0f} GPUs.",
+        lambda row: {
+            "below": row["gpus"] // row["replica_gpus"] * row["replica_gpus"],
+            "above": (row["gpus"] // row["replica_gpus"] + 1) * row["replica_gpus"],
+        },
+    ),
+    Rule(
+        lambda most_heads, tensor_parallel: most_heads % tensor_parallel != 0,
+        "tensor parallel {tensor_parallel:.0f} does not divide the {most_heads:.0f} heads of {model}; take {nearest}.",
+        lambda row: {"nearest": nearest_divisor(row["most_heads"], row["tensor_parallel"])},
+    ),
+    Rule(
+        lambda pipeline_parallel, all_layers: pipeline_parallel > all_layers,
+        "pipeline parallel {pipeline_parallel:.0f} exceeds the {all_layers:.0f} blocks of {model}; take at most "
+        "{all_layers:.0f}.",
+    ),
+    Rule(
+        lambda expert_parallel, most_experts: (expert_parallel > 1) & (most_experts == 0),
+        "{model} has no experts to divide; set expert_parallel to 1.",
+    ),
+    Rule(
+        lambda expert_parallel, most_experts: (expert_parallel > 1) & (most_experts > 0) & (most_experts % expert_parallel != 0),
+        "expert parallel {expert_parallel:.0f} does not divide the {most_experts:.0f} experts of {model}; take {nearest}.",
+        lambda row: {"nearest": nearest_divisor(row["most_experts"], row["expert_parallel"])},
+    ),
+    Rule(
+        lambda expert_parallel, gpus, pipeline_parallel: (expert_parallel > 1) & (expert_parallel > gpus / pipeline_parallel),
+        "expert parallel {expert_parallel:.0f} needs as many GPUs per pipeline stage, and there are {stage:.0f}; take at "
+        "most that.",
+        lambda row: {"stage": row["gpus"] / row["pipeline_parallel"]},
+    ),
+    Rule(
+        lambda context_parallel, sequence_tokens: (context_parallel > 1) & (sequence_tokens % (2 * context_parallel) != 0),
+        "context parallel {context_parallel:.0f} does not divide {sequence_tokens:.0f} tokens evenly; take a multiple of "
+        "{twice:.0f} tokens.",
+        lambda row: {"twice": 2 * row["context_parallel"]},
+    ),
+    Rule(
+        lambda hours_per_month: hours_per_month > LONGEST_MONTH_HOURS,
+        f"hours_per_month is {{hours_per_month:g}}, and a month has at most {LONGEST_MONTH_HOURS}; take at most that.",
+    ),
+    Rule(
+        lambda trains, leaves_optimizer, leaves_activations: (trains == 0) & (leaves_optimizer + leaves_activations > 0),
+        "Offloading is estimated for training; set offload to none to serve.",
+    ),
+    Rule(
+        lambda implementation_shards_optimizer_only, shards_gradients: (
+            (implementation_shards_optimizer_only > 0) & (shards_gradients > 0)
+        ),
+        "Megatron divides the optimizer state only; set sharding to zero1 or none.",
+    ),
+    Rule(
+        lambda trains, context_parallel: (trains == 0) & (context_parallel > 1),
+        "Context parallel is estimated for training only; set context_parallel to 1 to serve.",
+    ),
+    Rule(
+        lambda trains, prompt_tokens, sequence_tokens: (trains == 0) & (prompt_tokens > sequence_tokens),
+        "prompt_tokens {prompt_tokens:.0f} exceeds sequence_tokens {sequence_tokens:.0f}, which holds prompt and answer; "
+        "raise sequence_tokens.",
+    ),
+    Rule(
+        lambda trains, generates, implementation_decoders_only: (
+            (trains == 0) & (generates == 0) & (implementation_decoders_only > 0)
+        ),
+        "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
+    ),
+    Rule(
+        lambda adapts, stack_adapted_width: (adapts > 0) & (np.sum(stack_adapted_width, axis=0) == 0),
+        "{model} has no linear layer named {lora_targets}; choose all-linear.",
+    ),
+)

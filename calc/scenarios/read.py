@@ -1,106 +1,24 @@
 """Scenario rows as people write them -> inputs with every default filled in, and one sentence for each row that
 cannot be read."""
 
-from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from calc.coded import Words, where, word
+from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, Input, inputs_by_name
+from calc.scenarios.problems import Problems, TableError, quoted
+
 HUGE = 1e15
-
-@dataclass(frozen=True)
-class Input:
-    """One scenario column: what may stand in it and what an empty cell means."""
-
-    name: str
-    kind: str
-    default: object = ""
-    choices: tuple = ()
-
-
-YES_NO = ("no", "yes")
-NUMBER_FORMATS = ("fp32", "bf16", "fp16", "fp8", "int8")
-
-INPUTS = (
-    Input("scenario", "text"),
-    Input("work", "choice", "training", ("training", "inference")),
-    Input("model", "text"),
-    Input("precision", "text"),
-    Input("tuning", "choice", "full", ("full", "lora")),
-    Input("lora_rank", "count", 16),
-    Input("lora_targets", "text", "all-linear"),
-    Input("adapter_precision", "choice", "fp32", ("fp32", "bf16", "fp16")),
-    Input("optimizer", "text", "adamw"),
-    Input("optimizer_kernel", "choice", "fused", ("fused", "foreach", "loop")),
-    Input("gradient_precision", "choice", "", NUMBER_FORMATS[:3]),
-    Input("recompute", "text", "none"),
-    Input("attention", "choice", "flash", ("flash", "eager")),
-    Input("loss", "choice", "", ("full", "kernel", "fused")),
-    Input("implementation", "text", "transformers"),
-    Input("compile", "choice", "no", YES_NO),
-    Input("reduce_precision", "choice", "fp32", NUMBER_FORMATS[:3]),
-    Input("tie_embeddings", "choice", "", YES_NO),
-    Input("batch", "count", 1),
-    Input("sequence_tokens", "count", 2048),
-    Input("decoder_tokens", "count", None),
-    Input("logits", "choice", "last", ("last", "all")),
-    Input("prompt_tokens", "count", None),
-    Input("accumulation_steps", "count", 1),
-    Input("gpus", "count", 1),
-    Input("sharding", "text", "none"),
-    Input("tensor_parallel", "count", 1),
-    Input("pipeline_parallel", "count", 1),
-    Input("context_parallel", "count", 1),
-    Input("expert_parallel", "count", 1),
-    Input("offload", "choice", "none", ("none", "optimizer", "activations", "all")),
-    Input("kv_precision", "choice", "", NUMBER_FORMATS),
-    Input("max_sequences", "count", None),
-    Input("max_batched_tokens", "count", None),
-    Input("gpu", "text"),
-    Input("instance", "text"),
-    Input("region", "text", "us-east-1"),
-    Input("train_tokens", "number", None),
-    Input("hours_per_month", "number", 730),
-)
-BY_NAME = {column.name: column for column in INPUTS}
-# Assumptions of time and cost: each may be set by a column of its name, else catalogs/assumptions.yaml holds its value.
-ASSUMPTIONS = (
-    "checkpoint_bytes_per_second", "collective_latency_seconds", "compile_element_ratio", "host_bandwidth_bytes_per_second",
-    "interruption_month_ratio", "interruption_unknown_ratio", "network_reach_ratio", "nvlink_reach_ratio",
-    "optimizer_step_bytes_each", "overlap_ratio", "pcie_reach_ratio", "pipeline_chunks",
-    "restart_seconds", "served_tokens_per_second", "streaming_ratio",
-)
-ASSUMED = {name: Input(name, "amount", None) for name in ("utilization", *ASSUMPTIONS)}
-DEFAULTS = {column.name: column.default for column in INPUTS}
 KINDS = {"count": "a whole number from 1", "number": "a number above 0", "amount": "a number from 0"}
-SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")
+# Inputs whose final value depends on others: they are read under asked_<name>.
+ASKED = ("loss", "gpu", "sequence_tokens", "decoder_tokens", "prompt_tokens", "tie_embeddings", *ASSUMED)
+DEFAULT_PRECISION = {"training": "bf16-mixed", "inference": "bf16"}
 
 
-class TableError(ValueError):
-    """The table as a whole cannot be used; the message says what, where and what to do."""
-
-
-class Problems:
-    """The first thing wrong with each row, as a sentence; rows without one stay empty."""
-
-    def __init__(self, rows):
-        self.text = np.full(rows, "", dtype=object)
-
-    def add(self, wrong, sentence):
-        """Note a sentence (a string, or a function of the row number) where `wrong` and nothing was noted before."""
-        if not np.any(wrong):
-            return
-        for row in np.flatnonzero(wrong & (self.text == "")):
-            self.text[row] = sentence(row) if callable(sentence) else sentence
-
-
-def inputs_by_name():
-    """Every column that a scenario may set: those of the contract, and the assumptions of time and cost."""
-    return BY_NAME | ASSUMED
-
-
-def as_frame(table):
+def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
     """A DataFrame of one or more scenarios from a DataFrame or one dict."""
     frame = pd.DataFrame([table]) if isinstance(table, dict) else table
     if "model" not in frame.columns:
@@ -118,85 +36,76 @@ def as_frame(table):
     return frame
 
 
-def quoted(value):
-    """A cell as a sentence quotes it: on one line, at most 60 characters."""
-    text = " ".join(str(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+def read_inputs(frame: pd.DataFrame, problems: Problems) -> dict[str, Any]:
+    """All scenario columns with defaults filled in: words as Words, numbers as float64 (NaN where not given).
+
+    A column that the frame lacks is one value for all rows. What other inputs decide stands under asked_<name>.
+    """
+    inputs: dict[str, Any] = {}
+    for column in inputs_by_name().values():
+        if column.name not in frame.columns:
+            inputs[column.name] = _default(column)
+        elif column.kind in ("text", "choice"):
+            inputs[column.name] = _read_words(column, frame[column.name], problems)
+        else:
+            inputs[column.name] = _read_numbers(column, frame[column.name], problems)
+    inputs["names_sequence"] = _named(frame, "sequence_tokens")
+    serves = inputs["work"].are("inference")
+    usual = Words(serves.astype(int), np.array(list(DEFAULT_PRECISION.values()), dtype=object))
+    inputs["precision"] = where(inputs["precision"].are(""), usual, inputs["precision"])
+    problems.add(inputs["model"].are(""), "No model is named; write the id of a model of the catalog.")
+    return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
 
 
-def read_inputs(frame, problems):
-    """All scenario columns with defaults filled in: text as objects, numbers as float64 (NaN where not given)."""
-    inputs = {}
-    asked = [column for name, column in inputs_by_name().items() if name in BY_NAME or name in frame.columns]
-    for column in asked:
-        cells = _cells(frame, column.name)
-        reader = _read_text if column.kind in ("text", "choice") else _read_number
-        inputs[column.name] = reader(column, cells, problems)
-    codes, found = _factorized(_cells(frame, "sequence_tokens"))
-    inputs["names_sequence"] = np.array([str(value).strip() != "" for value in found] + [False])[codes]
-    serves = inputs["work"] == "inference"
-    inputs["precision"] = np.where(inputs["precision"] == "", np.where(serves, "bf16", "bf16-mixed"), inputs["precision"])
-    problems.add(inputs["model"] == "", "No model is named; write the id of a model of the catalog.")
-    return inputs
+def _default(column: Input) -> Words | np.ndarray:
+    if column.kind in ("text", "choice"):
+        return word(str(column.default))
+    return np.array([np.nan if column.default is None else float(str(column.default))])
 
 
-def fit_positions(table, problems):
-    """Lengths that follow the sequence by default; a model with learned positions takes no more tokens than it has."""
-    longest = table["longest_sequence_tokens"]
-    short = ~table["names_sequence"] & (longest < table["sequence_tokens"])
-    table["sequence_tokens"] = np.where(short, longest, table["sequence_tokens"])
-    for name in SAME_AS_SEQUENCE:
-        table[name] = np.where(np.isnan(table[name]), table["sequence_tokens"], table[name])
-    tokens = np.maximum(table["sequence_tokens"], table["decoder_tokens"])
-    problems.add(
-        tokens > longest,
-        lambda row: (
-            f"{quoted(table['model'][row])} has learned positions for {longest[row]:.0f} tokens, and "
-            f"{tokens[row]:.0f} are asked for; take at most {longest[row]:.0f}."
-        ),
-    )
-
-
-def _cells(frame, name):
+def _named(frame: pd.DataFrame, name: str) -> np.ndarray:
+    """Whether each row names a value in a column."""
     if name not in frame.columns:
-        return pd.Series("", index=range(len(frame)), dtype=object)
-    return frame[name].reset_index(drop=True)
+        return np.zeros(1, dtype=bool)
+    codes, found = factorized(frame[name])
+    return np.array([str(value).strip() != "" for value in found] + [False])[codes]
 
 
-def _read_text(column, cells, problems):
-    codes, found = _factorized(cells)
-    words = np.array([str(value).strip() for value in found] + [""], dtype=object)
+def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
+    codes, found = factorized(cells)
+    said = [str(value).strip() for value in found] + [""]
     if column.kind == "choice":
-        words = np.array([word.lower() for word in words], dtype=object)
-    words = np.where(words == "", column.default, words).astype(object)
-    text = words[codes]
+        said = [text.lower() for text in said]
+    words = Words(codes, np.array([text or str(column.default) for text in said], dtype=object))
     if column.kind == "choice":
-        allowed = np.array([word in column.choices or word == column.default for word in words])
         problems.add(
-            ~allowed[codes],
-            lambda row: (
-                f"{column.name} '{quoted(text[row])}' is not known; use {' or '.join(column.choices)}."
-            ),
+            ~words.are(lambda text: text in column.choices or text == column.default),
+            lambda row: f"{column.name} '{quoted(words.at(row))}' is not known; use {' or '.join(column.choices)}.",
         )
     elif column.name == "scenario":
-        unsafe = np.array([word[:1] in "=+-@\t" and word != "" for word in words])
-        problems.add(
-            unsafe[codes],
-            "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with "
-            "a letter.",
-        )
-    return text
+        problems.add(words.are(begins_a_formula), FORMULA_NAME)
+    return words
 
 
-def _read_number(column, cells, problems):
-    codes, found = _factorized(cells)
+FORMULA_NAME = (
+    "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with a letter."
+)
+
+
+def begins_a_formula(text: str) -> bool:
+    """Whether a spreadsheet would run this text."""
+    return text[:1] in "=+-@\t" and text != ""
+
+
+def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.ndarray:
     if cells.dtype.kind in "if":
         values = cells.to_numpy(dtype=float)
         blank = np.isnan(values)
     else:
-        words = [str(value).strip() for value in found] + [""]
-        values = np.array([_number(word) for word in words])[codes]
-        blank = np.array([word == "" for word in words])[codes]
+        codes, found = factorized(cells)
+        said = [str(value).strip() for value in found] + [""]
+        values = np.array([_number(text) for text in said])[codes]
+        blank = np.array([text == "" for text in said])[codes]
     least = (values >= 0) if column.kind == "amount" else (values > 0)
     whole = (column.kind != "count") | (values == np.floor(values))
     wrong = ~blank & ~(least & (values <= HUGE) & whole)
@@ -207,28 +116,32 @@ def _read_number(column, cells, problems):
             "cell."
         ),
     )
-    default = np.nan if column.default is None else float(column.default)
+    default = np.nan if column.default is None else float(str(column.default))
     return np.where(blank | wrong, default, values)
 
 
-def _factorized(cells):
-    """Codes and distinct values of a column; lists and the like in it count as their text."""
-    try:
-        return pd.factorize(cells, use_na_sentinel=True)
-    except TypeError:
-        return pd.factorize(cells.map(str, na_action="ignore"), use_na_sentinel=True)
+def factorized(cells: pd.Series) -> tuple[np.ndarray, list]:
+    """Codes and distinct values of a column; a missing cell has the code after the last. Lists count as their text."""
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        codes, found = cells.cat.codes.to_numpy().astype(np.int64), cells.cat.categories
+    else:
+        try:
+            codes, found = pd.factorize(cells, use_na_sentinel=True)
+        except TypeError:
+            codes, found = pd.factorize(cells.map(str, na_action="ignore"), use_na_sentinel=True)
+    return np.where(codes < 0, len(found), codes), list(found)
 
 
-def _number(word):
+def _number(text: str) -> float:
     try:
-        return float(word.replace("_", "")) if word else np.nan
+        return float(text.replace("_", "")) if text else np.nan
     except ValueError:
         return np.nan
 
 
-def cross(choices, catalogs=None):
+def cross(choices: dict[str, Any]) -> pd.DataFrame:
     """The table of all combinations of the choices; a list stands for several values, a plain value for one."""
     known = {name: value for name, value in choices.items() if name in inputs_by_name()}
-    lists = {name: list(value) if isinstance(value, (list, tuple)) else [value] for name, value in known.items()}
+    lists = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in known.items()}
     lists = {name: values or [DEFAULTS.get(name, "")] for name, values in lists.items()}
     return pd.DataFrame(list(product(*lists.values())), columns=list(lists), dtype=object)

@@ -54,11 +54,6 @@ def expert_parameters(stack_layers, stack_block_expert_parameters):
     return np.sum(stack_layers * stack_block_expert_parameters, axis=0)
 
 
-def gathered_bytes_each(compute_bytes_each, matrix_bytes_each):
-    """Width in which a gathered weight travels: that of the products, at least 16 bits, at most as stored. [B]"""
-    return np.minimum(np.maximum(compute_bytes_each, 2), matrix_bytes_each)
-
-
 def reduced_bytes_each(shards_gradients, reduce_bytes_each, gradient_bytes_each):
     """Width in which a gradient travels: reduce_precision where gradients are sharded, else their own. [B]"""
     return np.where(shards_gradients > 0, reduce_bytes_each, gradient_bytes_each)
@@ -189,7 +184,6 @@ LINKS = (
     link_bytes_per_second,
     network_share_bytes_per_second,
     expert_parameters,
-    gathered_bytes_each,
     reduced_bytes_each,
     gather_seconds,
     reduce_seconds,

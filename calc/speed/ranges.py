@@ -2,14 +2,6 @@
 
 import numpy as np
 
-from calc.evaluate import evaluate_all
-from calc.layout import data_parallel
-from calc.speed.collectives import LINKS
-from calc.speed.flops import FLOPS
-from calc.speed.inputs import add_speed_inputs
-from calc.speed.serving import SERVING
-from calc.speed.training import RATES, TRAINING
-
 
 def model_flops(trains, weight_gradient_ratio, matmul_flops, head_flops, attention_flops):
     """What the model needs for one micro-batch, nothing computed twice (PaLM, arXiv 2204.02311, appendix B). [FLOP]"""
@@ -23,13 +15,13 @@ def utilization_ratio(
     training_compute_seconds,
     prefill_flops,
     prefill_compute_seconds,
-    compute_parts,
+    replica_gpus,
     pipeline_parallel,
     peak_flops_per_second,
 ):
     """Share of the card's dense rate that a GPU computes at while nothing makes it wait; what `utilization` sets."""
-    training = training_flops / (compute_parts * training_compute_seconds)
-    prefill = prefill_flops * pipeline_parallel / (compute_parts * prefill_compute_seconds)
+    training = training_flops / (replica_gpus * training_compute_seconds)
+    prefill = prefill_flops * pipeline_parallel / (replica_gpus * prefill_compute_seconds)
     return np.where(trains > 0, training, prefill) / peak_flops_per_second
 
 
@@ -103,7 +95,6 @@ RANGES = (
     time_per_output_token_low_seconds,
     time_per_output_token_high_seconds,
 )
-SPEED = (data_parallel, *FLOPS, *RATES, *LINKS, *TRAINING, *SERVING, *RANGES)
 SPEED_RESULTS = (
     *("step_seconds", "step_low_seconds", "step_high_seconds"),
     *("tokens_per_second", "low_tokens_per_second", "high_tokens_per_second", "tokens_per_second_per_gpu"),
@@ -111,9 +102,3 @@ SPEED_RESULTS = (
     *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
     *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
 )
-
-
-def add_speed(table, catalogs):
-    """Add the time of every row to a joined table that knows parameters and trained_parameters; return it."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return evaluate_all(SPEED, add_speed_inputs(table, catalogs))

@@ -1,0 +1,151 @@
+"""The backward pass inside one block: its widest products, then all its gradients, then (FSDP) their reduction. Bytes.
+
+Between the ends of a stack of like blocks memory is linear (each block frees its activations and adds its gradients), so
+only its last, second and first block are looked at: place columns have the shape (places, stacks, rows). The blocks above
+are done: their activations are freed, their gradients kept. FSDP holds this block and the next one whole while the block
+above is still reduced.
+"""
+
+import numpy as np
+
+
+def place_blocks_below(stack_layers_here):
+    """Blocks of the same stack below this one: of its last, its second and its first block."""
+    last = stack_layers_here - 1
+    return np.stack([last, np.minimum(last, 1), 0 * last])
+
+
+def stack_blocks_before(stack_layers_here):
+    """Blocks of all stacks below this one."""
+    return np.cumsum(stack_layers_here, axis=0) - stack_layers_here
+
+
+def stack_trained_above(stack_layers_here, stack_block_parameters_here, trained_ratio):
+    """Trained parameters of all stacks above this one."""
+    held = stack_layers_here * stack_block_parameters_here
+    return (np.sum(held, axis=0) - np.cumsum(held, axis=0)) * trained_ratio
+
+
+def stack_is_top(stack_layers_here):
+    """1 for the stack that no other lies above."""
+    return (np.sum(stack_layers_here, axis=0) - np.cumsum(stack_layers_here, axis=0) <= 0) * 1.0
+
+
+def trained_head_here(head_elements_here, holds_head, adapts):
+    """Elements of the head's matrix where it is trained, on one GPU."""
+    return head_elements_here * holds_head * (1 - adapts)
+
+
+def stack_trained_here(stack_block_parameters_here, trained_ratio):
+    """Trained parameters of one block on one GPU."""
+    return stack_block_parameters_here * trained_ratio
+
+
+def place_whole_bytes(
+    fsdp_active, gathered_bytes_each, implementation_head_apart, outside_parameters_here, trained_head_here,
+    stack_block_parameters_here, place_blocks_below, stack_blocks_before, shards_weights, embedding_parameters_here,
+):
+    """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below. [B]"""
+    root = (1 - implementation_head_apart) * (outside_parameters_here + trained_head_here)
+    before = stack_blocks_before + place_blocks_below
+    fetched = np.where(before >= 1, stack_block_parameters_here, implementation_head_apart * embedding_parameters_here)
+    ahead = np.where(shards_weights < 1, stack_block_parameters_here * before, fetched)
+    return fsdp_active * gathered_bytes_each * (root + stack_block_parameters_here + ahead)
+
+
+def place_reducing_bytes(
+    fsdp_active, reduce_bytes_each, place_blocks_below, stack_layers_here, stack_is_top, implementation_head_apart,
+    trained_head_here, stack_trained_here,
+):
+    """Gradients of the block above while FSDP reduces them; above the topmost block those of the head. [B]"""
+    highest = (stack_is_top > 0) & (place_blocks_below == stack_layers_here - 1)
+    return fsdp_active * reduce_bytes_each * np.where(highest, implementation_head_apart * trained_head_here, stack_trained_here)
+
+
+def place_kept_bytes(stack_kept_bytes, stack_layers_here, place_blocks_below, keeps_input):
+    """Saved activations of the blocks below, and of this one where it kept its input. [B]"""
+    each = stack_kept_bytes / np.maximum(stack_layers_here, 1)
+    before = np.cumsum(stack_kept_bytes, axis=0) - stack_kept_bytes
+    return before + (place_blocks_below + keeps_input) * each
+
+
+def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_below, keeps_input):
+    """Autocast's copies of this block's matrices, and of those below where they were not dropped. [B]"""
+    each = stack_autocast_bytes / np.maximum(stack_layers_here, 1)
+    below = np.cumsum(stack_autocast_bytes, axis=0) - stack_autocast_bytes + place_blocks_below * each
+    return np.where(keeps_input > 0, 0, below) + each
+
+
+def place_gradients_bytes(
+    stack_layers_here, place_blocks_below, stack_trained_above, stack_trained_here, fsdp_active, implementation_head_apart,
+    trained_head_here, gradient_width_bytes_each, gradient_shards, offloads_weights, held_gradients_bytes,
+):
+    """Gradients of all that is done: the blocks above and the head, or more from earlier micro-batches. [B]"""
+    own = (stack_layers_here - 1 - place_blocks_below) * stack_trained_here
+    head = np.where(fsdp_active * (1 - implementation_head_apart) > 0, 0, trained_head_here)
+    done = (stack_trained_above + own + head) * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
+    return (stack_layers_here > 0) * np.maximum(done, held_gradients_bytes)
+
+
+def place_resident_optimizer_bytes(resident_optimizer_bytes, stack_layers_here):
+    """Optimizer state, counted where there is a block. [B]"""
+    return (stack_layers_here > 0) * resident_optimizer_bytes
+
+
+def place_buffers_bytes(
+    place_whole_bytes, place_reducing_bytes, place_autocast_bytes, live_weights_bytes, bucket_bytes, dequantized_bytes,
+):
+    """Whole weights, reductions, copies and buckets at this block. [B]"""
+    return place_whole_bytes + place_reducing_bytes + place_autocast_bytes + live_weights_bytes + bucket_bytes + dequantized_bytes
+
+
+def stack_residual_bytes(activation_bytes_each, stack_hidden, stack_tokens):
+    """One tensor of the residual stream. [B]"""
+    return activation_bytes_each * stack_hidden * stack_tokens
+
+
+def products_activations_bytes(
+    stack_layers_here, place_kept_bytes, stack_backward_bytes_per_token, stack_tokens, outside_backward_bytes,
+):
+    """Activations while the block's widest products run. [B]"""
+    return (stack_layers_here > 0) * (place_kept_bytes + stack_backward_bytes_per_token * stack_tokens + outside_backward_bytes)
+
+
+def products_working_bytes(
+    stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, stack_largest_linear, tensor_parallel, adapts,
+):
+    """Working memory while the block's widest products run: FSDP's largest product twice. [B]"""
+    products = fsdp_active * 2 * gathered_bytes_each * stack_largest_linear / tensor_parallel * (adapts == 0)
+    return (stack_layers_here > 0) * (place_buffers_bytes + products)
+
+
+def gradients_activations_bytes(stack_layers_here, place_kept_bytes, stack_residual_bytes, outside_backward_bytes):
+    """Activations once the block has all its gradients: its input and that input's gradient. [B]"""
+    return (stack_layers_here > 0) * (place_kept_bytes + 2 * stack_residual_bytes + outside_backward_bytes)
+
+
+def gradients_working_bytes(
+    stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, gradient_width_bytes_each, stack_trained_here,
+):
+    """Working memory once the block has all its gradients. [B]"""
+    width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
+    return (stack_layers_here > 0) * (place_buffers_bytes + width * stack_trained_here)
+
+
+def reduction_activations_bytes(stack_layers_here, place_kept_bytes, stack_residual_bytes, outside_backward_bytes):
+    """Activations while FSDP reduces the block's gradients. [B]"""
+    return (stack_layers_here > 0) * (place_kept_bytes + stack_residual_bytes + outside_backward_bytes)
+
+
+def reduction_working_bytes(stack_layers_here, place_buffers_bytes, fsdp_active, reduce_bytes_each, stack_trained_here):
+    """Working memory while FSDP reduces the block's gradients. [B]"""
+    return (stack_layers_here > 0) * (place_buffers_bytes + fsdp_active * reduce_bytes_each * stack_trained_here)
+
+
+BLOCK_BACKWARD = (
+    place_blocks_below, stack_blocks_before, stack_trained_above, stack_is_top, trained_head_here, stack_trained_here,
+    place_whole_bytes, place_reducing_bytes, place_kept_bytes, place_autocast_bytes, place_gradients_bytes,
+    place_resident_optimizer_bytes, place_buffers_bytes, stack_residual_bytes, products_activations_bytes,
+    products_working_bytes, gradients_activations_bytes, gradients_working_bytes, reduction_activations_bytes,
+    reduction_working_bytes,
+)

@@ -1,0 +1,83 @@
+"""Keys and values of cached tokens. Bytes on one GPU; stack quantities have shape (stacks, rows)."""
+
+import numpy as np
+
+from calc.memory.peak import at_peak
+
+
+def kv_cache_bytes(peak_moment, moment_kv_cache_bytes):
+    """Keys and values, alive at the moment of the peak. [B]
+
+    layers · elements per token · tokens · bytes each / GPUs that divide the heads (Pope et al. 2022, arXiv 2211.05102,
+    section 3.3; elements: 2 · heads · head width, grouped or MLA's latent, in models/block_parameters.py): of the prompt
+    while it is prefilled (prefill_cache_bytes), of the whole sequence in decoding (decode_cache_bytes).
+    """
+    return at_peak(moment_kv_cache_bytes, peak_moment)
+
+
+def decode_cache_bytes(
+    stack_layers_here, stack_cached_elements_per_token, stack_cached_tokens, stack_window_tokens, batch, kv_bytes_each, stack_cache_split,
+    cross_cache_bytes,
+):
+    """Cache of every token of the sequence; sliding layers keep their window. elements · tokens · width. [B]"""
+    tokens = np.minimum(stack_cached_tokens, stack_window_tokens)
+    elements = stack_layers_here * stack_cached_elements_per_token * tokens
+    return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0) + cross_cache_bytes
+
+
+def prefill_cache_bytes(
+    stack_layers_here, stack_cached_elements_per_token, stack_cached_tokens, stack_window_tokens, prompt_share, batch, kv_bytes_each,
+    stack_cache_split, cross_cache_bytes, implementation_pages_tokens,
+):
+    """Cache after the prompt. A sliding layer's window is a view of all tokens until the first decode step. [B]"""
+    paged = np.minimum(stack_cached_tokens, stack_window_tokens)
+    tokens = np.where(implementation_pages_tokens > 0, paged, stack_cached_tokens * prompt_share)
+    elements = stack_layers_here * stack_cached_elements_per_token * tokens
+    return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0) + cross_cache_bytes
+
+
+def cross_cache_bytes(
+    stack_layers_here, stack_cross_cached_elements_per_token, stack_source_tokens, batch, kv_bytes_each,
+    stack_cache_split,
+):
+    """Keys and values of the source that cross attention keeps. [B]"""
+    elements = stack_layers_here * stack_cross_cached_elements_per_token * stack_source_tokens
+    return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0)
+
+
+def stack_cache_split(tensor_parallel, stack_kv_heads, stack_latent_width):
+    """GPUs over which a cache is divided: a head is never split, and MLA's latent is copied whole."""
+    return np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
+
+
+def prompt_share(prompt_tokens, sequence_tokens):
+    """Part of the cached sequence that is prefilled at once."""
+    return np.minimum(prompt_tokens / sequence_tokens, 1)
+
+
+def _rounded(tokens, page):
+    return np.where(page > 0, np.ceil(tokens / np.maximum(page, 1)) * np.maximum(page, 1), tokens)
+
+
+def stack_cached_tokens(stack_sequence, implementation_pages_tokens, context_parallel):
+    """Cached tokens per sequence, in whole pages where the engine pages them."""
+    return _rounded(stack_sequence, implementation_pages_tokens) / context_parallel
+
+
+def cache_growth_bytes(
+    stack_cached_tokens, stack_window_tokens, stack_query_width, stack_value_width, stack_latent_width,
+    stack_cached_elements_per_token,
+    stack_layers_here, batch, kv_bytes_each, stack_cache_split, implementation_pages_tokens, tensor_parallel,
+):
+    """One layer's keys once more while the cache grows by a token; MLA expands one layer's keys and values. Paged
+    caches: 0. [B]"""
+    tokens = batch * np.minimum(stack_cached_tokens, stack_window_tokens) * (stack_cached_elements_per_token > 0) * (stack_layers_here > 0)
+    plain = stack_cached_elements_per_token / 2 * kv_bytes_each / stack_cache_split
+    latent = 2 * (stack_query_width + 2 * stack_value_width) / tensor_parallel
+    return np.max(tokens * np.where(stack_latent_width > 0, latent, plain), axis=0) * (implementation_pages_tokens == 0)
+
+
+CACHE = (
+    stack_cache_split, prompt_share, stack_cached_tokens, cross_cache_bytes, prefill_cache_bytes, decode_cache_bytes,
+    cache_growth_bytes,
+)

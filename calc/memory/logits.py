@@ -1,0 +1,97 @@
+"""Logits and loss, in training and in serving. Bytes on one GPU."""
+
+import numpy as np
+
+from calc.memory.peak import at_peak
+
+
+def logits_bytes(peak_moment, moment_logits_bytes):
+    """Logits and the temporaries of the loss, alive at the moment of the peak. [B]
+
+    Tokens · outputs · bytes per logit: forward_logits_bytes and backward_logits_bytes in training, of the prompt or of
+    one step in serving. As computed, upcast, and their log-softmax: transformers 5.23, loss/loss_utils.py.
+    """
+    return at_peak(moment_logits_bytes, peak_moment)
+
+
+def logits_forward_bytes_each(
+    head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each,
+):
+    """Bytes per logit at the forward peak (catalogs/heads.yaml); a divided loss upcasts once more. [B]"""
+    own = head_coefficients["widths"][head_row, activation_format, 0]
+    return own + 4.0 * (vocabulary_split > 1) + implementation_logits_output_bytes_each
+
+
+def logits_backward_bytes_each(
+    head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each,
+):
+    """Bytes per logit when the backward pass begins. [B]"""
+    own = head_coefficients["widths"][head_row, activation_format, 2]
+    return own + 4.0 * (vocabulary_split > 1) + implementation_logits_output_bytes_each
+
+
+def logits_elements(logits_tokens, outputs, vocabulary_split, holds_head):
+    """Logits of one micro-batch on one GPU."""
+    return logits_tokens * outputs / vocabulary_split * holds_head
+
+
+def chunk_tokens(logits_tokens, outputs, hidden):
+    """Tokens per chunk of the fused loss: so many that a chunk of logits is as large as the hidden states (Liger
+    0.8.5)."""
+    wanted = np.maximum(np.ceil(logits_tokens / np.maximum(np.ceil(outputs / hidden), 1)), 1)
+    return np.minimum(logits_tokens, 2 ** np.ceil(np.log2(wanted)))
+
+
+def fused_loss_bytes(
+    chunk_tokens, outputs, hidden, logits_tokens, head_matrix_parameters, compute_bytes_each, adapts,
+    vocabulary_split, holds_head,
+):
+    """Head and loss per chunk: one chunk, the gradient of its input, and of the head's matrix where it is trained.
+    [B]"""
+    width = np.maximum(compute_bytes_each, 2)
+    kept = width * hidden * logits_tokens + width * head_matrix_parameters * (1 - adapts) / vocabulary_split
+    return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
+
+
+def forward_logits_bytes(logits_elements, logits_forward_bytes_each, fuses_loss, loss_in_place, fused_loss_bytes):
+    """Logits at the forward peak: as computed, upcast, and their log-softmax; or in one kernel, or by chunks. [B]"""
+    full = np.where(loss_in_place > 0, 4, logits_forward_bytes_each) * logits_elements
+    return np.where(fuses_loss > 0, fused_loss_bytes, full)
+
+
+def backward_logits_bytes(logits_elements, logits_backward_bytes_each, fuses_loss, loss_in_place, fused_loss_bytes):
+    """Logits when the backward pass begins: log-softmax and two gradients; or in one kernel, or by chunks. [B]"""
+    full = np.where(loss_in_place > 0, 4, logits_backward_bytes_each) * logits_elements
+    return np.where(fuses_loss > 0, fused_loss_bytes, full)
+
+
+def served_logit_bytes_each(compute_bytes_each, activation_format):
+    """Width of a logit in serving. [B]"""
+    return np.where(activation_format == 1, 4.0, np.maximum(compute_bytes_each, 2.0))
+
+
+def served_outputs(outputs, vocabulary_split, holds_head):
+    """Logits of one token on one GPU."""
+    return outputs / vocabulary_split * holds_head
+
+
+def prefill_logits_bytes(
+    batch, prompt_tokens, logits_of_all, scores_each_token, scores_once, served_outputs, served_logit_bytes_each, is_engine,
+    sampler_bytes,
+):
+    """Logits of the prompt: of its last token, or of all; an engine's sampler at its own limits. [B]"""
+    each = (logits_of_all > 0) & (scores_once == 0) | (scores_each_token > 0)
+    scored = batch * np.where(each, prompt_tokens, 1)
+    return np.where(is_engine > 0, sampler_bytes, scored * served_outputs * served_logit_bytes_each)
+
+
+def decode_logits_bytes(batch, served_outputs, served_logit_bytes_each, generates):
+    """Logits of one decoding step. [B]"""
+    return generates * batch * served_outputs * served_logit_bytes_each
+
+
+TRAINING = (
+    logits_forward_bytes_each, logits_backward_bytes_each, logits_elements, chunk_tokens, fused_loss_bytes,
+    forward_logits_bytes, backward_logits_bytes,
+)
+SERVING = (served_logit_bytes_each, served_outputs, prefill_logits_bytes, decode_logits_bytes)

@@ -1,0 +1,96 @@
+"""Gradients and optimizer state on one GPU, what the step adds for a moment, and what offloading leaves in CPU memory. Bytes."""
+
+import numpy as np
+
+from calc.memory.peak import at_peak
+
+
+def gradients_bytes(peak_moment, moment_gradients_bytes):
+    """Gradients alive at the moment of the peak. [B]
+
+    All of this GPU's at the step, unsharded parameters · width / gradient shards (Rajbhandari et al. 2019, arXiv
+    1910.02054, section 5); in the backward pass those of the blocks that are done.
+    """
+    return at_peak(moment_gradients_bytes, peak_moment)
+
+
+def optimizer_bytes(peak_moment, moment_optimizer_bytes):
+    """Optimizer state and the fp32 master copy, alive at every moment but the load: resident_optimizer_bytes. [B]"""
+    return at_peak(moment_optimizer_bytes, peak_moment)
+
+
+def gradient_shards(shard_gpus, shards_gradients, trains):
+    """GPUs that the kept gradients are divided over."""
+    return np.where(shards_gradients * trains > 0, shard_gpus, 1)
+
+
+def optimizer_shards(shard_gpus, shards_optimizer, trains):
+    """GPUs that optimizer state and master weights are divided over."""
+    return np.where(shards_optimizer * trains > 0, shard_gpus, 1)
+
+
+def trained_parameters_here(trained_blocks_here, trained_outside_here):
+    """Trained parameters on one GPU before sharding."""
+    return trained_blocks_here + trained_outside_here
+
+
+def gradient_width_bytes_each(adapts, adapter_bytes_each, gradient_bytes_each, gradient_override_bytes_each):
+    """Width of a kept gradient: that of its weight, unless kept wider (Megatron's fp32 accumulation). [B]"""
+    own = np.where(adapts > 0, adapter_bytes_each, gradient_bytes_each)
+    return np.where(gradient_override_bytes_each > 0, gradient_override_bytes_each, own)
+
+
+def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, offloads_weights):
+    """All gradients of this GPU's parameters, unsharded; they follow offloaded weights to the CPU. [B]"""
+    return trained_parameters_here * gradient_width_bytes_each * (1 - offloads_weights)
+
+
+def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_state_bytes_each):
+    """Width of one optimizer state element: of the weight, or fixed (8 bits and a scale per 256). [B]"""
+    return np.where(fixed_state_bytes_each > 0, fixed_state_bytes_each, np.where(adapts > 0, adapter_bytes_each, state_bytes_each))
+
+
+def resident_optimizer_bytes(
+    trained_blocks_here, trained_outside_here, matrix_states, outer_states, state_width_bytes_each, master_bytes_each, adapts,
+    embedding_in_fp32, implementation_embedding_state_in_fp32, embedding_parameters_here, optimizer_shards, offloads_optimizer, trains,
+):
+    """Optimizer state and the fp32 master copy. ZeRO divides both (Rajbhandari et al. 2019). [B]"""
+    state = (trained_blocks_here * matrix_states + trained_outside_here * outer_states) * state_width_bytes_each
+    wide_embedding = embedding_in_fp32 * implementation_embedding_state_in_fp32 * trains * (1 - adapts)
+    state = state + wide_embedding * embedding_parameters_here * outer_states * (4 - state_width_bytes_each)
+    master = master_bytes_each * (1 - adapts) * (trained_blocks_here + trained_outside_here)
+    return (state + master) / optimizer_shards * (1 - offloads_optimizer)
+
+
+def step_copies(steps_fused, steps_foreach, fused_copies, foreach_copies):
+    """Copies of all trained parameters, in their own format, that the step holds for a moment."""
+    return steps_fused * fused_copies + steps_foreach * foreach_copies
+
+
+def step_largest_bytes_each(
+    steps_fused, steps_loop, state_bytes_each, fused_largest_16bit_bytes_each, fused_largest_32bit_bytes_each,
+    loop_largest_copies, trained_bytes_each,
+):
+    """What the step holds for a moment per element of the largest tensor. [B]"""
+    fused = np.where(state_bytes_each < 4, fused_largest_16bit_bytes_each, fused_largest_32bit_bytes_each)
+    return steps_fused * fused + steps_loop * loop_largest_copies * trained_bytes_each
+
+
+def offloaded_bytes(
+    trains, offloads_optimizer, offloads_weights, trained_parameters_here, matrix_states, state_width_bytes_each,
+    master_bytes_each, optimizer_shards, gradient_width_bytes_each, gradient_shards, blocks_parameters_here,
+    outside_parameters_here, matrix_bytes_each, weight_shards, offloads_activations, moved_activations_bytes,
+):
+    """What a GPU leaves in CPU memory: optimizer state with its gradients, weights, saved activations. [B]"""
+    state = trained_parameters_here * (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards
+    gradients = trained_parameters_here * gradient_width_bytes_each / gradient_shards
+    weights = (blocks_parameters_here + outside_parameters_here) * matrix_bytes_each / weight_shards
+    moved = offloads_optimizer * (state + gradients) + offloads_weights * weights + offloads_activations * moved_activations_bytes
+    return np.where(trains > 0, moved, 0.0)
+
+
+SHARDS = (gradient_shards, optimizer_shards)
+STATES = (
+    trained_parameters_here, gradient_width_bytes_each, full_gradients_bytes, state_width_bytes_each, resident_optimizer_bytes,
+    step_copies, step_largest_bytes_each,
+)

@@ -1,0 +1,56 @@
+"""Results gathered from many parts into one block of numbers and columns of codes, and handed out as a frame or a row."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calc.coded import Words
+
+
+class Results:
+    """Result columns of some rows: numbers in one block (columns, rows), words as codes with one vocabulary each."""
+
+    def __init__(self, columns: Iterable[str], words: frozenset[str], rows: int):
+        self.columns = tuple(columns)
+        self.rows = rows
+        self.numbers = {name: at for at, name in enumerate(name for name in self.columns if name not in words)}
+        self.block = np.full((len(self.numbers), rows), np.nan)
+        self.words: dict[str, dict[str, int]] = {name: {"": 0} for name in self.columns if name in words}
+        self.codes = {name: np.zeros(rows, dtype=np.int32) for name in self.words}
+
+    def add(self, rows: np.ndarray, found: dict[str, Any]) -> None:
+        """Set the columns of some rows; a column that is not found stays empty."""
+        at: Any = slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] + 1 == len(rows) else rows
+        for name, values in found.items():
+            if name in self.numbers:
+                self.block[self.numbers[name], at] = values
+            elif name in self.words:
+                self.codes[name][at] = self._known(name, values)[values.codes]
+
+    def _known(self, name: str, values: Words) -> np.ndarray:
+        """The codes of a column's vocabulary for its words here, those that occur."""
+        own = self.words[name]
+        codes = np.zeros(len(values.known), dtype=np.int32)
+        for place in np.unique(values.codes).tolist():
+            codes[place] = own.setdefault(values.known[place], len(own))
+        return codes
+
+    def row(self, number: int) -> dict[str, Any]:
+        """One row as a dict, in the order of the columns."""
+        numbers = self.block[:, number].tolist()
+        words = {name: list(known)[self.codes[name][number]] for name, known in self.words.items()}
+        return {name: numbers[self.numbers[name]] if name in self.numbers else words[name] for name in self.columns}
+
+    def frame(self, copies: np.ndarray | None, rows: int) -> pd.DataFrame:
+        """The results as a frame, repeated for `copies` where given: numbers as views of one block, words as categories."""
+        block = self.block[:, :rows] if copies is None else np.take(self.block, copies, axis=1)
+        columns: dict[str, Any] = {}
+        for name in self.columns:
+            if name in self.numbers:
+                columns[name] = block[self.numbers[name]]
+            else:
+                codes = self.codes[name][:rows] if copies is None else self.codes[name][copies]
+                columns[name] = pd.Categorical.from_codes(codes, list(self.words[name]), validate=False)
+        return pd.DataFrame(columns, copy=False)

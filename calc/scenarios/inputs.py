@@ -1,0 +1,77 @@
+"""The columns that a scenario may set: name, kind, default, and the catalog that says what its words mean."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Input:
+    """One scenario column: what may stand in it and what an empty cell means."""
+
+    name: str
+    kind: str  # text, choice, count, number, amount
+    default: object = ""
+    choices: tuple = ()
+    catalog: str = ""  # the table of Catalogs that says what its words mean
+
+
+YES_NO = ("no", "yes")
+NUMBER_FORMATS = ("fp32", "bf16", "fp16", "fp8", "int8")
+
+INPUTS = (
+    Input("scenario", "text"),
+    Input("work", "choice", "training", ("training", "inference")),
+    Input("model", "text", catalog="models"),
+    Input("precision", "text", catalog="precisions"),
+    Input("tuning", "choice", "full", ("full", "lora")),
+    Input("lora_rank", "count", 16),
+    Input("lora_targets", "text", "all-linear"),
+    Input("adapter_precision", "choice", "fp32", ("fp32", "bf16", "fp16"), catalog="number_formats"),
+    Input("optimizer", "text", "adamw", catalog="optimizers"),
+    Input("optimizer_kernel", "choice", "fused", ("fused", "foreach", "loop"), catalog="optimizer_kernels"),
+    Input("gradient_precision", "choice", "", NUMBER_FORMATS[:3], catalog="number_formats"),
+    Input("recompute", "text", "none", catalog="recomputes"),
+    Input("attention", "choice", "flash", ("flash", "eager"), catalog="attentions"),
+    Input("loss", "choice", "", ("full", "kernel", "fused"), catalog="losses"),
+    Input("implementation", "text", "transformers", catalog="implementations"),
+    Input("compile", "choice", "no", YES_NO, catalog="compiles"),
+    Input("reduce_precision", "choice", "fp32", NUMBER_FORMATS[:3], catalog="number_formats"),
+    Input("tie_embeddings", "choice", "", YES_NO),
+    Input("batch", "count", 1),
+    Input("sequence_tokens", "count", 2048),
+    Input("decoder_tokens", "count", None),
+    Input("logits", "choice", "last", ("last", "all"), catalog="scored_logits"),
+    Input("prompt_tokens", "count", None),
+    Input("accumulation_steps", "count", 1),
+    Input("gpus", "count", 1),
+    Input("sharding", "text", "none", catalog="shardings"),
+    Input("tensor_parallel", "count", 1),
+    Input("pipeline_parallel", "count", 1),
+    Input("context_parallel", "count", 1),
+    Input("expert_parallel", "count", 1),
+    Input("offload", "choice", "none", ("none", "optimizer", "activations", "all"), catalog="offloads"),
+    Input("kv_precision", "choice", "", NUMBER_FORMATS, catalog="number_formats"),
+    Input("max_sequences", "count", None),
+    Input("max_batched_tokens", "count", None),
+    Input("gpu", "text", catalog="gpus"),
+    Input("instance", "text", catalog="instances"),
+    Input("region", "text", "us-east-1", catalog="regions"),
+    Input("train_tokens", "number", None),
+    Input("hours_per_month", "number", 730),
+)
+BY_NAME = {column.name: column for column in INPUTS}
+CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog}
+SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")  # lengths that follow the sequence where they are not named
+# Assumptions of time and cost: each may be set by a column of its name, else catalogs/assumptions.yaml holds its value.
+ASSUMPTIONS = (
+    "checkpoint_bytes_per_second", "collective_latency_seconds", "compile_element_ratio", "host_bandwidth_bytes_per_second",
+    "interruption_month_ratio", "interruption_unknown_ratio", "network_reach_ratio", "nvlink_reach_ratio",
+    "optimizer_step_bytes_each", "overlap_ratio", "pcie_reach_ratio", "pipeline_chunks",
+    "restart_seconds", "served_tokens_per_second", "streaming_ratio",
+)
+ASSUMED = {name: Input(name, "amount", None) for name in ("utilization", *ASSUMPTIONS)}
+DEFAULTS = {column.name: column.default for column in INPUTS}
+
+
+def inputs_by_name() -> dict[str, Input]:
+    """Every column that a scenario may set: those of the contract, and the assumptions of time and cost."""
+    return BY_NAME | ASSUMED

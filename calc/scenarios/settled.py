@@ -1,0 +1,76 @@
+"""What an empty cell comes to once the model and the software are known: lengths, ties, counts. Tokens and parameters."""
+
+import numpy as np
+
+
+def sequence_tokens(asked_sequence_tokens, names_sequence, longest_sequence_tokens):
+    """Tokens of one sequence: as asked; unnamed, the usual length or all positions that the model has learned. [tokens]"""
+    return np.where(names_sequence, asked_sequence_tokens, np.minimum(asked_sequence_tokens, longest_sequence_tokens))
+
+
+def decoder_tokens(asked_decoder_tokens, sequence_tokens):
+    """The decoder's length of an encoder-decoder, that of the sequence where it is not named. [tokens]"""
+    return np.where(np.isnan(asked_decoder_tokens), sequence_tokens, asked_decoder_tokens)
+
+
+def prompt_tokens(asked_prompt_tokens, sequence_tokens):
+    """Tokens prefilled at once per sequence, the whole sequence where they are not named. [tokens]"""
+    return np.where(np.isnan(asked_prompt_tokens), sequence_tokens, asked_prompt_tokens)
+
+
+def tied(asks_ties, model_tied, implementation_unties_head, is_decoder):
+    """1 where embedding and head share a matrix: as asked, else as the model; some software never shares a decoder's."""
+    own = np.where(np.isnan(asks_ties), model_tied, asks_ties)
+    return np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, own)
+
+
+def head_parameters(tied, model_tied, model_head_parameters, embedding_parameters):
+    """The head's own matrix: none where it is tied; as large as the embedding where it was and is no more. [parameters]"""
+    separate = np.where(model_head_parameters > 0, model_head_parameters, embedding_parameters)
+    return np.where(tied > 0, 0.0, np.where(model_tied > 0, separate, model_head_parameters))
+
+
+def parameters(model_parameters, head_parameters, model_head_parameters):
+    """Parameters of the whole model, its ties as they are here. [parameters]"""
+    return model_parameters + (head_parameters - model_head_parameters)
+
+
+def active_parameters(model_active_parameters, head_parameters, model_head_parameters):
+    """Parameters that one token passes through. [parameters]"""
+    return model_active_parameters + (head_parameters - model_head_parameters)
+
+
+def outside_parameters(model_outside_parameters, head_parameters, model_head_parameters):
+    """Parameters outside the blocks. [parameters]"""
+    return model_outside_parameters + (head_parameters - model_head_parameters)
+
+
+def adapter_bytes_each(implementation_adapter_bytes_each, asked_adapter_bytes_each):
+    """Width of an adapter's parameter: the software's own, else as asked. [B]"""
+    return np.where(implementation_adapter_bytes_each > 0, implementation_adapter_bytes_each, asked_adapter_bytes_each)
+
+
+def gradient_override_bytes_each(asked_gradient_bytes_each, implementation_gradient_bytes_each):
+    """Width of kept gradients where it is not that of the weights: asked for, or the software's; 0 where neither. [B]"""
+    return np.maximum(asked_gradient_bytes_each, implementation_gradient_bytes_each)
+
+
+def offloads_optimizer(leaves_optimizer, trains):
+    """1 where optimizer state lives in CPU memory."""
+    return leaves_optimizer * trains
+
+
+def offloads_activations(leaves_activations, trains):
+    """1 where saved activations live in CPU memory."""
+    return leaves_activations * trains
+
+
+def offloads_weights(leaves_weights, trains):
+    """1 where weights live in CPU memory."""
+    return leaves_weights * trains
+
+
+SETTLED = (
+    sequence_tokens, decoder_tokens, prompt_tokens, tied, head_parameters, parameters, active_parameters, outside_parameters,
+    adapter_bytes_each, gradient_override_bytes_each, offloads_optimizer, offloads_activations, offloads_weights,
+)

@@ -1,0 +1,81 @@
+"""What the card, its links and the software reach, and how often each thing is done: ratios, FLOP/s, bytes per second."""
+
+import numpy as np
+
+BACKWARD_PASSES = 2  # gradients of inputs and of weights, each as large as the forward pass
+FLASH_BACKWARD_PASSES = 2.5  # a flash kernel also computes the scores again (Dao 2023, arXiv 2307.08691, section 4)
+PCIE_3_BYTES_PER_SECOND = 16e9  # one direction of 16 lanes of generation 3; each later generation doubles it
+
+
+def weight_gradient_ratio(trained_parameters, parameters):
+    """Share of the weights whose gradients are computed: 1 in full training, the adapters' in LoRA."""
+    return np.minimum(trained_parameters / parameters, 1)
+
+
+def passes_ratio(trains, extra_forward_ratio):
+    """Forward passes' worth of communication in a micro-batch: forward, backward, and what is computed again."""
+    return 1 + trains * (1 + extra_forward_ratio)
+
+
+def wide_flops_per_second(
+    compute_bytes_each, computes_bf16, gpu_supports_bf16, gpu_fp32_flops_per_second, gpu_bf16_flops_per_second
+):
+    """The card's dense rate for head and attention: in 16 bits, in 32 where all is or bf16 is emulated. [FLOP/s]"""
+    emulated = (computes_bf16 > 0) & (gpu_supports_bf16 < 1)
+    return np.where(emulated | (compute_bytes_each > 2), gpu_fp32_flops_per_second, gpu_bf16_flops_per_second)
+
+
+def peak_flops_per_second(
+    compute_bytes_each, wide_flops_per_second, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second
+):
+    """The card's dense rate in the width of the blocks' products; one that it lacks runs in the next wider. [FLOP/s]"""
+    eight = np.where(np.isnan(gpu_fp8_flops_per_second), wide_flops_per_second, gpu_fp8_flops_per_second)
+    four = np.where(np.isnan(gpu_fp4_flops_per_second), eight, gpu_fp4_flops_per_second)
+    narrow = np.where(compute_bytes_each < 1, four, eight)
+    return np.where(compute_bytes_each < 2, narrow, wide_flops_per_second)
+
+
+def matmul_reach_ratio(compute_bytes_each, card_matmul_ratio, card_narrow_matmul_ratio, engine_matmul_ratio):
+    """Share of the dense rate that the blocks' matrix products reach."""
+    return engine_matmul_ratio * np.where(compute_bytes_each < 2, card_narrow_matmul_ratio, card_matmul_ratio)
+
+
+def element_passes(adapts, compiles, engine_element_passes, engine_adapter_element_passes, compile_element_ratio):
+    """How often each output of a forward pass moves through memory: adapters add theirs, compiling saves some."""
+    eager = np.where(adapts > 0, engine_adapter_element_passes, engine_element_passes)
+    return eager * np.where(compiles > 0, compile_element_ratio, 1)
+
+
+def attention_passes(keeps_input, drops_attention):
+    """Forward passes' worth of attention in a micro-batch of training, what is computed again included."""
+    return 1 + FLASH_BACKWARD_PASSES + np.maximum(keeps_input, drops_attention)
+
+
+def pcie_bytes_per_second(gpu_pcie_generation, pcie_reach_ratio):
+    """One direction between a GPU and its CPU, or another GPU through it. [B/s]"""
+    generation = np.where(np.isnan(gpu_pcie_generation), 3, gpu_pcie_generation)
+    return PCIE_3_BYTES_PER_SECOND * 2.0 ** (generation - 3) * pcie_reach_ratio
+
+
+def host_seconds(
+    trains,
+    adapts,
+    stack_layers,
+    stack_experts,
+    extra_forward_ratio,
+    engine_host_seconds_per_block,
+    engine_host_seconds_per_expert,
+    kernel_host_ratio,
+    pipeline_parallel,
+):
+    """Time in which the CPU launches one micro-batch's kernels on one stage; adapters add about half. [s]"""
+    passes = 1 + trains * (BACKWARD_PASSES + extra_forward_ratio)
+    block = engine_host_seconds_per_block * kernel_host_ratio * (1 + 0.5 * adapts)
+    launched = np.sum(stack_layers * (block + stack_experts * engine_host_seconds_per_expert), axis=0)
+    return launched * passes / pipeline_parallel
+
+
+RATES = (
+    weight_gradient_ratio, passes_ratio, wide_flops_per_second, peak_flops_per_second, matmul_reach_ratio, element_passes,
+    attention_passes, pcie_bytes_per_second, host_seconds,
+)

@@ -1,0 +1,209 @@
+"""The one pipeline: every formula of the estimate in named stages, in order, and how a table walks through them."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from calc.coded import distinct, gathered, take
+from calc.columns import COMPONENTS
+from calc.cost import placement, prices, spot
+from calc.evaluate import Table, evaluate_all, parameters_of
+from calc.layout import HELD, LAYOUT, stack_adapter_parameters, trained_parameters
+from calc.memory import (
+    adapters,
+    block_backward,
+    kv_cache,
+    logits,
+    outside_blocks,
+    overhead,
+    phases,
+    saved_activations,
+    serving_engine,
+    sharding_buffers,
+    states,
+    weights,
+)
+from calc.memory.peak import add_moments
+from calc.scenarios.layout_rules import COUNTED
+from calc.scenarios.settled import SETTLED
+from calc.speed import collectives, flops, ranges, rates, serving, training
+
+TRAINING, SERVING = "training", "inference"
+
+
+class Stage(NamedTuple):
+    """Formulas that run together. A stage for one kind of work leaves its columns empty (NaN) in the other.
+
+    `keys`: columns that decide its results; in a table where few combinations differ, each is worked out once.
+    `each_end`: memory that differs between the first and the last stage of a pipeline.
+    """
+
+    name: str
+    formulas: tuple[Callable, ...]
+    work: str = ""
+    keys: tuple[str, ...] = ()
+    each_end: bool = False
+
+
+# What a block's bytes per token depend on.
+BLOCK_KEYS = (
+    "model_row", "activation_format", "computes_all_scores", "sequence_tokens", "decoder_tokens", "tensor_parallel", "recompute",
+    "implementation", "compiles", "adapts", "lora_rank", "lora_targets", "adapter_bytes_each", "precision", "batch",
+)
+PARTS = (  # the components in their rooms, each at the moment of the peak
+    states.gradients_bytes, states.optimizer_bytes, saved_activations.activations_bytes, logits.logits_bytes,
+    kv_cache.kv_cache_bytes, phases.working_bytes,
+)
+STAGES = (
+    Stage("settled", SETTLED),
+    Stage("counts", (*COUNTED, stack_adapter_parameters, trained_parameters, serving_engine.is_engine, serving_engine.on_large_card)),
+    Stage("layout", (*LAYOUT, *weights.SHARDS, *states.SHARDS)),
+    Stage("blocks", (*adapters.ADAPTERS, *saved_activations.BLOCKS), keys=BLOCK_KEYS),
+    Stage("outside the blocks", outside_blocks.OUTSIDE, TRAINING),
+    Stage("held", HELD, each_end=True),
+    Stage("weights and states", (*weights.WEIGHTS, *states.STATES), each_end=True),
+    Stage(
+        "a training step",
+        (*saved_activations.SAVED, *logits.TRAINING, *sharding_buffers.BUFFERS, *block_backward.BLOCK_BACKWARD, *phases.TRAINING),
+        TRAINING,
+        each_end=True,
+    ),
+    Stage(
+        "a request",
+        (*kv_cache.CACHE, *serving_engine.ENGINE, *logits.SERVING, *saved_activations.SERVED, *phases.SERVING),
+        SERVING,
+        each_end=True,
+    ),
+    Stage("peak", (*phases.PEAK, *PARTS, states.offloaded_bytes), each_end=True),
+    Stage("overhead", overhead.OVERHEAD, each_end=True),
+    Stage("verdict", overhead.VERDICT),
+    Stage("rates", (*flops.FLOPS, *rates.RATES, *collectives.LINKS)),
+    Stage("time of a step", training.TRAINING, TRAINING),
+    Stage("time of a request", serving.SERVING, SERVING),
+    Stage("ranges", ranges.RANGES),
+    Stage("price", (*prices.PER_HOUR, *prices.PER_RUN)),
+    Stage("spot", spot.SPOT),
+    Stage("placement", placement.PLACEMENT),
+)
+NAMES = tuple(stage.name for stage in STAGES)
+MEMORY = STAGES[NAMES.index("layout") : NAMES.index("verdict")]
+ENDS = tuple(stage for stage in MEMORY if stage.each_end)
+AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
+FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
+EMPTY = np.full(1, np.nan)  # of a stage for the other kind of work
+
+
+def reads(stages: tuple[Stage, ...]) -> frozenset[str]:
+    """The columns that stages read and do not make."""
+    made = {formula.__name__ for stage in stages for formula in stage.formulas}
+    read = {name for stage in stages for formula in stage.formulas for name in parameters_of(formula)}
+    keys = {name for stage in stages for name in stage.keys}
+    return frozenset((read | keys) - made)
+
+
+def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:
+    """The columns that stages make, in order."""
+    return tuple(formula.__name__ for stage in stages for formula in stage.formulas)
+
+
+MEMORY_READS = reads(MEMORY)
+# What memory leaves for later stages and for the results.
+MEMORY_RESULTS = tuple(
+    name
+    for name in makes(MEMORY)
+    if name in {*reads(AFTER_MEMORY), *COMPONENTS, "saved_activations_bytes", "memory_low_bytes", "peak_moment"}
+)
+# What decides memory, among the columns that stand before its stages.
+MEMORY_KEYS = (
+    "model_row", "tied", "trains", "precision", "tuning", "lora_rank", "lora_targets", "adapter_bytes_each", "optimizer",
+    "optimizer_kernel", "gradient_override_bytes_each", "recompute", "computes_all_scores", "loss", "implementation", "compiles",
+    "reduce_bytes_each", "batch", "sequence_tokens", "decoder_tokens", "prompt_tokens", "logits_of_all", "accumulation_steps",
+    "gpus", "sharding", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel", "offload",
+    "kv_bytes_each", "max_sequences", "max_batched_tokens", "on_large_card",
+)
+
+
+def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
+    """Add the columns of stages to a table whose rows do one kind of work; return it."""
+    work = TRAINING if table["trains"][0] > 0 else SERVING
+    for stage in stages:
+        if stage.work not in ("", work):
+            table |= dict.fromkeys((name for name in makes((stage,)) if name in OTHERS_READ[stage.name]), EMPTY)
+        elif not (stage.keys and _once_each(stage, table)):
+            if stage.name == "peak":
+                add_moments(table, phases.MOMENTS[work], COMPONENTS[:-1])
+            evaluate_all(stage.formulas, table)
+    return table
+
+
+def _others_read(stage: Stage) -> frozenset[str]:
+    """Of what a stage makes, what stages for other work read, or the results hold."""
+    others = tuple(other for other in STAGES if other is not stage and other.work != stage.work)
+    return frozenset(set(makes((stage,))) & (reads(others) | {"saved_activations_bytes"}))
+
+
+OTHERS_READ = {stage.name: _others_read(stage) for stage in STAGES if stage.work}
+LATER_READ = {
+    stage.name: tuple(name for name in makes((stage,)) if name in reads(tuple(other for other in STAGES if other is not stage)))
+    for stage in STAGES
+    if stage.keys
+}
+
+
+def _once_each(stage: Stage, table: Table) -> bool:
+    """Run a stage once for each combination of its keys, where that saves half of the rows or more."""
+    rows = table["rows"]
+    if rows < 8:
+        return False
+    first, copies = distinct((table[name] for name in stage.keys), rows)
+    if len(first) > rows / 2:
+        return False
+    once = evaluate_all(stage.formulas, take(table, first, reads((stage,))))
+    table |= {name: gathered(once[name], len(first), copies) for name in LATER_READ[stage.name]}
+    return True
+
+
+def memory(table: Table) -> Table:
+    """Add the memory of every row to a settled table whose rows do one kind of work, distinct ones once; return it."""
+    rows = table["rows"]
+    if rows >= 8:
+        first, copies = distinct((table[name] for name in MEMORY_KEYS), rows)
+        if len(first) <= rows / 2:
+            once = fuller_end(take(table, first, MEMORY_READS))
+            return table | {name: gathered(once[name], len(first), copies) for name in MEMORY_RESULTS}
+    found = fuller_end({name: table[name] for name in (*MEMORY_READS, "rows") if name in table})
+    return table | {name: found[name] for name in MEMORY_RESULTS}
+
+
+def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
+    """A settled table with its memory at the first end of the pipeline, that of staged rows at the last, and which these are."""
+    table = walk(table, MEMORY[: len(MEMORY) - len(ENDS)])
+    staged = np.flatnonzero(np.broadcast_to(table["pipeline_parallel"] > 1, table["rows"]))
+    first = walk(table | {"at_last_stage": np.zeros(1)}, ENDS)
+    last = walk(take(table, staged) | {"at_last_stage": np.ones(1)}, ENDS) if len(staged) else None
+    return first, last, staged
+
+
+def fuller_end(table: Table) -> Table:
+    """A settled table with its memory at the end of the pipeline that holds more, and every moment at its larger end."""
+    first, last, staged = both_ends(table)
+    return first if last is None else _merged(first, last, staged)
+
+
+def _merged(first: Table, last: Table, staged: np.ndarray) -> Table:
+    """The first end's results with the last end's in those rows where it holds more."""
+    rows = first["rows"]
+    before = np.broadcast_to(first["allocated_peak_bytes"], rows)[staged]
+    fuller = np.broadcast_to(last["allocated_peak_bytes"], len(staged)) > before
+    here, there = staged[fuller], np.flatnonzero(fuller)
+    merged = dict(first)
+    for name in (name for name in MEMORY_RESULTS if name in makes(ENDS)):
+        values = np.broadcast_to(first[name], rows).copy()
+        values[here] = np.broadcast_to(last[name], len(staged))[there]
+        merged[name] = values
+    moments = [np.broadcast_to(total, rows).copy() for total in first["moment_bytes"]]
+    for total, other in zip(moments, last["moment_bytes"], strict=True):
+        total[staged] = np.maximum(total[staged], other)
+    merged["moment_bytes"] = tuple(moments)
+    return merged
