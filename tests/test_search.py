@@ -8,9 +8,9 @@ import pytest
 
 from calc import estimate, load_catalogs
 from calc.cost.job import billed_hours, job_of_rows
+from calc.cost.markets import MARKETS
 from calc.scenarios.read import DEFAULTS
 from calc.search.allowed import (
-    MARKETS,
     OPEN,
     Limits,
     Space,

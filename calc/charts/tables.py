@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from calc.columns import GIB
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 
 NAMED = (
     "model",
@@ -199,7 +200,7 @@ def two_markets(names, on_demand, spot):
         {
             "label": np.repeat(names, 2),
             "rank": np.repeat(np.arange(len(names)), 2),
-            "market": ["on demand", "spot"] * len(names),
+            "market": [MARKETS[market].label for market in PLAN_MARKETS] * len(names),
             "usd": np.column_stack([np.asarray(on_demand, float), np.asarray(spot, float)]).ravel(),
         }
     )

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from calc.columns import COMPONENTS, GIB
+from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
 from calc.scenarios.read import DEFAULTS, cross
 
 HOURS = {"hour": 1.0, "day": 24.0}
-MARKETS = {"on-demand": "on_demand", "spot": "spot"}
 SPREADS = ("gpus", "sharding", "tensor_parallel", "pipeline_parallel", "context_parallel")
 HOLDS = ("yes", "tight")
 ORDER = {"yes": 0, "tight": 1, "no": 2, "": 3}
@@ -38,8 +38,8 @@ def scenarios(choices, catalogs, layout="given", solve=True):
 def in_period(frame, market, period):
     """USD of each row in a period (hour, day, month) on a market; NaN where there is no price."""
     if period == "month":
-        return frame[f"usd_per_month_{MARKETS[market]}"]
-    return frame[f"usd_per_hour_{MARKETS[market]}"] * HOURS[period]
+        return frame[f"usd_per_month_{MARKETS[market].key}"]
+    return frame[f"usd_per_hour_{MARKETS[market].key}"] * HOURS[period]
 
 
 def rank(frame, market="on-demand", period="hour"):

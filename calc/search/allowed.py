@@ -6,6 +6,8 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
+from calc.cost.markets import MARKETS, PLAN_MARKETS
+
 BOTH = ("precision", "gpus", "tensor_parallel", "pipeline_parallel", "batch")
 TRAINING = ("tuning", "optimizer", "recompute", "loss", "sharding", "context_parallel", "accumulation_steps", "offload")
 SERVING = ("kv_precision", "implementation")
@@ -17,28 +19,6 @@ WEEK_HOURS = 168
 LORA_FORMATS = ("bf16", "int8", "nf4-dq")
 SERVED_FORMATS = ("bf16", "fp8", "int8", "awq-4bit")
 SEQUENCES = (1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256)
-
-
-@dataclass(frozen=True)
-class Market:
-    """A way to pay: its price column, whether AWS may take the instances back, and the least that is billed."""
-
-    label: str
-    price: str
-    interrupted: float = 0
-    block_hours: float = 0
-    least_run_hours: float = 0
-    least_month_hours: float = 0
-
-
-MARKETS = {
-    "on-demand": Market("on demand", "on_demand_usd_per_hour"),
-    "spot": Market("spot", "spot_usd_per_hour", interrupted=1),
-    # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
-    "capacity-block": Market("capacity block", "capacity_block_usd_per_hour", block_hours=24),
-    "commit-1y": Market("1-year commitment", "commit_1y_usd_per_hour", least_run_hours=8760, least_month_hours=730),
-    "commit-3y": Market("3-year commitment", "commit_3y_usd_per_hour", least_run_hours=26280, least_month_hours=730),
-}
 
 
 @dataclass(frozen=True)
@@ -91,7 +71,7 @@ def usual(scenario, catalogs):
         several |= {"kv_precision": ["", "fp8"], "implementation": ["vllm"], "batch": list(SEQUENCES)}
         several |= {"precision": list(SERVED_FORMATS), "gpus": [1, 2, 4, 8, 16], "pipeline_parallel": [1, 2, 4]}
     chosen = {name: _with_own(values, scenario[name]) for name, values in several.items()}
-    return chosen | {"family": [], "region": [scenario["region"]], "market": ["on-demand", "spot"]}
+    return chosen | {"family": [], "region": [scenario["region"]], "market": list(PLAN_MARKETS)}
 
 
 def usual_limits(work):
@@ -157,7 +137,7 @@ def regions_of(allowed, catalogs):
 
 def markets_of(allowed, catalogs):
     """The markets allowed that the catalog has any price for."""
-    named = allowed.get("market") or list(MARKETS)[:2]
+    named = allowed.get("market") or PLAN_MARKETS
     return [name for name in named if catalogs.prices[MARKETS[name].price].notna().any()]
 
 

@@ -2,6 +2,7 @@
 
 import altair as alt
 
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 from views.charts.memory import DOLLARS, POINT, ROWS, bar_rows, finished, once, quantity_axis, tips
 
 
@@ -9,7 +10,7 @@ from views.charts.memory import DOLLARS, POINT, ROWS, bar_rows, finished, once, 
 def prices(ink, usd_title, title):
     """Reads label, rank, market, usd. On demand and spot joined by a rule, one row per instance or region."""
     x = alt.X("usd:Q").scale(zero=True).axis(quantity_axis(ink, usd_title, DOLLARS))
-    markets = {"domain": ["on demand", "spot"]}
+    markets = {"domain": [MARKETS[market].label for market in PLAN_MARKETS]}
     spans = ROWS.mark_line(color=ink.line, strokeWidth=2).encode(x=x, y=bar_rows(), detail="label:N")
     points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
         x=x,

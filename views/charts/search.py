@@ -2,6 +2,8 @@
 
 import altair as alt
 
+from calc.cost.markets import PLAN_MARKETS
+from calc.plan.run_length import run_columns
 from views.charts.memory import DOLLARS, POINT, ROWS, THREE, finished, once, quantity_axis
 from views.theme import COMPONENT_COLOURS
 
@@ -52,7 +54,7 @@ def cost_over_tokens(ink):
     y = _log(alt.Y("usd:Q"), ink, "USD for the run, log scale", DOLLARS)
     colour = (
         alt.Color("market:N", title=None)
-        .scale(domain=["on demand", "spot, interruptions counted"], range=[BLUE, ORANGE])
+        .scale(domain=[run_columns(market)[0] for market in PLAN_MARKETS], range=[BLUE, ORANGE])
         .legend(orient="bottom")
     )
     tooltip = [

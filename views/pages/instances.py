@@ -44,7 +44,7 @@ table = offers.offers(catalogs, [state["region"]])
 wanted = table["gpu_gib"] >= smallest
 table = table[wanted & table["family"].isin(families)] if families else table[wanted]
 prices = offers.per(table, measure)
-table = table.assign(per_on_demand=prices["on_demand"], per_spot=prices["spot"]).sort_values(
+table = table.assign(per_on_demand=prices["on-demand"], per_spot=prices["spot"]).sort_values(
     ["per_on_demand", "per_spot"], na_position="last"
 )
 
@@ -86,7 +86,7 @@ with right:
     everywhere = offers.offers(catalogs, catalogs.regions.index)
     everywhere = everywhere[everywhere["instance"] == chosen]
     regional = offers.per(everywhere, measure)
-    everywhere = everywhere.assign(per_on_demand=regional["on_demand"], per_spot=regional["spot"]).sort_values(
+    everywhere = everywhere.assign(per_on_demand=regional["on-demand"], per_spot=regional["spot"]).sort_values(
         ["per_on_demand", "per_spot"], na_position="last"
     )
     sold = everywhere[everywhere["per_on_demand"].notna() | everywhere["per_spot"].notna()]

@@ -4,8 +4,9 @@ import streamlit as st
 
 from calc.charts.tables import name_of
 from calc.columns import GLOSSARY
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.search import allowed
-from calc.search.allowed import LIMIT_NAMES, MARKETS, NAMES
+from calc.search.allowed import LIMIT_NAMES, NAMES
 from calc.words import said
 from views.wording import search as search_words
 
@@ -184,7 +185,7 @@ def _submitted(work, scenario):
 
 def _own(name, scenario):
     if name == "market":
-        return ["on-demand", "spot"]
+        return list(PLAN_MARKETS)
     value = scenario[name]
     return [int(value) if isinstance(value, float) else value]
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from calc.charts.tables import card_name
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 from views.session import plan_state
 from views.sidebar import fields, model_form
 from views.theme import plain
@@ -11,7 +12,6 @@ SESSION = {"persist_state": "session"}
 GPU_COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 PRECISION_ORDER = ("bf16-mixed", "bf16-master", "bf16", "fp8-mixed", "fp8", "int8", "nf4", "awq-4bit", "fp32")
 WORK = {"training": "Training", "inference": "Inference"}
-MARKETS = {"on-demand": "On demand", "spot": "Spot"}
 
 
 def sidebar(catalogs):
@@ -125,7 +125,15 @@ def _place(catalogs):
             **SESSION,
         )
     region(catalogs)
-    st.segmented_control("Price", list(MARKETS), format_func=MARKETS.get, key="market", required=True, width="stretch", **SESSION)
+    st.segmented_control(
+        "Price",
+        PLAN_MARKETS,
+        format_func=lambda market: MARKETS[market].label.capitalize(),
+        key="market",
+        required=True,
+        width="stretch",
+        **SESSION,
+    )
     st.segmented_control("Per", ["hour", "day", "month"], key="period", required=True, width="stretch", **SESSION)
 
 

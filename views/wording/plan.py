@@ -4,9 +4,9 @@ from urllib.parse import urlencode, urlsplit
 
 from calc.charts.tables import card_name, name_of
 from calc.cost import offers
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 from views.theme import COMPONENT_LABELS, FITS, gib, is_missing, percent, three, usd, word
 
-MARKETS = {"on-demand": "on demand", "spot": "on spot"}
 VERBS = {"training": "trains", "inference": "runs"}
 SETTINGS = {
     "recompute": "recompute",
@@ -40,9 +40,9 @@ def heading(answer, catalogs, market, period):
     verb = "fine-tunes with LoRA" if row["tuning"] == "lora" and row["work"] == "training" else VERBS[row["work"]]
     if answer["state"] == "cheapest":
         tight = ", tightly," if row["fits"] == "tight" else ""
-        return f"{model} {verb}{tight} on {where(row, catalogs)} for {usd(row['usd'])} per {period} {MARKETS[market]}"
+        return f"{model} {verb}{tight} on {where(row, catalogs)} for {usd(row['usd'])} per {period} {MARKETS[market].phrase}"
     if answer["state"] == "unpriced":
-        return f"{model} {verb} on {where(row, catalogs)}; no price {MARKETS[market]} in {row['region']} is known"
+        return f"{model} {verb} on {where(row, catalogs)}; no price {MARKETS[market].phrase} in {row['region']} is known"
     if answer["state"] == "over":
         gap = (
             f"is {gib(answer['over_gib'])} over per GPU"
@@ -98,7 +98,7 @@ def change(row, catalogs, market, period):
             words.append(
                 f"{SETTINGS.get(name, name)} {name_of(name, value, catalogs) if name != 'kv_precision' else value}"
             )
-    price = "" if is_missing(row["usd"]) else f" ({usd(row['usd'])} per {period} {MARKETS[market]})"
+    price = "" if is_missing(row["usd"]) else f" ({usd(row['usd'])} per {period} {MARKETS[market].phrase})"
     return " with ".join(words) + price
 
 
@@ -117,7 +117,7 @@ def metrics(answer, catalogs, market, period):
     row, state = answer["row"], answer["state"]
     cost = {
         "cheapest": (usd(row["usd"]), where(row, catalogs)),
-        "unpriced": ("no price", f"{MARKETS[market]} in {row['region']}"),
+        "unpriced": ("no price", f"{MARKETS[market].phrase} in {row['region']}"),
         "over": ("none", "nothing chosen fits"),
         "no card": ("open", "choose an instance or a card"),
     }[state]
@@ -166,7 +166,7 @@ def price_caption(row, catalogs, market, today):
     as_of = row["prices_as_of"] or catalogs.prices_as_of
     days = offers.days_since(as_of, today)
     age = f" :material/warning: {days} days old: check them before renting." if days > offers.OLD_DAYS else ""
-    said = f"Prices: {row['region']}, {MARKETS[market]}, the oldest used of {as_of}.{age}"
+    said = f"Prices: {row['region']}, {MARKETS[market].phrase}, the oldest used of {as_of}.{age}"
     return f"{said} Catalog {catalogs.version}. Memory is an estimate with its range; see Accuracy."
 
 
@@ -208,7 +208,7 @@ def ways_out(changes, catalogs, market, period):
 
 def usd_title(market, period):
     """The axis of money."""
-    return f"USD per {period}, {MARKETS[market]}"
+    return f"USD per {period}, {MARKETS[market].phrase}"
 
 
 def file_name(row):
@@ -227,11 +227,12 @@ def instances(holding, rows, scenario, catalogs):
     if not len(holding):
         return f"None of {len(rows)} instance types holds it, even with many of them."
     said = [f"{len(holding)} of {len(rows)} instance types hold it in {scenario['region']}"]
-    for column, market in (("usd_per_hour_on_demand", "on demand"), ("usd_per_hour_spot", "on spot")):
+    for market in (MARKETS[name] for name in PLAN_MARKETS):
+        column = f"usd_per_hour_{market.key}"
         if holding[column].notna().any():
             row = holding.loc[holding[column].idxmin(), ["instances_needed", "instance", column]]
             price = usd(row[column])
-            said.append(f"cheapest {market}: {row['instances_needed']:.0f} × {row['instance']} for {price} per hour")
+            said.append(f"cheapest {market.phrase}: {row['instances_needed']:.0f} × {row['instance']} for {price} per hour")
     return "; ".join(said) + f". {spread(scenario)}"
 
 

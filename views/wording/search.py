@@ -3,7 +3,7 @@
 from calc.charts.tables import card_name, name_of
 from calc.columns import GIB
 from calc.cost.job import within as within_limits
-from calc.search.allowed import MARKETS
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.search.frontier import place
 from calc.words import said
 from views.theme import count, gib, is_missing, percent, three, usd
@@ -54,10 +54,10 @@ def price(row):
 
 def basis(row):
     """Published, derived or assumed; spot observed or estimated; and the date of the price."""
-    market = "spot" if row["found_market"] == "spot" else "on_demand"
-    if row["found_market"] not in ("spot", "on-demand"):
+    if row["found_market"] not in PLAN_MARKETS:
         return "as the catalog has it"
-    return f"{row[f'{market}_basis']}, {row[f'{market}_as_of']}"
+    key = MARKETS[row["found_market"]].key
+    return f"{row[f'{key}_basis']}, {row[f'{key}_as_of']}"
 
 
 def hours(value):
