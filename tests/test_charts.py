@@ -7,7 +7,7 @@ import pytest
 
 from calc import load_catalogs, phases_table
 from calc.charts import tables as chart_tables
-from calc.plan import plan
+from calc.plan import ranking, scaling
 from views import theme
 from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
@@ -33,7 +33,7 @@ def catalogs():
 
 @pytest.fixture(scope="module")
 def ranked(catalogs):
-    return plan.rank(plan.scenarios(FIRST_VISIT, catalogs))
+    return ranking.rank(scaling.scenarios(FIRST_VISIT, catalogs))
 
 
 def encodings(spec):
@@ -113,7 +113,7 @@ def test_points_read_what_the_table_has_and_only_priced_rows_are_drawn(ranked, c
 
 
 def test_the_frontier_is_what_nothing_beats(ranked):
-    held = ranked[ranked["fits"].isin(plan.HOLDS)]
+    held = ranked[ranked["fits"].isin(ranking.HOLDS)]
     for _, row in held.iterrows():
         beaten = ((held["usd"] <= row["usd"]) & (held["memory_bytes"] < row["memory_bytes"])).any()
         beaten |= ((held["usd"] < row["usd"]) & (held["memory_bytes"] <= row["memory_bytes"])).any()
@@ -122,7 +122,7 @@ def test_the_frontier_is_what_nothing_beats(ranked):
 
 
 def test_phases_read_what_the_table_has(ranked, catalogs):
-    scenario = plan.scenario_of(ranked.iloc[0])
+    scenario = ranking.scenario_of(ranked.iloc[0])
     labels = {name: theme.COMPONENT_LABELS[name] for name in TRAINING if name != "overhead_bytes"}
     table = chart_tables.by_phase(phases_table(scenario, catalogs), labels)
     assert fields(BAR_SPECS["phases"]) <= {*table.columns, "phase_text"}
@@ -132,10 +132,10 @@ def test_phases_read_what_the_table_has(ranked, catalogs):
 
 def test_gpu_counts_read_what_the_table_has(ranked, catalogs):
     chosen = ranked.head(2)
-    rows = plan.over_gpus(chosen, catalogs)
+    rows = scaling.over_gpus(chosen, catalogs)
     names = chart_tables.plan_names(chosen, catalogs)
     table = chart_tables.against_gpus(
-        rows, [names[number] for number in rows["plan"]], plan.in_period(rows, "spot", "day")
+        rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, "spot", "day")
     )
     for name in ("memory_over_gpus", "cost_over_gpus"):
         assert fields(BAR_SPECS[name]) <= {*table.columns, "verdict"}

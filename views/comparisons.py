@@ -4,7 +4,7 @@ import streamlit as st
 
 from calc import phases_table
 from calc.charts import tables as chart_tables
-from calc.plan import plan
+from calc.plan import ranking, scaling
 from views import tables
 from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
@@ -52,12 +52,12 @@ def cost_points(rows, names, ink, usd_title, alt):
 
 def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
     """What holds the named scenario and how it compares; every tab starts from that scenario."""
-    scenario = plan.scenario_of(best)
+    scenario = ranking.scenario_of(best)
     trains = scenario["work"] == "training"
     titles = [title for title in TABS if trains or title != "Optimizers"]
     panes = dict(zip(titles, st.tabs(titles, on_change="rerun", key="tab"), strict=True))
     bodies = {
-        "Instances": lambda: _instances(scenario, catalogs, ink, market, period),
+        "Instances": lambda: _instances(scenario, catalogs, ink),
         "Scenarios": lambda: _scenarios(evaluate, catalogs, market, period),
         "Fits on": lambda: _fits_on(scenario, catalogs, ink),
         "Precisions": lambda: _varied(
@@ -80,9 +80,9 @@ def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
                 bodies[title]()
 
 
-def _instances(scenario, catalogs, ink, market, period):
-    rows = plan.instance_table(scenario, catalogs)
-    holding = rows[rows["fits"].isin(plan.HOLDS)]
+def _instances(scenario, catalogs, ink):
+    rows = scaling.instance_table(scenario, catalogs)
+    holding = rows[rows["fits"].isin(ranking.HOLDS)]
     st.markdown(plain(plan_words.instances(holding, rows, scenario, catalogs)))
     left, right = st.columns([3, 2])
     with left:
@@ -104,7 +104,7 @@ def _instances(scenario, catalogs, ink, market, period):
 
 def _scenarios(evaluate, catalogs, market, period):
     """Every scenario, and why where one cannot be estimated; only here are the largest batch and sequence solved."""
-    ranked = plan.rank(evaluate(), market, period)
+    ranked = ranking.rank(evaluate(), market, period)
     rows = ranked.head(ROWS)
     tables.scenarios(rows, chart_tables.labels(rows, catalogs), period)
     if len(ranked) > ROWS:
@@ -112,7 +112,7 @@ def _scenarios(evaluate, catalogs, market, period):
 
 
 def _fits_on(scenario, catalogs, ink):
-    rows = plan.fits_on(scenario, catalogs)
+    rows = scaling.fits_on(scenario, catalogs)
     held = rows[rows["gpus_needed"].notna()]
     st.markdown(plan_words.fits_on(held, rows, scenario))
     left, right = st.columns(2)
@@ -136,7 +136,7 @@ def _fits_on(scenario, catalogs, ink):
 
 
 def _varied(name, values, scenario, catalogs, ink, components):
-    rows = plan.over(scenario, catalogs, name, values)
+    rows = scaling.over(scenario, catalogs, name, values)
     rows = rows[rows["problem"] == ""].sort_values("memory_bytes", kind="stable")
     names = chart_tables.labels(rows, catalogs, always=(name,))
     title = f"Memory per GPU by component, each {name}"
@@ -173,15 +173,15 @@ def _gpu_counts(ranked, best, catalogs, ink, market, period):
             )
         else:
             st.info("Cost needs an instance with a price: choose one in the sidebar.")
-    st.caption(f"Circle: fits. Diamond: tight. Cross: does not fit. {plan_words.spread(plan.scenario_of(best))}")
+    st.caption(f"Circle: fits. Diamond: tight. Cross: does not fit. {plan_words.spread(ranking.scenario_of(best))}")
 
 
 def _over_gpus(chosen, catalogs, market, period):
-    rows = plan.over_gpus(chosen, catalogs)
+    rows = scaling.over_gpus(chosen, catalogs)
     rows = rows[rows["problem"] == ""]
     names = chart_tables.plan_names(chosen, catalogs)
     table = chart_tables.against_gpus(
-        rows, [names[number] for number in rows["plan"]], plan.in_period(rows, market, period)
+        rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, market, period)
     )
     return table.assign(verdict=table["fits"].map(word)), rows
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from calc.columns import GIB
 from calc.pipeline import estimate
-from calc.plan.plan import HOLDS
+from calc.plan.ranking import HOLDS
 from calc.scenarios.join import price_keys
 from calc.scenarios.read import inputs_by_name
 from calc.words import in_words, quality

@@ -8,34 +8,35 @@ from calc.columns import COMPONENTS, GIB
 from calc.explain import calculators
 from calc.explain.derivation import explain
 from calc.memory import overhead
-from calc.plan import plan
+from calc.plan.ranking import scenario_of
 from views import comparisons
 from views.charts import memory as memory_charts
 from views.session import catalogs as session_catalogs
-from views.session import plan_state
+from views.session.present_plan import present
 from views.sidebar import sidebar
 from views.theme import COMPONENT_LABELS, FITS, FITS_MEANING, INKS, components_of, gib, percent, plain
 from views.wording import method as method_words
 from views.wording import plan as plan_words
 
+MOST = 100
+
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
-state = st.session_state
 
-frame = plan.scenarios(plan_state.scenario_choices(catalogs), catalogs, state["layout"])
-ranked = plan.rank(frame, state["market"], state["period"]).head(100).reset_index(drop=True)
+now = present(catalogs)
+ranked = now.ranked.head(MOST)
 names = chart_tables.labels(ranked, catalogs)
 chosen = 0
 if len(ranked) > 1:
     chosen = st.selectbox(
-        f"Scenario, of the {len(frame):,} of the plan",
+        f"Scenario, of the {len(now.ranked):,} of the plan",
         range(len(ranked)),
         format_func=lambda place: names[min(place, len(names) - 1)],
         key="method_scenario",
     )
 row = ranked.iloc[min(chosen, len(ranked) - 1)]
-scenario = plan.scenario_of(row)
+scenario = scenario_of(row)
 model = chart_tables.name_of("model", row["model"], catalogs)
 
 if row["problem"]:

@@ -13,7 +13,7 @@ from calc.plan import run_length
 from views import comparisons, tables
 from views.charts import search as search_charts
 from views.session import catalogs as session_catalogs
-from views.session.present_plan import of_row, present
+from views.session.present_plan import at_row, present
 from views.sidebar import assumptions, sidebar
 from views.theme import INKS, count, plain, usd, word
 from views.wording import run as run_words
@@ -32,7 +32,7 @@ title = st.container()
 if len(sound) > 1:
     names = chart_tables.labels(sound, catalogs)
     at = st.selectbox("Scenario", range(len(sound)), format_func=names.__getitem__, key="billed", help="Best first.")
-    now = of_row(sound.iloc[at], now.state, now.market, now.assumes_tokens, now.ranked)
+    now = at_row(now, sound.iloc[at])
 row = now.row
 title.title(plain(run_words.heading(row, catalogs)), anchor=False)
 if row["problem"]:

@@ -5,20 +5,10 @@ from urllib.parse import urlencode, urlsplit
 from calc.charts.tables import card_name, name_of
 from calc.cost import offers
 from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.plan.ranking import HOLDS
 from views.theme import COMPONENT_LABELS, FITS, gib, is_missing, percent, three, usd, word
 
 VERBS = {"training": "trains", "inference": "runs"}
-SETTINGS = {
-    "recompute": "recompute",
-    "optimizer": "optimizer",
-    "loss": "loss",
-    "precision": "precision",
-    "tuning": "tuning",
-    "batch": "batch",
-    "sharding": "sharding",
-    "offload": "offload",
-    "kv_precision": "KV cache in",
-}
 
 
 def where(row, catalogs):
@@ -78,28 +68,6 @@ def setting(row, catalogs):
 def sentence(answer, catalogs):
     """The line under the heading: the setting and the range of the estimate."""
     return f"{setting(answer['row'], catalogs)} · expect {range_text(answer['low_gib'], answer['high_gib'])} per GPU"
-
-
-def change(row, catalogs, market, period):
-    """One change that makes it fit, with what it then costs: '8 × 2 GPUs', 'recompute full'."""
-    words = []
-    for name, value in row["change"].items():
-        if name in ("pipeline_parallel", "context_parallel", "gpu") or (
-            name == "tensor_parallel" and "gpus" in row["change"]
-        ):
-            continue
-        if name == "gpus":
-            words.append(f"{value:,.0f} GPUs")
-        elif name == "tensor_parallel":
-            words.append(f"tensor parallel {value:.0f}")
-        elif name == "instance":
-            words.append(str(value))
-        else:
-            words.append(
-                f"{SETTINGS.get(name, name)} {name_of(name, value, catalogs) if name != 'kv_precision' else value}"
-            )
-    price = "" if is_missing(row["usd"]) else f" ({usd(row['usd'])} per {period} {MARKETS[market].phrase})"
-    return " with ".join(words) + price
 
 
 def verdict_text(total_gib, fits):
@@ -198,12 +166,18 @@ def of_card(answer):
     )
 
 
-def ways_out(changes, catalogs, market, period):
-    """The two cheapest single changes that make it fit."""
+def ways_out(changes, market):
+    """The first two changes that make it fit, with what it then costs."""
     if not len(changes):
-        return "No single change of setting, GPU count or instance makes it fit; try two at once, or a smaller model."
-    cheapest = [change(row, catalogs, market, period) for _, row in changes.head(2).iterrows()]
-    return "It would fit with " + ", or with ".join(cheapest) + "."
+        return "No change or pair of changes that was tried makes it fit: take a smaller model or more GPUs."
+    first = changes.head(2).to_dict("records")
+    return "It would fit with " + ", or with ".join(_priced(change, market) for change in first) + "."
+
+
+def _priced(change, market):
+    """A change in words and what an hour then costs: recompute full ($12.40 per hour on spot)."""
+    hourly = change["usd_per_hour"]
+    return change["change"] + ("" if is_missing(hourly) else f" ({usd(hourly)} per hour {MARKETS[market].phrase})")
 
 
 def usd_title(market, period):
@@ -260,5 +234,5 @@ def needed(row):
 
 def first_fit(table):
     """From how many GPUs it holds."""
-    held = table[table["fits"].isin(("yes", "tight"))]
+    held = table[table["fits"].isin(HOLDS)]
     return f"Fits from {held['gpus'].min():.0f} GPUs" if len(held) else "Fits at no GPU count shown"
