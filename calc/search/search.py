@@ -21,7 +21,7 @@ from calc.memory import overhead
 from calc.memory.serving_engine import on_large_card
 from calc.pipeline import distinct, memory_columns, prepare, take
 from calc.scenarios.join import columns_of, price_keys, words_of
-from calc.search.allowed import Space, instances_of, markets_of, regions_of
+from calc.search.space import Space, instances_of, markets_of, regions_of
 from calc.speed.collectives import island_gpus
 from calc.speed.inputs import add_speed_inputs
 from calc.speed.ranges import SPEED

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.plan import ranking, scaling
-from calc.search.allowed import USUAL_TRAIN_TOKENS
+from calc.search.space import USUAL_TRAIN_TOKENS
 from views.session import plan_state
 
 

@@ -196,7 +196,7 @@ def link(url, query):
     return f"{parts.scheme}://{parts.netloc}{parts.path}?{urlencode(query, doseq=True)}"
 
 
-def instances(holding, rows, scenario, catalogs):
+def instances(holding, rows, scenario):
     """The cheapest instance on demand and on spot, in a sentence."""
     if not len(holding):
         return f"None of {len(rows)} instance types holds it, even with many of them."
