@@ -6,9 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from calc import estimate, load_catalogs
+from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS, GIB
 from calc.explain.calculators import ORIGINS
-from views.theme import COMPONENT_LABELS, gib
+from views.wording.numbers import gib
 
 PAGE = str(Path(__file__).resolve().parent.parent / "views" / "pages" / "method.py")
 CARD = {"gpus": "1", "instance": "", "gpu": "h100-80gb-sxm"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from calc.columns import GIB
+from calc.columns import COMPONENTS, GIB, GLOSSARY
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 
 NAMED = (
@@ -25,6 +25,14 @@ CATALOG_OF = {
     "sharding": "shardings",
     "model": "models",
 }
+# Components that cannot occur in a kind of work have no place in its legend.
+ABSENT = {"training": ("kv_cache_bytes",), "inference": ("gradients_bytes", "optimizer_bytes")}
+COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
+
+
+def components_of(work):
+    """The components that can occur in this kind of work, in their one order."""
+    return tuple(name for name in COMPONENTS if name not in ABSENT[work])
 
 
 def card_name(gpu, catalogs):
@@ -85,18 +93,18 @@ def _where(instance, gpu, gpus, gpus_paid, instances_needed, catalogs):
     return f"{instances_needed:.0f} × {instance}" + (f" ({count})" if gpus != gpus_paid else "")
 
 
-def by_component(rows, names, component_labels):
+def by_component(rows, names, components):
     """One row per scenario and component alive at its peak, for stacked bars; the last component is marked."""
     sound = (rows["problem"] == "").to_numpy()
     rows, names = rows[sound], [name for name, kept in zip(names, sound, strict=True) if kept]
-    parts = rows[list(component_labels)].to_numpy(dtype=float)
+    parts = rows[list(components)].to_numpy(dtype=float)
     total = rows["memory_bytes"].to_numpy(dtype=float)
     count, width = parts.shape
     return pd.DataFrame(
         {
             "label": np.repeat(names, width),
             "rank": np.repeat(np.arange(count), width),
-            "component": np.tile(list(component_labels.values()), count),
+            "component": np.tile([COMPONENT_LABELS[name] for name in components], count),
             "order": np.tile(np.arange(width), count),
             "gib": parts.ravel() / GIB,
             "share_ratio": (parts / total[:, None]).ravel(),
@@ -155,20 +163,20 @@ def against_gpus(rows, names, usd):
     return table[table["gib"].notna()]
 
 
-def by_phase(phases, component_labels):
+def by_phase(phases, components):
     """The phases of one scenario (phase, component, bytes) with their totals; the last component is marked."""
-    phases = phases[phases["component"].isin(list(component_labels))]
+    phases = phases[phases["component"].isin(list(components))]
     total = phases.groupby("phase")["bytes"].transform("sum")
-    order = phases["component"].map({name: place for place, name in enumerate(component_labels)})
+    order = phases["component"].map({name: place for place, name in enumerate(components)})
     return pd.DataFrame(
         {
             "phase": phases["phase"],
             "rank": phases["phase"].map({phase: place for place, phase in enumerate(dict.fromkeys(phases["phase"]))}),
-            "component": phases["component"].map(component_labels),
+            "component": phases["component"].map(COMPONENT_LABELS),
             "order": order,
             "gib": phases["bytes"] / GIB,
             "phase_gib": total / GIB,
-            "last": order == len(component_labels) - 1,
+            "last": order == len(components) - 1,
         }
     )
 

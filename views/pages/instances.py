@@ -8,11 +8,13 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.cost import offers
 from calc.doors import csv_tables
-from views import comparisons, tables
+from views import tables
 from views.charts import cost as cost_charts
+from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.sidebar import sidebar
-from views.theme import INKS, plain, usd
+from views.theme import INKS
+from views.wording.numbers import plain, usd
 
 MEASURES = {
     "instance": "hour",
@@ -72,7 +74,7 @@ with left:
                 drawn["instance"], (chart_tables.card_name(gpu, catalogs) for gpu in drawn["gpu"]), strict=True
             )
         ]
-        comparisons.draw(
+        draw(
             cost_charts.prices(ink, title, f"{title}, {state['region']}"),
             chart_tables.two_markets(names, drawn["per_on_demand"], drawn["per_spot"]),
             f"Cheapest: {names[0]}",
@@ -92,7 +94,7 @@ with right:
     sold = everywhere[everywhere["per_on_demand"].notna() | everywhere["per_spot"].notna()]
     if len(sold):
         names = [f"{region} · {catalogs.regions['name'][region]}" for region in sold["region"]]
-        comparisons.draw(
+        draw(
             cost_charts.prices(ink, title, f"{chosen} by region"),
             chart_tables.two_markets(names, sold["per_on_demand"], sold["per_spot"]),
             f"{chosen} is cheapest in {names[0]}",

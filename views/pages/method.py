@@ -4,19 +4,21 @@ import streamlit as st
 
 from calc import phases_table
 from calc.charts import tables as chart_tables
+from calc.charts.tables import COMPONENT_LABELS, components_of
 from calc.columns import COMPONENTS, GIB
 from calc.explain import calculators
 from calc.explain.derivation import explain
 from calc.memory import overhead
 from calc.plan.ranking import scenario_of
-from views import comparisons
 from views.charts import memory as memory_charts
+from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import present
 from views.sidebar import sidebar
-from views.theme import COMPONENT_LABELS, FITS, FITS_MEANING, INKS, components_of, gib, percent, plain
+from views.theme import FITS, FITS_MEANING, INKS
 from views.wording import method as method_words
 from views.wording import plan as plan_words
+from views.wording.numbers import gib, percent, plain
 
 MOST = 100
 
@@ -84,11 +86,11 @@ left, right = st.columns([2, 3])
 allocated = tuple(name for name in components_of(row["work"]) if name != "overhead_bytes")
 with left:
     phases = chart_tables.by_phase(
-        phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated}
+        phases_table(scenario, catalogs), allocated
     )
     phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
     rules = chart_tables.cards(row.to_frame().T, catalogs)
-    comparisons.draw(
+    draw(
         memory_charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules
     )
 with right:
@@ -122,7 +124,7 @@ drawn = calculators.bars(
     beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"]
 )
 drawn["verdict_text"] = method_words.said_totals(drawn, total)
-comparisons.draw(
+draw(
     memory_charts.memory_by_component(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),
     drawn,
     method_words.systems_alt(beside),

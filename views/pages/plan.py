@@ -6,13 +6,16 @@ from functools import partial
 import streamlit as st
 
 from calc.charts import tables as chart_tables
-from views import advice, comparisons, tables
+from calc.charts.tables import components_of
+from views import tables
+from views.panels import advice, comparisons
 from views.session import catalogs as session_catalogs
 from views.session import uploaded
 from views.session.present_plan import present
 from views.sidebar import sidebar
-from views.theme import INKS, components_of, plain
+from views.theme import INKS
 from views.wording import plan as plan_words
+from views.wording.numbers import plain
 
 BARS, POINTS = 16, 200
 

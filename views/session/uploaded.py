@@ -11,7 +11,7 @@ from calc.doors import csv_tables
 from calc.plan.ranking import rank
 from calc.scenarios.read import TableError, quoted
 from views import tables
-from views.theme import plain
+from views.wording.numbers import plain
 
 ROWS = 1000  # as many as a browser scrolls well
 MOST_ROWS = 10_000  # five seconds; more are the command line's

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from views.session import extra_state
-from views.theme import percent, plain, three
+from views.wording.numbers import percent, plain, three
 
 UNITS = {
     "bytes_per_second": "bytes/s",

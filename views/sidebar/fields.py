@@ -3,7 +3,7 @@
 import streamlit as st
 
 from views.session import plan_state
-from views.theme import count
+from views.wording.numbers import count
 
 SESSION = {"persist_state": "session"}
 LAYOUTS = {"divided": "divide the model", "given": "as set"}

@@ -6,7 +6,7 @@ from calc.charts.tables import card_name
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from views.session import plan_state
 from views.sidebar import fields, model_form
-from views.theme import plain
+from views.wording.numbers import plain
 
 SESSION = {"persist_state": "session"}
 GPU_COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)

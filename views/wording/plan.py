@@ -2,11 +2,12 @@
 
 from urllib.parse import urlencode, urlsplit
 
-from calc.charts.tables import card_name, name_of
+from calc.charts.tables import COMPONENT_LABELS, card_name, name_of
 from calc.cost import offers
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.plan.ranking import HOLDS
-from views.theme import COMPONENT_LABELS, FITS, gib, is_missing, percent, three, usd, word
+from views.theme import FITS, word
+from views.wording.numbers import gib, is_missing, percent, three, usd
 
 VERBS = {"training": "trains", "inference": "runs"}
 

@@ -3,8 +3,7 @@
 from calc.charts.tables import name_of
 from calc.columns import GIB
 from calc.cost.markets import MARKETS
-from views.theme import count, gib, is_missing, percent, three, usd
-from views.wording.search import duration, hours
+from views.wording.numbers import count, duration, gib, hours, is_missing, percent, three, usd
 
 VERBS = {"training": "trained on", "inference": "served"}
 

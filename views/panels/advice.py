@@ -5,7 +5,7 @@ import streamlit as st
 from calc.plan.ranking import HOLDS, scenario_of
 from calc.search.advice import advise
 from views.session import adopt_plan
-from views.theme import gib, is_missing, percent, plain, three, usd
+from views.wording.numbers import gib, is_missing, percent, plain, three, usd
 
 SHOWN = 8
 

@@ -7,11 +7,12 @@ import streamlit as st
 from calc.charts.tables import card_name
 from calc.doors import csv_tables
 from calc.search.frontier import chart_points, named, place
-from views import comparisons
 from views.charts import search as search_charts
+from views.panels.chart import draw
 from views.session import adopt_plan
-from views.theme import plain, usd, word
+from views.theme import word
 from views.wording import search as search_words
+from views.wording.numbers import plain, usd
 
 PROMPTS = "From the arrival of all prompts of a replica at the same moment: the slowest start."
 NUMBER, TEXT = st.column_config.NumberColumn, st.column_config.TextColumn
@@ -61,7 +62,7 @@ def frontier(kept, now, before, ink):
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per output token", "USD per month")
     edge = points[points["kind"] == "frontier"]
     alt = f"{len(edge)} ways that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
-    comparisons.draw(search_charts.cost_against_time(ink, *titles), points, alt, "frontier")
+    draw(search_charts.cost_against_time(ink, *titles), points, alt, "frontier")
     st.caption(
         "The line: the least that each time costs. Grey: other ways that hold. Diamond: the present plan, on demand or "
         "on spot as the sidebar prices it. Spot includes its interruptions."

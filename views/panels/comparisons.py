@@ -8,27 +8,20 @@ from calc.plan import ranking, scaling
 from views import tables
 from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
+from views.panels.chart import draw
 from views.session import plan_state
-from views.theme import COMPONENT_LABELS, plain, word
+from views.theme import word
 from views.wording import plan as plan_words
+from views.wording.numbers import plain
 
 SHOWN = 16
 ROWS = 1000
 TABS = ("Instances", "Scenarios", "Fits on", "Precisions", "Optimizers", "GPU counts", "Phases")
 
 
-def draw(spec, rows, alt, key, cards=None):
-    """A finished specification with its table; the cards' rules come as a second one."""
-    if cards is None:
-        st.vega_lite_chart(rows, spec, alt=alt, key=key, width="stretch")
-    else:
-        both = {**spec, "data": {"name": "rows"}, "datasets": {"rows": rows, "cards": cards}}
-        st.vega_lite_chart(both, alt=alt, key=key, width="stretch")
-
-
 def stacked(rows, names, catalogs, ink, components, title, alt, key):
     """Stacked bars of memory by component, one per scenario that can be estimated."""
-    table = chart_tables.by_component(rows, names, {name: COMPONENT_LABELS[name] for name in components})
+    table = chart_tables.by_component(rows, names, components)
     if table.empty:
         st.info("No scenario can be estimated; the table below says why.")
         return
@@ -43,7 +36,7 @@ def cost_points(rows, names, ink, usd_title, alt):
     table = chart_tables.points(rows, names)
     unpriced = int(((rows["problem"] == "") & rows["usd"].isna()).sum())
     if len(table):
-        draw(memory_charts.cost_against_memory(ink, usd_title), table.assign(verdict=table["fits"].map(word)), alt, "cost")
+        draw(cost_charts.cost_against_memory(ink, usd_title), table.assign(verdict=table["fits"].map(word)), alt, "cost")
     else:
         st.info("No scenario has a price: choose an instance that is sold in this region.")
     if unpriced:
@@ -166,7 +159,7 @@ def _gpu_counts(ranked, best, catalogs, ink, market, period):
         priced = table[table["usd"].notna()]
         if len(priced):
             draw(
-                memory_charts.cost_over_gpus(ink, plan_words.usd_title(market, period)),
+                cost_charts.cost_over_gpus(ink, plan_words.usd_title(market, period)),
                 priced,
                 plan_words.first_fit(priced),
                 "cost_over_gpus",
@@ -189,7 +182,7 @@ def _over_gpus(chosen, catalogs, market, period):
 def _phases(scenario, best, catalogs, ink, components):
     allocated = tuple(name for name in components if name != "overhead_bytes")
     table = chart_tables.by_phase(
-        phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated}
+        phases_table(scenario, catalogs), allocated
     )
     table["phase_text"] = [plan_words.verdict_text(total, "") for total in table["phase_gib"]]
     cards = chart_tables.cards(best.to_frame().T, catalogs)
