@@ -34,7 +34,7 @@ def open_page(page, query):
         from views.session import plan_state
 
         plan_state.read_link(session_catalogs.base_catalogs())
-        st.session_state["notes"] = plan_state.settle(session_catalogs.catalogs())
+        plan_state.settle(session_catalogs.catalogs())
         st.navigation([st.Page(page)]).run()
 
     app = AppTest.from_function(script, default_timeout=60, kwargs={"page": page})

@@ -10,7 +10,7 @@ from calc.charts.tables import components_of
 from views import tables
 from views.panels import advice, comparisons
 from views.session import catalogs as session_catalogs
-from views.session import uploaded
+from views.session import plan_state, uploaded
 from views.session.present_plan import present
 from views.sidebar import sidebar
 from views.theme import INKS
@@ -22,7 +22,7 @@ BARS, POINTS = 16, 200
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
-state = st.session_state
+address = plan_state.address()
 now = present(catalogs, counts_run=False)
 ranked, answer, market, period = now.ranked, now.answer, now.market, now.period
 best = answer["row"]
@@ -30,7 +30,7 @@ names = chart_tables.labels(ranked.head(POINTS), catalogs)
 components = components_of(best["work"])
 
 sidebar.complaints()
-if older := plan_words.older_prices(state["link_prices_as_of"], catalogs, best):
+if older := plan_words.older_prices(address.prices_as_of, catalogs, best):
     st.info(plain(older), icon=":material/history:")
 st.title(plain(plan_words.heading(answer, catalogs, market, period)), anchor=False)
 if answer["state"] == "problem":
@@ -63,7 +63,7 @@ with st.container(horizontal=True):
         key="csv",
     )
     with st.popover("Link to this plan", icon=":material/link:"):
-        st.code(plan_words.link(st.context.url, state["query"]), language=None, wrap_lines=True)
+        st.code(plan_words.link(st.context.url, address.query), language=None, wrap_lines=True)
     file = uploaded.chooser()
 uploaded.results(file, catalogs, market, period)
 st.caption(plain(plan_words.price_caption(best, catalogs, market, date.today())))

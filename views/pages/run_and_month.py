@@ -23,7 +23,6 @@ from views.wording.numbers import count, plain, usd
 
 SHOWN = 16
 
-assumptions.settle()
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]

@@ -4,7 +4,7 @@ import streamlit as st
 
 from calc.plan.ranking import HOLDS, scenario_of
 from calc.search.advice import advise
-from views.session import adopt_plan
+from views.session import plan_state
 from views.wording.numbers import gib, is_missing, percent, plain, three, usd
 
 SHOWN = 8
@@ -90,4 +90,4 @@ def _said(change, held):
 def _take(scenario, change, market):
     """Callback: the scenario with the change becomes the plan."""
     taken = {**scenario, **{name: value for name, value in change.items() if name != "market"}}
-    adopt_plan.take(taken, change.get("market", market), show=False)
+    plan_state.adopt(taken, change.get("market", market), show=False)

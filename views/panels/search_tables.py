@@ -9,7 +9,7 @@ from calc.doors import csv_tables
 from calc.search.frontier import chart_points, named, place
 from views.charts import search as search_charts
 from views.panels.chart import draw
-from views.session import adopt_plan
+from views.session import plan_state
 from views.theme import word
 from views.wording import search as search_words
 from views.wording.numbers import plain, usd
@@ -47,7 +47,7 @@ def take(row, key):
     """The button that makes a row the plan."""
     st.button(
         "Take into the Plan",
-        on_click=adopt_plan.take,
+        on_click=plan_state.adopt,
         args=(row, row["found_market"]),
         icon=":material/input:",
         key=key,

@@ -5,7 +5,6 @@ from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
-import streamlit as st
 
 from calc.plan import ranking, scaling
 from calc.search.space import USUAL_TRAIN_TOKENS
@@ -30,16 +29,16 @@ class Present(NamedTuple):
 
 def present(catalogs, counts_run=True):
     """What the plan is now; with `counts_run` a run of unknown length counts a billion tokens."""
-    state = st.session_state
+    now = plan_state.plan()
     chosen = plan_state.scenario_choices(catalogs)
     assumes = counts_run and chosen["work"] == "training" and not chosen["train_tokens"]
     if assumes:
         chosen["train_tokens"] = USUAL_TRAIN_TOKENS
-    evaluate = partial(scaling.scenarios, chosen, catalogs, state["layout"])
-    ranked = ranking.rank(evaluate(solve=False), state["market"], state["period"])
+    evaluate = partial(scaling.scenarios, chosen, catalogs, now.layout)
+    ranked = ranking.rank(evaluate(solve=False), now.market, now.period)
     answer = ranking.answer(ranked)
     row = answer["row"].to_dict()
-    return Present(ranked, answer, row, ranking.scenario_of(row), state["market"], state["period"], assumes, evaluate)
+    return Present(ranked, answer, row, ranking.scenario_of(row), now.market, now.period, assumes, evaluate)
 
 
 def at_row(now, row):

@@ -16,14 +16,6 @@ UNITS = {
 CALIBRATED = "calibrated: published runs by card and kind of matrix product, see the Accuracy page"
 
 
-def settle():
-    """Before any widget: what the link brought as a whole number is a number field's decimal."""
-    state = st.session_state
-    for name in extra_state.assumptions():
-        if state.get(name) not in (None, ""):
-            state[name] = float(state[name])
-
-
 def editor(row, catalogs):
     """A field per assumption, empty where the catalog's value is taken, with its basis and source beside."""
     changed = extra_state.assumed()

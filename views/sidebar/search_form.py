@@ -8,6 +8,7 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.search import questions, space
 from calc.search.limits import LIMIT_NAMES, usual_limits
 from calc.words import said
+from views.session import plan_state
 from views.wording import search as search_words
 
 SESSION = {"persist_state": "session"}
@@ -85,14 +86,14 @@ def _asked(scenario, catalogs):
         return
     if kind == "week":
         asked, sets, limits = questions.lora_within_a_week(scenario, catalogs)
-        state["tuning"] = "lora"
+        plan_state.choose(tuning=asked["tuning"])
     elif kind == "users":
         asked, sets, limits = questions.serving_users(scenario, catalogs, USERS)
         limits["output_token_seconds"] = PACE_SECONDS
-        state["batch"], state["implementation"] = asked["batch"], asked["implementation"]
+        plan_state.choose(batch=asked["batch"], implementation=asked["implementation"])
     else:
         asked, sets, limits = scenario, space.usual(scenario), usual_limits(scenario["work"])
-    state["work"], state["precision"] = asked["work"], [asked["precision"]]
+    plan_state.choose(work=asked["work"], precision=[asked["precision"]])
     state.update({"allowed": sets, "limits": limits, "fill_form": True, "search_now": True})
 
 
