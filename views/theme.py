@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from calc.charts.tables import word_column
 from calc.columns import COMPONENTS
 
 
@@ -38,6 +39,11 @@ FITS_MEANING = {
     "tight": "the high end of the range is over the card; allocated peak, context and 5 % are within: it usually lives",
     "no": "the allocated peak with its context and 5 % is over the card",
 }
+
+
+def verdicts(fits):
+    """The verdict of each row in words."""
+    return word_column([word(each) for each in fits])
 
 
 def word(fits):

@@ -24,7 +24,7 @@ def rank(frame, market="on-demand", period="hour"):
     Adds usd (in the period, on the market) and frontier (no other row that holds is both cheaper and smaller).
     """
     usd, memory = in_period(frame, market, period).to_numpy(dtype=float), frame["memory_bytes"].to_numpy(dtype=float)
-    verdict = np.where(frame["problem"] == "", frame["fits"].map(ORDER), len(ORDER))
+    verdict = np.where(frame["problem"] == "", [ORDER[each] for each in frame["fits"]], len(ORDER))
     order = np.lexsort((memory, usd, verdict))  # NaN goes last
     usd, memory, holds = usd[order], memory[order], (verdict[order] <= ORDER["tight"]) & ~np.isnan(usd[order])
     by_cost = np.flatnonzero(holds)[np.lexsort((memory[holds], usd[holds]))]

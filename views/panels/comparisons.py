@@ -10,7 +10,7 @@ from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
 from views.panels.chart import draw
 from views.session import plan_state
-from views.theme import word
+from views.theme import verdicts
 from views.wording import plan as plan_words
 from views.wording.numbers import plain
 
@@ -36,7 +36,7 @@ def cost_points(rows, names, ink, usd_title, alt):
     table = chart_tables.points(rows, names)
     unpriced = int(((rows["problem"] == "") & rows["usd"].isna()).sum())
     if len(table):
-        draw(cost_charts.cost_against_memory(ink, usd_title), table.assign(verdict=table["fits"].map(word)), alt, "cost")
+        draw(cost_charts.cost_against_memory(ink, usd_title), table.assign(verdict=verdicts(table["fits"])), alt, "cost")
     else:
         st.info("No scenario has a price: choose an instance that is sold in this region.")
     if unpriced:
@@ -114,7 +114,7 @@ def _fits_on(scenario, catalogs, ink):
         table = sold.assign(
             label=[chart_tables.card_name(gpu, catalogs) for gpu in sold["gpu"]],
             rank=range(len(sold)),
-            verdict=sold["fits"].map(word),
+            verdict=verdicts(sold["fits"]),
             needed_text=[plan_words.needed(row) for _, row in sold.iterrows()],
         )
         draw(
@@ -176,7 +176,7 @@ def _over_gpus(chosen, catalogs, market, period):
     table = chart_tables.against_gpus(
         rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, market, period)
     )
-    return table.assign(verdict=table["fits"].map(word)), rows
+    return table.assign(verdict=verdicts(table["fits"])), rows
 
 
 def _phases(scenario, best, catalogs, ink, components):
