@@ -27,8 +27,8 @@ try:
 except CatalogError as error:
     st.error(str(error), title="The catalogs cannot be read")
     st.stop()
-st.session_state["notes"] = plan_state.settle(catalogs)
-st.session_state["query"] = plan_state.write_link(catalogs)
+plan_state.settle(catalogs)
+plan_state.write_link(catalogs)
 page = st.navigation(PAGES, position="top")
 extra_state.keep(plan_state.FIRST_VISIT, page.url_path)
 page.run()

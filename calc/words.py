@@ -3,7 +3,7 @@
 import numpy as np
 
 from calc.charts.tables import name_of
-from calc.search.allowed import MARKETS
+from calc.cost.markets import MARKETS
 
 WORDS = {
     "model": "{0}",

@@ -8,7 +8,7 @@ from statistics import median
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from refresh.found import Found, RefreshError, commitments, is_plain_hour
+from refresh.found import LISTED, Found, RefreshError, commitments, is_plain_hour
 from refresh.shapes import shape_of
 
 PRICE_LIST, SPOT, SHAPES = "aws-price-list", "ec2-spot", "ec2"
@@ -113,7 +113,7 @@ def read_on_demand(pricing, region, wanted, scope, found, sleep):
         for page in pages(pricing.get_products, sleep, **request):
             for text in page["PriceList"]:
                 _read_product(json.loads(text), region, wanted, scope, found)
-    for market in ("on_demand", "commit_1y", "commit_3y"):
+    for market in LISTED:
         found.covered[market].add(region)
 
 

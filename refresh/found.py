@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass, field
 
-MARKETS = ("on_demand", "commit_1y", "commit_3y", "spot", "interruption")
+from calc.cost.markets import MARKETS
+
+LISTED = tuple(MARKETS[market].key for market in ("on-demand", "commit-1y", "commit-3y"))  # in AWS's price list
+PRICED = (*LISTED, MARKETS["spot"].key)
+KINDS = (*PRICED, "interruption")
 HOURS_PER_YEAR = 8760
 UPFRONT = (
     "No Upfront",
@@ -32,8 +36,8 @@ class Scope:
 class Found:
     """Market -> (instance, region) -> figures; per market the regions that answered in full; shapes of instances."""
 
-    prices: dict = field(default_factory=lambda: {market: {} for market in MARKETS})
-    covered: dict = field(default_factory=lambda: {market: set() for market in MARKETS})
+    prices: dict = field(default_factory=lambda: {market: {} for market in KINDS})
+    covered: dict = field(default_factory=lambda: {market: set() for market in KINDS})
     sources: dict = field(default_factory=dict)
     shapes: dict = field(default_factory=dict)
     shaped: set = field(default_factory=set)

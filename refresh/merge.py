@@ -4,12 +4,13 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import date
 
-from refresh.found import MARKETS, family_of
+from calc.cost.markets import MARKETS
+from refresh.found import PRICED, family_of
 
 LEAP_RATIO = 3  # a price that moves further than this, up or down, is doubted
 ESTIMATE_AFTER_DAYS = 90  # an observed spot price younger than this is not replaced by an estimate
 SAME_SHAPE = ("gpu", "gpus", "vcpus", "memory_gib")
-WORDS = {"on_demand": "on demand", "commit_1y": "1-year commitment", "commit_3y": "3-year commitment", "spot": "spot"}
+WORDS = {market.key: market.label for market in MARKETS.values()}
 
 
 @dataclass
@@ -30,7 +31,7 @@ def merge(documents, found, scope, today):
     for region, name in found.regions.items():
         prices["regions"].setdefault(region, name)
     before = {key: dict(row) for key, row in _rows(prices)}
-    for market in MARKETS[:-1]:
+    for market in PRICED:
         _drop_gone(merged, market, found, scope)
         for (instance, region), figures in sorted(found.prices[market].items()):
             if instance in instances:
@@ -130,7 +131,7 @@ def _merge_shapes(merged, found, scope, today):
 
 def _remember(history, key, before, now):
     """A price that changed is kept with the first day on which it was seen; estimates are not worth keeping."""
-    for market in MARKETS[:-1]:
+    for market in PRICED:
         old, new = before.get(market), now.get(market)
         usd = [price and price["usd_per_hour"] for price in (old, new)]
         if old is None or usd[0] == usd[1]:

@@ -5,7 +5,7 @@ import json
 from http.client import HTTPException
 from urllib.request import urlopen
 
-from refresh.found import Found, RefreshError, commitments, is_plain_hour
+from refresh.found import LISTED, Found, RefreshError, commitments, is_plain_hour
 
 OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
 SOURCES = {
@@ -50,7 +50,7 @@ def read_offers(region, scope, found, open_url, progress):
     for instance, terms in reserved.items():
         for market, figures in commitments((*term, prices) for (*term, _), prices in terms.items()).items():
             found.put(market, instance, region, OFFERS, **figures)
-    for market in ("on_demand", "commit_1y", "commit_3y"):
+    for market in LISTED:
         found.covered[market].add(region)
 
 

@@ -7,10 +7,11 @@ import pytest
 from calc import estimate, load_catalogs
 from calc.scenarios.read import DEFAULTS
 from calc.search.advice import FEW_ALONE, advise
-from calc.search.allowed import OPEN, usual
 from calc.search.frontier import best
+from calc.search.limits import OPEN
 from calc.search.reasons import reasons
 from calc.search.search import search
+from calc.search.space import usual
 from calc.words import QUALITY, in_words, quality
 
 GIB = 2**30
@@ -107,7 +108,7 @@ def test_changes_are_said_in_the_words_of_the_catalogs(catalogs):
 @pytest.fixture(scope="module")
 def explained(catalogs):
     plan = DEFAULTS | PLAN | {"precision": "bf16-mixed", "train_tokens": 1e9}
-    found = search(plan, usual(plan, catalogs), OPEN, catalogs)
+    found = search(plan, usual(plan), OPEN, catalogs)
     present = estimate(plan, catalogs, solve=False)
     return present, reasons(best(found, catalogs), present, "on-demand", 0, catalogs)
 
@@ -132,7 +133,7 @@ def test_a_present_plan_that_does_not_fit_is_said(catalogs):
     plan = DEFAULTS | TOO_LARGE | {"precision": "bf16-mixed", "train_tokens": 1e9, "instance": "g6.xlarge", "gpus": 1}
     present = estimate(plan, catalogs, solve=False)
     assert present["fits"] == "no"
-    found = search(plan, usual(plan, catalogs), OPEN, catalogs)
+    found = search(plan, usual(plan), OPEN, catalogs)
     rows = reasons(best(found, catalogs, most=3), present, "on-demand", 0, catalogs)
     assert rows["why"].str.startswith("The present plan does not fit.").all()
     assert np.isfinite(rows["found_usd"]).all()

@@ -7,19 +7,20 @@ import pytest
 
 from calc import load_catalogs, phases_table
 from calc.charts import tables as chart_tables
-from calc.plan import plan
+from calc.plan import ranking, scaling
 from views import theme
 from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
 from views.session.plan_state import FIRST_VISIT
+from views.wording import numbers
 
 INK = theme.INKS["light"]
-TRAINING = theme.components_of("training")
+TRAINING = chart_tables.components_of("training")
 BAR_SPECS = {
     "memory_by_component": memory_charts.memory_by_component(INK, TRAINING),
-    "cost_against_memory": memory_charts.cost_against_memory(INK, "USD per hour, on demand"),
+    "cost_against_memory": cost_charts.cost_against_memory(INK, "USD per hour, on demand"),
     "memory_over_gpus": memory_charts.memory_over_gpus(INK),
-    "cost_over_gpus": memory_charts.cost_over_gpus(INK, "USD per hour, on demand"),
+    "cost_over_gpus": cost_charts.cost_over_gpus(INK, "USD per hour, on demand"),
     "phases": memory_charts.phases(INK, TRAINING),
     "fits_on": memory_charts.fits_on(INK),
     "prices": cost_charts.prices(INK, "USD per hour", "Instances"),
@@ -33,7 +34,7 @@ def catalogs():
 
 @pytest.fixture(scope="module")
 def ranked(catalogs):
-    return plan.rank(plan.scenarios(FIRST_VISIT, catalogs))
+    return ranking.rank(scaling.scenarios(FIRST_VISIT, catalogs))
 
 
 def encodings(spec):
@@ -84,19 +85,18 @@ def test_a_component_has_one_colour_everywhere():
     ]
     for scale in scales:
         colours = dict(zip(scale["domain"], scale["range"], strict=True))
-        assert colours == {theme.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING}
+        assert colours == {chart_tables.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING}
 
 
 def test_colours_are_distinct_and_every_component_has_one():
     from calc.columns import COMPONENTS
 
-    assert tuple(theme.COMPONENT_COLOURS) == COMPONENTS == tuple(theme.COMPONENT_LABELS)
+    assert tuple(theme.COMPONENT_COLOURS) == COMPONENTS == tuple(chart_tables.COMPONENT_LABELS)
     assert len(set(theme.COMPONENT_COLOURS.values())) == len(COMPONENTS)
 
 
 def test_stacked_bars_read_what_the_table_has(ranked, catalogs):
-    labels = {name: theme.COMPONENT_LABELS[name] for name in TRAINING}
-    table = chart_tables.by_component(ranked, chart_tables.labels(ranked, catalogs), labels)
+    table = chart_tables.by_component(ranked, chart_tables.labels(ranked, catalogs), TRAINING)
     assert fields(BAR_SPECS["memory_by_component"]) <= {*table.columns, "verdict_text"}
     cards = chart_tables.cards(ranked, catalogs)
     assert fields(BAR_SPECS["memory_by_component"], "cards") <= set(cards.columns)
@@ -113,7 +113,7 @@ def test_points_read_what_the_table_has_and_only_priced_rows_are_drawn(ranked, c
 
 
 def test_the_frontier_is_what_nothing_beats(ranked):
-    held = ranked[ranked["fits"].isin(plan.HOLDS)]
+    held = ranked[ranked["fits"].isin(ranking.HOLDS)]
     for _, row in held.iterrows():
         beaten = ((held["usd"] <= row["usd"]) & (held["memory_bytes"] < row["memory_bytes"])).any()
         beaten |= ((held["usd"] < row["usd"]) & (held["memory_bytes"] <= row["memory_bytes"])).any()
@@ -122,9 +122,9 @@ def test_the_frontier_is_what_nothing_beats(ranked):
 
 
 def test_phases_read_what_the_table_has(ranked, catalogs):
-    scenario = plan.scenario_of(ranked.iloc[0])
-    labels = {name: theme.COMPONENT_LABELS[name] for name in TRAINING if name != "overhead_bytes"}
-    table = chart_tables.by_phase(phases_table(scenario, catalogs), labels)
+    scenario = ranking.scenario_of(ranked.iloc[0])
+    allocated = tuple(name for name in TRAINING if name != "overhead_bytes")
+    table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
     assert fields(BAR_SPECS["phases"]) <= {*table.columns, "phase_text"}
     largest = table.groupby("phase")["gib"].sum().max() * 2**30
     assert largest == pytest.approx(ranked.iloc[0]["allocated_peak_bytes"])
@@ -132,10 +132,10 @@ def test_phases_read_what_the_table_has(ranked, catalogs):
 
 def test_gpu_counts_read_what_the_table_has(ranked, catalogs):
     chosen = ranked.head(2)
-    rows = plan.over_gpus(chosen, catalogs)
+    rows = scaling.over_gpus(chosen, catalogs)
     names = chart_tables.plan_names(chosen, catalogs)
     table = chart_tables.against_gpus(
-        rows, [names[number] for number in rows["plan"]], plan.in_period(rows, "spot", "day")
+        rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, "spot", "day")
     )
     for name in ("memory_over_gpus", "cost_over_gpus"):
         assert fields(BAR_SPECS[name]) <= {*table.columns, "verdict"}
@@ -154,9 +154,9 @@ def test_gpu_counts_read_what_the_table_has(ranked, catalogs):
     ],
 )
 def test_three_significant_digits(value, written):
-    assert theme.three(value) == written
+    assert numbers.three(value) == written
 
 
 def test_money_is_never_zero_where_it_is_unknown():
-    assert theme.usd(float("nan")) == "no price"
-    assert theme.usd(55.04) == "$55.04"
+    assert numbers.usd(float("nan")) == "no price"
+    assert numbers.usd(55.04) == "$55.04"

@@ -117,7 +117,7 @@ def test_the_comparison_shows_every_instance_once_per_region(catalogs):
     assert not table.duplicated(["instance", "region"]).any()
     table = table.join(per(table, "gpu")).set_index(["instance", "region"])
     p5 = table.loc["p5.48xlarge"]
-    assert p5.loc["us-east-1", "on_demand"] == pytest.approx(6.88)
+    assert p5.loc["us-east-1", "on-demand"] == pytest.approx(6.88)
     assert np.isnan(p5.loc["eu-west-1", "on_demand_usd_per_hour"])
     priced = table[table["on_demand_usd_per_hour"].notna()]
     assert is_old(priced["on_demand_as_of"], "2026-11-21").all()
@@ -126,7 +126,7 @@ def test_the_comparison_shows_every_instance_once_per_region(catalogs):
 
 def test_a_fraction_of_a_card_is_scaled_to_a_whole_one(catalogs):
     table = offers(catalogs, ["us-east-1"])
-    table = table.assign(per_gpu=per(table, "gpu")["on_demand"]).set_index("instance")
+    table = table.assign(per_gpu=per(table, "gpu")["on-demand"]).set_index("instance")
     eighth = table.loc["g6f.large"]
     assert eighth["per_gpu"] == pytest.approx(8 * eighth["on_demand_usd_per_hour"])
 

@@ -5,7 +5,9 @@ import pytest
 from calc import load_catalogs
 from calc.doors import link
 from calc.scenarios.read import DEFAULTS
-from calc.search.allowed import lora_within_a_week, serving_users, usual, usual_limits
+from calc.search.limits import usual_limits
+from calc.search.questions import lora_within_a_week, serving_users
+from calc.search.space import usual
 
 PLAN = DEFAULTS | {"model": "llama-3.1-8b", "precision": "bf16-mixed"}
 
@@ -16,7 +18,7 @@ def catalogs():
 
 
 def searches(catalogs):
-    yield usual(PLAN, catalogs), usual_limits("training")
+    yield usual(PLAN), usual_limits("training")
     yield lora_within_a_week(PLAN, catalogs)[1:]
     yield serving_users(PLAN, catalogs, 20)[1:]
     yield (

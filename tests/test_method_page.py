@@ -6,9 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from calc import estimate, load_catalogs
+from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS, GIB
 from calc.explain.calculators import ORIGINS
-from views.theme import COMPONENT_LABELS, gib
+from views.wording.numbers import gib
 
 PAGE = str(Path(__file__).resolve().parent.parent / "views" / "pages" / "method.py")
 CARD = {"gpus": "1", "instance": "", "gpu": "h100-80gb-sxm"}
@@ -33,7 +34,7 @@ def open_page(page, query):
         from views.session import plan_state
 
         plan_state.read_link(session_catalogs.base_catalogs())
-        st.session_state["notes"] = plan_state.settle(session_catalogs.catalogs())
+        plan_state.settle(session_catalogs.catalogs())
         st.navigation([st.Page(page)]).run()
 
     app = AppTest.from_function(script, default_timeout=60, kwargs={"page": page})

@@ -8,21 +8,13 @@ import pytest
 
 from calc import estimate, load_catalogs
 from calc.cost.job import billed_hours, job_of_rows
+from calc.cost.markets import MARKETS
 from calc.scenarios.read import DEFAULTS
-from calc.search.allowed import (
-    MARKETS,
-    OPEN,
-    Limits,
-    Space,
-    instances_of,
-    limits_of,
-    lora_within_a_week,
-    serving_users,
-    usual,
-    usual_limits,
-)
 from calc.search.frontier import best, frontier, named
+from calc.search.limits import OPEN, Limits, limits_of, usual_limits
+from calc.search.questions import lora_within_a_week, serving_users
 from calc.search.search import SearchError, search
+from calc.search.space import Space, instances_of, usual
 
 TRAIN = DEFAULTS | {"model": "llama-3.2-1b", "precision": "bf16-mixed", "sequence_tokens": 2048, "train_tokens": 2e8}
 SERVE = DEFAULTS | {"work": "inference", "model": "llama-3.1-8b", "precision": "bf16", "implementation": "vllm"}
@@ -194,7 +186,7 @@ def test_too_many_ways_are_refused_with_what_multiplies_most(catalogs):
 
 def test_the_usual_sets_are_about_a_million_ways_and_hold_the_plan_itself(catalogs):
     for workload, work in ((TRAIN, "training"), (SERVE, "inference")):
-        sets = usual(workload, catalogs)
+        sets = usual(workload)
         assert all(workload[name] in sets[name] for name in sets if name in DEFAULTS)
         ways = Space(workload, sets).size * len(instances_of(sets, catalogs)) * len(sets["market"])
         assert 500_000 < ways < 5_000_000
@@ -213,7 +205,7 @@ def test_the_presets_ask_for_what_they_say(catalogs):
 
 def test_a_million_ways_report_their_progress(catalogs):
     shares = []
-    found = search(TRAIN, usual(TRAIN, catalogs), OPEN, catalogs, shares.append)
+    found = search(TRAIN, usual(TRAIN), OPEN, catalogs, shares.append)
     assert found.evaluated > 1_000_000
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)

@@ -11,8 +11,10 @@ import numpy as np
 
 from calc import load_catalogs
 from calc.scenarios.read import DEFAULTS
-from calc.search.allowed import limits_of, serving_users, usual, usual_limits
+from calc.search.limits import limits_of, usual_limits
+from calc.search.questions import serving_users
 from calc.search.search import search
+from calc.search.space import usual
 
 TIMES = 5
 TRAINED = DEFAULTS | {"model": "llama-3.1-8b", "precision": "bf16-mixed", "sequence_tokens": 4096, "train_tokens": 1e9}
@@ -44,7 +46,7 @@ def fastest(run):
 
 def cases(catalogs):
     """Name, workload, allowed sets, limits."""
-    trained = usual(TRAINED, catalogs)
+    trained = usual(TRAINED)
     yield "training, one region", TRAINED, trained, usual_limits("training")
     yield "training, anywhere", TRAINED, trained | {"region": []}, usual_limits("training")
     asked, sets, limits = serving_users(SERVED, catalogs, 20)

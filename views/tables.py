@@ -5,7 +5,7 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.doors import csv_tables
-from calc.plan import plan
+from calc.plan.ranking import HOLDS
 from views.theme import word
 
 NUMBER = st.column_config.NumberColumn
@@ -87,7 +87,7 @@ def instances(rows):
         },
         "Instances that hold the scenario, cheapest first",
         "instances",
-        {"verdict": _verdicts(rows), "instances_needed": rows["instances_needed"].where(rows["fits"].isin(plan.HOLDS))},
+        {"verdict": _verdicts(rows), "instances_needed": rows["instances_needed"].where(rows["fits"].isin(HOLDS))},
         height=480,
     )
 

@@ -1,9 +1,12 @@
 """The long tables that charts draw, made from result rows: GiB per GPU, USD, words; no number that the rows lack."""
 
+from operator import itemgetter
+
 import numpy as np
 import pandas as pd
 
-from calc.columns import GIB
+from calc.columns import COMPONENTS, GIB, GLOSSARY
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 
 NAMED = (
     "model",
@@ -24,6 +27,19 @@ CATALOG_OF = {
     "sharding": "shardings",
     "model": "models",
 }
+# Components that cannot occur in a kind of work have no place in its legend.
+ABSENT = {"training": ("kv_cache_bytes",), "inference": ("gradients_bytes", "optimizer_bytes")}
+COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
+
+
+def components_of(work):
+    """The components that can occur in this kind of work, in their one order."""
+    return tuple(name for name in COMPONENTS if name not in ABSENT[work])
+
+
+def word_column(values):
+    """Words as plain objects: in tables of some hundred rows pandas' Arrow strings cost more than all else."""
+    return pd.Index(values, dtype=object)
 
 
 def card_name(gpu, catalogs):
@@ -84,24 +100,24 @@ def _where(instance, gpu, gpus, gpus_paid, instances_needed, catalogs):
     return f"{instances_needed:.0f} × {instance}" + (f" ({count})" if gpus != gpus_paid else "")
 
 
-def by_component(rows, names, component_labels):
+def by_component(rows, names, components):
     """One row per scenario and component alive at its peak, for stacked bars; the last component is marked."""
     sound = (rows["problem"] == "").to_numpy()
     rows, names = rows[sound], [name for name, kept in zip(names, sound, strict=True) if kept]
-    parts = rows[list(component_labels)].to_numpy(dtype=float)
+    parts = rows[list(components)].to_numpy(dtype=float)
     total = rows["memory_bytes"].to_numpy(dtype=float)
     count, width = parts.shape
     return pd.DataFrame(
         {
-            "label": np.repeat(names, width),
+            "label": word_column(names).repeat(width),
             "rank": np.repeat(np.arange(count), width),
-            "component": np.tile(list(component_labels.values()), count),
+            "component": word_column([COMPONENT_LABELS[name] for name in components] * count),
             "order": np.tile(np.arange(width), count),
             "gib": parts.ravel() / GIB,
             "share_ratio": (parts / total[:, None]).ravel(),
             "total_gib": np.repeat(total / GIB, width),
             "card_gib": np.repeat(rows["gpu_memory_bytes"].to_numpy(dtype=float) / GIB, width),
-            "fits": np.repeat(rows["fits"].to_numpy(dtype=object), width),
+            "fits": word_column(rows["fits"]).repeat(width),
             "last": np.tile(np.arange(width) == width - 1, count),
         }
     )
@@ -109,65 +125,66 @@ def by_component(rows, names, component_labels):
 
 def cards(rows, catalogs):
     """The usable memory of each card among the rows; cards within 1 % share a rule; tiers keep names apart."""
-    held = rows[["gpu", "gpu_memory_bytes"]].dropna().drop_duplicates("gpu").sort_values("gpu_memory_bytes")
+    capacities = dict(zip(rows["gpu"], rows["gpu_memory_bytes"], strict=True))
     groups = []
-    for gpu, capacity in held.itertuples(index=False):
+    for gpu, capacity in sorted(((gpu, held) for gpu, held in capacities.items() if held > 0), key=itemgetter(1)):
         if groups and capacity <= groups[-1][1] * 1.01:
             groups[-1][0].append(card_name(gpu, catalogs).split(" ")[0])
         else:
             groups.append(([card_name(gpu, catalogs).split(" ")[0]], capacity))
     return pd.DataFrame(
         {
-            "card": [f"{', '.join(dict.fromkeys(names))} {capacity / GIB:.3g} GiB" for names, capacity in groups],
+            "card": word_column([f"{', '.join(dict.fromkeys(names))} {capacity / GIB:.3g} GiB" for names, capacity in groups]),
             "card_gib": [capacity / GIB for _, capacity in groups],
             "tier": [place % 3 for place in range(len(groups))],
         }
-    ).astype({"card": object, "card_gib": float, "tier": int})
+    ).astype({"card_gib": float, "tier": int})
 
 
 def points(rows, names):
     """One row per scenario that has a price: usd, gib, whether it lies on the frontier."""
     table = pd.DataFrame(
         {
-            "label": names,
+            "label": word_column(names),
             "usd": rows["usd"].to_numpy(dtype=float),
             "gib": rows["memory_bytes"].to_numpy(dtype=float) / GIB,
-            "fits": rows["fits"].to_numpy(dtype=object),
+            "fits": word_column(rows["fits"]),
             "frontier": rows["frontier"].to_numpy(dtype=bool),
         }
     )
     table = table[table["usd"].notna() & table["gib"].notna()]
-    return table.assign(name=np.where(table["frontier"], table["label"], ""))
+    return table.assign(name=table["label"].where(table["frontier"], ""))
 
 
 def against_gpus(rows, names, usd):
     """One row per plan and GPU count: gib and usd."""
     table = pd.DataFrame(
         {
-            "plan": names,
+            "plan": word_column(names),
             "gpus": rows["gpus"].to_numpy(dtype=float),
             "gib": rows["memory_bytes"].to_numpy(dtype=float) / GIB,
             "usd": usd.to_numpy(dtype=float),
-            "fits": rows["fits"].to_numpy(dtype=object),
+            "fits": word_column(rows["fits"]),
         }
     )
     return table[table["gib"].notna()]
 
 
-def by_phase(phases, component_labels):
+def by_phase(phases, components):
     """The phases of one scenario (phase, component, bytes) with their totals; the last component is marked."""
-    phases = phases[phases["component"].isin(list(component_labels))]
-    total = phases.groupby("phase")["bytes"].transform("sum")
-    order = phases["component"].map({name: place for place, name in enumerate(component_labels)})
+    phases = phases[phases["component"].isin(list(components))]
+    names, component = phases["phase"].astype(object), phases["component"].astype(object)
+    total = phases["bytes"].groupby(names).transform("sum")
+    order = component.map({name: place for place, name in enumerate(components)})
     return pd.DataFrame(
         {
-            "phase": phases["phase"],
-            "rank": phases["phase"].map({phase: place for place, phase in enumerate(dict.fromkeys(phases["phase"]))}),
-            "component": phases["component"].map(component_labels),
+            "phase": names,
+            "rank": names.map({phase: place for place, phase in enumerate(dict.fromkeys(names))}),
+            "component": component.map(COMPONENT_LABELS),
             "order": order,
             "gib": phases["bytes"] / GIB,
             "phase_gib": total / GIB,
-            "last": order == len(component_labels) - 1,
+            "last": order == len(components) - 1,
         }
     )
 
@@ -197,9 +214,9 @@ def two_markets(names, on_demand, spot):
     """On demand and spot of each row in one long table, rows without any price left out."""
     table = pd.DataFrame(
         {
-            "label": np.repeat(names, 2),
+            "label": word_column(names).repeat(2),
             "rank": np.repeat(np.arange(len(names)), 2),
-            "market": ["on demand", "spot"] * len(names),
+            "market": word_column([MARKETS[market].label for market in PLAN_MARKETS] * len(names)),
             "usd": np.column_stack([np.asarray(on_demand, float), np.asarray(spot, float)]).ravel(),
         }
     )

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from calc.cost.markets import MARKETS
 from calc.cost.prices import HOUR_SECONDS
-from calc.search.allowed import MARKETS
 
 WEEK_HOURS, LONGEST_DAILY_BLOCK_HOURS = 168, 336
 

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from calc.columns import GIB
+from calc.cost.markets import MARKETS
 
-MARKETS = ("on_demand", "spot", "capacity_block", "commit_1y", "commit_3y")
 OLD_DAYS = 90
 PETA = 1e15
 QUOTAS = {  # AWS service quotas that count vCPUs (EC2 User Guide, instance limits; names recalled)
@@ -43,7 +43,7 @@ def quota_names(family):
 def price_on(catalogs, instance, region, day):
     """On-demand USD per hour that the price history holds for a day (ISO); NaN where it begins later or knows nothing."""
     history = catalogs.price_history
-    mine = (history["instance"] == instance) & (history["region"] == region) & (history["market"] == "on_demand")
+    mine = (history["instance"] == instance) & (history["region"] == region) & (history["market"] == MARKETS["on-demand"].key)
     known = history[mine & (history["as_of"] <= day)].sort_values("as_of")
     return float(known["usd_per_hour"].iloc[-1]) if len(known) else float("nan")
 
@@ -63,7 +63,7 @@ MEASURES = {"instance": None, "gpu": "whole_gpus", "gib": "gpu_gib", "pflop": "b
 def per(table, measure):
     """Prices of all markets divided by a measure: the instance, its GPUs, its GiB of GPU memory, its bf16 PFLOP/s."""
     divisor = table[MEASURES[measure]] if MEASURES[measure] else 1.0
-    return pd.DataFrame({market: table[f"{market}_usd_per_hour"] / divisor for market in MARKETS}, index=table.index)
+    return pd.DataFrame({name: table[market.price] / divisor for name, market in MARKETS.items()}, index=table.index)
 
 
 def age_days(as_of, today):

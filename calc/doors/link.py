@@ -7,11 +7,12 @@ import json
 import re
 from math import inf
 
+from calc.cost.markets import PLAN_MARKETS
 from calc.doors.link_sets import PREFIXES, compose_sets, read_set
 from calc.scenarios.read import HUGE, inputs_by_name
 
 VERSION = "1"
-VIEW_CHOICES = {"market": ("on-demand", "spot"), "period": ("hour", "day", "month"), "layout": ("divided", "given")}
+VIEW_CHOICES = {"market": PLAN_MARKETS, "period": ("hour", "day", "month"), "layout": ("divided", "given")}
 CATALOG_OF = {
     "model": "models", "precision": "precisions", "optimizer": "optimizers", "sharding": "shardings", "recompute": "recomputes",
     "implementation": "implementations", "gpu": "gpus", "instance": "instances", "region": "regions",

@@ -2,8 +2,10 @@
 
 import math
 
+from calc.cost.markets import MARKETS
 from calc.scenarios.read import HUGE
-from calc.search.allowed import LIMIT_NAMES, MARKETS, NAMES, PLACES
+from calc.search.limits import LIMIT_NAMES
+from calc.search.space import NAMES, PLACES
 
 ALLOW, LIMIT = "allow.", "limit."
 PREFIXES = (ALLOW, LIMIT)

@@ -3,15 +3,19 @@
 import numpy as np
 import pandas as pd
 
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.pipeline import estimate
 
 DECADE_STEPS = 8
-MARKETS = {
-    "on demand": ("run_usd_on_demand", "run_hours"),
-    "spot, interruptions counted": ("run_usd_spot", "spot_run_hours"),
-}
 MOST_SEQUENCES = 256
 MILLISECONDS = 1000
+
+
+def run_columns(market):
+    """A market in words, and the columns of a run's USD and hours on it."""
+    terms = MARKETS[market]
+    told = f"{terms.label}, interruptions counted" if terms.interrupted else terms.label
+    return told, (f"run_usd_{terms.key}", "spot_run_hours" if terms.interrupted else "run_hours")
 
 
 def over_tokens(scenario, catalogs):
@@ -20,8 +24,8 @@ def over_tokens(scenario, catalogs):
     tokens = scenario["train_tokens"] * shares
     rows = estimate(pd.DataFrame(scenario | {"train_tokens": tokens}), catalogs, solve=False)
     parts = [
-        pd.DataFrame({"tokens": tokens, "market": market, "usd": rows[usd], "hours": rows[hours], "now": shares == 1})
-        for market, (usd, hours) in MARKETS.items()
+        pd.DataFrame({"tokens": tokens, "market": told, "usd": rows[usd], "hours": rows[hours], "now": shares == 1})
+        for told, (usd, hours) in map(run_columns, PLAN_MARKETS)
     ]
     table = pd.concat(parts, ignore_index=True)
     return table[table["usd"].notna()]

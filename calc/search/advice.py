@@ -5,9 +5,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from calc.charts.tables import word_column
 from calc.columns import GIB
+from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
-from calc.plan.plan import HOLDS
+from calc.plan.ranking import HOLDS
 from calc.scenarios.join import price_keys
 from calc.scenarios.read import inputs_by_name
 from calc.words import in_words, quality
@@ -119,24 +121,24 @@ def _tried(now, changes, catalogs, market):
     usd = np.where(markets == "spot", rows["usd_per_hour_spot"], rows["usd_per_hour_on_demand"]).astype(float)
     slower = 1 + np.where(markets == "spot", rows["spot_overhead_ratio"].to_numpy(dtype=float), 0.0)
     rate = rows["tokens_per_second"].to_numpy(dtype=float) / slower
-    before = now["usd_per_hour_spot" if market == "spot" else "usd_per_hour_on_demand"]
+    before = now[f"usd_per_hour_{MARKETS[market].key}"]
     before_rate = now["tokens_per_second"] / (1 + (now["spot_overhead_ratio"] if market == "spot" else 0.0))
     serves = now["work"] == "inference"
     told = [quality(change, catalogs, serves) for change in changes]
     with np.errstate(divide="ignore", invalid="ignore"):
         return pd.DataFrame(
             {
-                "change": [in_words(change, catalogs, serves) for change in changes],
-                "kind": [next(iter(change)) for change in changes],
+                "change": word_column([in_words(change, catalogs, serves) for change in changes]),
+                "kind": word_column([next(iter(change)) for change in changes]),
                 "saved_gib": (now["memory_bytes"] - rows["memory_bytes"].to_numpy(dtype=float)) / GIB,
                 "saved_usd_per_hour": before - usd,
                 "saved_work_ratio": 1 - usd / rate / (before / before_rate),
                 "slowdown_ratio": before_rate / rate,
                 "usd_per_hour": usd,
-                "fits": rows["fits"].to_numpy(dtype=object),
+                "fits": word_column(rows["fits"]),
                 "holds": (rows["fits"].isin(HOLDS) & (rows["problem"] == "")).to_numpy(),
-                "quality": [words for words, _ in told],
-                "source": [source for _, source in told],
+                "quality": word_column([words for words, _ in told]),
+                "source": word_column([source for _, source in told]),
                 "set": changes,
             }
         )

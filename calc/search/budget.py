@@ -5,8 +5,8 @@ The workflow of a published sizing tutorial; here each way is a search of its ow
 
 import pandas as pd
 
-from calc.search.allowed import Limits
 from calc.search.frontier import rows_of
+from calc.search.limits import Limits
 from calc.search.search import search
 
 WAYS = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
-from calc.search.allowed import MARKETS
 
 NAME_SHARES = (0.32, 0.07)  # of the chart's width and height that a name takes
 LEFT_SHARE = 0.65  # points beyond this share of the width are named on their left

@@ -9,7 +9,7 @@ import pandas as pd
 
 from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
-from calc.plan.plan import HOLDS
+from calc.plan.ranking import HOLDS
 from calc.scenarios.read import inputs_by_name
 from calc.words import UNCHANGED, in_words, quality
 

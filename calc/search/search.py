@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from calc.cost.job import deployments, job, within
+from calc.cost.markets import MARKETS
 from calc.cost.placement import PLACEMENT
 from calc.cost.prices import instances_needed
 from calc.cost.spot import SPOT
@@ -20,7 +21,7 @@ from calc.memory import overhead
 from calc.memory.serving_engine import on_large_card
 from calc.pipeline import distinct, memory_columns, prepare, take
 from calc.scenarios.join import columns_of, price_keys, words_of
-from calc.search.allowed import MARKETS, Space, instances_of, markets_of, regions_of
+from calc.search.space import Space, instances_of, markets_of, regions_of
 from calc.speed.collectives import island_gpus
 from calc.speed.inputs import add_speed_inputs
 from calc.speed.ranges import SPEED

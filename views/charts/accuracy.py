@@ -1,8 +1,8 @@
-"""The charts of the Accuracy page: predicted against true, and the error by family; built as those of charts.py are."""
+"""The charts of the Accuracy page: predicted against true, and the error by family."""
 
 import altair as alt
 
-from views.charts.memory import ROWS, bar_rows, finished, once, quantity_axis, tips
+from views.charts.base import ROWS, bar_rows, finished, once, quantity_axis, tips
 from views.theme import COMPONENT_COLOURS
 
 TICKS = (-0.1, -0.03, -0.01, -0.001, 0, 0.001, 0.01, 0.03, 0.1)

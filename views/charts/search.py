@@ -1,23 +1,15 @@
-"""Charts of the search and of a run; built as those of charts.py are."""
+"""The chart of a search: what the ways cost against the time that they take."""
 
 import altair as alt
 
-from views.charts.memory import DOLLARS, POINT, ROWS, THREE, finished, once, quantity_axis
-from views.theme import COMPONENT_COLOURS
-
-BLUE, ORANGE, RED = "#0072B2", "#E69F00", "#D55E00"
-
-
-def _log(channel, ink, title, number=THREE):
-    axis = quantity_axis(ink, title, number, tickCount=5)
-    axis.gridOpacity = 0.25  # a log axis has ten lines to the decade
-    return channel.scale(alt.Scale(type="log", nice=False, padding=28)).axis(axis)
+from views.charts.base import DOLLARS, POINT, ROWS, THREE, finished, log_axis, once
+from views.theme import BLUE, RED
 
 
 @once
 def cost_against_time(ink, time_title, usd_title):
     """Reads time, usd, label, name, side, kind (way, frontier, present). The best way for each time is joined."""
-    x, y = _log(alt.X("time:Q"), ink, time_title), _log(alt.Y("usd:Q"), ink, usd_title, DOLLARS)
+    x, y = log_axis(alt.X("time:Q"), ink, time_title), log_axis(alt.Y("usd:Q"), ink, usd_title, DOLLARS)
     tooltip = [
         alt.Tooltip("label:N", title="Plan"),
         alt.Tooltip("time:Q", title=time_title.capitalize(), format=THREE),
@@ -43,70 +35,3 @@ def cost_against_time(ink, time_title, usd_title):
     layers += [each.encode(x=x, y=y, tooltip=tooltip) for each in (points, present)]
     layers += [each.encode(x=x, y=y, text="name:N") for each in names]
     return finished(alt.layer(*layers), "Cost against time, log scales", ink, height=400)
-
-
-@once
-def cost_over_tokens(ink):
-    """Reads tokens, tokens_text, usd, hours, market, now. What the run costs at other lengths; the point is the plan."""
-    x = _log(alt.X("tokens:Q"), ink, "billion tokens of the run, log scale", "~g")
-    y = _log(alt.Y("usd:Q"), ink, "USD for the run, log scale", DOLLARS)
-    colour = (
-        alt.Color("market:N", title=None)
-        .scale(domain=["on demand", "spot, interruptions counted"], range=[BLUE, ORANGE])
-        .legend(orient="bottom")
-    )
-    tooltip = [
-        alt.Tooltip("market:N", title="Market"),
-        alt.Tooltip("tokens_text:N", title="Tokens"),
-        alt.Tooltip("usd:Q", title="USD for the run", format="$,.2f"),
-        alt.Tooltip("hours:Q", title="Hours", format=THREE),
-    ]
-    lines = ROWS.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
-    points = (
-        ROWS.transform_filter(alt.datum.now)
-        .mark_point(filled=True, size=POINT, opacity=1)
-        .encode(x=x, y=y, color=colour, tooltip=tooltip)
-    )
-    names = [
-        ROWS.transform_filter(f"datum.now && {test}")
-        .mark_text(align=align, dx=dx, dy=dy, color=ink.text, fontSize=12)
-        .encode(x=x, y=y, text=alt.Text("usd:Q", format=DOLLARS))
-        for test, align, dx, dy in (
-            ("datum.market == 'on demand'", "right", -9, -8),
-            ("datum.market != 'on demand'", "left", 9, 9),
-        )
-    ]
-    return finished(alt.layer(lines, points, *names), "Cost over the tokens of the run", ink, height=360)
-
-
-@once
-def cost_over_concurrency(ink):
-    """Reads sequences, usd, milliseconds, verdict, name. A million generated tokens as more are served at once."""
-    x = alt.X("sequences:Q", **_doublings(ink))
-    y = _log(alt.Y("usd:Q"), ink, "USD per million output tokens", DOLLARS)
-    tooltip = [
-        alt.Tooltip("sequences:Q", title="Sequences at once", format="d"),
-        alt.Tooltip("usd:Q", title="USD per million output tokens", format="$,.3~r"),
-        alt.Tooltip("milliseconds:Q", title="Milliseconds per token", format=THREE),
-        alt.Tooltip("verdict:N", title="Verdict"),
-    ]
-    line = ROWS.mark_line(strokeWidth=2, color=BLUE).encode(x=x, y=y)
-    points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
-        x=x,
-        y=y,
-        tooltip=tooltip,
-        shape=alt.Shape("verdict:N", title=None)
-        .scale(domain=["fits", "tight", "does not fit"], range=["circle", "diamond", "cross"])
-        .legend(orient="bottom"),
-        color=alt.Color("verdict:N", title=None).scale(
-            domain=["fits", "tight", "does not fit"], range=[COMPONENT_COLOURS["weights_bytes"], ORANGE, RED]
-        ),
-    )
-    names = ROWS.mark_text(dy=-12, color=ink.text, fontSize=11).encode(x=x, y=y, text="name:N")
-    return finished(alt.layer(line, points, names), "Cost over sequences served at once, log scales", ink, height=360)
-
-
-def _doublings(ink):
-    counts = [2**power for power in range(11)]
-    axis = quantity_axis(ink, "sequences at once on a replica", "d", values=counts)
-    return {"scale": alt.Scale(type="log", base=2, nice=False, padding=14), "axis": axis}

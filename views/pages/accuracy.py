@@ -7,8 +7,9 @@ import streamlit as st
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
 from calc.doors import csv_tables
-from views import comparisons, tables
+from views import tables
 from views.charts import accuracy as accuracy_charts
+from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.session import results
 from views.theme import INKS
@@ -57,7 +58,7 @@ if len(chosen):
     size = accuracy_tables.size_of_error(chosen)
     left, right = st.columns(2)
     with left:
-        comparisons.draw(
+        draw(
             accuracy_charts.predicted_against_truth(
                 ink, unit_words, "true", f"{GLOSSARY[quantity].label}: predicted and true"
             ),
@@ -66,7 +67,7 @@ if len(chosen):
             "accuracy_points",
         )
     with right:
-        comparisons.draw(
+        draw(
             accuracy_charts.error_by_family(ink),
             points,
             f"Worst error {error(size['worst_error_ratio'])}",
@@ -102,7 +103,7 @@ if len(found.speed):
     st.markdown(accuracy_words.speed_sentence(found.speed))
     left, right = st.columns(2)
     with left:
-        comparisons.draw(
+        draw(
             accuracy_charts.predicted_against_truth(
                 ink, "tokens per second", "published", "Time: predicted and published"
             ),

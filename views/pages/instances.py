@@ -8,11 +8,14 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.cost import offers
 from calc.doors import csv_tables
-from views import comparisons, tables
+from views import tables
 from views.charts import cost as cost_charts
+from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
+from views.session import plan_state
 from views.sidebar import sidebar
-from views.theme import INKS, plain, usd
+from views.theme import INKS
+from views.wording.numbers import plain, usd
 
 MEASURES = {
     "instance": "hour",
@@ -23,7 +26,6 @@ MEASURES = {
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
-state = st.session_state
 today = pd.Timestamp.today()
 
 with st.sidebar:
@@ -40,11 +42,12 @@ with st.sidebar:
         "GPU memory of the instance, at least GiB", min_value=0, step=24, key="least_gib", persist_state="session"
     )
 
-table = offers.offers(catalogs, [state["region"]])
+here = plan_state.plan().region
+table = offers.offers(catalogs, [here])
 wanted = table["gpu_gib"] >= smallest
 table = table[wanted & table["family"].isin(families)] if families else table[wanted]
 prices = offers.per(table, measure)
-table = table.assign(per_on_demand=prices["on_demand"], per_spot=prices["spot"]).sort_values(
+table = table.assign(per_on_demand=prices["on-demand"], per_spot=prices["spot"]).sort_values(
     ["per_on_demand", "per_spot"], na_position="last"
 )
 
@@ -54,12 +57,12 @@ if len(priced):
     first = priced.iloc[0]
     st.markdown(
         plain(
-            f"Cheapest per {MEASURES[measure]} in {state['region']}: **{first['instance']}** "
+            f"Cheapest per {MEASURES[measure]} in {here}: **{first['instance']}** "
             f"({first['gpus']:.0f} × {first['card']}), {usd(first['per_on_demand'])} on demand."
         )
     )
 else:
-    st.markdown(f"No instance of this choice has an on-demand price in {state['region']}.")
+    st.markdown(f"No instance of this choice has an on-demand price in {here}.")
 
 drawn = table[table["per_on_demand"].notna() | table["per_spot"].notna()].head(24)
 left, right = st.columns([3, 2])
@@ -72,8 +75,8 @@ with left:
                 drawn["instance"], (chart_tables.card_name(gpu, catalogs) for gpu in drawn["gpu"]), strict=True
             )
         ]
-        comparisons.draw(
-            cost_charts.prices(ink, title, f"{title}, {state['region']}"),
+        draw(
+            cost_charts.prices(ink, title, f"{title}, {here}"),
             chart_tables.two_markets(names, drawn["per_on_demand"], drawn["per_spot"]),
             f"Cheapest: {names[0]}",
             "instances_chart",
@@ -86,13 +89,13 @@ with right:
     everywhere = offers.offers(catalogs, catalogs.regions.index)
     everywhere = everywhere[everywhere["instance"] == chosen]
     regional = offers.per(everywhere, measure)
-    everywhere = everywhere.assign(per_on_demand=regional["on_demand"], per_spot=regional["spot"]).sort_values(
+    everywhere = everywhere.assign(per_on_demand=regional["on-demand"], per_spot=regional["spot"]).sort_values(
         ["per_on_demand", "per_spot"], na_position="last"
     )
     sold = everywhere[everywhere["per_on_demand"].notna() | everywhere["per_spot"].notna()]
     if len(sold):
         names = [f"{region} · {catalogs.regions['name'][region]}" for region in sold["region"]]
-        comparisons.draw(
+        draw(
             cost_charts.prices(ink, title, f"{chosen} by region"),
             chart_tables.two_markets(names, sold["per_on_demand"], sold["per_spot"]),
             f"{chosen} is cheapest in {names[0]}",
@@ -104,7 +107,7 @@ tables.offers(table.assign(old=offers.is_old(table["on_demand_as_of"], today)), 
 st.download_button(
     f"Instances as CSV ({len(table)} rows)",
     data=partial(csv_tables.to_csv, table),
-    file_name=f"headroom-instances-{state['region']}.csv",
+    file_name=f"headroom-instances-{here}.csv",
     mime="text/csv",
     on_click="ignore",
     icon=":material/download:",

@@ -4,38 +4,41 @@ import streamlit as st
 
 from calc import phases_table
 from calc.charts import tables as chart_tables
+from calc.charts.tables import COMPONENT_LABELS, components_of
 from calc.columns import COMPONENTS, GIB
 from calc.explain import calculators
 from calc.explain.derivation import explain
 from calc.memory import overhead
-from calc.plan import plan
-from views import comparisons
+from calc.plan.ranking import scenario_of
 from views.charts import memory as memory_charts
+from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
-from views.session import plan_state
+from views.session.present_plan import present
 from views.sidebar import sidebar
-from views.theme import COMPONENT_LABELS, FITS, FITS_MEANING, INKS, components_of, gib, percent, plain
+from views.theme import FITS, FITS_MEANING, INKS
 from views.wording import method as method_words
 from views.wording import plan as plan_words
+from views.wording.numbers import gib, percent, plain
+
+MOST = 100
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
-state = st.session_state
 
-frame = plan.scenarios(plan_state.scenario_choices(catalogs), catalogs, state["layout"])
-ranked = plan.rank(frame, state["market"], state["period"]).head(100).reset_index(drop=True)
+now = present(catalogs)
+ranked = now.ranked.head(MOST)
 names = chart_tables.labels(ranked, catalogs)
 chosen = 0
 if len(ranked) > 1:
     chosen = st.selectbox(
-        f"Scenario, of the {len(frame):,} of the plan",
+        f"Scenario, of the {len(now.ranked):,} of the plan",
         range(len(ranked)),
         format_func=lambda place: names[min(place, len(names) - 1)],
         key="method_scenario",
     )
 row = ranked.iloc[min(chosen, len(ranked) - 1)]
-scenario = plan.scenario_of(row)
+scenario = scenario_of(row)
 model = chart_tables.name_of("model", row["model"], catalogs)
 
 if row["problem"]:
@@ -83,11 +86,11 @@ left, right = st.columns([2, 3])
 allocated = tuple(name for name in components_of(row["work"]) if name != "overhead_bytes")
 with left:
     phases = chart_tables.by_phase(
-        phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated}
+        phases_table(scenario, catalogs), allocated
     )
     phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
     rules = chart_tables.cards(row.to_frame().T, catalogs)
-    comparisons.draw(
+    draw(
         memory_charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules
     )
 with right:
@@ -121,7 +124,7 @@ drawn = calculators.bars(
     beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"]
 )
 drawn["verdict_text"] = method_words.said_totals(drawn, total)
-comparisons.draw(
+draw(
     memory_charts.memory_by_component(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),
     drawn,
     method_words.systems_alt(beside),

@@ -6,32 +6,31 @@ from functools import partial
 import streamlit as st
 
 from calc.charts import tables as chart_tables
-from calc.plan import plan
-from views import advice, comparisons, tables
+from calc.charts.tables import components_of
+from views import tables
+from views.panels import advice, comparisons
 from views.session import catalogs as session_catalogs
 from views.session import plan_state, uploaded
+from views.session.present_plan import present
 from views.sidebar import sidebar
-from views.theme import INKS, components_of, plain
+from views.theme import INKS
 from views.wording import plan as plan_words
+from views.wording.numbers import plain
 
 BARS, POINTS = 16, 200
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
-state = st.session_state
-market, period = state["market"], state["period"]
-
-evaluate = partial(plan.scenarios, plan_state.scenario_choices(catalogs), catalogs, state["layout"])
-frame = evaluate(solve=False)
-ranked = plan.rank(frame, market, period)
-answer = plan.answer(ranked)
+address = plan_state.address()
+now = present(catalogs, counts_run=False)
+ranked, answer, market, period = now.ranked, now.answer, now.market, now.period
 best = answer["row"]
 names = chart_tables.labels(ranked.head(POINTS), catalogs)
-components = components_of(state["work"])
+components = components_of(best["work"])
 
 sidebar.complaints()
-if older := plan_words.older_prices(state["link_prices_as_of"], catalogs, best):
+if older := plan_words.older_prices(address.prices_as_of, catalogs, best):
     st.info(plain(older), icon=":material/history:")
 st.title(plain(plan_words.heading(answer, catalogs, market, period)), anchor=False)
 if answer["state"] == "problem":
@@ -39,8 +38,7 @@ if answer["state"] == "problem":
 else:
     st.markdown(plain(plan_words.sentence(answer, catalogs)))
     if answer["state"] == "over":
-        changes = plan.changes(plan.scenario_of(best), catalogs, market, period)
-        st.info(plain(plan_words.ways_out(changes, catalogs, market, period)), icon=":material/lightbulb:")
+        st.info(plain(plan_words.ways_out(advice.changes(best, catalogs, market), market)), icon=":material/lightbulb:")
     with st.container(horizontal=True):
         for label, value, note in plan_words.metrics(answer, catalogs, market, period):
             tables.metric(label, value, note)
@@ -53,11 +51,11 @@ else:
         alt = plan_words.cost_alt(answer, period)
         comparisons.cost_points(ranked.head(POINTS), names[:POINTS], ink, plan_words.usd_title(market, period), alt)
 advice.panel(best, catalogs, market)
-comparisons.tabs(evaluate, ranked, best, catalogs, ink, components, market, period)
+comparisons.tabs(now.evaluate, ranked, best, catalogs, ink, components, market, period)
 with st.container(horizontal=True):
     st.download_button(
-        f"Scenarios as CSV ({len(frame):,} row{'s' if len(frame) > 1 else ''})",
-        data=partial(tables.csv, evaluate),
+        f"Scenarios as CSV ({len(ranked):,} row{'s' if len(ranked) > 1 else ''})",
+        data=partial(tables.csv, now.evaluate),
         file_name=plan_words.file_name(best),
         mime="text/csv",
         on_click="ignore",
@@ -65,7 +63,7 @@ with st.container(horizontal=True):
         key="csv",
     )
     with st.popover("Link to this plan", icon=":material/link:"):
-        st.code(plan_words.link(st.context.url, state["query"]), language=None, wrap_lines=True)
+        st.code(plan_words.link(st.context.url, address.query), language=None, wrap_lines=True)
     file = uploaded.chooser()
 uploaded.results(file, catalogs, market, period)
 st.caption(plain(plan_words.price_caption(best, catalogs, market, date.today())))

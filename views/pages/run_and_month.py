@@ -10,18 +10,19 @@ from calc.charts import tables as chart_tables
 from calc.cost import offers
 from calc.doors import csv_tables
 from calc.plan import run_length
-from views import comparisons, tables
-from views.charts import search as search_charts
+from views import tables
+from views.charts import cost as cost_charts
+from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
-from views.session.present_plan import of_row, present
+from views.session.present_plan import at_row, present
 from views.sidebar import assumptions, sidebar
-from views.theme import INKS, count, plain, usd, word
+from views.theme import INKS, verdicts
 from views.wording import run as run_words
 from views.wording import search as search_words
+from views.wording.numbers import count, plain, usd
 
 SHOWN = 16
 
-assumptions.settle()
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
@@ -32,7 +33,7 @@ title = st.container()
 if len(sound) > 1:
     names = chart_tables.labels(sound, catalogs)
     at = st.selectbox("Scenario", range(len(sound)), format_func=names.__getitem__, key="billed", help="Best first.")
-    now = of_row(sound.iloc[at], now.state, now.market, now.assumes_tokens, now.ranked)
+    now = at_row(now, sound.iloc[at])
 row = now.row
 title.title(plain(run_words.heading(row, catalogs)), anchor=False)
 if row["problem"]:
@@ -56,7 +57,7 @@ if trains:
             alt = f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot"
             said = [f"{count(each)} tokens" for each in table["tokens"]]
             table = table.assign(tokens=table["tokens"] / 1e9, tokens_text=said)
-            comparisons.draw(search_charts.cost_over_tokens(ink), table, alt, "over_tokens")
+            draw(cost_charts.cost_over_tokens(ink), table, alt, "over_tokens")
         else:
             st.info("The run has no price: choose an instance that is sold in this region.")
     with right:
@@ -70,9 +71,9 @@ else:
     with left:
         table = run_length.over_concurrency(now.scenario, now.market, catalogs)
         if len(table):
-            table = table.assign(verdict=table["fits"].map(word), name=table["now"].map({True: "this plan", False: ""}))
+            table = table.assign(verdict=verdicts(table["fits"]), name=table["now"].map({True: "this plan", False: ""}))
             alt = f"{usd(row['usd_per_million_output_tokens'])} per million output tokens at {row['batch']:.0f} at once"
-            comparisons.draw(search_charts.cost_over_concurrency(ink), table, alt, "over_concurrency")
+            draw(cost_charts.cost_over_concurrency(ink), table, alt, "over_concurrency")
     with right:
         st.subheader("A month", anchor=False)
         with st.container(horizontal=True):

@@ -2,17 +2,18 @@
 
 import streamlit as st
 
-from views import search_tables
-from views.session import adopt_plan, search_state
+from views.panels import search_tables
 from views.session import catalogs as session_catalogs
+from views.session import plan_state, search_state
 from views.session.present_plan import present
 from views.sidebar import search_form, sidebar
-from views.theme import INKS, plain
+from views.theme import INKS
 from views.wording import search as search_words
+from views.wording.numbers import plain
 
 BUDGET_USD_PER_HOUR = 10.0
 
-adopt_plan.follow()
+plan_state.follow()
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]

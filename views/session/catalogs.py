@@ -6,11 +6,12 @@ import streamlit as st
 
 import calc
 from calc.catalogs.load import FOLDER
+from views.session import plan_state
 
 
 def catalogs():
     """The catalogs with this session's own models."""
-    own = st.session_state.get("custom_models")
+    own = plan_state.own_models()
     return _with_models(_stamp(), json.dumps(own, sort_keys=True)) if own else base_catalogs()
 
 

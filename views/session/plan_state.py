@@ -1,4 +1,10 @@
-"""What is chosen: the first visit, the link read once per session, choices kept possible, the link written."""
+"""What is chosen: the first visit, the link read once per session, choices kept possible, the link written.
+
+The only file that knows where the session holds the plan; views read `plan()`, and set by widget (KEYS) or `choose`.
+"""
+
+from collections import namedtuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -6,7 +12,8 @@ import calc
 from calc.doors import link
 from calc.models.huggingface.config import ConfigError
 from calc.scenarios.join import longest_sequence_tokens
-from calc.scenarios.read import DEFAULTS
+from calc.scenarios.read import DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
+from calc.search.space import possible
 from views.session import extra_state
 
 KV_FORMATS = ("", "fp8", "int8", "fp32", "bf16", "fp16")
@@ -28,37 +35,52 @@ FIRST_VISIT = {
 }
 # What a kind of work never reads stays chosen for the way back, and out of its scenarios.
 TRAINING_ONLY = (
-    "tuning",
-    "lora_rank",
-    "lora_targets",
-    "adapter_precision",
-    "optimizer",
-    "optimizer_kernel",
-    "gradient_precision",
-    "recompute",
-    "loss",
-    "reduce_precision",
-    "accumulation_steps",
-    "sharding",
-    "offload",
-    "train_tokens",
+    *("tuning", "lora_rank", "lora_targets", "adapter_precision", "optimizer", "optimizer_kernel", "gradient_precision"),
+    *("recompute", "loss", "reduce_precision", "accumulation_steps", "sharding", "offload", "train_tokens"),
 )
 INFERENCE_ONLY = ("logits", "prompt_tokens", "kv_precision", "max_sequences", "max_batched_tokens")
-WHOLE = (
-    "lora_rank",
-    "batch",
-    "sequence_tokens",
-    "decoder_tokens",
-    "prompt_tokens",
-    "accumulation_steps",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "context_parallel",
-    "expert_parallel",
-    "max_sequences",
-    "max_batched_tokens",
-    "gpus",
-)
+HELD_AS = {"count": int, "number": float, "amount": float}  # as number fields hold them, which mix no int and float
+PLAN_PAGE = "views/pages/plan.py"
+
+Plan = namedtuple("Plan", FIRST_VISIT)
+KEYS = Plan(*FIRST_VISIT)  # where the session holds each choice, and the key of its widget
+
+
+class Address(NamedTuple):
+    """The query as it was written, what the link asked in vain, what gave way in this run, the day of the link's prices."""
+
+    query: dict
+    complaints: list
+    notes: list
+    prices_as_of: str
+
+
+def plan():
+    """The choices as this session has them now."""
+    return Plan(*(st.session_state[name] for name in KEYS))
+
+
+def choose(**choices):
+    """Set choices from outside their widgets, in a callback."""
+    for name, value in choices.items():
+        st.session_state[getattr(KEYS, name)] = value
+
+
+def address():
+    """What the link brought and what it says now."""
+    state = st.session_state
+    return Address(state["query"], state["link_complaints"], state["notes"], state["link_prices_as_of"])
+
+
+def own_models():
+    """The models that this session has added, by id."""
+    return st.session_state.get("custom_models") or {}
+
+
+def add_model(model, entry):
+    """Callback: a model of one's own, chosen at once."""
+    st.session_state["custom_models"] = {**own_models(), model: entry}
+    choose(model=model)
 
 
 def read_link(catalogs):
@@ -71,7 +93,7 @@ def read_link(catalogs):
     state["custom_models"], refused = _own_models(asked.pop("custom_models", {}), catalogs)
     state["link_complaints"] = complaints + refused
     state["link_asked"] = set(asked)
-    for name, value in {**FIRST_VISIT, **{name: _plain(name, value) for name, value in asked.items()}}.items():
+    for name, value in {**FIRST_VISIT, **{name: _held(name, value) for name, value in asked.items()}}.items():
         state[name] = value
 
 
@@ -91,12 +113,17 @@ def _own_models(entries, catalogs):
     return sound, refused
 
 
-def _plain(name, value):
-    """Lists where several may be chosen; counts as int, since a number field mixes no int and float; None if empty."""
-    values = list(value) if isinstance(value, (list, tuple)) else [value]
-    if name in WHOLE or name == "train_tokens":
-        values = [None if each in ("", None) else int(each) if name in WHOLE else float(each) for each in values]
+def _held(name, value):
+    """As the widgets hold a choice: lists where several may be chosen, numbers of one type, None for an empty number."""
+    kind = inputs_by_name()[name].kind if name in inputs_by_name() else ""
+    values = [_of_kind(kind, each) for each in (value if isinstance(value, (list, tuple)) else [value])]
     return values if name in LISTS else values[0]
+
+
+def _of_kind(kind, value):
+    if value is None or value == "" or value != value:
+        return None if kind in HELD_AS else ""
+    return HELD_AS[kind](value) if kind in HELD_AS else value
 
 
 def possible_precisions(catalogs, work, tuning):
@@ -104,12 +131,6 @@ def possible_precisions(catalogs, work, tuning):
     table = catalogs.precisions
     able = "serves" if work == "inference" else "adapts" if tuning == "lora" else "trains"
     return list(table.index[table[able]])
-
-
-def possible_implementations(catalogs, work):
-    """The software that can do this work."""
-    table = catalogs.implementations
-    return list(table.index[table["serves" if work == "inference" else "trains"]])
 
 
 def settle(catalogs):
@@ -128,7 +149,7 @@ def settle(catalogs):
     notes += _keep("kv_precision", KV_FORMATS, [""])
     notes += _keep("gpus", None, [1])
     state["instance"] = [each for each in state["instance"] if each in catalogs.instances.index]
-    if state["implementation"] not in possible_implementations(catalogs, state["work"]):
+    if state["implementation"] not in possible("implementation", state["work"], catalogs):
         state["implementation"] = "transformers"
     new = state.pop("link_asked", ())
     lost = [
@@ -139,7 +160,7 @@ def settle(catalogs):
         if each and each not in state[name]
     ]
     state["link_complaints"] = state["link_complaints"] + lost
-    return notes
+    state["notes"] = notes
 
 
 def _restore():
@@ -177,23 +198,46 @@ def _keep(name, possible, default):
 
 def scenario_choices(catalogs):
     """The choices that the present work reads, ready to be crossed; no instance and no card means every instance."""
-    state = st.session_state
-    ignored = INFERENCE_ONLY if state["work"] == "training" else TRAINING_ONLY
-    chosen = {name: DEFAULTS[name] if name in ignored else state[name] for name in DEFAULTS}
-    if state["instance"]:
+    now = plan()
+    ignored = INFERENCE_ONLY if now.work == "training" else TRAINING_ONLY
+    chosen = {name: DEFAULTS[name] if name in ignored else getattr(now, name) for name in DEFAULTS}
+    if now.instance:
         chosen["gpu"] = ""
-    every = [""] if state["gpu"] else list(catalogs.instances.index)
-    return {**chosen, **extra_state.assumed(), "instance": state["instance"] or every}
+    every = [""] if now.gpu else list(catalogs.instances.index)
+    return {**chosen, **extra_state.assumed(), "instance": now.instance or every}
 
 
 def write_link(catalogs):
-    """The address holds the whole plan as ids; returns the query as it was written."""
-    state = st.session_state
-    chosen = {name: state[name] for name in FIRST_VISIT}
-    made = {"custom_models": state["custom_models"], "prices_as_of": catalogs.prices_as_of}
-    query = link.compose({**chosen, **extra_state.for_link(), **made})
+    """The address holds the whole plan as ids."""
+    made = {"custom_models": own_models(), "prices_as_of": catalogs.prices_as_of}
+    query = link.compose({**plan()._asdict(), **extra_state.for_link(), **made})
     st.query_params.from_dict(query)
-    return query
+    st.session_state["query"] = query
+
+
+def adopt(scenario, market, show=True):
+    """Callback of a button: a scenario becomes the plan; `show` opens the Plan page in the same run."""
+    state = st.session_state
+    for name, default in DEFAULTS.items():
+        if name != "scenario":
+            value = scenario.get(name, default)
+            follows = name in SAME_AS_SEQUENCE and value == scenario.get("sequence_tokens")
+            state[name] = _held(name, None if follows else value)
+    for name in extra_state.assumptions():
+        if state.get(name) is not None and (value := _held(name, scenario.get(name))) is not None:
+            state[name] = value
+    choose(layout="given")
+    if scenario.get("instance"):
+        choose(gpu="")
+    if market in link.VIEW_CHOICES["market"]:
+        choose(market=market)
+    state["show_plan"] = show
+
+
+def follow():
+    """At the top of a page: to the Plan page where a scenario was adopted."""
+    if st.session_state.pop("show_plan", False):
+        st.switch_page(PLAN_PAGE)
 
 
 def reset():

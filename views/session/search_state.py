@@ -6,11 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from calc.cost.job import job_of_rows
-from calc.search.allowed import limits_of, names_for
 from calc.search.budget import under, ways
 from calc.search.frontier import best
+from calc.search.limits import limits_of
 from calc.search.reasons import reasons
 from calc.search.search import SearchError, search
+from calc.search.space import names_for
 
 SLOW_SECONDS = 1.0
 FOLLOWED = ("instance", "gpu", "scenario", "region")  # what a search chooses by itself, beside the sets

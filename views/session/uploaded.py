@@ -8,10 +8,10 @@ import streamlit as st
 from calc import estimate
 from calc.charts import tables as chart_tables
 from calc.doors import csv_tables
-from calc.plan import plan
+from calc.plan.ranking import rank
 from calc.scenarios.read import TableError, quoted
 from views import tables
-from views.theme import plain
+from views.wording.numbers import plain
 
 ROWS = 1000  # as many as a browser scrolls well
 MOST_ROWS = 10_000  # five seconds; more are the command line's
@@ -40,7 +40,7 @@ def results(file, catalogs, market, period):
     except TableError as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
-    ranked = plan.rank(frame, market, period)
+    ranked = rank(frame, market, period)
     shown = ranked.head(ROWS)
     with st.container(border=True):
         st.markdown(plain(f"**{name}**: {summary(frame)}"))

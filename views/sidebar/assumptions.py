@@ -3,7 +3,7 @@
 import streamlit as st
 
 from views.session import extra_state
-from views.theme import percent, plain, three
+from views.wording.numbers import percent, plain, three
 
 UNITS = {
     "bytes_per_second": "bytes/s",
@@ -14,14 +14,6 @@ UNITS = {
     "count": "",
 }
 CALIBRATED = "calibrated: published runs by card and kind of matrix product, see the Accuracy page"
-
-
-def settle():
-    """Before any widget: what the link brought as a whole number is a number field's decimal."""
-    state = st.session_state
-    for name in extra_state.assumptions():
-        if state.get(name) not in (None, ""):
-            state[name] = float(state[name])
 
 
 def editor(row, catalogs):

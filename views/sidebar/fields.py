@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from views.session import plan_state
-from views.theme import count
+from calc.search.space import possible
+from views.session.plan_state import KEYS
+from views.wording.numbers import count
 
 SESSION = {"persist_state": "session"}
 LAYOUTS = {"divided": "divide the model", "given": "as set"}
@@ -26,123 +27,121 @@ def _group(label, key):
     return st.expander(label, on_change="rerun", key=key)
 
 
-def batch(trains):
+def batch(plan, trains):
     """How much passes at once, and how long it is."""
-    state = st.session_state
-    with _group(f"Batch and context: {state['batch']:,} × {state['sequence_tokens']:,} tokens", "open_batch") as group:
+    with _group(f"Batch and context: {plan.batch:,} × {plan.sequence_tokens:,} tokens", "open_batch") as group:
         if not group.open:
             return
         _count(
             "Micro-batch" if trains else "Concurrent sequences",
-            "batch",
+            KEYS.batch,
             "Sequences at once on one model replica."
             if trains
             else "Sequences that one replica serves at the same time.",
         )
         _count(
             "Tokens per sequence",
-            "sequence_tokens",
+            KEYS.sequence_tokens,
             "In inference prompt and generated together: all that the cache holds.",
         )
         if trains:
             _count(
                 "Accumulation steps",
-                "accumulation_steps",
+                KEYS.accumulation_steps,
                 "Micro-batches per optimizer step; gradients are kept between them.",
             )
         else:
-            _count("Prompt tokens prefilled at once", "prompt_tokens", "Empty: the whole sequence.", value=None)
+            _count("Prompt tokens prefilled at once", KEYS.prompt_tokens, "Empty: the whole sequence.", value=None)
             st.segmented_control(
                 "Logits of",
                 ["last", "all"],
                 format_func={"last": "last token", "all": "whole prompt"}.get,
-                key="logits",
+                key=KEYS.logits,
                 required=True,
                 **SESSION,
             )
         _count(
             "Decoder tokens",
-            "decoder_tokens",
+            KEYS.decoder_tokens,
             "Encoder-decoder models: the decoder's length where it differs.",
             value=None,
         )
 
 
-def layout(catalogs, trains):
+def layout(plan, catalogs, trains):
     """How the GPUs share the work."""
-    state = st.session_state
-    now = catalogs.shardings["name"].get(state["sharding"], "") if trains else LAYOUTS[state["layout"]]
+    now = catalogs.shardings["name"].get(plan.sharding, "") if trains else LAYOUTS[plan.layout]
     with _group(f"Sharding and parallel: {now}", "open_layout") as group:
         if not group.open:
             return
         if trains:
-            _choice("Sharding", list(catalogs.shardings.index), "sharding", catalogs.shardings["name"].get)
-            st.caption(catalogs.shardings["meaning"].get(state["sharding"], ""))
+            _choice("Sharding", list(catalogs.shardings.index), KEYS.sharding, catalogs.shardings["name"].get)
+            st.caption(catalogs.shardings["meaning"].get(plan.sharding, ""))
         else:
             st.segmented_control(
                 "GPUs",
                 list(LAYOUTS),
                 format_func=LAYOUTS.get,
-                key="layout",
+                key=KEYS.layout,
                 required=True,
                 **SESSION,
                 help="Divided: tensor parallel over up to 8 GPUs, then pipeline. As set: further GPUs are replicas.",
             )
-            if state["layout"] == "divided":
+            if plan.layout == "divided":
                 return
-        _count("Tensor parallel", "tensor_parallel", "GPUs that divide each layer; keep it inside one NVLink domain.")
-        _count("Pipeline parallel", "pipeline_parallel", "GPUs that divide the layers among them.")
-        _count("Context parallel", "context_parallel", "GPUs that divide each sequence.")
-        _count("Expert parallel", "expert_parallel", "GPUs that divide the experts of a mixture of experts.")
+        _count("Tensor parallel", KEYS.tensor_parallel, "GPUs that divide each layer; keep it inside one NVLink domain.")
+        _count("Pipeline parallel", KEYS.pipeline_parallel, "GPUs that divide the layers among them.")
+        _count("Context parallel", KEYS.context_parallel, "GPUs that divide each sequence.")
+        _count("Expert parallel", KEYS.expert_parallel, "GPUs that divide the experts of a mixture of experts.")
         if trains:
-            _choice("Offload to CPU memory", list(OFFLOADS), "offload", OFFLOADS.get)
+            _choice("Offload to CPU memory", list(OFFLOADS), KEYS.offload, OFFLOADS.get)
 
 
-def method(catalogs, trains):
+def method(plan, catalogs, trains):
     """The software and how it is set, each with a sentence on what it changes."""
-    state, software = st.session_state, catalogs.implementations
-    with _group(f"Software: {software['name'].get(state['implementation'], '')}", "open_method") as group:
+    software = catalogs.implementations
+    with _group(f"Software: {software['name'].get(plan.implementation, '')}", "open_method") as group:
         if not group.open:
             return
         _choice(
             "Implementation",
-            plan_state.possible_implementations(catalogs, state["work"]),
-            "implementation",
+            possible("implementation", plan.work, catalogs),
+            KEYS.implementation,
             software["name"].get,
         )
         if "meaning" in software:
-            st.caption(software["meaning"].get(state["implementation"], ""))
+            st.caption(software["meaning"].get(plan.implementation, ""))
         if trains:
             _choice(
                 "Recompute (gradient checkpointing)",
                 list(catalogs.recomputes.index),
-                "recompute",
+                KEYS.recompute,
                 catalogs.recomputes["name"].get,
             )
-            st.caption(catalogs.recomputes["meaning"].get(state["recompute"], ""))
-        _choice("Attention", list(ATTENTIONS), "attention", ATTENTIONS.get)
-        st.segmented_control("torch.compile of the blocks", ["no", "yes"], key="compile", required=True, **SESSION)
-        _choice("Embedding and head", list(TIES), "tie_embeddings", TIES.get)
+            st.caption(catalogs.recomputes["meaning"].get(plan.recompute, ""))
+        _choice("Attention", list(ATTENTIONS), KEYS.attention, ATTENTIONS.get)
+        st.segmented_control("torch.compile of the blocks", ["no", "yes"], key=KEYS.compile, required=True, **SESSION)
+        _choice("Embedding and head", list(TIES), KEYS.tie_embeddings, TIES.get)
         if trains:
-            _choice("Loss", list(LOSSES), "loss", LOSSES.get)
-            _choice("Gradients kept in", list(FORMATS), "gradient_precision", FORMATS.get)
-            _choice("Gradients reduced in", ["fp32", "bf16", "fp16"], "reduce_precision", str)
-            _choice("Optimizer kernel", list(KERNELS), "optimizer_kernel", KERNELS.get)
+            _choice("Loss", list(LOSSES), KEYS.loss, LOSSES.get)
+            _choice("Gradients kept in", list(FORMATS), KEYS.gradient_precision, FORMATS.get)
+            _choice("Gradients reduced in", ["fp32", "bf16", "fp16"], KEYS.reduce_precision, str)
+            _choice("Optimizer kernel", list(KERNELS), KEYS.optimizer_kernel, KERNELS.get)
         else:
-            _count("Most sequences (vLLM)", "max_sequences", "Empty: vLLM's default for the card.", value=None)
+            _count("Most sequences (vLLM)", KEYS.max_sequences, "Empty: vLLM's default for the card.", value=None)
             _count(
-                "Most batched tokens (vLLM)", "max_batched_tokens", "Empty: vLLM's default for the card.", value=None
+                "Most batched tokens (vLLM)", KEYS.max_batched_tokens, "Empty: vLLM's default for the card.", value=None
             )
-        if trains and state["tuning"] == "lora":
-            _count("LoRA rank", "lora_rank", "Width of the adapters.")
-            _choice("LoRA targets", sorted({*TARGETS, state["lora_targets"]}), "lora_targets", str)
-            _choice("Adapter format", ["fp32", "bf16", "fp16"], "adapter_precision", str)
+        if trains and plan.tuning == "lora":
+            _count("LoRA rank", KEYS.lora_rank, "Width of the adapters.")
+            _choice("LoRA targets", sorted({*TARGETS, plan.lora_targets}), KEYS.lora_targets, str)
+            _choice("Adapter format", ["fp32", "bf16", "fp16"], KEYS.adapter_precision, str)
 
 
-def time(trains):
+def time(plan, trains):
     """How long it runs."""
-    tokens = st.session_state["train_tokens"]
-    now = f"{count(tokens)} tokens" if trains and tokens else f"{st.session_state['hours_per_month']:g} hours a month"
+    tokens = plan.train_tokens
+    now = f"{count(tokens)} tokens" if trains and tokens else f"{plan.hours_per_month:g} hours a month"
     with _group(f"Time: {now}", "open_time") as group:
         if not group.open:
             return
@@ -153,7 +152,7 @@ def time(trains):
                 value=None,
                 step=1e9,
                 format="%.0f",
-                key="train_tokens",
+                key=KEYS.train_tokens,
                 help="Empty: no time and no cost of a run.",
                 **SESSION,
             )
@@ -163,7 +162,7 @@ def time(trains):
             max_value=744.0,
             step=10.0,
             format="%.0f",
-            key="hours_per_month",
+            key=KEYS.hours_per_month,
             help="How long it is up in a month.",
             **SESSION,
         )

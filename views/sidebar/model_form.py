@@ -5,6 +5,7 @@ import re
 import streamlit as st
 
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
+from views.session import plan_state
 
 SIZES = {
     "layers": ("Layers", 32),
@@ -46,11 +47,9 @@ def _add():
     model = re.sub(r"[^a-z0-9-]+", "-", state["new_model"].strip().lower()).strip("-") or "my-model"
     state["model_error"] = ""
     try:
-        state["custom_models"] = {**state["custom_models"], model: _entry(state, model)}
+        plan_state.add_model(model, _entry(state, model))
     except ConfigError as error:
         state["model_error"] = str(error)
-    else:
-        state["model"] = model
 
 
 def _entry(state, model):

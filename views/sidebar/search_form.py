@@ -4,9 +4,11 @@ import streamlit as st
 
 from calc.charts.tables import name_of
 from calc.columns import GLOSSARY
-from calc.search import allowed
-from calc.search.allowed import LIMIT_NAMES, MARKETS, NAMES
+from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.search import questions, space
+from calc.search.limits import LIMIT_NAMES, usual_limits
 from calc.words import said
+from views.session import plan_state
 from views.wording import search as search_words
 
 SESSION = {"persist_state": "session"}
@@ -48,10 +50,10 @@ SHOWN_LIMITS = {
 def prepare(now, catalogs):
     """Before any widget: the sets and limits of this work in the session, and in the form where they changed."""
     state, work = st.session_state, now.scenario["work"]
-    sets = allowed.settled(state.get("allowed") or {}, now.scenario, catalogs)
-    state.setdefault("limits", allowed.usual_limits(work))
+    sets = space.settled(state.get("allowed") or {}, now.scenario, catalogs)
+    state.setdefault("limits", usual_limits(work))
     if state.get("form_of") != work or state.get("allowed") is None or state.pop("fill_form", False):
-        for name in NAMES:
+        for name in space.NAMES:
             state[f"allow_{name}"] = list(sets.get(name, []))
         for name in LIMIT_NAMES:
             given = state["limits"].get(name)
@@ -83,23 +85,23 @@ def _asked(scenario, catalogs):
     if kind == "budget":
         return
     if kind == "week":
-        asked, sets, limits = allowed.lora_within_a_week(scenario, catalogs)
-        state["tuning"] = "lora"
+        asked, sets, limits = questions.lora_within_a_week(scenario, catalogs)
+        plan_state.choose(tuning=asked["tuning"])
     elif kind == "users":
-        asked, sets, limits = allowed.serving_users(scenario, catalogs, USERS)
+        asked, sets, limits = questions.serving_users(scenario, catalogs, USERS)
         limits["output_token_seconds"] = PACE_SECONDS
-        state["batch"], state["implementation"] = asked["batch"], asked["implementation"]
+        plan_state.choose(batch=asked["batch"], implementation=asked["implementation"])
     else:
-        asked, sets, limits = scenario, allowed.usual(scenario, catalogs), allowed.usual_limits(scenario["work"])
-    state["work"], state["precision"] = asked["work"], [asked["precision"]]
+        asked, sets, limits = scenario, space.usual(scenario), usual_limits(scenario["work"])
+    plan_state.choose(work=asked["work"], precision=[asked["precision"]])
     state.update({"allowed": sets, "limits": limits, "fill_form": True, "search_now": True})
 
 
 def form(now, catalogs):
     """The allowed sets and limits; nothing runs before the button."""
     state, work = st.session_state, now.scenario["work"]
-    with st.expander(_told(work, catalogs), icon=":material/tune:"), st.form("search_form", border=False):
-        names = allowed.names_for(work)
+    with st.expander(_told(work), icon=":material/tune:"), st.form("search_form", border=False):
+        names = space.names_for(work)
         left, middle, right = st.columns(3)
         third = -(-len(names) // 3)
         for at, name in enumerate(names):
@@ -170,7 +172,7 @@ def _submitted(work, scenario):
     """Callback: the form's widgets into the allowed sets and limits; an emptied choice keeps the plan's own value."""
     state = st.session_state
     sets = {}
-    for name in (*allowed.names_for(work), *allowed.PLACES):
+    for name in (*space.names_for(work), *space.PLACES):
         values = list(state[f"allow_{name}"])
         sets[name] = values if values or name in ("family", "region") else _own(name, scenario)
         if not values and sets[name]:
@@ -184,7 +186,7 @@ def _submitted(work, scenario):
 
 def _own(name, scenario):
     if name == "market":
-        return ["on-demand", "spot"]
+        return list(PLAN_MARKETS)
     value = scenario[name]
     return [int(value) if isinstance(value, float) else value]
 
@@ -195,11 +197,8 @@ def _label(name, work):
 
 def _options(name, work, catalogs):
     """What may be chosen, with what the sets hold beyond the usual."""
-    table = {"precision": "precisions", "implementation": "implementations"}.get(name)
-    if table:
-        frame = getattr(catalogs, table)
-        able = ["serves"] if work == "inference" else ["trains", "adapts"] if name == "precision" else ["trains"]
-        options = list(frame.index[frame[able].any(axis=1)])
+    if name in ("precision", "implementation"):
+        options = space.possible(name, work, catalogs)
     elif name in ("optimizer", "recompute", "sharding"):
         options = list(getattr(catalogs, f"{name}s").index)
     elif name in NUMBERS:
@@ -219,10 +218,10 @@ def _said(name, value, catalogs):
     return SPOKEN.get((name, value)) or name_of(name, value, catalogs)
 
 
-def _told(work, catalogs):
+def _told(work):
     """What may vary, in one line: the expander's label."""
     sets, limits = st.session_state["allowed"], st.session_state["limits"]
-    several = [f"{len(sets[name])} × {_label(name, work)}" for name in allowed.names_for(work) if len(sets[name]) > 1]
+    several = [f"{len(sets[name])} × {_label(name, work)}" for name in space.names_for(work) if len(sets[name]) > 1]
     where = ", ".join(sets["region"]) if sets["region"] else "anywhere"
     families = ", ".join(sets["family"]) if sets["family"] else "all instances"
     said = {name: words[work != "training"] for name, words in search_words.LIMITS.items()}

@@ -5,7 +5,7 @@ import streamlit as st
 
 from calc.columns import GIB, GLOSSARY
 from calc.explain.traced import number
-from views.theme import count, gib, three
+from views.wording.numbers import count, gib, three
 
 NO_SOURCE = ("", "chosen", "from the choices")
 UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}

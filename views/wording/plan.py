@@ -2,23 +2,14 @@
 
 from urllib.parse import urlencode, urlsplit
 
-from calc.charts.tables import card_name, name_of
+from calc.charts.tables import COMPONENT_LABELS, card_name, name_of
 from calc.cost import offers
-from views.theme import COMPONENT_LABELS, FITS, gib, is_missing, percent, three, usd, word
+from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.plan.ranking import HOLDS
+from views.theme import FITS, word
+from views.wording.numbers import gib, is_missing, percent, three, usd
 
-MARKETS = {"on-demand": "on demand", "spot": "on spot"}
 VERBS = {"training": "trains", "inference": "runs"}
-SETTINGS = {
-    "recompute": "recompute",
-    "optimizer": "optimizer",
-    "loss": "loss",
-    "precision": "precision",
-    "tuning": "tuning",
-    "batch": "batch",
-    "sharding": "sharding",
-    "offload": "offload",
-    "kv_precision": "KV cache in",
-}
 
 
 def where(row, catalogs):
@@ -40,9 +31,9 @@ def heading(answer, catalogs, market, period):
     verb = "fine-tunes with LoRA" if row["tuning"] == "lora" and row["work"] == "training" else VERBS[row["work"]]
     if answer["state"] == "cheapest":
         tight = ", tightly," if row["fits"] == "tight" else ""
-        return f"{model} {verb}{tight} on {where(row, catalogs)} for {usd(row['usd'])} per {period} {MARKETS[market]}"
+        return f"{model} {verb}{tight} on {where(row, catalogs)} for {usd(row['usd'])} per {period} {MARKETS[market].phrase}"
     if answer["state"] == "unpriced":
-        return f"{model} {verb} on {where(row, catalogs)}; no price {MARKETS[market]} in {row['region']} is known"
+        return f"{model} {verb} on {where(row, catalogs)}; no price {MARKETS[market].phrase} in {row['region']} is known"
     if answer["state"] == "over":
         gap = (
             f"is {gib(answer['over_gib'])} over per GPU"
@@ -80,28 +71,6 @@ def sentence(answer, catalogs):
     return f"{setting(answer['row'], catalogs)} · expect {range_text(answer['low_gib'], answer['high_gib'])} per GPU"
 
 
-def change(row, catalogs, market, period):
-    """One change that makes it fit, with what it then costs: '8 × 2 GPUs', 'recompute full'."""
-    words = []
-    for name, value in row["change"].items():
-        if name in ("pipeline_parallel", "context_parallel", "gpu") or (
-            name == "tensor_parallel" and "gpus" in row["change"]
-        ):
-            continue
-        if name == "gpus":
-            words.append(f"{value:,.0f} GPUs")
-        elif name == "tensor_parallel":
-            words.append(f"tensor parallel {value:.0f}")
-        elif name == "instance":
-            words.append(str(value))
-        else:
-            words.append(
-                f"{SETTINGS.get(name, name)} {name_of(name, value, catalogs) if name != 'kv_precision' else value}"
-            )
-    price = "" if is_missing(row["usd"]) else f" ({usd(row['usd'])} per {period} {MARKETS[market]})"
-    return " with ".join(words) + price
-
-
 def verdict_text(total_gib, fits):
     """What stands at the end of a bar: 61.2 GiB ✓."""
     return f"{gib(total_gib)} {FITS[fits][1]}" if fits else gib(total_gib)
@@ -117,7 +86,7 @@ def metrics(answer, catalogs, market, period):
     row, state = answer["row"], answer["state"]
     cost = {
         "cheapest": (usd(row["usd"]), where(row, catalogs)),
-        "unpriced": ("no price", f"{MARKETS[market]} in {row['region']}"),
+        "unpriced": ("no price", f"{MARKETS[market].phrase} in {row['region']}"),
         "over": ("none", "nothing chosen fits"),
         "no card": ("open", "choose an instance or a card"),
     }[state]
@@ -166,7 +135,7 @@ def price_caption(row, catalogs, market, today):
     as_of = row["prices_as_of"] or catalogs.prices_as_of
     days = offers.days_since(as_of, today)
     age = f" :material/warning: {days} days old: check them before renting." if days > offers.OLD_DAYS else ""
-    said = f"Prices: {row['region']}, {MARKETS[market]}, the oldest used of {as_of}.{age}"
+    said = f"Prices: {row['region']}, {MARKETS[market].phrase}, the oldest used of {as_of}.{age}"
     return f"{said} Catalog {catalogs.version}. Memory is an estimate with its range; see Accuracy."
 
 
@@ -198,17 +167,23 @@ def of_card(answer):
     )
 
 
-def ways_out(changes, catalogs, market, period):
-    """The two cheapest single changes that make it fit."""
+def ways_out(changes, market):
+    """The first two changes that make it fit, with what it then costs."""
     if not len(changes):
-        return "No single change of setting, GPU count or instance makes it fit; try two at once, or a smaller model."
-    cheapest = [change(row, catalogs, market, period) for _, row in changes.head(2).iterrows()]
-    return "It would fit with " + ", or with ".join(cheapest) + "."
+        return "No change or pair of changes that was tried makes it fit: take a smaller model or more GPUs."
+    first = changes.head(2).to_dict("records")
+    return "It would fit with " + ", or with ".join(_priced(change, market) for change in first) + "."
+
+
+def _priced(change, market):
+    """A change in words and what an hour then costs: recompute full ($12.40 per hour on spot)."""
+    hourly = change["usd_per_hour"]
+    return change["change"] + ("" if is_missing(hourly) else f" ({usd(hourly)} per hour {MARKETS[market].phrase})")
 
 
 def usd_title(market, period):
     """The axis of money."""
-    return f"USD per {period}, {MARKETS[market]}"
+    return f"USD per {period}, {MARKETS[market].phrase}"
 
 
 def file_name(row):
@@ -222,16 +197,17 @@ def link(url, query):
     return f"{parts.scheme}://{parts.netloc}{parts.path}?{urlencode(query, doseq=True)}"
 
 
-def instances(holding, rows, scenario, catalogs):
+def instances(holding, rows, scenario):
     """The cheapest instance on demand and on spot, in a sentence."""
     if not len(holding):
         return f"None of {len(rows)} instance types holds it, even with many of them."
     said = [f"{len(holding)} of {len(rows)} instance types hold it in {scenario['region']}"]
-    for column, market in (("usd_per_hour_on_demand", "on demand"), ("usd_per_hour_spot", "on spot")):
+    for market in (MARKETS[name] for name in PLAN_MARKETS):
+        column = f"usd_per_hour_{market.key}"
         if holding[column].notna().any():
             row = holding.loc[holding[column].idxmin(), ["instances_needed", "instance", column]]
             price = usd(row[column])
-            said.append(f"cheapest {market}: {row['instances_needed']:.0f} × {row['instance']} for {price} per hour")
+            said.append(f"cheapest {market.phrase}: {row['instances_needed']:.0f} × {row['instance']} for {price} per hour")
     return "; ".join(said) + f". {spread(scenario)}"
 
 
@@ -259,5 +235,5 @@ def needed(row):
 
 def first_fit(table):
     """From how many GPUs it holds."""
-    held = table[table["fits"].isin(("yes", "tight"))]
+    held = table[table["fits"].isin(HOLDS)]
     return f"Fits from {held['gpus'].min():.0f} GPUs" if len(held) else "Fits at no GPU count shown"

@@ -2,8 +2,8 @@
 
 from calc.charts.tables import name_of
 from calc.columns import GIB
-from views.theme import count, gib, is_missing, percent, three, usd
-from views.wording.search import duration, hours
+from calc.cost.markets import MARKETS
+from views.wording.numbers import count, duration, gib, hours, is_missing, percent, three, usd
 
 VERBS = {"training": "trained on", "inference": "served"}
 
@@ -140,24 +140,18 @@ def prices(row, catalogs):
         return []
     price = found.iloc[0]
     low, high = price["spot_low_usd_per_hour"], price["spot_high_usd_per_hour"]
-    zones = "" if is_missing(low) else f"zones from {usd(low)} to {usd(high)}"
-    return [
-        _price("On demand", price, "on_demand", ""),
-        _price("Spot, median over zones", price, "spot", zones),
-        _price("Capacity block", price, "capacity_block", "whole days, paid ahead"),
-        _price("One-year commitment", price, "commit_1y", ""),
-        _price("Three-year commitment", price, "commit_3y", ""),
-    ]
+    zones = "" if is_missing(low) else f", from {usd(low)} to {usd(high)}"
+    return [_price(market, price, zones if market.interrupted else "") for market in MARKETS.values()]
 
 
-def _price(label, price, kind, note):
-    value = price[f"{kind}_usd_per_hour"]
+def _price(market, price, zones):
+    value, kind = price[market.price], market.key
     known = not is_missing(float(value))
     return {
-        "Price": label,
+        "Price": market.label.capitalize(),
         "USD per instance-hour": float(value),
         "Is": str(price.get(f"{kind}_basis", price.get(f"{kind}_kind", "")) or "") if known else "not known here",
         "Of": str(price[f"{kind}_as_of"] or "") if known else "",
-        "Note": note if known else "",
+        "Note": market.note + zones if known else "",
         "Source": str(price[f"{kind}_source"] or "") if known else "",
     }

@@ -3,10 +3,10 @@
 from calc.charts.tables import card_name, name_of
 from calc.columns import GIB
 from calc.cost.job import within as within_limits
-from calc.search.allowed import MARKETS
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.search.frontier import place
 from calc.words import said
-from views.theme import count, gib, is_missing, percent, three, usd
+from views.wording.numbers import count, duration, gib, hours, is_missing, percent, three, usd
 
 VERBS = {"training": "trains", "inference": "runs"}
 CARDS = {
@@ -54,27 +54,10 @@ def price(row):
 
 def basis(row):
     """Published, derived or assumed; spot observed or estimated; and the date of the price."""
-    market = "spot" if row["found_market"] == "spot" else "on_demand"
-    if row["found_market"] not in ("spot", "on-demand"):
+    if row["found_market"] not in PLAN_MARKETS:
         return "as the catalog has it"
-    return f"{row[f'{market}_basis']}, {row[f'{market}_as_of']}"
-
-
-def hours(value):
-    """4.46 hours, 3.2 days."""
-    if is_missing(value):
-        return "unknown time"
-    return f"{three(value)} hours" if value < 72 else f"{three(value / 24)} days"
-
-
-def duration(seconds):
-    """A stretch of time in the unit that people say: 12.6 ms, 4.2 s, 8.5 min, 3.1 h, 21 days."""
-    if is_missing(seconds):
-        return "unknown"
-    for limit, unit, size in ((1, "ms", 1e-3), (120, "s", 1), (7200, "min", 60), (72 * 3600, "h", 3600)):
-        if seconds < limit:
-            return f"{three(seconds / size)} {unit}"
-    return f"{three(seconds / 86400)} days"
+    key = MARKETS[row["found_market"]].key
+    return f"{row[f'{key}_basis']}, {row[f'{key}_as_of']}"
 
 
 def counts(found, seconds):

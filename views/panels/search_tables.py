@@ -7,11 +7,12 @@ import streamlit as st
 from calc.charts.tables import card_name
 from calc.doors import csv_tables
 from calc.search.frontier import chart_points, named, place
-from views import comparisons
 from views.charts import search as search_charts
-from views.session import adopt_plan
-from views.theme import plain, usd, word
+from views.panels.chart import draw
+from views.session import plan_state
+from views.theme import verdicts
 from views.wording import search as search_words
+from views.wording.numbers import plain, usd
 
 PROMPTS = "From the arrival of all prompts of a replica at the same moment: the slowest start."
 NUMBER, TEXT = st.column_config.NumberColumn, st.column_config.TextColumn
@@ -46,7 +47,7 @@ def take(row, key):
     """The button that makes a row the plan."""
     st.button(
         "Take into the Plan",
-        on_click=adopt_plan.take,
+        on_click=plan_state.adopt,
         args=(row, row["found_market"]),
         icon=":material/input:",
         key=key,
@@ -61,7 +62,7 @@ def frontier(kept, now, before, ink):
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per output token", "USD per month")
     edge = points[points["kind"] == "frontier"]
     alt = f"{len(edge)} ways that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
-    comparisons.draw(search_charts.cost_against_time(ink, *titles), points, alt, "frontier")
+    draw(search_charts.cost_against_time(ink, *titles), points, alt, "frontier")
     st.caption(
         "The line: the least that each time costs. Grey: other ways that hold. Diamond: the present plan, on demand or "
         "on spot as the sidebar prices it. Spot includes its interruptions."
@@ -95,7 +96,7 @@ def best_rows(kept, catalogs):
         place=[place(search_words.job(row)) for row in rows.to_dict("records")],
         card=[card_name(gpu, catalogs) for gpu in rows["gpu"]],
         setting=[search_words.setting(row, catalogs) for row in rows.to_dict("records")],
-        verdict=rows["fits"].map(word),
+        verdict=verdicts(rows["fits"]),
         pace=rows["found_seconds"] / 3600 if trains else rows["found_seconds"] * 1000,
         used_percent=100 * rows["memory_bytes"] / rows["gpu_memory_bytes"],
         arm=catalogs.instances["arm"].reindex(rows["instance"]).to_numpy(),

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from calc.scenarios.read import inputs_by_name
-from calc.search import advice
-from views.session import adopt_plan
-from views.theme import gib, is_missing, percent, plain, three, usd
+from calc.plan.ranking import HOLDS, scenario_of
+from calc.search.advice import advise
+from views.session import plan_state
+from views.wording.numbers import gib, is_missing, percent, plain, three, usd
 
 SHOWN = 8
 
@@ -17,36 +17,36 @@ def panel(row, catalogs, market):
     """
     if row["problem"]:
         return
-    held = row["fits"] in advice.HOLDS
+    held = row["fits"] in HOLDS
     title = "What to change: what saves most" if held else "What to change to make it fit"
     pane = st.expander(title, icon=":material/lightbulb:", on_change="rerun", key="advice", expanded=not held)
     if not pane.open:
         return
-    scenario = {name: row[name] for name in inputs_by_name() if name in row}
-    changes = _changes(scenario, catalogs, market)
+    scenario, tried = scenario_of(row), changes(row, catalogs, market)
     with pane:
-        if not len(changes):
+        if not len(tried):
             st.markdown("No change or pair of changes that was tried helps: take a smaller model or more GPUs.")
             return
-        if not held and changes["kind"].iloc[0] == "pair":
+        if not held and tried["kind"].iloc[0] == "pair":
             alone = (
-                "cheaper than any alone" if (changes["kind"] != "pair").any() else "for no single change makes it fit"
+                "cheaper than any alone" if (tried["kind"] != "pair").any() else "for no single change makes it fit"
             )
             st.markdown(f"Two changes at once first, {alone}:")
-        for at, change in enumerate(changes.head(SHOWN).to_dict("records")):
+        for at, change in enumerate(tried.head(SHOWN).to_dict("records")):
             _line(at, change, scenario, market, held)
-        more = len(changes) - SHOWN
+        more = len(tried) - SHOWN
         st.caption(
-            f"{f'The first {SHOWN} of {len(changes)}. ' if more > 0 else ''}Each was estimated with nothing else "
+            f"{f'The first {SHOWN} of {len(tried)}. ' if more > 0 else ''}Each was estimated with nothing else "
             "changed. Savings are of the same work done; spot includes its interruptions."
         )
 
 
-def _changes(scenario, catalogs, market):
-    """The advice of a scenario, tried once."""
-    state, key = st.session_state, repr((scenario, market, catalogs.version))
+def changes(row, catalogs, market):
+    """The changes of a result row's scenario that hold, the most useful first; tried once for a scenario and market."""
+    state, scenario = st.session_state, scenario_of(row)
+    key = repr((scenario, market, catalogs.version))
     if state.get("advised", {}).get("key") != key:
-        state["advised"] = {"key": key, "changes": advice.advise(scenario, catalogs, market)}
+        state["advised"] = {"key": key, "changes": advise(scenario, catalogs, market)}
     return state["advised"]["changes"]
 
 
@@ -90,4 +90,4 @@ def _said(change, held):
 def _take(scenario, change, market):
     """Callback: the scenario with the change becomes the plan."""
     taken = {**scenario, **{name: value for name, value in change.items() if name != "market"}}
-    adopt_plan.take(taken, change.get("market", market), show=False)
+    plan_state.adopt(taken, change.get("market", market), show=False)

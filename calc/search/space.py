@@ -1,69 +1,20 @@
-"""What a team allows a search to vary, the limits it must keep, the usual sets, and how many ways they make."""
+"""What a team allows a search to vary: the usual sets, those of a work, and every combination they make."""
 
-from dataclasses import dataclass, fields, replace
 from itertools import chain
 
 import numpy as np
 import pandas as pd
+
+from calc.cost.markets import MARKETS, PLAN_MARKETS
 
 BOTH = ("precision", "gpus", "tensor_parallel", "pipeline_parallel", "batch")
 TRAINING = ("tuning", "optimizer", "recompute", "loss", "sharding", "context_parallel", "accumulation_steps", "offload")
 SERVING = ("kv_precision", "implementation")
 PLACES = ("family", "region", "market")  # no family: every one; no region: anywhere
 NAMES = (*BOTH, *TRAINING, *SERVING, *PLACES)
-HIGHEST_STEP_TOKENS = 2**20  # beyond it a run of 1e9 tokens has under 1,000 optimizer steps
 USUAL_TRAIN_TOKENS = 1e9
-WEEK_HOURS = 168
-LORA_FORMATS = ("bf16", "int8", "nf4-dq")
 SERVED_FORMATS = ("bf16", "fp8", "int8", "awq-4bit")
 SEQUENCES = (1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256)
-
-
-@dataclass(frozen=True)
-class Market:
-    """A way to pay: its price column, whether AWS may take the instances back, and the least that is billed."""
-
-    label: str
-    price: str
-    interrupted: float = 0
-    block_hours: float = 0
-    least_run_hours: float = 0
-    least_month_hours: float = 0
-
-
-MARKETS = {
-    "on-demand": Market("on demand", "on_demand_usd_per_hour"),
-    "spot": Market("spot", "spot_usd_per_hour", interrupted=1),
-    # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
-    "capacity-block": Market("capacity block", "capacity_block_usd_per_hour", block_hours=24),
-    "commit-1y": Market("1-year commitment", "commit_1y_usd_per_hour", least_run_hours=8760, least_month_hours=730),
-    "commit-3y": Market("3-year commitment", "commit_3y_usd_per_hour", least_run_hours=26280, least_month_hours=730),
-}
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a found way must keep; infinity and 0 ask for nothing. USD is that of the run, in serving of a month."""
-
-    instances: float = 16
-    usd_per_hour: float = np.inf
-    usd: float = np.inf
-    hours: float = np.inf
-    step_tokens: float = 0
-    highest_step_tokens: float = np.inf
-    users: float = 0
-    first_token_seconds: float = np.inf
-    output_token_seconds: float = np.inf
-    surely: float = 0  # 1: the high end of the range must be within the card
-
-
-LIMIT_NAMES = tuple(field.name for field in fields(Limits))
-OPEN = Limits()
-
-
-def limits_of(given):
-    """Limits from a mapping of numbers, in which an empty value asks for nothing."""
-    return replace(OPEN, **{name: float(given[name]) for name in LIMIT_NAMES if given.get(name) not in (None, "")})
 
 
 def names_for(work):
@@ -71,7 +22,7 @@ def names_for(work):
     return (*BOTH, *(TRAINING if work == "training" else SERVING))
 
 
-def usual(scenario, catalogs):
+def usual(scenario):
     """The sets that a search starts from, the scenario's own values first; about a million ways.
 
     A training keeps its number format, since another changes what is learnt; serving tries formats with a known loss.
@@ -90,51 +41,30 @@ def usual(scenario, catalogs):
     else:
         several |= {"kv_precision": ["", "fp8"], "implementation": ["vllm"], "batch": list(SEQUENCES)}
         several |= {"precision": list(SERVED_FORMATS), "gpus": [1, 2, 4, 8, 16], "pipeline_parallel": [1, 2, 4]}
-    chosen = {name: _with_own(values, scenario[name]) for name, values in several.items()}
-    return chosen | {"family": [], "region": [scenario["region"]], "market": ["on-demand", "spot"]}
+    chosen = {name: own_first(values, scenario[name]) for name, values in several.items()}
+    return chosen | {"family": [], "region": [scenario["region"]], "market": list(PLAN_MARKETS)}
 
 
-def usual_limits(work):
-    """The limits that a search starts from, as page and link hold them: what is to be rented must surely fit."""
-    return {"instances": 16, "surely": 1} | ({"highest_step_tokens": HIGHEST_STEP_TOKENS} if work == "training" else {})
-
-
-def lora_within_a_week(scenario, catalogs):
-    """Scenario, sets and limits of the question: adapters beside frozen weights, done in seven days."""
-    asked = scenario | {"work": "training", "tuning": "lora"}
-    if not catalogs.precisions["adapts"].get(asked["precision"], False) or asked["precision"] == "bf16-mixed":
-        asked["precision"] = "bf16"
-    sets = usual(asked, catalogs)
-    sets |= {"precision": _with_own(list(LORA_FORMATS), asked["precision"]), "optimizer": [asked["optimizer"]]}
-    return asked, sets, usual_limits("training") | {"hours": WEEK_HOURS}
-
-
-def serving_users(scenario, catalogs, users):
-    """Scenario, sets and limits of the question: so many sequences at the same time, all month."""
-    asked = scenario | {"work": "inference", "implementation": "vllm", "batch": int(users)}
-    if not catalogs.precisions["serves"].get(asked["precision"], False):
-        asked["precision"] = "bf16"
-    sets = usual(asked, catalogs)
-    return asked, sets | {"implementation": ["vllm"]}, usual_limits("inference") | {"users": int(users)}
+def possible(name, work, catalogs):
+    """The number formats (name precision) or the software (implementation) of the catalogs that can do this work."""
+    table = getattr(catalogs, f"{name}s")
+    able = ["serves"] if work == "inference" else ["trains", "adapts"] if name == "precision" else ["trains"]
+    return list(table.index[table[able].any(axis=1)])
 
 
 def settled(allowed, scenario, catalogs):
     """The sets of this work: those given as far as it can use them, own values first, else the usual ones."""
-    base = usual(scenario, catalogs)
-    able = {"inference": ["serves"], "training": ["trains", "adapts"]}[scenario["work"]]
-    known = {
-        "precision": catalogs.precisions.index[catalogs.precisions[able].any(axis=1)],
-        "implementation": catalogs.implementations.index[catalogs.implementations[able[0]]],
-    }
+    base = usual(scenario)
+    known = {name: possible(name, scenario["work"], catalogs) for name in ("precision", "implementation")}
     kept = {}
     for name, usual_values in base.items():
         given = [value for value in allowed.get(name, usual_values) if name not in known or value in known[name]]
         own = scenario.get(name)
-        kept[name] = given if name in PLACES else _with_own(given, own) if own in given else given or [own]
+        kept[name] = given if name in PLACES else own_first(given, own) if own in given else given or [own]
     return kept
 
 
-def _with_own(values, own):
+def own_first(values, own):
     """The scenario's own value first; counts as whole numbers."""
     own = int(own) if isinstance(own, float) and own == int(own) else own
     return list(dict.fromkeys(chain([own], values)))
@@ -157,7 +87,7 @@ def regions_of(allowed, catalogs):
 
 def markets_of(allowed, catalogs):
     """The markets allowed that the catalog has any price for."""
-    named = allowed.get("market") or list(MARKETS)[:2]
+    named = allowed.get("market") or PLAN_MARKETS
     return [name for name in named if catalogs.prices[MARKETS[name].price].notna().any()]
 
 

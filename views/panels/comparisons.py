@@ -4,31 +4,24 @@ import streamlit as st
 
 from calc import phases_table
 from calc.charts import tables as chart_tables
-from calc.plan import plan
+from calc.plan import ranking, scaling
 from views import tables
 from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
+from views.panels.chart import draw
 from views.session import plan_state
-from views.theme import COMPONENT_LABELS, plain, word
+from views.theme import verdicts
 from views.wording import plan as plan_words
+from views.wording.numbers import plain
 
 SHOWN = 16
 ROWS = 1000
 TABS = ("Instances", "Scenarios", "Fits on", "Precisions", "Optimizers", "GPU counts", "Phases")
 
 
-def draw(spec, rows, alt, key, cards=None):
-    """A finished specification with its table; the cards' rules come as a second one."""
-    if cards is None:
-        st.vega_lite_chart(rows, spec, alt=alt, key=key, width="stretch")
-    else:
-        both = {**spec, "data": {"name": "rows"}, "datasets": {"rows": rows, "cards": cards}}
-        st.vega_lite_chart(both, alt=alt, key=key, width="stretch")
-
-
 def stacked(rows, names, catalogs, ink, components, title, alt, key):
     """Stacked bars of memory by component, one per scenario that can be estimated."""
-    table = chart_tables.by_component(rows, names, {name: COMPONENT_LABELS[name] for name in components})
+    table = chart_tables.by_component(rows, names, components)
     if table.empty:
         st.info("No scenario can be estimated; the table below says why.")
         return
@@ -43,7 +36,7 @@ def cost_points(rows, names, ink, usd_title, alt):
     table = chart_tables.points(rows, names)
     unpriced = int(((rows["problem"] == "") & rows["usd"].isna()).sum())
     if len(table):
-        draw(memory_charts.cost_against_memory(ink, usd_title), table.assign(verdict=table["fits"].map(word)), alt, "cost")
+        draw(cost_charts.cost_against_memory(ink, usd_title), table.assign(verdict=verdicts(table["fits"])), alt, "cost")
     else:
         st.info("No scenario has a price: choose an instance that is sold in this region.")
     if unpriced:
@@ -52,12 +45,12 @@ def cost_points(rows, names, ink, usd_title, alt):
 
 def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
     """What holds the named scenario and how it compares; every tab starts from that scenario."""
-    scenario = plan.scenario_of(best)
+    scenario = ranking.scenario_of(best)
     trains = scenario["work"] == "training"
     titles = [title for title in TABS if trains or title != "Optimizers"]
     panes = dict(zip(titles, st.tabs(titles, on_change="rerun", key="tab"), strict=True))
     bodies = {
-        "Instances": lambda: _instances(scenario, catalogs, ink, market, period),
+        "Instances": lambda: _instances(scenario, catalogs, ink),
         "Scenarios": lambda: _scenarios(evaluate, catalogs, market, period),
         "Fits on": lambda: _fits_on(scenario, catalogs, ink),
         "Precisions": lambda: _varied(
@@ -80,10 +73,10 @@ def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
                 bodies[title]()
 
 
-def _instances(scenario, catalogs, ink, market, period):
-    rows = plan.instance_table(scenario, catalogs)
-    holding = rows[rows["fits"].isin(plan.HOLDS)]
-    st.markdown(plain(plan_words.instances(holding, rows, scenario, catalogs)))
+def _instances(scenario, catalogs, ink):
+    rows = scaling.instance_table(scenario, catalogs)
+    holding = rows[rows["fits"].isin(ranking.HOLDS)]
+    st.markdown(plain(plan_words.instances(holding, rows, scenario)))
     left, right = st.columns([3, 2])
     with left:
         tables.instances(rows)
@@ -104,7 +97,7 @@ def _instances(scenario, catalogs, ink, market, period):
 
 def _scenarios(evaluate, catalogs, market, period):
     """Every scenario, and why where one cannot be estimated; only here are the largest batch and sequence solved."""
-    ranked = plan.rank(evaluate(), market, period)
+    ranked = ranking.rank(evaluate(), market, period)
     rows = ranked.head(ROWS)
     tables.scenarios(rows, chart_tables.labels(rows, catalogs), period)
     if len(ranked) > ROWS:
@@ -112,7 +105,7 @@ def _scenarios(evaluate, catalogs, market, period):
 
 
 def _fits_on(scenario, catalogs, ink):
-    rows = plan.fits_on(scenario, catalogs)
+    rows = scaling.fits_on(scenario, catalogs)
     held = rows[rows["gpus_needed"].notna()]
     st.markdown(plan_words.fits_on(held, rows, scenario))
     left, right = st.columns(2)
@@ -121,7 +114,7 @@ def _fits_on(scenario, catalogs, ink):
         table = sold.assign(
             label=[chart_tables.card_name(gpu, catalogs) for gpu in sold["gpu"]],
             rank=range(len(sold)),
-            verdict=sold["fits"].map(word),
+            verdict=verdicts(sold["fits"]),
             needed_text=[plan_words.needed(row) for _, row in sold.iterrows()],
         )
         draw(
@@ -136,7 +129,7 @@ def _fits_on(scenario, catalogs, ink):
 
 
 def _varied(name, values, scenario, catalogs, ink, components):
-    rows = plan.over(scenario, catalogs, name, values)
+    rows = scaling.over(scenario, catalogs, name, values)
     rows = rows[rows["problem"] == ""].sort_values("memory_bytes", kind="stable")
     names = chart_tables.labels(rows, catalogs, always=(name,))
     title = f"Memory per GPU by component, each {name}"
@@ -166,30 +159,30 @@ def _gpu_counts(ranked, best, catalogs, ink, market, period):
         priced = table[table["usd"].notna()]
         if len(priced):
             draw(
-                memory_charts.cost_over_gpus(ink, plan_words.usd_title(market, period)),
+                cost_charts.cost_over_gpus(ink, plan_words.usd_title(market, period)),
                 priced,
                 plan_words.first_fit(priced),
                 "cost_over_gpus",
             )
         else:
             st.info("Cost needs an instance with a price: choose one in the sidebar.")
-    st.caption(f"Circle: fits. Diamond: tight. Cross: does not fit. {plan_words.spread(plan.scenario_of(best))}")
+    st.caption(f"Circle: fits. Diamond: tight. Cross: does not fit. {plan_words.spread(ranking.scenario_of(best))}")
 
 
 def _over_gpus(chosen, catalogs, market, period):
-    rows = plan.over_gpus(chosen, catalogs)
+    rows = scaling.over_gpus(chosen, catalogs)
     rows = rows[rows["problem"] == ""]
     names = chart_tables.plan_names(chosen, catalogs)
     table = chart_tables.against_gpus(
-        rows, [names[number] for number in rows["plan"]], plan.in_period(rows, market, period)
+        rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, market, period)
     )
-    return table.assign(verdict=table["fits"].map(word)), rows
+    return table.assign(verdict=verdicts(table["fits"])), rows
 
 
 def _phases(scenario, best, catalogs, ink, components):
     allocated = tuple(name for name in components if name != "overhead_bytes")
     table = chart_tables.by_phase(
-        phases_table(scenario, catalogs), {name: COMPONENT_LABELS[name] for name in allocated}
+        phases_table(scenario, catalogs), allocated
     )
     table["phase_text"] = [plan_words.verdict_text(total, "") for total in table["phase_gib"]]
     cards = chart_tables.cards(best.to_frame().T, catalogs)

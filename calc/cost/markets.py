@@ -1,0 +1,37 @@
+"""The one table of markets: the ways in which AWS sells an instance, by id, with their words, columns and terms."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Market:
+    """A way to pay: its label, its name in the catalogs, whether AWS takes instances back, and the least that is billed."""
+
+    label: str
+    key: str
+    note: str = ""
+    interrupted: float = 0
+    block_hours: float = 0
+    least_run_hours: float = 0
+    least_month_hours: float = 0
+
+    @property
+    def price(self) -> str:
+        """The price's column in the catalog of prices."""
+        return f"{self.key}_usd_per_hour"
+
+    @property
+    def phrase(self) -> str:
+        """As a sentence says it: on demand, on spot."""
+        return self.label if self.label.startswith("on ") else f"on {self.label}"
+
+
+MARKETS = {
+    "on-demand": Market("on demand", "on_demand"),
+    "spot": Market("spot", "spot", "median over the zones", interrupted=1),
+    # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
+    "capacity-block": Market("capacity block", "capacity_block", "whole days, paid ahead", block_hours=24),
+    "commit-1y": Market("1-year commitment", "commit_1y", least_run_hours=8760, least_month_hours=730),
+    "commit-3y": Market("3-year commitment", "commit_3y", least_run_hours=26280, least_month_hours=730),
+}
+PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries

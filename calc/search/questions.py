@@ -1,0 +1,26 @@
+"""Questions that people ask a search, each as a scenario with its sets and limits."""
+
+from calc.search.limits import usual_limits
+from calc.search.space import own_first, usual
+
+WEEK_HOURS = 168
+LORA_FORMATS = ("bf16", "int8", "nf4-dq")
+
+
+def lora_within_a_week(scenario, catalogs):
+    """Scenario, sets and limits of the question: adapters beside frozen weights, done in seven days."""
+    asked = scenario | {"work": "training", "tuning": "lora"}
+    if not catalogs.precisions["adapts"].get(asked["precision"], False) or asked["precision"] == "bf16-mixed":
+        asked["precision"] = "bf16"
+    sets = usual(asked)
+    sets |= {"precision": own_first(list(LORA_FORMATS), asked["precision"]), "optimizer": [asked["optimizer"]]}
+    return asked, sets, usual_limits("training") | {"hours": WEEK_HOURS}
+
+
+def serving_users(scenario, catalogs, users):
+    """Scenario, sets and limits of the question: so many sequences at the same time, all month."""
+    asked = scenario | {"work": "inference", "implementation": "vllm", "batch": int(users)}
+    if not catalogs.precisions["serves"].get(asked["precision"], False):
+        asked["precision"] = "bf16"
+    sets = usual(asked)
+    return asked, sets | {"implementation": ["vllm"]}, usual_limits("inference") | {"users": int(users)}

@@ -1,0 +1,99 @@
+"""What every chart is made of: one function per chart, the colours of a theme in, a Vega-Lite specification out.
+
+A specification is built once per process and holds no data. The page sends its table beside it
+(`st.vega_lite_chart(frame, spec)`), so a rerun costs the table and no Altair objects. The columns that a chart reads
+are named in its first line; calc/charts makes them.
+"""
+
+from functools import lru_cache
+
+import altair as alt
+
+from views.theme import COMPONENT_COLOURS, FITS
+
+THREE = ",.3~r"
+DOLLARS = "$,.3~r"
+POINT = 90
+PADDING = {"left": 0, "top": 0, "right": 8, "bottom": 4}  # Streamlit's own leaves 20 px below a legend
+ROWS = alt.Chart(alt.NamedData("rows"))
+once = lru_cache(maxsize=256)
+
+
+def quantity_axis(ink, title, number=THREE, **more):
+    """A quantitative axis with its unit in the title."""
+    return alt.Axis(
+        title=title, format=number, grid=True, gridColor=ink.line, gridOpacity=0.6, titleFontWeight="normal", **more
+    )
+
+
+NUMBERS = {"gib": THREE, "phase_gib": THREE, "card_gib": THREE, "usd": DOLLARS, "hours": THREE, "gpus": "d",
+           "share_ratio": ".0%", "error_ratio": "+.1%", "measured": THREE, "predicted": THREE}  # fmt: skip
+
+
+def tips(**titles):
+    """What hovering shows: each column under its title, numbers with three digits."""
+    return [
+        alt.Tooltip(f"{name}:Q", title=title, format=NUMBERS[name])
+        if name in NUMBERS
+        else alt.Tooltip(f"{name}:N", title=title)
+        for name, title in titles.items()
+    ]
+
+
+def doublings(ink, title, most=2**11, **scale):
+    """The log-2 axis of counts."""
+    counts = [2**power for power in range(most.bit_length())]
+    axis = quantity_axis(ink, title, "d", values=counts)
+    return {"scale": alt.Scale(type="log", base=2, nice=False, **scale), "axis": axis}
+
+
+def log_axis(channel, ink, title, number=THREE):
+    """A channel on a log-10 axis with room around its points."""
+    axis = quantity_axis(ink, title, number, tickCount=5)
+    axis.gridOpacity = 0.25  # a log axis has ten lines to the decade
+    return channel.scale(alt.Scale(type="log", nice=False, padding=28)).axis(axis)
+
+
+def bar_rows(label_width=250):
+    """One bar or row per label, in the order of the table."""
+    return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
+        labelOverlap=False, labelLimit=label_width, ticks=False, domain=False, labelPadding=8
+    )
+
+
+def verdicts(channel, index):
+    """Shape or colour of a verdict, one legend for both."""
+    words = [row[0] for row in FITS.values()]
+    return (
+        channel("verdict:N", title=None)
+        .scale(domain=words, range=[row[index] for row in FITS.values()])
+        .legend(orient="bottom", values=words[:3], symbolSize=POINT, symbolOpacity=1)
+    )
+
+
+def over_gpus(ink, y, title, rules=()):
+    """A line per plan over the number of GPUs; the shape of a point is its verdict."""
+    x = alt.X("gpus:Q", **doublings(ink, "GPUs, log-2 scale"))
+    colour = (
+        alt.Color("plan:N", title=None)
+        .scale(range=list(COMPONENT_COLOURS.values()))
+        .legend(orient="bottom", columns=2, labelLimit=260)
+    )
+    lines = ROWS.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
+    points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
+        x=x,
+        y=y,
+        color=colour,
+        shape=verdicts(alt.Shape, 2).legend(None),
+        tooltip=tips(plan="Plan", gpus="GPUs", gib="GiB per GPU", usd="USD", verdict="Verdict"),
+    )
+    return finished(alt.layer(lines, points, *rules), title, ink, height=340)
+
+
+def finished(chart, title, ink, **size):
+    """The plain dictionary that Streamlit takes: layers of `rows` read the table sent beside the specification."""
+    spec = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size).to_dict()
+    layers = [{key: value for key, value in layer.items() if value != {"name": "rows"}} for layer in spec["layer"]]
+    fit = {"type": "fit-x" if isinstance(spec["height"], dict) else "fit", "contains": "padding"}
+    size = {"height": spec["height"], "autosize": fit, "padding": PADDING}
+    return {"title": spec["title"], **size, "layer": layers}

@@ -1,0 +1,67 @@
+"""Numbers as they are written on screen: three digits, GiB, USD, per cent, counts, hours."""
+
+import math
+
+
+def is_missing(value):
+    """None, NaN and the empty text are values that nobody knows."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def three(value):
+    """Three significant digits, thousands set apart: 0.0123, 4.57, 98.3, 1,230."""
+    if is_missing(value):
+        return "unknown"
+    if value == 0:
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
+
+
+def gib(value):
+    """Memory in GiB."""
+    return "unknown" if is_missing(value) else f"{three(value)} GiB"
+
+
+def usd(value):
+    """Money in USD; below 100 dollars cents count."""
+    if is_missing(value):
+        return "no price"
+    return f"${value:,.2f}" if abs(value) < 100 else f"${three(value)}"
+
+
+def percent(ratio):
+    """A share of one, in whole per cent."""
+    return "unknown" if is_missing(ratio) else f"{100 * ratio:.0f} %"
+
+
+def count(value):
+    """A large count with its scale word: 8.03 billion, 135 million."""
+    if is_missing(value):
+        return "unknown"
+    for scale, name in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):
+        if abs(value) >= scale:
+            return three(value / scale) + name
+    return f"{value:,.0f}"
+
+
+def hours(value):
+    """4.46 hours, 3.2 days."""
+    if is_missing(value):
+        return "unknown time"
+    return f"{three(value)} hours" if value < 72 else f"{three(value / 24)} days"
+
+
+def duration(seconds):
+    """A stretch of time in the unit that people say: 12.6 ms, 4.2 s, 8.5 min, 3.1 h, 21 days."""
+    if is_missing(seconds):
+        return "unknown"
+    for limit, unit, size in ((1, "ms", 1e-3), (120, "s", 1), (7200, "min", 60), (72 * 3600, "h", 3600)):
+        if seconds < limit:
+            return f"{three(seconds / size)} {unit}"
+    return f"{three(seconds / 86400)} days"
+
+
+def plain(text):
+    """Text for Markdown elements, in which a pair of dollar signs would begin a formula."""
+    return text.replace("$", "\\$")
