@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.families import check_families, families_of
 from calc.catalogs.schema_check import check_order, check_reference, check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
 from calc.models.architecture import model_table
@@ -21,7 +22,7 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
 SPEED = ("utilization", "engines", "kernels", "assumptions")  # what time and cost read
-FILES = ("models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history", *SPEED)
+FILES = ("families", "models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history", *SPEED)
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
 
 RATES = tuple(f"{name}_flops_per_second" for name in ("fp32", "tf32", "bf16", "fp8", "fp4", "int8"))
@@ -45,6 +46,7 @@ class Catalogs:
 
     models: pd.DataFrame
     stacks: pd.DataFrame
+    families: dict  # model_type -> every trait of that family
     blocks: dict
     heads: dict
     precisions: pd.DataFrame
@@ -75,7 +77,9 @@ def load_catalogs(folder=None):
     documents = {name: read_document(folder, name, digest) for name in FILES}
     entries = {name: entries_of(documents[name], name) for name in FILES}
     about = {name: {key: value for key, value in documents[name].items() if key != name} for name in FILES}
-    models, stacks = model_table(entries["models"])
+    families = families_of(entries["families"], documents["families"]["traits"], entries["blocks"])
+    check_families(entries["models"], entries["heads"], families)
+    models, stacks = model_table(entries["models"], families)
     _check_blocks(stacks, entries["blocks"])
     gpus = table_of(entries["gpus"])
     instances = _instance_table(entries["instances"], gpus)
@@ -87,6 +91,7 @@ def load_catalogs(folder=None):
     return Catalogs(
         models=models,
         stacks=stacks,
+        families=families,
         blocks=entries["blocks"],
         heads=entries["heads"],
         **choices,
@@ -104,7 +109,8 @@ def load_catalogs(folder=None):
 
 def add_models(catalogs, entries):
     """The catalogs with the models of `entries` (id -> entry as in models.yaml); an id held already is replaced."""
-    added, stacks = model_table(entries)
+    check_families(entries, {}, catalogs.families)
+    added, stacks = model_table(entries, catalogs.families)
     _check_blocks(stacks, catalogs.blocks)
     kept = catalogs.models[~catalogs.models.index.isin(added.index)]
     kept_stacks = catalogs.stacks[~catalogs.stacks["model"].isin(added.index)]

@@ -1,7 +1,7 @@
 """From a model's architecture to two tables: what the whole model counts, and its stacks (runs of like blocks).
 
 An entry is one model of catalogs/models.yaml, or one that calc/models/huggingface/config.py made of a config: sizes, and what differs
-from its family (calc/models/families.py). `parameters` counts what the class of transformers holds as parameters; checkpoints
+from its family (catalogs/families.yaml). `parameters` counts what the class of transformers holds as parameters; checkpoints
 may add buffers. Counts of numbers, not bytes.
 """
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from calc.evaluate import evaluate_all
 from calc.models import block_parameters, lora_widths, outside_parameters
-from calc.models.families import COMMON, FAMILIES
+from calc.models.families import FORMULAS as FAMILY_FORMULAS
 
 # Sizes that an entry leaves out where its model does not have them.
 ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys(
@@ -31,8 +31,9 @@ MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied"),
     *("outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout"),
-    *("softcap", "refused", "source", "checked_on", "notes"),
+    *("softcap", "rms_norms", "longest_sequence_tokens", "refused", "source", "checked_on", "notes"),
 )
+FORMULAS = (*outside_parameters.FORMULAS, *FAMILY_FORMULAS)
 STACK_IDS = ("model", "stack", "block", "side")
 STACK_COLUMNS = (
     *(*STACK_IDS, "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads"),
@@ -44,9 +45,9 @@ STACK_COLUMNS = (
 )
 
 
-def sizes_of(entry):
+def sizes_of(entry, traits):
     """All sizes and traits of a model: what its entry says, else its family, else that it has none."""
-    sizes = {**ABSENT, **COMMON, **FAMILIES[entry["model_type"]], **entry}
+    sizes = {**ABSENT, **traits, **entry}
     sizes["text_width"] = sizes["text_hidden"] or sizes["hidden"]
     sizes["embedding_width"] = sizes["embedding_width"] or sizes["text_width"]
     sizes["value_head_dim"] = sizes["value_head_dim"] or sizes["head_dim"]
@@ -117,11 +118,11 @@ def stacks_of(sizes):
             yield evaluate_all((*block_parameters.FORMULAS, *lora_widths.FORMULAS), stack)
 
 
-def describe_model(entry):
+def describe_model(entry, families):
     """The row of one model and the rows of its stacks; a refused model has no counts and no stacks."""
     if "refused" in entry:
-        return {**ABSENT, **COMMON, **entry}, []
-    model = evaluate_all(outside_parameters.FORMULAS, sizes_of(entry))
+        return {**ABSENT, **entry}, []
+    model = evaluate_all(FORMULAS, sizes_of(entry, families[entry["model_type"]]))
     stacks = list(stacks_of(model))
     held = sum(stack["layers"] * stack["block_parameters"] for stack in stacks)
     idle = sum(
@@ -135,9 +136,9 @@ def describe_model(entry):
     return model, stacks
 
 
-def model_table(entries):
+def model_table(entries, families):
     """The tables `models` (index: id) and `stacks` of a mapping from id to entry; unknown numbers are NaN."""
-    described = {model: describe_model(entry) for model, entry in entries.items()}
+    described = {model: describe_model(entry, families) for model, entry in entries.items()}
     rows = {model: row for model, (row, _) in described.items()}
     models = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=list(MODEL_COLUMNS)).rename_axis("id")
     numbers = [name for name in MODEL_COLUMNS if name not in TEXTS]

@@ -7,7 +7,6 @@ from pandas import Index
 
 from calc.catalogs.kept import kept
 from calc.memory.saved_activations import FORMATS, kind_numbers
-from calc.models.families import COMMON, FAMILIES
 from calc.scenarios.read import quoted
 
 BYTES_OF_FORMAT = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0}
@@ -19,7 +18,7 @@ TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 MODEL_COLUMNS = (
     "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "parameters", "active_parameters", "embedding_parameters",
     "head_parameters", "tied", "outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens",
-    "hidden_dropout", "attention_dropout",
+    "hidden_dropout", "attention_dropout", "rms_norms", "longest_sequence_tokens",
 )
 STACK_COLUMNS = (
     "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads", "window_tokens", "experts",
@@ -106,9 +105,8 @@ def _join_model(table, catalogs, problems):
     table["model_row"] = at
     table.update(_take(catalogs, "models", MODEL_COLUMNS, at))
     table["model_kind"] = words_of(catalogs, "models", "kind")[at]
-    table["rms_norms"] = rms_norms(catalogs)[at]
     table["unknown_model"] = catalogs.models.index.get_indexer(table["model"]) < 0
-    table["longest_sequence_tokens"] = np.where(table["unknown_model"], np.inf, longest_sequence_tokens(catalogs)[at])
+    table["longest_sequence_tokens"] = np.where(table["unknown_model"], np.inf, table["longest_sequence_tokens"])
     refused = words_of(catalogs, "models", "refused")[at]
     problems.add(refused != "", lambda row: str(refused[row]))
     first, depth, side, kind = stack_rows(catalogs)
@@ -119,21 +117,6 @@ def _join_model(table, catalogs, problems):
     table["stack_side"], table["stack_kind"] = side[row], kind[row]
     table["has_source"] = np.any((table["stack_side"] == 1) & (table["stack_layers"] > 0), axis=0).astype(float)
     table["has_cross"] = np.any(table["stack_cross_attention"] > 0, axis=0).astype(float)
-
-
-@kept("models")
-def longest_sequence_tokens(catalogs):
-    """Positions of models that learn them, per model; infinity for all others and for images."""
-    learns = [COMMON | FAMILIES.get(kind, {}) for kind in catalogs.models["model_type"]]
-    learned = np.array([trait["learned_positions"] > 0 for trait in learns]) & ~catalogs.models["kind"].isin(["vision", "dual"]).to_numpy()
-    return np.where(learned, catalogs.models["max_position"].to_numpy(dtype=float), np.inf)
-
-
-@kept("models")
-def rms_norms(catalogs):
-    """Root-mean-square norms of the hidden width in one block, per model; 0 for LayerNorm."""
-    traits = [COMMON | FAMILIES.get(kind, {}) for kind in catalogs.models["model_type"]]
-    return np.array([trait["block_norms"] * (trait["norm_vectors"] == 1) for trait in traits], dtype=float)
 
 
 @kept("models", "stacks", "blocks")

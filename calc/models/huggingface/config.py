@@ -5,7 +5,6 @@ How many bits a checkpoint has (torch_dtype, quantization_config) is the scenari
 
 import json
 
-from calc.models.families import COMMON, FAMILIES
 from calc.models.huggingface.derived_fields import FORMS
 from calc.models.huggingface.field_names import FIELDS
 from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, dense_layers, window_tokens, windowed_layers
@@ -27,17 +26,17 @@ CLIP_TEXT = {"hidden_size": 512, "num_hidden_layers": 12, "num_attention_heads":
 CLIP_TEXT |= {"vocab_size": 49408, "max_position_embeddings": 77}
 
 
-def read_config_text(text, model_id):
+def read_config_text(text, model_id, catalogs):
     """The entry of a config given as JSON text."""
     try:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise ConfigError(f"{model_id}: this is not JSON{line}; give a config.json as the hub has it.") from None
-    return read_config(config, model_id)
+    return read_config(config, model_id, catalogs)
 
 
-def read_config(config, model_id):
+def read_config(config, model_id, catalogs):
     """The entry of a config given as a mapping."""
     if not isinstance(config, dict):
         raise ConfigError(f"{model_id}: this is no config; give a JSON object with a model_type.")
@@ -46,7 +45,7 @@ def read_config(config, model_id):
         known = ", ".join(sorted({*FIELDS, *ALIASES, *WRAPPERS, "clip"}))
         raise ConfigError(f"{model_id}: model_type {model_type} is not covered; covered are {known}.")
     try:
-        entry = _pair_entry(config, model_id) if model_type == "clip" else _entry(config, model_type, model_id)
+        entry = _pair_entry(config, model_id, catalogs) if model_type == "clip" else _entry(config, model_type, model_id, catalogs)
     except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise ConfigError(f"{model_id}: a field of this {model_type} config is of a wrong kind ({error}).") from None
     about = {"name": str(model_id), "family": model_type, "hf_repo": "", "checked_on": ""}
@@ -55,11 +54,11 @@ def read_config(config, model_id):
     return {**about, **entry}
 
 
-def custom_entry(hidden, layers, heads, kv_heads, ffn, vocab, name):
+def custom_entry(hidden, layers, heads, kv_heads, ffn, vocab, name, catalogs):
     """The entry of a Llama-like model of six sizes whose head is not tied to its embedding."""
     sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
     sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
-    return {**read_config({"model_type": "llama", **sizes}, name), "source": "six sizes given by hand"}
+    return {**read_config({"model_type": "llama", **sizes}, name, catalogs), "source": "six sizes given by hand"}
 
 
 def _text_part(config, model_id):
@@ -75,7 +74,7 @@ def _text_part(config, model_id):
     return config, ALIASES.get(model_type, model_type), False
 
 
-def _entry(config, model_type, model_id):
+def _entry(config, model_type, model_id, catalogs):
     values = values_of(config, model_type, model_id)
     derive = FORMS.get(model_type)
     if "hidden" in values and "heads" in values and derive:
@@ -87,8 +86,9 @@ def _entry(config, model_type, model_id):
     if "layers" in entry:
         entry |= _layer_counts(config, model_type, entry, model_id)
     entry = {name: value for name, value in entry.items() if name != "plain_head_dim" and name != "shared_experts"}
-    traits = {**COMMON, **FAMILIES[entry["model_type"]]}
-    if entry.get("dense_layers") and not traits["block"]:
+    if entry["model_type"] not in catalogs.families:
+        raise ConfigError(f"{model_id}: catalogs/families.yaml has no family {entry['model_type']}; add it.")
+    if entry.get("dense_layers") and not catalogs.families[entry["model_type"]]["block"]:
         raise ConfigError(f"{model_id}: a {model_type} with dense layers is not covered; choose another model.")
     return entry
 
@@ -136,15 +136,15 @@ def _layer_counts(config, model_type, entry, model_id):
     return counts
 
 
-def _pair_entry(config, model_id):
+def _pair_entry(config, model_id, catalogs):
     """CLIP: a vision side, a text side, and the width that they share."""
     names = ("vision_config", "vision_config_dict", "text_config", "text_config_dict")
     parts = {name: config.get(name) or {} for name in names}
     for name, part in parts.items():
         if not isinstance(part, dict):
             raise ConfigError(f"{model_id}: {name} must be an object of its own.")
-    vision = _entry({**CLIP_VISION, **parts["vision_config"], **parts["vision_config_dict"]}, "vit", model_id)
-    text = _entry({**CLIP_TEXT, **parts["text_config"], **parts["text_config_dict"]}, "bert", model_id)
+    vision = _entry({**CLIP_VISION, **parts["vision_config"], **parts["vision_config_dict"]}, "vit", model_id, catalogs)
+    text = _entry({**CLIP_TEXT, **parts["text_config"], **parts["text_config_dict"]}, "bert", model_id, catalogs)
     sizes = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "channels")
     return {
         "model_type": "clip",
