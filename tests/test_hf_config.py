@@ -4,6 +4,7 @@ import json
 import random
 from contextlib import suppress
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -13,12 +14,16 @@ import yaml
 from calc import load_catalogs
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
+from calc.models.huggingface.field_names import FIELDS
+from calc.models.huggingface.values import FLAGS, SWITCHES
 from calc.models.lora_widths import COLUMNS as ADAPTER_COLUMNS
+from validation.config_defaults import config_defaults
 
 RECORDED = Path(__file__).parent / "recorded"
 COUNTS = yaml.safe_load((RECORDED / "counts.yaml").read_text("utf-8"))
 CATALOG = yaml.safe_load((RECORDED.parents[1] / "catalogs/models.yaml").read_text("utf-8"))["models"]
 CATALOGS = load_catalogs()
+FAMILY_OF = {"mt5": "t5_gated"}  # the family of a class that has another name
 
 
 def lines(name):
@@ -136,6 +141,28 @@ def test_a_family_that_the_catalogs_lack_is_named():
     falcon = {key: value for key, value in LLAMA.items() if key != "num_key_value_heads"} | {"model_type": "falcon"}
     with pytest.raises(ConfigError, match=r"families\.yaml has no family falcon_new; add it\.$"):
         read_config({**falcon, "new_decoder_architecture": True}, "it", replace(CATALOGS, families=without))
+
+
+@pytest.mark.parametrize("model_type", FIELDS)
+def test_a_class_fills_in_what_its_family_has(model_type):
+    """Flags and switches that a config leaves out are traits of the family: the class must fill in the same."""
+    traits, filled = CATALOGS.families[FAMILY_OF.get(model_type, model_type)], CATALOGS.config_defaults[model_type]
+    for ours in ((FLAGS | SWITCHES) - {"tied"}) & set(FIELDS[model_type]):
+        for name in FIELDS[model_type][ours].split():
+            assert bool(filled.get(name, traits[ours])) == bool(traits[ours]), name
+
+
+def test_the_defaults_of_another_folder_reach_the_entry():
+    config = {key: value for key, value in LLAMA.items() if key != "num_key_value_heads"}
+    defaults = {**CATALOGS.config_defaults, "llama": {**CATALOGS.config_defaults["llama"], "num_key_value_heads": 2}}
+    assert read_config(config, "it", CATALOGS)["kv_heads"] == 8
+    assert read_config(config, "it", replace(CATALOGS, config_defaults=defaults))["kv_heads"] == 2
+
+
+if find_spec("transformers"):
+
+    def test_the_stored_defaults_are_those_of_the_classes():
+        assert config_defaults() == CATALOGS.config_defaults
 
 
 def test_how_a_checkpoint_is_stored_is_not_read():

@@ -22,7 +22,7 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
 SPEED = ("utilization", "engines", "kernels", "assumptions")  # what time and cost read
-FILES = ("families", "models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history", *SPEED)
+FILES = ("families", "config_defaults", "models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history", *SPEED)
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
 
 RATES = tuple(f"{name}_flops_per_second" for name in ("fp32", "tf32", "bf16", "fp8", "fp4", "int8"))
@@ -47,6 +47,7 @@ class Catalogs:
     models: pd.DataFrame
     stacks: pd.DataFrame
     families: dict  # model_type -> every trait of that family
+    config_defaults: dict  # model_type -> what its config class fills in
     blocks: dict
     heads: dict
     precisions: pd.DataFrame
@@ -92,6 +93,7 @@ def load_catalogs(folder=None):
         models=models,
         stacks=stacks,
         families=families,
+        config_defaults=entries["config_defaults"],
         blocks=entries["blocks"],
         heads=entries["heads"],
         **choices,

@@ -6,7 +6,7 @@ How many bits a checkpoint has (torch_dtype, quantization_config) is the scenari
 import json
 
 from calc.models.huggingface.derived_fields import FORMS
-from calc.models.huggingface.field_names import FIELDS
+from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS
 from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, dense_layers, window_tokens, windowed_layers
 from calc.models.huggingface.values import ConfigError, must_divide, need_sizes, values_of, whole_number
 
@@ -18,12 +18,6 @@ ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text"}
 
 # Configs of several parts, and the model_type of a text part that does not name its own.
 WRAPPERS = {"gemma3": "gemma3_text", "llama4": "llama4_text", "mistral3": "mistral", "kimi_k25": "deepseek_v3"}
-
-# What the classes of CLIP's two sides fill in.
-CLIP_VISION = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
-CLIP_VISION |= {"patch_size": 32, "num_labels": 1}
-CLIP_TEXT = {"hidden_size": 512, "num_hidden_layers": 12, "num_attention_heads": 8, "intermediate_size": 2048}
-CLIP_TEXT |= {"vocab_size": 49408, "max_position_embeddings": 77}
 
 
 def read_config_text(text, model_id, catalogs):
@@ -41,12 +35,12 @@ def read_config(config, model_id, catalogs):
     if not isinstance(config, dict):
         raise ConfigError(f"{model_id}: this is no config; give a JSON object with a model_type.")
     config, model_type, parts = _text_part(config, model_id)
-    if model_type not in FIELDS and model_type != "clip":
+    if model_type not in {*FIELDS, "clip"} & set(catalogs.config_defaults):
         known = ", ".join(sorted({*FIELDS, *ALIASES, *WRAPPERS, "clip"}))
         raise ConfigError(f"{model_id}: model_type {model_type} is not covered; covered are {known}.")
     try:
         entry = _pair_entry(config, model_id, catalogs) if model_type == "clip" else _entry(config, model_type, model_id, catalogs)
-    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
         raise ConfigError(f"{model_id}: a field of this {model_type} config is of a wrong kind ({error}).") from None
     about = {"name": str(model_id), "family": model_type, "hf_repo": "", "checked_on": ""}
     about["source"] = f"its config.json, model_type {config.get('model_type', model_type)}"
@@ -75,7 +69,9 @@ def _text_part(config, model_id):
 
 
 def _entry(config, model_type, model_id, catalogs):
-    values = values_of(config, model_type, model_id)
+    class_defaults = catalogs.config_defaults[model_type]
+    config = {name: class_defaults[name] for name in LAYER_AND_FORM_FIELDS if name in class_defaults} | config
+    values = values_of(config, model_type, model_id, class_defaults)
     derive = FORMS.get(model_type)
     if "hidden" in values and "heads" in values and derive:
         values |= derive(config, values, model_id)
@@ -143,14 +139,18 @@ def _pair_entry(config, model_id, catalogs):
     for name, part in parts.items():
         if not isinstance(part, dict):
             raise ConfigError(f"{model_id}: {name} must be an object of its own.")
-    vision = _entry({**CLIP_VISION, **parts["vision_config"], **parts["vision_config_dict"]}, "vit", model_id, catalogs)
-    text = _entry({**CLIP_TEXT, **parts["text_config"], **parts["text_config_dict"]}, "bert", model_id, catalogs)
+    sides = {}
+    for side, like in CLIP_SIDES.items():
+        given = parts[f"{side}_config"] | parts[f"{side}_config_dict"]
+        sides[side] = _entry(catalogs.config_defaults[f"clip_{side}_model"] | given, like, model_id, catalogs)
+    vision, text = sides["vision"], sides["text"]
     sizes = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "channels")
+    projection = (catalogs.config_defaults["clip"] | config)["projection_dim"]
     return {
         "model_type": "clip",
         **{name: vision[name] for name in sizes},
         **{f"text_{name}": text[name] for name in ("layers", "hidden", "heads", "ffn")},
         "vocab": text["vocab"],
         "max_position": text["max_position"],
-        "projection": whole_number(config.get("projection_dim", 512), 1, "projection_dim", model_id),
+        "projection": whole_number(projection, 1, "projection_dim", model_id),
     }

@@ -3,7 +3,7 @@
 import json
 import math
 
-from calc.models.huggingface.field_names import DEFAULTS, FIELDS
+from calc.models.huggingface.field_names import FIELDS
 
 LARGEST = 10**8  # no size of a model comes near it; beyond it a slip is meant
 MOST_LAYERS = 10**4
@@ -15,6 +15,13 @@ NEEDED = (
     *("layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"),
     *("experts", "experts_per_token", "expert_ffn"),
 )
+# Sizes that make a model what it is: a config says them itself, or it is refused; no class default stands for them.
+OWN_SIZES = {"layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"}
+OWN_FIELDS = {"intermediate_size"}  # by whichever of our names it goes
+MAY_BE_LEFT_OUT = {"gemma3_text": {"heads", "vocab"}, "llama4_text": {"ffn"}}  # as published configs of Gemma 3 do
+# Where checkpoints say otherwise than the classes of transformers 5: mT5 has a head of its own, which they tie to the
+# embedding whatever its config says; T5 and BLOOM, whose positions are computed, were trained on so many tokens.
+TRAINED = {"bloom": {"max_position": 2048}, "t5": {"max_position": 512}, "mt5": {"max_position": 512, "tied": 0}}
 
 
 class ConfigError(Exception):
@@ -36,9 +43,9 @@ def must_divide(whole, part, words, model_id):
         raise ConfigError(f"{model_id}: {words[0]} ({whole}) is not a multiple of {words[1]} ({part}); mend one.")
 
 
-def values_of(config, model_type, model_id):
+def values_of(config, model_type, model_id, class_defaults):
     """Our fields with their values: of the config, else the default of its class."""
-    values = {name: int(value) for name, value in DEFAULTS[model_type].items()}
+    values = defaults_of(model_type, class_defaults)
     for ours, theirs in FIELDS[model_type].items():
         named = [name for name in theirs.split() if name in config]
         if not named:
@@ -49,6 +56,18 @@ def values_of(config, model_type, model_id):
         elif name is not None or ours in SWITCHES:
             values[ours] = _value(ours, config.get(name), name, model_id)
     return values
+
+
+def defaults_of(model_type, class_defaults):
+    """Our fields with the values that the class fills in; flags and switches but `tied` are traits of the family."""
+    values = {}
+    for ours, theirs in FIELDS[model_type].items():
+        own = ours in OWN_SIZES or theirs in OWN_FIELDS
+        of_family = ours in (FLAGS | SWITCHES) - {"tied"}
+        if not of_family and (not own or ours in MAY_BE_LEFT_OUT.get(model_type, ())):
+            filled = [class_defaults[name] for name in theirs.split() if name in class_defaults]
+            values |= {ours: int(filled[0])} if filled else {}
+    return values | TRAINED.get(model_type, {})
 
 
 def need_sizes(values, model_type, model_id):
