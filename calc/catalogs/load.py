@@ -22,7 +22,8 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
 SPEED = ("utilization", "engines", "kernels", "assumptions")  # what time and cost read
-FILES = ("families", "config_defaults", "models", "blocks", "heads", *CHOICES, "gpus", "instances", "prices", "price_history", *SPEED)
+MODEL_FILES = ("families", "config_defaults", "models", "blocks", "heads")
+FILES = (*MODEL_FILES, *CHOICES, "quality", "gpus", "instances", "prices", "price_history", *SPEED)
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
 
 RATES = tuple(f"{name}_flops_per_second" for name in ("fp32", "tf32", "bf16", "fp8", "fp4", "int8"))
@@ -55,6 +56,7 @@ class Catalogs:
     shardings: pd.DataFrame
     recomputes: pd.DataFrame
     implementations: pd.DataFrame
+    quality: dict  # choice -> what a change of it costs in quality, and who says so
     gpus: pd.DataFrame
     instances: pd.DataFrame
     regions: pd.DataFrame
@@ -98,6 +100,7 @@ def load_catalogs(folder=None):
         heads=entries["heads"],
         **choices,
         **times,
+        quality=entries["quality"],
         gpus=gpus,
         instances=instances,
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
