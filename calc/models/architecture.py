@@ -6,12 +6,16 @@ may add buffers. Counts of numbers, not bytes.
 """
 
 import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
 from calc.evaluate import evaluate_all
 from calc.models import block_parameters, lora_widths, outside_parameters
 from calc.models.families import FORMULAS as FAMILY_FORMULAS
+
+Sizes = dict[str, Any]  # size, trait or count -> value
 
 # Sizes that an entry leaves out where its model does not have them.
 ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys(
@@ -45,7 +49,7 @@ STACK_COLUMNS = (
 )
 
 
-def sizes_of(entry, traits):
+def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
     """All sizes and traits of a model: what its entry says, else its family, else that it has none."""
     sizes = {**ABSENT, **traits, **entry}
     sizes["text_width"] = sizes["text_hidden"] or sizes["hidden"]
@@ -54,7 +58,7 @@ def sizes_of(entry, traits):
     return {name: int(value) if isinstance(value, bool) else value for name, value in sizes.items()}
 
 
-def decoder_stacks(sizes):
+def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """Blocks by two traits: with a dense network or with experts, seeing all tokens or those of a window."""
     experts, windowed = sizes["experts"], sizes["windowed_layers"]
     dense = sizes["dense_layers"] if experts else sizes["layers"]
@@ -68,7 +72,7 @@ def decoder_stacks(sizes):
         yield {**own[kind], "stack": f"{kind}-windowed", "layers": seeing_a_window}
 
 
-def sided_stacks(sizes):
+def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """The encoder's blocks, and the decoder's, which also attend to the encoder."""
     heads = sizes.get("encoder_heads", sizes["heads"])
     head_dim = sizes["head_dim"] * sizes["heads"] // heads
@@ -79,7 +83,7 @@ def sided_stacks(sizes):
     yield {"stack": "decoder", "layers": sizes["decoder_layers"], "cross_attention": 1}
 
 
-def paired_stacks(sizes):
+def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """CLIP's vision side and its text side."""
     heads, hidden = sizes["text_heads"], sizes["text_hidden"]
     own = {"hidden": hidden, "heads": heads, "kv_heads": heads, "head_dim": hidden // heads}
@@ -88,12 +92,12 @@ def paired_stacks(sizes):
     yield {**own, "stack": "text", "layers": sizes["text_layers"]}
 
 
-def single_stack(sizes):
+def single_stack(sizes: Sizes) -> Iterator[Sizes]:
     """An encoder alone, of text or of an image."""
     yield {"stack": "encoder", "side": "fixed" if sizes["kind"] == "vision" else "tokens", "caches": 0}
 
 
-STACKS = {
+STACKS: dict[str, Callable[[Sizes], Iterator[Sizes]]] = {
     "decoder": decoder_stacks,
     "encoder": single_stack,
     "vision": single_stack,
@@ -109,7 +113,7 @@ WIDTHS = {
 }
 
 
-def stacks_of(sizes):
+def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
     """One table of numbers per stack that has layers: its sizes and every formula of a block and of its adapters."""
     for own in STACKS[sizes["kind"]](sizes):
         stack = {"side": "tokens", **sizes, **own}
@@ -118,7 +122,7 @@ def stacks_of(sizes):
             yield evaluate_all((*block_parameters.FORMULAS, *lora_widths.FORMULAS), stack)
 
 
-def describe_model(entry, families):
+def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str, Any]]) -> tuple[Sizes, list[Sizes]]:
     """The row of one model and the rows of its stacks; a refused model has no counts and no stacks."""
     if "refused" in entry:
         return {**ABSENT, **entry}, []
@@ -136,7 +140,9 @@ def describe_model(entry, families):
     return model, stacks
 
 
-def model_table(entries, families):
+def model_table(
+    entries: Mapping[str, Mapping[str, Any]], families: Mapping[str, Mapping[str, Any]]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables `models` (index: id) and `stacks` of a mapping from id to entry; unknown numbers are NaN."""
     described = {model: describe_model(entry, families) for model, entry in entries.items()}
     rows = {model: row for model, (row, _) in described.items()}

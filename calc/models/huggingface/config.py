@@ -4,6 +4,7 @@ How many bits a checkpoint has (torch_dtype, quantization_config) is the scenari
 """
 
 import json
+from typing import Any
 
 from calc.models.huggingface.derived_fields import FORMS
 from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS
@@ -20,7 +21,7 @@ ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text"}
 WRAPPERS = {"gemma3": "gemma3_text", "llama4": "llama4_text", "mistral3": "mistral", "kimi_k25": "deepseek_v3"}
 
 
-def read_config_text(text, model_id, catalogs):
+def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
     """The entry of a config given as JSON text."""
     try:
         config = json.loads(text)
@@ -30,8 +31,8 @@ def read_config_text(text, model_id, catalogs):
     return read_config(config, model_id, catalogs)
 
 
-def read_config(config, model_id, catalogs):
-    """The entry of a config given as a mapping."""
+def read_config(config: Any, model_id: str, catalogs: Any) -> dict[str, Any]:
+    """The entry of a config given as a mapping; families and what classes fill in are those of the catalogs."""
     if not isinstance(config, dict):
         raise ConfigError(f"{model_id}: this is no config; give a JSON object with a model_type.")
     config, model_type, parts = _text_part(config, model_id)
@@ -48,7 +49,9 @@ def read_config(config, model_id, catalogs):
     return {**about, **entry}
 
 
-def custom_entry(hidden, layers, heads, kv_heads, ffn, vocab, name, catalogs):
+def custom_entry(
+    hidden: int, layers: int, heads: int, kv_heads: int, ffn: int, vocab: int, name: str, catalogs: Any
+) -> dict[str, Any]:
     """The entry of a Llama-like model of six sizes whose head is not tied to its embedding."""
     sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
     sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
@@ -120,7 +123,7 @@ def _layer_counts(config, model_type, entry, model_id):
         both = [one and other for one, other in zip(windowed, dense, strict=True)]
     except (TypeError, ValueError, ArithmeticError):
         raise ConfigError(f"{model_id}: the fields that tell its layers apart contradict num_hidden_layers.") from None
-    counts = {}
+    counts: dict[str, int] = {}
     if any(windowed):
         window = whole_number(window_tokens(config, model_type), 1, "its attention window", model_id)
         counts |= {"window_tokens": window, "windowed_layers": sum(windowed)}

@@ -4,6 +4,9 @@ The rules are those of the config and model classes in transformers 5.23. Each g
 classes fill in (catalogs/config_defaults.yaml) stands in the config already.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 
 def _every_layer(config, layers):
     return [True] * layers
@@ -60,13 +63,13 @@ READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}
 
 
-def window_tokens(config, model_type):
+def window_tokens(config: Mapping[str, Any], model_type: str) -> Any:
     """The window of windowed layers, None where there is none. [tokens]"""
     name, switch, _ = WINDOWS.get(model_type, ("", None, None))
     return config.get(name) if not switch or config[switch] else None
 
 
-def windowed_layers(config, model_type, layers):
+def windowed_layers(config: Mapping[str, Any], model_type: str, layers: int) -> list[bool]:
     """Whether a layer sees a window only, for each layer."""
     if window_tokens(config, model_type) is None:
         return [False] * layers
@@ -100,6 +103,6 @@ DENSE = {
 }
 
 
-def dense_layers(config, model_type, layers):
+def dense_layers(config: Mapping[str, Any], model_type: str, layers: int) -> list[bool]:
     """Whether a layer of a model with experts has a dense feed-forward network, for each layer."""
     return DENSE[model_type](config, layers) if model_type in DENSE else [False] * layers

@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from calc.models.huggingface.field_names import FIELDS
 
@@ -28,7 +30,7 @@ class ConfigError(Exception):
     """One sentence: which config, which field, what is wrong and what to do."""
 
 
-def whole_number(value, least, field, model_id):
+def whole_number(value: Any, least: int, field: str, model_id: str) -> int:
     """The value as a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ConfigError(f"{model_id}: {field} is {json.dumps(value)[:40]}; it must be a whole number.")
@@ -37,30 +39,31 @@ def whole_number(value, least, field, model_id):
     return int(value)
 
 
-def must_divide(whole, part, words, model_id):
+def must_divide(whole: int, part: int, words: tuple[str, str], model_id: str) -> None:
     """Refuse a whole that its parts do not share evenly; `words` names both."""
     if whole % part:
         raise ConfigError(f"{model_id}: {words[0]} ({whole}) is not a multiple of {words[1]} ({part}); mend one.")
 
 
-def values_of(config, model_type, model_id, class_defaults):
+def values_of(config: Mapping[str, Any], model_type: str, model_id: str, class_defaults: Mapping[str, Any]) -> dict[str, int]:
     """Our fields with their values: of the config, else the default of its class."""
     values = defaults_of(model_type, class_defaults)
     for ours, theirs in FIELDS[model_type].items():
         named = [name for name in theirs.split() if name in config]
         if not named:
             continue
-        name = next((name for name in named if config[name] is not None), None)
-        if name is None and ours in MAY_BE_NULL:
+        filled = [name for name in named if config[name] is not None]
+        if not filled and ours in MAY_BE_NULL:
             values.pop(ours, None)
-        elif name is not None or ours in SWITCHES:
-            values[ours] = _value(ours, config.get(name), name, model_id)
+        elif filled or ours in SWITCHES:
+            name = (filled or named)[0]
+            values[ours] = _value(ours, config[name], name, model_id)
     return values
 
 
-def defaults_of(model_type, class_defaults):
+def defaults_of(model_type: str, class_defaults: Mapping[str, Any]) -> dict[str, int]:
     """Our fields with the values that the class fills in; flags and switches but `tied` are traits of the family."""
-    values = {}
+    values: dict[str, int] = {}
     for ours, theirs in FIELDS[model_type].items():
         own = ours in OWN_SIZES or theirs in OWN_FIELDS
         of_family = ours in (FLAGS | SWITCHES) - {"tied"}
@@ -70,7 +73,7 @@ def defaults_of(model_type, class_defaults):
     return values | TRAINED.get(model_type, {})
 
 
-def need_sizes(values, model_type, model_id):
+def need_sizes(values: Mapping[str, int], model_type: str, model_id: str) -> None:
     """Refuse a config that leaves out a size which nothing else settles."""
     fields = FIELDS[model_type]
     for ours in NEEDED:
