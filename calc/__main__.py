@@ -19,7 +19,9 @@ def main(arguments=None):
     parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
     options = parser.parse_args(arguments)
     try:
-        catalogs = add_models(load_catalogs(), dict(_configs(options.model_config))) if options.model_config else load_catalogs()
+        catalogs = load_catalogs()
+        if options.model_config:
+            catalogs = add_models(catalogs, dict(_configs(options.model_config, catalogs)))
         named = "standard input" if options.scenarios == "-" else options.scenarios
         content = sys.stdin.buffer.read() if options.scenarios == "-" else Path(options.scenarios).read_bytes()
         table = read_csv(content, named)
@@ -40,7 +42,7 @@ def main(arguments=None):
     return 0
 
 
-def _configs(paths):
+def _configs(paths, catalogs):
     for path in map(Path, paths):
         files = sorted(path.glob("*.json")) if path.is_dir() else [path]
         if not files:
@@ -50,7 +52,7 @@ def _configs(paths):
                 text = file.read_text(encoding="utf-8-sig")
             except UnicodeDecodeError as error:
                 raise ConfigError(f"{file} is not UTF-8 text (byte {error.start}); give a config.json.") from None
-            yield file.stem, read_config_text(text, file.stem)
+            yield file.stem, read_config_text(text, file.stem, catalogs)
 
 
 if __name__ == "__main__":

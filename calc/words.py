@@ -44,33 +44,6 @@ SPOKEN = {
     ("gpus", 1.0): "1 GPU",
     ("accumulation_steps", 1.0): "no accumulation",
 }
-SAME = "the same numbers"
-REBATCHED = "the same tokens per step in more micro-batches"
-UNCHANGED = (SAME, REBATCHED, "the reference", "none")
-QUALITY = {
-    "recompute": (SAME, "Chen et al. 2016, arXiv 1604.06174"),
-    "sharding": (SAME, "Rajbhandari et al. 2019, arXiv 1910.02054"),
-    "offload": (SAME, "Ren et al. 2021, arXiv 2101.06840"),
-    "tuning": ("learns less than full tuning on far tasks", "Biderman et al. 2024, arXiv 2405.09673"),
-    "loss": (SAME, "Hsu et al. 2024, arXiv 2410.10989"),
-    "batch": (REBATCHED, "Goyal et al. 2017, arXiv 1706.02677"),
-    "kv_precision": ("small loss, more on long contexts", "Hooper et al. 2024, arXiv 2401.18079"),
-    "tensor_parallel": (SAME, "Shoeybi et al. 2019, arXiv 1909.08053"),
-}
-MEASURED_BY = {
-    "adamw-8bit": "Dettmers et al. 2022, arXiv 2110.02861",
-    "adafactor": "Shazeer and Stern 2018, arXiv 1804.04235",
-    "lion": "Chen et al. 2023, arXiv 2302.06675",
-    "muon": "Liu et al. 2025, arXiv 2502.16982",
-    "bf16": "Zamirai et al. 2020, arXiv 2010.06192",
-    "fp8": "Micikevicius et al. 2022, arXiv 2209.05433",
-    "fp8-mixed": "Micikevicius et al. 2022, arXiv 2209.05433",
-    "int8": "Dettmers et al. 2022, arXiv 2208.07339",
-    "nf4": "Dettmers et al. 2023, arXiv 2305.14314",
-    "nf4-dq": "Dettmers et al. 2023, arXiv 2305.14314",
-    "gptq-4bit": "Frantar et al. 2022, arXiv 2210.17323",
-    "awq-4bit": "Lin et al. 2023, arXiv 2306.00978",
-}
 NOTED = {"precision": "precisions", "optimizer": "optimizers"}
 
 
@@ -98,17 +71,23 @@ def in_words(change, catalogs, serves=False):
     return ", ".join(said(name, value, catalogs) for name, value in change.items() if name in WORDS)
 
 
+def is_unchanged(note, catalogs):
+    """Whether a note says that nothing is lost."""
+    return note in catalogs.about["quality"]["unchanged"]
+
+
 def quality(change, catalogs, serves=False):
     """What a change costs in quality, and who says so; both empty where nothing is known."""
     told = {}
     for name, value in change.items():
-        note, source = QUALITY.get(name, ("", "")) if not (serves and name == "batch") else ("", "")
+        known = {} if serves and name == "batch" else catalogs.quality.get(name, {})
+        note, source = known.get("note", ""), known.get("source", "")
         if name in NOTED and not (value == "bf16" and change.get("tuning") == "lora"):
-            note = str(getattr(catalogs, NOTED[name])["quality_note"].get(value, ""))
-            trained, _, served = note.partition("; serving: ")
-            note, source = (served or trained) if serves else trained, MEASURED_BY.get(value, "")
+            table = getattr(catalogs, NOTED[name])
+            trained, _, served = table["quality_note"].get(value, "").partition("; serving: ")
+            note, source = (served or trained) if serves else trained, table["quality_source"].get(value, "")
         if note:
             told[note] = source
-    if any(note not in UNCHANGED for note in told):
-        told = {note: source for note, source in told.items() if note not in UNCHANGED}
+    lost = {note: source for note, source in told.items() if not is_unchanged(note, catalogs)}
+    told = lost or told
     return "; ".join(told), "; ".join(dict.fromkeys(filter(None, told.values())))

@@ -12,7 +12,7 @@ from calc.search.limits import OPEN
 from calc.search.reasons import reasons
 from calc.search.search import search
 from calc.search.space import usual
-from calc.words import QUALITY, in_words, quality
+from calc.words import in_words, quality
 
 GIB = 2**30
 PLAN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
@@ -85,7 +85,7 @@ def test_where_nothing_helps_nothing_is_said(catalogs):
 
 
 def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
-    assert quality({"recompute": "full"}, catalogs) == ("the same numbers", QUALITY["recompute"][1])
+    assert quality({"recompute": "full"}, catalogs) == ("the same numbers", "Chen et al. 2016, arXiv 1604.06174")
     words, source = quality({"tuning": "lora", "precision": "nf4-dq"}, catalogs)
     assert "QLoRA" in words
     assert "2305.14314" in source

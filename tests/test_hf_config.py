@@ -3,19 +3,27 @@
 import json
 import random
 from contextlib import suppress
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
+from calc import load_catalogs
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
+from calc.models.huggingface.field_names import FIELDS
+from calc.models.huggingface.values import FLAGS, SWITCHES
 from calc.models.lora_widths import COLUMNS as ADAPTER_COLUMNS
+from validation.config_defaults import config_defaults
 
 RECORDED = Path(__file__).parent / "recorded"
 COUNTS = yaml.safe_load((RECORDED / "counts.yaml").read_text("utf-8"))
 CATALOG = yaml.safe_load((RECORDED.parents[1] / "catalogs/models.yaml").read_text("utf-8"))["models"]
+CATALOGS = load_catalogs()
+FAMILY_OF = {"mt5": "t5_gated"}  # the family of a class that has another name
 
 
 def lines(name):
@@ -37,12 +45,12 @@ QWEN3 = {**LLAMA, "model_type": "qwen3"}
 
 
 def counted(entry):
-    models, _ = model_table({"it": entry})
+    models, _ = model_table({"it": entry}, CATALOGS.families)
     return models.loc["it", "parameters"]
 
 
 def recorded(name):
-    return read_config_text((RECORDED / f"configs/{name}.json").read_text("utf-8"), name)
+    return read_config_text((RECORDED / f"configs/{name}.json").read_text("utf-8"), name, CATALOGS)
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -56,20 +64,20 @@ def test_every_recorded_config_has_its_count():
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case["config"]["model_type"])
 def test_made_up_configs_count_as_their_classes(case):
-    assert counted(read_config(case["config"], "made-up")) == case["parameters"]
+    assert counted(read_config(case["config"], "made-up", CATALOGS)) == case["parameters"]
 
 
 @pytest.mark.parametrize("case", lines("adapters.jsonl"), ids=lambda case: case["config"]["model_type"])
 def test_all_linear_adapts_what_peft_adapts(case):
-    models, stacks = model_table({"it": read_config(case["config"], "it")})
+    models, stacks = model_table({"it": read_config(case["config"], "it", CATALOGS)}, CATALOGS.families)
     assert stacks["layers"] @ stacks[list(ADAPTER_COLUMNS)].sum(axis=1) == case["inside"]
     assert models.loc["it", "outside_adapter_width"] == case["outside"]
 
 
 @pytest.mark.parametrize("name", sorted(set(COUNTS) & set(CATALOG)))
 def test_a_config_makes_the_model_of_the_catalog(name):
-    models, stacks = model_table({name: CATALOG[name]})
-    read_models, read_stacks = model_table({name: recorded(name)})
+    models, stacks = model_table({name: CATALOG[name]}, CATALOGS.families)
+    read_models, read_stacks = model_table({name: recorded(name)}, CATALOGS.families)
     pd.testing.assert_frame_equal(read_stacks, stacks)
     about = ["name", "family", "model_type", "hf_repo", "source", "checked_on", "notes", "max_position"]
     pd.testing.assert_frame_equal(read_models.drop(columns=about), models.drop(columns=about))
@@ -115,7 +123,7 @@ def test_windows_by_layer():
 def test_a_wrong_config_is_refused_in_one_sentence(config, words):
     text = config if isinstance(config, str) else json.dumps(config)
     with pytest.raises(ConfigError) as caught:
-        read_config_text(text, "my-model")
+        read_config_text(text, "my-model", CATALOGS)
     sentence = str(caught.value)
     assert sentence.startswith("my-model: ")
     assert sentence.endswith(".")
@@ -125,13 +133,42 @@ def test_a_wrong_config_is_refused_in_one_sentence(config, words):
 def test_forms_that_no_block_covers_are_refused():
     falcon = {key: value for key, value in LLAMA.items() if key != "num_key_value_heads"} | {"model_type": "falcon"}
     with pytest.raises(ConfigError, match="parallel_attn"):
-        read_config({**falcon, "parallel_attn": False}, "falcon-rw")
+        read_config({**falcon, "parallel_attn": False}, "falcon-rw", CATALOGS)
+
+
+def test_a_family_that_the_catalogs_lack_is_named():
+    without = {name: traits for name, traits in CATALOGS.families.items() if name != "falcon_new"}
+    falcon = {key: value for key, value in LLAMA.items() if key != "num_key_value_heads"} | {"model_type": "falcon"}
+    with pytest.raises(ConfigError, match=r"families\.yaml has no family falcon_new; add it\.$"):
+        read_config({**falcon, "new_decoder_architecture": True}, "it", replace(CATALOGS, families=without))
+
+
+@pytest.mark.parametrize("model_type", FIELDS)
+def test_a_class_fills_in_what_its_family_has(model_type):
+    """Flags and switches that a config leaves out are traits of the family: the class must fill in the same."""
+    traits, filled = CATALOGS.families[FAMILY_OF.get(model_type, model_type)], CATALOGS.config_defaults[model_type]
+    for ours in ((FLAGS | SWITCHES) - {"tied"}) & set(FIELDS[model_type]):
+        for name in FIELDS[model_type][ours].split():
+            assert bool(filled.get(name, traits[ours])) == bool(traits[ours]), name
+
+
+def test_the_defaults_of_another_folder_reach_the_entry():
+    config = {key: value for key, value in LLAMA.items() if key != "num_key_value_heads"}
+    defaults = {**CATALOGS.config_defaults, "llama": {**CATALOGS.config_defaults["llama"], "num_key_value_heads": 2}}
+    assert read_config(config, "it", CATALOGS)["kv_heads"] == 8
+    assert read_config(config, "it", replace(CATALOGS, config_defaults=defaults))["kv_heads"] == 2
+
+
+if find_spec("transformers"):
+
+    def test_the_stored_defaults_are_those_of_the_classes():
+        assert config_defaults() == CATALOGS.config_defaults
 
 
 def test_how_a_checkpoint_is_stored_is_not_read():
-    plain = read_config(LLAMA, "it")
+    plain = read_config(LLAMA, "it", CATALOGS)
     stored = {"torch_dtype": "int7", "quantization_config": {"bits": "many"}, "an_unknown_field": 1}
-    assert read_config({**LLAMA, **stored}, "it") == plain
+    assert read_config({**LLAMA, **stored}, "it", CATALOGS) == plain
 
 
 def test_nothing_that_json_can_hold_breaks_the_reader():
@@ -141,11 +178,11 @@ def test_nothing_that_json_can_hold_breaks_the_reader():
         config = json.loads(json.dumps(dice.choice(SMALL)["config"]))
         config[dice.choice([*config, "layer_types", "sliding_window", "no_rope_layers"])] = dice.choice(values)
         with suppress(ConfigError):
-            assert counted(read_config(config, "it")) > 0
+            assert counted(read_config(config, "it", CATALOGS)) > 0
 
 
 def test_six_sizes_by_hand_make_a_llama():
-    entry = custom_entry(hidden=4096, layers=32, heads=32, kv_heads=8, ffn=14336, vocab=128256, name="mine")
+    entry = custom_entry(hidden=4096, layers=32, heads=32, kv_heads=8, ffn=14336, vocab=128256, name="mine", catalogs=CATALOGS)
     assert counted(entry) == 8030261248
     with pytest.raises(ConfigError, match="not a multiple"):
-        custom_entry(hidden=4096, layers=32, heads=32, kv_heads=7, ffn=14336, vocab=128256, name="mine")
+        custom_entry(hidden=4096, layers=32, heads=32, kv_heads=7, ffn=14336, vocab=128256, name="mine", catalogs=CATALOGS)

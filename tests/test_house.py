@@ -13,7 +13,7 @@ import pytest
 from calc import load_catalogs
 from calc.columns import GLOSSARY
 from calc.explain.calculators import ORIGINS
-from calc.models import architecture, families
+from calc.models import architecture
 from calc.scenarios import read
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -116,11 +116,11 @@ def catalog_columns():
     prefixes = {"stacks": "stack_", "gpus": "gpu_", "instances": "instance_", "implementations": "implementation_"}
     tables = ("models", "precisions", "optimizers", "shardings", "recomputes", "prices", *prefixes)
     names = {prefixes.get(table, "") + name for table in tables for name in getattr(catalogs, table).columns}
-    traits = {name for family in families.FAMILIES.values() for name in family}
+    traits = {name for family in catalogs.families.values() for name in family}
     names |= set(catalogs.stacks.columns)  # bare while the stack itself is counted
     for prefix, table in (("card_", catalogs.utilization), ("engine_", catalogs.engines), ("kernel_", catalogs.kernels)):
         names |= {prefix + name for name in table.columns}
-    return names | traits | set(architecture.ABSENT) | set(families.COMMON)
+    return names | traits | set(architecture.ABSENT)
 
 
 def test_every_column_that_a_formula_reads_is_known():

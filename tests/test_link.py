@@ -57,7 +57,7 @@ def test_the_defaults_go_out_and_in_too():
 
 @pytest.mark.parametrize("model", ["mine", "my-llama-3.1-8b.v2", "größer"])
 def test_a_model_of_ones_own_travels_field_by_field(model):
-    entry = {name: value for name, value in custom_entry(64, 2, 4, 2, 128, 999, model).items() if value != ""}
+    entry = {name: value for name, value in custom_entry(64, 2, 4, 2, 128, 999, model, catalogs()).items() if value != ""}
     choices = {"model": model, "custom_models": {model: entry}, "batch": 3}
     assert through_the_address(choices) == (choices, [])
 

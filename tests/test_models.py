@@ -1,17 +1,19 @@
 """The catalog of models: counts computed from the architecture are the known ones, and the tables hold together."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 
+from calc import load_catalogs
 from calc.models.architecture import MODEL_COLUMNS, STACK_COLUMNS, model_table
 
 ROOT = Path(__file__).parent
 CATALOG = yaml.safe_load((ROOT.parent / "catalogs/models.yaml").read_text("utf-8"))["models"]
 BLOCKS = yaml.safe_load((ROOT.parent / "catalogs/blocks.yaml").read_text("utf-8"))["blocks"]
-MODELS, STACKS = model_table(CATALOG)
+MODELS, STACKS = model_table(CATALOG, load_catalogs().families)
 COUNTED = yaml.safe_load((ROOT / "published/parameters.yaml").read_text("utf-8"))
 CACHES = yaml.safe_load((ROOT / "published/kv_cache.yaml").read_text("utf-8"))
 CHECKED = {model: entry["check"] for model, entry in CATALOG.items() if "check" in entry}
@@ -100,3 +102,14 @@ def test_latent_attention_caches_its_latent():
 
 def test_names_are_told_apart():
     assert MODELS["name"].is_unique
+
+
+def test_a_family_of_another_folder_reaches_the_counts(tmp_path):
+    folder = shutil.copytree(ROOT.parent / "catalogs", tmp_path / "catalogs")
+    text = (folder / "families.yaml").read_text("utf-8")
+    (folder / "families.yaml").write_text(text.replace("  llama: {block: llama}", "  llama: {block: llama, norm_vectors: 2}"), "utf-8")
+    other = load_catalogs(folder)
+    name = "llama-3.1-8b"
+    norms = (2 * MODELS.loc[name, "layers"] + 1) * MODELS.loc[name, "hidden"]
+    assert other.models.loc[name, "parameters"] == MODELS.loc[name, "parameters"] + norms
+    assert (other.models.loc[name, "rms_norms"], MODELS.loc[name, "rms_norms"]) == (0, 2)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.families import check_families, families_of
 from calc.catalogs.schema_check import check_order, check_reference, check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
 from calc.models.architecture import model_table
@@ -26,7 +27,8 @@ CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
     *("optimizer_kernels", "scored_logits"),
 )
-FILES = ("models", "blocks", "heads", *CHOICES, "choices", *OTHERS, "gpus", "instances", "prices", "price_history", *SPEED)
+MODEL_FILES = ("families", "config_defaults", "models", "blocks", "heads")
+FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "quality", "gpus", "instances", "prices", "price_history", *SPEED)
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
 
 RATES = tuple(f"{name}_flops_per_second" for name in ("fp32", "tf32", "bf16", "fp8", "fp4", "int8"))
@@ -50,6 +52,8 @@ class Catalogs:
 
     models: pd.DataFrame
     stacks: pd.DataFrame
+    families: dict  # model_type -> every trait of that family
+    config_defaults: dict  # model_type -> what its config class fills in
     blocks: dict
     heads: dict
     precisions: pd.DataFrame
@@ -69,6 +73,7 @@ class Catalogs:
     scored_logits: pd.DataFrame
     overheads: pd.DataFrame
     serving_engines: pd.DataFrame
+    quality: dict  # choice -> what a change of it costs in quality, and who says so
     gpus: pd.DataFrame
     instances: pd.DataFrame
     regions: pd.DataFrame
@@ -93,7 +98,9 @@ def load_catalogs(folder=None):
     entries = {name: entries_of(documents[name], name) for name in FILES if name != "choices"}
     entries |= {name: entries_of(documents["choices"], name, "choices") for name in CLOSED}
     about = {name: {key: value for key, value in documents[name].items() if key != name} for name in FILES}
-    models, stacks = model_table(entries["models"])
+    families = families_of(entries["families"], documents["families"]["traits"], entries["blocks"])
+    check_families(entries["models"], entries["heads"], families)
+    models, stacks = model_table(entries["models"], families)
     _check_blocks(stacks, entries["blocks"])
     gpus = table_of(entries["gpus"])
     instances = _instance_table(entries["instances"], gpus)
@@ -105,10 +112,13 @@ def load_catalogs(folder=None):
     return Catalogs(
         models=models,
         stacks=stacks,
+        families=families,
+        config_defaults=entries["config_defaults"],
         blocks=entries["blocks"],
         heads=entries["heads"],
         **choices,
         **times,
+        quality=entries["quality"],
         gpus=gpus,
         instances=instances,
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
@@ -122,7 +132,8 @@ def load_catalogs(folder=None):
 
 def add_models(catalogs, entries):
     """The catalogs with the models of `entries` (id -> entry as in models.yaml); an id held already is replaced."""
-    added, stacks = model_table(entries)
+    check_families(entries, {}, catalogs.families)
+    added, stacks = model_table(entries, catalogs.families)
     _check_blocks(stacks, catalogs.blocks)
     kept = catalogs.models[~catalogs.models.index.isin(added.index)]
     kept_stacks = catalogs.stacks[~catalogs.stacks["model"].isin(added.index)]

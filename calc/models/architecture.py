@@ -1,17 +1,21 @@
 """From a model's architecture to two tables: what the whole model counts, and its stacks (runs of like blocks).
 
 An entry is one model of catalogs/models.yaml, or one that calc/models/huggingface/config.py made of a config: sizes, and what differs
-from its family (calc/models/families.py). `parameters` counts what the class of transformers holds as parameters; checkpoints
+from its family (catalogs/families.yaml). `parameters` counts what the class of transformers holds as parameters; checkpoints
 may add buffers. Counts of numbers, not bytes.
 """
 
 import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
 from calc.evaluate import evaluate_all
 from calc.models import block_parameters, lora_widths, outside_parameters
-from calc.models.families import COMMON, FAMILIES
+from calc.models.families import FORMULAS as FAMILY_FORMULAS
+
+Sizes = dict[str, Any]  # size, trait or count -> value
 
 # Sizes that an entry leaves out where its model does not have them.
 ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys(
@@ -31,8 +35,9 @@ MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied"),
     *("outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout"),
-    *("softcap", "refused", "source", "checked_on", "notes"),
+    *("softcap", "rms_norms", "longest_sequence_tokens", "refused", "source", "checked_on", "notes"),
 )
+FORMULAS = (*outside_parameters.FORMULAS, *FAMILY_FORMULAS)
 STACK_IDS = ("model", "stack", "block", "side")
 STACK_COLUMNS = (
     *(*STACK_IDS, "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads"),
@@ -44,16 +49,16 @@ STACK_COLUMNS = (
 )
 
 
-def sizes_of(entry):
+def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
     """All sizes and traits of a model: what its entry says, else its family, else that it has none."""
-    sizes = {**ABSENT, **COMMON, **FAMILIES[entry["model_type"]], **entry}
+    sizes = {**ABSENT, **traits, **entry}
     sizes["text_width"] = sizes["text_hidden"] or sizes["hidden"]
     sizes["embedding_width"] = sizes["embedding_width"] or sizes["text_width"]
     sizes["value_head_dim"] = sizes["value_head_dim"] or sizes["head_dim"]
     return {name: int(value) if isinstance(value, bool) else value for name, value in sizes.items()}
 
 
-def decoder_stacks(sizes):
+def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """Blocks by two traits: with a dense network or with experts, seeing all tokens or those of a window."""
     experts, windowed = sizes["experts"], sizes["windowed_layers"]
     dense = sizes["dense_layers"] if experts else sizes["layers"]
@@ -67,7 +72,7 @@ def decoder_stacks(sizes):
         yield {**own[kind], "stack": f"{kind}-windowed", "layers": seeing_a_window}
 
 
-def sided_stacks(sizes):
+def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """The encoder's blocks, and the decoder's, which also attend to the encoder."""
     heads = sizes.get("encoder_heads", sizes["heads"])
     head_dim = sizes["head_dim"] * sizes["heads"] // heads
@@ -78,7 +83,7 @@ def sided_stacks(sizes):
     yield {"stack": "decoder", "layers": sizes["decoder_layers"], "cross_attention": 1}
 
 
-def paired_stacks(sizes):
+def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """CLIP's vision side and its text side."""
     heads, hidden = sizes["text_heads"], sizes["text_hidden"]
     own = {"hidden": hidden, "heads": heads, "kv_heads": heads, "head_dim": hidden // heads}
@@ -87,12 +92,12 @@ def paired_stacks(sizes):
     yield {**own, "stack": "text", "layers": sizes["text_layers"]}
 
 
-def single_stack(sizes):
+def single_stack(sizes: Sizes) -> Iterator[Sizes]:
     """An encoder alone, of text or of an image."""
     yield {"stack": "encoder", "side": "fixed" if sizes["kind"] == "vision" else "tokens", "caches": 0}
 
 
-STACKS = {
+STACKS: dict[str, Callable[[Sizes], Iterator[Sizes]]] = {
     "decoder": decoder_stacks,
     "encoder": single_stack,
     "vision": single_stack,
@@ -108,7 +113,7 @@ WIDTHS = {
 }
 
 
-def stacks_of(sizes):
+def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
     """One table of numbers per stack that has layers: its sizes and every formula of a block and of its adapters."""
     for own in STACKS[sizes["kind"]](sizes):
         stack = {"side": "tokens", **sizes, **own}
@@ -117,11 +122,11 @@ def stacks_of(sizes):
             yield evaluate_all((*block_parameters.FORMULAS, *lora_widths.FORMULAS), stack)
 
 
-def describe_model(entry):
+def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str, Any]]) -> tuple[Sizes, list[Sizes]]:
     """The row of one model and the rows of its stacks; a refused model has no counts and no stacks."""
     if "refused" in entry:
-        return {**ABSENT, **COMMON, **entry}, []
-    model = evaluate_all(outside_parameters.FORMULAS, sizes_of(entry))
+        return {**ABSENT, **entry}, []
+    model = evaluate_all(FORMULAS, sizes_of(entry, families[entry["model_type"]]))
     stacks = list(stacks_of(model))
     held = sum(stack["layers"] * stack["block_parameters"] for stack in stacks)
     idle = sum(
@@ -135,9 +140,11 @@ def describe_model(entry):
     return model, stacks
 
 
-def model_table(entries):
+def model_table(
+    entries: Mapping[str, Mapping[str, Any]], families: Mapping[str, Mapping[str, Any]]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables `models` (index: id) and `stacks` of a mapping from id to entry; unknown numbers are NaN."""
-    described = {model: describe_model(entry) for model, entry in entries.items()}
+    described = {model: describe_model(entry, families) for model, entry in entries.items()}
     rows = {model: row for model, (row, _) in described.items()}
     models = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=list(MODEL_COLUMNS)).rename_axis("id")
     numbers = [name for name in MODEL_COLUMNS if name not in TEXTS]

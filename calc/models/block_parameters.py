@@ -1,7 +1,12 @@
 """The widths and parameter counts of one block of a transformer, from its sizes. Counts of numbers, not bytes.
 
 Every formula is named after the quantity it makes and reads the sizes that its parameters name, as everywhere in calc.
-Indicators (0 or 1) and sizes that a block does not have are 0, so one set of formulas serves every family.
+Indicators (0 or 1) and sizes that a block does not have are 0, so one set of formulas serves every family. The counts are
+those of the classes of transformers 5.23. Where the well-known ones come from:
+attention with one head of keys and values for several of queries (GQA): Ainslie et al. 2023, arXiv 2305.13245;
+latent attention (MLA): DeepSeek-V2, arXiv 2405.04434; multi-head attention and the feed-forward network: Vaswani et al.
+2017, arXiv 1706.03762; its gated form: Shazeer 2020, arXiv 2002.05202; routed experts: Shazeer et al. 2017, arXiv
+1701.06538, and Fedus et al. 2021, arXiv 2101.03961; shared experts: DeepSeekMoE, arXiv 2401.06066.
 """
 
 
@@ -11,7 +16,10 @@ def query_width(heads, head_dim):
 
 
 def key_width(kv_heads, head_dim):
-    """Width of all key heads together. [elements per token]"""
+    """Width of all key heads together, fewer than query heads under GQA. [elements per token]
+
+    Ainslie et al. 2023, arXiv 2305.13245.
+    """
     return kv_heads * head_dim
 
 
@@ -41,7 +49,10 @@ def expanded_width(heads, head_dim, rope_head_dim, value_head_dim, kv_latent_ran
 def cached_elements_per_token(
     caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width
 ):
-    """Elements that one block caches per token: keys and values, or MLA's latent. [elements]"""
+    """Elements that one block caches per token: keys and values, or MLA's latent. [elements]
+
+    Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1.
+    """
     keys_and_values = 2 * query_width if caches_all_heads else key_width + value_width
     return caches * (latent_width if kv_latent_rank else keys_and_values)
 
@@ -52,18 +63,27 @@ def cross_cached_elements_per_token(cross_attention, key_width, value_width):
 
 
 def query_parameters(hidden, query_width, query_latent_width):
-    """Weights that make the queries, by way of a latent where there is one. [parameters]"""
+    """Weights that make the queries, by way of a latent where there is one. [parameters]
+
+    Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2; DeepSeek-V2, arXiv 2405.04434, equations 12 to 14.
+    """
     return query_latent_width * (hidden + query_width) if query_latent_width else hidden * query_width
 
 
 def key_value_parameters(hidden, key_width, value_width, kv_latent_rank, latent_width, expanded_width):
-    """Weights that make keys and values. [parameters]"""
+    """Weights that make keys and values. [parameters]
+
+    Ainslie et al. 2023, arXiv 2305.13245; with MLA DeepSeek-V2, arXiv 2405.04434, equations 9 to 11 and 15.
+    """
     direct = hidden * (key_width + value_width)
     return hidden * latent_width + kv_latent_rank * expanded_width if kv_latent_rank else direct
 
 
 def attention_parameters(query_parameters, key_value_parameters, output_width, hidden, cross_attention):
-    """Weight matrices of attention, twice in a block that also attends to the encoder. [parameters]"""
+    """Weight matrices of attention, twice in a block that also attends to the encoder. [parameters]
+
+    Vaswani et al. 2017, arXiv 1706.03762, section 3.2: 4 hidden^2 where all heads together are as wide as the block.
+    """
     return (1 + cross_attention) * (query_parameters + key_value_parameters + output_width * hidden)
 
 
@@ -97,7 +117,10 @@ def sink_parameters(sinks, heads):
 
 
 def dense_parameters(gated, hidden, ffn_width):
-    """Weight matrices of the dense feed-forward network. [parameters]"""
+    """Weight matrices of the dense feed-forward network. [parameters]
+
+    Vaswani et al. 2017, arXiv 1706.03762, equation 2; gated: Shazeer 2020, arXiv 2002.05202.
+    """
     return (2 + gated) * hidden * ffn_width
 
 
@@ -107,19 +130,28 @@ def dense_biases(mlp_bias, gated, ffn_width, hidden, experts):
 
 
 def block_expert_parameters(experts, gated, hidden, expert_ffn_width, expert_bias):
-    """All routed experts of one block. [parameters]"""
+    """All routed experts of one block. [parameters]
+
+    Shazeer et al. 2017, arXiv 1701.06538; Fedus et al. 2021, arXiv 2101.03961.
+    """
     biases = expert_bias * ((1 + gated) * expert_ffn_width + hidden)
     return experts * ((2 + gated) * hidden * expert_ffn_width + biases)
 
 
 def shared_parameters(gated, hidden, shared_ffn_width, shared_gate, mlp_bias):
-    """The experts that every token passes, and their gate. [parameters]"""
+    """The experts that every token passes, and their gate. [parameters]
+
+    DeepSeekMoE, arXiv 2401.06066, section 3.2; the gate: transformers, modeling_qwen2_moe.py.
+    """
     biases = mlp_bias * ((1 + gated) * shared_ffn_width + hidden) if shared_ffn_width else 0
     return (2 + gated) * hidden * shared_ffn_width + biases + (shared_gate * hidden if shared_ffn_width else 0)
 
 
 def router_parameters(experts, hidden, router_bias):
-    """The matrix that rates experts. [parameters]"""
+    """The matrix that rates experts. [parameters]
+
+    Shazeer et al. 2017, arXiv 1701.06538, section 2.1; Fedus et al. 2021, arXiv 2101.03961.
+    """
     return experts * (hidden + router_bias)
 
 

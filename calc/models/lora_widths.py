@@ -1,10 +1,11 @@
 """The widths of what LoRA adapts in one block, by the projection names of `lora_targets`, as peft 0.21 does it.
 
-An adapter of rank r has r x (in + out) parameters, so widths add: MLA's queries go down to a latent and up again, and
-a decoder attends to itself and to the encoder; each counts both. One matrix for several projections counts under the
-first. `all-linear` adapts every Linear module but the output head, and in families whose experts peft maps to their
-stacked parameters (`adapts_experts`) the router and each expert, gate and up together at twice the rank, but then
-neither dense nor shared networks. gpt-oss, Llama 4 and Qwen2-MoE keep their experts as they are.
+An adapter of rank r has r x (in + out) parameters (Hu et al. 2021, arXiv 2106.09685, section 4.1), so widths add: MLA's
+queries go down to a latent and up again (DeepSeek-V2, arXiv 2405.04434), and a decoder attends to itself and to the
+encoder; each counts both. One matrix for several projections counts under the first. `all-linear` adapts every Linear
+module but the output head, and in families whose experts peft maps to their stacked parameters (`adapts_experts`) the
+router and each expert, gate and up together at twice the rank, but then neither dense nor shared networks. gpt-oss,
+Llama 4 and Qwen2-MoE keep their experts as they are.
 """
 
 

@@ -10,7 +10,6 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.coded import Words, where
 from calc.evaluate import Table
-from calc.models.families import COMMON, FAMILIES
 from calc.scenarios.inputs import ASSUMPTIONS
 from calc.scenarios.problems import Problems, quoted
 
@@ -23,7 +22,7 @@ TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 TIED_COUNTS = ("parameters", "active_parameters", "head_parameters", "tied", "outside_parameters")  # joined as model_<name>
 MODEL_COLUMNS = (
     "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "embedding_parameters", "outside_adapter_width", "outputs",
-    "fixed_tokens", "hidden_dropout", "attention_dropout",
+    "fixed_tokens", "hidden_dropout", "attention_dropout", "rms_norms", "longest_sequence_tokens",
 )
 STACK_COLUMNS = (
     "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads", "window_tokens", "experts",
@@ -119,8 +118,7 @@ def _join_model(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     table["model_kind"] = Words(at, words_of(catalogs, "models", "kind"))
     for name in ("is_decoder", "is_causal", "scores_each_token", "scores_once", "generates"):
         table[name] = kind_numbers(catalogs, name)[at]
-    table["rms_norms"] = rms_norms(catalogs)[at]
-    table["longest_sequence_tokens"] = np.where(found < 0, np.inf, longest_sequence_tokens(catalogs)[at])
+    table["longest_sequence_tokens"] = np.where(found < 0, np.inf, table["longest_sequence_tokens"])
     refused = words_of(catalogs, "models", "refused")
     problems.add((refused != "")[at], lambda row: str(refused[at[row if len(at) > 1 else 0]]))
     first, depth, side, kind = stack_rows(catalogs)
@@ -143,22 +141,6 @@ def kind_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
 def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
     """A column of the stacks, its last entry for a stack that a model lacks: 0."""
     return np.nan_to_num(numbers_of(catalogs, "stacks", name), nan=0.0, posinf=np.inf)
-
-
-@kept("models")
-def longest_sequence_tokens(catalogs: Catalogs) -> np.ndarray:
-    """Positions of models that learn them, per model; infinity for all others and for images. [tokens]"""
-    learns = [COMMON | FAMILIES.get(kind, {}) for kind in catalogs.models["model_type"]]
-    learned = np.array([trait["learned_positions"] > 0 for trait in learns])
-    words = kind_numbers(catalogs, "scores_once") == 0
-    return np.where(learned & words, catalogs.models["max_position"].to_numpy(dtype=float), np.inf)
-
-
-@kept("models")
-def rms_norms(catalogs: Catalogs) -> np.ndarray:
-    """Root-mean-square norms of the hidden width in one block, per model; 0 for LayerNorm."""
-    traits = [COMMON | FAMILIES.get(kind, {}) for kind in catalogs.models["model_type"]]
-    return np.array([trait["block_norms"] * (trait["norm_vectors"] == 1) for trait in traits], dtype=float)
 
 
 @kept("models", "stacks", "blocks")

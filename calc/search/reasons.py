@@ -11,7 +11,7 @@ from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
 from calc.plan.ranking import HOLDS
 from calc.scenarios.read import inputs_by_name
-from calc.words import UNCHANGED, in_words, quality
+from calc.words import in_words, is_unchanged, quality
 
 GROUPS = (
     ("tuning", "precision"),
@@ -49,7 +49,7 @@ def reasons(rows, present, market, users, catalogs):
         sentences.append(" ".join(word[:1].upper() + word[1:] for word in words))
         changed = {name: value for change in differences["change"] for name, value in change.items()}
         told = quality(changed, catalogs, row["work"] == "inference")[0].split("; ")
-        notes.append("; ".join(note for note in told if note not in UNCHANGED))
+        notes.append("; ".join(note for note in told if not is_unchanged(note, catalogs)))
     return rows.assign(usd_ratio=usd_ratio, seconds_ratio=seconds_ratio, why=sentences, quality=notes)
 
 

@@ -11,7 +11,6 @@ import streamlit as st
 import calc
 from calc.doors import link
 from calc.models.huggingface.config import ConfigError
-from calc.scenarios.join import longest_sequence_tokens
 from calc.scenarios.read import DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.search.space import possible
 from views.session import extra_state
@@ -178,7 +177,7 @@ def _fit_sequence(catalogs):
     state = st.session_state
     asked, given = state.get("shortened", (0, 0))
     asked = asked if state["sequence_tokens"] == given else state["sequence_tokens"]
-    given = int(min(asked, longest_sequence_tokens(catalogs)[catalogs.models.index.get_loc(state["model"])]))
+    given = int(min(asked, catalogs.models.at[state["model"], "longest_sequence_tokens"]))
     state["sequence_tokens"], state["shortened"] = given, (asked, given) if given < asked else (0, 0)
     name = catalogs.models.at[state["model"], "name"]
     return [f"{name} has learned positions for {given:,} tokens: {given:,} are used, not {asked:,}."] * (given < asked)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
 from views.session import plan_state
+from views.session.catalogs import base_catalogs
 
 SIZES = {
     "layers": ("Layers", 32),
@@ -54,9 +55,10 @@ def _add():
 
 def _entry(state, model):
     if state["model_way"] == "hand":
-        return custom_entry(**{name: int(state[f"size_{name}"]) for name in SIZES}, name=state["new_model"] or model)
+        sizes = {name: int(state[f"size_{name}"]) for name in SIZES}
+        return custom_entry(**sizes, name=state["new_model"] or model, catalogs=base_catalogs())
     if state["model_way"] == "paste":
-        return read_config_text(state["config_text"], model)
+        return read_config_text(state["config_text"], model, base_catalogs())
     if state["config_file"] is None:
         raise ConfigError("No file is chosen; upload the config.json of a model.")
-    return read_config_text(state["config_file"].getvalue().decode("utf-8", errors="replace"), model)
+    return read_config_text(state["config_file"].getvalue().decode("utf-8", errors="replace"), model, base_catalogs())

@@ -4,10 +4,10 @@ How many bits a checkpoint has (torch_dtype, quantization_config) is the scenari
 """
 
 import json
+from typing import Any
 
-from calc.models.families import COMMON, FAMILIES
 from calc.models.huggingface.derived_fields import FORMS
-from calc.models.huggingface.field_names import FIELDS
+from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS
 from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, dense_layers, window_tokens, windowed_layers
 from calc.models.huggingface.values import ConfigError, must_divide, need_sizes, values_of, whole_number
 
@@ -20,34 +20,28 @@ ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text"}
 # Configs of several parts, and the model_type of a text part that does not name its own.
 WRAPPERS = {"gemma3": "gemma3_text", "llama4": "llama4_text", "mistral3": "mistral", "kimi_k25": "deepseek_v3"}
 
-# What the classes of CLIP's two sides fill in.
-CLIP_VISION = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
-CLIP_VISION |= {"patch_size": 32, "num_labels": 1}
-CLIP_TEXT = {"hidden_size": 512, "num_hidden_layers": 12, "num_attention_heads": 8, "intermediate_size": 2048}
-CLIP_TEXT |= {"vocab_size": 49408, "max_position_embeddings": 77}
 
-
-def read_config_text(text, model_id):
+def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
     """The entry of a config given as JSON text."""
     try:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:
         line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise ConfigError(f"{model_id}: this is not JSON{line}; give a config.json as the hub has it.") from None
-    return read_config(config, model_id)
+    return read_config(config, model_id, catalogs)
 
 
-def read_config(config, model_id):
-    """The entry of a config given as a mapping."""
+def read_config(config: Any, model_id: str, catalogs: Any) -> dict[str, Any]:
+    """The entry of a config given as a mapping; families and what classes fill in are those of the catalogs."""
     if not isinstance(config, dict):
         raise ConfigError(f"{model_id}: this is no config; give a JSON object with a model_type.")
     config, model_type, parts = _text_part(config, model_id)
-    if model_type not in FIELDS and model_type != "clip":
+    if model_type not in {*FIELDS, "clip"} & set(catalogs.config_defaults):
         known = ", ".join(sorted({*FIELDS, *ALIASES, *WRAPPERS, "clip"}))
         raise ConfigError(f"{model_id}: model_type {model_type} is not covered; covered are {known}.")
     try:
-        entry = _pair_entry(config, model_id) if model_type == "clip" else _entry(config, model_type, model_id)
-    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        entry = _pair_entry(config, model_id, catalogs) if model_type == "clip" else _entry(config, model_type, model_id, catalogs)
+    except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
         raise ConfigError(f"{model_id}: a field of this {model_type} config is of a wrong kind ({error}).") from None
     about = {"name": str(model_id), "family": model_type, "hf_repo": "", "checked_on": ""}
     about["source"] = f"its config.json, model_type {config.get('model_type', model_type)}"
@@ -55,11 +49,13 @@ def read_config(config, model_id):
     return {**about, **entry}
 
 
-def custom_entry(hidden, layers, heads, kv_heads, ffn, vocab, name):
+def custom_entry(
+    hidden: int, layers: int, heads: int, kv_heads: int, ffn: int, vocab: int, name: str, catalogs: Any
+) -> dict[str, Any]:
     """The entry of a Llama-like model of six sizes whose head is not tied to its embedding."""
     sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
     sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
-    return {**read_config({"model_type": "llama", **sizes}, name), "source": "six sizes given by hand"}
+    return {**read_config({"model_type": "llama", **sizes}, name, catalogs), "source": "six sizes given by hand"}
 
 
 def _text_part(config, model_id):
@@ -75,8 +71,10 @@ def _text_part(config, model_id):
     return config, ALIASES.get(model_type, model_type), False
 
 
-def _entry(config, model_type, model_id):
-    values = values_of(config, model_type, model_id)
+def _entry(config, model_type, model_id, catalogs):
+    class_defaults = catalogs.config_defaults[model_type]
+    config = {name: class_defaults[name] for name in LAYER_AND_FORM_FIELDS if name in class_defaults} | config
+    values = values_of(config, model_type, model_id, class_defaults)
     derive = FORMS.get(model_type)
     if "hidden" in values and "heads" in values and derive:
         values |= derive(config, values, model_id)
@@ -87,8 +85,9 @@ def _entry(config, model_type, model_id):
     if "layers" in entry:
         entry |= _layer_counts(config, model_type, entry, model_id)
     entry = {name: value for name, value in entry.items() if name != "plain_head_dim" and name != "shared_experts"}
-    traits = {**COMMON, **FAMILIES[entry["model_type"]]}
-    if entry.get("dense_layers") and not traits["block"]:
+    if entry["model_type"] not in catalogs.families:
+        raise ConfigError(f"{model_id}: catalogs/families.yaml has no family {entry['model_type']}; add it.")
+    if entry.get("dense_layers") and not catalogs.families[entry["model_type"]]["block"]:
         raise ConfigError(f"{model_id}: a {model_type} with dense layers is not covered; choose another model.")
     return entry
 
@@ -124,7 +123,7 @@ def _layer_counts(config, model_type, entry, model_id):
         both = [one and other for one, other in zip(windowed, dense, strict=True)]
     except (TypeError, ValueError, ArithmeticError):
         raise ConfigError(f"{model_id}: the fields that tell its layers apart contradict num_hidden_layers.") from None
-    counts = {}
+    counts: dict[str, int] = {}
     if any(windowed):
         window = whole_number(window_tokens(config, model_type), 1, "its attention window", model_id)
         counts |= {"window_tokens": window, "windowed_layers": sum(windowed)}
@@ -136,21 +135,25 @@ def _layer_counts(config, model_type, entry, model_id):
     return counts
 
 
-def _pair_entry(config, model_id):
+def _pair_entry(config, model_id, catalogs):
     """CLIP: a vision side, a text side, and the width that they share."""
     names = ("vision_config", "vision_config_dict", "text_config", "text_config_dict")
     parts = {name: config.get(name) or {} for name in names}
     for name, part in parts.items():
         if not isinstance(part, dict):
             raise ConfigError(f"{model_id}: {name} must be an object of its own.")
-    vision = _entry({**CLIP_VISION, **parts["vision_config"], **parts["vision_config_dict"]}, "vit", model_id)
-    text = _entry({**CLIP_TEXT, **parts["text_config"], **parts["text_config_dict"]}, "bert", model_id)
+    sides = {}
+    for side, like in CLIP_SIDES.items():
+        given = parts[f"{side}_config"] | parts[f"{side}_config_dict"]
+        sides[side] = _entry(catalogs.config_defaults[f"clip_{side}_model"] | given, like, model_id, catalogs)
+    vision, text = sides["vision"], sides["text"]
     sizes = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "channels")
+    projection = (catalogs.config_defaults["clip"] | config)["projection_dim"]
     return {
         "model_type": "clip",
         **{name: vision[name] for name in sizes},
         **{f"text_{name}": text[name] for name in ("layers", "hidden", "heads", "ffn")},
         "vocab": text["vocab"],
         "max_position": text["max_position"],
-        "projection": whole_number(config.get("projection_dim", 512), 1, "projection_dim", model_id),
+        "projection": whole_number(projection, 1, "projection_dim", model_id),
     }

@@ -1,4 +1,7 @@
-"""What some model types derive from fields of their own, as the classes of transformers 5.23 do it."""
+"""What some model types derive from fields of their own, as the classes of transformers 5.23 do it.
+
+What the classes fill in (catalogs/config_defaults.yaml) stands in the config already.
+"""
 
 from calc.models.huggingface.values import ConfigError, must_divide, whole_number
 
@@ -8,16 +11,16 @@ def _four_times_hidden(config, values, model_id):
 
 
 def _gpt_bigcode(config, values, model_id):
-    kv_heads = 1 if config.get("multi_query", True) else values["heads"]
+    kv_heads = 1 if config["multi_query"] else values["heads"]
     return {**_four_times_hidden(config, values, model_id), "kv_heads": kv_heads}
 
 
 def _falcon(config, values, model_id):
-    if not config.get("parallel_attn", True):
+    if not config["parallel_attn"]:
         raise ConfigError(f"{model_id}: a falcon whose parallel_attn is false is not covered; choose another model.")
-    new = config.get("new_decoder_architecture", False)
+    new = config["new_decoder_architecture"]
     kv_heads = (config.get("num_kv_heads") or values["heads"]) if new else values["heads"]
-    kv_heads = 1 if not new and config.get("multi_query", True) else kv_heads
+    kv_heads = 1 if not new and config["multi_query"] else kv_heads
     return {
         "model_type": "falcon_new" if new else "falcon",
         "ffn": values.get("ffn", 4 * values["hidden"]),
@@ -27,8 +30,8 @@ def _falcon(config, values, model_id):
 
 
 def _opt(config, values, model_id):
-    final = config.get("do_layer_norm_before", True) and not config.get("_remove_final_layer_norm", False)
-    return {"final_norms": int(final), "norm_vectors": 2 if config.get("layer_norm_elementwise_affine", True) else 0}
+    final = config["do_layer_norm_before"] and not config["_remove_final_layer_norm"]
+    return {"final_norms": int(final), "norm_vectors": 2 if config["layer_norm_elementwise_affine"] else 0}
 
 
 def _roberta(config, values, model_id):
@@ -40,12 +43,12 @@ def _deberta(config, values, model_id):
         if config.get(field) not in (0, None, values["hidden"]):
             raise ConfigError(f"{model_id}: a deberta-v2 with {field} {config[field]} is not covered; leave it out.")
     normed = "layer_norm" in str(config.get("norm_rel_ebd", "none")).lower()
-    own = {"learned_positions": int(config.get("position_biased_input", True)), "final_norms": int(normed)}
-    if not config.get("legacy", True):
+    own = {"learned_positions": int(config["position_biased_input"]), "final_norms": int(normed)}
+    if not config["legacy"]:
         own["tied"] = 1  # the newer head reads the embedding table itself
-    if not config.get("relative_attention", False):
+    if not config["relative_attention"]:
         return own
-    reach = config.get("max_relative_positions", -1)
+    reach = config["max_relative_positions"]
     buckets = config.get("position_buckets", -1)
     rows = 2 * (buckets if buckets > 0 else reach if reach > 0 else values["max_position"])
     kinds = config.get("pos_att_type") or ""
@@ -54,8 +57,7 @@ def _deberta(config, values, model_id):
 
 
 def _t5(config, values, model_id):
-    newer = config["model_type"] == "mt5"
-    return {"model_type": "t5_gated" if "gated" in config.get("feed_forward_proj", "gated" if newer else "") else "t5"}
+    return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
 
 
 def _bart(config, values, model_id):

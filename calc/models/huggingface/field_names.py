@@ -1,7 +1,7 @@
 """How a Hugging Face config.json names what an entry of catalogs/models.yaml holds, by model_type.
 
-FIELDS maps our field to the config's names for it; the first one that the config fills counts. DEFAULTS are what the
-config class of transformers 5.23 (configuration_*.py) fills in for a field that its own files may leave out.
+FIELDS maps our field to the config's names for it; the first one that the config fills counts. What the classes fill in
+where a config is silent is catalogs/config_defaults.yaml.
 """
 
 _SIZES = {
@@ -187,55 +187,13 @@ FIELDS = {
     "vit": _VIT,
 }
 
-_UNTIED = {"tied": False, "max_position": 2048}
-_TIED = {"tied": True, "max_position": 2048}
-_MASKED = {"tied": True, "max_position": 512, "token_types": 2}
-_MISTRAL = {"tied": False, "max_position": 131072, "kv_heads": 8}
-_QWEN = {"tied": False, "max_position": 32768, "kv_heads": 32}
-_MLA_HEADS = {"rope_head_dim": 64, "plain_head_dim": 128, "value_head_dim": 128}
-_MLA = {**_MLA_HEADS, "query_latent_rank": 1536, "kv_latent_rank": 512}
-_ROUTED_60 = {"experts": 60, "experts_per_token": 4, "expert_ffn": 1408, "shared_ffn": 5632}
-_ROUTED_256 = {"experts": 256, "experts_per_token": 8, "shared_experts": 1, "expert_ffn": 2048}
-
-DEFAULTS = {
-    "llama": _UNTIED,
-    "mistral": _MISTRAL,
-    "ministral": _MISTRAL,
-    "ministral3": {**_MISTRAL, "max_position": 262144, "head_dim": 128},
-    "qwen2": _QWEN,
-    "qwen3": {**_QWEN, "head_dim": 128},
-    "granite": _UNTIED,
-    "smollm3": {**_TIED, "max_position": 32768, "kv_heads": 4},
-    "seed_oss": {**_UNTIED, "max_position": 524288, "kv_heads": 8, "head_dim": 128},
-    "olmo2": _UNTIED,
-    "gemma": {**_TIED, "max_position": 8192, "kv_heads": 16, "head_dim": 256},
-    "gemma2": {**_TIED, "max_position": 8192, "kv_heads": 4, "head_dim": 256},
-    "gemma3_text": {**_TIED, "max_position": 131072, "heads": 8, "kv_heads": 4, "head_dim": 256, "vocab": 262208},
-    "phi": _UNTIED,
-    "phi3": {**_UNTIED, "max_position": 4096},
-    "gpt2": {**_TIED, "max_position": 1024},
-    "gpt_bigcode": {**_TIED, "max_position": 1024},
-    "mpt": _TIED,
-    "gpt_neox": _UNTIED,
-    "opt": _TIED,
-    "bloom": _TIED,
-    "falcon": _TIED,
-    "mixtral": {**_MISTRAL, "experts": 8, "experts_per_token": 2},
-    "qwen2_moe": {**_QWEN, **_ROUTED_60, "kv_heads": 16},
-    "qwen3_moe": {**_QWEN, "kv_heads": 4, "experts": 128, "experts_per_token": 8, "expert_ffn": 768},
-    "minimax_m2": {**_MISTRAL, "max_position": 196608, "head_dim": 128, "experts": 256, "experts_per_token": 8},
-    "gpt_oss": {**_MISTRAL, "head_dim": 64, "experts": 128, "experts_per_token": 4},
-    "deepseek_v2": {**_UNTIED, **_MLA, "experts": 64, "shared_experts": 2, "expert_ffn": 1407},
-    "deepseek_v3": {**_UNTIED, **_MLA, **_ROUTED_256, "max_position": 4096},
-    "llama4_text": {**_MISTRAL, "head_dim": 128, "experts": 16, "experts_per_token": 1, "ffn": 16384},
-    "glm4_moe": {**_MISTRAL, "experts": 128, "experts_per_token": 8, "shared_experts": 1, "expert_ffn": 1408},
-    "bert": _MASKED,
-    "roberta": _MASKED,
-    "distilbert": {"tied": True, "max_position": 512},
-    "deberta-v2": {**_MASKED, "token_types": 0},
-    "t5": {"tied": True, "max_position": 512, "head_dim": 64, "relative_buckets": 32},
-    "mt5": {"tied": False, "max_position": 512, "head_dim": 64, "relative_buckets": 32},
-    "bart": {"tied": True, "max_position": 1024},
-    "whisper": {"tied": True, "max_position": 448, "source_positions": 1500, "mel_bins": 80},
-    "vit": {"image": 224, "patch": 16, "channels": 3},
-}
+# Fields beside these that tell layers apart or choose a form (layer_kinds.py, derived_fields.py).
+LAYER_AND_FORM_FIELDS = (
+    *("sliding_window", "attention_chunk_size", "use_sliding_window", "max_window_layers", "no_rope_layer_interval"),
+    *("first_k_dense_replace", "decoder_sparse_step", "interleave_moe_layer_step"),
+    *("multi_query", "parallel_attn", "new_decoder_architecture", "do_layer_norm_before", "_remove_final_layer_norm"),
+    *("layer_norm_elementwise_affine", "position_biased_input", "legacy", "relative_attention", "max_relative_positions"),
+    *("feed_forward_proj", "projection_dim"),
+)
+# The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
+CLIP_SIDES = {"vision": "vit", "text": "bert"}

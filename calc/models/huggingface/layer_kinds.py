@@ -1,7 +1,11 @@
 """Which layers of a Hugging Face config see only a window, and which have a dense feed-forward network, by model_type.
 
-The rules are those of the config and model classes in transformers 5.23. Each gives one truth value per layer.
+The rules are those of the config and model classes in transformers 5.23. Each gives one truth value per layer. What the
+classes fill in (catalogs/config_defaults.yaml) stands in the config already.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 
 def _every_layer(config, layers):
@@ -13,11 +17,11 @@ def _even_layers(config, layers):
 
 
 def _last_layers(config, layers):
-    return [index >= config.get("max_window_layers", 28) for index in range(layers)]
+    return [index >= config["max_window_layers"] for index in range(layers)]
 
 
 def _even_first_layers(config, layers):
-    return [index % 2 == 0 and index < config.get("max_window_layers", 28) for index in range(layers)]
+    return [index % 2 == 0 and index < config["max_window_layers"] for index in range(layers)]
 
 
 def _five_of_six_layers(config, layers):
@@ -26,7 +30,7 @@ def _five_of_six_layers(config, layers):
 
 
 def _rotated_layers(config, layers):
-    interval = config.get("no_rope_layer_interval") or 4
+    interval = config["no_rope_layer_interval"]
     rotated = config.get("no_rope_layers") or [(index + 1) % interval != 0 for index in range(layers)]
     return [bool(one) for one in rotated]
 
@@ -35,22 +39,22 @@ def _unrotated_layers(config, layers):
     return [not rotated for rotated in _rotated_layers(config, layers)]
 
 
-# model_type: the field of the window, its default, the field that switches it on (or none), the layers it holds for.
+# model_type: the field of the window, the field that switches it on (or none), the layers it holds for.
 WINDOWS = {
-    "mistral": ("sliding_window", 4096, None, _every_layer),
-    "ministral": ("sliding_window", 4096, None, _every_layer),
-    "ministral3": ("sliding_window", None, None, _every_layer),
-    "mixtral": ("sliding_window", None, None, _every_layer),
-    "phi3": ("sliding_window", None, None, _every_layer),
-    "qwen2": ("sliding_window", 4096, "use_sliding_window", _last_layers),
-    "qwen3": ("sliding_window", 4096, "use_sliding_window", _last_layers),
-    "qwen2_moe": ("sliding_window", 4096, "use_sliding_window", _even_first_layers),
-    "qwen3_moe": ("sliding_window", 4096, "use_sliding_window", _every_layer),
-    "smollm3": ("sliding_window", None, "use_sliding_window", _unrotated_layers),
-    "gemma2": ("sliding_window", 4096, None, _even_layers),
-    "gemma3_text": ("sliding_window", 4096, None, _five_of_six_layers),
-    "gpt_oss": ("sliding_window", 128, None, _even_layers),
-    "llama4_text": ("attention_chunk_size", 8192, None, _rotated_layers),
+    "mistral": ("sliding_window", None, _every_layer),
+    "ministral": ("sliding_window", None, _every_layer),
+    "ministral3": ("sliding_window", None, _every_layer),
+    "mixtral": ("sliding_window", None, _every_layer),
+    "phi3": ("sliding_window", None, _every_layer),
+    "qwen2": ("sliding_window", "use_sliding_window", _last_layers),
+    "qwen3": ("sliding_window", "use_sliding_window", _last_layers),
+    "qwen2_moe": ("sliding_window", "use_sliding_window", _even_first_layers),
+    "qwen3_moe": ("sliding_window", "use_sliding_window", _every_layer),
+    "smollm3": ("sliding_window", "use_sliding_window", _unrotated_layers),
+    "gemma2": ("sliding_window", None, _even_layers),
+    "gemma3_text": ("sliding_window", None, _five_of_six_layers),
+    "gpt_oss": ("sliding_window", None, _even_layers),
+    "llama4_text": ("attention_chunk_size", None, _rotated_layers),
 }
 
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
@@ -59,35 +63,31 @@ READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}
 
 
-def window_tokens(config, model_type):
+def window_tokens(config: Mapping[str, Any], model_type: str) -> Any:
     """The window of windowed layers, None where there is none. [tokens]"""
-    name, default, switch, _ = WINDOWS.get(model_type, ("", None, None, None))
-    return config.get(name, default) if not switch or config.get(switch, False) else None
+    name, switch, _ = WINDOWS.get(model_type, ("", None, None))
+    return config.get(name) if not switch or config[switch] else None
 
 
-def windowed_layers(config, model_type, layers):
+def windowed_layers(config: Mapping[str, Any], model_type: str, layers: int) -> list[bool]:
     """Whether a layer sees a window only, for each layer."""
     if window_tokens(config, model_type) is None:
         return [False] * layers
     types = config.get("layer_types") if model_type in READS_LAYER_TYPES else None
-    return [LAYER_TYPES[one] for one in types] if types else WINDOWS[model_type][3](config, layers)
+    return [LAYER_TYPES[one] for one in types] if types else WINDOWS[model_type][2](config, layers)
 
 
 def _sparse_steps(config, layers):
-    dense, step = config.get("mlp_only_layers") or [], config.get("decoder_sparse_step", 1)
+    dense, step = config.get("mlp_only_layers") or [], config["decoder_sparse_step"]
     return [index in dense or (index + 1) % step != 0 for index in range(layers)]
 
 
-def _first_dense(default):
-    def first_layers(config, layers):
-        first = config.get("first_k_dense_replace", default)
-        return [index < first for index in range(layers)]
-
-    return first_layers
+def _first_layers(config, layers):
+    return [index < config["first_k_dense_replace"] for index in range(layers)]
 
 
 def _not_in_list(config, layers):
-    step = config.get("interleave_moe_layer_step", 1)
+    step = config["interleave_moe_layer_step"]
     sparse = config.get("moe_layers")
     sparse = range(step - 1, layers, step) if sparse is None else sparse
     return [index not in sparse for index in range(layers)]
@@ -96,13 +96,13 @@ def _not_in_list(config, layers):
 DENSE = {
     "qwen2_moe": _sparse_steps,
     "qwen3_moe": _sparse_steps,
-    "deepseek_v2": _first_dense(0),
-    "deepseek_v3": _first_dense(3),
-    "glm4_moe": _first_dense(1),
+    "deepseek_v2": _first_layers,
+    "deepseek_v3": _first_layers,
+    "glm4_moe": _first_layers,
     "llama4_text": _not_in_list,
 }
 
 
-def dense_layers(config, model_type, layers):
+def dense_layers(config: Mapping[str, Any], model_type: str, layers: int) -> list[bool]:
     """Whether a layer of a model with experts has a dense feed-forward network, for each layer."""
     return DENSE[model_type](config, layers) if model_type in DENSE else [False] * layers

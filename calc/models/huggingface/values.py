@@ -2,8 +2,10 @@
 
 import json
 import math
+from collections.abc import Mapping
+from typing import Any
 
-from calc.models.huggingface.field_names import DEFAULTS, FIELDS
+from calc.models.huggingface.field_names import FIELDS
 
 LARGEST = 10**8  # no size of a model comes near it; beyond it a slip is meant
 MOST_LAYERS = 10**4
@@ -15,13 +17,20 @@ NEEDED = (
     *("layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"),
     *("experts", "experts_per_token", "expert_ffn"),
 )
+# Sizes that make a model what it is: a config says them itself, or it is refused; no class default stands for them.
+OWN_SIZES = {"layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"}
+OWN_FIELDS = {"intermediate_size"}  # by whichever of our names it goes
+MAY_BE_LEFT_OUT = {"gemma3_text": {"heads", "vocab"}, "llama4_text": {"ffn"}}  # as published configs of Gemma 3 do
+# Where checkpoints say otherwise than the classes of transformers 5: mT5 has a head of its own, which they tie to the
+# embedding whatever its config says; T5 and BLOOM, whose positions are computed, were trained on so many tokens.
+TRAINED = {"bloom": {"max_position": 2048}, "t5": {"max_position": 512}, "mt5": {"max_position": 512, "tied": 0}}
 
 
 class ConfigError(Exception):
     """One sentence: which config, which field, what is wrong and what to do."""
 
 
-def whole_number(value, least, field, model_id):
+def whole_number(value: Any, least: int, field: str, model_id: str) -> int:
     """The value as a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ConfigError(f"{model_id}: {field} is {json.dumps(value)[:40]}; it must be a whole number.")
@@ -30,28 +39,41 @@ def whole_number(value, least, field, model_id):
     return int(value)
 
 
-def must_divide(whole, part, words, model_id):
+def must_divide(whole: int, part: int, words: tuple[str, str], model_id: str) -> None:
     """Refuse a whole that its parts do not share evenly; `words` names both."""
     if whole % part:
         raise ConfigError(f"{model_id}: {words[0]} ({whole}) is not a multiple of {words[1]} ({part}); mend one.")
 
 
-def values_of(config, model_type, model_id):
+def values_of(config: Mapping[str, Any], model_type: str, model_id: str, class_defaults: Mapping[str, Any]) -> dict[str, int]:
     """Our fields with their values: of the config, else the default of its class."""
-    values = {name: int(value) for name, value in DEFAULTS[model_type].items()}
+    values = defaults_of(model_type, class_defaults)
     for ours, theirs in FIELDS[model_type].items():
         named = [name for name in theirs.split() if name in config]
         if not named:
             continue
-        name = next((name for name in named if config[name] is not None), None)
-        if name is None and ours in MAY_BE_NULL:
+        filled = [name for name in named if config[name] is not None]
+        if not filled and ours in MAY_BE_NULL:
             values.pop(ours, None)
-        elif name is not None or ours in SWITCHES:
-            values[ours] = _value(ours, config.get(name), name, model_id)
+        elif filled or ours in SWITCHES:
+            name = (filled or named)[0]
+            values[ours] = _value(ours, config[name], name, model_id)
     return values
 
 
-def need_sizes(values, model_type, model_id):
+def defaults_of(model_type: str, class_defaults: Mapping[str, Any]) -> dict[str, int]:
+    """Our fields with the values that the class fills in; flags and switches but `tied` are traits of the family."""
+    values: dict[str, int] = {}
+    for ours, theirs in FIELDS[model_type].items():
+        own = ours in OWN_SIZES or theirs in OWN_FIELDS
+        of_family = ours in (FLAGS | SWITCHES) - {"tied"}
+        if not of_family and (not own or ours in MAY_BE_LEFT_OUT.get(model_type, ())):
+            filled = [class_defaults[name] for name in theirs.split() if name in class_defaults]
+            values |= {ours: int(filled[0])} if filled else {}
+    return values | TRAINED.get(model_type, {})
+
+
+def need_sizes(values: Mapping[str, int], model_type: str, model_id: str) -> None:
     """Refuse a config that leaves out a size which nothing else settles."""
     fields = FIELDS[model_type]
     for ours in NEEDED:

@@ -1,0 +1,27 @@
+"""What catalogs/families.yaml says: every family of transformers with all its traits, and that whoever names a family finds it."""
+
+from calc.catalogs.schema_check import check_reference
+
+FILE = "catalogs/families.yaml"
+BLOCKS = ("block", "moe_block", "encoder_block")
+
+
+def families_of(entries, traits, blocks):
+    """Family -> trait -> value, what a family leaves out filled in; each trait and block that it names is known."""
+    usual = {name: trait["default"] for name, trait in traits.items()}
+    for family, own in entries.items():
+        for name, value in own.items():
+            check_reference(name, traits, FILE, ("families", family, name), "trait")
+            if name in BLOCKS and value:
+                check_reference(value, blocks, FILE, ("families", family, name), "block")
+    return {family: usual | own for family, own in entries.items()}
+
+
+def check_families(models, heads, families):
+    """Every model that is estimated has a family, and every head names families that are there."""
+    for model, entry in models.items():
+        if "refused" not in entry:
+            check_reference(entry.get("model_type"), families, "catalogs/models.yaml", ("models", model, "model_type"), "family")
+    for head, entry in heads.items():
+        for family in entry["families"]:
+            check_reference(family, families, "catalogs/heads.yaml", ("heads", head, "families"), "family")

@@ -1,0 +1,55 @@
+"""Writes catalogs/config_defaults.yaml: what the config classes of transformers fill in where a config.json is silent.
+
+Only the fields that calc/models/huggingface reads; a field that a class leaves empty is left out. Run it again when the
+pinned transformers changes, with requirements-validation.txt installed: `python -m validation.config_defaults`.
+"""
+
+import inspect
+import json
+from datetime import date
+from pathlib import Path
+
+from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS
+
+FILE = Path(__file__).resolve().parents[1] / "catalogs" / "config_defaults.yaml"
+HEAD = """\
+# yaml-language-server: $schema=schema/config_defaults.json
+# What the config class of each model_type fills in for a field that a config.json leaves out, by the class's own names.
+# Written by validation/config_defaults.py; a field that the class leaves empty is left out.
+"""
+
+
+def class_defaults(config_class, names):
+    """Names -> defaults of a config class, as declared or else as an instance without arguments has them; None left out."""
+    declared = {name: parameter.default for name, parameter in inspect.signature(config_class.__init__).parameters.items()}
+    made = config_class()
+    own = [name for name in names if name not in config_class.attribute_map]
+    found = {name: declared[name] if name in declared else getattr(made, name, None) for name in own}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def config_defaults():
+    """model_type -> field -> default, of the transformers that is installed."""
+    from transformers import CONFIG_MAPPING
+
+    names = {model_type: [name for theirs in fields.values() for name in theirs.split()] for model_type, fields in FIELDS.items()}
+    names |= {f"clip_{side}_model": names[like] for side, like in CLIP_SIDES.items()} | {"clip": []}
+    return {
+        model_type: class_defaults(CONFIG_MAPPING[model_type], dict.fromkeys([*names[model_type], *LAYER_AND_FORM_FIELDS]))
+        for model_type in sorted(names)
+    }
+
+
+def main():
+    import transformers
+
+    source = f"transformers {transformers.__version__}, the config classes of transformers/models/*/configuration_*.py"
+    lines = [f"source: {source}", f"checked_on: {date.today().isoformat()}", "config_defaults:"]
+    for model_type, defaults in config_defaults().items():
+        fields = ", ".join(f"{name}: {json.dumps(value)}" for name, value in sorted(defaults.items()))
+        lines.append(f"  {model_type}: {{{fields}}}")
+    FILE.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
