@@ -32,9 +32,9 @@ prices: .venv/ready-prices
 	$(BIN)/python -m refresh $(ARGS)
 
 .venv/ready-run: requirements.txt
-.venv/ready-test: requirements-dev.txt requirements.txt
-.venv/ready-measure: requirements-measure.txt requirements.txt
-.venv/ready-prices: requirements-prices.txt requirements.txt
+.venv/ready-test: requirements/dev.txt requirements/prices.txt requirements.txt
+.venv/ready-measure: requirements/measure.txt requirements.txt
+.venv/ready-prices: requirements/prices.txt requirements.txt
 
 .venv/ready-%: | .venv/bin/python
 	@echo "Installing $<"

@@ -27,7 +27,7 @@ def missing(what):
     """Skip on a machine without it; in continuous integration its absence is a failure."""
     if os.environ.get("CI"):
         pytest.fail(f"{what} is missing, and CI must run the browser test")
-    pytest.skip(f"{what} is missing: apt-get install chromium, pip install -r requirements-dev.txt")
+    pytest.skip(f"{what} is missing: apt-get install chromium, pip install -r requirements/dev.txt")
 
 
 @pytest.fixture(scope="module")
