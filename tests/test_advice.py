@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.scenarios.read import DEFAULTS
 from calc.search.advice import FEW_ALONE, advise
 from calc.search.allowed import OPEN, usual
@@ -29,11 +29,6 @@ SERVED = {
 }
 ONE_GPU = {"model": "llama-3.1-8b", "instance": "g6e.xlarge", "batch": 4}
 ALL = {"fits": PLAN, "too large": TOO_LARGE, "far too large": FAR_TOO_LARGE, "served": SERVED, "one GPU": ONE_GPU}
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 @pytest.mark.parametrize("market", ["on-demand", "spot"])

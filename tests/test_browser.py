@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from examples import catalogs
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.doors import csv_tables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -127,7 +128,7 @@ def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(br
     scenarios, complaints = csv_tables.from_csv(content)
     assert complaints == []
     written = pd.read_csv(io.BytesIO(content))
-    again = estimate(scenarios, load_catalogs())
+    again = estimate(scenarios, catalogs())
     assert len(written) == 10
     assert again["memory_bytes"].tolist() == pytest.approx(written["memory_bytes"].tolist(), rel=1e-12)
     assert again["usd_per_hour_on_demand"].tolist() == pytest.approx(written["usd_per_hour_on_demand"].tolist())

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs
+from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs, read_document
 from calc.catalogs.strict_yaml import read_strictly
 
 TABLES = Path(__file__).parent / "published"
@@ -19,11 +19,6 @@ FAULTS = yaml.safe_load((TABLES / "catalog_faults.yaml").read_text("utf-8"))
 CASES = [(instance, region) for instance, regions in PUBLISHED.items() for region in regions]
 MARKETS = ("on_demand", "spot", "spot_newest", "interruption", "capacity_block", "commit_1y", "commit_3y")
 DAY = re.compile(r"20\d\d-\d\d-\d\d")
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +165,18 @@ def test_the_version_follows_the_contents(catalogs, whole):
     assert load_catalogs(whole).version == catalogs.version
     (whole / "prices.yaml").write_text((whole / "prices.yaml").read_text("utf-8") + "\n", "utf-8")
     assert load_catalogs(whole).version != catalogs.version
+
+
+def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, whole):
+    read_document(whole, "gpus")["gpus"].clear()
+    checked = []
+    monkeypatch.setattr("calc.catalogs.load.check_schema", lambda document, schema, file: checked.append(file))
+    assert "l4" in read_document(whole, "gpus")["gpus"]
+    assert checked == []
+    schema = whole / "schema" / "gpus.json"
+    schema.write_bytes(schema.read_bytes() + b"\n")
+    read_document(whole, "gpus")
+    assert checked == ["catalogs/gpus.yaml"]
 
 
 def test_an_added_model_stands_for_its_id(catalogs):

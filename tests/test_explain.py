@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.columns import COMPONENTS
 from calc.explain.calculators import ORIGINS, beside_ours
 from calc.explain.derivation import EXPLAINED, FORMULAS, explain
@@ -38,11 +38,6 @@ SCENARIOS = {
     "an engine": {**SERVE, "implementation": "vllm", "batch": 8},
     "an engine on two GPUs": {**SERVE, "implementation": "vllm", "gpus": 2, "tensor_parallel": 2, "batch": 64},
 }
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 @pytest.fixture(scope="module", params=SCENARIOS, ids=str)

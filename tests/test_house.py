@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from examples import catalogs
 
-from calc import load_catalogs
 from calc.columns import GLOSSARY
 from calc.explain.calculators import ORIGINS
 from calc.models import architecture, families
@@ -33,8 +33,7 @@ MAY_IMPORT = {
     "validation": {"calc", "validation", "numpy", "pandas", "torch", "transformers", "peft"},
 }
 DOORS = {
-    *("calc/catalogs/load.py", "calc/catalogs/schema_check.py", "calc/__main__.py"),
-    *("calc/models/huggingface/config.py", "calc/doors/csv_tables.py"),
+    *("calc/catalogs/load.py", "calc/__main__.py", "calc/models/huggingface/config.py", "calc/doors/csv_tables.py"),
 }
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}
 
@@ -112,13 +111,13 @@ def formulas():
 @cache
 def catalog_columns():
     """The columns that come from the catalogs, under the names that the joined table has for them."""
-    catalogs = load_catalogs()
+    held = catalogs()
     prefixes = {"stacks": "stack_", "gpus": "gpu_", "instances": "instance_", "implementations": "implementation_"}
     tables = ("models", "precisions", "optimizers", "shardings", "recomputes", "prices", *prefixes)
-    names = {prefixes.get(table, "") + name for table in tables for name in getattr(catalogs, table).columns}
+    names = {prefixes.get(table, "") + name for table in tables for name in getattr(held, table).columns}
     traits = {name for family in families.FAMILIES.values() for name in family}
-    names |= set(catalogs.stacks.columns)  # bare while the stack itself is counted
-    for prefix, table in (("card_", catalogs.utilization), ("engine_", catalogs.engines), ("kernel_", catalogs.kernels)):
+    names |= set(held.stacks.columns)  # bare while the stack itself is counted
+    for prefix, table in (("card_", held.utilization), ("engine_", held.engines), ("kernel_", held.kernels)):
         names |= {prefix + name for name in table.columns}
     return names | traits | set(architecture.ABSENT) | set(families.COMMON)
 

@@ -2,17 +2,11 @@
 
 import pytest
 
-from calc import load_catalogs
 from calc.doors import link
 from calc.scenarios.read import DEFAULTS
 from calc.search.allowed import lora_within_a_week, serving_users, usual, usual_limits
 
 PLAN = DEFAULTS | {"model": "llama-3.1-8b", "precision": "bf16-mixed"}
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 def searches(catalogs):

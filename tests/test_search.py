@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.cost.job import billed_hours, job_of_rows
 from calc.scenarios.read import DEFAULTS
 from calc.search.allowed import (
@@ -49,11 +49,6 @@ SERVING_SETS = {
     "market": ["on-demand", "spot"],
 }
 MARKET_COLUMNS = {"on-demand": "on_demand", "spot": "spot"}
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 def brute(workload, allowed, catalogs, users=0):

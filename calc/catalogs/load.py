@@ -5,7 +5,9 @@ Nothing is filled in. Whatever is wrong is a CatalogError of one sentence: the f
 
 import hashlib
 import json
+import pickle
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
@@ -112,16 +114,22 @@ def read_document(folder, name, digest=None):
         raise CatalogError(f"{file}: it cannot be read ({error.strerror}); put the file back.") from None
     if digest is not None:
         digest.update(name.encode() + b"\0" + content + b"\0")
+    schema = folder / "schema" / f"{name}.json"
+    if not schema.exists():
+        raise CatalogError(f"catalogs/schema/{name}.json: the schema of {file} is missing; put the file back.")
+    return pickle.loads(_checked(content, schema.read_bytes(), file))
+
+
+@lru_cache(maxsize=2 * len(FILES))
+def _checked(content, schema, file):
+    """The document of these bytes, read and checked once: pickled, so that each caller has a copy of its own."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise CatalogError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8.") from None
     document = read_strictly(text, file)
-    schema = folder / "schema" / f"{name}.json"
-    if not schema.exists():
-        raise CatalogError(f"catalogs/schema/{name}.json: the schema of {file} is missing; put the file back.")
     check_schema(document, schema, file)
-    return document
+    return pickle.dumps(document)
 
 
 def entries_of(document, name):
