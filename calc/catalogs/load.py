@@ -51,7 +51,7 @@ class Catalogs:
     version: str
     prices_as_of: str
     base: "Catalogs | None" = None  # the catalogs that models were added to
-    made: dict = field(default_factory=dict, repr=False)  # what `kept` functions made of these tables; it goes with them
+    made: dict = field(default_factory=dict, init=False, repr=False)  # what `kept` functions made of these tables; it goes with them
 
 
 def load_catalogs(folder=None):
@@ -101,7 +101,6 @@ def add_models(catalogs, entries):
         stacks=pd.concat([kept_stacks, stacks], ignore_index=True),
         version=digest.hexdigest()[:10],
         base=catalogs,
-        made={},
     )
 
 
