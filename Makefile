@@ -19,7 +19,7 @@ run: .venv/ready-run
 test: .venv/ready-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy calc
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare
