@@ -52,7 +52,10 @@ def test_every_change_holds_and_saves_what_it_says(catalogs, scenario, market):
 
 def test_what_saves_most_comes_first_where_it_fits(catalogs):
     changes = advise(PLAN, catalogs)
-    assert changes["saved_work_ratio"].is_monotonic_decreasing or changes["saved_work_ratio"].isna().any()
+    assert len(changes) > 5
+    assert changes["saved_work_ratio"].notna().all()
+    assert changes["saved_work_ratio"].is_monotonic_decreasing
+    assert changes["saved_work_ratio"].nunique() > 3
     assert changes.iloc[0]["change"] == "spot"
     spot = estimate(PLAN, catalogs, solve=False)["spot_saving_ratio"]
     assert changes.iloc[0]["saved_work_ratio"] == pytest.approx(spot)
