@@ -185,13 +185,14 @@ def test_a_model_of_ones_own_is_estimated_like_its_twin():
     entry = entries_of(read_document(FOLDER, "models"), "models")["gpt2"]
     added = add_models(catalogs(), {"mine": entry, "deep": {**entry, "layers": 2 * entry["layers"]}})
     ways = [{}, {"tuning": "lora", "recompute": "full"}, {"work": "inference"}, {"gpus": 4, "sharding": "zero3", "train_tokens": 1e9}]
+    plain = table(ways, model="gpt2", instance="p5.48xlarge").drop(columns="model")
     first, mine, deep = (
         estimate(pd.DataFrame([{"model": name, "instance": "p5.48xlarge", **way} for way in ways]), added).drop(columns="model")
         for name in ("gpt2", "mine", "deep")
     )
     assert (first["problem"] == "").all()
     pd.testing.assert_frame_equal(first, mine)
-    pd.testing.assert_frame_equal(first, table(ways, model="gpt2", instance="p5.48xlarge").drop(columns="model"))
+    pd.testing.assert_frame_equal(first, plain)
     block = added.stacks.set_index("model").loc["mine", "block_parameters"]
     assert (deep["parameters"] - mine["parameters"] == entry["layers"] * block).all()
     assert deep["kv_cache_bytes"][2] == 2 * mine["kv_cache_bytes"][2] > 0
