@@ -19,7 +19,7 @@ run: .venv/ready-run
 test: .venv/ready-test
 	$(BIN)/ruff check .
 	$(BIN)/mypy calc
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare
@@ -32,9 +32,9 @@ prices: .venv/ready-prices
 	$(BIN)/python -m refresh $(ARGS)
 
 .venv/ready-run: requirements.txt
-.venv/ready-test: requirements-dev.txt requirements.txt
-.venv/ready-measure: requirements-measure.txt requirements.txt
-.venv/ready-prices: requirements-prices.txt requirements.txt
+.venv/ready-test: requirements/dev.txt requirements/prices.txt requirements.txt
+.venv/ready-measure: requirements/measure.txt requirements.txt
+.venv/ready-prices: requirements/prices.txt requirements.txt
 
 .venv/ready-%: | .venv/bin/python
 	@echo "Installing $<"

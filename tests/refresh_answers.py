@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
+from examples import catalogs
+
 from calc.catalogs.load import FOLDER, load_catalogs
 from refresh.found import family_of
 from refresh.write import NAMES, read_documents, yaml_text
@@ -15,25 +17,27 @@ from refresh.write import NAMES, read_documents, yaml_text
 RECORDED = Path(__file__).parent / "recorded"
 ANSWERS = json.loads((RECORDED / "aws_answers.json").read_text("utf-8"))
 TODAY = "2026-11-21"
-CATALOGS = load_catalogs()
+CATALOGS = catalogs()
+
+
+@cache
+def small_texts():
+    """The prices of two families in three regions, as the text of each file: as real, and quicker to read."""
+    documents = read_documents(FOLDER)
+    for name in ("prices", "price_history"):
+        held = {instance: rows for instance, rows in documents[name][name].items() if family_of(instance) in ("g5", "gr6")}
+        documents[name][name] = {
+            instance: {region: row for region, row in rows.items() if region in ("eu-south-2", "eu-west-1", "us-east-1")}
+            for instance, rows in held.items()
+        }
+    return {name: yaml_text(name, documents[name]) for name in NAMES}
 
 
 def small_catalogs(folder):
-    """The catalogs with the prices of two families in three regions: as real, and quicker to read."""
+    """A folder of catalogs with few prices."""
     shutil.copytree(FOLDER, folder)
-    documents = read_documents(folder)
-    for name in ("prices", "price_history"):
-        held = {
-            instance: rows for instance, rows in documents[name][name].items() if family_of(instance) in ("g5", "gr6")
-        }
-        documents[name][name] = {
-            instance: {
-                region: row for region, row in rows.items() if region in ("eu-south-2", "eu-west-1", "us-east-1")
-            }
-            for instance, rows in held.items()
-        }
-    for name in NAMES:
-        (folder / f"{name}.yaml").write_text(yaml_text(name, documents[name]), "utf-8")
+    for name, text in small_texts().items():
+        (folder / f"{name}.yaml").write_text(text, "utf-8")
     return folder
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from examples import catalogs
 
-from calc import load_catalogs
 from calc.catalogs.strict_yaml import read_strictly
 from calc.charts.accuracy import misses
 from validation.cases import all_cases
@@ -40,7 +40,7 @@ BARS = {
 @pytest.fixture(scope="module")
 def errors():
     cases = all_cases()
-    return predicted(cases[cases["left_out"] == ""].reset_index(drop=True), load_catalogs())
+    return predicted(cases[cases["left_out"] == ""].reset_index(drop=True), catalogs())
 
 
 @pytest.mark.parametrize("group", BARS)

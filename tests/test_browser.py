@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from examples import catalogs
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.doors import csv_tables
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
+pytestmark = pytest.mark.xdist_group("browser")  # one server and one browser; the largest group starts first
 CHART = '[data-testid="stVegaLiteChart"]'
 
 
@@ -27,7 +29,7 @@ def missing(what):
     """Skip on a machine without it; in continuous integration its absence is a failure."""
     if os.environ.get("CI"):
         pytest.fail(f"{what} is missing, and CI must run the browser test")
-    pytest.skip(f"{what} is missing: apt-get install chromium, pip install -r requirements-dev.txt")
+    pytest.skip(f"{what} is missing: apt-get install chromium, pip install -r requirements/dev.txt")
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +129,7 @@ def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(br
     scenarios, complaints = csv_tables.from_csv(content)
     assert complaints == []
     written = pd.read_csv(io.BytesIO(content))
-    again = estimate(scenarios, load_catalogs())
+    again = estimate(scenarios, catalogs())
     assert len(written) == 10
     assert again["memory_bytes"].tolist() == pytest.approx(written["memory_bytes"].tolist(), rel=1e-12)
     assert again["usd_per_hour_on_demand"].tolist() == pytest.approx(written["usd_per_hour_on_demand"].tolist())

@@ -6,12 +6,15 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs
+from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs, read_document
 from calc.catalogs.strict_yaml import read_strictly
+from calc.cost.offers import is_old
+from views.wording.plan import price_caption
 
 TABLES = Path(__file__).parent / "published"
 PUBLISHED = yaml.safe_load((TABLES / "prices.yaml").read_text("utf-8"))["prices"]
@@ -19,11 +22,6 @@ FAULTS = yaml.safe_load((TABLES / "catalog_faults.yaml").read_text("utf-8"))
 CASES = [(instance, region) for instance, regions in PUBLISHED.items() for region in regions]
 MARKETS = ("on_demand", "spot", "spot_newest", "interruption", "capacity_block", "commit_1y", "commit_3y")
 DAY = re.compile(r"20\d\d-\d\d-\d\d")
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 @pytest.fixture(scope="module")
@@ -88,13 +86,16 @@ def test_prices_are_plausible(catalogs):
 
 
 def test_old_prices_are_reported_not_failed(catalogs):
-    """The age of prices is no fault of the code: it is said, and the screen marks what is older than 90 days."""
-    limit = (date.today() - timedelta(days=90)).isoformat()
+    """The age of prices is no fault of the code: it is said, and marked from the 91st day on."""
+    days = pd.Series([catalogs.prices_as_of, "2020-01-01", ""])
+    shown = {"prices_as_of": catalogs.prices_as_of, "region": "us-east-1"}
+    for age, old in ((0, False), (90, False), (91, True)):
+        today = date.fromisoformat(catalogs.prices_as_of) + timedelta(days=age)
+        assert is_old(days, today).tolist() == [old, True, False]
+        assert (f"{age} days old: check them" in price_caption(shown, catalogs, "on-demand", today)) == old
+    assert catalogs.prices_as_of in price_caption({**shown, "prices_as_of": ""}, catalogs, "on-demand", date.max)
     for market in ("on_demand", "spot"):
-        days = catalogs.prices[f"{market}_as_of"]
-        days = days[days != ""]
-        print(f"{(days < limit).sum()} of {len(days)} {market} prices are older than 90 days; oldest {days.min()}")
-    assert catalogs.prices_as_of == max(catalogs.prices["on_demand_as_of"].max(), catalogs.prices["spot_as_of"].max())
+        assert (catalogs.prices[f"{market}_as_of"] <= catalogs.prices_as_of).all()
 
 
 def test_cards_and_instances_are_what_the_driver_and_aws_report(catalogs):
@@ -170,6 +171,18 @@ def test_the_version_follows_the_contents(catalogs, whole):
     assert load_catalogs(whole).version == catalogs.version
     (whole / "prices.yaml").write_text((whole / "prices.yaml").read_text("utf-8") + "\n", "utf-8")
     assert load_catalogs(whole).version != catalogs.version
+
+
+def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, whole):
+    read_document(whole, "gpus")["gpus"].clear()
+    checked = []
+    monkeypatch.setattr("calc.catalogs.load.check_schema", lambda document, schema, file: checked.append(file))
+    assert "l4" in read_document(whole, "gpus")["gpus"]
+    assert checked == []
+    schema = whole / "schema" / "gpus.json"
+    schema.write_bytes(schema.read_bytes() + b"\n")
+    read_document(whole, "gpus")
+    assert checked == ["catalogs/gpus.yaml"]
 
 
 def test_an_added_model_stands_for_its_id(catalogs):

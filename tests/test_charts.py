@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from calc import load_catalogs, phases_table
+from calc import phases_table
 from calc.charts import tables as chart_tables
 from calc.plan import ranking, scaling
 from views import theme
@@ -25,11 +25,6 @@ BAR_SPECS = {
     "fits_on": memory_charts.fits_on(INK),
     "prices": cost_charts.prices(INK, "USD per hour", "Instances"),
 }
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 @pytest.fixture(scope="module")

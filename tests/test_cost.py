@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.cost.offers import is_old, offers, per, quota_names
 from calc.cost.placement import PLACEMENT
 from calc.cost.prices import add_cost, gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
@@ -16,11 +16,6 @@ from validation.speed import time_table
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "batch": 16}
 SERVE |= {"sequence_tokens": 3072, "prompt_tokens": 2048}
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 def billed(catalogs, *scenarios):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.plan.run_length import over_concurrency, over_tokens
 from calc.scenarios.read import DEFAULTS, inputs_by_name
 
@@ -18,11 +18,6 @@ SERVE |= {"batch": "20", "sequence_tokens": "8192", "prompt_tokens": "6000"}
 @pytest.fixture(autouse=True)
 def warnings_of_the_machine(recwarn):
     """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 def opened(page="views/pages/run_and_month.py", **query):

@@ -182,13 +182,29 @@ def test_half_a_model_in_the_link_is_refused():
 
 
 @pytest.mark.parametrize(
-    "tab", ["Scenarios", "Fits on", "Precisions", "Optimizers", "GPU counts", "Phases", "Instances"]
+    ("tab", "charts", "column", "rows", "sentence"),
+    [
+        ("Scenarios", 0, "usd", 10, ""),
+        ("Fits on", 1, "gpus_needed", 30, "cards of the catalog can hold it"),
+        ("Precisions", 1, "quality_note", 8, ""),
+        ("Optimizers", 1, "quality_note", 7, ""),
+        ("GPU counts", 2, "", 0, "Circle: fits. Diamond: tight. Cross: does not fit."),
+        ("Phases", 1, "", 0, "The largest phase, backward, is the estimate"),
+        ("Instances", 1, "usd_per_hour_spot", 60, "instance types hold it in us-east-1"),
+    ],
 )
-def test_every_tab_opens(tab):
+def test_every_tab_opens(tab, charts, column, rows, sentence):
+    """Each with its own charts, table and sentence; those that are closed compute nothing."""
     app = opened()
     app.session_state["tab"] = tab
     app.run()
     assert not app.exception
+    panes = {pane.label: pane for pane in app.tabs}
+    assert [label for label, pane in panes.items() if len(pane.children)] == [tab]
+    assert len(panes[tab].get("vega_lite_chart")) == charts
+    tables = [frame.value for frame in panes[tab].dataframe]
+    assert [column in table and len(table) >= rows for table in tables] == [True] * bool(column)
+    assert sentence in " ".join(element.value for element in (*panes[tab].markdown, *panes[tab].caption))
 
 
 @pytest.mark.parametrize("page", ["views/pages/instances.py", "views/pages/method.py", "views/pages/accuracy.py", "views/pages/catalog.py"])

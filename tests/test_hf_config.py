@@ -45,8 +45,12 @@ QWEN3 = {**LLAMA, "model_type": "qwen3"}
 
 
 def counted(entry):
-    models, _ = model_table({"it": entry}, CATALOGS.families)
-    return models.loc["it", "parameters"]
+    return counts([entry])[0]
+
+
+def counts(entries):
+    models, _ = model_table(dict(enumerate(entries)), CATALOGS.families)
+    return models["parameters"].tolist()
 
 
 def recorded(name):
@@ -174,11 +178,14 @@ def test_how_a_checkpoint_is_stored_is_not_read():
 def test_nothing_that_json_can_hold_breaks_the_reader():
     dice = random.Random(7)
     values = [None, "abc", -1, 0, 1.5, 1e30, [], [1], {}, {"a": 1}, True, float("nan"), 7]
+    read = []
     for _ in range(1500):
         config = json.loads(json.dumps(dice.choice(SMALL)["config"]))
         config[dice.choice([*config, "layer_types", "sliding_window", "no_rope_layers"])] = dice.choice(values)
         with suppress(ConfigError):
-            assert counted(read_config(config, "it", CATALOGS)) > 0
+            read.append(read_config(config, "it", CATALOGS))
+    assert len(read) > 300
+    assert min(counts(read)) > 0
 
 
 def test_six_sizes_by_hand_make_a_llama():

@@ -2,7 +2,6 @@
 
 import pytest
 
-from calc import load_catalogs
 from calc.doors import link
 from calc.scenarios.read import DEFAULTS
 from calc.search.limits import usual_limits
@@ -10,11 +9,6 @@ from calc.search.questions import lora_within_a_week, serving_users
 from calc.search.space import usual
 
 PLAN = DEFAULTS | {"model": "llama-3.1-8b", "precision": "bf16-mixed"}
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 def searches(catalogs):

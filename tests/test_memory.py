@@ -1,7 +1,5 @@
 """What each component weighs: published sums, and laws that hold whatever the scenario."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calc import add_models, estimate, phases_table
+from calc.catalogs.load import FOLDER, entries_of, read_document
 from validation.compare import with_fewer_layers
 
 LLAMA_8B = {"parameters": 8_030_261_248, "layers": 32, "h": 4096, "q": 4096, "k": 1024, "f": 14336, "a": 32}
@@ -183,9 +182,17 @@ def test_recompute_columns_are_one_choice():
 
 def test_a_model_of_ones_own_is_estimated_like_its_twin():
     """An entry copied under another id gives the same numbers, and twice the layers twice the blocks."""
-    entries = catalogs().models
-    twin = replace(catalogs(), models=entries.rename(index={"gpt2": "mine"}))
-    assert "mine" in twin.models.index
-    added = add_models(catalogs(), {})
-    assert added.version != catalogs().version
-    assert estimate({"model": "gpt2"}, added)["memory_bytes"] == one(model="gpt2")["memory_bytes"]
+    entry = entries_of(read_document(FOLDER, "models"), "models")["gpt2"]
+    added = add_models(catalogs(), {"mine": entry, "deep": {**entry, "layers": 2 * entry["layers"]}})
+    ways = [{}, {"tuning": "lora", "recompute": "full"}, {"work": "inference"}, {"gpus": 4, "sharding": "zero3", "train_tokens": 1e9}]
+    plain = table(ways, model="gpt2", instance="p5.48xlarge").drop(columns="model")
+    first, mine, deep = (
+        estimate(pd.DataFrame([{"model": name, "instance": "p5.48xlarge", **way} for way in ways]), added).drop(columns="model")
+        for name in ("gpt2", "mine", "deep")
+    )
+    assert (first["problem"] == "").all()
+    pd.testing.assert_frame_equal(first, mine)
+    pd.testing.assert_frame_equal(first, plain)
+    block = added.stacks.set_index("model").loc["mine", "block_parameters"]
+    assert (deep["parameters"] - mine["parameters"] == entry["layers"] * block).all()
+    assert deep["kv_cache_bytes"][2] == 2 * mine["kv_cache_bytes"][2] > 0

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from examples import catalogs
 from streamlit.testing.v1 import AppTest
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS, GIB
 from calc.explain.calculators import ORIGINS
@@ -65,7 +66,7 @@ def test_every_component_alive_has_its_formula(app):
 def test_the_headline_is_the_estimate():
     scenario = {"model": "gpt2", "precision": "bf16", "optimizer": "adamw", "sequence_tokens": 1024}
     title = open_page(PAGE, {**ONE, **{name: str(value) for name, value in scenario.items()}}).title[0].value
-    row = estimate({**scenario, "gpu": ONE["gpu"]}, load_catalogs(), solve=False)
+    row = estimate({**scenario, "gpu": ONE["gpu"]}, catalogs(), solve=False)
     assert gib(row["memory_bytes"] / GIB) in title
 
 

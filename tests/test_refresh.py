@@ -11,7 +11,7 @@ from calc.catalogs.load import FOLDER, load_catalogs
 from refresh.__main__ import main
 from refresh.found import Found, Scope
 
-pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements-prices.txt")
+pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
 from botocore.stub import ANY
 
 from tests.refresh_answers import (
@@ -215,7 +215,7 @@ def test_the_filters_leave_the_linux_price_alone():
 
 
 def test_a_profile_that_does_not_exist_is_a_sentence(folder, capsys, monkeypatch):
-    pytest.importorskip("boto3", reason="the refresh needs pip install -r requirements-prices.txt")
+    pytest.importorskip("boto3", reason="the refresh needs pip install -r requirements/prices.txt")
     monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
     before = contents(folder)
     assert refresh(folder, None) == 2

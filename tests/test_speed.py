@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc import load_catalogs
 from calc.scenarios.read import ASSUMPTIONS
 from calc.speed.collectives import gather_seconds, group_bytes_per_second
 from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
@@ -25,11 +24,6 @@ SERVING = {
     "sequence_tokens": 4096,
     "prompt_tokens": 3072,
 }
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 def timed(catalogs, *scenarios):

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from examples import catalogs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc import load_catalogs
 from calc.cost.prices import add_cost
 from calc.cost.spot import (
     add_spot,
@@ -25,7 +25,7 @@ RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "instance": "p4d
 
 
 def spotted(*scenarios):
-    return add_spot(add_cost(time_table(pd.DataFrame(list(scenarios)), load_catalogs())[0]))
+    return add_spot(add_cost(time_table(pd.DataFrame(list(scenarios)), catalogs())[0]))
 
 
 def test_young_to_first_order():

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.doors import csv_tables
 from views.session import uploaded
 
@@ -32,11 +32,6 @@ MALFORMED = {
 @pytest.fixture(autouse=True)
 def warnings_of_the_machine(recwarn):
     """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 @pytest.fixture(scope="module")

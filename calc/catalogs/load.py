@@ -1,23 +1,24 @@
 """Reads catalogs/*.yaml strictly, one table per catalog: bytes, bytes per second and USD inside, dates as ISO text.
 
-A missing number is NaN, a missing text is empty, a missing list is empty; nothing is filled in. Whatever is wrong is a
-CatalogError of one sentence: the file, the entry, the field and the cure.
+Nothing is filled in. Whatever is wrong is a CatalogError of one sentence: the file, the entry, the field and the cure.
 """
 
 import hashlib
 import json
+import pickle
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from calc.catalogs.families import check_families, families_of
 from calc.catalogs.schema_check import check_order, check_reference, check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
+from calc.catalogs.tables import by_card, history_table, instance_table, price_table, table_of
 from calc.models.architecture import model_table
 
-__all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document", "table_of"]
+__all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
@@ -29,21 +30,6 @@ CLOSED = (  # the sections of choices.yaml: closed lists
 )
 MODEL_FILES = ("families", "config_defaults", "models", "blocks", "heads")
 FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "quality", "gpus", "instances", "prices", "price_history", *SPEED)
-BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
-
-RATES = tuple(f"{name}_flops_per_second" for name in ("fp32", "tf32", "bf16", "fp8", "fp4", "int8"))
-PRICE_COLUMNS = (
-    *("instance", "region"),
-    *(f"on_demand_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
-    *(
-        f"spot_{name}"
-        for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour", "zones", "basis", "as_of", "source")
-    ),
-    *(f"spot_newest_{name}" for name in ("usd_per_hour", "as_of", "source")),
-    *(f"interruption_{name}" for name in ("band", "as_of", "source")),
-    *(f"capacity_block_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
-    *(f"commit_{term}_{name}" for term in ("1y", "3y") for name in ("usd_per_hour", "kind", "as_of", "source")),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +73,7 @@ class Catalogs:
     version: str
     prices_as_of: str
     base: "Catalogs | None" = None  # the catalogs that models were added to
-    made: dict = field(default_factory=dict, repr=False)  # what `kept` functions made of these tables; it goes with them
+    made: dict = field(default_factory=dict, init=False, repr=False)  # what `kept` functions made of these tables; it goes with them
 
 
 def load_catalogs(folder=None):
@@ -103,12 +89,12 @@ def load_catalogs(folder=None):
     models, stacks = model_table(entries["models"], families)
     _check_blocks(stacks, entries["blocks"])
     gpus = table_of(entries["gpus"])
-    instances = _instance_table(entries["instances"], gpus)
+    instances = instance_table(entries["instances"], gpus)
     regions = documents["prices"]["regions"]
     choices = {name: table_of(entries[name]) for name in (*CHOICES, *CLOSED, *OTHERS)}
-    times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": _by_card(entries["utilization"])}
+    times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": by_card(entries["utilization"])}
     _check_times(times, gpus=gpus, **choices)
-    prices = _price_table(entries["prices"], documents["prices"].get("capacity_blocks", {}), instances, regions)
+    prices = price_table(entries["prices"], documents["prices"].get("capacity_blocks", {}), instances, regions)
     return Catalogs(
         models=models,
         stacks=stacks,
@@ -123,7 +109,7 @@ def load_catalogs(folder=None):
         instances=instances,
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
         prices=prices,
-        price_history=_history_table(entries["price_history"], instances),
+        price_history=history_table(entries["price_history"], instances),
         about=about,
         version=digest.hexdigest()[:10],
         prices_as_of=max(prices["on_demand_as_of"].max(), prices["spot_as_of"].max()),
@@ -144,7 +130,6 @@ def add_models(catalogs, entries):
         stacks=pd.concat([kept_stacks, stacks], ignore_index=True),
         version=digest.hexdigest()[:10],
         base=catalogs,
-        made={},
     )
 
 
@@ -157,16 +142,22 @@ def read_document(folder, name, digest=None):
         raise CatalogError(f"{file}: it cannot be read ({error.strerror}); put the file back.") from None
     if digest is not None:
         digest.update(name.encode() + b"\0" + content + b"\0")
+    schema = folder / "schema" / f"{name}.json"
+    if not schema.exists():
+        raise CatalogError(f"catalogs/schema/{name}.json: the schema of {file} is missing; put the file back.")
+    return pickle.loads(_checked(content, schema.read_bytes(), file))
+
+
+@lru_cache(maxsize=2 * len(FILES))
+def _checked(content, schema, file):
+    """The document of these bytes, read and checked once: pickled, so that each caller has a copy of its own."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise CatalogError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8.") from None
     document = read_strictly(text, file)
-    schema = folder / "schema" / f"{name}.json"
-    if not schema.exists():
-        raise CatalogError(f"catalogs/schema/{name}.json: the schema of {file} is missing; put the file back.")
     check_schema(document, schema, file)
-    return document
+    return pickle.dumps(document)
 
 
 def entries_of(document, name, file=""):
@@ -196,56 +187,8 @@ def _write_out_sources(entry, sources, file, path):
 
 
 def _check_blocks(stacks, blocks):
-
     for model, block in zip(stacks["model"], stacks["block"], strict=True):
         check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
-
-
-def table_of(entries):
-    """Entries as a table: numbers float64, MiB and GiB as bytes, in the order of the fields' first appearance."""
-    names = dict.fromkeys(name for entry in entries.values() for name in entry)
-    columns = {}
-    for name in names:
-        values = [entry.get(name) for entry in entries.values()]
-        unit = BYTES.get(name[-4:])
-        if unit:
-            name, values = name[:-4] + "_bytes", [None if value is None else value * unit for value in values]
-        columns[name] = _column(values)
-    return pd.DataFrame(columns, index=pd.Index(list(entries), name="id"))
-
-
-def _column(values):
-    held = [value for value in values if value is not None]
-    if held and all(isinstance(value, bool) for value in held):
-        return [bool(value) for value in values]
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in held):
-        return np.array([np.nan if value is None else value for value in values], dtype="float64")
-    if all(isinstance(value, list) for value in held):
-        return [value or [] for value in values]
-    if all(isinstance(value, str) for value in held):
-        return [value or "" for value in values]
-    return values
-
-
-def _instance_table(entries, gpus):
-    for instance, entry in entries.items():
-        check_reference(entry["gpu"], gpus.index, "catalogs/instances.yaml", ("instances", instance, "gpu"), "GPU")
-    table = table_of(entries)
-    table.insert(4, "gpu_memory_bytes", gpus["memory_bytes"].loc[table["gpu"]].to_numpy())
-    return table
-
-
-def _by_card(entries):
-    """Utilization, written by class of card, as one row per card."""
-    rows = {}
-    for name, entry in entries.items():
-        for gpu in entry["gpus"]:
-            if gpu in rows:
-                raise CatalogError(
-                    f"catalogs/utilization.yaml, entry {name}, field gpus: {gpu} stands in two classes; keep it in one."
-                )
-            rows[gpu] = {"card_class": name} | {key: value for key, value in entry.items() if key != "gpus"}
-    return table_of(rows)
 
 
 def _check_times(times, gpus, implementations, precisions, **_):
@@ -257,47 +200,3 @@ def _check_times(times, gpus, implementations, precisions, **_):
             check_reference(name, known.index, f"catalogs/{own}.yaml", (own, name), other)
     for name in times["kernels"].index:
         check_reference(name, precisions.index, "catalogs/kernels.yaml", ("kernels", name), "precision")
-
-
-def _price_table(entries, capacity_blocks, instances, regions):
-    file = "catalogs/prices.yaml"
-    check_order(list(regions), file)
-    for instance in capacity_blocks:
-        check_reference(instance, instances.index, file, ("capacity_blocks", instance), "instance")
-    rows = []
-    for instance, by_region in entries.items():
-        check_reference(instance, instances.index, file, ("prices", instance), "instance")
-        if list(by_region) != sorted(by_region):
-            order = ", ".join(sorted(by_region))
-            raise CatalogError(f"{file}, entry {instance}: its regions are not sorted; write them as {order}.")
-        everywhere = {"capacity_block": capacity_blocks[instance]} if instance in capacity_blocks else {}
-        for region, markets in by_region.items():
-            check_reference(region, regions, file, ("prices", instance, region), "region")
-            row = {"instance": instance, "region": region}
-            for market, price in (everywhere | markets).items():
-                row.update({f"{market}_{name}": value for name, value in price.items()})
-            rows.append(row)
-    text = {name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band", "_kind"))}
-    columns = {name: [row.get(name) for row in rows] for name in PRICE_COLUMNS}
-    return pd.DataFrame(
-        {
-            name: [value or "" for value in values] if name in text else _column(values)
-            for name, values in columns.items()
-        }
-    )
-
-
-def _history_table(entries, instances):
-    """Prices as they were: one row per instance, region, market and first day."""
-    for instance in entries:
-        check_reference(
-            instance, instances.index, "catalogs/price_history.yaml", ("price_history", instance), "instance"
-        )
-    rows = [
-        {"instance": instance, "region": region, "market": market, **price}
-        for instance, by_region in entries.items()
-        for region, markets in by_region.items()
-        for market, prices in markets.items()
-        for price in prices
-    ]
-    return pd.DataFrame(rows, columns=["instance", "region", "market", "usd_per_hour", "as_of", "source"])

@@ -2,9 +2,7 @@
 
 import json
 from difflib import get_close_matches
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
@@ -15,14 +13,9 @@ WORDS = {"number": "a number", "integer": "a whole number", "string": "text", "b
 WORDS |= {"object": "a mapping", "array": "a list"}
 
 
-@cache
-def _validator(path, changed):
-    return Draft202012Validator(json.loads(Path(path).read_text("utf-8")))
-
-
-def check_schema(document, schema_path, file):
-    """Raise the first error of the document against the schema; a schema is read once while it stays as it is."""
-    validator = _validator(str(schema_path), schema_path.stat().st_mtime_ns)
+def check_schema(document, schema, file):
+    """Raise the first error of the document against the schema, given as the bytes of its file."""
+    validator = Draft202012Validator(json.loads(schema))
     error = best_match(validator.iter_errors(document))
     if error is not None:
         raise CatalogError(sentence(error, file))

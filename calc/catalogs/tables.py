@@ -1,0 +1,114 @@
+"""Entries of a catalog as its table: numbers float64, dates ISO text; a missing number is NaN, a missing text or list empty."""
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.schema_check import check_order, check_reference
+from calc.catalogs.strict_yaml import CatalogError
+
+BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
+PRICE_COLUMNS = (
+    *("instance", "region"),
+    *(f"on_demand_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
+    *(
+        f"spot_{name}"
+        for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour", "zones", "basis", "as_of", "source")
+    ),
+    *(f"spot_newest_{name}" for name in ("usd_per_hour", "as_of", "source")),
+    *(f"interruption_{name}" for name in ("band", "as_of", "source")),
+    *(f"capacity_block_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
+    *(f"commit_{term}_{name}" for term in ("1y", "3y") for name in ("usd_per_hour", "kind", "as_of", "source")),
+)
+
+
+def table_of(entries):
+    """Entries as a table: numbers float64, MiB and GiB as bytes, in the order of the fields' first appearance."""
+    names = dict.fromkeys(name for entry in entries.values() for name in entry)
+    columns = {}
+    for name in names:
+        values = [entry.get(name) for entry in entries.values()]
+        unit = BYTES.get(name[-4:])
+        if unit:
+            name, values = name[:-4] + "_bytes", [None if value is None else value * unit for value in values]
+        columns[name] = _column(values)
+    return pd.DataFrame(columns, index=pd.Index(list(entries), name="id"))
+
+
+def _column(values):
+    held = [value for value in values if value is not None]
+    if held and all(isinstance(value, bool) for value in held):
+        return [bool(value) for value in values]
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in held):
+        return np.array([np.nan if value is None else value for value in values], dtype="float64")
+    if all(isinstance(value, list) for value in held):
+        return [value or [] for value in values]
+    if all(isinstance(value, str) for value in held):
+        return [value or "" for value in values]
+    return values
+
+
+def instance_table(entries, gpus):
+    """Instances as a table, with the memory of their cards."""
+    for instance, entry in entries.items():
+        check_reference(entry["gpu"], gpus.index, "catalogs/instances.yaml", ("instances", instance, "gpu"), "GPU")
+    table = table_of(entries)
+    table.insert(4, "gpu_memory_bytes", gpus["memory_bytes"].loc[table["gpu"]].to_numpy())
+    return table
+
+
+def by_card(entries):
+    """Utilization, written by class of card, as one row per card."""
+    rows = {}
+    for name, entry in entries.items():
+        for gpu in entry["gpus"]:
+            if gpu in rows:
+                raise CatalogError(
+                    f"catalogs/utilization.yaml, entry {name}, field gpus: {gpu} stands in two classes; keep it in one."
+                )
+            rows[gpu] = {"card_class": name} | {key: value for key, value in entry.items() if key != "gpus"}
+    return table_of(rows)
+
+
+def price_table(entries, capacity_blocks, instances, regions):
+    """Prices of today: one row per instance and region, the columns of every market beside one another."""
+    file = "catalogs/prices.yaml"
+    check_order(list(regions), file)
+    for instance in capacity_blocks:
+        check_reference(instance, instances.index, file, ("capacity_blocks", instance), "instance")
+    rows = []
+    for instance, by_region in entries.items():
+        check_reference(instance, instances.index, file, ("prices", instance), "instance")
+        if list(by_region) != sorted(by_region):
+            order = ", ".join(sorted(by_region))
+            raise CatalogError(f"{file}, entry {instance}: its regions are not sorted; write them as {order}.")
+        everywhere = {"capacity_block": capacity_blocks[instance]} if instance in capacity_blocks else {}
+        for region, markets in by_region.items():
+            check_reference(region, regions, file, ("prices", instance, region), "region")
+            row = {"instance": instance, "region": region}
+            for market, price in (everywhere | markets).items():
+                row.update({f"{market}_{name}": value for name, value in price.items()})
+            rows.append(row)
+    text = {name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band", "_kind"))}
+    columns = {name: [row.get(name) for row in rows] for name in PRICE_COLUMNS}
+    return pd.DataFrame(
+        {
+            name: [value or "" for value in values] if name in text else _column(values)
+            for name, values in columns.items()
+        }
+    )
+
+
+def history_table(entries, instances):
+    """Prices as they were: one row per instance, region, market and first day."""
+    for instance in entries:
+        check_reference(
+            instance, instances.index, "catalogs/price_history.yaml", ("price_history", instance), "instance"
+        )
+    rows = [
+        {"instance": instance, "region": region, "market": market, **price}
+        for instance, by_region in entries.items()
+        for region, markets in by_region.items()
+        for market, prices in markets.items()
+        for price in prices
+    ]
+    return pd.DataFrame(rows, columns=["instance", "region", "market", "usd_per_hour", "as_of", "source"])

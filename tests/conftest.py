@@ -1,0 +1,16 @@
+"""What all tests share: one reading of the catalogs, and the last word of a run, what moved against the recorded grid."""
+
+import examples
+import pytest
+
+
+@pytest.fixture(scope="session")
+def catalogs():
+    return examples.catalogs()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Print what test_grid recorded, in whichever process it ran."""
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]
+    for said in (value for report in reports for name, value in report.user_properties if name == "moved"):
+        terminalreporter.write_line(said)

@@ -1,0 +1,137 @@
+"""Laws of the catalogs: another folder reaches all numbers, what is dropped is freed, a file may change under the app."""
+
+import gc
+import re
+import shutil
+import weakref
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calc import add_models, estimate, load_catalogs
+from calc.catalogs.load import FILES, FOLDER, entries_of, read_document
+from calc.cost.offers import price_change
+
+# Catalog -> a field that results depend on, and a value that none of its entries has.
+CHANGES = {
+    "models": ("vocab", "1000"),
+    "blocks": ("hidden", "21"),
+    "heads": ("forward", "13"),
+    "precisions": ("outer_bytes_each", "3"),
+    "optimizers": ("matrix_states", "3"),
+    "shardings": ("shards_weights", "0"),
+    "recomputes": ("extra_forward_ratio", "0.3"),
+    "implementations": ("reserves_share", "0.5"),
+    "gpus": ("memory_mib", "50000"),
+    "instances": ("gpus", "4"),
+    "prices": ("usd_per_hour", "7.77"),
+    "price_history": ("usd_per_hour", "7.77"),
+    "utilization": ("matmul_ratio", "0.123"),
+    "engines": ("bandwidth_ratio", "0.123"),
+    "kernels": ("dequantize_bytes_each", "99.0"),
+    "assumptions": ("restart_seconds", "7200"),
+}
+DASHBOARD = str(FOLDER.parent / "dashboard.py")
+SCENARIOS = pd.DataFrame(
+    [
+        {"gpus": 16, "sharding": "zero3", "recompute": "full", "train_tokens": 1e9},
+        {"tuning": "lora", "precision": "nf4"},
+        {"work": "inference", "precision": "nf4", "batch": 8},
+        {"work": "inference", "implementation": "vllm", "batch": 8},
+    ]
+).assign(model="llama-3.2-1b", instance="p5.48xlarge").astype(object).fillna("")  # fmt: skip
+
+
+def numbers(catalogs):
+    """All that the catalogs say of a few scenarios, and of what a price was."""
+    results = estimate(SCENARIOS, catalogs)
+    assert (results["problem"] == "").all()
+    return results, price_change(catalogs, "p5.48xlarge", "us-east-1", "2024-01-01")["then_usd"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return shutil.copytree(FOLDER, tmp_path_factory.mktemp("another") / "catalogs")
+
+
+def changed(folder, name):
+    """Write the change of a catalog into the folder; returns what stood there."""
+    field, value = CHANGES[name]
+    path = folder / f"{name}.yaml"
+    kept = path.read_text("utf-8")
+    text, times = re.subn(rf"(\b{field}:\s+(?:{{value: )?)[-\d._e+]+", rf"\g<1>{value}", kept)
+    assert times
+    path.write_text(text, "utf-8")
+    return kept
+
+
+def test_every_catalog_has_its_change():
+    assert set(CHANGES) == set(FILES)
+
+
+@pytest.fixture(scope="module")
+def before(catalogs):
+    return numbers(catalogs)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_number_changed_in_another_folder_changes_a_result(catalogs, before, folder, name):
+    kept = changed(folder, name)
+    try:
+        other = load_catalogs(folder)
+    finally:
+        (folder / f"{name}.yaml").write_text(kept, "utf-8")
+    results, then = numbers(other)
+    assert other.version != catalogs.version
+    assert not before[0].equals(results) or before[1] != then
+
+
+def test_another_folder_without_a_change_gives_the_same_numbers(before, folder):
+    results, then = numbers(load_catalogs(folder))
+    pd.testing.assert_frame_equal(before[0], results)
+    assert before[1] == then
+
+
+def test_catalogs_with_added_models_are_freed_when_they_are_dropped(catalogs):
+    """Twenty of them, each estimated: none stays, and what the first few left behind does not grow."""
+    entry = entries_of(read_document(FOLDER, "models"), "models")["gpt2"]
+    seen, kept, objects = [], [], []
+    for number in range(20):
+        added = add_models(catalogs, {f"mine-{number}": entry})
+        result = estimate({"model": f"mine-{number}", "instance": "p5.48xlarge", "train_tokens": 1e9}, added)
+        assert result["problem"] == ""
+        seen.append(weakref.ref(added))
+        del added, result
+        gc.collect()
+        kept.append(len(catalogs.made))
+        # pandas notes who looks at a table as weak references, and clears them by the hundred: not ours to count
+        objects.append(sum(type(one) is not weakref.ref for one in gc.get_objects()))
+    assert [reference() for reference in seen] == [None] * 20
+    assert kept[-1] == kept[3]
+    assert objects[-1] - objects[3] < 80  # five for each of sixteen; a kept table of models alone has more
+
+
+def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path, recwarn):
+    """The next run of the page takes the new numbers; a broken file stops it with its sentence until it is mended."""
+    folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
+    monkeypatch.setattr("calc.catalogs.load.FOLDER", folder)
+    monkeypatch.setattr("views.session.catalogs.FOLDER", folder)
+
+    def shown(app):
+        assert not app.exception
+        return [metric.value for metric in app.metric]
+
+    app = AppTest.from_file(DASHBOARD, default_timeout=60).run()
+    first = shown(app)
+    assert len(first) == 4
+    kept = changed(folder, "prices")
+    changed_price = shown(app.run())
+    assert len(changed_price) == 4
+    assert changed_price != first
+    (folder / "prices.yaml").write_text(kept.replace("usd_per_hour: ", "usd_per_our: ", 1), "utf-8")
+    assert shown(app.run()) == []
+    assert app.error[0].value.startswith("catalogs/prices.yaml, entry ")
+    assert "field usd_per_hour: this field is missing; add it" in app.error[0].value
+    (folder / "prices.yaml").write_text(kept, "utf-8")
+    assert shown(app.run()) == first
