@@ -3,6 +3,7 @@
 import numpy as np
 
 from calc.charts.tables import name_of
+from calc.scenarios.read import CATALOG_OF
 from calc.search.allowed import MARKETS
 
 WORDS = {
@@ -71,7 +72,7 @@ MEASURED_BY = {
     "gptq-4bit": "Frantar et al. 2022, arXiv 2210.17323",
     "awq-4bit": "Lin et al. 2023, arXiv 2306.00978",
 }
-NOTED = {"precision": "precisions", "optimizer": "optimizers"}
+NOTED = ("precision", "optimizer")  # whose catalog says what a value costs in quality
 
 
 def said(name, value, catalogs):
@@ -104,7 +105,7 @@ def quality(change, catalogs, serves=False):
     for name, value in change.items():
         note, source = QUALITY.get(name, ("", "")) if not (serves and name == "batch") else ("", "")
         if name in NOTED and not (value == "bf16" and change.get("tuning") == "lora"):
-            note = str(getattr(catalogs, NOTED[name])["quality_note"].get(value, ""))
+            note = str(getattr(catalogs, CATALOG_OF[name])["quality_note"].get(value, ""))
             trained, _, served = note.partition("; serving: ")
             note, source = (served or trained) if serves else trained, MEASURED_BY.get(value, "")
         if note:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from calc.columns import GIB
+from calc.scenarios.read import CATALOG_OF
 
 NAMED = (
     "model",
@@ -17,13 +18,7 @@ NAMED = (
     "sequence_tokens",
     "region",
 )
-CATALOG_OF = {
-    "precision": "precisions",
-    "optimizer": "optimizers",
-    "recompute": "recomputes",
-    "sharding": "shardings",
-    "model": "models",
-}
+KNOWN_BY_ID = ("implementation", "gpu", "instance", "region")  # as people call them
 
 
 def card_name(gpu, catalogs):
@@ -35,9 +30,8 @@ def name_of(column, value, catalogs):
     """A choice in the words of its catalog; the value itself where no catalog names it."""
     if column == "kv_precision":
         return f"KV {value or '16-bit'}"
-    table = getattr(catalogs, CATALOG_OF.get(column, ""), None)
-    if table is not None and value in table.index:
-        return str(table.at[value, "name"])
+    if column in CATALOG_OF and column not in KNOWN_BY_ID:
+        return str(getattr(catalogs, CATALOG_OF[column])["name"].get(value, value))
     return f"{column} {value:g}" if isinstance(value, float) else str(value)
 
 

@@ -11,12 +11,13 @@ HUGE = 1e15
 
 @dataclass(frozen=True)
 class Input:
-    """One scenario column: what may stand in it and what an empty cell means."""
+    """One scenario column: what may stand in it, what an empty cell means, and the catalog that holds its values."""
 
     name: str
     kind: str
     default: object = ""
     choices: tuple = ()
+    catalog: str = ""
 
 
 YES_NO = ("no", "yes")
@@ -25,19 +26,19 @@ NUMBER_FORMATS = ("fp32", "bf16", "fp16", "fp8", "int8")
 INPUTS = (
     Input("scenario", "text"),
     Input("work", "choice", "training", ("training", "inference")),
-    Input("model", "text"),
-    Input("precision", "text"),
+    Input("model", "text", catalog="models"),
+    Input("precision", "text", catalog="precisions"),
     Input("tuning", "choice", "full", ("full", "lora")),
     Input("lora_rank", "count", 16),
     Input("lora_targets", "text", "all-linear"),
     Input("adapter_precision", "choice", "fp32", ("fp32", "bf16", "fp16")),
-    Input("optimizer", "text", "adamw"),
+    Input("optimizer", "text", "adamw", catalog="optimizers"),
     Input("optimizer_kernel", "choice", "fused", ("fused", "foreach", "loop")),
     Input("gradient_precision", "choice", "", NUMBER_FORMATS[:3]),
-    Input("recompute", "text", "none"),
+    Input("recompute", "text", "none", catalog="recomputes"),
     Input("attention", "choice", "flash", ("flash", "eager")),
     Input("loss", "choice", "", ("full", "kernel", "fused")),
-    Input("implementation", "text", "transformers"),
+    Input("implementation", "text", "transformers", catalog="implementations"),
     Input("compile", "choice", "no", YES_NO),
     Input("reduce_precision", "choice", "fp32", NUMBER_FORMATS[:3]),
     Input("tie_embeddings", "choice", "", YES_NO),
@@ -48,7 +49,7 @@ INPUTS = (
     Input("prompt_tokens", "count", None),
     Input("accumulation_steps", "count", 1),
     Input("gpus", "count", 1),
-    Input("sharding", "text", "none"),
+    Input("sharding", "text", "none", catalog="shardings"),
     Input("tensor_parallel", "count", 1),
     Input("pipeline_parallel", "count", 1),
     Input("context_parallel", "count", 1),
@@ -57,13 +58,14 @@ INPUTS = (
     Input("kv_precision", "choice", "", NUMBER_FORMATS),
     Input("max_sequences", "count", None),
     Input("max_batched_tokens", "count", None),
-    Input("gpu", "text"),
-    Input("instance", "text"),
-    Input("region", "text", "us-east-1"),
+    Input("gpu", "text", catalog="gpus"),
+    Input("instance", "text", catalog="instances"),
+    Input("region", "text", "us-east-1", catalog="regions"),
     Input("train_tokens", "number", None),
     Input("hours_per_month", "number", 730),
 )
 BY_NAME = {column.name: column for column in INPUTS}
+CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog}
 # Assumptions of time and cost: each may be set by a column of its name, else catalogs/assumptions.yaml holds its value.
 ASSUMPTIONS = (
     "checkpoint_bytes_per_second", "collective_latency_seconds", "compile_element_ratio", "host_bandwidth_bytes_per_second",

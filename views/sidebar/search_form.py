@@ -4,6 +4,7 @@ import streamlit as st
 
 from calc.charts.tables import name_of
 from calc.columns import GLOSSARY
+from calc.scenarios.read import CATALOG_OF
 from calc.search import allowed
 from calc.search.allowed import LIMIT_NAMES, MARKETS, NAMES
 from calc.words import said
@@ -195,13 +196,12 @@ def _label(name, work):
 
 def _options(name, work, catalogs):
     """What may be chosen, with what the sets hold beyond the usual."""
-    table = {"precision": "precisions", "implementation": "implementations"}.get(name)
-    if table:
-        frame = getattr(catalogs, table)
+    if name in ("precision", "implementation"):
+        frame = getattr(catalogs, CATALOG_OF[name])
         able = ["serves"] if work == "inference" else ["trains", "adapts"] if name == "precision" else ["trains"]
         options = list(frame.index[frame[able].any(axis=1)])
-    elif name in ("optimizer", "recompute", "sharding"):
-        options = list(getattr(catalogs, f"{name}s").index)
+    elif name in CATALOG_OF:
+        options = list(getattr(catalogs, CATALOG_OF[name]).index)
     elif name in NUMBERS:
         return sorted({*NUMBERS[name], *st.session_state[f"allow_{name}"]})
     else:
