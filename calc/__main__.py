@@ -1,45 +1,110 @@
 """`python -m calc scenarios.csv -o estimates.csv`: a table of scenarios in, the same table with its results out."""
 
 import argparse
+import os
+import signal
 import sys
+from contextlib import contextmanager, nullcontext
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
+from shutil import copymode
+from time import monotonic
 
 from calc import CatalogError, add_models, estimate, load_catalogs
-from calc.doors.csv_tables import as_written, read_csv, write_csv
+from calc.doors.csv_tables import as_written, read_tables
+from calc.doors.csv_writer import write_csv
 from calc.models.huggingface.config import ConfigError, read_config_text
-from calc.scenarios.read import TableError
+from calc.scenarios.problems import TableError
+
+CHUNK_ROWS = 20_000
+TERMINAL_SECONDS, QUIET_SECONDS = 1, 10  # between two words on how far it is, on a terminal and elsewhere
+INTERRUPTED = 130  # as shells have it
 
 
 def main(arguments=None):
-    """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable."""
+    """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable, 130 when interrupted."""
     parser = argparse.ArgumentParser(prog="python -m calc", description="Estimate GPU memory and AWS cost of every scenario of a CSV.")
     parser.add_argument("scenarios", nargs="?", default="-", help="CSV of scenarios; - or none: standard input")
     parser.add_argument("-o", "--output", default="-", help="CSV to write; none: standard output")
     config = "a Hugging Face config.json, or a folder of them"
     parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
     options = parser.parse_args(arguments)
+    given = "standard input" if options.scenarios == "-" else options.scenarios
+    named = "standard output" if options.output == "-" else options.output
     try:
         catalogs = load_catalogs()
         if options.model_config:
             catalogs = add_models(catalogs, dict(_configs(options.model_config, catalogs)))
-        named = "standard input" if options.scenarios == "-" else options.scenarios
-        content = sys.stdin.buffer.read() if options.scenarios == "-" else Path(options.scenarios).read_bytes()
-        table = read_csv(content, named)
-        results = as_written(estimate(table, catalogs), table)
-        if options.output == "-":
-            write_csv(results, sys.stdout)
-        else:
-            with Path(options.output).open("w", encoding="utf-8", newline="") as stream:
-                write_csv(results, stream)
+        with _read(options.scenarios) as source, _written(options.output) as target:
+            _estimate(read_tables(source, given, CHUNK_ROWS), catalogs, target)
     except (TableError, CatalogError, ConfigError) as error:
         print(error, file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        return 0
+    except KeyboardInterrupt:
+        print(f"Interrupted; {named} {'ends where it was' if options.output == '-' else 'was left as it was'}.", file=sys.stderr)
+        return INTERRUPTED
     except OSError as error:
-        print(f"{error.filename or options.output}: {error.strerror}; check the path.", file=sys.stderr)
+        if options.output == "-" and error.filename is None:
+            _forget_standard_output()
+        if isinstance(error, BrokenPipeError):
+            return 0
+        cure = "make room there" if error.errno in (ENOSPC, EDQUOT) else "check the path"
+        print(f"{error.filename or named}: {error.strerror}; {cure}.", file=sys.stderr)
         return 2
     return 0
+
+
+def _estimate(tables, catalogs, target):
+    """Write the results of one table after another; how far it is stands on standard error when it takes long."""
+    rows, begun, told = 0, monotonic(), 0.0
+    terminal = sys.stderr.isatty()
+    try:
+        for table in tables:
+            write_csv(as_written(estimate(table, catalogs), table), target, header=rows == 0)
+            target.flush()
+            rows += len(table)
+            seconds = monotonic() - begun
+            if seconds - told >= (TERMINAL_SECONDS if terminal else QUIET_SECONDS):
+                told = seconds
+                progress = f"{rows:,} rows, {rows / seconds:,.0f} per second"
+                print(f"\r{progress:<50}" if terminal else progress, end="" if terminal else "\n", file=sys.stderr, flush=True)
+    finally:
+        if told and terminal:
+            print(file=sys.stderr)
+
+
+def _read(path):
+    return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
+
+
+@contextmanager
+def _written(path):
+    """A stream for text that takes the place of the file when all of it is written; a fault leaves the file as it was."""
+    if path == "-":
+        yield sys.stdout
+    elif Path(path).exists() and not Path(path).is_file():  # a device or a pipe has no place to take
+        with Path(path).open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+    else:
+        final = Path(path).resolve()
+        beside = final.with_name(f".{final.name}.{os.getpid()}")
+        try:
+            with beside.open("x", encoding="utf-8", newline="") as stream:
+                yield stream
+            if final.exists():
+                copymode(final, beside)
+            beside.replace(final)
+        except OSError as error:
+            if error.filename == str(beside):
+                error.filename = path
+            raise
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def _forget_standard_output():
+    """What is still to be written has nowhere to go; without this Python would complain about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _configs(paths, catalogs):
@@ -56,4 +121,5 @@ def _configs(paths, catalogs):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

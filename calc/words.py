@@ -4,6 +4,7 @@ import numpy as np
 
 from calc.charts.tables import name_of
 from calc.cost.markets import MARKETS
+from calc.scenarios.inputs import CATALOG_OF
 
 WORDS = {
     "model": "{0}",
@@ -44,7 +45,7 @@ SPOKEN = {
     ("gpus", 1.0): "1 GPU",
     ("accumulation_steps", 1.0): "no accumulation",
 }
-NOTED = {"precision": "precisions", "optimizer": "optimizers"}
+NOTED = ("precision", "optimizer")  # whose catalog says what a value costs in quality
 
 
 def said(name, value, catalogs):
@@ -83,7 +84,7 @@ def quality(change, catalogs, serves=False):
         known = {} if serves and name == "batch" else catalogs.quality.get(name, {})
         note, source = known.get("note", ""), known.get("source", "")
         if name in NOTED and not (value == "bf16" and change.get("tuning") == "lora"):
-            table = getattr(catalogs, NOTED[name])
+            table = getattr(catalogs, CATALOG_OF[name])
             trained, _, served = table["quality_note"].get(value, "").partition("; serving: ")
             note, source = (served or trained) if serves else trained, table["quality_source"].get(value, "")
         if note:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from calc import estimate
-from calc.scenarios.read import DEFAULTS
+from calc.scenarios.inputs import DEFAULTS
 from calc.search.advice import FEW_ALONE, advise
 from calc.search.frontier import best
 from calc.search.limits import OPEN

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from calc import estimate
 from calc.plan.run_length import over_concurrency, over_tokens
-from calc.scenarios.read import DEFAULTS, inputs_by_name
+from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "optimizer": "adamw", "train_tokens": "1e10"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calc import estimate
 from calc.columns import COMPONENTS, GLOSSARY
-from calc.scenarios.read import ASSUMPTIONS, INPUTS
+from calc.scenarios.inputs import ASSUMPTIONS, INPUTS
 
 # Column -> default in training, default in inference; None: empty.
 SCENARIO = {

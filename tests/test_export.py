@@ -1,18 +1,22 @@
 """Tables as CSV: written and read again they give the same numbers, and what is no table is refused in one sentence."""
 
+import csv
 import io
+import re
 from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import pytest
 from examples import STEADY, answered, at_random, catalogs, many
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.doors.csv_tables import as_written, from_csv, read_csv, to_csv, write_csv
-from calc.scenarios.read import INPUTS, TableError
+from calc.doors.csv_tables import as_written, from_csv, read_csv, to_csv
+from calc.doors.csv_writer import write_csv
+from calc.scenarios.inputs import INPUTS
+from calc.scenarios.problems import TableError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
 
@@ -43,6 +47,61 @@ def test_it_is_written_the_same_a_second_time():
 def test_numbers_are_plain_exact_and_empty_where_there_is_none():
     frame = pd.DataFrame({"a": [1.0, 0.1 + 0.2, 1e15, 2**53, np.nan, np.inf], "b": [1, 2, 3, 4, 5, 6]})
     assert written(frame) == "a,b\n1,1\n0.30000000000000004,2\n1000000000000000,3\n9007199254740992,4\n,5\n,6\n"
+
+
+def plainly(frame):
+    """The reference: cell by cell, as slow and plain as it gets."""
+
+    def text(value):
+        if value is None or value is pd.NA or (isinstance(value, float) and not np.isfinite(value)):
+            return ""
+        if isinstance(value, float):
+            return str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(float(value))
+        return str(value)
+
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\r\n")  # the ending says what is quoted: a lone \r ends a line for a reader
+    writer.writerows([list(frame.columns), *([text(value) for value in row] for row in zip(*(frame[name] for name in frame), strict=True))])
+    return "".join(line.removesuffix("\r\n") + "\n" for line in whole_lines(stream.getvalue()))
+
+
+def whole_lines(text):
+    """The rows of a CSV with their ends; an end inside quotes is none."""
+    return re.findall(r'(?:"(?:[^"]|"")*"|[^"\r])*\r\n', text)
+
+
+WORDS = st.sampled_from(["", "bf16", "a,b", 'say "hi"', "two\nlines", "old\rMac", " spaced ", "=1+1", "模型", "1", "1.0", "nan"]) | TEXT
+NUMBERS = st.floats() | st.integers(-3, 3).map(float) | st.sampled_from([-0.0, 1e15, 1e16, -1e16, 2.0**53, 0.1 + 0.2])
+MIXED = WORDS | NUMBERS | st.integers() | st.booleans() | st.none()
+
+
+@st.composite
+def frames(draw):
+    """Tables of words, categories, numbers and whatever stands in a column of a person's own."""
+    rows = draw(st.integers(0, 12))
+    columns = {}
+    kinds = st.sampled_from(["words", "str", "category", "numbers", "counts", "mixed"])
+    for place, kind in enumerate(draw(st.lists(kinds, min_size=1, max_size=6))):
+        cells = {"numbers": NUMBERS, "counts": st.integers(-9, 9), "mixed": MIXED}.get(kind, WORDS)
+        values = draw(st.lists(cells, min_size=rows, max_size=rows))
+        dtype = {"str": "str", "category": "category", "numbers": float, "counts": int}.get(kind, object)
+        columns[f"{kind} {place}"] = pd.Series(values, dtype=object).astype(dtype)
+    return pd.DataFrame(columns)
+
+
+@settings(STEADY, max_examples=300)
+@given(frames())
+def test_a_table_is_written_as_cell_by_cell(frame):
+    assert written(frame) == plainly(frame)
+    assert written(frame.loc[frame.index.repeat(5)]) == plainly(frame.loc[frame.index.repeat(5)])  # columns are joined where rows repeat
+
+
+def test_results_are_written_as_cell_by_cell():
+    scenarios, results = many()
+    assert written(results) == plainly(results)
+    words = results.select_dtypes("str").columns
+    assert written(results.astype(dict.fromkeys(words, "category"))) == plainly(results)
+    assert written(as_written(results, scenarios)) == plainly(as_written(results, scenarios))
 
 
 @STEADY

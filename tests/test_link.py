@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calc.doors.link import LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
 from calc.models.huggingface.config import custom_entry
-from calc.scenarios.read import DEFAULTS, INPUTS, inputs_by_name
+from calc.scenarios.inputs import BY_NAME, CATALOG_OF, DEFAULTS, INPUTS, inputs_by_name
 
 IDS = {"model": "models", "precision": "precisions", "optimizer": "optimizers", "sharding": "shardings"}
 IDS |= {"recompute": "recomputes", "implementation": "implementations", "gpu": "gpus", "instance": "instances"}
@@ -125,3 +125,11 @@ def test_no_link_breaks_the_page(query):
     choices, complaints = parse(query, catalogs())
     named = [name for name in query if name != "v"]
     assert len(complaints) + len(choices) >= len(named)
+
+
+@pytest.mark.parametrize(("name", "catalog"), CATALOG_OF.items())
+def test_every_choice_has_its_catalog_and_its_default_stands_there(name, catalog):
+    known = getattr(catalogs(), catalog).index
+    assert BY_NAME[name].default in ("", *known)
+    assert parse({"v": [VERSION], name: [known[-1]]}, catalogs()) == ({name: known[-1]}, [])
+    assert len(parse({"v": [VERSION], name: ["no-such"]}, catalogs())[1]) == 1

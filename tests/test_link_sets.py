@@ -3,7 +3,7 @@
 import pytest
 
 from calc.doors import link
-from calc.scenarios.read import DEFAULTS
+from calc.scenarios.inputs import DEFAULTS
 from calc.search.limits import usual_limits
 from calc.search.questions import lora_within_a_week, serving_users
 from calc.search.space import usual

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calc.scenarios.read import INPUTS
+from calc.scenarios.inputs import INPUTS
 from views.session import plan_state
 
 VIEWS = Path(plan_state.__file__).resolve().parents[1]

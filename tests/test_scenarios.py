@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.scenarios.read import BY_NAME, INPUTS, TableError, cross
+from calc.scenarios.inputs import BY_NAME, INPUTS
+from calc.scenarios.problems import TableError
+from calc.scenarios.read import cross
 
 NOT_NUMBERS = ("0", "-3", "1.5", "x", "1e400", "inf", "-inf", "nan", "1,000", "0x10", "1e16", "9" * 400, "true", "4 5")
 REFUSED = [

@@ -9,7 +9,7 @@ import pytest
 from calc import estimate
 from calc.cost.job import billed_hours, job_of_rows
 from calc.cost.markets import MARKETS
-from calc.scenarios.read import DEFAULTS
+from calc.scenarios.inputs import DEFAULTS
 from calc.search.frontier import best, frontier, named
 from calc.search.limits import OPEN, Limits, limits_of, usual_limits
 from calc.search.questions import lora_within_a_week, serving_users

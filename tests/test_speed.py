@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc.scenarios.read import ASSUMPTIONS
+from calc.scenarios.inputs import ASSUMPTIONS
 from calc.speed.collectives import gather_seconds, group_bytes_per_second
 from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
 from calc.speed.ranges import SPEED_RESULTS

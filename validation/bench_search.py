@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from calc import load_catalogs
-from calc.scenarios.read import DEFAULTS
+from calc.scenarios.inputs import DEFAULTS
 from calc.search.limits import limits_of, usual_limits
 from calc.search.questions import serving_users
 from calc.search.search import search

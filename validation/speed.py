@@ -16,7 +16,7 @@ from calc.evaluate import evaluate
 from calc.layout import data_parallel
 from calc.memory.derived import derive_before_blocks
 from calc.pipeline import prepare, trained_parameters
-from calc.scenarios.read import BY_NAME
+from calc.scenarios.inputs import BY_NAME
 from calc.speed.ranges import add_speed
 
 DATA = Path(__file__).parent / "data"

@@ -6,6 +6,7 @@ from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.doors import csv_tables
 from calc.plan.ranking import HOLDS
+from calc.scenarios.inputs import CATALOG_OF
 from views.theme import word
 
 NUMBER = st.column_config.NumberColumn
@@ -117,7 +118,7 @@ def cards(rows):
 
 def meanings(name, values, catalogs):
     """What each value of a choice means and what it costs in quality, from its catalog."""
-    catalog = getattr(catalogs, f"{name}s").loc[list(values)]
+    catalog = getattr(catalogs, CATALOG_OF[name]).loc[list(values)]
     show(
         catalog[[column for column in ("name", "meaning", "quality_note") if column in catalog]],
         {

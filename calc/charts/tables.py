@@ -7,6 +7,7 @@ import pandas as pd
 
 from calc.columns import COMPONENTS, GIB, GLOSSARY
 from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.scenarios.inputs import CATALOG_OF
 
 NAMED = (
     "model",
@@ -20,13 +21,7 @@ NAMED = (
     "sequence_tokens",
     "region",
 )
-CATALOG_OF = {
-    "precision": "precisions",
-    "optimizer": "optimizers",
-    "recompute": "recomputes",
-    "sharding": "shardings",
-    "model": "models",
-}
+KNOWN_BY_ID = ("implementation", "gpu", "instance", "region")  # as people call them
 # Components that cannot occur in a kind of work have no place in its legend.
 ABSENT = {"training": ("kv_cache_bytes",), "inference": ("gradients_bytes", "optimizer_bytes")}
 COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
@@ -51,9 +46,8 @@ def name_of(column, value, catalogs):
     """A choice in the words of its catalog; the value itself where no catalog names it."""
     if column == "kv_precision":
         return f"KV {value or '16-bit'}"
-    table = getattr(catalogs, CATALOG_OF.get(column, ""), None)
-    if table is not None and value in table.index:
-        return str(table.at[value, "name"])
+    if column in CATALOG_OF and column not in KNOWN_BY_ID:
+        return str(getattr(catalogs, CATALOG_OF[column])["name"].get(value, value))
     return f"{column} {value:g}" if isinstance(value, float) else str(value)
 
 

@@ -1,42 +1,33 @@
 """Tables as CSV: what is written can be read again and gives the same numbers."""
 
+import codecs
 import io
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
 
 from calc.columns import GLOSSARY
-from calc.scenarios.read import TableError, inputs_by_name, quoted
+from calc.doors.csv_writer import write_csv
+from calc.scenarios.inputs import inputs_by_name
+from calc.scenarios.problems import TableError, quoted
+
+BLOCK_BYTES = 2**18
 
 
-def to_csv(frame):
+def to_csv(frame: pd.DataFrame) -> bytes:
     """A table as CSV bytes for spreadsheets (UTF-8 with a mark, full precision)."""
     buffer = io.StringIO()
     write_csv(frame, buffer)
     return buffer.getvalue().encode("utf-8-sig")
 
 
-def write_csv(frame, stream):
-    """Write a table: whole numbers without a point, others as short as they read back the same, nothing where there
-    is nothing."""
-    plain = frame.copy()
-    for name in plain.columns:
-        if plain[name].dtype.kind in "fO":
-            plain[name] = [_short(value) if isinstance(value, float) else value for value in plain[name].to_numpy()]
-    plain.to_csv(stream, index=False, lineterminator="\n")
-
-
-def _short(value):
-    if not np.isfinite(value):
-        return ""
-    return str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(float(value))
-
-
-def as_written(results, table):
+def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """The results with the table's own cells where a row has a problem, so that reading them again meets it again."""
     wrong = (results["problem"] != "").to_numpy()
     kept = results.copy()
-    for name in inputs_by_name().keys() & set(table.columns):
+    for name in inputs_by_name().keys() & set(table.columns) if wrong.any() else ():
         cells = table[name].to_numpy(dtype=object)
         restored = wrong & (cells != "")
         if restored.any():
@@ -44,39 +35,64 @@ def as_written(results, table):
     return kept
 
 
-def read_csv(stream, name="the file"):
-    """A table of scenarios from CSV text or bytes; every cell as text. Raises TableError with one sentence."""
-    content = stream.read() if hasattr(stream, "read") else stream
-    if isinstance(content, bytes):
-        try:
-            content = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise TableError(f"{name} is not UTF-8 text (byte {error.start}); save it as CSV UTF-8.") from None
-    content = content.removeprefix("\ufeff")
-    if "\x00" in content:
-        raise TableError(f"{name} is not text (it holds zero bytes); save it as CSV UTF-8.")
-    if not content.strip():
+class CheckedText(io.TextIOBase):
+    """The UTF-8 bytes of a stream as text; what is no text is a TableError that says where."""
+
+    def __init__(self, stream: BinaryIO, name: str):
+        self.stream, self.name, self.read_bytes, self.begun = stream, name, 0, False
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def read(self, size: int | None = -1) -> str:
+        """The text of the next block, whatever the size asked for; empty at the end."""
+        text, block = "", b"."
+        while block and not text:
+            start = self.read_bytes - len(self.decoder.getstate()[0])
+            block = self.stream.read(BLOCK_BYTES)
+            self.read_bytes += len(block)
+            try:
+                text = self.decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                raise TableError(f"{self.name} is not UTF-8 text (byte {start + error.start}); save it as CSV UTF-8.") from None
+            if text and not self.begun:
+                text, self.begun = text.lstrip("\ufeff"), True
+        if "\x00" in text:
+            raise TableError(f"{self.name} is not text (it holds zero bytes); save it as CSV UTF-8.")
+        return text
+
+
+def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterator[pd.DataFrame]:
+    """The scenarios of a CSV as tables of so many rows, at least one; every cell as text. Raises TableError with one sentence."""
+    text = CheckedText(stream, name)
+    try:
+        reader = pd.read_csv(text, header=None, dtype=object, na_filter=False, skipinitialspace=True, iterator=True, chunksize=rows)
+        names = [str(cell).strip() or f"unnamed {number}" for number, cell in enumerate(reader.get_chunk(1).iloc[0], start=1)]
+        if "model" not in names:
+            raise TableError(
+                f"{name} has no column 'model' (its columns: {quoted(', '.join(names[:6]))}); the first line "
+                "must name the columns, separated by commas."
+            )
+        table = next(reader, pd.DataFrame(columns=range(len(names)), dtype=object))
+        while table is not None:
+            yield table.set_axis(names, axis="columns").reset_index(drop=True)
+            table = next(reader, None)
+    except pd.errors.EmptyDataError:
         raise TableError(
             f"{name} is empty; give it a first line of column names, 'model' among them, and a row per scenario."
-        )
-    try:
-        table = pd.read_csv(io.StringIO(content), header=None, dtype=str, keep_default_na=False, skipinitialspace=True)
+        ) from None
     except pd.errors.ParserError as error:
         reason = str(error).strip().rstrip(".").split("C error: ")[-1]
         raise TableError(
             f"{name} is not a CSV table ({reason}); give every row as many cells as the first line."
         ) from None
-    names = [str(cell).strip() or f"unnamed {number}" for number, cell in enumerate(table.iloc[0], start=1)]
-    table = table.iloc[1:].set_axis(names, axis="columns").reset_index(drop=True)
-    if "model" not in table.columns:
-        raise TableError(
-            f"{name} has no column 'model' (its columns: {quoted(', '.join(table.columns[:6]))}); the first line "
-            "must name the columns, separated by commas."
-        )
-    return table
 
 
-def from_csv(content, name="the file"):
+def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:
+    """A table of scenarios from CSV text or bytes; every cell as text. Raises TableError with one sentence."""
+    content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+    return next(read_tables(io.BytesIO(content), name))
+
+
+def from_csv(content: str | bytes, name: str = "the file") -> tuple[pd.DataFrame, list[str]]:
     """The scenario columns of a CSV that this product or a person wrote, and what was left unread; raises
     TableError."""
     table = read_csv(content, name)

@@ -9,14 +9,11 @@ from math import inf
 
 from calc.cost.markets import PLAN_MARKETS
 from calc.doors.link_sets import PREFIXES, compose_sets, read_set
-from calc.scenarios.read import HUGE, inputs_by_name
+from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
+from calc.scenarios.read import HUGE
 
 VERSION = "1"
 VIEW_CHOICES = {"market": PLAN_MARKETS, "period": ("hour", "day", "month"), "layout": ("divided", "given")}
-CATALOG_OF = {
-    "model": "models", "precision": "precisions", "optimizer": "optimizers", "sharding": "shardings", "recompute": "recomputes",
-    "implementation": "implementations", "gpu": "gpus", "instance": "instances", "region": "regions",
-}
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 LONGEST_VALUE = 200
 MOST_VALUES = 64

@@ -13,7 +13,8 @@ from calc.columns import GIB
 from calc.evaluate import evaluate_all
 from calc.explain.calculator_formulas import COMPONENTS, TOTALS
 from calc.pipeline import prepare
-from calc.scenarios.read import DEFAULTS, as_frame
+from calc.scenarios.inputs import DEFAULTS
+from calc.scenarios.read import as_frame
 
 SIXTEEN_BITS = dict.fromkeys(("bf16", "fp16", "bf16-mixed", "fp16-mixed", "bf16-master", "fp16-master"), 2)
 FOUR_BITS = dict.fromkeys(("int4", "nf4", "nf4-dq", "gptq-4bit", "awq-4bit"), 0.5)

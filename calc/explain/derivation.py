@@ -18,7 +18,8 @@ from calc.memory import components as memory
 from calc.memory import derived, outside_blocks, overhead, phases, saved_activations, serving_engine
 from calc.pipeline import STAGES, memory_before_stages, prepare, table_here, trained_parameters
 from calc.scenarios import join
-from calc.scenarios.read import BY_NAME, as_frame
+from calc.scenarios.inputs import BY_NAME, CATALOG_OF
+from calc.scenarios.read import as_frame
 
 GROUPS = (
     layout.LAYOUT, layout.HELD, memory.BEFORE_BLOCKS, memory.RESIDENT, memory.TRAINING, memory.INFERENCE,
@@ -27,7 +28,7 @@ GROUPS = (
 FORMULAS = {formula.__name__: formula for group in GROUPS for formula in group}
 EXPLAINED = (*phases.PARTS, "overhead_bytes", "memory_low_bytes", "memory_high_bytes")
 LAYOUT = tuple(formula.__name__ for formula in layout.LAYOUT + layout.HELD)  # shared by components, explained once
-CHOSEN = {  # the catalog of a choice and what its columns begin with in the joined table
+CHOSEN = {  # what the columns of a choice begin with in the joined table
     **dict.fromkeys(("precision", "optimizer", "sharding", "recompute"), ""),
     **{name: f"{name}_" for name in ("implementation", "gpu")},
 }
@@ -186,10 +187,11 @@ def _origin(name, table, catalogs):
     if name in BY_NAME:
         return "the scenario", "chosen"
     for choice, prefix in CHOSEN.items():
-        frame, entry = getattr(catalogs, f"{choice}s"), table[choice][0]
+        catalog, entry = CATALOG_OF[choice], table[choice][0]
+        frame = getattr(catalogs, catalog)
         if name.startswith(prefix) and name.removeprefix(prefix) in frame.columns and entry in frame.index:
             own = frame.at[entry, "source"] if "source" in frame.columns else ""
-            return f"catalogs/{choice}s.yaml, {entry}", own or catalogs.about[f"{choice}s"].get("source", "")
+            return f"catalogs/{catalog}.yaml, {entry}", own or catalogs.about[catalog].get("source", "")
     model = table["model"][0]
     if name in join.MODEL_COLUMNS or name.removeprefix("stack_") in join.STACK_COLUMNS:
         return f"catalogs/models.yaml, {model}", catalogs.models.at[model, "source"]

@@ -4,7 +4,7 @@ import numpy as np
 
 from calc.columns import COMPONENTS, GIB
 from calc.cost.markets import MARKETS
-from calc.scenarios.read import inputs_by_name
+from calc.scenarios.inputs import inputs_by_name
 
 HOURS = {"hour": 1.0, "day": 24.0}
 HOLDS = ("yes", "tight")

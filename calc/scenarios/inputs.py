@@ -59,7 +59,8 @@ INPUTS = (
     Input("hours_per_month", "number", 730),
 )
 BY_NAME = {column.name: column for column in INPUTS}
-CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog}
+CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "text"}
+LIST_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "choice"}  # closed lists
 SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")  # lengths that follow the sequence where they are not named
 # Assumptions of time and cost: each may be set by a column of its name, else catalogs/assumptions.yaml holds its value.
 ASSUMPTIONS = (

@@ -10,7 +10,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.coded import Words, where
 from calc.evaluate import Table
-from calc.scenarios.inputs import ASSUMPTIONS
+from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.problems import Problems, quoted
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
@@ -163,7 +163,7 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
         prefix = "implementation_" if column == "implementation" else ""
         table |= _take(catalogs, f"{column}s", numbers_in(catalogs, f"{column}s"), at[column], prefix)
     for column, names in CLOSED.items():
-        table |= _take(catalogs, LISTS[column], names, _listed(catalogs, LISTS[column], table[column]))
+        table |= _take(catalogs, LIST_OF[column], names, _listed(catalogs, LIST_OF[column], table[column]))
     formats = np.array([FORMATS.index(word) for word in catalogs.precisions["format"]])
     table["precision_format"] = formats[at["precision"]]
     _check_able(table, at, catalogs, problems)
@@ -179,12 +179,6 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     usual = Words(software, words_of(catalogs, "implementations", "default_loss"))
     table["loss"] = where(table["asked_loss"].are(""), usual, table["asked_loss"])
     table |= _take(catalogs, "losses", ("fuses_loss", "loss_in_place"), _listed(catalogs, "losses", table["loss"]))
-
-
-LISTS = {
-    "attention": "attentions", "compile": "compiles", "logits": "scored_logits", "offload": "offloads",
-    "optimizer_kernel": "optimizer_kernels",
-}
 
 
 def _listed(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:

@@ -10,8 +10,8 @@ from calc.columns import GIB
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
 from calc.plan.ranking import HOLDS
+from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.join import price_keys
-from calc.scenarios.read import inputs_by_name
 from calc.words import in_words, quality
 
 SERVED_IN = ("fp8", "int8", "awq-4bit")

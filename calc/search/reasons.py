@@ -10,7 +10,7 @@ import pandas as pd
 from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
 from calc.plan.ranking import HOLDS
-from calc.scenarios.read import inputs_by_name
+from calc.scenarios.inputs import inputs_by_name
 from calc.words import in_words, is_unchanged, quality
 
 GROUPS = (

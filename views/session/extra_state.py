@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc.scenarios.read import DEFAULTS, inputs_by_name
+from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 
 
 def assumptions():

@@ -11,7 +11,7 @@ import streamlit as st
 import calc
 from calc.doors import link
 from calc.models.huggingface.config import ConfigError
-from calc.scenarios.read import DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
+from calc.scenarios.inputs import DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.search.space import possible
 from views.session import extra_state
 

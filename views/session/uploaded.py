@@ -9,7 +9,7 @@ from calc import estimate
 from calc.charts import tables as chart_tables
 from calc.doors import csv_tables
 from calc.plan.ranking import rank
-from calc.scenarios.read import TableError, quoted
+from calc.scenarios.problems import TableError, quoted
 from views import tables
 from views.wording.numbers import plain
 

@@ -5,6 +5,7 @@ import streamlit as st
 from calc.charts.tables import name_of
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.scenarios.inputs import CATALOG_OF
 from calc.search import questions, space
 from calc.search.limits import LIMIT_NAMES, usual_limits
 from calc.words import said
@@ -199,8 +200,8 @@ def _options(name, work, catalogs):
     """What may be chosen, with what the sets hold beyond the usual."""
     if name in ("precision", "implementation"):
         options = space.possible(name, work, catalogs)
-    elif name in ("optimizer", "recompute", "sharding"):
-        options = list(getattr(catalogs, f"{name}s").index)
+    elif name in CATALOG_OF:
+        options = list(getattr(catalogs, CATALOG_OF[name]).index)
     elif name in NUMBERS:
         return sorted({*NUMBERS[name], *st.session_state[f"allow_{name}"]})
     else:

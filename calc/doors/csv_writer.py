@@ -1,0 +1,67 @@
+"""Tables as CSV text: every distinct value of a column is written out once, and the rows are joined from these texts."""
+
+import re
+from collections.abc import Iterable, Iterator
+from math import isfinite
+from typing import TextIO
+
+import numpy as np
+import pandas as pd
+
+SPECIAL = re.compile('[,"\r\n]')
+REPEATED = 4  # rows per combination from which columns are joined before the rows are
+
+Coded = tuple[np.ndarray, list[str]]  # which text stands in each row, and the texts
+
+
+def write_csv(frame: pd.DataFrame, stream: TextIO, header: bool = True) -> None:
+    """Write a table: whole numbers without a point, others as short as they read back the same, nothing where there is nothing."""
+    if header:
+        stream.write(",".join(map(_text, frame.columns)) + "\n")
+    if len(frame):
+        columns = [np.array(words, dtype=object)[codes].tolist() for codes, words in _joined(map(_coded, _columns(frame)))]
+        if frame.shape[1] == 1:
+            columns = [[word or '""' for word in columns[0]]]  # an empty line would be no row
+        stream.write("\n".join(map(",".join, zip(*columns, strict=True))) + "\n")
+
+
+def _columns(frame: pd.DataFrame) -> Iterator[pd.Series]:
+    return (frame.iloc[:, place] for place in range(frame.shape[1]))
+
+
+def _coded(column: pd.Series) -> Coded:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, found = column.cat.codes.to_numpy(dtype=np.int64), column.cat.categories
+    elif column.dtype.kind == "f":
+        codes, found = pd.factorize(np.where(np.isfinite(column), column, np.nan))
+    elif column.dtype == object and not set(map(type, column)) <= {str, float}:
+        codes, found = np.arange(len(column)), column  # 1, 1.0 and True are equal and written differently
+    else:
+        codes, found = pd.factorize(column)
+    words = list(map(_text, found.tolist()))
+    return (np.where(codes < 0, len(words), codes), [*words, ""]) if (codes < 0).any() else (codes, words)
+
+
+def _joined(columns: Iterable[Coded]) -> Iterator[Coded]:
+    """Neighbouring columns as one for as long as few of their combinations occur."""
+    codes, words = np.zeros(0, dtype=np.int64), [""]
+    for own_codes, own_words in columns:
+        if not len(codes):
+            codes, words = own_codes, own_words
+            continue
+        both, found = pd.factorize(codes * len(own_words) + own_codes)
+        if REPEATED * len(found) <= len(both):
+            pairs = zip(*(place.tolist() for place in np.divmod(found, len(own_words))), strict=True)
+            codes, words = both, [f"{words[left]},{own_words[right]}" for left, right in pairs]
+        else:
+            yield codes, words
+            codes, words = own_codes, own_words
+    yield codes, words
+
+
+def _text(value: object) -> str:
+    """A value as it stands in a CSV, quoted where it has to be."""
+    if isinstance(value, float):
+        return repr(float(value) + 0.0).removesuffix(".0") if isfinite(value) else ""  # + 0.0: no minus before a zero
+    text = "" if value is None or value is pd.NA or value is pd.NaT else str(value)
+    return '"' + text.replace('"', '""') + '"' if SPECIAL.search(text) else text
