@@ -46,11 +46,10 @@ class Results:
     def frame(self, copies: np.ndarray | None, rows: int) -> pd.DataFrame:
         """The results as a frame, repeated for `copies` where given: numbers as views of one block, words as categories."""
         block = self.block[:, :rows] if copies is None else np.take(self.block, copies, axis=1)
-        columns: dict[str, Any] = {}
-        for name in self.columns:
-            if name in self.numbers:
-                columns[name] = block[self.numbers[name]]
-            else:
-                codes = self.codes[name][:rows] if copies is None else self.codes[name][copies]
-                columns[name] = pd.Categorical.from_codes(codes, list(self.words[name]), validate=False)
-        return pd.DataFrame(columns, copy=False)
+        numbers = pd.DataFrame(block.T, columns=list(self.numbers), copy=False)
+        words = {
+            name: pd.Categorical.from_codes(codes[:rows] if copies is None else codes[copies], list(self.words[name]), validate=False)
+            for name, codes in self.codes.items()
+        }
+        # Numbers stay in the order of the block, so that choosing columns copies nothing.
+        return pd.concat([numbers, pd.DataFrame(words, index=numbers.index)], axis=1)[list(self.columns)]

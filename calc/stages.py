@@ -90,6 +90,7 @@ NAMES = tuple(stage.name for stage in STAGES)
 MEMORY = STAGES[NAMES.index("layout") : NAMES.index("verdict")]
 ENDS = tuple(stage for stage in MEMORY if stage.each_end)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
+TIME = STAGES[NAMES.index("rates") : NAMES.index("price")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
 EMPTY = np.full(1, np.nan)  # of a stage for the other kind of work
 

@@ -28,7 +28,7 @@ SERVING = {
 
 def timed(catalogs, *scenarios):
     table, problems = time_table(pd.DataFrame(list(scenarios)), catalogs)
-    assert "".join(problems.text) == ""
+    assert "".join(problems) == ""
     return table
 
 

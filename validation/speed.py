@@ -12,12 +12,10 @@ import numpy as np
 import pandas as pd
 
 from calc import add_models, load_catalogs
-from calc.evaluate import evaluate
-from calc.layout import data_parallel
-from calc.memory.derived import derive_before_blocks
-from calc.pipeline import prepare, trained_parameters
+from calc.evaluate import Table
+from calc.pipeline import parts
 from calc.scenarios.inputs import BY_NAME
-from calc.speed.ranges import add_speed
+from calc.stages import NAMES, STAGES, TIME, walk
 
 DATA = Path(__file__).parent / "data"
 RESULTS = Path(__file__).parent / "results"
@@ -37,13 +35,17 @@ def with_published_models(catalogs):
     return add_models(catalogs, json.loads((DATA / "throughput_models.json").read_text("utf-8")))
 
 
-def time_table(scenarios, catalogs):
-    """The joined table of the scenarios with time in it, and what is wrong with them; memory is not estimated."""
-    _, table, problems = prepare(scenarios, catalogs)
-    table["data_parallel"] = evaluate(data_parallel, table)
-    derive_before_blocks(table)
-    table["trained_parameters"] = evaluate(trained_parameters, table)
-    return add_speed(table, catalogs), problems
+def time_table(scenarios: pd.DataFrame, catalogs) -> tuple[Table, np.ndarray]:
+    """The columns of the scenarios with time in it, and what is wrong with each; memory is not estimated."""
+    table, problems = {}, np.full(len(scenarios), "", dtype=object)
+    for part in parts(scenarios, catalogs):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            walk(part.table, (STAGES[NAMES.index("layout")], *TIME))
+        problems[part.rows] = part.problems.text
+        for name, values in part.table.items():
+            if isinstance(values, np.ndarray) and values.ndim == 1:
+                table.setdefault(name, np.full(len(scenarios), np.nan))[part.rows] = values
+    return table | {"rows": len(scenarios)}, problems
 
 
 def errors(rows, catalogs):
@@ -57,7 +59,7 @@ def errors(rows, catalogs):
     low = rows["value"] / predicted <= 1 / table["engine_time_low_ratio"]
     high = rows["value"] / predicted >= 1 / table["engine_time_high_ratio"]
     return rows.assign(
-        predicted=predicted, error_ratio=predicted / rows["value"] - 1, inside=low & high, problem=problems.text
+        predicted=predicted, error_ratio=predicted / rows["value"] - 1, inside=low & high, problem=problems
     )
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calc.coded import Words
 from calc.columns import COMPONENTS as OUR_COMPONENTS
 from calc.columns import GIB
 from calc.evaluate import evaluate_all
 from calc.explain.calculator_formulas import COMPONENTS, TOTALS
-from calc.pipeline import prepare
+from calc.pipeline import parts
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.read import as_frame
 
@@ -158,17 +159,17 @@ def beside_ours(ours, catalogs):
 
     `low_bytes` and `high_bytes` are the range that the system itself states, if it states one.
     """
-    _, table, _ = prepare(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)
-    table["trained_parameters"] = np.array([ours["trained_parameters"]])
+    joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
+    table = {name: values.each(1) if isinstance(values, Words) else values for name, values in joined.items()}
     said = {name: column[0] for name, column in origins(table).items()}
-    parts = {name: ours[name] for name in OUR_COMPONENTS}
+    held = {name: ours[name] for name in OUR_COMPONENTS}
     low, high = ours["memory_low_bytes"], ours["memory_high_bytes"]
-    rows = [_system("ours", "Headroom", parts, low, high, ours["problem"], "")]
+    rows = [_system("ours", "Headroom", held, low, high, ours["problem"], "")]
     for origin in ORIGINS:
         prefix = f"origin_{origin.letter}_"
-        parts = {formula.__name__.removeprefix(prefix): said[formula.__name__] for formula in origin.components}
+        held = {formula.__name__.removeprefix(prefix): said[formula.__name__] for formula in origin.components}
         low, high = (said.get(f"{prefix}{end}_bytes", np.nan) for end in ("low", "high"))
-        rows.append(_system(origin.letter, origin.title, parts, low, high, said[f"{prefix}problem"], origin.leaves_out))
+        rows.append(_system(origin.letter, origin.title, held, low, high, said[f"{prefix}problem"], origin.leaves_out))
     return pd.concat(rows, ignore_index=True)
 
 

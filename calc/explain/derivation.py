@@ -1,38 +1,34 @@
 """Why a number is what it is: the formulas behind every component of one scenario at its peak, today's numbers put in.
 
-The formulas themselves run on columns that remember their names (calc/explain/traced.py): what is shown is what is computed.
+The formulas themselves run on columns that remember their names (traced.py): what is shown is what is computed.
 """
 
-from inspect import getdoc, getsource
+from collections.abc import Callable
+from inspect import getdoc
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from calc import layout
-from calc.columns import GLOSSARY
-from calc.evaluate import evaluate, evaluate_all, parameters_of
+from calc.catalogs.load import Catalogs
+from calc.columns import COMPONENTS, GLOSSARY
+from calc.evaluate import Table, evaluate, parameters_of
 from calc.explain.traced import Traced, live, number, reads, text
-from calc.memory import components as memory
-from calc.memory import derived, outside_blocks, overhead, phases, saved_activations, serving_engine
-from calc.pipeline import STAGES, memory_before_stages, prepare, table_here, trained_parameters
-from calc.scenarios import join
-from calc.scenarios.inputs import BY_NAME, CATALOG_OF
-from calc.scenarios.read import as_frame
+from calc.layout import HELD, LAYOUT
+from calc.memory import block_forms
+from calc.memory.peak import Moment
+from calc.memory.phases import MOMENTS, PHASES
+from calc.pipeline import one_scenario
+from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
+from calc.scenarios.join import FORMATS, MODEL_COLUMNS, STACK_COLUMNS, TIED_COUNTS
+from calc.stages import MEMORY, STAGES
 
-GROUPS = (
-    layout.LAYOUT, layout.HELD, memory.BEFORE_BLOCKS, memory.RESIDENT, memory.TRAINING, memory.INFERENCE,
-    phases.BUFFERS, serving_engine.ENGINE, overhead.OVERHEAD,
-)
-FORMULAS = {formula.__name__: formula for group in GROUPS for formula in group}
-EXPLAINED = (*phases.PARTS, "overhead_bytes", "memory_low_bytes", "memory_high_bytes")
-LAYOUT = tuple(formula.__name__ for formula in layout.LAYOUT + layout.HELD)  # shared by components, explained once
-CHOSEN = {  # what the columns of a choice begin with in the joined table
-    **dict.fromkeys(("precision", "optimizer", "sharding", "recompute"), ""),
-    **{name: f"{name}_" for name in ("implementation", "gpu")},
-}
-MAKERS = (saved_activations, outside_blocks, derived, serving_engine, join)
+FORMULAS = {formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas}
+EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")
+SHARED = tuple(formula.__name__ for formula in LAYOUT + HELD)  # by components, explained once
+PREFIXES = {"implementation": "implementation_", "gpu": "gpu_"}  # of a choice's columns in the joined table
+COEFFICIENTS = {"head_coefficients": "heads", "outside_coefficients": "heads", "linear_forms": "blocks"}
 ENDINGS = (
     ("_bytes_per_token", "B per token"), ("_bytes_each", "B per element"), ("_bytes", "B"), ("_tokens", "tokens"),
     ("_ratio", "share"), ("_per_second", "per second"),
@@ -50,65 +46,49 @@ class Explanation(NamedTuple):
     blocks: pd.DataFrame
 
 
-def explain(scenario, catalogs, written=number):
+def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[str, Any], str] = number) -> Explanation:
     """The Explanation of a scenario that the estimate covers; `written(name, value)` writes the numbers put in."""
-    table, found, functions = _fuller_stage(scenario, catalogs)
-    totals = [_value(sum(parts.values())) for _, parts in found]
-    peak = int(np.argmax(totals))
+    table = one_scenario(scenario, catalogs)
+    moments = MOMENTS["training" if table["trains"][0] > 0 else "inference"]
+    peak = int(table["peak_moment"][0])
+    moment, place = moments[peak], _place(moments[peak], table)
     traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
-    phase, parts = phases.moments(traced, _trains(table))[peak]
-    table["allocated_peak_bytes"] = np.array([totals[peak]])
-    evaluate_all(overhead.OVERHEAD, table)
-    above = ("allocated_peak_bytes", *(formula.__name__ for formula in overhead.OVERHEAD))
-    traced |= {name: Traced(table[name], name) for name in above}
-    by_hand = _by_hand(traced, _trains(table))
+    named = {name for each in moments for name in each.parts}
     chains, facts = [], {}
     for component in EXPLAINED:
-        top = parts.get(component, Traced(0.0)) if component in phases.PARTS else traced[component]
-        rows, shown = [], live(top)
-        if getattr(shown, "name", "") == "" or not any(_made(shown.name, traced, by_hand)):
-            rows.append(_row(functions[peak].__name__, _says(functions[peak]), top, shown, written))
-        apart = {*EXPLAINED, *LAYOUT} - {component}
-        rows += _chain(reads(shown), apart, traced, by_hand, facts, written)
+        top = moment.parts.get(component, "" if component in named else component)
+        rows = []
+        if top not in FORMULAS or (top in COMPONENTS and FORMULAS[top].__code__.co_varnames[0] == "peak_moment"):
+            rows = [_row(component, "Nothing at this moment.", Traced(0.0), Traced(0.0), written)]
+        else:
+            rows = _chain([top], {*EXPLAINED, *SHARED} - {component, top}, traced, place, facts, written)
         chains += [{"component": component, "step": step, **row} for step, row in enumerate(rows)]
-    shared = [name for row in chains for name in row["reads"] if name in LAYOUT]
-    rows = _chain(shared, {*EXPLAINED}, traced, by_hand, facts, written)
+    shared = [name for row in chains for name in row["reads"] if name in SHARED]
+    rows = _chain(shared, {*EXPLAINED}, traced, place, facts, written)
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
-    moments = pd.DataFrame({
-        "phase": [name for name, _ in found], "formula": [function.__name__ for function in functions],
-        "says": [_says(function) for function in functions], "bytes": totals,
-    }).sort_values("bytes", ascending=False, kind="stable").drop_duplicates("formula").sort_index()
-    in_order = moments["phase"].map(phases.PHASES.index).sort_values(kind="stable").index
-    moments = moments.loc[in_order].reset_index(drop=True)
     told = pd.DataFrame([_fact(name, table, catalogs) for name in facts])
-    return Explanation(phase, _says(functions[peak]), moments, pd.DataFrame(chains), told, block_forms(table, catalogs))
+    return Explanation(
+        moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), told, block_tables(table, catalogs)
+    )
 
 
-def _trains(table):
-    return bool(table["trains"][0] > 0)
+def _moments(moments: tuple[Moment, ...], table: Table) -> pd.DataFrame:
+    """Every moment in the order of the phases: phase, the column of its working memory, what it is, bytes."""
+    rows = [
+        {"phase": moment.phase, "formula": moment.parts.get("working_bytes", "weights_bytes"), "says": moment.says,
+         "bytes": float(np.ravel(total)[0])}
+        for moment, total in zip(moments, table["moment_bytes"], strict=True)
+    ]
+    return pd.DataFrame(sorted(rows, key=lambda row: PHASES.index(row["phase"])))
 
 
-def _value(number):
-    return float(np.ravel(getattr(number, "value", number))[0])
+def _place(moment: Moment, table: Table) -> tuple[int, ...]:
+    """Of a moment inside a block the block (place, stack) at which it is largest; nothing of other moments."""
+    total = sum(table[column] for column in moment.parts.values())
+    return tuple(int(each) for each in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1])) if np.ndim(total) > 1 else ()
 
 
-def _fuller_stage(scenario, catalogs):
-    """The table of the fuller end of the pipeline, its moments, and the function that made each of them."""
-    _, table, _ = prepare(as_frame(scenario), catalogs)
-    unstaged = memory_before_stages(table, catalogs)
-    best = None
-    for ends in STAGES if table["pipeline_parallel"][0] > 1 else ((1.0, 1.0),):
-        here = table_here(unstaged, _trains(table), *ends)
-        here["trained_parameters"] = evaluate(trained_parameters, here)
-        found = phases.moments(here, _trains(table))
-        largest = max(_value(sum(parts.values())) for _, parts in found)
-        if best is None or largest > best[0]:
-            best = largest, here, found
-    named = [function for _, function in (phases.TRAINING_MOMENTS if _trains(table) else phases.INFERENCE_MOMENTS)]
-    return *best[1:], named + [phases.block_backward] * (len(best[2]) - len(named))
-
-
-def _chain(waiting, apart, traced, by_hand, facts, written):
+def _chain(waiting, apart, traced, place, facts, written) -> list[dict]:
     """The formulas behind some columns, each before those that it reads; those `apart` are explained elsewhere."""
     waiting, rows, seen = list(waiting), [], set(apart)
     while waiting:
@@ -116,64 +96,50 @@ def _chain(waiting, apart, traced, by_hand, facts, written):
         if name in seen:
             continue
         seen.add(name)
-        formula, made = next(_made(name, traced, by_hand), (None, None))
-        if formula is None:
+        formula = FORMULAS.get(name)
+        if formula is None or not all(parameter in traced for parameter in parameters_of(formula)):
             facts[name] = True
             continue
+        made = evaluate(formula, traced)
+        made = made if isinstance(made, Traced) else Traced(made)
+        if place and name.startswith(("place_", "products_", "gradients_", "reduction_")):
+            made = at_place(made, place)
         shown = live(made)
         rows.append(_row(name, _says(formula), made, shown, written))
         waiting = reads(shown) + waiting
     return rows
 
 
-def _made(name, traced, by_hand):
-    """The formula that made a column and its equation: the one of its name, unless another hand had the last word."""
-    formula = FORMULAS.get(name)
-    if formula and all(parameter in traced for parameter in parameters_of(formula)):
-        yield from _agreed(formula, evaluate(formula, traced), traced[name])
-    if name in by_hand:
-        yield from _agreed(*by_hand[name], traced[name])
+def at_place(node: Any, place: tuple[int, ...]) -> Any:
+    """An equation over all places and stacks as it stands at one: its columns at that place, sums over stacks left whole."""
+    if not isinstance(node, Traced):
+        return node
+    value = node.value
+    value = value[place] if value.ndim == 3 else value[place[-1]] if value.ndim == 2 else value
+    parts = node.parts if node.op in ("sum", "max", "cumsum", "stack") else [at_place(part, place) for part in node.parts]
+    return Traced(value, name=node.name, op=node.op, parts=parts)
 
 
-def _agreed(formula, made, column):
-    """The formula and its equation, if they give what the estimate has in this column."""
-    counts = isinstance(made, Traced) and made.value.dtype.kind in "bif"
-    if counts and np.allclose(made.value, column.value, equal_nan=True):
-        yield formula, made
-
-
-def _by_hand(traced, training):
-    """Columns that one function makes several of: the function and the equation of each."""
-    found = {}
-    makers = (derived.derive_before_blocks, derived.derive_widths)
-    for maker in makers if training else (*makers, outside_blocks.inference_columns):
-        table = dict(traced)
-        maker(table)
-        found |= {name: (maker, made) for name, made in table.items() if made is not traced.get(name)}
-    return found
-
-
-def _row(formula, says, made, shown, written):
-    unit = unit_of(formula) if formula in FORMULAS else "B"
+def _row(formula, says, made, shown, written) -> dict:
     value = made.value if isinstance(made, Traced) else np.asarray(made)
     return {
         "formula": formula, "says": says, "equation": text(made), "today": text(shown), "numbers": text(shown, written),
-        "reads": tuple(reads(shown)), "unit": unit, "value": value.ravel().astype(float),
+        "reads": tuple(reads(shown)), "unit": unit_of(formula), "value": np.atleast_1d(value).ravel().astype(float),
     }
 
 
-def _says(function):
+def _says(function: Callable) -> str:
     """A formula's own words in one line, its unit left out."""
-    return " ".join(getdoc(function).split()).replace(" [B]", "")
+    return " ".join((getdoc(function) or "").split()).replace(" [B]", "")
 
 
-def unit_of(name):
+def unit_of(name: str) -> str:
     """The unit of a column: what its name ends in, else what the glossary says."""
     said = GLOSSARY[name].unit if name in GLOSSARY else ""
     return next((unit for ending, unit in ENDINGS if name.endswith(ending)), said)
 
 
-def _fact(name, table, catalogs):
+def _fact(name: str, table: Table, catalogs: Catalogs) -> dict:
     """A column that formulas read and none makes: its value and where it comes from."""
     came_from, source = _origin(name, table, catalogs)
     entry = GLOSSARY.get(name)
@@ -182,47 +148,59 @@ def _fact(name, table, catalogs):
     return {"column": name, "means": means, "unit": unit_of(name), "value": value, "from": came_from, "source": source}
 
 
-def _origin(name, table, catalogs):
+def _origin(name: str, table: Table, catalogs: Catalogs) -> tuple[str, str]:
     """Where a column comes from, and the source that the catalog entry names."""
-    if name in BY_NAME:
+    if name in BY_NAME or name.removeprefix("asked_") in BY_NAME:
         return "the scenario", "chosen"
-    for choice, prefix in CHOSEN.items():
-        catalog, entry = CATALOG_OF[choice], table[choice][0]
-        frame = getattr(catalogs, catalog)
-        if name.startswith(prefix) and name.removeprefix(prefix) in frame.columns and entry in frame.index:
+    if name in FORMULAS:
+        formula = FORMULAS[name]
+        used = [COEFFICIENTS[read] for read in parameters_of(formula) if read in COEFFICIENTS]
+        file = f"{formula.__module__.replace('.', '/')}.py"
+        if used:
+            return f"{file} with catalogs/{used[0]}.yaml", catalogs.about[used[0]].get("source", "")
+        return file, "from the choices"
+    for choice, catalog in CATALOG_OF.items():
+        frame, entry, prefix = getattr(catalogs, catalog), table[choice].at(0), PREFIXES.get(choice, "")
+        if choice != "model" and name.startswith(prefix) and name.removeprefix(prefix) in frame.columns and entry in frame.index:
             own = frame.at[entry, "source"] if "source" in frame.columns else ""
             return f"catalogs/{catalog}.yaml, {entry}", own or catalogs.about[catalog].get("source", "")
-    model = table["model"][0]
-    if name in join.MODEL_COLUMNS or name.removeprefix("stack_") in join.STACK_COLUMNS:
+    for choice, catalog in LIST_OF.items():
+        if name in getattr(catalogs, catalog).columns:
+            return f"catalogs/choices.yaml, {catalog}, {table[choice].at(0)}", catalogs.about["choices"]["source"]
+    if name in catalogs.model_kinds.columns:
+        return f"catalogs/choices.yaml, model_kinds, {table['model_kind'].at(0)}", catalogs.about["choices"]["source"]
+    if name in catalogs.overheads.index:
+        return f"catalogs/overheads.yaml, {name}", catalogs.overheads.at[name, "source"]
+    if name.removeprefix("serving_") in catalogs.serving_engines.columns:
+        return "catalogs/serving_engines.yaml", catalogs.about["serving_engines"]["source"]
+    model = table["model"].at(0)
+    if name.removeprefix("model_") in (*MODEL_COLUMNS, *TIED_COUNTS) or name.removeprefix("stack_") in STACK_COLUMNS:
         return f"catalogs/models.yaml, {model}", catalogs.models.at[model, "source"]
-    makers = [module.__name__.removeprefix("calc.") for module in MAKERS if f'"{name}"' in getsource(module)]
-    maker = makers[0] if makers else "estimate"
-    if maker in catalogs.about:
-        return f"calc/{maker}.py with catalogs/{maker}.yaml", catalogs.about[maker].get("source", "")
-    return f"calc/{maker}.py", "from the choices"
+    return "calc/scenarios/join.py", "from the choices"
 
 
-def block_forms(table, catalogs):
+def block_tables(table: Table, catalogs: Catalogs) -> pd.DataFrame:
     """What a block of each stack keeps, and needs at its worst moments: coefficient (B) x size = bytes per token.
 
     `kept` marks the vector that this scenario keeps; none where adapters or kernels change it.
     """
     rows, kinds = [], list(catalogs.blocks)
-    every_size = evaluate(saved_activations.block_sizes, table)
+    trains = bool(table["trains"][0] > 0)
+    every_size = {name: np.broadcast_to(values, table["stack_layers"].shape) for name, values in table["block_sizes"].items()}
     for stack in np.flatnonzero(np.ravel(table["stack_layers"]) > 0):
         kind, case = (int(table[name][stack, 0]) for name in ("stack_kind", "stack_attention_case"))
-        number_format, attention = saved_activations.FORMATS[int(table["activation_format"][0])], saved_activations.CASES[case]
+        number_format, attention = FORMATS[int(table["activation_format"][0])], block_forms.CASES[case]
         forms = catalogs.blocks[kinds[kind]]["forms"]
         known = {form["attention"]: form for form in forms if form["format"] == number_format}
-        form = next((known[name] for name in (attention, *saved_activations.FALLBACKS[attention]) if name in known), {})
-        sizes = dict(zip(saved_activations.SIZES, every_size[stack, 0], strict=True))
-        kept = {name: form.get(name) or {} for name in saved_activations.VECTORS} if _trains(table) else {}
-        for moment in ("backward", "recomputed") if _trains(table) else ("forward",):
+        form = next((known[name] for name in (attention, *block_forms.FALLBACKS[attention]) if name in known), {})
+        sizes = {name: float(values[stack, 0]) for name, values in every_size.items()}
+        kept = {name: form.get(name) or {} for name in block_forms.VECTORS} if trains else {}
+        for moment in ("backward", "recomputed") if trains else ("forward",):
             worst = [(sum(each[size] * sizes[size] for size in each), each) for each in form.get(moment) or [{}]]
             kept[moment] = max(worst, key=itemgetter(0))[1]
         for vector, coefficients in kept.items():
             total = sum(coefficients[size] * sizes[size] for size in coefficients)
-            alive = vector in saved_activations.VECTORS and np.isclose(total, table["stack_kept_bytes_per_token"][stack, 0])
+            alive = vector in block_forms.VECTORS and np.isclose(total, table["stack_kept_bytes_per_token"][stack, 0])
             of_stack = (stack, kinds[kind], number_format, attention, vector, bool(alive))
             rows += [(*of_stack, size, float(each), sizes[size]) for size, each in coefficients.items()]
     names = ["stack", "block", "format", "attention", "vector", "kept", "size", "coefficient", "size_value"]

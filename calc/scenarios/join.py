@@ -118,7 +118,8 @@ def _join_model(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     table["model_kind"] = Words(at, words_of(catalogs, "models", "kind"))
     for name in ("is_decoder", "is_causal", "scores_each_token", "scores_once", "generates"):
         table[name] = kind_numbers(catalogs, name)[at]
-    table["longest_sequence_tokens"] = np.where(found < 0, np.inf, table["longest_sequence_tokens"])
+    longest = table["longest_sequence_tokens"]
+    table["longest_sequence_tokens"] = np.where((found < 0) | np.isnan(longest), np.inf, longest)
     refused = words_of(catalogs, "models", "refused")
     problems.add((refused != "")[at], lambda row: str(refused[at[row if len(at) > 1 else 0]]))
     first, depth, side, kind = stack_rows(catalogs)
@@ -286,7 +287,7 @@ def join_hardware(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     price = keys.get_indexer(named)[pairs]
     table |= _take(catalogs, "prices", PRICE_COLUMNS, price)
     table |= {name: Words(price, words_of(catalogs, "prices", name)) for name in PRICE_WORDS}
-    table["band_interruption_ratio"] = _band_ratio(catalogs)[price]
+    table["band_interruption_ratio"] = band_ratios(catalogs)[price]
 
 
 def _same(first: Words, second: Words) -> np.ndarray:
@@ -303,7 +304,7 @@ def _card_class(catalogs: Catalogs) -> np.ndarray:
 
 
 @kept("prices", "interruption_bands")
-def _band_ratio(catalogs: Catalogs) -> np.ndarray:
+def band_ratios(catalogs: Catalogs) -> np.ndarray:
     """For each price the middle of its interruption band, NaN where no band is known."""
     at = catalogs.interruption_bands.index.get_indexer(words_of(catalogs, "prices", "interruption_band"))
     return numbers_of(catalogs, "interruption_bands", "band_interruption_ratio")[at]

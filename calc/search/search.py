@@ -11,46 +11,33 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
+from calc.coded import distinct, take
+from calc.cost import placement
 from calc.cost.job import deployments, job, within
 from calc.cost.markets import MARKETS
-from calc.cost.placement import PLACEMENT
 from calc.cost.prices import instances_needed
 from calc.cost.spot import SPOT
-from calc.evaluate import evaluate, evaluate_all, parameters_of
+from calc.evaluate import Table, evaluate, evaluate_all, parameters_of
 from calc.memory import overhead
 from calc.memory.serving_engine import on_large_card
-from calc.pipeline import distinct, memory_columns, prepare, take
-from calc.scenarios.join import columns_of, price_keys, words_of
+from calc.pipeline import parts, sound_rows
+from calc.scenarios.join import band_ratios, numbers_of, price_keys, words_of
 from calc.search.space import Space, instances_of, markets_of, regions_of
 from calc.speed.collectives import island_gpus
-from calc.speed.inputs import add_speed_inputs
-from calc.speed.ranges import SPEED
-from calc.speed.training import compute_parts
+from calc.stages import MEMORY_RESULTS, TIME, memory, reads, walk
 
 CHUNK_LAYOUTS = 50_000
 MOST_WAYS = 100_000_000
 UNTIL_OVERHEAD = SPOT[: [formula.__name__ for formula in SPOT].index("spot_overhead_ratio") + 1]
 PRICES = tuple(market.price for market in MARKETS.values())
 HARDWARE = ("gpu_", "instance_", "card_")
-MEMORY = (
-    "memory_high_bytes",
-    "allocated_peak_bytes",
-    "context_bytes",
-    "offloaded_bytes",
-    "parameters",
-    "trained_parameters",
+OWN = (  # read beside what the stages of time read
+    *("train_tokens", "hours_per_month", "batch", "gpus", "served_tokens_per_second", "implementation_reserves_share"),
+    *("serving_large_card_bytes", "tight_ratio", "is_engine", "usable_host_ratio", "slowest_joining_bytes_per_second"),
 )
-OWN = (
-    "trains",
-    "train_tokens",
-    "hours_per_month",
-    "batch",
-    "gpus",
-    "served_tokens_per_second",
-    "implementation_reserves_share",
-)
-READ = {name for formula in (*SPEED, *UNTIL_OVERHEAD, *PLACEMENT) for name in parameters_of(formula)} | {*OWN, *MEMORY}
-PLACED = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "offloaded_bytes", "trains")
+READ = {*reads(TIME), *(name for formula in (*UNTIL_OVERHEAD, *placement.PLACEMENT) for name in parameters_of(formula)), *OWN}
+PLACED = ("gpus", "tensor_parallel", "replica_gpus", "offloaded_bytes", "trains")
 REASONS = ("impossible", "too large", "without a price", "outside the limits", "held")
 
 
@@ -121,29 +108,29 @@ class Layouts(NamedTuple):
     places: tuple
 
 
-def _layouts(space, start, regions, catalogs):
+def _layouts(space: Space, start: int, regions: list[str], catalogs: Catalogs) -> Layouts:
     """The joined table of a stretch of layouts, with what time needs to know and its memory."""
     numbers = np.arange(start, min(start + CHUNK_LAYOUTS, space.size))
-    _, table, problems = prepare(space.rows(numbers).assign(instance="", gpu="", region=regions[0]), catalogs)
-    sound = np.flatnonzero(problems.text == "")
+    part = next(parts(space.rows(numbers).assign(instance="", gpu="", region=regions[0]), catalogs))
+    sound, table = sound_rows(part)
     if not len(sound):
         return Layouts(sound, len(numbers), {}, [], ())
-    table = add_speed_inputs(take(table, sound), catalogs)
-    engine = (table["implementation_reserves_share"] > 0).any()
-    memory = [_memory(table, card_bytes, catalogs) for card_bytes in ((0.0, 1e15) if engine else (0.0,))]
-    known = np.flatnonzero(~np.isnan(memory[0]["allocated_peak_bytes"]))
-    memory = [{name: values[known] for name, values in each.items()} for each in memory]
+    cards = (0.0, 1.0) if np.any(table["is_engine"] > 0) else (0.0,)  # an engine has other defaults on large cards
+    held = [_memory(table | {"on_large_card": np.full(1, large)}) for large in cards]
+    known = np.flatnonzero(~np.isnan(held[0]["allocated_peak_bytes"]))
+    held = [{name: values[known] for name, values in each.items()} for each in held]
     table = take(table, known)
-    first, copies = distinct(table | {"offloaded_bytes": memory[0]["offloaded_bytes"]}, PLACED)
-    places = {name: (table | memory[0])[name][first] for name in PLACED}, copies
+    columns = table | held[0]
+    first, copies = distinct((columns[name] for name in PLACED), len(known))
+    places = {name: np.broadcast_to(columns[name], len(known))[first] for name in PLACED}, copies
     table = {name: _short(values) for name, values in table.items() if name in READ and isinstance(values, np.ndarray)}
-    return Layouts(numbers[sound][known], len(numbers) - len(known), table, memory, places)
+    return Layouts(numbers[sound][known], len(numbers) - len(known), table, held, places)
 
 
-def _memory(table, card_bytes, catalogs):
-    """Memory of every row on a small card or a large one: a serving engine's defaults differ between them."""
-    found = memory_columns(table | {"gpu_memory_bytes": np.full(table["rows"], card_bytes)}, catalogs)
-    return {name: found[name] for name in MEMORY}
+def _memory(table: Table) -> Table:
+    """What memory leaves for fit and time, one value per row."""
+    found = memory(table)
+    return {name: np.broadcast_to(found[name], table["rows"]) for name in MEMORY_RESULTS}
 
 
 def _short(values):
@@ -157,38 +144,41 @@ def _rows(table, rows, chosen):
     return {name: values[..., chosen] if values.shape[-1] == rows else values for name, values in table.items()}
 
 
-def _hardware(space, instances, regions, catalogs):
+def _hardware(space: Space, instances: list[str], regions: list[str], catalogs: Catalogs) -> list[Table]:
     """The columns of card and instance of each instance type, one value each."""
     rows = space.rows(np.zeros(len(instances), dtype=int)).assign(instance=instances, gpu="", region=regions[0])
-    table = add_speed_inputs(prepare(rows, catalogs)[1], catalogs)
-    wanted = [name for name in table if name.startswith(HARDWARE)] + ["gpu", "instance"]
-    return [{name: table[name][number : number + 1] for name in wanted} for number in range(len(instances))]
+    table = next(parts(rows, catalogs)).table
+    wanted = {name: np.broadcast_to(table[name], len(instances)) for name in table if name.startswith(HARDWARE)}
+    return [{name: values[number : number + 1] for name, values in wanted.items()} for number in range(len(instances))]
 
 
-def _offers(catalogs, instance, regions):
-    """Prices (regions x markets) and interruption bands of an instance type."""
+def _offers(catalogs: Catalogs, instance: str, regions: list[str]) -> tuple[np.ndarray, list[tuple[str, float]]]:
+    """Prices (regions x markets) and interruption bands, with their ratios, of an instance type."""
     at = price_keys(catalogs)[0].get_indexer([f"{instance}|{region}" for region in regions])
-    return columns_of(catalogs, "prices", PRICES)[at], words_of(catalogs, "prices", "interruption_band")[at]
+    prices = np.column_stack([numbers_of(catalogs, "prices", name)[at] for name in PRICES])
+    bands = words_of(catalogs, "prices", "interruption_band")[at]
+    return prices, list(zip(bands, band_ratios(catalogs)[at], strict=True))
 
 
 def _on_instance(layouts, one, limits, offers, counts):
     """The layouts that an instance type holds, with their time on it, and whether they keep the limits."""
     rows = len(layouts.numbers)
-    memory = layouts.memory[int(on_large_card(one["gpu_memory_bytes"], one["gpu"])[0]) % len(layouts.memory)]
-    share = layouts.table["implementation_reserves_share"]
-    limit = overhead.limit_bytes(one["gpu_memory_bytes"], memory["context_bytes"], share)
-    inside = memory["allocated_peak_bytes"] <= limit
-    surely = memory["memory_high_bytes"] <= one["gpu_memory_bytes"]
-    stands = _may_stand(layouts.places, one)
+    large = int(np.any(evaluate(on_large_card, layouts.table | one)))
+    held = layouts.memory[large % len(layouts.memory)]
+    limit = evaluate(overhead.limit_bytes, layouts.table | held | one)
+    inside = held["allocated_peak_bytes"] <= limit
+    surely = held["memory_high_bytes"] <= one["gpu_memory_bytes"]
+    constants = {name: layouts.table[name] for name in ("usable_host_ratio", "slowest_joining_bytes_per_second")}
+    stands = _may_stand(layouts.places, one, constants)
     chosen = np.flatnonzero(inside & stands)
     counts["impossible"] += int(rows - np.count_nonzero(stands)) * offers
     counts["too large"] += int(np.count_nonzero(stands) - len(chosen)) * offers
     if not len(chosen):
         return {}, chosen
-    here = _rows(layouts.table | memory, rows, chosen) | one
+    here = _rows(layouts.table | held, rows, chosen) | one | {"rows": len(chosen)}
     here["instances_needed"] = evaluate(instances_needed, here)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        evaluate_all(SPEED, here)
+        walk(here, TIME)
     here["surely"] = surely[chosen]
     paced = (here["time_to_first_token_seconds"] <= limits.first_token_seconds) & (
         here["time_per_output_token_seconds"] <= limits.output_token_seconds
@@ -198,27 +188,27 @@ def _on_instance(layouts, one, limits, offers, counts):
     return here, chosen
 
 
-def _may_stand(places, one):
+def _may_stand(places, one, constants):
     """Whether each layout may stand on an instance type, found once for those that are alike."""
     table, copies = places
-    here = table | {name: np.repeat(values, len(table["gpus"])) for name, values in one.items()}
-    here["instances_needed"] = evaluate(instances_needed, here)
-    evaluate_all((compute_parts, island_gpus, *PLACEMENT), here)
-    return (here["placement_problem"] == "")[copies]
+    here = table | one | constants
+    evaluate_all((instances_needed, island_gpus, *placement.PLACEMENT), here)
+    broken = [evaluate(rule.wrong, here) for rule in placement.RULES]
+    return ~np.broadcast_to(np.any(np.broadcast_arrays(*broken), axis=0), len(table["gpus"]))[copies]
 
 
 def _priced(here, numbers, number, offer, markets, limits, counts):
     """The jobs of one instance type in every region and market that keep the limits, of like ones the fastest."""
     rows, parts, overheads = len(numbers), [], {}
     copies = deployments(here, limits.users)
-    for region, (prices, band) in enumerate(zip(*offer, strict=True)):
+    for region, (prices, (band, ratio)) in enumerate(zip(*offer, strict=True)):
         for at, market in enumerate(markets):
             price = prices[PRICES.index(MARKETS[market].price)]
             if np.isnan(price):
                 counts["without a price"] += rows
                 continue
             if MARKETS[market].interrupted and band not in overheads:
-                overheads[band] = _spot_overhead(here, band)
+                overheads[band] = _spot_overhead(here, ratio)
             done = job(here, market, price, overheads.get(band, 0.0), copies)
             good = np.flatnonzero(np.broadcast_to(within(done, limits) & here["kept"], rows))
             counts["held"] += len(good)
@@ -237,8 +227,8 @@ def _fastest(each, tight):
     return order[np.flatnonzero(np.diff(counts, prepend=-1.0))]
 
 
-def _spot_overhead(here, band):
-    """Share of time that interruptions of this band add."""
-    table = here | {"interruption_band": np.array([band], dtype=object)}
+def _spot_overhead(here: Table, ratio: float) -> np.ndarray:
+    """Share of time that interruptions of a band add."""
+    table = here | {"band_interruption_ratio": np.array([ratio])}
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return evaluate_all(UNTIL_OVERHEAD, table)["spot_overhead_ratio"]
