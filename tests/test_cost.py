@@ -7,11 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.coded import Words
 from calc.cost.offers import is_old, offers, per, quota_names
-from calc.cost.placement import PLACEMENT
-from calc.cost.prices import add_cost, gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
-from calc.evaluate import evaluate_all
-from validation.speed import time_table
+from calc.cost.prices import gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
 
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "batch": 16}
@@ -19,7 +17,7 @@ SERVE |= {"sequence_tokens": 3072, "prompt_tokens": 2048}
 
 
 def billed(catalogs, *scenarios):
-    return add_cost(time_table(pd.DataFrame(list(scenarios)), catalogs)[0])
+    return estimate(pd.DataFrame(list(scenarios)), catalogs, solve=False)
 
 
 @given(st.integers(1, 4096), st.sampled_from([1, 2, 4, 8]))
@@ -72,11 +70,11 @@ def test_a_missing_price_is_missing(catalogs):
 
 
 def test_the_older_date_counts():
-    days = [np.array([day], dtype=object) for day in ("2026-07-20", "2026-04-15")]
-    one, nothing = np.ones(1), np.full(1, np.nan)
-    assert prices_as_of(*days, one, one)[0] == "2026-04-15"
-    assert prices_as_of(*days, one, nothing)[0] == "2026-07-20"
-    assert prices_as_of(*days, nothing, nothing)[0] == ""
+    def dates(*days):
+        return Words(np.arange(len(days)), np.array(days, dtype=object))
+
+    older = prices_as_of(dates("2026-07-20", "2026-07-20", "", ""), dates("2026-04-15", "", "2026-04-15", ""))
+    assert older.each(4).tolist() == ["2026-04-15", "2026-07-20", "2026-04-15", ""]
 
 
 def test_a_load_takes_whole_deployments(catalogs):
@@ -100,8 +98,7 @@ def test_a_load_takes_whole_deployments(catalogs):
     ],
 )
 def test_where_a_job_may_stand(catalogs, scenario, said):
-    table = evaluate_all(PLACEMENT, billed(catalogs, scenario) | {"offloaded_bytes": np.zeros(1)})
-    text = table["placement_problem"][0]
+    text = billed(catalogs, scenario)["problem"][0]
     assert said in text
     assert bool(said) == bool(text)
 

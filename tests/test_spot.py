@@ -7,9 +7,8 @@ from examples import catalogs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calc.cost.prices import add_cost
+from calc import estimate
 from calc.cost.spot import (
-    add_spot,
     checkpoint_bytes,
     checkpoint_interval_seconds,
     interruption_ratio,
@@ -18,14 +17,13 @@ from calc.cost.spot import (
     spot_saving_ratio,
     young_interval_seconds,
 )
-from validation.speed import time_table
 
 HOUR = 3600
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "instance": "p4d.24xlarge", "train_tokens": 1e10}
 
 
 def spotted(*scenarios):
-    return add_spot(add_cost(time_table(pd.DataFrame(list(scenarios)), catalogs())[0]))
+    return estimate(pd.DataFrame(list(scenarios)), catalogs(), solve=False)
 
 
 def test_young_to_first_order():
