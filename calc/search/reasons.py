@@ -32,7 +32,7 @@ SAME_RATIO = 0.005
 
 
 def reasons(rows, present, market, users, catalogs):
-    """Rows of found.best with their cost and time against the present plan (a result row, its market), and why."""
+    """Rows of best() with their cost and time against the present plan (a result row, its market), and why."""
     if not len(rows):
         return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])
     before = pd.DataFrame([present])

@@ -17,7 +17,7 @@ from views.charts.base import (
     over_gpus,
     quantity_axis,
     tips,
-    verdicts,
+    verdict_scale,
 )
 from views.theme import BLUE, FITS, ORANGE
 
@@ -56,8 +56,8 @@ def cost_against_memory(ink, usd_title):
     )
     points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
         **place,
-        color=verdicts(alt.Color, 3),
-        shape=verdicts(alt.Shape, 2),
+        color=verdict_scale(alt.Color, 3),
+        shape=verdict_scale(alt.Shape, 2),
         tooltip=tips(label="Scenario", usd=usd_title, gib="GiB per GPU", verdict="Verdict"),
     )
     names = ROWS.mark_text(align="center", baseline="bottom", dy=-9, color=ink.text, fontSize=11).encode(

@@ -10,7 +10,7 @@ from calc.search.frontier import chart_points, named, place
 from views.charts import search as search_charts
 from views.panels.chart import draw
 from views.session import plan_state
-from views.theme import verdicts
+from views.theme import verdict_words
 from views.wording import search as search_words
 from views.wording.numbers import plain, usd
 
@@ -96,7 +96,7 @@ def best_rows(kept, catalogs):
         place=[place(search_words.job(row)) for row in rows.to_dict("records")],
         card=[card_name(gpu, catalogs) for gpu in rows["gpu"]],
         setting=[search_words.setting(row, catalogs) for row in rows.to_dict("records")],
-        verdict=verdicts(rows["fits"]),
+        verdict=verdict_words(rows["fits"]),
         pace=rows["found_seconds"] / 3600 if trains else rows["found_seconds"] * 1000,
         used_percent=100 * rows["memory_bytes"] / rows["gpu_memory_bytes"],
         arm=catalogs.instances["arm"].reindex(rows["instance"]).to_numpy(),
