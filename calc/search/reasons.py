@@ -9,8 +9,7 @@ import pandas as pd
 
 from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
-from calc.plan.ranking import HOLDS
-from calc.scenarios.read import inputs_by_name
+from calc.plan.ranking import HOLDS, scenario_of
 from calc.words import UNCHANGED, in_words, quality
 
 GROUPS = (
@@ -55,10 +54,9 @@ def reasons(rows, present, market, users, catalogs):
 
 def _taken_back(rows, present, market, users, catalogs):
     """One row per found plan and difference: the change, and cost and time without it in shares of the plan's own."""
-    plain = [name for name in rows.columns if name in inputs_by_name()]
-    tried, markets = [], []
+    tried = []
     for at, row in enumerate(rows.to_dict("records")):
-        now = {**{name: row[name] for name in plain}, "market": row["found_market"]}
+        now = {**scenario_of(row), "market": row["found_market"]}
         for group in GROUPS:
             was = {name: market if name == "market" else present[name] for name in group}
             change = {name: now[name] for name in group if now[name] != was[name]}
