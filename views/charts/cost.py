@@ -81,8 +81,8 @@ def cost_over_gpus(ink, usd_title):
 
 @once
 def cost_over_tokens(ink):
-    """Reads tokens, tokens_text, usd, hours, market, now. What the run costs at other lengths; the point is the plan."""
-    x = log_axis(alt.X("tokens:Q"), ink, "billion tokens of the run, log scale", "~g")
+    """Reads billions, tokens_text, usd, hours, market, now. What the run costs at other lengths; the point is the plan."""
+    x = log_axis(alt.X("billions:Q"), ink, "billion tokens of the run, log scale", "~g")
     y = log_axis(alt.Y("usd:Q"), ink, "USD for the run, log scale", DOLLARS)
     colour = (
         alt.Color("market:N", title=None)

@@ -56,7 +56,7 @@ if trains:
         if len(table):
             alt = f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot"
             said = [f"{count(each)} tokens" for each in table["tokens"]]
-            table = table.assign(tokens=table["tokens"] / 1e9, tokens_text=said)
+            table = table.assign(tokens_text=said)
             draw(cost_charts.cost_over_tokens(ink), table, alt, "over_tokens")
         else:
             st.info("The run has no price: choose an instance that is sold in this region.")
