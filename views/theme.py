@@ -41,7 +41,7 @@ FITS_MEANING = {
 }
 
 
-def verdicts(fits):
+def verdict_words(fits):
     """The verdict of each row in words."""
     return word_column([word(each) for each in fits])
 

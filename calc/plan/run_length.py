@@ -9,6 +9,7 @@ from calc.pipeline import estimate
 DECADE_STEPS = 8
 MOST_SEQUENCES = 256
 MILLISECONDS = 1000
+BILLION = 1e9
 
 
 def run_columns(market):
@@ -19,12 +20,21 @@ def run_columns(market):
 
 
 def over_tokens(scenario, catalogs):
-    """The run from a tenth of its tokens to ten times as many: tokens, market, usd, hours; `now` marks its own."""
+    """The run from a tenth of its tokens to ten times as many: tokens, billions of them, market, usd, hours; `now` marks its own."""
     shares = 10.0 ** (np.arange(-DECADE_STEPS, DECADE_STEPS + 1) / DECADE_STEPS)
     tokens = scenario["train_tokens"] * shares
     rows = estimate(pd.DataFrame(scenario | {"train_tokens": tokens}), catalogs, solve=False)
     parts = [
-        pd.DataFrame({"tokens": tokens, "market": told, "usd": rows[usd], "hours": rows[hours], "now": shares == 1})
+        pd.DataFrame(
+            {
+                "tokens": tokens,
+                "billions": tokens / BILLION,
+                "market": told,
+                "usd": rows[usd],
+                "hours": rows[hours],
+                "now": shares == 1,
+            }
+        )
         for told, (usd, hours) in map(run_columns, PLAN_MARKETS)
     ]
     table = pd.concat(parts, ignore_index=True)

@@ -9,8 +9,7 @@ from calc.charts.tables import word_column
 from calc.columns import GIB
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
-from calc.plan.ranking import HOLDS
-from calc.scenarios.inputs import inputs_by_name
+from calc.plan.ranking import HOLDS, scenario_of
 from calc.scenarios.join import price_keys
 from calc.words import in_words, quality
 
@@ -113,8 +112,7 @@ def pairs(now, changes, catalogs, market):
 
 def _tried(now, changes, catalogs, market):
     """Each change of a scenario estimated: GiB, USD per hour, share of the work's cost saved, slowdown, quality."""
-    columns = [name for name in now if name in inputs_by_name()]
-    plain = {name: now[name] for name in columns}
+    plain = scenario_of(now)
     scenarios = [{**plain, **{name: value for name, value in each.items() if name != "market"}} for each in changes]
     rows = estimate(pd.DataFrame(scenarios, dtype=object), catalogs, solve=False)
     markets = np.array([each.get("market", market) for each in changes])

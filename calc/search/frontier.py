@@ -66,11 +66,16 @@ def chart_points(found, trains, present):
     if np.isfinite(present[1]) and np.isfinite(present[2]):
         own = {"kind": "present", "label": present[0], "seconds": present[1], "usd": present[2]}
         table = pd.concat([table, pd.DataFrame([own])])
-    table = table.assign(time=table["seconds"] / HOUR_SECONDS if trains else table["seconds"] * MILLISECONDS)
+    table = table.assign(time=pace(table["seconds"], trains))
     table = table[["time", "usd", "label", "kind"]].reset_index(drop=True)
     across, up = _shares(table["time"]), _shares(table["usd"])
     shown = _apart(table["kind"], across, up)
     return table.assign(name=table["label"].where(shown, ""), side=np.where(across > LEFT_SHARE, "left", "right"))
+
+
+def pace(seconds, trains):
+    """Seconds as people compare them: hours of a training run, milliseconds per served token."""
+    return seconds / HOUR_SECONDS if trains else seconds * MILLISECONDS
 
 
 def _shares(values):

@@ -9,8 +9,7 @@ import pandas as pd
 
 from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
-from calc.plan.ranking import HOLDS
-from calc.scenarios.inputs import inputs_by_name
+from calc.plan.ranking import HOLDS, scenario_of
 from calc.words import in_words, is_unchanged, quality
 
 GROUPS = (
@@ -32,7 +31,7 @@ SAME_RATIO = 0.005
 
 
 def reasons(rows, present, market, users, catalogs):
-    """Rows of found.best with their cost and time against the present plan (a result row, its market), and why."""
+    """Rows of best() with their cost and time against the present plan (a result row, its market), and why."""
     if not len(rows):
         return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])
     before = pd.DataFrame([present])
@@ -55,10 +54,9 @@ def reasons(rows, present, market, users, catalogs):
 
 def _taken_back(rows, present, market, users, catalogs):
     """One row per found plan and difference: the change, and cost and time without it in shares of the plan's own."""
-    plain = [name for name in rows.columns if name in inputs_by_name()]
-    tried, markets = [], []
+    tried = []
     for at, row in enumerate(rows.to_dict("records")):
-        now = {**{name: row[name] for name in plain}, "market": row["found_market"]}
+        now = {**scenario_of(row), "market": row["found_market"]}
         for group in GROUPS:
             was = {name: market if name == "market" else present[name] for name in group}
             change = {name: now[name] for name in group if now[name] != was[name]}

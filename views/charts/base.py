@@ -61,7 +61,7 @@ def bar_rows(label_width=250):
     )
 
 
-def verdicts(channel, index):
+def verdict_scale(channel, index):
     """Shape or colour of a verdict, one legend for both."""
     words = [row[0] for row in FITS.values()]
     return (
@@ -84,7 +84,7 @@ def over_gpus(ink, y, title, rules=()):
         x=x,
         y=y,
         color=colour,
-        shape=verdicts(alt.Shape, 2).legend(None),
+        shape=verdict_scale(alt.Shape, 2).legend(None),
         tooltip=tips(plan="Plan", gpus="GPUs", gib="GiB per GPU", usd="USD", verdict="Verdict"),
     )
     return finished(alt.layer(lines, points, *rules), title, ink, height=340)

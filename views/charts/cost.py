@@ -17,7 +17,7 @@ from views.charts.base import (
     over_gpus,
     quantity_axis,
     tips,
-    verdicts,
+    verdict_scale,
 )
 from views.theme import BLUE, FITS, ORANGE
 
@@ -56,8 +56,8 @@ def cost_against_memory(ink, usd_title):
     )
     points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
         **place,
-        color=verdicts(alt.Color, 3),
-        shape=verdicts(alt.Shape, 2),
+        color=verdict_scale(alt.Color, 3),
+        shape=verdict_scale(alt.Shape, 2),
         tooltip=tips(label="Scenario", usd=usd_title, gib="GiB per GPU", verdict="Verdict"),
     )
     names = ROWS.mark_text(align="center", baseline="bottom", dy=-9, color=ink.text, fontSize=11).encode(
@@ -81,8 +81,8 @@ def cost_over_gpus(ink, usd_title):
 
 @once
 def cost_over_tokens(ink):
-    """Reads tokens, tokens_text, usd, hours, market, now. What the run costs at other lengths; the point is the plan."""
-    x = log_axis(alt.X("tokens:Q"), ink, "billion tokens of the run, log scale", "~g")
+    """Reads billions, tokens_text, usd, hours, market, now. What the run costs at other lengths; the point is the plan."""
+    x = log_axis(alt.X("billions:Q"), ink, "billion tokens of the run, log scale", "~g")
     y = log_axis(alt.Y("usd:Q"), ink, "USD for the run, log scale", DOLLARS)
     colour = (
         alt.Color("market:N", title=None)

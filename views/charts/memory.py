@@ -3,7 +3,7 @@
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import POINT, ROWS, bar_rows, doublings, finished, once, over_gpus, quantity_axis, tips, verdicts
+from views.charts.base import POINT, ROWS, bar_rows, doublings, finished, once, over_gpus, quantity_axis, tips, verdict_scale
 from views.theme import COMPONENT_COLOURS
 
 
@@ -105,8 +105,8 @@ def fits_on(ink):
     points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
         x=x,
         y=bar_rows(200),
-        color=verdicts(alt.Color, 3),
-        shape=verdicts(alt.Shape, 2),
+        color=verdict_scale(alt.Color, 3),
+        shape=verdict_scale(alt.Shape, 2),
         tooltip=tips(label="Card", needed_text="Needed"),
     )
     words = ROWS.mark_text(align="left", dx=9, color=ink.text, fontSize=12).encode(

@@ -16,7 +16,7 @@ from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import at_row, present
 from views.sidebar import assumptions, sidebar
-from views.theme import INKS, verdicts
+from views.theme import INKS, verdict_words
 from views.wording import run as run_words
 from views.wording import search as search_words
 from views.wording.numbers import count, plain, usd
@@ -56,7 +56,7 @@ if trains:
         if len(table):
             alt = f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot"
             said = [f"{count(each)} tokens" for each in table["tokens"]]
-            table = table.assign(tokens=table["tokens"] / 1e9, tokens_text=said)
+            table = table.assign(tokens_text=said)
             draw(cost_charts.cost_over_tokens(ink), table, alt, "over_tokens")
         else:
             st.info("The run has no price: choose an instance that is sold in this region.")
@@ -71,7 +71,7 @@ else:
     with left:
         table = run_length.over_concurrency(now.scenario, now.market, catalogs)
         if len(table):
-            table = table.assign(verdict=verdicts(table["fits"]), name=table["now"].map({True: "this plan", False: ""}))
+            table = table.assign(verdict=verdict_words(table["fits"]), name=table["now"].map({True: "this plan", False: ""}))
             alt = f"{usd(row['usd_per_million_output_tokens'])} per million output tokens at {row['batch']:.0f} at once"
             draw(cost_charts.cost_over_concurrency(ink), table, alt, "over_concurrency")
     with right:

@@ -10,7 +10,7 @@ from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
 from views.panels.chart import draw
 from views.session import plan_state
-from views.theme import verdicts
+from views.theme import verdict_words
 from views.wording import plan as plan_words
 from views.wording.numbers import plain
 
@@ -36,7 +36,7 @@ def cost_points(rows, names, ink, usd_title, alt):
     table = chart_tables.points(rows, names)
     unpriced = int(((rows["problem"] == "") & rows["usd"].isna()).sum())
     if len(table):
-        draw(cost_charts.cost_against_memory(ink, usd_title), table.assign(verdict=verdicts(table["fits"])), alt, "cost")
+        draw(cost_charts.cost_against_memory(ink, usd_title), table.assign(verdict=verdict_words(table["fits"])), alt, "cost")
     else:
         st.info("No scenario has a price: choose an instance that is sold in this region.")
     if unpriced:
@@ -49,21 +49,13 @@ def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
     trains = scenario["work"] == "training"
     titles = [title for title in TABS if trains or title != "Optimizers"]
     panes = dict(zip(titles, st.tabs(titles, on_change="rerun", key="tab"), strict=True))
+    precisions = plan_state.possible_precisions(catalogs, scenario["work"], scenario["tuning"])
     bodies = {
         "Instances": lambda: _instances(scenario, catalogs, ink),
         "Scenarios": lambda: _scenarios(evaluate, catalogs, market, period),
         "Fits on": lambda: _fits_on(scenario, catalogs, ink),
-        "Precisions": lambda: _varied(
-            "precision",
-            plan_state.possible_precisions(catalogs, scenario["work"], scenario["tuning"]),
-            scenario,
-            catalogs,
-            ink,
-            components,
-        ),
-        "Optimizers": lambda: _varied(
-            "optimizer", list(catalogs.optimizers.index), scenario, catalogs, ink, components
-        ),
+        "Precisions": lambda: _varied("precision", precisions, scenario, catalogs, ink, components),
+        "Optimizers": lambda: _varied("optimizer", list(catalogs.optimizers.index), scenario, catalogs, ink, components),
         "GPU counts": lambda: _gpu_counts(ranked, best, catalogs, ink, market, period),
         "Phases": lambda: _phases(scenario, best, catalogs, ink, components),
     }
@@ -114,7 +106,7 @@ def _fits_on(scenario, catalogs, ink):
         table = sold.assign(
             label=[chart_tables.card_name(gpu, catalogs) for gpu in sold["gpu"]],
             rank=range(len(sold)),
-            verdict=verdicts(sold["fits"]),
+            verdict=verdict_words(sold["fits"]),
             needed_text=[plan_words.needed(row) for _, row in sold.iterrows()],
         )
         draw(
@@ -176,7 +168,7 @@ def _over_gpus(chosen, catalogs, market, period):
     table = chart_tables.against_gpus(
         rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, market, period)
     )
-    return table.assign(verdict=verdicts(table["fits"])), rows
+    return table.assign(verdict=verdict_words(table["fits"])), rows
 
 
 def _phases(scenario, best, catalogs, ink, components):

@@ -6,16 +6,16 @@ import streamlit as st
 
 from calc.charts.tables import card_name
 from calc.doors import csv_tables
-from calc.search.frontier import chart_points, named, place
+from calc.search.frontier import chart_points, named, pace, place
 from views.charts import search as search_charts
 from views.panels.chart import draw
 from views.session import plan_state
-from views.theme import verdicts
+from views.tables import NUMBER, TEXT, show
+from views.theme import verdict_words
 from views.wording import search as search_words
 from views.wording.numbers import plain, usd
 
 PROMPTS = "From the arrival of all prompts of a replica at the same moment: the slowest start."
-NUMBER, TEXT = st.column_config.NumberColumn, st.column_config.TextColumn
 
 
 def cards(kept, catalogs):
@@ -92,27 +92,18 @@ def best_rows(kept, catalogs):
         "interruption_band": TEXT("Interrupted in a month", help="The Spot Advisor's band; empty: not published."),
         "arm": st.column_config.CheckboxColumn("Arm"),
     }
-    table = rows.assign(
-        place=[place(search_words.job(row)) for row in rows.to_dict("records")],
-        card=[card_name(gpu, catalogs) for gpu in rows["gpu"]],
-        setting=[search_words.setting(row, catalogs) for row in rows.to_dict("records")],
-        verdict=verdicts(rows["fits"]),
-        pace=rows["found_seconds"] / 3600 if trains else rows["found_seconds"] * 1000,
-        used_percent=100 * rows["memory_bytes"] / rows["gpu_memory_bytes"],
-        arm=catalogs.instances["arm"].reindex(rows["instance"]).to_numpy(),
-        price_is=[search_words.basis(row) for row in rows.to_dict("records")],
-    )
-    st.dataframe(
-        table[list(columns)],
-        column_config=columns,
-        hide_index=True,
-        placeholder="–",
-        alt="Best way on every instance and market",
-        key="found_rows",
-        on_select="rerun",
-        selection_mode="single-row",
-        height=420,
-    )
+    found = rows.to_dict("records")
+    added = {
+        "place": [place(search_words.job(row)) for row in found],
+        "card": [card_name(gpu, catalogs) for gpu in rows["gpu"]],
+        "setting": [search_words.setting(row, catalogs) for row in found],
+        "verdict": verdict_words(rows["fits"]),
+        "pace": pace(rows["found_seconds"], trains),
+        "arm": catalogs.instances["arm"].reindex(rows["instance"]).to_numpy(),
+        "price_is": [search_words.basis(row) for row in found],
+    }
+    alt = "Best way on every instance and market"
+    show(rows, columns, alt, "found_rows", added, on_select="rerun", selection_mode="single-row", height=420)
     chosen = st.session_state["found_rows"]["selection"]["rows"]
     if chosen and chosen[0] < len(rows):
         row = rows.iloc[chosen[0]].to_dict()

@@ -20,7 +20,7 @@ QUESTIONS = {
     "users": "Serve users at once",
 }
 USERS, PACE_SECONDS = 20, 0.05  # 20 tokens a second to each user, faster than anyone reads
-NUMBERS = {
+COUNT_OPTIONS = {
     "gpus": (1, 2, 4, 8, 16, 32, 64, 128),
     "tensor_parallel": (1, 2, 4, 8),
     "pipeline_parallel": (1, 2, 4, 8),
@@ -28,20 +28,20 @@ NUMBERS = {
     "batch": (1, 2, 4, 8, 16, 32, 64),
     "accumulation_steps": (1, 2, 4, 8, 16, 32, 64),
 }
-WORDS = {
+WORD_OPTIONS = {
     "tuning": ("full", "lora"),
     "loss": ("", "full", "kernel", "fused"),
     "kv_precision": ("", "fp8", "fp32"),
     "offload": ("none", "optimizer", "activations", "all"),
 }
-SPOKEN = {
+OPTION_WORDS = {
     ("loss", ""): "as the software does",
     ("tuning", "full"): "all weights",
     ("tuning", "lora"): "LoRA",
     ("offload", "none"): "nothing",
     ("recompute", "none"): "none",
 }
-WHOLE = ("instances", "step_tokens", "highest_step_tokens", "users")
+WHOLE_LIMITS = ("instances", "step_tokens", "highest_step_tokens", "users")
 SHOWN_LIMITS = {
     "training": ("instances", "usd_per_hour", "usd", "hours", "step_tokens", "highest_step_tokens"),
     "inference": ("instances", "usd_per_hour", "usd", "users", "first_token_seconds", "output_token_seconds"),
@@ -58,7 +58,7 @@ def prepare(now, catalogs):
             state[f"allow_{name}"] = list(sets.get(name, []))
         for name in LIMIT_NAMES:
             given = state["limits"].get(name)
-            state[f"limit_{name}"] = None if given is None else int(given) if name in WHOLE else float(given)
+            state[f"limit_{name}"] = None if given is None else int(given) if name in WHOLE_LIMITS else float(given)
         state["limit_surely"] = bool(state["limits"].get("surely"))
         state["form_of"] = work
     state["allowed"] = sets
@@ -156,7 +156,7 @@ def _places(catalogs, left, middle, right):
 
 
 def _limit(name, work):
-    whole = name in WHOLE
+    whole = name in WHOLE_LIMITS
     st.number_input(
         search_words.LIMITS[name][0 if work == "training" else 1],
         min_value=1 if whole else 0.0,
@@ -202,10 +202,10 @@ def _options(name, work, catalogs):
         options = space.possible(name, work, catalogs)
     elif name in CATALOG_OF:
         options = list(getattr(catalogs, CATALOG_OF[name]).index)
-    elif name in NUMBERS:
-        return sorted({*NUMBERS[name], *st.session_state[f"allow_{name}"]})
+    elif name in COUNT_OPTIONS:
+        return sorted({*COUNT_OPTIONS[name], *st.session_state[f"allow_{name}"]})
     else:
-        options = list(WORDS[name])
+        options = list(WORD_OPTIONS[name])
     return options + [each for each in st.session_state[f"allow_{name}"] if each not in options]
 
 
@@ -216,7 +216,7 @@ def _said(name, value, catalogs):
         return value or "16-bit"
     if name == "implementation":
         return said(name, value, catalogs)
-    return SPOKEN.get((name, value)) or name_of(name, value, catalogs)
+    return OPTION_WORDS.get((name, value)) or name_of(name, value, catalogs)
 
 
 def _told(work):

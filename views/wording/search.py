@@ -28,7 +28,7 @@ LIMITS = {
 
 
 def job(row):
-    """A found row as found.place reads it."""
+    """A found row as place() of the frontier reads it."""
     return {"instances": row["found_instances"], "market": row["found_market"], **_where(row)}
 
 

@@ -1,0 +1,54 @@
+"""The one table of markets: every other list of them follows it, in one spelling."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from calc import estimate, load_catalogs
+from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.doors import link
+from refresh.found import KINDS
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = "calc/cost/markets.py"
+
+
+@pytest.fixture(scope="module")
+def catalogs():
+    return load_catalogs()
+
+
+def test_the_catalog_of_prices_has_every_market(catalogs):
+    assert {market.price for market in MARKETS.values()} <= set(catalogs.prices.columns)
+
+
+def test_a_result_is_priced_on_the_markets_of_a_plan(catalogs):
+    row = estimate({"model": "gpt2", "instance": "p5.48xlarge", "gpus": 8, "train_tokens": 1e9}, catalogs, solve=False)
+    for name in PLAN_MARKETS:
+        key = MARKETS[name].key
+        assert row[f"usd_per_hour_{key}"] > 0
+        assert row[f"run_usd_{key}"] > 0
+        assert row[f"usd_per_month_{key}"] > 0
+
+
+def test_the_link_and_the_refresh_follow_the_table():
+    assert link.VIEW_CHOICES["market"] == PLAN_MARKETS
+    assert set(KINDS) - {"interruption"} == {market.key for name, market in MARKETS.items() if name != "capacity-block"}
+
+
+def test_a_phrase_says_where_money_is_spent():
+    assert [MARKETS[name].phrase for name in PLAN_MARKETS] == ["on demand", "on spot"]
+
+
+@pytest.mark.parametrize("room", ["calc", "views"])
+def test_no_other_file_lists_the_markets(room):
+    """Two ids or more in one tuple, list, set or dict are a second table."""
+    listing = []
+    for path in sorted((ROOT / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            parts = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+            words = {part.value for part in parts if isinstance(part, ast.Constant)}
+            if len(words & set(MARKETS)) > 1:
+                listing.append(path.relative_to(ROOT).as_posix())
+    assert set(listing) <= {TABLE}
