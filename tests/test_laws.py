@@ -112,7 +112,8 @@ def test_catalogs_with_added_models_are_freed_when_they_are_dropped(catalogs):
     assert objects[-1] - objects[3] < 80  # five for each of sixteen; a kept table of models alone has more
 
 
-def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path, recwarn):
+@pytest.mark.usefixtures("recwarn")  # Streamlit warns of a missing browser
+def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     """The next run of the page takes the new numbers; a broken file stops it with its sentence until it is mended."""
     folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
     monkeypatch.setattr("calc.catalogs.load.FOLDER", folder)
