@@ -69,13 +69,15 @@ def test_the_numbers_are_those_of_python(tmp_path):
     np.testing.assert_array_equal(results[wanted].to_numpy(float), expected[wanted].to_numpy(float))
 
 
-def test_standard_input_and_output_and_nothing_else():
+def test_standard_input_and_output_and_nothing_else(monkeypatch, capsys):
     done = run(given=TABLE.encode())
     assert done.returncode == 0
     assert done.stderr == b""
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode("utf-8"))))
     assert [row["scenario"] for row in rows] == ["first", "second", "third"]
-    assert run("-", given=TABLE.encode()).stdout == done.stdout
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TABLE.encode())))
+    assert main(["-"]) == 0
+    assert capsys.readouterr().out.splitlines() == done.stdout.decode("utf-8").splitlines()
 
 
 def test_neither_streamlit_nor_altair_is_imported():
@@ -192,7 +194,8 @@ def test_an_empty_folder_and_a_place_that_cannot_be_written(scenarios, tmp_path,
     assert third == f"{tmp_path}: Is a directory; check the path."
 
 
-def test_an_unknown_option_ends_with_2():
-    done = run("--colour", "red")
-    assert done.returncode == 2
-    assert b"unrecognized arguments: --colour" in done.stderr
+def test_an_unknown_option_ends_with_2(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--colour", "red"])
+    assert stopped.value.code == 2
+    assert "unrecognized arguments: --colour" in capsys.readouterr().err
