@@ -120,7 +120,7 @@ def test_a_found_plan_is_held_against_the_present_one(explained):
     assert rows["why"].str.endswith(".").all()
 
 
-def test_what_it_owes_to_spot_is_what_it_costs_without(explained, catalogs):
+def test_what_it_owes_to_spot_is_what_it_costs_without(explained):
     _, rows = explained
     row = rows[(rows["found_market"] == "spot") & rows["run_usd_on_demand"].notna()].iloc[0]
     share = 1 - row["run_usd_spot"] / row["run_usd_on_demand"]

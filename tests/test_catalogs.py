@@ -176,7 +176,7 @@ def test_the_version_follows_the_contents(catalogs, whole):
 def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, whole):
     read_document(whole, "gpus")["gpus"].clear()
     checked = []
-    monkeypatch.setattr("calc.catalogs.load.check_schema", lambda document, schema, file: checked.append(file))
+    monkeypatch.setattr("calc.catalogs.load.check_schema", lambda _document, _schema, file: checked.append(file))
     assert "l4" in read_document(whole, "gpus")["gpus"]
     assert checked == []
     schema = whole / "schema" / "gpus.json"

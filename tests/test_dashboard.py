@@ -236,7 +236,7 @@ def test_every_catalog_is_shown():
 
 
 def test_a_broken_catalog_stops_the_page_with_its_sentence(monkeypatch):
-    def broken(stamp):
+    def broken(_stamp):
         raise CatalogError("catalogs/gpus.yaml, entry l4, field memory_mib: it is missing; add it.")
 
     monkeypatch.setattr("views.session.catalogs._catalogs", broken)

@@ -111,7 +111,7 @@ def test_an_equation_with_its_numbers_gives_its_value(case):
 
 
 def test_numbers_are_written_as_asked(catalogs):
-    explained = explain(TRAIN, catalogs, written=lambda name, value: f"<{name}>")
+    explained = explain(TRAIN, catalogs, written=lambda name, _value: f"<{name}>")
     assert "<matrix_bytes_each>" in explained.formulas["numbers"].str.cat()
 
 

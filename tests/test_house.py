@@ -256,3 +256,9 @@ def test_no_path_of_one_machine(path):
     machine = re.compile(r"(^|[^\w./])/(home|root|tmp|work|Users|mnt)/")
     constants = [node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant)]
     assert not [text for text in constants if isinstance(text, str) and machine.search(text)]
+
+
+@pytest.mark.parametrize("path", [ROOT / "requirements.txt", *sorted((ROOT / "requirements").glob("*.txt"))], ids=name_of)
+def test_requirements_are_pinned_and_name_no_package_index(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if not re.fullmatch(r"[\w-]+(\[\w+\])?==[\d.]+|-r [\w./]+|# .*", line)] == []

@@ -103,16 +103,18 @@ def test_catalogs_with_added_models_are_freed_when_they_are_dropped(catalogs):
         assert result["problem"] == ""
         seen.append(weakref.ref(added))
         del added, result
-        gc.collect()
-        kept.append(len(catalogs.made))
-        # pandas notes who looks at a table as weak references, and clears them by the hundred: not ours to count
-        objects.append(sum(type(one) is not weakref.ref for one in gc.get_objects()))
+        if number in (3, 19):
+            gc.collect()
+            kept.append(len(catalogs.made))
+            # pandas notes who looks at a table as weak references, and clears them by the hundred: not ours to count
+            objects.append(sum(type(one) is not weakref.ref for one in gc.get_objects()))
     assert [reference() for reference in seen] == [None] * 20
-    assert kept[-1] == kept[3]
-    assert objects[-1] - objects[3] < 80  # five for each of sixteen; a kept table of models alone has more
+    assert kept[0] == kept[1]
+    assert objects[1] - objects[0] < 80  # five for each of sixteen; a kept table of models alone has more
 
 
-def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path, recwarn):
+@pytest.mark.usefixtures("recwarn")  # Streamlit warns of a missing browser
+def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     """The next run of the page takes the new numbers; a broken file stops it with its sentence until it is mended."""
     folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
     monkeypatch.setattr("calc.catalogs.load.FOLDER", folder)

@@ -27,7 +27,7 @@ def folder(tmp_path):
     return small_catalogs(tmp_path / "catalogs")
 
 
-def public_files(url, timeout, offer=OFFER):
+def public_files(url, offer=OFFER, **_):
     answer = io.BytesIO(json.dumps(PUBLIC_ADVICE).encode() if "advisor" in url else offer)
     answer.headers = {"Content-Length": str(len(OFFER))}
     return answer
@@ -56,16 +56,16 @@ def test_without_credentials_the_public_files_are_read(folder, capsys):
     assert (small["interruption_band"], large["interruption_band"]) == ("5-10%", "<5%")
 
 
-def unreachable(url, timeout):
+def unreachable(_url, **_):
     raise URLError("no route")
 
 
-def broken_off(url, timeout):
-    return public_files(url, timeout, offer=OFFER[:-200])
+def broken_off(url, **_):
+    return public_files(url, offer=OFFER[:-200])
 
 
-def without_advisor(url, timeout):
-    return unreachable(url, timeout) if "advisor" in url else public_files(url, timeout)
+def without_advisor(url, **_):
+    return unreachable(url) if "advisor" in url else public_files(url)
 
 
 @pytest.mark.parametrize("open_url", [unreachable, broken_off, without_advisor])
