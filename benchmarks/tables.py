@@ -1,7 +1,5 @@
 """The tables that the benchmarks estimate: scenarios as people write them, the same in every run."""
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 
@@ -25,11 +23,6 @@ def crossed(rows):
     """Rows drawn from a few choices crossed: 34,020 distinct ones, however many there are."""
     draw = np.random.default_rng(SEED)
     return pd.DataFrame({name: draw.choice(np.array(values), rows) for name, values in CROSSED.items()}).astype({"batch": int})
-
-
-def all_combinations():
-    """Every distinct row of the crossed table, once."""
-    return pd.DataFrame(list(product(*CROSSED.values())), columns=list(CROSSED))
 
 
 def all_distinct(rows):
