@@ -2,6 +2,7 @@
 #   make run        start the dashboard and print its address        (PORT=8502 for another port)
 #   make test       lint, types, tests
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
+#   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
 #   make measure    take those cases on this machine's CUDA GPU
 #   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
 
@@ -10,7 +11,7 @@ PORT ?= 8501
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test accuracy measure prices
+.PHONY: run test accuracy bench measure prices
 
 run: .venv/ready-run
 	@echo "Headroom: http://localhost:$(PORT)"
@@ -24,6 +25,11 @@ test: .venv/ready-test
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare
 	$(BIN)/python -m validation.speed
+
+bench: .venv/ready-run
+	$(BIN)/python -m benchmarks.estimate
+	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.command_line
 
 measure: .venv/ready-measure
 	$(BIN)/python -m validation.measure --out validation/data/measured.csv

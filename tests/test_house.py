@@ -18,7 +18,7 @@ from calc.models import architecture
 from calc.scenarios import read
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("calc", "views", "refresh", "tests", "validation")
+ROOMS = ("calc", "views", "refresh", "tests", "validation", "benchmarks")
 LONGEST_LINES = 300
 
 # Room or file -> the packages, beside Python's own, that it may import. The longest matching path counts.
@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "dashboard.py": {"calc", "views", "streamlit"},
     "refresh": {"calc", "refresh", "yaml", "boto3", "botocore"},
     "validation/simulate": {"validation", "calc", "numpy", "yaml", "torch", "transformers", "peft", "bitsandbytes"},
+    "benchmarks": {"benchmarks", "calc", "numpy", "pandas", "dask"},
     "validation": {"calc", "validation", "numpy", "pandas", "torch", "transformers", "peft"},
 }
 # The rooms of calc from the top; a room imports only those below it. Rooms on one line are neighbours and never meet.
@@ -100,7 +101,7 @@ def imported(path):
     return names - sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("path", python_files("calc", "views", "refresh", "validation"), ids=name_of)
+@pytest.mark.parametrize("path", python_files("calc", "views", "refresh", "validation", "benchmarks"), ids=name_of)
 def test_imports_go_one_way(path):
     """dashboard -> views -> calc -> catalogs, and only the chart files know Altair, only the catalog reader YAML."""
     rule = max((rule for rule in MAY_IMPORT if name_of(path).startswith(rule)), key=len)

@@ -1,14 +1,13 @@
 """The search over at least a million ways against a floor: ten arithmetic operations of NumPy over as many rows.
 
-    python -m validation.bench_search
+    python -m benchmarks.search
 
 Prints both times, the best of five each, and their ratio, for training and for serving, in one region and anywhere.
 """
 
 from time import perf_counter
 
-import numpy as np
-
+from benchmarks.floor import floor
 from calc import load_catalogs
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.limits import limits_of, usual_limits
@@ -19,19 +18,6 @@ from calc.search.space import usual
 TIMES = 5
 TRAINED = DEFAULTS | {"model": "llama-3.1-8b", "precision": "bf16-mixed", "sequence_tokens": 4096, "train_tokens": 1e9}
 SERVED = DEFAULTS | {"model": "qwen2.5-32b", "sequence_tokens": 8192, "prompt_tokens": 6000, "precision": "bf16"}
-
-
-def floor(rows):
-    """Ten operations over float64 arrays of so many rows, each into a new array as formulas do."""
-    a, b, c = (np.random.default_rng(seed).random(rows) + 1 for seed in range(3))
-
-    def run():
-        d = a * b + c
-        e = d / b - a
-        f = np.maximum(d, e) * c
-        return (np.ceil(f / 3) + e) * a
-
-    return run
 
 
 def fastest(run):

@@ -1,0 +1,46 @@
+"""The tables that the benchmarks estimate: scenarios as people write them, the same in every run."""
+
+import numpy as np
+import pandas as pd
+
+from calc import load_catalogs
+
+SEED = 7
+MODELS = ("llama-3.1-8b", "llama-3.1-70b", "qwen2.5-32b", "mixtral-8x7b", "gpt-oss-20b")
+CROSSED = {
+    "model": MODELS,
+    "work": ("training", "inference"),
+    "batch": range(1, 64),
+    "sequence_tokens": (2048, 4096, 8192),
+    "gpus": (1, 8, 16),
+    "sharding": ("none", "zero2", "zero3"),
+    "instance": ("p5.48xlarge", "g6e.12xlarge"),
+}
+TRAINED, SERVED = ("bf16", "bf16-mixed", "fp16-mixed"), ("bf16", "fp8", "int8")
+
+
+def crossed(rows):
+    """Rows drawn from a few choices crossed: 34,020 distinct ones, however many there are."""
+    draw = np.random.default_rng(SEED)
+    return pd.DataFrame({name: draw.choice(np.array(values), rows) for name, values in CROSSED.items()}).astype({"batch": int})
+
+
+def all_distinct(rows):
+    """Free batch and sequence over every model and instance: hardly a row comes twice, and most are sound."""
+    catalogs = load_catalogs()
+    models, instances = catalogs.models[catalogs.models["refused"] == ""], catalogs.instances
+    draw = np.random.default_rng(SEED)
+    longest = models["max_position"].fillna(0).clip(64, 131_072).to_numpy(dtype=float)
+    model, instance = draw.integers(len(longest), size=rows), draw.integers(len(instances), size=rows)
+    trains = draw.random(rows) < 0.5
+    sequence = np.exp(draw.uniform(np.log(32), np.log(longest[model])))
+    return pd.DataFrame({
+        "model": models.index.to_numpy(dtype=object)[model],
+        "work": np.where(trains, "training", "inference").astype(object),
+        "precision": np.where(trains, draw.choice(TRAINED, rows), draw.choice(SERVED, rows)).astype(object),
+        "batch": draw.integers(1, 512, size=rows),
+        "sequence_tokens": sequence.astype(int),
+        "gpus": instances["gpus"].to_numpy(dtype=int)[instance],
+        "sharding": np.where(trains, draw.choice(("none", "zero1", "zero2", "zero3"), rows), "none").astype(object),
+        "instance": instances.index.to_numpy(dtype=object)[instance],
+    })

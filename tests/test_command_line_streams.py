@@ -1,0 +1,127 @@
+"""`python -m calc` on tables of any length: chunk by chunk, and a fault in a late one leaves no half file."""
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from examples import at_random, catalogs
+
+from calc import estimate
+from calc.__main__ import main
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch):
+    """The catalogs are read once for all tests of this process."""
+    monkeypatch.setattr("calc.__main__.load_catalogs", catalogs)
+
+
+def many_rows(path, rows=50, last=""):
+    path.write_text("model,batch\n" + "".join(f"gpt2,{row % 7 + 1}\n" for row in range(rows)) + last, encoding="latin-1")
+    return path
+
+
+@pytest.fixture
+def by_tens(monkeypatch):
+    """Chunks of ten rows."""
+    monkeypatch.setattr("calc.__main__.CHUNK_ROWS", 10)
+
+
+def test_chunks_give_what_one_table_gives(tmp_path, monkeypatch):
+    table = at_random(45, seed=3).astype(object).where(lambda frame: frame.notna(), "")
+    table.to_csv(tmp_path / "in.csv", index=False)
+    assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "whole.csv")]) == 0
+    monkeypatch.setattr("calc.__main__.CHUNK_ROWS", 10)
+    assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "chunks.csv")]) == 0
+    assert (tmp_path / "chunks.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+LATE = {
+    "long row": ("gpt2,1,1\n", "in.csv is not a CSV table (Expected 2 fields in line 52, saw 3); give every row as many "),
+    "open quote": ('gpt2,"1\n', "in.csv is not a CSV table (EOF inside string starting at row 51); give every row as many "),
+    "Latin-1": ("für,1\n", "in.csv is not UTF-8 text (byte 363); save it as CSV UTF-8."),
+    "zero byte": ("gpt2,\0\n", "in.csv is not text (it holds zero bytes); save it as CSV UTF-8."),
+}
+
+
+@pytest.mark.parametrize("rows", [50, 60_000])
+@pytest.mark.parametrize("fault", LATE)
+def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, by_tens, tmp_path, capsys, monkeypatch):
+    last, sentence = LATE[fault]
+    if rows > 50:  # beyond the block that is read and checked at once
+        monkeypatch.setattr("calc.__main__.CHUNK_ROWS", rows // 3)
+        monkeypatch.setattr("calc.__main__.estimate", lambda table, _: table.assign(problem=""))
+        moved = {"line 52": f"line {rows + 2}", "row 51": f"row {rows + 1}", "byte 363": f"byte {12 + 7 * rows + 1}"}
+        for old, new in moved.items():
+            sentence = sentence.replace(old, new)
+    given = many_rows(tmp_path / "in.csv", rows, last)
+    (tmp_path / "out.csv").write_text("kept")
+    assert main([str(given), "-o", str(tmp_path / "out.csv")]) == 2
+    said = capsys.readouterr()
+    assert said.err.removeprefix(f"{tmp_path}/").startswith(sentence)
+    assert said.err.count("\n") == 1
+    assert (tmp_path / "out.csv").read_text() == "kept"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+
+
+def test_standard_output_keeps_the_chunks_before_a_fault(by_tens, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("calc.doors.csv_tables.BLOCK_BYTES", 100)
+    given = many_rows(tmp_path / "in.csv", last="für,1\n")
+    assert main([str(given)]) == 2
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1
+    assert len(list(csv.DictReader(io.StringIO(said.out)))) in range(10, 51)
+
+
+def test_a_table_may_be_replaced_by_its_own_results(by_tens, tmp_path):
+    given = many_rows(tmp_path / "in.csv")
+    given.chmod(0o640)
+    (tmp_path / "link.csv").symlink_to(given)
+    assert main([str(given), "-o", str(tmp_path / "link.csv")]) == 0
+    assert [row["batch"] for row in csv.DictReader(io.StringIO(given.read_text("utf-8")))] == [str(row % 7 + 1) for row in range(50)]
+    assert (tmp_path / "link.csv").is_symlink()
+    assert given.stat().st_mode & 0o777 == 0o640
+
+
+def test_interrupted_it_says_so_and_leaves_nothing(by_tens, tmp_path, capsys, monkeypatch):
+    calls = []
+
+    def interrupted(table, known):
+        calls.append(len(table))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return estimate(table, known)
+
+    monkeypatch.setattr("calc.__main__.estimate", interrupted)
+    given = many_rows(tmp_path / "in.csv")
+    assert main([str(given), "-o", str(tmp_path / "out.csv")]) == 130
+    assert calls == [10, 10, 10]
+    assert capsys.readouterr().err == f"Interrupted; {tmp_path}/out.csv was left as it was.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_disk_is_said_in_one_sentence(tmp_path):
+    given = many_rows(tmp_path / "in.csv", 3)
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([sys.executable, "-m", "calc", str(given)], stdout=full, stderr=subprocess.PIPE, cwd=ROOT)
+    assert done.returncode == 2
+    assert done.stderr == b"standard output: No space left on device; make room there.\n"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_long_run_says_how_far_it_is(terminal, by_tens, tmp_path, capsys, monkeypatch):
+    seconds = iter(range(0, 1000, 4))
+    monkeypatch.setattr("calc.__main__.monotonic", lambda: next(seconds))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    assert main([str(many_rows(tmp_path / "in.csv")), "-o", str(tmp_path / "out.csv")]) == 0
+    said = capsys.readouterr().err
+    assert [line.strip() for line in said.split("\r" if terminal else "\n") if line.strip()] == (
+        [f"{rows} rows, 2 per second" for rows in (10, 20, 30, 40, 50)] if terminal else ["30 rows, 2 per second"]
+    )
+    assert said.endswith("\n")
