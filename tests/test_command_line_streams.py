@@ -51,7 +51,8 @@ LATE = {
 
 @pytest.mark.parametrize("rows", [50, 60_000])
 @pytest.mark.parametrize("fault", LATE)
-def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, by_tens, tmp_path, capsys, monkeypatch):
+@pytest.mark.usefixtures("by_tens")
+def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, tmp_path, capsys, monkeypatch):
     last, sentence = LATE[fault]
     if rows > 50:  # beyond the block that is read and checked at once
         monkeypatch.setattr("calc.__main__.CHUNK_ROWS", rows // 3)
@@ -69,7 +70,8 @@ def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, by_tens, tmp_path, 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
 
-def test_standard_output_keeps_the_chunks_before_a_fault(by_tens, tmp_path, capsys, monkeypatch):
+@pytest.mark.usefixtures("by_tens")
+def test_standard_output_keeps_the_chunks_before_a_fault(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("calc.doors.csv_tables.BLOCK_BYTES", 100)
     given = many_rows(tmp_path / "in.csv", last="für,1\n")
     assert main([str(given)]) == 2
@@ -78,7 +80,8 @@ def test_standard_output_keeps_the_chunks_before_a_fault(by_tens, tmp_path, caps
     assert len(list(csv.DictReader(io.StringIO(said.out)))) in range(10, 51)
 
 
-def test_a_table_may_be_replaced_by_its_own_results(by_tens, tmp_path):
+@pytest.mark.usefixtures("by_tens")
+def test_a_table_may_be_replaced_by_its_own_results(tmp_path):
     given = many_rows(tmp_path / "in.csv")
     given.chmod(0o640)
     (tmp_path / "link.csv").symlink_to(given)
@@ -88,7 +91,8 @@ def test_a_table_may_be_replaced_by_its_own_results(by_tens, tmp_path):
     assert given.stat().st_mode & 0o777 == 0o640
 
 
-def test_interrupted_it_says_so_and_leaves_nothing(by_tens, tmp_path, capsys, monkeypatch):
+@pytest.mark.usefixtures("by_tens")
+def test_interrupted_it_says_so_and_leaves_nothing(tmp_path, capsys, monkeypatch):
     calls = []
 
     def interrupted(table, known):
@@ -115,7 +119,8 @@ def test_a_full_disk_is_said_in_one_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_long_run_says_how_far_it_is(terminal, by_tens, tmp_path, capsys, monkeypatch):
+@pytest.mark.usefixtures("by_tens")
+def test_a_long_run_says_how_far_it_is(terminal, tmp_path, capsys, monkeypatch):
     seconds = iter(range(0, 1000, 4))
     monkeypatch.setattr("calc.__main__.monotonic", lambda: next(seconds))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)

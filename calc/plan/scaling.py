@@ -22,7 +22,7 @@ def scenarios(choices, catalogs, layout="given", solve=True):
     Layout `divided` lets every inference row divide the model over its GPUs; `given` takes the degrees as chosen.
     Without `solve` the largest batch and sequence stay empty, in half the time.
     """
-    table = cross(choices, catalogs)
+    table = cross(choices)
     if layout == "divided" and choices["work"] == "inference":
         table = table.assign(**_divided(table["gpus"].to_numpy(dtype=float)))
     return estimate(table, catalogs, solve)
