@@ -47,9 +47,16 @@ class Results:
         """The results as a frame, repeated for `copies` where given: numbers as views of one block, words as categories."""
         block = self.block[:, :rows] if copies is None else np.take(self.block, copies, axis=1)
         numbers = pd.DataFrame(block.T, columns=list(self.numbers), copy=False)
-        words = {
-            name: pd.Categorical.from_codes(codes[:rows] if copies is None else codes[copies], list(self.words[name]), validate=False)
-            for name, codes in self.codes.items()
-        }
+        words = {name: self._categories(name, copies, rows) for name in self.codes}
         # Numbers stay in the order of the block, so that choosing columns copies nothing.
         return pd.concat([numbers, pd.DataFrame(words, index=numbers.index)], axis=1)[list(self.columns)]
+
+    def _categories(self, name: str, copies: np.ndarray | None, rows: int) -> pd.Categorical:
+        """A column of words: its categories are those that occur, in alphabetical order."""
+        codes, known = self.codes[name][:rows], list(self.words[name])
+        used = np.flatnonzero(np.bincount(codes, minlength=len(known))) if len(codes) else np.empty(0, dtype=int)
+        order = sorted(used.tolist(), key=known.__getitem__)
+        renumbered = np.zeros(len(known), dtype=np.int16 if len(order) < 2**15 else np.int32)
+        renumbered[order] = np.arange(len(order))
+        codes = renumbered[codes] if copies is None else renumbered[codes][copies]
+        return pd.Categorical.from_codes(codes, pd.Index([known[at] for at in order], dtype=object), validate=False)

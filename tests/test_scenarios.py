@@ -177,7 +177,7 @@ def test_no_cell_breaks_the_table(rows):
     results = estimate(pd.DataFrame(rows).astype(object).assign(model="llama-3.2-1b"), catalogs(), solve=False)
     assert len(results) == len(rows)
     assert (results["memory_bytes"].notna() == (results["problem"] == "")).all()
-    assert results["problem"].map(lambda words: words == "" or (words.endswith(".") and "\n" not in words)).all()
+    assert results["problem"].astype(object).map(lambda words: words == "" or (words.endswith(".") and "\n" not in words)).all()
 
 
 def test_a_table_without_models_is_no_table():
