@@ -5,11 +5,9 @@ straight line, so a line through two probes of each says where the first of them
 the bracket there, and where they do not (squares, a chunked loss), thirds of it do.
 """
 
-from typing import Any
-
 import numpy as np
 
-from calc.coded import distinct, gathered, take
+from calc.coded import distinct, gathered, repeat, take, taken
 from calc.cost.placement import host_memory_needed_bytes
 from calc.evaluate import Table
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
@@ -17,6 +15,7 @@ from calc.stages import MEMORY_KEYS, MEMORY_READS, fuller_end
 
 SOLVED = ("max_batch", "max_sequence_tokens")
 LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
+Probe = tuple[np.ndarray, np.ndarray]  # values tried, in units, and the excess of each moment at them
 LIMITS = ("limit_bytes", "instance_gpus", "instance_memory_bytes", "usable_host_ratio", "scores_once", "longest_sequence_tokens")
 TURNS_BY_LINE, MOST_TURNS = 9, 60
 
@@ -37,51 +36,64 @@ def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
     """The largest multiple of `unit` that `name` can take, all else equal; 0 where not even one unit fits."""
     rows = table["rows"]
     answer = np.full(rows, np.nan)
-    able = ~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows))
-    held = np.flatnonzero(able)
+    held = np.flatnonzero(~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows)))
     if not len(held):
         return answer
     part = take(table | {"unit": unit}, held, {*MEMORY_READS, *MEMORY_KEYS, *LIMITS, "unit", "rows"})
     keys = {key: part[key] for key in (*MEMORY_KEYS, *LIMITS, "unit") if key != name}
     if name == "sequence_tokens":  # what follows the sequence counts as following it, not as its number
         keys |= {other: np.where(part[other] == part[name], np.nan, part[other]) for other in SAME_AS_SEQUENCE}
-    first, copies = distinct(keys.values(), len(held))
-    answer[held] = gathered(_solved(take(part, first), name), len(first), copies)
+    if repeat(keys.values(), len(held)):
+        first, copies = distinct(keys.values(), len(held))
+    else:
+        first = copies = np.arange(len(held))
+    moments = tuple(taken(total, rows, held[first]) for total in table["moment_bytes"])
+    here = {"moment_bytes": moments, "offloaded_bytes": taken(table["offloaded_bytes"], rows, held[first])}
+    answer[held] = gathered(_solved(take(part, first), name, here), len(first), copies)
     return answer
 
 
-def _solved(table: Table, name: str) -> np.ndarray:
-    """The answer of each row of a table of distinct rows."""
+def _solved(table: Table, name: str, here: Table) -> np.ndarray:
+    """The answer of each row of a table of distinct rows; `here` is their memory as they stand."""
     rows = table["rows"]
     unit = np.broadcast_to(table["unit"], rows)
     high = np.full(rows, LARGEST[name])
     if name == "sequence_tokens":
         high = np.minimum(high, table["longest_sequence_tokens"])
     low, high = np.zeros(rows), high // unit + 1  # `high` is never reached
-    todo = np.arange(rows)
-    lower = np.clip(np.floor(np.broadcast_to(table[name], rows) / unit), 1, high - 1)
-    upper = np.minimum(2 * lower, high - 1)
+    present = np.broadcast_to(table[name], rows) / unit
+    excess = _excess(table, here)
+    fits = np.max(excess, axis=0) <= 0
+    whole = (present == np.floor(present)) & (present < high)
+    low, high = np.where(fits & whole, present, low), np.where(fits | ~whole, high, present)
+    todo = np.flatnonzero(high - low > 1)
+    if not len(todo):
+        return low * unit
+    probe = np.clip(np.where(fits, 2 * present, 1.0), low + 1, high - 1)[todo]
+    known = present[todo], excess[:, todo]
+    found = probe, _excess_with(table, name, todo, probe * unit[todo])
     for turn in range(MOST_TURNS):
-        probes = lower[todo], upper[todo]
-        excess = [_excess(take(table, todo), name, probe * unit[todo]) for probe in probes]
-        for probe, over in zip(probes, excess, strict=True):
+        for values, over in (known, found):
             fits = np.max(over, axis=0) <= 0
-            low[todo] = np.where(fits, np.maximum(low[todo], probe), low[todo])
-            high[todo] = np.where(fits, high[todo], np.minimum(high[todo], probe))
-        guess = _where_lines_meet(probes, excess) if turn < TURNS_BY_LINE else np.full(len(todo), np.nan)
-        open_rows = high[todo] - low[todo] > 1
-        todo, guess = todo[open_rows], guess[open_rows]
+            whole = (values == np.floor(values)) & (values < high[todo])
+            low[todo] = np.where(fits & whole, np.maximum(low[todo], values), low[todo])
+            high[todo] = np.where(fits | ~whole, high[todo], np.minimum(high[todo], values))
+        guess = _where_lines_meet(known, found) if turn < TURNS_BY_LINE else np.full(len(todo), np.nan)
+        still = high[todo] - low[todo] > 1
+        todo, guess = todo[still], guess[still]
         if not len(todo):
             break
-        lower[todo], upper[todo] = _next_probes(low[todo], high[todo], guess)
+        lower, upper = _next_probes(low[todo], high[todo], guess)
+        both = _excess_with(table, name, np.tile(todo, 2), np.concatenate([lower, upper]) * np.tile(unit[todo], 2))
+        known, found = (lower, both[:, : len(todo)]), (upper, both[:, len(todo) :])
     return low * unit
 
 
-def _where_lines_meet(probes: tuple[np.ndarray, np.ndarray], excess: list[np.ndarray]) -> np.ndarray:
+def _where_lines_meet(known: Probe, found: Probe) -> np.ndarray:
     """The last whole number before the first of the lines through both probes meets zero; NaN where none rises."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        slope = (excess[1] - excess[0]) / (probes[1] - probes[0])
-        meets = np.where(slope > 0, probes[1] - excess[1] / slope, np.inf)
+        slope = (found[1] - known[1]) / (found[0] - known[0])
+        meets = np.where(slope > 0, found[0] - found[1] / slope, np.inf)
     nearest = np.fmin.reduce(meets)
     return np.where(np.isinf(nearest), np.nan, np.floor(nearest))
 
@@ -94,15 +106,22 @@ def _next_probes(low: np.ndarray, high: np.ndarray, guess: np.ndarray) -> tuple[
     return lower, upper
 
 
-def _excess(table: Table, name: str, values: np.ndarray) -> np.ndarray:
-    """Bytes of each moment beyond what the card, and of offloading beyond what the CPU holds, with one column replaced;
-    what follows the sequence follows it. Shape (moments + 1, rows)."""
-    changed: dict[str, Any] = {name: values}
+def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The excess of some rows with one column replaced; what follows the sequence follows it."""
+    part = take(table, rows)
     if name == "sequence_tokens":
         for other in SAME_AS_SEQUENCE:
-            changed[other] = np.where(table[other] == table[name], values, np.minimum(table[other], values))
-    found = fuller_end({key: column for key, column in (table | changed).items() if key in MEMORY_READS or key == "rows"})
-    host = host_memory_needed_bytes(found["offloaded_bytes"], table["gpus"], table["instance_gpus"])
-    over_host = host - table["usable_host_ratio"] * table["instance_memory_bytes"]
-    over = [total - table["limit_bytes"] for total in found["moment_bytes"]]
-    return np.stack([np.broadcast_to(each, table["rows"]) for each in (*over, np.where(np.isnan(over_host), -np.inf, over_host))])
+            part[other] = np.where(part[other] == part[name], values, np.minimum(part[other], values))
+    part[name] = values
+    return _excess(part, fuller_end({key: column for key, column in part.items() if key in MEMORY_READS or key == "rows"}))
+
+
+def _excess(table: Table, held: Table) -> np.ndarray:
+    """Bytes of each moment beyond what the card holds, and of what is offloaded beyond what the CPU holds.
+
+    Shape (moments + 1, rows).
+    """
+    host = host_memory_needed_bytes(held["offloaded_bytes"], table["gpus"], table["instance_gpus"])
+    over_host = np.nan_to_num(host - table["usable_host_ratio"] * table["instance_memory_bytes"], nan=-np.inf)
+    over = [total - table["limit_bytes"] for total in held["moment_bytes"]]
+    return np.stack([np.broadcast_to(each, table["rows"]) for each in (*over, over_host)])

@@ -7,22 +7,23 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.coded import Words, distinct, take
+from calc.coded import SAMPLE_ROWS, Words, distinct, meet, take
 from calc.columns import COMPONENTS
 from calc.cost import placement
-from calc.evaluate import Table
-from calc.largest import SOLVED, largest_columns
+from calc.evaluate import Table, parameters_of
+from calc.largest import LIMITS, SOLVED, largest_columns
 from calc.memory.block_forms import block_coefficients
 from calc.memory.outside_blocks import head_coefficients, head_rows
 from calc.memory.overhead import FITS
 from calc.memory.phases import MOMENTS, PHASES
 from calc.results import Results
 from calc.scenarios.inputs import ASSUMED, INPUTS, inputs_by_name
-from calc.scenarios.join import PRICE_WORDS, join
+from calc.scenarios.join import join
+from calc.scenarios.join_places import PRICE_WORDS
 from calc.scenarios.layout_rules import RULES, refuse
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, begins_a_formula, factorized, read_inputs
-from calc.stages import AFTER_MEMORY, NAMES, STAGES, both_ends, makes, memory, walk
+from calc.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, STAGES, both_ends, makes, memory, reads, walk
 
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
 COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
@@ -50,6 +51,11 @@ WORDS = frozenset(
      "problem"]
 )
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
+LATER_READS = (
+    reads(STAGES[NAMES.index("counts") + 1 :])
+    | {*MEMORY_KEYS, *LIMITS, *PRICE_WORDS, "longest_sequence_tokens", "attention", "instance"}
+    | {name for rule in placement.RULES for name in (*rule.reads, *parameters_of(rule.wrong))}
+)
 
 
 class Part(NamedTuple):
@@ -75,7 +81,8 @@ def estimate(
     found, copies = estimate_distinct(frame, catalogs, solve, columns)
     results = found.frame(copies, len(frame))
     if "scenario" in results and "scenario" in frame:
-        results["scenario"] = pd.Categorical(names_of(frame["scenario"]))
+        names = names_of(frame["scenario"])
+        results["scenario"] = pd.Categorical(names, categories=pd.Index(sorted(set(names)), dtype=object))
     extra = [name for name in frame.columns if name not in COLUMNS] if columns is None else []
     return pd.concat([frame[extra].reset_index(drop=True), results], axis=1) if extra else results
 
@@ -105,8 +112,12 @@ def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | No
     rows = len(frame)
     if rows < 64:
         return np.arange(rows), None
-    keys = [_key(frame, name) for name in inputs_by_name() if name in frame.columns]
-    first, copies = distinct(keys, rows)
+    named = [name for name in inputs_by_name() if name in frame.columns]
+    if rows >= 4 * SAMPLE_ROWS:
+        sample = frame.sample(SAMPLE_ROWS, random_state=0)
+        if not meet([_key(sample, name) for name in named], SAMPLE_ROWS):
+            return np.arange(rows), None
+    first, copies = distinct([_key(frame, name) for name in named], rows)
     return (first, copies) if len(first) <= rows / 2 else (np.arange(rows), None)
 
 
@@ -139,10 +150,13 @@ def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
             yield Part(rows, table, own)
 
 
-def sound_rows(part: Part) -> tuple[np.ndarray, Table]:
-    """The rows that can be estimated so far, by their place in the part, and their table."""
+def sound_rows(part: Part, also: Iterable[str] = ()) -> tuple[np.ndarray, Table]:
+    """The rows that can be estimated so far, by their place in the part, and of their table what is read from here on.
+
+    `also` names columns that are wanted beside it.
+    """
     sound = np.flatnonzero(part.problems.sound)
-    return sound, part.table if len(sound) == len(part.rows) else take(part.table, sound)
+    return sound, part.table if len(sound) == len(part.rows) else take(part.table, sound, LATER_READS.union(also))
 
 
 def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:

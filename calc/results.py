@@ -16,13 +16,16 @@ class Results:
         self.columns = tuple(columns)
         self.rows = rows
         self.numbers = {name: at for at, name in enumerate(name for name in self.columns if name not in words)}
+        self.place, self.filled = np.zeros(rows, dtype=np.int64), 0  # where each row stands in the block
         self.block = np.full((len(self.numbers), rows), np.nan)
         self.words: dict[str, dict[str, int]] = {name: {"": 0} for name in self.columns if name in words}
         self.codes = {name: np.zeros(rows, dtype=np.int32) for name in self.words}
 
     def add(self, rows: np.ndarray, found: dict[str, Any]) -> None:
-        """Set the columns of some rows; a column that is not found stays empty."""
-        at: Any = slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] + 1 == len(rows) else rows
+        """Set the columns of some rows, which take the next places; a column that is not found stays empty."""
+        at = slice(self.filled, self.filled + len(rows))
+        self.place[rows] = np.arange(at.start, at.stop)
+        self.filled = at.stop
         for name, values in found.items():
             if name in self.numbers:
                 self.block[self.numbers[name], at] = values
@@ -39,24 +42,28 @@ class Results:
 
     def row(self, number: int) -> dict[str, Any]:
         """One row as a dict, in the order of the columns."""
-        numbers = self.block[:, number].tolist()
-        words = {name: list(known)[self.codes[name][number]] for name, known in self.words.items()}
+        at = self.place[number]
+        numbers = self.block[:, at].tolist()
+        words = {name: list(known)[self.codes[name][at]] for name, known in self.words.items()}
         return {name: numbers[self.numbers[name]] if name in self.numbers else words[name] for name in self.columns}
 
     def frame(self, copies: np.ndarray | None, rows: int) -> pd.DataFrame:
         """The results as a frame, repeated for `copies` where given: numbers as views of one block, words as categories."""
-        block = self.block[:, :rows] if copies is None else np.take(self.block, copies, axis=1)
+        order = self.place[:rows] if copies is None else self.place[copies]
+        in_order = copies is None and bool(np.all(order == np.arange(rows)))
+        block = self.block[:, :rows] if in_order else np.take(self.block, order, axis=1)
         numbers = pd.DataFrame(block.T, columns=list(self.numbers), copy=False)
-        words = {name: self._categories(name, copies, rows) for name in self.codes}
+        words = {name: self._categories(name, order) for name in self.codes}
         # Numbers stay in the order of the block, so that choosing columns copies nothing.
         return pd.concat([numbers, pd.DataFrame(words, index=numbers.index)], axis=1)[list(self.columns)]
 
-    def _categories(self, name: str, copies: np.ndarray | None, rows: int) -> pd.Categorical:
+    def _categories(self, name: str, order: np.ndarray) -> pd.Categorical:
         """A column of words: its categories are those that occur, in alphabetical order."""
-        codes, known = self.codes[name][:rows], list(self.words[name])
-        used = np.flatnonzero(np.bincount(codes, minlength=len(known))) if len(codes) else np.empty(0, dtype=int)
-        order = sorted(used.tolist(), key=known.__getitem__)
-        renumbered = np.zeros(len(known), dtype=np.int16 if len(order) < 2**15 else np.int32)
-        renumbered[order] = np.arange(len(order))
-        codes = renumbered[codes] if copies is None else renumbered[codes][copies]
-        return pd.Categorical.from_codes(codes, pd.Index([known[at] for at in order], dtype=object), validate=False)
+        codes, known = self.codes[name], list(self.words[name])
+        used = np.flatnonzero(np.bincount(codes[: self.filled], minlength=len(known))) if len(order) else []
+        names = sorted(used, key=known.__getitem__)
+        renumbered = np.zeros(len(known), dtype=np.int16 if len(names) < 2**15 else np.int32)
+        renumbered[names] = np.arange(len(names))
+        return pd.Categorical.from_codes(
+            renumbered[codes][order], pd.Index([known[at] for at in names], dtype=object), validate=False
+        )

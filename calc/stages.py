@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calc.coded import distinct, gathered, take
+from calc.coded import distinct, gathered, repeat, take
 from calc.columns import COMPONENTS
 from calc.cost import placement, prices, spot
 from calc.evaluate import Table, evaluate_all, parameters_of
@@ -157,7 +157,10 @@ def _once_each(stage: Stage, table: Table) -> bool:
     rows = table["rows"]
     if rows < 8:
         return False
-    first, copies = distinct((table[name] for name in stage.keys), rows)
+    keys = [table[name] for name in stage.keys]
+    if not repeat(keys, rows):
+        return False
+    first, copies = distinct(keys, rows)
     if len(first) > rows / 2:
         return False
     once = evaluate_all(stage.formulas, take(table, first, reads((stage,))))
@@ -167,14 +170,16 @@ def _once_each(stage: Stage, table: Table) -> bool:
 
 def memory(table: Table) -> Table:
     """Add the memory of every row to a settled table whose rows do one kind of work, distinct ones once; return it."""
-    rows = table["rows"]
-    if rows >= 8:
-        first, copies = distinct((table[name] for name in MEMORY_KEYS), rows)
+    rows, keys = table["rows"], [table[name] for name in MEMORY_KEYS]
+    if rows >= 8 and repeat(keys, rows):
+        first, copies = distinct(keys, rows)
         if len(first) <= rows / 2:
             once = fuller_end(take(table, first, MEMORY_READS))
-            return table | {name: gathered(once[name], len(first), copies) for name in MEMORY_RESULTS}
+            found = {name: gathered(once[name], len(first), copies) for name in MEMORY_RESULTS}
+            moments = tuple(gathered(total, len(first), copies) for total in once["moment_bytes"])
+            return table | found | {"moment_bytes": moments}
     found = fuller_end({name: table[name] for name in (*MEMORY_READS, "rows") if name in table})
-    return table | {name: found[name] for name in MEMORY_RESULTS}
+    return table | {name: found[name] for name in (*MEMORY_RESULTS, "moment_bytes")}
 
 
 def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:

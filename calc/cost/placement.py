@@ -42,7 +42,10 @@ RULES = (
         ),
         "Offloading takes {need:.0f} GiB of CPU memory on each {instance}, which has {has:.0f}; "
         "offload less, shard over more GPUs or take an instance with more.",
-        lambda row: {"need": row["host_memory_needed_bytes"] / GIB, "has": row["instance_memory_bytes"] / GIB},
+        {
+            "need": lambda host_memory_needed_bytes: host_memory_needed_bytes / GIB,
+            "has": lambda instance_memory_bytes: instance_memory_bytes / GIB,
+        },
     ),
 )
 PLACEMENT = (spans_instances, host_memory_needed_bytes, slow_to_join)

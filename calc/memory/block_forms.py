@@ -3,8 +3,8 @@
 Every quantity here has one row per stack of like blocks: arrays of shape (stacks, rows).
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,11 +26,11 @@ FALLBACKS = {  # a case that a kind of block does not tell apart is read from th
 }
 VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
-HIDDEN = [SIZES.index(name) for name in ("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "one")]
-DIVIDED = [place for place in range(len(SIZES)) if place not in HIDDEN]
-ATTENTION_CORE = [SIZES.index(name) for name in (
+HIDDEN = ("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "one")  # what stays `hidden` wide
+ATTENTION_CORE = (
     "heads", "scores", "mask", "scores_dropout", "source_scores", "source_scores_dropout", "shared_mask", "shared_scores",
-    "shared_source_scores")]
+    "shared_source_scores",
+)
 
 
 def vector(coefficients: Mapping[str, float]) -> np.ndarray:
@@ -38,37 +38,47 @@ def vector(coefficients: Mapping[str, float]) -> np.ndarray:
     return np.array([float(coefficients.get(name, 0)) for name in SIZES])
 
 
-@kept("blocks", "compiled_sizes")
-def block_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
-    """Per name of a vector an array (form, size), of a moment (form, moment, size); NaN where the catalog has none.
+class Form(NamedTuple):
+    """A linear form in the sizes of a block: (size, coefficient) of what stays `hidden` wide, and of all else."""
 
-    A form is a kind of block in a number format with an attention kernel: (kind · formats + format) · cases + case. `core`
-    is what is saved without attention's own scores and statistics, `compiled` what a compiled block saves.
+    hidden: tuple[tuple[str, float], ...]
+    divided: tuple[tuple[str, float], ...]
+
+
+def form_of(coefficients: Mapping[str, float] | None) -> Form | None:
+    """The form of a mapping of sizes to coefficients; None where the catalog has none."""
+    if coefficients is None:
+        return None
+    pairs = [(name, float(value)) for name, value in coefficients.items() if value]
+    return Form(*(tuple(pair for pair in pairs if (pair[0] in HIDDEN) is whole) for whole in (True, False)))
+
+
+@kept("blocks", "compiled_sizes")
+def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
+    """Per name of a vector its Form for each kind of block, format and case, of a moment a tuple of them; None: not known.
+
+    The row of a kind, format and case is (kind · formats + format) · cases + case. `core` is what is saved without
+    attention's own scores and statistics, `compiled` what a compiled block saves.
     """
-    forms = len(catalogs.blocks) * len(FORMATS) * len(CASES)
-    depth = max(len(form.get(name) or ()) for block in catalogs.blocks.values() for form in block["forms"] for name in MOMENTS)
-    tables = {name: np.full((forms, len(SIZES)), np.nan) for name in (*VECTORS, "core")}
-    tables |= {name: np.full((forms, depth, len(SIZES)), np.nan) for name in MOMENTS}
-    for kind, block in enumerate(catalogs.blocks.values()):
+    tables: dict[str, list] = {name: [] for name in (*VECTORS, *MOMENTS, "core", "compiled")}
+    compiled = form_of(catalogs.compiled_sizes["compiled_bytes_each"].to_dict())
+    for block in catalogs.blocks.values():
         held = {(form["format"], form["attention"]): form for form in block["forms"]}
-        for f, number_format in enumerate(FORMATS):
-            for c, case in enumerate(CASES):
-                number = (kind * len(FORMATS) + f) * len(CASES) + c
-                form = next((held[number_format, name] for name in (case, *FALLBACKS[case]) if (number_format, name) in held), {})
+        for number_format in FORMATS:
+            for case in CASES:
+                known = [held[number_format, name] for name in (case, *FALLBACKS[case]) if (number_format, name) in held]
+                plain = [held[number_format, name] for name in ("sdpa", *FALLBACKS["sdpa"]) if (number_format, name) in held]
+                form, kernel = (known or [{}])[0], (plain if case == "eager" else known)
+                saved = (kernel or [{}])[0].get("saved")
                 for name in VECTORS:
-                    own = form.get(name, form.get("saved") if name == "saved_alone" else None)
-                    if own is not None:
-                        tables[name][number] = vector(own)
+                    tables[name].append(form_of(form.get(name, form.get("saved") if name == "saved_alone" else None)))
                 for name in MOMENTS:
-                    instead = form.get("backward") if name == "recomputed" else None
-                    for m, moment in enumerate(form.get(name) or instead or ()):
-                        tables[name][number, m] = vector(moment)
-            first = (kind * len(FORMATS) + f) * len(CASES)
-            plain = [first + (0 if case == "eager" else c) for c, case in enumerate(CASES)]
-            tables["core"][first : first + len(CASES)] = tables["saved"][plain]
-    tables["core"][:, ATTENTION_CORE] = 0
-    compiled = vector(catalogs.compiled_sizes["compiled_bytes_each"].to_dict())
-    return tables | {"compiled": np.broadcast_to(compiled, (forms, len(SIZES)))}
+                    moments = form.get(name) or (form.get("backward") if name == "recomputed" else None) or ()
+                    tables[name].append(tuple(form_of(moment) for moment in moments))
+                core = None if saved is None else {name: value for name, value in saved.items() if name not in ATTENTION_CORE}
+                tables["core"].append(form_of(core))
+                tables["compiled"].append(compiled)
+    return tables
 
 
 class LinearForms:
@@ -79,48 +89,57 @@ class LinearForms:
     wide stays whole. Each form that occurs is summed over its own rows, size by size.
     """
 
-    def __init__(self, coefficients: dict[str, np.ndarray], form: np.ndarray, present: np.ndarray, columns: dict[str, Any]):
+    def __init__(self, coefficients: dict[str, list], form: np.ndarray, present: np.ndarray, columns: dict[str, np.ndarray]):
         """`columns`: the sizes by name, `whole_most` and `tensor_parallel`, each of a shape that goes with (stacks, rows)."""
         self.coefficients, self.columns = coefficients, columns
         self.shape = np.broadcast_shapes(form.shape, present.shape, *(np.shape(values) for values in columns.values()))
         each = np.broadcast_to(form, self.shape).ravel()
         rows = np.flatnonzero(np.broadcast_to(present, self.shape).ravel())
         self.order = rows[np.argsort(each[rows], kind="stable")]
-        self.forms, self.starts = np.unique(each[self.order], return_index=True)
+        forms, starts = np.unique(each[self.order], return_index=True)
+        ends = [*starts[1:].tolist(), len(self.order)]
+        self.parts = [(form, slice(start, end)) for form, start, end in zip(forms.tolist(), starts.tolist(), ends, strict=True)]
         self.sorted: dict[str, np.ndarray] = {}
 
     def __call__(self, name: str, needed: Any = 1, divided: bool = True) -> np.ndarray:
         """Bytes per token of one vector, (stacks, rows): 0 for absent stacks, and everywhere where no row needs it."""
-        return self._of(self.coefficients[name], needed, divided)
+        vectors = self.coefficients[name]
+        return self._spread(lambda form, part: self._sum(vectors[form], part, divided), needed)
 
     def worst(self, name: str, needed: Any = 1) -> np.ndarray:
         """The largest of the moments of a block, in bytes per token."""
         moments = self.coefficients[name]
-        return np.fmax.reduce([self._of(moments[:, m], needed, True) for m in range(moments.shape[1])])
 
-    def _of(self, coefficients: np.ndarray, needed: Any, divided: bool) -> np.ndarray:
+        def largest(form: int, part: slice) -> Any:
+            return np.fmax.reduce([self._sum(moment, part, True) for moment in moments[form]]) if moments[form] else np.nan
+
+        return self._spread(largest, needed)
+
+    def _spread(self, make: Callable[[int, slice], Any], needed: Any) -> np.ndarray:
+        """What `make` gives for the rows of each form, in the places of the rows."""
         out = np.zeros(self.shape)
-        if not len(self.order) or not np.any(needed):
-            return out
-        total = np.empty(len(self.order))
-        for form, start, end in zip(self.forms, self.starts, [*self.starts[1:], len(self.order)], strict=True):
-            part = slice(start, end)
-            own = coefficients[form]
-            whole, split = self._sum(own, HIDDEN, part), self._sum(own, DIVIDED, part)
-            if divided:
-                kept_whole = np.minimum(whole, self._column("whole_most")[part])
-                total[part] = (split + whole - kept_whole) / self._column("tensor_parallel")[part] + kept_whole
-            else:
-                total[part] = split + whole
-        out.reshape(-1)[self.order] = total
+        if np.any(needed):
+            total = np.empty(len(self.order))
+            for form, part in self.parts:
+                total[part] = make(form, part)
+            out.reshape(-1)[self.order] = total
         return out
 
-    def _sum(self, coefficients: np.ndarray, places: list[int], part: slice) -> np.ndarray:
-        """coefficient · size over some of the sizes, for the rows of one form."""
-        total = np.zeros(part.stop - part.start)
-        for place in places:
-            if coefficients[place] != 0:
-                total += coefficients[place] * self._column(SIZES[place])[part]
+    def _sum(self, form: Form | None, part: slice, divided: bool) -> Any:
+        """One form for the rows that have it."""
+        if form is None:
+            return np.nan
+        hidden = self._terms(form.hidden, part)
+        if not divided:
+            return self._terms(form.divided, part) + hidden
+        whole = np.minimum(hidden, self._column("whole_most")[part])
+        return (self._terms(form.divided, part) + hidden - whole) / self._column("tensor_parallel")[part] + whole
+
+    def _terms(self, terms: tuple[tuple[str, float], ...], part: slice) -> Any:
+        """coefficient · size, summed."""
+        total: Any = 0.0
+        for name, coefficient in terms:
+            total = total + coefficient * self._column(name)[part]
         return total
 
     def _column(self, name: str) -> np.ndarray:

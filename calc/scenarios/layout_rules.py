@@ -1,49 +1,57 @@
 """Which layouts are refused, and the nearest that works: a table of rules, each a condition on columns and a sentence."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from string import Formatter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.coded import Words
-from calc.evaluate import Table, evaluate
+from calc.coded import Words, distinct, taken
+from calc.evaluate import Table, evaluate, parameters_of
 from calc.scenarios.problems import Problems
 from calc.units import LONGEST_MONTH_HOURS
 
 
 class Rule(NamedTuple):
-    """`wrong` says where, from the columns that its parameters name; `says` is filled with the row's columns and `more`."""
+    """`wrong` says where, from the columns that its parameters name; `says` is filled with columns of the row and `more`.
+
+    `more` are formulas of one row's numbers, by the name under which the sentence has them.
+    """
 
     wrong: Callable
     says: str
-    more: Callable[[dict[str, Any]], dict[str, Any]] = lambda row: {}
+    more: Mapping[str, Callable] = MappingProxyType({})
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that the sentence is made of."""
+        fields = [field for _, field, _, _ in Formatter().parse(self.says) if field and field not in self.more]
+        return tuple(dict.fromkeys([*fields, *(name for formula in self.more.values() for name in parameters_of(formula))]))
 
 
 def refuse(rules: tuple[Rule, ...], table: Table, problems: Problems) -> None:
-    """Note the first rule that each row breaks."""
+    """Note the first rule that each row breaks; rows that a sentence says the same of share it."""
     for rule in rules:
-        problems.add(evaluate(rule.wrong, table), lambda row, rule=rule: said(rule, table, row))
+        rows = problems.fresh(evaluate(rule.wrong, table))
+        if len(rows):
+            columns = {name: taken(table[name], table["rows"], rows) for name in rule.reads}
+            first, copies = distinct(columns.values(), len(rows))
+            told = np.array([said(rule, columns, row) for row in first.tolist()], dtype=object)
+            problems.note(rows, told[copies])
 
 
-def said(rule: Rule, table: Table, row: int) -> str:
-    """The sentence of a rule for one row."""
-    values = Row(table, row)
-    values.update(rule.more(values))
-    return rule.says.format_map(values)
+def said(rule: Rule, columns: Table, row: int) -> str:
+    """The sentence of a rule for one row of the columns that it reads."""
+    values = {name: _value(column, row) for name, column in columns.items()}
+    return rule.says.format_map(values | {name: evaluate(formula, values) for name, formula in rule.more.items()})
 
 
-class Row(dict):
-    """The columns of one row, looked up as a sentence asks for them."""
-
-    def __init__(self, table: Table, row: int):
-        super().__init__()
-        self.table, self.row = table, row
-
-    def __missing__(self, name: str) -> Any:
-        values = self.table[name]
-        if isinstance(values, Words):
-            return values.at(self.row)
-        return values[self.row] if len(values) > 1 else values[0]
+def _value(column: Words | np.ndarray, row: int) -> Any:
+    """One row's word or number."""
+    if isinstance(column, Words):
+        return column.at(row)
+    return column[row] if len(column) > 1 else column[0]
 
 
 def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
@@ -92,7 +100,7 @@ RULES = (
         ),
         "{model} has learned positions for {longest_sequence_tokens:.0f} tokens, and {tokens:.0f} are asked for; take at "
         "most {longest_sequence_tokens:.0f}.",
-        lambda row: {"tokens": max(row["sequence_tokens"], row["decoder_tokens"])},
+        {"tokens": lambda sequence_tokens, decoder_tokens: max(sequence_tokens, decoder_tokens)},
     ),
     Rule(
         lambda replica_gpus, gpus: replica_gpus > gpus,
@@ -103,15 +111,15 @@ RULES = (
         lambda replica_gpus, gpus: (replica_gpus <= gpus) & (gpus % replica_gpus != 0),
         "{gpus:.0f} GPUs do not divide by tensor x pipeline x context parallel = {replica_gpus:.0f}; take {below:.0f} or "
         "{above:.0f} GPUs.",
-        lambda row: {
-            "below": row["gpus"] // row["replica_gpus"] * row["replica_gpus"],
-            "above": (row["gpus"] // row["replica_gpus"] + 1) * row["replica_gpus"],
+        {
+            "below": lambda gpus, replica_gpus: gpus // replica_gpus * replica_gpus,
+            "above": lambda gpus, replica_gpus: (gpus // replica_gpus + 1) * replica_gpus,
         },
     ),
     Rule(
         lambda most_heads, tensor_parallel: most_heads % tensor_parallel != 0,
         "tensor parallel {tensor_parallel:.0f} does not divide the {most_heads:.0f} heads of {model}; take {nearest}.",
-        lambda row: {"nearest": nearest_divisor(row["most_heads"], row["tensor_parallel"])},
+        {"nearest": lambda most_heads, tensor_parallel: nearest_divisor(most_heads, tensor_parallel)},
     ),
     Rule(
         lambda pipeline_parallel, all_layers: pipeline_parallel > all_layers,
@@ -125,19 +133,19 @@ RULES = (
     Rule(
         lambda expert_parallel, most_experts: (expert_parallel > 1) & (most_experts > 0) & (most_experts % expert_parallel != 0),
         "expert parallel {expert_parallel:.0f} does not divide the {most_experts:.0f} experts of {model}; take {nearest}.",
-        lambda row: {"nearest": nearest_divisor(row["most_experts"], row["expert_parallel"])},
+        {"nearest": lambda most_experts, expert_parallel: nearest_divisor(most_experts, expert_parallel)},
     ),
     Rule(
         lambda expert_parallel, gpus, pipeline_parallel: (expert_parallel > 1) & (expert_parallel > gpus / pipeline_parallel),
         "expert parallel {expert_parallel:.0f} needs as many GPUs per pipeline stage, and there are {stage:.0f}; take at "
         "most that.",
-        lambda row: {"stage": row["gpus"] / row["pipeline_parallel"]},
+        {"stage": lambda gpus, pipeline_parallel: gpus / pipeline_parallel},
     ),
     Rule(
         lambda context_parallel, sequence_tokens: (context_parallel > 1) & (sequence_tokens % (2 * context_parallel) != 0),
         "context parallel {context_parallel:.0f} does not divide {sequence_tokens:.0f} tokens evenly; take a multiple of "
         "{twice:.0f} tokens.",
-        lambda row: {"twice": 2 * row["context_parallel"]},
+        {"twice": lambda context_parallel: 2 * context_parallel},
     ),
     Rule(
         lambda hours_per_month: hours_per_month > LONGEST_MONTH_HOURS,

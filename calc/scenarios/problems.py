@@ -22,14 +22,20 @@ class Problems:
         own.text, own.sound = self.text[rows], self.sound[rows]
         return own
 
+    def fresh(self, wrong: np.ndarray) -> np.ndarray:
+        """The rows that are wrong and of which nothing was noted before."""
+        return np.flatnonzero(wrong & self.sound) if np.any(wrong) else np.empty(0, dtype=np.int64)
+
+    def note(self, rows: np.ndarray, sentences: np.ndarray | str) -> None:
+        """Note a sentence for each of some rows, or one for all of them."""
+        self.text[rows] = sentences
+        self.sound[rows] = False
+
     def add(self, wrong: np.ndarray, sentence: str | Callable[[int], str]) -> None:
         """Note a sentence (a text, or a function of the row number) where `wrong` and nothing was noted before."""
-        if not np.any(wrong):
-            return
-        fresh = np.flatnonzero(np.broadcast_to(wrong, len(self.sound)) & self.sound)
-        for row in fresh:
-            self.text[row] = sentence(row) if callable(sentence) else sentence
-        self.sound[fresh] = False
+        rows = self.fresh(wrong)
+        said = sentence if isinstance(sentence, str) else np.array([sentence(row) for row in rows.tolist()], dtype=object)
+        self.note(rows, said)
 
 
 def quoted(value: object) -> str:

@@ -10,7 +10,7 @@ from calc.columns import GIB
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
 from calc.plan.ranking import HOLDS, scenario_of
-from calc.scenarios.join import price_keys
+from calc.scenarios.join_places import price_rows
 from calc.words import in_words, quality
 
 SERVED_IN = ("fp8", "int8", "awq-4bit")
@@ -68,8 +68,8 @@ def _instances(now, catalogs):
 
 def _regions(now, catalogs):
     """Every region where the instance is sold."""
-    keys, regions = price_keys(catalogs)
-    return [region for region in sorted(regions) if f"{now['instance']}|{region}" in keys] if now["instance"] else []
+    price_of, regions = price_rows(catalogs)
+    return [region for region in sorted(regions) if (now["instance"], region) in price_of] if now["instance"] else []
 
 
 def advise(scenario, catalogs, market="on-demand"):

@@ -22,7 +22,8 @@ from calc.evaluate import Table, evaluate, evaluate_all, parameters_of
 from calc.memory import overhead
 from calc.memory.serving_engine import on_large_card
 from calc.pipeline import parts, sound_rows
-from calc.scenarios.join import band_ratios, numbers_of, price_keys, words_of
+from calc.scenarios.join_places import band_ratios, price_rows
+from calc.scenarios.lookups import numbers_of, words_of
 from calc.search.space import Space, instances_of, markets_of, regions_of
 from calc.speed.collectives import island_gpus
 from calc.stages import MEMORY_RESULTS, TIME, memory, reads, walk
@@ -112,7 +113,7 @@ def _layouts(space: Space, start: int, regions: list[str], catalogs: Catalogs) -
     """The joined table of a stretch of layouts, with what time needs to know and its memory."""
     numbers = np.arange(start, min(start + CHUNK_LAYOUTS, space.size))
     part = next(parts(space.rows(numbers).assign(instance="", gpu="", region=regions[0]), catalogs))
-    sound, table = sound_rows(part)
+    sound, table = sound_rows(part, READ)
     if not len(sound):
         return Layouts(sound, len(numbers), {}, [], ())
     cards = (0.0, 1.0) if np.any(table["is_engine"] > 0) else (0.0,)  # an engine has other defaults on large cards
@@ -154,7 +155,8 @@ def _hardware(space: Space, instances: list[str], regions: list[str], catalogs: 
 
 def _offers(catalogs: Catalogs, instance: str, regions: list[str]) -> tuple[np.ndarray, list[tuple[str, float]]]:
     """Prices (regions x markets) and interruption bands, with their ratios, of an instance type."""
-    at = price_keys(catalogs)[0].get_indexer([f"{instance}|{region}" for region in regions])
+    price_of, _ = price_rows(catalogs)
+    at = np.array([price_of.get((instance, region), -1) for region in regions], dtype=np.int64)
     prices = np.column_stack([numbers_of(catalogs, "prices", name)[at] for name in PRICES])
     bands = words_of(catalogs, "prices", "interruption_band")[at]
     return prices, list(zip(bands, band_ratios(catalogs)[at], strict=True))

@@ -1,0 +1,71 @@
+"""Columns of catalogs by row number, and the row numbers of words: each made once per catalogs object."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import numpy as np
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.coded import Words
+from calc.evaluate import Table
+from calc.scenarios.problems import Problems, quoted
+
+
+@kept()
+def numbers_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
+    """A column of numbers of one catalog, its last entry NaN for 'none', made once."""
+    frame = getattr(catalogs, name)
+    values = frame[column].to_numpy(dtype=float, na_value=np.nan) if column in frame else np.full(len(frame), np.nan)
+    return np.append(values, np.nan)
+
+
+@kept()
+def words_of(catalogs: Catalogs, name: str, column: str) -> np.ndarray:
+    """A column of words of one catalog, its last entry empty, made once."""
+    return np.append(getattr(catalogs, name)[column].fillna("").astype(str).to_numpy(dtype=object), "")
+
+
+@kept()
+def numbers_in(catalogs: Catalogs, name: str) -> tuple[str, ...]:
+    """The names of the columns of numbers and indicators of one catalog of choices."""
+    frame = getattr(catalogs, name)
+    return tuple(column for column in frame.columns if frame[column].dtype.kind in "ifb" and column not in ("trains", "serves", "adapts"))
+
+
+@kept()
+def row_numbers(catalogs: Catalogs, name: str) -> dict[str, int]:
+    """The row of each id of one catalog, made once."""
+    return {word: row for row, word in enumerate(getattr(catalogs, name).index)}
+
+
+def rows_of(catalogs: Catalogs, name: str, words: Iterable[str]) -> np.ndarray:
+    """The rows of some words in a catalog, -1 for a word that it lacks."""
+    known = row_numbers(catalogs, name)
+    return np.array([known.get(word, -1) for word in words], dtype=np.int64)
+
+
+def find(catalogs: Catalogs, name: str, words: Words, problems: Problems, column: str) -> np.ndarray:
+    """Row numbers of words in a catalog, -1 for empty ones; a word that the catalog lacks is a problem."""
+    known = row_numbers(catalogs, name)
+    at = rows_of(catalogs, name, words.known)
+    missing = (at < 0) & (words.known != "")
+    problems.add(
+        missing[words.codes],
+        lambda row: (
+            f"{column} '{quoted(words.at(row))}' is not in the catalog; choose one such as "
+            f"{nearest(words.at(row), known) or ', '.join(list(known)[:6])}."
+        ),
+    )
+    return at[words.codes]
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    begun = str(word).lower()
+    holding = sorted((one for one in known if begun in one), key=lambda one: (not one.startswith(begun), one))
+    return ", ".join((holding or get_close_matches(str(word)[:60].lower(), list(known), n=3, cutoff=0.5))[:3])
+
+
+def columns_of(catalogs: Catalogs, name: str, wanted: tuple[str, ...], at: np.ndarray, prefix: str = "") -> Table:
+    """Columns of a catalog as float64 arrays, NaN where the row number is -1."""
+    return {prefix + column: numbers_of(catalogs, name, column)[at] for column in wanted}
