@@ -167,7 +167,6 @@ kv_bytes_each | Cache width | B | Bytes per cached element
 logits_forward_bytes_each | Bytes per logit, forward | B | As computed, upcast, log-softmax
 logits_backward_bytes_each | Bytes per logit, backward | B | Log-softmax and two gradients
 head_elements_here | Head's matrix | | Elements on one GPU
-head_is_linear | Head is a product | | 1 where logits come from a matrix product
 holds_embedding | Holds the embedding | | 1 on the first pipeline stage
 holds_head | Holds the head | | 1 on the last pipeline stage
 microbatches_in_flight | Micro-batches in flight | | That wait for their backward pass on this pipeline stage
@@ -180,6 +179,13 @@ stack_adapter_parameters | Adapters of a block | | LoRA parameters of one block
 stack_kept_bytes_per_token | Kept per token | B | What one block keeps for the backward pass under the chosen recompute
 stack_forward_bytes_per_token | Forward per token | B | Working set of one block without gradients
 stack_largest_linear | Largest matrix | | Elements of the largest linear layer of a block
+asks_ties | Asked to tie | | 1 to tie embedding and head, 0 not to; empty as the model does
+names_sequence | Names a length | | 1 where the scenario says how long a sequence is
+at_last_stage | At the last stage | | 1 on the last GPU of a pipeline, 0 on the first
+model_row | Place of the model | | Its place in the catalog
+head_row | Place of the head | | Its kind's place in the table of heads
+block_coefficients | Coefficients of blocks | | Bytes per token for each size, by kind of block, number format and attention
+head_coefficients | Coefficients of heads | | Bytes per token for each size outside the blocks, by kind of head and number format
 is_causal | Looks back only | | 1 where a token attends to earlier ones only
 computes_all_scores | Computes all scores | | 1 for eager attention
 logits_of_all | Logits of the whole prompt | | 1 where logits is all

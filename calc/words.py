@@ -1,8 +1,7 @@
-"""Changes of a scenario in words, and what each costs in quality where that is known, with who says so."""
+"""Choices and changes of a scenario in words, and what a change costs in quality where that is known, with who says so."""
 
 import numpy as np
 
-from calc.charts.tables import name_of
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import CATALOG_OF
 
@@ -45,7 +44,22 @@ SPOKEN = {
     ("gpus", 1.0): "1 GPU",
     ("accumulation_steps", 1.0): "no accumulation",
 }
+KNOWN_BY_ID = ("implementation", "gpu", "instance", "region")  # as people call them
 NOTED = ("precision", "optimizer")  # whose catalog says what a value costs in quality
+
+
+def name_of(column, value, catalogs):
+    """A choice in the words of its catalog; the value itself where no catalog names it."""
+    if column == "kv_precision":
+        return f"KV {value or '16-bit'}"
+    if column in CATALOG_OF and column not in KNOWN_BY_ID:
+        return str(getattr(catalogs, CATALOG_OF[column])["name"].get(value, value))
+    return f"{column} {value:g}" if isinstance(value, float) else str(value)
+
+
+def card_name(gpu, catalogs):
+    """The card without its vendor: H100 SXM5 80GB."""
+    return catalogs.gpus["name"].get(gpu, gpu).split(" ", 1)[-1] if gpu else ""
 
 
 def said(name, value, catalogs):

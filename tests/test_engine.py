@@ -8,6 +8,8 @@ from calc import phases_table
 from calc.evaluate import evaluate
 from calc.memory.serving_engine import engine_batched_tokens, engine_forward_bytes, engine_sequences, on_large_card, sampler_bytes
 
+VLLM = {f"serving_{name}": value for name, value in catalogs().serving_engines.loc["vllm"].items()}
+ASKED = ("max_sequences", "max_batched_tokens")
 SERVED = {"work": "inference", "implementation": "vllm", "model": "llama-3-8b", "gpu": "h100-80gb-sxm"}
 
 
@@ -23,12 +25,13 @@ def test_the_cache_that_vllm_reported(gpus, weights_gib, pool_gib):
 
 def test_the_defaults_go_by_the_card_and_a100s_get_the_small_ones():
     """vLLM's server: 1024 sequences and 8192 tokens from 70 GiB on, A100s apart; 256 and 2048 on others."""
-    cards = np.array(["h100-80gb-sxm", "a100-80gb-sxm", "l4", "h200-sxm"], dtype=object)
-    large = on_large_card(np.array([79.65, 80.0, 22.5, 139.8]) * 2**30, cards)
-    unset, given = np.full(4, np.nan), np.full(4, 7.0)
-    assert engine_sequences(unset, large).tolist() == [1024, 256, 256, 1024]
-    assert engine_batched_tokens(unset, large).tolist() == [8192, 2048, 2048, 8192]
-    assert engine_sequences(given, large).tolist() == engine_batched_tokens(given, large).tolist() == [7] * 4
+    cards = catalogs().gpus.loc[["h100-80gb-sxm", "a100-80gb-sxm", "l4", "h200-sxm"]]
+    card = {"gpu_memory_bytes": cards["memory_bytes"], "gpu_takes_small_engine_defaults": cards["takes_small_engine_defaults"]}
+    large = evaluate(on_large_card, VLLM | {name: values.to_numpy(dtype=float) for name, values in card.items()})
+    unset, given = (VLLM | {"on_large_card": large} | dict.fromkeys(ASKED, np.full(4, value)) for value in (np.nan, 7.0))
+    assert evaluate(engine_sequences, unset).tolist() == [1024, 256, 256, 1024]
+    assert evaluate(engine_batched_tokens, unset).tolist() == [8192, 2048, 2048, 8192]
+    assert evaluate(engine_sequences, given).tolist() == evaluate(engine_batched_tokens, given).tolist() == [7] * 4
 
 
 def test_the_sampler_outweighs_the_forward_pass_where_the_vocabulary_is_large():
@@ -36,7 +39,7 @@ def test_the_sampler_outweighs_the_forward_pass_where_the_vocabulary_is_large():
     sizes = {"engine_sequences": 1024.0, "engine_batched_tokens": 8192.0, "outputs": 128_256.0, "hidden": 4096.0}
     widths = {"stack_ffn_width": np.array([14_336.0]), "stack_expert_ffn_width": np.zeros(1), "tensor_parallel": 1.0}
     experts = {"stack_experts_per_token": np.zeros(1), "stack_shared_ffn_width": np.zeros(1)}
-    sampler = evaluate(sampler_bytes, sizes)
+    sampler = evaluate(sampler_bytes, VLLM | sizes)
     assert sampler == 1024 * 128_256 * 14 + 4 * 4096 * 8192
     assert sampler > 2 * evaluate(engine_forward_bytes, sizes | widths | experts)
 

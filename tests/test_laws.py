@@ -10,11 +10,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from calc import add_models, estimate, load_catalogs
-from calc.catalogs.load import FILES, FOLDER, entries_of, read_document
+from calc.catalogs.load import CLOSED, FILES, FOLDER, entries_of, read_document
 from calc.cost.offers import price_change
+from calc.models.huggingface.config import custom_entry
+from calc.words import quality
 
-# Catalog -> a field that results depend on, and a value that none of its entries has.
+# Catalog, or section of one -> a field that results depend on, and a value that not all of its entries have.
 CHANGES = {
+    "families": ("qkv_bias", "1"),
+    "config_defaults": ("max_position_embeddings", "77"),
     "models": ("vocab", "1000"),
     "blocks": ("hidden", "21"),
     "heads": ("forward", "13"),
@@ -23,6 +27,19 @@ CHANGES = {
     "shardings": ("shards_weights", "0"),
     "recomputes": ("extra_forward_ratio", "0.3"),
     "implementations": ("reserves_share", "0.5"),
+    "choices/attentions": ("computes_all_scores", "1"),
+    "choices/compiled_sizes": ("compiled_bytes_each", "9"),
+    "choices/compiles": ("compiles", "1"),
+    "choices/interruption_bands": ("band_interruption_ratio", "0.33"),
+    "choices/losses": ("loss_in_place", "1"),
+    "choices/model_kinds": ("is_causal", "0"),
+    "choices/number_formats": ("bytes_each", "3"),
+    "choices/offloads": ("leaves_weights", "1"),
+    "choices/optimizer_kernels": ("steps_foreach", "1"),
+    "choices/scored_logits": ("logits_of_all", "1"),
+    "overheads": ("training_slack_ratio", "0.123"),
+    "serving_engines": ("sampler_bytes_each", "99"),
+    "quality": ("note", '"it is another"'),
     "gpus": ("memory_mib", "50000"),
     "instances": ("gpus", "4"),
     "prices": ("usd_per_hour", "7.77"),
@@ -37,17 +54,21 @@ SCENARIOS = pd.DataFrame(
     [
         {"gpus": 16, "sharding": "zero3", "recompute": "full", "train_tokens": 1e9},
         {"tuning": "lora", "precision": "nf4"},
+        {"compile": "yes", "sequence_tokens": 128},
         {"work": "inference", "precision": "nf4", "batch": 8},
         {"work": "inference", "implementation": "vllm", "batch": 8},
+        {"work": "inference", "batch": 64},
     ]
 ).assign(model="llama-3.2-1b", instance="p5.48xlarge").astype(object).fillna("")  # fmt: skip
 
 
 def numbers(catalogs):
-    """All that the catalogs say of a few scenarios, and of what a price was."""
+    """All that the catalogs say: of a few scenarios, of what a price was, of a config that leaves fields out, of quality."""
     results = estimate(SCENARIOS, catalogs)
     assert (results["problem"] == "").all()
-    return results, price_change(catalogs, "p5.48xlarge", "us-east-1", "2024-01-01")["then_usd"]
+    then = price_change(catalogs, "p5.48xlarge", "us-east-1", "2024-01-01")["then_usd"]
+    entry = custom_entry(hidden=64, layers=2, heads=4, kv_heads=2, ffn=128, vocab=1000, name="bare", catalogs=catalogs)
+    return results, then, entry, quality({"tuning": "lora"}, catalogs)
 
 
 @pytest.fixture(scope="module")
@@ -55,19 +76,23 @@ def folder(tmp_path_factory):
     return shutil.copytree(FOLDER, tmp_path_factory.mktemp("another") / "catalogs")
 
 
+def file_of(folder, name):
+    return folder / f"{name.partition('/')[0]}.yaml"
+
+
 def changed(folder, name):
     """Write the change of a catalog into the folder; returns what stood there."""
     field, value = CHANGES[name]
-    path = folder / f"{name}.yaml"
+    path = file_of(folder, name)
     kept = path.read_text("utf-8")
-    text, times = re.subn(rf"(\b{field}:\s+(?:{{value: )?)[-\d._e+]+", rf"\g<1>{value}", kept)
+    text, times = re.subn(rf"(\b{field}: +(?:{{(?:value|default): )?)(?:[-\d._e+]+|\"[^\"]*\")", rf"\g<1>{value}", kept)
     assert times
     path.write_text(text, "utf-8")
     return kept
 
 
 def test_every_catalog_has_its_change():
-    assert set(CHANGES) == set(FILES)
+    assert set(CHANGES) == {*FILES, *(f"choices/{section}" for section in CLOSED)} - {"choices"}
 
 
 @pytest.fixture(scope="module")
@@ -81,16 +106,16 @@ def test_a_number_changed_in_another_folder_changes_a_result(catalogs, before, f
     try:
         other = load_catalogs(folder)
     finally:
-        (folder / f"{name}.yaml").write_text(kept, "utf-8")
-    results, then = numbers(other)
+        file_of(folder, name).write_text(kept, "utf-8")
+    results, *said = numbers(other)
     assert other.version != catalogs.version
-    assert not before[0].equals(results) or before[1] != then
+    assert not before[0].equals(results) or [*before[1:]] != said
 
 
 def test_another_folder_without_a_change_gives_the_same_numbers(before, folder):
-    results, then = numbers(load_catalogs(folder))
+    results, *said = numbers(load_catalogs(folder))
     pd.testing.assert_frame_equal(before[0], results)
-    assert before[1] == then
+    assert [*before[1:]] == said
 
 
 def test_catalogs_with_added_models_are_freed_when_they_are_dropped(catalogs):

@@ -17,6 +17,7 @@ from calc.cost.spot import (
     spot_saving_ratio,
     young_interval_seconds,
 )
+from calc.memory.states import state_width_bytes_each
 
 HOUR = 3600
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "instance": "p4d.24xlarge", "train_tokens": 1e10}
@@ -68,9 +69,19 @@ def test_a_simulated_run_takes_as_long():
 
 
 def test_bands_of_aws():
-    bands = np.array(["<5%", "5-10%", ">20%", ""], dtype=object)
-    assert interruption_ratio(bands, np.zeros(4), np.full(4, 0.3)) == pytest.approx([0.025, 0.075, 0.25, 0.3])
-    assert interruption_ratio(bands, np.full(4, 0.5), np.full(4, 0.3)) == pytest.approx([0.5] * 4)
+    """The middle of a band; the assumption where AWS names none; one's own share before either."""
+    named = catalogs().interruption_bands["band_interruption_ratio"].reindex(["<5%", "5-10%", ">20%", ""]).to_numpy()
+    assert interruption_ratio(named, np.zeros(4), np.full(4, 0.3)) == pytest.approx([0.025, 0.075, 0.25, 0.3])
+    assert interruption_ratio(named, np.full(4, 0.5), np.full(4, 0.3)) == pytest.approx([0.5] * 4)
+
+
+def test_every_band_of_the_prices_has_its_middle():
+    """What the prices say as words reaches the estimate as the middle of that band."""
+    prices, middles = catalogs().prices, catalogs().interruption_bands["band_interruption_ratio"]
+    of_band = prices[prices["interruption_band"] != ""].drop_duplicates("interruption_band")
+    assert len(of_band) > 2
+    rows = [{**RUN, "gpus": 1, "instance": row.instance, "region": row.region} for row in of_band.itertuples()]
+    assert spotted(*rows)["interruption_ratio"].tolist() == middles[of_band["interruption_band"]].tolist()
 
 
 def test_a_month_of_one_instance_is_its_band():
@@ -81,9 +92,10 @@ def test_a_month_of_one_instance_is_its_band():
 
 def test_a_checkpoint_holds_weights_and_state():
     """8 billion parameters: fp32 weights and two moments are 12 bytes each; 16-bit ones with a master 14."""
-    assert checkpoint_bytes(8e9, 0, 4, 4, 0, 2, 0, 4) == 96e9
-    assert checkpoint_bytes(8e9, 0, 4, 2, 4, 2, 0, 4) == 112e9
-    assert checkpoint_bytes(40e6, 1, 4, 0.5, 0, 2, 0, 4) == 480e6  # LoRA keeps its adapters only
+    wide, adapters = state_width_bytes_each(0, 4, 4, 0), state_width_bytes_each(1, 4, 2, 0)
+    assert checkpoint_bytes(8e9, 0, 4, 4, 0, 2, wide) == 96e9
+    assert checkpoint_bytes(8e9, 0, 4, 2, 4, 2, wide) == 112e9
+    assert checkpoint_bytes(40e6, 1, 4, 0.5, 0, 2, adapters) == 480e6  # LoRA keeps its adapters only
 
 
 @given(st.floats(0.001, 0.9), st.integers(1, 128), st.floats(0.1, 1e4), st.floats(1, 1e4))
@@ -109,7 +121,8 @@ def test_assumptions_can_be_set():
     assert table["checkpoint_seconds"][1] == pytest.approx(10 * table["checkpoint_seconds"][0])
     assert (table["spot_overhead_ratio"][1:] > table["spot_overhead_ratio"][0]).all()
     assert (table["run_usd_spot"][1:] > table["run_usd_spot"][0]).all()
-    assert table["run_usd_spot"] == pytest.approx(table["spot_run_hours"] * table["usd_per_hour_spot"])
+    paid = table["spot_run_hours"] * table["usd_per_hour_spot"]
+    assert table["run_usd_spot"].to_numpy() == pytest.approx(paid.to_numpy())
     assert (table["spot_saving_ratio"] < 1 - table["usd_per_hour_spot"] / table["usd_per_hour_on_demand"]).all()
 
 

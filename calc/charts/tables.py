@@ -7,7 +7,7 @@ import pandas as pd
 
 from calc.columns import COMPONENTS, GIB, GLOSSARY
 from calc.cost.markets import MARKETS, PLAN_MARKETS
-from calc.scenarios.inputs import CATALOG_OF
+from calc.words import card_name, name_of
 
 NAMED = (
     "model",
@@ -21,7 +21,6 @@ NAMED = (
     "sequence_tokens",
     "region",
 )
-KNOWN_BY_ID = ("implementation", "gpu", "instance", "region")  # as people call them
 # Components that cannot occur in a kind of work have no place in its legend.
 ABSENT = {"training": ("kv_cache_bytes",), "inference": ("gradients_bytes", "optimizer_bytes")}
 COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
@@ -35,20 +34,6 @@ def components_of(work):
 def word_column(values):
     """Words as plain objects: in tables of some hundred rows pandas' Arrow strings cost more than all else."""
     return pd.Index(values, dtype=object)
-
-
-def card_name(gpu, catalogs):
-    """The card without its vendor: H100 SXM5 80GB."""
-    return catalogs.gpus["name"].get(gpu, gpu).split(" ", 1)[-1] if gpu else ""
-
-
-def name_of(column, value, catalogs):
-    """A choice in the words of its catalog; the value itself where no catalog names it."""
-    if column == "kv_precision":
-        return f"KV {value or '16-bit'}"
-    if column in CATALOG_OF and column not in KNOWN_BY_ID:
-        return str(getattr(catalogs, CATALOG_OF[column])["name"].get(value, value))
-    return f"{column} {value:g}" if isinstance(value, float) else str(value)
 
 
 def labels(rows, catalogs, always=()):

@@ -56,13 +56,13 @@ def position_table_bytes(head_dim, sequence_tokens, context_parallel, longest_se
 
 
 def mask_bytes(
-    stack_attention_case, stack_layers, stack_window_tokens, activation_format, is_decoder, batch, sequence_tokens,
-    context_parallel,
+    stack_attention_case, computes_all_scores, stack_layers, stack_window_tokens, activation_format, is_decoder, batch,
+    sequence_tokens, context_parallel,
 ):
     """One mask for all full blocks and one for all sliding ones: of the hidden states' width with eager attention, a
     byte where a sliding window is reached. [B]"""
     present = stack_layers > 0
-    scored = (stack_attention_case == CASES.index("eager")) & present
+    scored = (computes_all_scores > 0) & present
     slides = np.isfinite(stack_window_tokens)
     eager = np.any(scored & slides, axis=0) * 1 + np.any(scored & ~slides, axis=0)
     windowed = np.any(np.isin(stack_attention_case, WINDOWED) & present, axis=0)

@@ -8,6 +8,7 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.cost import offers
 from calc.doors import csv_tables
+from calc.words import card_name
 from views import tables
 from views.charts import cost as cost_charts
 from views.panels.chart import draw
@@ -72,7 +73,7 @@ with left:
         names = [
             f"{name} · {card}"
             for name, card in zip(
-                drawn["instance"], (chart_tables.card_name(gpu, catalogs) for gpu in drawn["gpu"]), strict=True
+                drawn["instance"], (card_name(gpu, catalogs) for gpu in drawn["gpu"]), strict=True
             )
         ]
         draw(

@@ -10,6 +10,7 @@ from calc.explain import calculators
 from calc.explain.derivation import explain
 from calc.memory import overhead
 from calc.plan.ranking import scenario_of
+from calc.words import name_of
 from views.charts import memory as memory_charts
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
@@ -39,7 +40,7 @@ if len(ranked) > 1:
     )
 row = ranked.iloc[min(chosen, len(ranked) - 1)]
 scenario = scenario_of(row)
-model = chart_tables.name_of("model", row["model"], catalogs)
+model = name_of("model", row["model"], catalogs)
 
 if row["problem"]:
     st.title(f"{model} cannot be estimated this way", anchor=False)

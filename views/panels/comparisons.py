@@ -5,6 +5,7 @@ import streamlit as st
 from calc import phases_table
 from calc.charts import tables as chart_tables
 from calc.plan import ranking, scaling
+from calc.words import card_name
 from views import tables
 from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
@@ -104,7 +105,7 @@ def _fits_on(scenario, catalogs, ink):
     with left:
         sold = held[held["on_aws"]]
         table = sold.assign(
-            label=[chart_tables.card_name(gpu, catalogs) for gpu in sold["gpu"]],
+            label=[card_name(gpu, catalogs) for gpu in sold["gpu"]],
             rank=range(len(sold)),
             verdict=verdict_words(sold["fits"]),
             needed_text=[plan_words.needed(row) for _, row in sold.iterrows()],

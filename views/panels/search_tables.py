@@ -4,9 +4,9 @@ from functools import partial
 
 import streamlit as st
 
-from calc.charts.tables import card_name
 from calc.doors import csv_tables
 from calc.search.frontier import chart_points, named, pace, place
+from calc.words import card_name
 from views.charts import search as search_charts
 from views.panels.chart import draw
 from views.session import plan_state

@@ -2,13 +2,12 @@
 
 import streamlit as st
 
-from calc.charts.tables import name_of
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.scenarios.inputs import CATALOG_OF
 from calc.search import questions, space
 from calc.search.limits import LIMIT_NAMES, usual_limits
-from calc.words import said
+from calc.words import name_of, said
 from views.session import plan_state
 from views.wording import search as search_words
 

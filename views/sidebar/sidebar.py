@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from calc.charts.tables import card_name
 from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.words import card_name
 from views.session import plan_state
 from views.session.plan_state import KEYS
 from views.sidebar import fields, model_form

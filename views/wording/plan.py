@@ -2,10 +2,11 @@
 
 from urllib.parse import urlencode, urlsplit
 
-from calc.charts.tables import COMPONENT_LABELS, card_name, name_of
+from calc.charts.tables import COMPONENT_LABELS
 from calc.cost import offers
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.plan.ranking import HOLDS
+from calc.words import card_name, name_of
 from views.theme import FITS, word
 from views.wording.numbers import gib, is_missing, percent, three, usd
 

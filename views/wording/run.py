@@ -1,8 +1,8 @@
 """The sentences and numbers of the Run and month page."""
 
-from calc.charts.tables import name_of
 from calc.columns import GIB
 from calc.cost.markets import MARKETS
+from calc.words import name_of
 from views.wording.numbers import count, duration, gib, hours, is_missing, percent, three, usd
 
 VERBS = {"training": "trained on", "inference": "served"}

@@ -1,0 +1,228 @@
+"""The rules of columns: one maker each, every one known and explained, named with its unit; no formula asks for a name."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import textwrap
+from functools import cache
+
+import pandas as pd
+from examples import catalogs
+
+import calc
+from calc.catalogs.load import FOLDER, entries_of, read_document
+from calc.columns import COMPONENTS, GLOSSARY
+from calc.explain.calculator_formulas import TOTALS
+from calc.explain.calculators import ORIGINS
+from calc.models import architecture
+from calc.pipeline import COLUMNS, one_scenario
+from calc.scenarios import read
+from calc.scenarios.join import ADAPTED, TIED_COUNTS
+from calc.stages import FORMULAS, STAGES
+
+JOINED_AS = {"model_": TIED_COUNTS, "stack_": architecture.STACK_COLUMNS}  # columns of models, as the joined table has them
+UNITS = {  # what a formula's docstring says in brackets -> how its name ends
+    "B": r"_bytes(_each|_per_\w+)?$",
+    "B/s": r"_bytes_per_second$",
+    "FLOP": r"_flops(_per_\w+)?$",
+    "FLOP/s": r"_flops_per_second$",
+    "USD": r"_usd(_\w+)?$",
+    "USD/h": r"_usd_per_hour(_\w+)?$",
+    "h": r"_hours$",
+    "parameters": r"(^|_)parameters(_here)?$|_matrix$|_vectors$|_biases$",
+    "s": r"_seconds(_\w+)?$",
+    "tokens": r"_tokens$|_positions$",
+    "tokens/s": r"_tokens_per_second(_\w+)?$",
+}
+FOREIGN_UNITS = re.compile(r"_(kb|mb|gb|tb|kib|mib|gib|ms|us|percent|pct)$|^(num|n)_")
+THEIR_OWN_UNITS = re.compile(r"origin_[abcd]_printed_gb")
+
+
+@cache
+def makers():
+    """The functions that stand in tuples of formulas of calc, by the name of the column that they make: all that make it."""
+    found = {}
+    for _, name, _ in pkgutil.walk_packages(calc.__path__, "calc."):
+        if name != "calc.__main__":
+            module = importlib.import_module(name)
+            groups = [value for value in vars(module).values() if isinstance(value, tuple | dict) and value]
+            groups = [group.values() if isinstance(group, dict) else (group,) for group in groups]
+            for group in (group for groups_of_one in groups for group in groups_of_one):
+                if isinstance(group, tuple) and group and all(inspect.isfunction(value) for value in group):
+                    for formula in group:
+                        found.setdefault(column_of(formula), set()).add(formula)
+    for formula in (formula for stage in STAGES for formula in stage.formulas):
+        found.setdefault(column_of(formula), set()).add(formula)
+    return found
+
+
+def column_of(formula):
+    """The column that a formula makes, under the name that it has in the joined table where it comes from the models."""
+    name = formula.__name__
+    prefix = next((prefix for prefix, names in JOINED_AS.items() if of_models(formula) and name in names), "")
+    return prefix + name
+
+
+def of_models(formula):
+    return formula.__module__.startswith("calc.models.")
+
+
+def formulas():
+    return {name: next(iter(made)) for name, made in makers().items()}
+
+
+def test_a_column_has_one_maker():
+    """No two formulas make the same column, in whatever room they stand."""
+    assert {name: sorted(one.__module__ for one in made) for name, made in makers().items() if len(made) > 1} == {}
+
+
+def test_the_stages_have_every_formula():
+    """What stands in a tuple of formulas runs in a stage, once; those of models run when the catalogs are read."""
+    run = [formula for stage in STAGES for formula in stage.formulas]
+    assert sorted(formula.__name__ for formula in run) == sorted(FORMULAS)
+    elsewhere = ("calc.models.", "calc.explain.")
+    standing = {formula for made in makers().values() for formula in made if not formula.__module__.startswith(elsewhere)}
+    assert {formula.__qualname__ for formula in standing ^ set(FORMULAS.values())} == set()
+
+
+def test_a_function_with_a_unit_is_reached_from_a_stage():
+    """Beside the stages' formulas only what these call says a unit in their modules."""
+    modules = {inspect.getmodule(formula) for formula in FORMULAS.values()}
+    functions = {value for module in modules for value in vars(module).values() if inspect.isfunction(value)}
+    said = {function for function in functions if set(units_said(function)) & set(UNITS)}
+    used = set().union(*(reached(formula) for formula in FORMULAS.values()))
+    assert {f"{function.__module__}.{function.__name__}" for function in said - used} == set()
+
+
+def units_said(function):
+    return re.findall(r"\[([^\]]+)\]", inspect.getdoc(function) or "")
+
+
+@cache
+def reached(function):
+    """A function and those of calc that it calls by name, and these again."""
+    found, waiting = set(), [function]
+    while waiting:
+        one = inspect.unwrap(waiting.pop())
+        if one not in found and one.__module__.startswith("calc."):
+            found.add(one)
+            named = (one.__globals__.get(node.id) for node in ast.walk(body_of(one)) if isinstance(node, ast.Name))
+            waiting += [value for value in named if inspect.isfunction(value)]
+    return found
+
+
+def body_of(function):
+    return ast.parse(textwrap.dedent(inspect.getsource(function)))
+
+
+def words_compared(function):
+    """The words that a function compares with something, spelled out or under a name; the empty word is none."""
+    for node in ast.walk(body_of(function)):
+        for part in ast.walk(node) if isinstance(node, ast.Compare | ast.MatchValue) else ():
+            value = getattr(part, "value", None) if isinstance(part, ast.Constant) else None
+            if isinstance(part, ast.Name):
+                value = function.__globals__.get(part.id)
+            held = value if isinstance(value, tuple | list | set | frozenset | dict) else (value,)
+            yield from (word for word in held if isinstance(word, str) and word)
+        if isinstance(node, ast.Attribute) and node.attr in ("are", "at", "each"):
+            yield f".{node.attr}"  # Words asked for the word itself
+
+
+def test_no_formula_asks_for_a_name():
+    """What tells one model, card or software from another is a number of a catalog, not a branch on its name."""
+    asking = {(name, word) for name, formula in FORMULAS.items() for one in reached(formula) for word in words_compared(one)}
+    assert asking == set()
+
+
+@cache
+def joined():
+    """The columns of the joined table before any formula has run, one kind of work beside the other."""
+    scenarios = ({"model": "t5-base", "work": work, "pipeline_parallel": 2, "gpus": 2} for work in ("training", "inference"))
+    tables = [one_scenario(scenario, catalogs()) for scenario in scenarios]
+    return {name for table in tables for name in table if not name.startswith("moment_")} - {*FORMULAS, "rows"}
+
+
+def moments():
+    """What the peak reads: every component at every moment."""
+    return {"moment_bytes", *(f"moment_{name}" for name in COMPONENTS[:-1])}
+
+
+@cache
+def sizes_of_models():
+    """What the formulas of a model and of its stacks find: the entry, the traits of its family, and each other."""
+    held = catalogs()
+    entries = entries_of(read_document(FOLDER, "models"), "models").values()
+    return {name for entry in entries for found in described(entry, held.families) for name in found}
+
+
+def described(entry, families):
+    model, stacks = architecture.describe_model(entry, families)
+    return (model, *stacks)
+
+
+def test_every_column_that_a_formula_reads_is_known():
+    """A stage's formula reads the joined table, other formulas and moments; a model's the model; a system's its choices."""
+    unknown = set()
+    for formula in (formula for made in makers().values() for formula in made):
+        known = sizes_of_models() if of_models(formula) else {*joined(), *moments(), *FORMULAS, *origin_columns()}
+        unknown |= {(formula.__name__, name) for name in inspect.signature(formula).parameters if name not in known}
+    assert unknown == set()
+
+
+@cache
+def catalog_columns():
+    """The columns and numbers of all catalogs, each under its own name."""
+    held = catalogs()
+    tables = [value for value in vars(held).values() if isinstance(value, pd.DataFrame)]
+    return {name for table in tables for name in table.columns} | {*held.overheads.index, *held.assumptions.index}
+
+
+def test_every_joined_column_is_explained():
+    """It is a scenario column or a catalog's, under one word that says whose (gpu_, asked_, adapts_), or it is in the glossary."""
+    explained = {*read.inputs_by_name(), *catalog_columns(), *GLOSSARY, *ADAPTED}
+    assert sorted(name for name in joined() if not {name, name.partition("_")[2]} & explained) == []
+
+
+def test_the_glossary_has_no_column_that_is_gone():
+    assert sorted(set(GLOSSARY) - {*joined(), *FORMULAS, *COLUMNS}) == []
+
+
+def origin_columns():
+    """The columns that the four systems' own choices make, and their totals."""
+    reads = {read for origin in ORIGINS for _, read, _ in origin.choices + origin.training_choices}
+    return reads | {f"origin_{origin.letter}_bytes" for origin in ORIGINS} | {one.__name__ for one in of_origins()}
+
+
+def of_origins():
+    return [formula for origin in ORIGINS for formula in (*origin.components, *TOTALS[origin.letter])]
+
+
+def test_a_formula_says_its_unit_and_its_name_ends_in_it():
+    wrong = []
+    for name, formula in formulas().items():
+        said = units_said(formula)
+        ending = next((UNITS[unit] for unit in said if unit in UNITS), None)
+        if not inspect.getdoc(formula) or (ending and not re.search(ending, name)):
+            wrong.append(name)
+        if name.endswith("_bytes") and "B" not in said:
+            wrong.append(name)
+    assert not wrong
+
+
+def test_no_column_has_a_foreign_unit_or_a_prefix_for_counts():
+    """Bytes, seconds and USD inside; GiB and percent are born where they are shown."""
+    parameters = {parameter for formula in formulas().values() for parameter in inspect.signature(formula).parameters}
+    names = {name for name in parameters | set(formulas()) if FOREIGN_UNITS.search(name)}
+    assert {name for name in names if not THEIR_OWN_UNITS.fullmatch(name)} == set()
+
+
+def test_formulas_have_no_defaults():
+    """A default lives with the controls and the catalogs, where it can be seen."""
+    with_default = {
+        name
+        for name, formula in formulas().items()
+        if any(parameter.default is not parameter.empty for parameter in inspect.signature(formula).parameters.values())
+    }
+    assert with_default == set()
