@@ -34,8 +34,7 @@ def compose(choices):
 
 
 def parse(query, catalogs=None):
-    """The choices of a query, and a sentence for each thing in it that was not understood (its default is used
-    instead)."""
+    """The choices of a query, and a sentence for each thing in it that was not understood: its default is used."""
     choices, complaints, custom = {}, [], {}
     version = (query.get("v") or [VERSION])[0]
     if version != VERSION:

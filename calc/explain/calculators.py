@@ -25,8 +25,9 @@ NONE = {"none": 0}
 
 @dataclass(frozen=True)
 class Origin:
-    """One system. A choice is (column of the scenario, column that the formulas read, {value known: its number});
-    a value that is not there is one that the system cannot express. Training choices are asked only of rows that train.
+    """One system. A choice is (column of the scenario, column that the formulas read, {value known: its number}).
+
+    A value that is not there is one that the system cannot express. Training choices are asked only of rows that train.
     """
 
     letter: str

@@ -16,7 +16,7 @@ class Rule(NamedTuple):
 
     wrong: Callable
     says: str
-    more: Callable[[dict[str, Any]], dict[str, Any]] = lambda row: {}
+    more: Callable[[dict[str, Any]], dict[str, Any]] = lambda _row: {}
 
 
 def refuse(rules: tuple[Rule, ...], table: Table, problems: Problems) -> None:

@@ -36,7 +36,10 @@ def parameters(model_parameters, head_parameters, model_head_parameters):
 
 
 def active_parameters(model_active_parameters, head_parameters, model_head_parameters):
-    """Parameters that one token passes through. [parameters]"""
+    """Parameters that one token passes through: of E routed experts only its k. [parameters]
+
+    Top-k routing: Shazeer et al. 2017, arXiv 1701.06538; counted in models/architecture.py.
+    """
     return model_active_parameters + (head_parameters - model_head_parameters)
 
 
