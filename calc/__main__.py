@@ -21,7 +21,7 @@ TERMINAL_SECONDS, QUIET_SECONDS = 1, 10  # between two words on how far it is, o
 INTERRUPTED = 130  # as shells have it
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable, 130 when interrupted."""
     parser = argparse.ArgumentParser(prog="python -m calc", description="Estimate GPU memory and AWS cost of every scenario of a CSV.")
     parser.add_argument("scenarios", nargs="?", default="-", help="CSV of scenarios; - or none: standard input")

@@ -1,7 +1,10 @@
 """Changes of a scenario in words, and what each costs in quality where that is known, with who says so."""
 
+from typing import Any
+
 import numpy as np
 
+from calc.catalogs.load import Catalogs
 from calc.charts.tables import name_of
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import CATALOG_OF
@@ -48,7 +51,7 @@ SPOKEN = {
 NOTED = ("precision", "optimizer")  # whose catalog says what a value costs in quality
 
 
-def said(name, value, catalogs):
+def said(name: str, value: Any, catalogs: Catalogs) -> str:
     """One choice as people say it."""
     if name == "market":
         return MARKETS[value].label
@@ -60,7 +63,7 @@ def said(name, value, catalogs):
     return WORDS[name].format(value if number else name_of(name, value, catalogs))
 
 
-def in_words(change, catalogs, serves=False):
+def in_words(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> str:
     """A change of choices as people say it."""
     if serves and "batch" in change:
         rest = {name: value for name, value in change.items() if name != "batch"}
@@ -72,12 +75,12 @@ def in_words(change, catalogs, serves=False):
     return ", ".join(said(name, value, catalogs) for name, value in change.items() if name in WORDS)
 
 
-def is_unchanged(note, catalogs):
+def is_unchanged(note: str, catalogs: Catalogs) -> bool:
     """Whether a note says that nothing is lost."""
     return note in catalogs.about["quality"]["unchanged"]
 
 
-def quality(change, catalogs, serves=False):
+def quality(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> tuple[str, str]:
     """What a change costs in quality, and who says so; both empty where nothing is known."""
     told = {}
     for name, value in change.items():

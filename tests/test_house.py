@@ -67,7 +67,7 @@ UNITS = {  # what a formula's docstring says in brackets -> how its name ends
     "USD": r"_usd(_\w+)?$",
     "USD/h": r"_usd_per_hour(_\w+)?$",
     "h": r"_hours$",
-    "parameters": r"_parameters(_here)?$|_matrix$|_vectors$|_biases$",
+    "parameters": r"(^|_)parameters(_here)?$|_matrix$|_vectors$|_biases$",
     "s": r"_seconds(_\w+)?$",
     "tokens": r"_tokens$|_positions$",
     "tokens/s": r"_tokens_per_second(_\w+)?$",

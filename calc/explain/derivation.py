@@ -54,7 +54,8 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
     moment, place = moments[peak], _place(moments[peak], table)
     traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
     named = {name for each in moments for name in each.parts}
-    chains, facts = [], {}
+    chains: list[dict] = []
+    facts: dict[str, bool] = {}
     for component in EXPLAINED:
         top = moment.parts.get(component, "" if component in named else component)
         rows = []
@@ -192,7 +193,7 @@ def block_tables(table: Table, catalogs: Catalogs) -> pd.DataFrame:
         number_format, attention = FORMATS[int(table["activation_format"][0])], block_forms.CASES[case]
         forms = catalogs.blocks[kinds[kind]]["forms"]
         known = {form["attention"]: form for form in forms if form["format"] == number_format}
-        form = next((known[name] for name in (attention, *block_forms.FALLBACKS[attention]) if name in known), {})
+        form: dict[str, Any] = next((known[name] for name in (attention, *block_forms.FALLBACKS[attention]) if name in known), {})
         sizes = {name: float(values[stack, 0]) for name, values in every_size.items()}
         kept = {name: form.get(name) or {} for name in block_forms.VECTORS} if trains else {}
         for moment in ("backward", "recomputed") if trains else ("forward",):

@@ -1,6 +1,7 @@
 """Which layouts are refused, and the nearest that works: a table of rules, each a condition on columns and a sentence."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ class Rule(NamedTuple):
 def refuse(rules: tuple[Rule, ...], table: Table, problems: Problems) -> None:
     """Note the first rule that each row breaks."""
     for rule in rules:
-        problems.add(evaluate(rule.wrong, table), lambda row, rule=rule: said(rule, table, row))
+        problems.add(evaluate(rule.wrong, table), partial(said, rule, table))
 
 
 def said(rule: Rule, table: Table, row: int) -> str:

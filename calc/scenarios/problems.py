@@ -27,7 +27,7 @@ class Problems:
         if not np.any(wrong):
             return
         fresh = np.flatnonzero(np.broadcast_to(wrong, len(self.sound)) & self.sound)
-        for row in fresh:
+        for row in fresh.tolist():
             self.text[row] = sentence(row) if callable(sentence) else sentence
         self.sound[fresh] = False
 

@@ -1,10 +1,12 @@
 """What to change: single changes of a scenario, each estimated, with what it saves and costs; else pairs of them."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.charts.tables import word_column
 from calc.columns import GIB
 from calc.cost.markets import MARKETS
@@ -20,7 +22,7 @@ FEW_ALONE = 3  # with fewer single changes that make it fit, pairs are tried too
 WORTH_RATIO, WORTH_GIB = 0.01, 0.5  # a change that saves less of the work's cost, and of memory, is not named
 
 
-def single_changes(now, catalogs):
+def single_changes(now: dict[str, Any], catalogs: Catalogs) -> list[dict[str, Any]]:
     """The changes worth trying on a scenario (a result row of estimate): a list of {column: value}."""
     changes = [{"instance": name, "gpu": ""} for name in _instances(now, catalogs)]
     changes += [{"region": name} for name in _regions(now, catalogs)]
@@ -72,7 +74,7 @@ def _regions(now, catalogs):
     return [region for region in sorted(regions) if f"{now['instance']}|{region}" in keys] if now["instance"] else []
 
 
-def advise(scenario, catalogs, market="on-demand"):
+def advise(scenario: dict[str, Any], catalogs: Catalogs, market: str = "on-demand") -> pd.DataFrame:
     """Changes of a scenario that hold, the most useful first, with the columns to `set`; the best few of each kind.
 
     If the scenario holds, what saves most of the cost of its work comes first; else what makes it fit, cheapest first,
@@ -99,7 +101,7 @@ def advise(scenario, catalogs, market="on-demand"):
     return sound[sound.groupby("kind").cumcount() < np.array(few, dtype=int)].reset_index(drop=True)
 
 
-def pairs(now, changes, catalogs, market):
+def pairs(now: dict[str, Any], changes: list[dict[str, Any]], catalogs: Catalogs, market: str) -> pd.DataFrame:
     """The cheapest pairs of changes that make a scenario fit."""
     settings = [change for change in changes if not set(change) & {"instance", "region"}]
     places = [change for change in changes if "instance" in change]

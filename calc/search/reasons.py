@@ -4,9 +4,12 @@ Each difference is taken back by itself and the plan estimated again: what it th
 saves, and a plan that no longer fits without it owes it that it fits.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
 from calc.plan.ranking import HOLDS, scenario_of
@@ -30,7 +33,7 @@ MOST_NAMED = 3
 SAME_RATIO = 0.005
 
 
-def reasons(rows, present, market, users, catalogs):
+def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs) -> pd.DataFrame:
     """Rows of best() with their cost and time against the present plan (a result row, its market), and why."""
     if not len(rows):
         return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])

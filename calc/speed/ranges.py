@@ -38,7 +38,7 @@ def mfu_ratio(model_flops, accumulation_steps, data_parallel, gpus, step_seconds
 
 
 def tokens_per_second(trains, step_tokens, step_seconds, serving_tokens_per_second):
-    """Over all GPUs: tokens trained on, or tokens generated with prefill taking its share. [tokens/s]"""
+    """Over all GPUs: tokens trained on, or tokens generated with prefill taking its share. [tokens per second]"""
     return np.where(trains > 0, step_tokens / step_seconds, serving_tokens_per_second)
 
 
