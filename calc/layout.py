@@ -17,7 +17,7 @@ def shard_gpus(data_parallel, context_parallel):
 
 
 def fsdp_active(implementation_fsdp, shards_gradients, shard_gpus, trains, offloads_weights):
-    """1 where weights are gathered block by block (FSDP2).
+    """1 where weights are gathered block by block (FSDP2). [0 or 1]
 
     ZeRO 2 and 3 on more than one GPU, and weights that live in CPU memory (Zhao et al. 2023, arXiv 2304.11277;
     torch/distributed/fsdp/_fully_shard).
@@ -26,7 +26,7 @@ def fsdp_active(implementation_fsdp, shards_gradients, shard_gpus, trains, offlo
 
 
 def autocast_active(autocast_bytes_each, fsdp_active, implementation_autocasts_shards, shards_gradients, trains):
-    """1 under autocast (torch/amp/autocast_mode.py).
+    """1 under autocast (torch/amp/autocast_mode.py). [0 or 1]
 
     Sharded mixed precision gathers 16-bit copies and runs a plain 16-bit model instead.
     """
@@ -57,7 +57,7 @@ def stack_source_tokens(sequence_tokens, fixed_tokens, has_source, stack_cross_a
 
 
 def stack_source_ratio(stack_source_tokens, stack_sequence):
-    """Source tokens per own token."""
+    """Source tokens per own token. Shape (stacks, rows). [ratio]"""
     return stack_source_tokens / np.maximum(stack_sequence, 1)
 
 
@@ -158,12 +158,12 @@ def stack_adapter_parameters(
 
 
 def holds_embedding(pipeline_parallel, at_last_stage):
-    """1 on the first pipeline stage, and where there is no pipeline."""
+    """1 on the first pipeline stage, and where there is no pipeline. [0 or 1]"""
     return np.where(pipeline_parallel == 1, 1.0, 1.0 - at_last_stage)
 
 
 def holds_head(pipeline_parallel, at_last_stage):
-    """1 on the last pipeline stage, and where there is no pipeline."""
+    """1 on the last pipeline stage, and where there is no pipeline. [0 or 1]"""
     return np.where(pipeline_parallel == 1, 1.0, at_last_stage)
 
 

@@ -82,7 +82,7 @@ def is_unchanged(note: str, catalogs: Catalogs) -> bool:
 
 def quality(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> tuple[str, str]:
     """What a change costs in quality, and who says so; both empty where nothing is known."""
-    told = {}
+    notes = {}
     for name, value in change.items():
         known = {} if serves and name == "batch" else catalogs.quality.get(name, {})
         note, source = known.get("note", ""), known.get("source", "")
@@ -91,7 +91,7 @@ def quality(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) ->
             trained, _, served = table["quality_note"].get(value, "").partition("; serving: ")
             note, source = (served or trained) if serves else trained, table["quality_source"].get(value, "")
         if note:
-            told[note] = source
-    lost = {note: source for note, source in told.items() if not is_unchanged(note, catalogs)}
-    told = lost or told
-    return "; ".join(told), "; ".join(dict.fromkeys(filter(None, told.values())))
+            notes[note] = source
+    lost = {note: source for note, source in notes.items() if not is_unchanged(note, catalogs)}
+    notes = lost or notes
+    return "; ".join(notes), "; ".join(dict.fromkeys(filter(None, notes.values())))

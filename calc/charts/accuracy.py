@@ -58,8 +58,8 @@ def misses(errors: pd.DataFrame, reasons: list[dict[str, Any]], count: int) -> p
     found = answered(errors)
     order = found["error_ratio"].abs().sort_values(ascending=False, kind="stable").index
     found = found.loc[order].head(count)
-    told = [_reason(row, reasons) for row in found.to_dict("records")]
-    return found.assign(why=[why for why, _ in told], why_source=[source for _, source in told])
+    explained = [_reason(row, reasons) for row in found.to_dict("records")]
+    return found.assign(why=[why for why, _ in explained], why_source=[source for _, source in explained])
 
 
 def _reason(row, reasons):

@@ -125,7 +125,7 @@ def cards(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The usable memory of each card among the rows; cards within 1 % share a rule; tiers keep names apart."""
     capacities = dict(zip(rows["gpu"], rows["gpu_memory_bytes"], strict=True))
     groups: list[tuple[list[str], float]] = []
-    for gpu, capacity in sorted(((gpu, held) for gpu, held in capacities.items() if held > 0), key=itemgetter(1)):
+    for gpu, capacity in sorted(((gpu, memory) for gpu, memory in capacities.items() if memory > 0), key=itemgetter(1)):
         if groups and capacity <= groups[-1][1] * 1.01:
             groups[-1][0].append(card_name(gpu, catalogs).split(" ")[0])
         else:

@@ -167,14 +167,14 @@ def beside_ours(ours: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
     table = {name: values.each(1) if isinstance(values, Words) else values for name, values in joined.items()}
     said = {name: column[0] for name, column in origins(table).items()}
-    held = {name: ours[name] for name in OUR_COMPONENTS}
+    components = {name: ours[name] for name in OUR_COMPONENTS}
     low, high = ours["memory_low_bytes"], ours["memory_high_bytes"]
-    rows = [_system("ours", "Headroom", held, low, high, ours["problem"], "")]
+    rows = [_system("ours", "Headroom", components, low, high, ours["problem"], "")]
     for origin in ORIGINS:
         prefix = f"origin_{origin.letter}_"
-        held = {formula.__name__.removeprefix(prefix): said[formula.__name__] for formula in origin.components}
+        components = {formula.__name__.removeprefix(prefix): said[formula.__name__] for formula in origin.components}
         low, high = (said.get(f"{prefix}{end}_bytes", np.nan) for end in ("low", "high"))
-        rows.append(_system(origin.letter, origin.title, held, low, high, said[f"{prefix}problem"], origin.leaves_out))
+        rows.append(_system(origin.letter, origin.title, components, low, high, said[f"{prefix}problem"], origin.leaves_out))
     return pd.concat(rows, ignore_index=True)
 
 

@@ -3,6 +3,7 @@
 The formulas themselves run on columns that remember their names (traced.py): what is shown is what is computed.
 """
 
+import re
 from collections.abc import Callable
 from inspect import getdoc
 from operator import itemgetter
@@ -67,9 +68,9 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
     shared = [name for row in chains for name in row["reads"] if name in SHARED]
     rows = _chain(shared, {*EXPLAINED}, traced, place, facts, written)
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
-    told = pd.DataFrame([_fact(name, table, catalogs) for name in facts])
+    fact_table = pd.DataFrame([_fact(name, table, catalogs) for name in facts])
     return Explanation(
-        moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), told, block_tables(table, catalogs)
+        moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), fact_table, block_tables(table, catalogs)
     )
 
 
@@ -131,7 +132,7 @@ def _row(formula, says, made, shown, written) -> dict:
 
 def _says(function: Callable) -> str:
     """A formula's own words in one line, its unit left out."""
-    return " ".join((getdoc(function) or "").split()).replace(" [B]", "")
+    return re.sub(r" \[[^\]]+\]", "", " ".join((getdoc(function) or "").split()), count=1)
 
 
 def unit_of(name: str) -> str:

@@ -22,12 +22,12 @@ def stack_blocks_before(stack_layers_here):
 
 def stack_trained_above(stack_layers_here, stack_block_parameters_here, trained_ratio):
     """Trained parameters of all stacks above this one. Shape (stacks, rows). [elements]"""
-    held = stack_layers_here * stack_block_parameters_here
-    return (np.sum(held, axis=0) - np.cumsum(held, axis=0)) * trained_ratio
+    parameters = stack_layers_here * stack_block_parameters_here
+    return (np.sum(parameters, axis=0) - np.cumsum(parameters, axis=0)) * trained_ratio
 
 
 def stack_is_top(stack_layers_here):
-    """1 for the stack that no other lies above."""
+    """1 for the stack that no other lies above. [0 or 1]"""
     return (np.sum(stack_layers_here, axis=0) - np.cumsum(stack_layers_here, axis=0) <= 0) * 1.0
 
 

@@ -36,7 +36,7 @@ def prefill_cache_bytes(
     """Cache after the prompt. [B]
 
     In transformers a sliding layer's window is a view of all tokens until the first decode step (cache_utils.py); a paged
-    engine has set the pages of the whole sequence aside.
+    engine is counted with the pages of the whole sequence from the start.
     """
     paged = np.minimum(stack_cached_tokens, stack_window_tokens)
     tokens = np.where(implementation_pages_tokens > 0, paged, stack_cached_tokens * prompt_share)

@@ -17,7 +17,7 @@ def batch_share(batch):
 
 
 def works_together(shard_gpus, tensor_parallel):
-    """1 where GPUs exchange shards or partial sums."""
+    """1 where GPUs exchange shards or partial sums. [0 or 1]"""
     return (shard_gpus * tensor_parallel > 1) * 1.0
 
 

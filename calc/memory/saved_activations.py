@@ -151,8 +151,8 @@ def stack_checkpoint_bytes_per_token(
 
     bitsandbytes' int8 product holds its inputs where checkpointing cannot drop them.
     """
-    held = kept_input_bytes_each * (2 * stack_hidden + stack_query_width + stack_ffn_width)
-    return linear_forms("checkpoint", keeps_input, divided=False) / sequence_split + held * adapts
+    inputs = kept_input_bytes_each * (2 * stack_hidden + stack_query_width + stack_ffn_width)
+    return linear_forms("checkpoint", keeps_input, divided=False) / sequence_split + inputs * adapts
 
 
 def stack_kept_bytes_per_token(

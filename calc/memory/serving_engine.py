@@ -7,12 +7,12 @@ import numpy as np
 
 
 def is_engine(implementation_reserves_share):
-    """1 for software that takes a share of the card and pages its cache."""
+    """1 for software that takes a share of the card and pages its cache. [0 or 1]"""
     return (implementation_reserves_share > 0) * 1.0
 
 
 def on_large_card(gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes):
-    """1 on the cards that the engine gives its larger defaults."""
+    """1 on the cards that the engine gives its larger defaults. [0 or 1]"""
     return ((gpu_memory_bytes >= serving_large_card_bytes) & ~(gpu_takes_small_engine_defaults > 0)) * 1.0
 
 

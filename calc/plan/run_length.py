@@ -18,8 +18,8 @@ BILLION = 1e9
 def run_columns(market: str) -> tuple[str, tuple[str, str]]:
     """A market in words, and the columns of a run's USD and hours on it."""
     terms = MARKETS[market]
-    told = f"{terms.label}, interruptions counted" if terms.interrupted else terms.label
-    return told, (f"run_usd_{terms.key}", "spot_run_hours" if terms.interrupted else "run_hours")
+    label = f"{terms.label}, interruptions counted" if terms.interrupted else terms.label
+    return label, (f"run_usd_{terms.key}", "spot_run_hours" if terms.interrupted else "run_hours")
 
 
 def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
@@ -32,13 +32,13 @@ def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
             {
                 "tokens": tokens,
                 "billions": tokens / BILLION,
-                "market": told,
+                "market": label,
                 "usd": rows[usd],
                 "hours": rows[hours],
                 "now": shares == 1,
             }
         )
-        for told, (usd, hours) in map(run_columns, PLAN_MARKETS)
+        for label, (usd, hours) in map(run_columns, PLAN_MARKETS)
     ]
     table = pd.concat(parts, ignore_index=True)
     return table[table["usd"].notna()]

@@ -82,12 +82,12 @@ def advise(scenario: dict[str, Any], catalogs: Catalogs, market: str = "on-deman
     slowdown and cost of work include its interruptions.
     """
     now = estimate(dict(scenario), catalogs, solve=False)
-    held = now["fits"] in HOLDS and now["problem"] == ""
+    fitting = now["fits"] in HOLDS and now["problem"] == ""
     changes = single_changes(now, catalogs)
     spot = [{"market": "spot"}] if market != "spot" and now["instance"] else []
     table = _tried(now, [*changes, *spot], catalogs, market)
     sound = table[table["holds"]]
-    if held:
+    if fitting:
         smaller = (sound["saved_gib"] > WORTH_GIB) & (sound["saved_usd_per_hour"] >= 0)
         useful = (sound["saved_work_ratio"] > WORTH_RATIO) | smaller
         sound = sound[useful].sort_values(["saved_work_ratio", "saved_gib"], ascending=False, kind="stable")
@@ -108,8 +108,8 @@ def pairs(now: dict[str, Any], changes: list[dict[str, Any]], catalogs: Catalogs
     both = [*combinations(settings, 2), *((setting, place) for setting in settings for place in places)]
     merged = [first | second for first, second in both if not set(first) & set(second)]
     table = _tried(now, merged, catalogs, market)
-    held = table[table["holds"]].sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
-    return held.head(PAIRS_NAMED).assign(kind="pair").reset_index(drop=True)
+    fitting = table[table["holds"]].sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
+    return fitting.head(PAIRS_NAMED).assign(kind="pair").reset_index(drop=True)
 
 
 def _tried(now, changes, catalogs, market):
@@ -124,7 +124,7 @@ def _tried(now, changes, catalogs, market):
     before = now[f"usd_per_hour_{MARKETS[market].key}"]
     before_rate = now["tokens_per_second"] / (1 + (now["spot_overhead_ratio"] if market == "spot" else 0.0))
     serves = now["work"] == "inference"
-    told = [quality(change, catalogs, serves) for change in changes]
+    notes = [quality(change, catalogs, serves) for change in changes]
     with np.errstate(divide="ignore", invalid="ignore"):
         return pd.DataFrame(
             {
@@ -137,8 +137,8 @@ def _tried(now, changes, catalogs, market):
                 "usd_per_hour": usd,
                 "fits": word_column(rows["fits"]),
                 "holds": (rows["fits"].isin(HOLDS) & (rows["problem"] == "")).to_numpy(),
-                "quality": word_column([words for words, _ in told]),
-                "source": word_column([source for _, source in told]),
+                "quality": word_column([words for words, _ in notes]),
+                "source": word_column([source for _, source in notes]),
                 "set": changes,
             }
         )

@@ -55,8 +55,8 @@ def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_a
 def stack_context_tokens(stack_side, stack_pass_tokens, stack_window_tokens, is_causal, computes_all_scores):
     """Mean number of tokens that one token attends to in each stack. [tokens]
 
-    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s (Mistral, arXiv 2310.06825). Eager
-    kernels compute all scores. Shape (stacks, rows).
+    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s (windows as in Mistral, arXiv
+    2310.06825). Eager kernels compute all scores. Shape (stacks, rows).
     """
     window = np.minimum(stack_window_tokens, stack_pass_tokens)
     causal = window - window**2 / np.maximum(2 * stack_pass_tokens, 1)

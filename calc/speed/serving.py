@@ -67,10 +67,10 @@ def read_cache_bytes(
     A paged engine reads the cache once (Kwon et al. 2023, arXiv 2309.06180). transformers appends by copying it whole and
     first widens it to all heads.
     """
-    held = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_cached_elements_per_token
+    elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_cached_elements_per_token
     split = np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
     widened = 1 + engine_repeats_keys * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
-    moved = np.sum(held / split * (engine_cache_copies + engine_cache_passes * widened), axis=0)
+    moved = np.sum(elements / split * (engine_cache_copies + engine_cache_passes * widened), axis=0)
     return batch * kv_bytes_each * moved
 
 
