@@ -21,7 +21,7 @@ TERMINAL_SECONDS, QUIET_SECONDS = 1, 10  # between two words on how far it is, o
 INTERRUPTED = 130  # as shells have it
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable, 130 when interrupted."""
     parser = argparse.ArgumentParser(prog="python -m calc", description="Estimate GPU memory and AWS cost of every scenario of a CSV.")
     parser.add_argument("scenarios", nargs="?", default="-", help="CSV of scenarios; - or none: standard input")
@@ -56,7 +56,7 @@ def main(arguments=None):
 
 def _estimate(tables, catalogs, target):
     """Write the results of one table after another; how far it is stands on standard error when it takes long."""
-    rows, begun, told = 0, monotonic(), 0.0
+    rows, begun, reported = 0, monotonic(), 0.0
     terminal = sys.stderr.isatty()
     try:
         for table in tables:
@@ -64,12 +64,12 @@ def _estimate(tables, catalogs, target):
             target.flush()
             rows += len(table)
             seconds = monotonic() - begun
-            if seconds - told >= (TERMINAL_SECONDS if terminal else QUIET_SECONDS):
-                told = seconds
+            if seconds - reported >= (TERMINAL_SECONDS if terminal else QUIET_SECONDS):
+                reported = seconds
                 progress = f"{rows:,} rows, {rows / seconds:,.0f} per second"
                 print(f"\r{progress:<50}" if terminal else progress, end="" if terminal else "\n", file=sys.stderr, flush=True)
     finally:
-        if told and terminal:
+        if reported and terminal:
             print(file=sys.stderr)
 
 

@@ -7,28 +7,34 @@ import numpy as np
 
 
 def data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel):
-    """Replicas of the model. GPUs / (tensor x pipeline x context)."""
+    """Replicas of the model: GPUs / (tensor x pipeline x context). [replicas]"""
     return np.maximum(np.floor(gpus / (tensor_parallel * pipeline_parallel * context_parallel)), 1)
 
 
 def shard_gpus(data_parallel, context_parallel):
-    """GPUs over which ZeRO and FSDP divide: data parallel x context parallel (torchtitan's shard mesh)."""
+    """GPUs over which ZeRO and FSDP divide: data parallel x context parallel (torchtitan's shard mesh). [GPUs]"""
     return data_parallel * context_parallel
 
 
 def fsdp_active(implementation_fsdp, shards_gradients, shard_gpus, trains, offloads_weights):
-    """1 where weights are gathered block by block (FSDP2): ZeRO 2 and 3 on more than one GPU, and weights that live
-    in CPU memory."""
+    """1 where weights are gathered block by block (FSDP2). [0 or 1]
+
+    ZeRO 2 and 3 on more than one GPU, and weights that live in CPU memory (Zhao et al. 2023, arXiv 2304.11277;
+    torch/distributed/fsdp/_fully_shard).
+    """
     return np.maximum(implementation_fsdp * shards_gradients * (shard_gpus > 1), offloads_weights) * trains
 
 
 def autocast_active(autocast_bytes_each, fsdp_active, implementation_autocasts_shards, shards_gradients, trains):
-    """1 under autocast. Sharded mixed precision gathers 16-bit copies and runs a plain 16-bit model instead."""
+    """1 under autocast (torch/amp/autocast_mode.py). [0 or 1]
+
+    Sharded mixed precision gathers 16-bit copies and runs a plain 16-bit model instead.
+    """
     sharded = np.maximum(fsdp_active, shards_gradients)
     return (autocast_bytes_each > 0) * trains * np.where(implementation_autocasts_shards > 0, 1, 1 - sharded)
 
 
-def activation_format(precision_format, autocast_active, compute_bytes_each):
+def activation_format(precision_format, autocast_active):
     """The column of the block coefficients: 0 bf16, 1 fp32, 2 autocast."""
     return np.where(precision_format == 2, np.where(autocast_active > 0, 2, 0), precision_format).astype(int)
 
@@ -39,48 +45,54 @@ def activation_bytes_each(activation_format):
 
 
 def stack_sequence(stack_side, sequence_tokens, decoder_tokens, fixed_tokens, has_source):
-    """Tokens of one sequence that pass through a stack."""
+    """Tokens of one sequence that pass through a stack. Shape (stacks, rows). [tokens per sequence]"""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
     each = 0 * stack_side
     return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + each, fixed_tokens + each], main + each)
 
 
 def stack_source_tokens(sequence_tokens, fixed_tokens, has_source, stack_cross_attention):
-    """Length of the sequence that cross attention looks at, 0 without cross attention."""
+    """Length of the sequence that cross attention looks at, 0 without it. Shape (stacks, rows). [tokens]"""
     return stack_cross_attention * np.where(has_source > 0, sequence_tokens, fixed_tokens)
 
 
 def stack_source_ratio(stack_source_tokens, stack_sequence):
-    """Source tokens per own token."""
+    """Source tokens per own token. Shape (stacks, rows). [ratio]"""
     return stack_source_tokens / np.maximum(stack_sequence, 1)
 
 
 def stack_tokens(batch, stack_sequence, context_parallel):
-    """Tokens of a micro-batch that one GPU works on, per stack."""
+    """Tokens of a micro-batch that one GPU works on. Shape (stacks, rows). [tokens]"""
     return batch * stack_sequence / context_parallel
 
 
 def logits_tokens(batch, sequence_tokens, decoder_tokens, context_parallel, has_source, scores_once):
-    """Positions that the head scores in training: every token, or each image once."""
+    """Positions that the head scores in training: every token, or each image once. [tokens]"""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
     return batch * np.where(scores_once > 0, 1, main / context_parallel)
 
 
 def stage_layers_ratio(stack_layers, pipeline_parallel):
-    """Share of the blocks on the fullest pipeline stage: whole blocks only."""
+    """Share of the blocks on the fullest pipeline stage: whole blocks only. [share]
+
+    Of several stacks each gives the same share, as if its blocks could be divided in parts.
+    """
     total = np.maximum(np.sum(stack_layers, axis=0), 1)
     return np.ceil(total / pipeline_parallel) / total
 
 
 def stack_layers_here(stack_layers, stage_layers_ratio):
-    """Blocks of each stack on the fullest stage."""
+    """Blocks of each stack on the fullest pipeline stage. Shape (stacks, rows). [blocks]"""
     return stack_layers * stage_layers_ratio
 
 
 def stack_block_parameters_here(
     stack_block_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel,
 ):
-    """Parameters of one block on one GPU: tensor parallel divides all, expert parallel the routed experts."""
+    """Parameters of one block on one GPU. Shape (stacks, rows). [parameters]
+
+    Tensor parallel divides all, expert parallel the routed experts; norms and biases, which stay whole, are divided too.
+    """
     shared = stack_block_parameters - stack_block_expert_parameters
     return (shared + stack_block_expert_parameters / expert_parallel) / tensor_parallel
 
@@ -88,23 +100,23 @@ def stack_block_parameters_here(
 def stack_block_linear_here(
     stack_block_linear_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel,
 ):
-    """Elements of one block's matrices on one GPU."""
+    """Elements of one block's matrices on one GPU. Shape (stacks, rows). [elements]"""
     shared = stack_block_linear_parameters - stack_block_expert_parameters
     return (shared + stack_block_expert_parameters / expert_parallel) / tensor_parallel
 
 
 def stack_block_experts_here(stack_block_expert_parameters, tensor_parallel, expert_parallel):
-    """Elements of one block's routed experts on one GPU."""
+    """Elements of one block's routed experts on one GPU. Shape (stacks, rows). [elements]"""
     return stack_block_expert_parameters / (tensor_parallel * expert_parallel)
 
 
 def vocabulary_split(tensor_parallel, implementation_splits_vocabulary):
-    """GPUs over which embedding, head and logits are divided."""
+    """GPUs over which embedding, head and logits are divided. [GPUs]"""
     return np.where(implementation_splits_vocabulary > 0, tensor_parallel, 1)
 
 
 def head_matrix_parameters(head_parameters, embedding_parameters, tied):
-    """Elements of the matrix that makes the logits, its own or the embedding's."""
+    """Elements of the matrix that makes the logits, its own or the embedding's. [parameters]"""
     return np.where(tied > 0, embedding_parameters, head_parameters)
 
 
@@ -114,7 +126,7 @@ def gathered_bytes_each(matrix_bytes_each, compute_bytes_each):
 
 
 def stack_largest_linear(stack_hidden, stack_ffn_width, stack_query_width, stack_expert_ffn_width, stack_shared_ffn_width):
-    """Elements of the largest linear layer of a block."""
+    """Elements of the largest linear layer of a block. Shape (stacks, rows). [elements]"""
     own, experts = np.maximum(stack_ffn_width, stack_query_width), np.maximum(stack_expert_ffn_width, stack_shared_ffn_width)
     return stack_hidden * np.maximum(own, experts)
 
@@ -126,7 +138,10 @@ def stack_adapter_parameters(
     stack_adapter_up_in, stack_adapter_up_out, stack_adapter_down_in, stack_adapter_down_out, stack_adapter_router_in,
     stack_adapter_router_out, stack_adapter_experts_in, stack_adapter_experts_out,
 ):
-    """LoRA parameters of one block: rank · (in + out) of each adapted matrix (Hu et al. 2021, arXiv 2106.09685, section 4.1)."""
+    """LoRA parameters of one block: rank · (in + out) of each adapted matrix. Shape (stacks, rows). [parameters]
+
+    Hu et al. 2021, arXiv 2106.09685, section 4.1. Which matrices peft adapts: models/lora_widths.py.
+    """
     attention = (
         adapts_q * (stack_adapter_q_in + stack_adapter_q_out) + adapts_k * (stack_adapter_k_in + stack_adapter_k_out)
         + adapts_v * (stack_adapter_v_in + stack_adapter_v_out) + adapts_o * (stack_adapter_o_in + stack_adapter_o_out)
@@ -143,70 +158,79 @@ def stack_adapter_parameters(
 
 
 def holds_embedding(pipeline_parallel, at_last_stage):
-    """1 on the first pipeline stage, and where there is no pipeline."""
+    """1 on the first pipeline stage, and where there is no pipeline. [0 or 1]"""
     return np.where(pipeline_parallel == 1, 1.0, 1.0 - at_last_stage)
 
 
 def holds_head(pipeline_parallel, at_last_stage):
-    """1 on the last pipeline stage, and where there is no pipeline."""
+    """1 on the last pipeline stage, and where there is no pipeline. [0 or 1]"""
     return np.where(pipeline_parallel == 1, 1.0, at_last_stage)
 
 
 def microbatches_in_flight(pipeline_parallel, at_last_stage):
-    """Micro-batches that wait for their backward pass on this stage: one per stage below on the first (1F1B, Narayanan
-    et al. 2021, arXiv 2104.04473, section 2.2)."""
+    """Micro-batches that wait for their backward pass at this end of the pipeline. [micro-batches]
+
+    1F1B (Narayanan et al. 2021, arXiv 2104.04473, section 2.2): one for each stage on the first, one on the last. Too
+    many where a step has fewer micro-batches than the pipeline has stages.
+    """
     return np.where((pipeline_parallel == 1) | (at_last_stage > 0), 1.0, pipeline_parallel)
 
 
 def head_elements_here(head_matrix_parameters, vocabulary_split):
-    """Elements of the head's matrix on one GPU."""
+    """Elements of the head's matrix on one GPU. [elements]"""
     return head_matrix_parameters / vocabulary_split
 
 
 def outside_parameters_here(
     outside_parameters, embedding_parameters, head_parameters, tied, holds_embedding, holds_head, vocabulary_split,
 ):
-    """Parameters outside the blocks on one GPU: embedding at the first stage, head at the last, the rest small."""
+    """Parameters outside the blocks on one GPU. [parameters]
+
+    The embedding at a pipeline's first stage, the head at its last, and the small rest at both.
+    """
     rest = outside_parameters - embedding_parameters - head_parameters
     embedding = embedding_parameters * np.maximum(holds_embedding, tied * holds_head)
     return rest + (embedding + head_parameters * holds_head) / vocabulary_split
 
 
 def embedding_parameters_here(embedding_parameters, tied, holds_embedding, holds_head, vocabulary_split):
-    """Elements of the embedding on one GPU."""
+    """Elements of the embedding on one GPU. [parameters]"""
     return embedding_parameters * np.maximum(holds_embedding, tied * holds_head) / vocabulary_split
 
 
 def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
-    """Parameters of all blocks on one GPU."""
+    """Parameters of all blocks on one GPU. [parameters]"""
     return np.sum(stack_layers_here * stack_block_parameters_here, axis=0)
 
 
 def adapter_parameters_here(stack_layers_here, stack_adapter_parameters, tensor_parallel):
-    """LoRA parameters on one GPU."""
+    """LoRA parameters on one GPU. [parameters]"""
     return np.sum(stack_layers_here * stack_adapter_parameters, axis=0) / tensor_parallel
 
 
 def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_parameters_here):
-    """Trained parameters inside the blocks on one GPU."""
+    """Trained parameters inside the blocks on one GPU. [elements]"""
     return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here)
 
 
 def trained_outside_here(trains, adapts, outside_parameters_here):
-    """Trained parameters outside the blocks on one GPU."""
+    """Trained parameters outside the blocks on one GPU. [elements]"""
     return trains * (1 - adapts) * outside_parameters_here
 
 
 def trained_parameters(
     trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width, adapts_experts,
 ):
-    """Trained parameters of the whole model; all-linear also adapts linear layers outside the blocks. [parameters]"""
+    """Trained parameters of the whole model; all-linear also adapts linear layers outside the blocks. [parameters]
+
+    Hu et al. 2021, arXiv 2106.09685; the frozen weights under QLoRA are as many (Dettmers et al. 2023, arXiv 2305.14314).
+    """
     outside = adapts_experts * lora_rank * outside_adapter_width
     return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)
 
 
 def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
-    """Trained share of the blocks' parameters: all, or the adapters over the frozen ones."""
+    """Trained share of the blocks' parameters: all, or the adapters over the frozen ones. [share]"""
     return np.where(adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0)
 
 
@@ -214,7 +238,7 @@ def largest_parameters_here(
     stack_block_largest_matrix, embedding_parameters_here, head_matrix_parameters, holds_head, vocabulary_split,
     tensor_parallel, adapts, lora_rank, hidden,
 ):
-    """Elements of the largest single trained tensor on one GPU."""
+    """Elements of the largest single trained tensor on one GPU. [parameters]"""
     ends = np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split)
     largest = np.maximum(np.max(stack_block_largest_matrix, axis=0) / tensor_parallel, ends)
     return np.where(adapts > 0, lora_rank * hidden, largest)

@@ -1,7 +1,10 @@
 """Choices and changes of a scenario in words, and what a change costs in quality where that is known, with who says so."""
 
+from typing import Any
+
 import numpy as np
 
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import CATALOG_OF
 
@@ -48,7 +51,7 @@ KNOWN_BY_ID = ("implementation", "gpu", "instance", "region")  # as people call 
 NOTED = ("precision", "optimizer")  # whose catalog says what a value costs in quality
 
 
-def name_of(column, value, catalogs):
+def name_of(column: str, value: Any, catalogs: Catalogs) -> str:
     """A choice in the words of its catalog; the value itself where no catalog names it."""
     if column == "kv_precision":
         return f"KV {value or '16-bit'}"
@@ -57,12 +60,12 @@ def name_of(column, value, catalogs):
     return f"{column} {value:g}" if isinstance(value, float) else str(value)
 
 
-def card_name(gpu, catalogs):
+def card_name(gpu: str, catalogs: Catalogs) -> str:
     """The card without its vendor: H100 SXM5 80GB."""
     return catalogs.gpus["name"].get(gpu, gpu).split(" ", 1)[-1] if gpu else ""
 
 
-def said(name, value, catalogs):
+def said(name: str, value: Any, catalogs: Catalogs) -> str:
     """One choice as people say it."""
     if name == "market":
         return MARKETS[value].label
@@ -74,7 +77,7 @@ def said(name, value, catalogs):
     return WORDS[name].format(value if number else name_of(name, value, catalogs))
 
 
-def in_words(change, catalogs, serves=False):
+def in_words(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> str:
     """A change of choices as people say it."""
     if serves and "batch" in change:
         rest = {name: value for name, value in change.items() if name != "batch"}
@@ -86,14 +89,14 @@ def in_words(change, catalogs, serves=False):
     return ", ".join(said(name, value, catalogs) for name, value in change.items() if name in WORDS)
 
 
-def is_unchanged(note, catalogs):
+def is_unchanged(note: str, catalogs: Catalogs) -> bool:
     """Whether a note says that nothing is lost."""
     return note in catalogs.about["quality"]["unchanged"]
 
 
-def quality(change, catalogs, serves=False):
+def quality(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> tuple[str, str]:
     """What a change costs in quality, and who says so; both empty where nothing is known."""
-    told = {}
+    notes = {}
     for name, value in change.items():
         known = {} if serves and name == "batch" else catalogs.quality.get(name, {})
         note, source = known.get("note", ""), known.get("source", "")
@@ -102,7 +105,7 @@ def quality(change, catalogs, serves=False):
             trained, _, served = table["quality_note"].get(value, "").partition("; serving: ")
             note, source = (served or trained) if serves else trained, table["quality_source"].get(value, "")
         if note:
-            told[note] = source
-    lost = {note: source for note, source in told.items() if not is_unchanged(note, catalogs)}
-    told = lost or told
-    return "; ".join(told), "; ".join(dict.fromkeys(filter(None, told.values())))
+            notes[note] = source
+    lost = {note: source for note, source in notes.items() if not is_unchanged(note, catalogs)}
+    notes = lost or notes
+    return "; ".join(notes), "; ".join(dict.fromkeys(filter(None, notes.values())))

@@ -8,8 +8,9 @@ from streamlit.testing.v1 import AppTest
 
 from calc import estimate
 from calc.charts.tables import COMPONENT_LABELS
-from calc.columns import COMPONENTS, GIB
+from calc.columns import COMPONENTS
 from calc.explain.calculators import ORIGINS
+from calc.units import GIB
 from views.wording.numbers import gib
 
 PAGE = str(Path(__file__).resolve().parent.parent / "views" / "pages" / "method.py")

@@ -1,12 +1,15 @@
 """What catalogs/families.yaml says: every family of transformers with all its traits, and that whoever names a family finds it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from calc.catalogs.schema_check import check_reference
 
 FILE = "catalogs/families.yaml"
 BLOCKS = ("block", "moe_block", "encoder_block")
 
 
-def families_of(entries, traits, blocks):
+def families_of(entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Family -> trait -> value, what a family leaves out filled in; each trait and block that it names is known."""
     usual = {name: trait["default"] for name, trait in traits.items()}
     for family, own in entries.items():
@@ -17,7 +20,7 @@ def families_of(entries, traits, blocks):
     return {family: usual | own for family, own in entries.items()}
 
 
-def check_families(models, heads, families):
+def check_families(models: Mapping[str, dict[str, Any]], heads: dict[str, Any], families: dict[str, Any]) -> None:
     """Every model that is estimated has a family, and every head names families that are there."""
     for model, entry in models.items():
         if "refused" not in entry:

@@ -6,9 +6,11 @@ Nothing is filled in. Whatever is wrong is a CatalogError of one sentence: the f
 import hashlib
 import json
 import pickle
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -76,7 +78,7 @@ class Catalogs:
     made: dict = field(default_factory=dict, init=False, repr=False)  # what `kept` functions made of these tables; it goes with them
 
 
-def load_catalogs(folder=None):
+def load_catalogs(folder: Path | str | None = None) -> Catalogs:
     """Every catalog of the folder (the project's own without one), checked; raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
     digest = hashlib.sha256()
@@ -116,7 +118,7 @@ def load_catalogs(folder=None):
     )
 
 
-def add_models(catalogs, entries):
+def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:
     """The catalogs with the models of `entries` (id -> entry as in models.yaml); an id held already is replaced."""
     check_families(entries, {}, catalogs.families)
     added, stacks = model_table(entries, catalogs.families)
@@ -133,7 +135,7 @@ def add_models(catalogs, entries):
     )
 
 
-def read_document(folder, name, digest=None):
+def read_document(folder: Path, name: str, digest: Any = None) -> dict[str, Any]:
     """One file of the folder, read strictly and checked against its schema; its bytes go into the digest."""
     path, file = folder / f"{name}.yaml", f"catalogs/{name}.yaml"
     try:
@@ -149,7 +151,7 @@ def read_document(folder, name, digest=None):
 
 
 @lru_cache(maxsize=2 * len(FILES))
-def _checked(content, schema, file):
+def _checked(content: bytes, schema: bytes, file: str) -> bytes:
     """The document of these bytes, read and checked once: pickled, so that each caller has a copy of its own."""
     try:
         text = content.decode("utf-8")
@@ -160,7 +162,7 @@ def _checked(content, schema, file):
     return pickle.dumps(document)
 
 
-def entries_of(document, name, file=""):
+def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str, Any]:
     """The entries, id -> entry, in order; keys of the file's `sources` written out as the source's own words."""
     file = f"catalogs/{file or name}.yaml"
     for key in ("capacity_blocks", name) if "sources" in document else ():
@@ -180,7 +182,7 @@ def _write_out_sources(entry, sources, file, path):
         if key == "source" or str(key).endswith("_source"):
             named = value if isinstance(value, list) else [value]
             for source in named:
-                check_reference(source, sources, file, (*path, key), "source")
+                check_reference(source, sources, file, (*path, str(key)), "source")
             entry[key] = "; ".join(sources[source] for source in named)
         elif isinstance(value, dict | list):
             _write_out_sources(value, sources, file, (*path, str(key)))

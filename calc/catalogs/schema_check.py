@@ -1,8 +1,10 @@
 """Checks a catalog against its JSON Schema and says what is wrong as one sentence with its cure."""
 
 import json
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
+from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
@@ -13,7 +15,7 @@ WORDS = {"number": "a number", "integer": "a whole number", "string": "text", "b
 WORDS |= {"object": "a mapping", "array": "a list"}
 
 
-def check_schema(document, schema, file):
+def check_schema(document: Any, schema: bytes, file: str) -> None:
     """Raise the first error of the document against the schema, given as the bytes of its file."""
     validator = Draft202012Validator(json.loads(schema))
     error = best_match(validator.iter_errors(document))
@@ -21,7 +23,7 @@ def check_schema(document, schema, file):
         raise CatalogError(sentence(error, file))
 
 
-def check_order(ids, file):
+def check_order(ids: Iterable[str], file: str) -> None:
     """Entries stand in the order of their ids, so that a diff and an eye find them."""
     for before, after in pairwise(ids):
         if before == after:
@@ -30,7 +32,7 @@ def check_order(ids, file):
             raise CatalogError(f"{file}, entry {after}, field id: entries are sorted by id; move it above {before}.")
 
 
-def check_reference(value, known, file, path, kind):
+def check_reference(value: Any, known: Any, file: str, path: Sequence[str], kind: str) -> None:
     """A name that points to another entry must be one of the known ones."""
     if value not in known:
         close = get_close_matches(str(value), [str(one) for one in known], n=1)
@@ -38,7 +40,7 @@ def check_reference(value, known, file, path, kind):
         raise CatalogError(f"{place(file, path)}: there is no {kind} {value}; {cure} or add it.")
 
 
-def sentence(error, file):
+def sentence(error: Any, file: str) -> str:
     """A jsonschema error as: file, entry, field: what is wrong; what to do."""
     path = [str(step) for step in error.absolute_path]
     value, rule, kind = error.instance, error.validator_value, error.validator
@@ -76,7 +78,7 @@ def sentence(error, file):
     return f"{place(file, path)}: {problem}; {cure}."
 
 
-def shown(value):
+def shown(value: Any) -> str:
     """A value as the sentence quotes it, never longer than a line."""
     text = f"'{value}'" if isinstance(value, str) else json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."

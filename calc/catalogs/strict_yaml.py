@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import yaml
 
@@ -17,7 +19,7 @@ class CatalogError(Exception):
     """One sentence: the file, the entry, the field and what to change."""
 
 
-def read_strictly(text, file):
+def read_strictly(text: str, file: str) -> dict[str, Any]:
     """The text of a YAML file as plain dicts, lists, strings, numbers and booleans; dates as ISO strings."""
     try:
         loader = Loader(text)
@@ -100,7 +102,7 @@ def _refuse(file, path, node, problem, cure):
     raise CatalogError(f"{place(file, path)} (line {node.start_mark.line + 1}): {problem}; {cure}.")
 
 
-def place(file, path):
+def place(file: str, path: Sequence[str]) -> str:
     """Where a problem is, in words: the file, the entry (second step of the path) and the field below it."""
     words = [str(file)]
     if len(path) > 1:

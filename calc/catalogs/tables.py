@@ -1,5 +1,7 @@
 """Entries of a catalog as its table: numbers float64, dates ISO text; a missing number is NaN, a missing text or list empty."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -21,7 +23,7 @@ PRICE_COLUMNS = (
 )
 
 
-def table_of(entries):
+def table_of(entries: dict[str, Any]) -> pd.DataFrame:
     """Entries as a table: numbers float64, MiB and GiB as bytes, in the order of the fields' first appearance."""
     names = dict.fromkeys(name for entry in entries.values() for name in entry)
     columns = {}
@@ -47,7 +49,7 @@ def _column(values):
     return values
 
 
-def instance_table(entries, gpus):
+def instance_table(entries: dict[str, Any], gpus: pd.DataFrame) -> pd.DataFrame:
     """Instances as a table, with the memory of their cards."""
     for instance, entry in entries.items():
         check_reference(entry["gpu"], gpus.index, "catalogs/instances.yaml", ("instances", instance, "gpu"), "GPU")
@@ -56,7 +58,7 @@ def instance_table(entries, gpus):
     return table
 
 
-def by_card(entries):
+def by_card(entries: dict[str, Any]) -> pd.DataFrame:
     """Utilization, written by class of card, as one row per card."""
     rows = {}
     for name, entry in entries.items():
@@ -69,7 +71,7 @@ def by_card(entries):
     return table_of(rows)
 
 
-def price_table(entries, capacity_blocks, instances, regions):
+def price_table(entries: dict[str, Any], capacity_blocks: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
     """Prices of today: one row per instance and region, the columns of every market beside one another."""
     file = "catalogs/prices.yaml"
     check_order(list(regions), file)
@@ -98,7 +100,7 @@ def price_table(entries, capacity_blocks, instances, regions):
     )
 
 
-def history_table(entries, instances):
+def history_table(entries: dict[str, Any], instances: pd.DataFrame) -> pd.DataFrame:
     """Prices as they were: one row per instance, region, market and first day."""
     for instance in entries:
         check_reference(

@@ -4,30 +4,32 @@ Everything comes in as DataFrames (a row per case: case, group, family, model, q
 inside, problem, and the scenario's own columns) and goes out as DataFrames.
 """
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from calc.columns import GIB
+from calc.units import GIB
 
 PEAKS = ("allocated_peak_bytes", "memory_bytes")
 UNEXPLAINED = "not explained"
 TOO = {"low": -1, "high": 1}
 
 
-def answered(errors):
+def answered(errors: pd.DataFrame) -> pd.DataFrame:
     """The cases that the estimate answers."""
     return errors[errors["problem"] == ""]
 
 
-def peaks(errors):
+def peaks(errors: pd.DataFrame) -> pd.DataFrame:
     """The answered cases that are held against a peak."""
     found = answered(errors)
     return found[found["quantity"].isin(PEAKS)]
 
 
-def size_of_error(errors):
+def size_of_error(errors: pd.DataFrame) -> dict[str, float]:
     """Cases, median, 90th percentile and worst size of the error, and the share of the truth inside the range."""
     size = errors["error_ratio"].abs()
     return {
@@ -36,7 +38,7 @@ def size_of_error(errors):
     }
 
 
-def points(errors, unit):
+def points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
     """A row per case for the charts: measured and predicted in a unit, the family with its place in the list."""
     rank = {family: place for place, family in enumerate(sorted(errors["family"].unique()))}
     return pd.DataFrame({
@@ -46,18 +48,18 @@ def points(errors, unit):
     })
 
 
-def unit_of(quantity):
+def unit_of(quantity: str) -> tuple[float, str]:
     """What a quantity is shown in: the divisor and its words."""
     return (GIB, "GiB") if quantity.endswith("_bytes") else (1e9, "billions")
 
 
-def misses(errors, reasons, count):
+def misses(errors: pd.DataFrame, reasons: list[dict[str, Any]], count: int) -> pd.DataFrame:
     """The cases that miss most, largest error first, each with why and the source of the reason."""
     found = answered(errors)
     order = found["error_ratio"].abs().sort_values(ascending=False, kind="stable").index
     found = found.loc[order].head(count)
-    told = [_reason(row, reasons) for row in found.to_dict("records")]
-    return found.assign(why=[why for why, _ in told], why_source=[source for _, source in told])
+    explained = [_reason(row, reasons) for row in found.to_dict("records")]
+    return found.assign(why=[why for why, _ in explained], why_source=[source for _, source in explained])
 
 
 def _reason(row, reasons):
@@ -73,13 +75,13 @@ def _fits(word, patterns):
     return any(fnmatchcase(word, str(each)) for each in (patterns if isinstance(patterns, list) else [patterns]))
 
 
-def refused(errors):
+def refused(errors: pd.DataFrame) -> pd.DataFrame:
     """The sentences with which cases were refused: how many and for which models."""
     found = errors[errors["problem"] != ""]
     return _counted(found, "problem")
 
 
-def left_out(rows):
+def left_out(rows: pd.DataFrame) -> pd.DataFrame:
     """Why cases of the data were not compared: how many and for which models."""
     return _counted(rows, "left_out")
 
@@ -91,7 +93,7 @@ def _counted(rows, name):
     return table.sort_values("cases", ascending=False, kind="stable", ignore_index=True)
 
 
-def by_source(errors, names):
+def by_source(errors: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Size of the error by some columns: cases, median, signed median, 90th percentile, share inside the range."""
     groups = errors.assign(size=errors["error_ratio"].abs()).groupby(list(names))
     return groups.agg(
@@ -101,13 +103,13 @@ def by_source(errors, names):
     ).reset_index()
 
 
-def in_percent(rows):
+def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with every share beside it in per cent, for tables on screen."""
     shares = [name for name in rows if name.endswith("_ratio")]
     return rows.assign(**{f"{name.removesuffix('_ratio')}_percent": 100 * rows[name].astype(float) for name in shares})
 
 
-def speed_points(speed):
+def speed_points(speed: pd.DataFrame) -> pd.DataFrame:
     """A row per published figure for the chart; held out means not looked at when the catalogs of time were fitted."""
     seen = np.where(speed["held_out"].astype(str) == "True", "held out", "looked at")
     return pd.DataFrame({

@@ -1,12 +1,16 @@
 """The long tables that charts draw, made from result rows: GiB per GPU, USD, words; no number that the rows lack."""
 
+from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from calc.columns import COMPONENTS, GIB, GLOSSARY
+from calc.catalogs.load import Catalogs
+from calc.columns import COMPONENTS, GLOSSARY
 from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.units import GIB
 from calc.words import card_name, name_of
 
 NAMED = (
@@ -26,23 +30,23 @@ ABSENT = {"training": ("kv_cache_bytes",), "inference": ("gradients_bytes", "opt
 COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
 
 
-def components_of(work):
+def components_of(work: str) -> tuple[str, ...]:
     """The components that can occur in this kind of work, in their one order."""
     return tuple(name for name in COMPONENTS if name not in ABSENT[work])
 
 
-def word_column(values):
+def word_column(values: Any) -> pd.Index:
     """Words as plain objects: in tables of some hundred rows pandas' Arrow strings cost more than all else."""
     return pd.Index(values, dtype=object)
 
 
-def labels(rows, catalogs, always=()):
+def labels(rows: pd.DataFrame, catalogs: Catalogs, always: Collection[str] = ()) -> list[str]:
     """A name for each row: the choices in which the rows differ, then the GPUs and where they stand."""
     columns = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
-    return _joined(rows, catalogs, always, [_where(*row, catalogs) for row in _records(rows, columns)])
+    return _joined(rows, catalogs, always, [_where(catalogs, *row) for row in _records(rows, columns)])
 
 
-def plan_names(rows, catalogs):
+def plan_names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     """A name for each row without its GPU count: the choices in which the rows differ, then the card or instance."""
     return _joined(
         rows, catalogs, (), [name or card_name(gpu, catalogs) for name, gpu in _records(rows, ("instance", "gpu"))]
@@ -61,7 +65,8 @@ def _joined(rows, catalogs, always, places):
         known = {value: name_of(name, value, catalogs) for value in set(values)}
         if name in always or len(known) > 1:
             parts.append([known[value] for value in values])
-    seen, names = {}, []
+    seen: dict[str, int] = {}
+    names = []
     for words in zip(*parts, places, strict=True):
         name = " · ".join(word for word in words if word)
         seen[name] = seen.get(name, 0) + 1
@@ -69,7 +74,7 @@ def _joined(rows, catalogs, always, places):
     return names
 
 
-def _where(instance, gpu, gpus, gpus_paid, instances_needed, catalogs):
+def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
     """2 × p5.48xlarge; (4 GPUs) beside it where some stay idle; 8 × H100 SXM5 80GB without an instance."""
     count = f"{gpus:.0f} GPU{'s' if gpus > 1 else ''}"
     if not instance:
@@ -79,7 +84,7 @@ def _where(instance, gpu, gpus, gpus_paid, instances_needed, catalogs):
     return f"{instances_needed:.0f} × {instance}" + (f" ({count})" if gpus != gpus_paid else "")
 
 
-def by_component(rows, names, components):
+def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]) -> pd.DataFrame:
     """One row per scenario and component alive at its peak, for stacked bars; the last component is marked."""
     sound = (rows["problem"] == "").to_numpy()
     rows, names = rows[sound], [name for name, kept in zip(names, sound, strict=True) if kept]
@@ -102,11 +107,11 @@ def by_component(rows, names, components):
     )
 
 
-def cards(rows, catalogs):
+def cards(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The usable memory of each card among the rows; cards within 1 % share a rule; tiers keep names apart."""
     capacities = dict(zip(rows["gpu"], rows["gpu_memory_bytes"], strict=True))
-    groups = []
-    for gpu, capacity in sorted(((gpu, held) for gpu, held in capacities.items() if held > 0), key=itemgetter(1)):
+    groups: list[tuple[list[str], float]] = []
+    for gpu, capacity in sorted(((gpu, memory) for gpu, memory in capacities.items() if memory > 0), key=itemgetter(1)):
         if groups and capacity <= groups[-1][1] * 1.01:
             groups[-1][0].append(card_name(gpu, catalogs).split(" ")[0])
         else:
@@ -120,7 +125,7 @@ def cards(rows, catalogs):
     ).astype({"card_gib": float, "tier": int})
 
 
-def points(rows, names):
+def points(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """One row per scenario that has a price: usd, gib, whether it lies on the frontier."""
     table = pd.DataFrame(
         {
@@ -135,7 +140,7 @@ def points(rows, names):
     return table.assign(name=table["label"].where(table["frontier"], ""))
 
 
-def against_gpus(rows, names, usd):
+def against_gpus(rows: pd.DataFrame, names: list[str], usd: pd.Series) -> pd.DataFrame:
     """One row per plan and GPU count: gib and usd."""
     table = pd.DataFrame(
         {
@@ -149,7 +154,7 @@ def against_gpus(rows, names, usd):
     return table[table["gib"].notna()]
 
 
-def by_phase(phases, components):
+def by_phase(phases: pd.DataFrame, components: Sequence[str]) -> pd.DataFrame:
     """The phases of one scenario (phase, component, bytes) with their totals; the last component is marked."""
     phases = phases[phases["component"].isin(list(components))]
     names, component = phases["phase"].astype(object), phases["component"].astype(object)
@@ -168,7 +173,7 @@ def by_phase(phases, components):
     )
 
 
-def for_screen(rows, names=None):
+def for_screen(rows: pd.DataFrame, names: Iterable[str] | None = None) -> pd.DataFrame:
     """The named columns for a table on screen, or all: _gib of bytes, _percent of ratios, used_percent of the card."""
     names = [*rows.columns, *screen_names(rows.columns)] if names is None else names
     return pd.DataFrame({name: _on_screen(rows, name) for name in names}, index=rows.index)
@@ -184,12 +189,12 @@ def _on_screen(rows, name):
     return 100 * rows[name.removesuffix("_percent") + "_ratio"].astype(float)
 
 
-def screen_names(columns):
+def screen_names(columns: Iterable[str]) -> list[str]:
     """The names under which a catalog's columns are shown: bytes as GiB."""
     return [name.removesuffix("_bytes") + "_gib" if name.endswith("_bytes") else name for name in columns]
 
 
-def two_markets(names, on_demand, spot):
+def two_markets(names: list[str], on_demand: Any, spot: Any) -> pd.DataFrame:
     """On demand and spot of each row in one long table, rows without any price left out."""
     table = pd.DataFrame(
         {

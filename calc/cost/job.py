@@ -3,12 +3,15 @@
 The same few sums serve the search, which has arrays, and the comparison of found plans, which has result rows.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.prices import HOUR_SECONDS
+from calc.evaluate import Table
 
 WEEK_HOURS, LONGEST_DAILY_BLOCK_HOURS = 168, 336
 
@@ -23,14 +26,14 @@ class Job(NamedTuple):
     seconds: np.ndarray
 
 
-def deployments(table, users):
+def deployments(table: Table, users: float) -> np.ndarray:
     """Copies of a serving deployment for the users at once and the wanted tokens per second; 1 in training."""
     for_users = np.ceil(users / (table["batch"] * table["data_parallel"]))
     for_load = np.ceil(table["served_tokens_per_second"] / table["tokens_per_second"])
     return np.where(table["trains"] > 0, 1.0, np.fmax(np.fmax(for_users, for_load), 1.0))
 
 
-def billed_hours(market, trains, hours):
+def billed_hours(market: str, trains: np.ndarray, hours: np.ndarray) -> np.ndarray:
     """Hours that AWS charges: a capacity block in whole days, beyond 14 in whole weeks; a commitment to its end."""
     terms = MARKETS[market]
     if terms.block_hours:
@@ -40,7 +43,9 @@ def billed_hours(market, trains, hours):
     return np.maximum(hours, np.where(trains > 0, terms.least_run_hours, terms.least_month_hours))
 
 
-def job(table, market, instance_usd_per_hour, spot_overhead_ratio, copies):
+def job(
+    table: Table, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray
+) -> Job:
     """The job of each row of a table with time in it. `copies` come from deployments()."""
     trains = table["trains"]
     slowdown = 1 + MARKETS[market].interrupted * spot_overhead_ratio
@@ -53,16 +58,18 @@ def job(table, market, instance_usd_per_hour, spot_overhead_ratio, copies):
     return Job(instances, usd_per_hour, hours, usd, seconds)
 
 
-def within(done, limits):
+def within(done: Job, limits: Any) -> np.ndarray:
     """Whether a job keeps the limits on money and time."""
     cheap = (done.usd <= limits.usd) & (done.usd_per_hour <= limits.usd_per_hour)
     return cheap & (done.hours <= limits.hours) & (done.instances <= limits.instances)
 
 
-def job_of_rows(rows, markets, users, catalogs):
+def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
     """The job of result rows (estimate) on a market each; NaN where a row has no price there or cannot be estimated."""
-    numbers = ("batch", "train_tokens", "hours_per_month", "tokens_per_second", "instances_needed", "gpus")
-    numbers += ("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio")
+    numbers = (
+        *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "instances_needed", "gpus"),
+        *("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio"),
+    )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
     table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
     degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float)

@@ -1,9 +1,13 @@
 """What AWS sells, side by side: each instance in each region, priced per hour, GPU-hour, GiB-hour and PFLOP-hour."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import pandas as pd
 
-from calc.columns import GIB
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
+from calc.units import GIB
 
 OLD_DAYS = 90
 PETA = 1e15
@@ -15,7 +19,7 @@ QUOTAS = {  # AWS service quotas that count vCPUs (EC2 User Guide, instance limi
 }
 
 
-def offers(catalogs, regions):
+def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
     """One row per instance and region: its card, its prices and when they were seen; instances without a price stay."""
     sold = catalogs.instances.rename_axis("instance").reset_index()
     cards = catalogs.gpus.rename(columns={"name": "card"})[["card", "bf16_flops_per_second"]]
@@ -35,12 +39,12 @@ def offers(catalogs, regions):
     )
 
 
-def quota_names(family):
+def quota_names(family: str) -> tuple[str, str]:
     """The account's quotas, on demand and on spot, that count the vCPUs of an instance family."""
     return QUOTAS.get(family[:2]) or QUOTAS[family[0]]
 
 
-def price_on(catalogs, instance, region, day):
+def price_on(catalogs: Catalogs, instance: str, region: str, day: str) -> float:
     """On-demand USD per hour that the price history holds for a day (ISO); NaN where it begins later or knows nothing."""
     history = catalogs.price_history
     mine = (history["instance"] == instance) & (history["region"] == region) & (history["market"] == MARKETS["on-demand"].key)
@@ -48,7 +52,7 @@ def price_on(catalogs, instance, region, day):
     return float(known["usd_per_hour"].iloc[-1]) if len(known) else float("nan")
 
 
-def price_change(catalogs, instance, region, day):
+def price_change(catalogs: Catalogs, instance: str, region: str, day: str) -> dict[str, float]:
     """An instance's on-demand USD per hour on a day and now, and by which share it has risen."""
     then = price_on(catalogs, instance, region, day)
     prices = catalogs.prices
@@ -60,23 +64,23 @@ def price_change(catalogs, instance, region, day):
 MEASURES = {"instance": None, "gpu": "whole_gpus", "gib": "gpu_gib", "pflop": "bf16_pflops"}
 
 
-def per(table, measure):
+def per(table: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Prices of all markets divided by a measure: the instance, its GPUs, its GiB of GPU memory, its bf16 PFLOP/s."""
     divisor = table[MEASURES[measure]] if MEASURES[measure] else 1.0
     return pd.DataFrame({name: table[market.price] / divisor for name, market in MARKETS.items()}, index=table.index)
 
 
-def age_days(as_of, today):
+def age_days(as_of: pd.Series, today: Any) -> pd.Series:
     """Days from an ISO date (or the older end of a range) to today; NaN where there is none."""
     return (pd.Timestamp(today) - pd.to_datetime(as_of.where(as_of != ""), errors="coerce")).dt.days
 
 
-def days_since(day, today):
+def days_since(day: str, today: Any) -> int:
     """Days from one ISO date to today; 0 for a date that is not one."""
     then = pd.to_datetime(day, errors="coerce")
     return 0 if pd.isna(then) else (pd.Timestamp(today) - then).days
 
 
-def is_old(as_of, today):
+def is_old(as_of: pd.Series, today: Any) -> pd.Series:
     """A price older than 90 days is to be checked."""
     return age_days(as_of, today) > OLD_DAYS

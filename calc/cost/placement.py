@@ -7,7 +7,7 @@ from calc.units import GIB
 
 
 def spans_instances(trains, instances_needed, replica_gpus, instance_gpus):
-    """Whether GPUs of several instances work on one thing: training, or a replica larger than an instance (0 or 1)."""
+    """Whether GPUs of several instances work on one thing: training, or a replica larger than an instance. [0 or 1]"""
     return ((instances_needed > 1) & ((trains > 0) | (replica_gpus > instance_gpus))) * 1.0
 
 
@@ -17,7 +17,7 @@ def host_memory_needed_bytes(offloaded_bytes, gpus, instance_gpus):
 
 
 def slow_to_join(instance_network_bytes_per_second, instance_efa_interfaces, slowest_joining_bytes_per_second):
-    """1 for instances whose network is too slow for work over several of them, or is not EFA."""
+    """1 for instances whose network is too slow for work over several of them, or is not EFA. [0 or 1]"""
     return (instance_network_bytes_per_second < slowest_joining_bytes_per_second) | ~(instance_efa_interfaces > 0)
 
 

@@ -10,72 +10,72 @@ from calc.units import GIB, HOUR_SECONDS, MILLION, PETA
 
 
 def instances_needed(gpus, instance_gpus):
-    """Whole instances that hold the job's GPUs."""
+    """Whole instances that hold the job's GPUs. [instances]"""
     return np.ceil(gpus / instance_gpus)
 
 
 def gpus_paid(instances_needed, instance_gpus):
-    """GPUs in those instances, used or idle."""
+    """GPUs in those instances, used or idle. [GPUs]"""
     return instances_needed * instance_gpus
 
 
 def idle_gpus(gpus_paid, gpus):
-    """GPUs paid and not used."""
+    """GPUs paid and not used. [GPUs]"""
     return gpus_paid - gpus
 
 
 def vcpus_needed(instances_needed, instance_vcpus):
-    """vCPUs that AWS counts against the account's quota for this family."""
+    """vCPUs that AWS counts against the account's quota for this family. [vCPUs]"""
     return instances_needed * instance_vcpus
 
 
 def usd_per_hour_on_demand(instances_needed, on_demand_usd_per_hour):
-    """The whole job on demand, USD an hour."""
+    """The whole job on demand. [USD per hour]"""
     return instances_needed * on_demand_usd_per_hour
 
 
 def usd_per_hour_spot(instances_needed, spot_usd_per_hour):
-    """The whole job on spot, at the median over zones, USD an hour."""
+    """The whole job on spot, at the median over zones. [USD per hour]"""
     return instances_needed * spot_usd_per_hour
 
 
 def usd_per_gpu_hour_on_demand(on_demand_usd_per_hour, instance_gpus, instance_gpu_fraction):
-    """One whole GPU for an hour; a fraction of a card is scaled up to it."""
+    """One whole GPU for an hour on demand; a fraction of a card is scaled up to it. [USD per GPU-hour]"""
     return on_demand_usd_per_hour / (instance_gpus * instance_gpu_fraction)
 
 
 def usd_per_gpu_hour_spot(spot_usd_per_hour, instance_gpus, instance_gpu_fraction):
-    """The same on spot."""
+    """One whole GPU for an hour on spot; a fraction of a card is scaled up to it. [USD per GPU-hour]"""
     return spot_usd_per_hour / (instance_gpus * instance_gpu_fraction)
 
 
 def usd_per_gib_hour_on_demand(on_demand_usd_per_hour, instance_gpus, gpu_memory_bytes):
-    """One GiB of GPU memory, as the driver reports it, for an hour."""
+    """One GiB of GPU memory, as the driver reports it, for an hour on demand. [USD per GiB-hour]"""
     return on_demand_usd_per_hour / (instance_gpus * gpu_memory_bytes / GIB)
 
 
 def usd_per_gib_hour_spot(spot_usd_per_hour, instance_gpus, gpu_memory_bytes):
-    """The same on spot."""
+    """One GiB of GPU memory, as the driver reports it, for an hour on spot. [USD per GiB-hour]"""
     return spot_usd_per_hour / (instance_gpus * gpu_memory_bytes / GIB)
 
 
 def usd_per_pflop_hour_on_demand(usd_per_gpu_hour_on_demand, gpu_bf16_flops_per_second):
-    """A dense 16-bit rate of one PFLOP a second, for an hour."""
+    """A dense 16-bit rate of one PFLOP a second, for an hour on demand. [USD per PFLOP-hour]"""
     return usd_per_gpu_hour_on_demand / (gpu_bf16_flops_per_second / PETA)
 
 
 def usd_per_pflop_hour_spot(usd_per_gpu_hour_spot, gpu_bf16_flops_per_second):
-    """The same on spot."""
+    """A dense 16-bit rate of one PFLOP a second, for an hour on spot. [USD per PFLOP-hour]"""
     return usd_per_gpu_hour_spot / (gpu_bf16_flops_per_second / PETA)
 
 
 def usd_per_month_on_demand(usd_per_hour_on_demand, hours_per_month):
-    """A month on demand at the hours that the scenario is up, USD."""
+    """A month on demand at the hours that the scenario is up. [USD per month]"""
     return usd_per_hour_on_demand * hours_per_month
 
 
 def usd_per_month_spot(usd_per_hour_spot, hours_per_month):
-    """A month on spot at the hours that the scenario is up, USD."""
+    """A month on spot at the hours that the scenario is up. [USD per month]"""
     return usd_per_hour_spot * hours_per_month
 
 
@@ -102,12 +102,12 @@ def run_high_hours(run_hours, engine_time_high_ratio):
 
 
 def run_usd_on_demand(run_hours, usd_per_hour_on_demand):
-    """The whole run on demand, USD."""
+    """The whole run on demand. [USD]"""
     return run_hours * usd_per_hour_on_demand
 
 
 def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, prefill_tokens_per_second):
-    """A million prompt tokens on demand: the time in which they are prefilled, USD.
+    """A million prompt tokens on demand: the time in which they are prefilled. [USD per million tokens]
 
     With usd_per_million_output_tokens it adds up to the price of a request: both share the same machines in turn.
     """
@@ -116,30 +116,30 @@ def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, prefill_tokens_
 
 
 def usd_per_million_output_tokens(trains, usd_per_hour_on_demand, decode_tokens_per_second):
-    """A million generated tokens on demand at this concurrency: the time in which they are decoded, USD."""
+    """A million generated tokens on demand at this concurrency: the time in which they are decoded. [USD per million tokens]"""
     usd_per_token = usd_per_hour_on_demand / HOUR_SECONDS / decode_tokens_per_second
     return np.where(trains > 0, np.nan, MILLION * usd_per_token)
 
 
 def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_second):
-    """A million tokens trained on, on demand, USD."""
+    """A million tokens trained on, on demand. [USD per million tokens]"""
     usd_per_token = usd_per_hour_on_demand / HOUR_SECONDS / tokens_per_second
     return np.where(trains > 0, MILLION * usd_per_token, np.nan)
 
 
 def load_deployments(trains, served_tokens_per_second, tokens_per_second):
-    """Copies of this deployment that serve the wanted load; NaN where no load is asked for."""
+    """Copies of this deployment that serve the wanted load; NaN where no load is asked for. [deployments]"""
     asked = (trains == 0) & (served_tokens_per_second > 0)
     return np.where(asked, np.ceil(served_tokens_per_second / tokens_per_second), np.nan)
 
 
 def load_instances(load_deployments, instances_needed):
-    """Instances that serve the wanted load."""
+    """Instances that serve the wanted load. [instances]"""
     return load_deployments * instances_needed
 
 
 def load_usd_per_month_on_demand(load_deployments, usd_per_month_on_demand):
-    """A month on demand of the wanted load, USD."""
+    """A month on demand of the wanted load. [USD per month]"""
     return load_deployments * usd_per_month_on_demand
 
 

@@ -9,7 +9,7 @@ from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS
 
 
 def interruption_ratio(band_interruption_ratio, interruption_month_ratio, interruption_unknown_ratio):
-    """Share of spot instances taken back in a month: one's own, else the middle of AWS's band, else the assumption."""
+    """Share of spot instances taken back in a month: one's own, else the middle of AWS's band, else the assumption. [share]"""
     middle = np.where(np.isnan(band_interruption_ratio), interruption_unknown_ratio, band_interruption_ratio)
     return np.where(interruption_month_ratio > 0, interruption_month_ratio, middle)
 
@@ -50,7 +50,7 @@ def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
 def spot_overhead_ratio(
     trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, restart_seconds
 ):
-    """Time that checkpoints, lost work and restarts add to a run, as a share of it.
+    """Time that checkpoints, lost work and restarts add to a run, as a share of it. [share]
 
     M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1 (Daly 2006, equation 20); R is the restart and reading the checkpoint.
     """
@@ -82,17 +82,17 @@ def lost_work_hours(spot_run_hours, run_hours, restart_hours, checkpoint_hours):
 
 
 def expected_interruptions(spot_run_hours, mean_uninterrupted_seconds):
-    """How often the run is interrupted on spot, on average."""
+    """How often the run is interrupted on spot, on average. [interruptions]"""
     return spot_run_hours * HOUR_SECONDS / mean_uninterrupted_seconds
 
 
 def run_usd_spot(spot_run_hours, usd_per_hour_spot):
-    """The whole run on spot, interruptions included, USD; restarts are counted as paid."""
+    """The whole run on spot, interruptions included; restarts are counted as paid. [USD]"""
     return spot_run_hours * usd_per_hour_spot
 
 
 def spot_saving_ratio(usd_per_hour_on_demand, usd_per_hour_spot, spot_overhead_ratio):
-    """What spot saves against on demand for the same work, after checkpoints, lost work and restarts."""
+    """What spot saves against on demand for the same work, after checkpoints, lost work and restarts. [share]"""
     return 1 - usd_per_hour_spot * (1 + spot_overhead_ratio) / usd_per_hour_on_demand
 
 

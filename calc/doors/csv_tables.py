@@ -42,8 +42,8 @@ class CheckedText(io.TextIOBase):
         self.stream, self.name, self.read_bytes, self.begun = stream, name, 0, False
         self.decoder = codecs.getincrementaldecoder("utf-8")()
 
-    def read(self, size: int | None = -1) -> str:
-        """The text of the next block, whatever the size asked for; empty at the end."""
+    def read(self, _size: int | None = -1) -> str:
+        """The text of the next block, whatever size is asked for; empty at the end."""
         text, block = "", b"."
         while block and not text:
             start = self.read_bytes - len(self.decoder.getstate()[0])
@@ -93,8 +93,7 @@ def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:
 
 
 def from_csv(content: str | bytes, name: str = "the file") -> tuple[pd.DataFrame, list[str]]:
-    """The scenario columns of a CSV that this product or a person wrote, and what was left unread; raises
-    TableError."""
+    """The scenario columns of a CSV that this product or a person wrote, and what was left unread; raises TableError."""
     table = read_csv(content, name)
     inputs = [name for name in inputs_by_name() if name in table.columns]
     unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not column.endswith("_gib")]

@@ -6,7 +6,9 @@
 import json
 import re
 from math import inf
+from typing import Any
 
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import PLAN_MARKETS
 from calc.doors.link_sets import PREFIXES, compose_sets, read_set
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
@@ -20,7 +22,7 @@ MOST_VALUES = 64
 CUSTOM = "custom"
 
 
-def compose(choices):
+def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
     """The query of a plan: every choice by its id, lists as repeated names, models of one's own field by field."""
     query = {"v": [VERSION]}
     for name, value in choices.items():
@@ -33,10 +35,11 @@ def compose(choices):
     return query | compose_sets(choices, _word)
 
 
-def parse(query, catalogs=None):
-    """The choices of a query, and a sentence for each thing in it that was not understood (its default is used
-    instead)."""
-    choices, complaints, custom = {}, [], {}
+def parse(query: dict[str, list[str]], catalogs: Catalogs | None = None) -> tuple[dict[str, Any], list[str]]:
+    """The choices of a query, and a sentence for each thing in it that was not understood: its default is used."""
+    choices: dict[str, Any] = {}
+    custom: dict[str, dict[str, Any]] = {}
+    complaints: list[str] = []
     version = (query.get("v") or [VERSION])[0]
     if version != VERSION:
         complaints.append(

@@ -1,7 +1,10 @@
 """What a search may vary, in the link: `allow.<name>` once per value, `limit.<name>` a number; no value means all."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.scenarios.read import HUGE
 from calc.search.limits import LIMIT_NAMES
@@ -12,14 +15,17 @@ PREFIXES = (ALLOW, LIMIT)
 MOST_VALUES = 64
 
 
-def compose_sets(choices, word):
+def compose_sets(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[str, list[str]]:
     """The query of the allowed sets and limits; `word` writes a value."""
     sets, limits = choices.get("allowed") or {}, choices.get("limits") or {}
     query = {f"{ALLOW}{name}": [word(each) for each in values] or [""] for name, values in sets.items()}
     return query | {f"{LIMIT}{name}": [word(value)] for name, value in limits.items() if value not in (None, "")}
 
 
-def read_set(name, given, choices, complaints, value_of, catalogs):
+def read_set(
+    name: str, given: list[str], choices: dict[str, Any], complaints: list[str],
+    value_of: Callable[[str, str], Any], catalogs: Catalogs | None,
+) -> None:
     """Add one name of the query to choices["allowed"] or choices["limits"]; `value_of` reads a scenario column."""
     prefix, _, own = name.partition(".")
     if own not in (NAMES if prefix + "." == ALLOW else LIMIT_NAMES):

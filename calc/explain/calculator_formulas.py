@@ -4,6 +4,8 @@ Components are bytes and sum to the system's total; `_printed_gb` is the figure 
 Which choices of a scenario each system knows is in `calc/explain/calculators.py`.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 GB = 10**9
@@ -193,7 +195,7 @@ def origin_d_printed_gb(origin_d_bytes):
 
 
 # In the order of their text; origins.py runs the components, sums them, then the totals.
-COMPONENTS = {
+COMPONENTS: dict[str, tuple[Callable, ...]] = {
     "a": (
         origin_a_weights_bytes,
         origin_a_gradients_bytes,
@@ -225,7 +227,7 @@ COMPONENTS = {
         origin_d_overhead_bytes,
     ),
 }
-TOTALS = {
+TOTALS: dict[str, tuple[Callable, ...]] = {
     "a": (origin_a_printed_gb,),
     "b": (origin_b_printed_gb,),
     "c": (origin_c_printed_gb,),

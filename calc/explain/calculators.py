@@ -3,41 +3,46 @@
 Each system is a row: the choices it knows with the numbers its formulas take, its unit, what it leaves out. Bytes.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.coded import Words
 from calc.columns import COMPONENTS as OUR_COMPONENTS
-from calc.columns import GIB
-from calc.evaluate import evaluate_all
+from calc.evaluate import Table, evaluate_all
 from calc.explain.calculator_formulas import COMPONENTS, TOTALS
 from calc.pipeline import parts
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.read import as_frame
+from calc.units import GIB
 
 SIXTEEN_BITS = dict.fromkeys(("bf16", "fp16", "bf16-mixed", "fp16-mixed", "bf16-master", "fp16-master"), 2)
 FOUR_BITS = dict.fromkeys(("int4", "nf4", "nf4-dq", "gptq-4bit", "awq-4bit"), 0.5)
 BY_BITS = {"fp32": 4, **SIXTEEN_BITS, "int8": 1, **FOUR_BITS}
 NONE = {"none": 0}
+Choice = tuple[str, str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
 class Origin:
-    """One system. A choice is (column of the scenario, column that the formulas read, {value known: its number});
-    a value that is not there is one that the system cannot express. Training choices are asked only of rows that train.
+    """One system. A choice is (column of the scenario, column that the formulas read, {value known: its number}).
+
+    A value that is not there is one that the system cannot express. Training choices are asked only of rows that train.
     """
 
     letter: str
     title: str
     unit: str
     leaves_out: str
-    choices: tuple
-    training_choices: tuple
+    choices: tuple[Choice, ...]
+    training_choices: tuple[Choice, ...]
 
     @property
-    def components(self):
+    def components(self) -> tuple[Callable, ...]:
         return COMPONENTS[self.letter]
 
 
@@ -119,7 +124,7 @@ ORIGINS = (
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 
 
-def origin_problems(origin, table):
+def origin_problems(origin: Origin, table: Table) -> np.ndarray:
     """Per row, empty or one sentence: which choice of the scenario the system does not know."""
     trains = table["trains"] > 0
     problems = np.full(trains.shape, "", dtype=object)
@@ -134,7 +139,7 @@ def origin_problems(origin, table):
     return problems
 
 
-def origin_columns(origin, table):
+def origin_columns(origin: Origin, table: Table) -> Table:
     """The columns of one system for a table of scenarios: components, total, the figure it prints, and its problem."""
     letter = origin.letter
     inputs = dict(table)
@@ -149,12 +154,12 @@ def origin_columns(origin, table):
     return {**columns, f"origin_{letter}_problem": problems}
 
 
-def origins(table):
+def origins(table: Table) -> Table:
     """All four systems for a table of scenarios (a dict of arrays): a dict of columns."""
     return {name: column for origin in ORIGINS for name, column in origin_columns(origin, table).items()}
 
 
-def beside_ours(ours, catalogs):
+def beside_ours(ours: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """Our estimate (a row of results) and what each system says: rows of system, component, bytes; NaN where it cannot.
 
     `low_bytes` and `high_bytes` are the range that the system itself states, if it states one.
@@ -162,14 +167,14 @@ def beside_ours(ours, catalogs):
     joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
     table = {name: values.each(1) if isinstance(values, Words) else values for name, values in joined.items()}
     said = {name: column[0] for name, column in origins(table).items()}
-    held = {name: ours[name] for name in OUR_COMPONENTS}
+    components = {name: ours[name] for name in OUR_COMPONENTS}
     low, high = ours["memory_low_bytes"], ours["memory_high_bytes"]
-    rows = [_system("ours", "Headroom", held, low, high, ours["problem"], "")]
+    rows = [_system("ours", "Headroom", components, low, high, ours["problem"], "")]
     for origin in ORIGINS:
         prefix = f"origin_{origin.letter}_"
-        held = {formula.__name__.removeprefix(prefix): said[formula.__name__] for formula in origin.components}
+        components = {formula.__name__.removeprefix(prefix): said[formula.__name__] for formula in origin.components}
         low, high = (said.get(f"{prefix}{end}_bytes", np.nan) for end in ("low", "high"))
-        rows.append(_system(origin.letter, origin.title, held, low, high, said[f"{prefix}problem"], origin.leaves_out))
+        rows.append(_system(origin.letter, origin.title, components, low, high, said[f"{prefix}problem"], origin.leaves_out))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -182,7 +187,7 @@ def _system(system, title, parts, low_bytes, high_bytes, problem, leaves_out):
     })
 
 
-def bars(beside, component_labels, card_bytes):
+def bars(beside: pd.DataFrame, component_labels: dict[str, str], card_bytes: float) -> pd.DataFrame:
     """The rows of `beside_ours` as stacked bars: GiB by component, and the system's total on the last of its rows."""
     parts = list(component_labels)
     systems = beside.drop_duplicates("system")

@@ -3,6 +3,7 @@
 The formulas themselves run on columns that remember their names (traced.py): what is shown is what is computed.
 """
 
+import re
 from collections.abc import Callable
 from inspect import getdoc
 from operator import itemgetter
@@ -54,7 +55,8 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
     moment, place = moments[peak], _place(moments[peak], table)
     traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
     named = {name for each in moments for name in each.parts}
-    chains, facts = [], {}
+    chains: list[dict] = []
+    facts: dict[str, bool] = {}
     for component in EXPLAINED:
         top = moment.parts.get(component, "" if component in named else component)
         rows = []
@@ -66,9 +68,9 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
     shared = [name for row in chains for name in row["reads"] if name in SHARED]
     rows = _chain(shared, {*EXPLAINED}, traced, place, facts, written)
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
-    told = pd.DataFrame([_fact(name, table, catalogs) for name in facts])
+    fact_table = pd.DataFrame([_fact(name, table, catalogs) for name in facts])
     return Explanation(
-        moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), told, block_tables(table, catalogs)
+        moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), fact_table, block_tables(table, catalogs)
     )
 
 
@@ -130,7 +132,7 @@ def _row(formula, says, made, shown, written) -> dict:
 
 def _says(function: Callable) -> str:
     """A formula's own words in one line, its unit left out."""
-    return " ".join((getdoc(function) or "").split()).replace(" [B]", "")
+    return re.sub(r" \[[^\]]+\]", "", " ".join((getdoc(function) or "").split()), count=1)
 
 
 def unit_of(name: str) -> str:
@@ -192,7 +194,7 @@ def block_tables(table: Table, catalogs: Catalogs) -> pd.DataFrame:
         number_format, attention = FORMATS[int(table["activation_format"][0])], block_forms.CASES[case]
         forms = catalogs.blocks[kinds[kind]]["forms"]
         known = {form["attention"]: form for form in forms if form["format"] == number_format}
-        form = next((known[name] for name in (attention, *block_forms.FALLBACKS[attention]) if name in known), {})
+        form: dict[str, Any] = next((known[name] for name in (attention, *block_forms.FALLBACKS[attention]) if name in known), {})
         sizes = {name: float(values[stack, 0]) for name, values in every_size.items()}
         kept = {name: form.get(name) or {} for name in block_forms.VECTORS} if trains else {}
         for moment in ("backward", "recomputed") if trains else ("forward",):

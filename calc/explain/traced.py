@@ -4,6 +4,9 @@ The formulas of this package are plain functions of arrays; given `Traced` colum
 the equation down by name or with numbers put in, `live` leaves out what is idle: zeros, factors of one, other branches.
 """
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
@@ -17,7 +20,7 @@ PASSED_ON = ("astype", "asarray", "broadcast_to")
 class Traced(NDArrayOperatorsMixin):
     """An array with the operation and the operands that it came from, or the name of the column that it is."""
 
-    def __init__(self, value, name="", op="", parts=()):
+    def __init__(self, value: Any, name: str = "", op: str = "", parts: Iterable = ()) -> None:
         self.value, self.name, self.op, self.parts = np.asarray(value), name, op, tuple(parts)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
@@ -36,15 +39,15 @@ class Traced(NDArrayOperatorsMixin):
     def __len__(self):
         return len(self.value)
 
-    def astype(self, kind):
+    def astype(self, kind: Any) -> "Traced":
         return Traced(self.value.astype(kind), op="astype", parts=(self,))
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return self.value.shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         return self.value.dtype
 
 
@@ -60,7 +63,7 @@ def _all(value, number):
     return np.asarray(value).dtype.kind in "bif" and bool(np.all(np.equal(value, number)))
 
 
-def live(node):
+def live(node: Any) -> Any:
     """The equation as it counts today: terms of zero, factors of one and branches not taken are left out."""
     if not isinstance(node, Traced) or node.name:
         return node
@@ -97,14 +100,14 @@ def _branch(op, parts):
     return parts[2] if len(parts) > 2 else 0
 
 
-def reads(node):
+def reads(node: Any) -> list[str]:
     """The names of the columns in an equation, in the order of its terms."""
     if isinstance(node, Traced):
         return [node.name] if node.name else list(dict.fromkeys(name for part in node.parts for name in reads(part)))
     return [name for part in node for name in reads(part)] if isinstance(node, tuple | list) else []
 
 
-def text(node, written=None):
+def text(node: Any, written: Callable[[str, Any], str] | None = None) -> str:
     """An equation in names, or with numbers put in as `written(name, value)` writes them."""
     return _text(node, written)[0]
 
@@ -143,7 +146,7 @@ def _held(said, loose):
     return f"({said[0]})" if loose else said[0]
 
 
-def number(name, value):
+def number(name: str, value: Any) -> str:
     """A number as it stands in an equation, whatever column it is: 4,096 or 6.98e9; several stacks side by side."""
     several = list(dict.fromkeys(np.asarray(value).ravel().tolist()))
     if len(several) != 1:

@@ -10,34 +10,34 @@ import numpy as np
 
 
 def place_blocks_below(stack_layers_here):
-    """Blocks of the same stack below this one: of its last, its second and its first block."""
+    """Blocks of the same stack below this one: of its last, its second and its first. Shape (places, stacks, rows). [blocks]"""
     last = stack_layers_here - 1
     return np.stack([last, np.minimum(last, 1), 0 * last])
 
 
 def stack_blocks_before(stack_layers_here):
-    """Blocks of all stacks below this one."""
+    """Blocks of all stacks below this one. Shape (stacks, rows). [blocks]"""
     return np.cumsum(stack_layers_here, axis=0) - stack_layers_here
 
 
 def stack_trained_above(stack_layers_here, stack_block_parameters_here, trained_ratio):
-    """Trained parameters of all stacks above this one."""
-    held = stack_layers_here * stack_block_parameters_here
-    return (np.sum(held, axis=0) - np.cumsum(held, axis=0)) * trained_ratio
+    """Trained parameters of all stacks above this one. Shape (stacks, rows). [elements]"""
+    parameters = stack_layers_here * stack_block_parameters_here
+    return (np.sum(parameters, axis=0) - np.cumsum(parameters, axis=0)) * trained_ratio
 
 
 def stack_is_top(stack_layers_here):
-    """1 for the stack that no other lies above."""
+    """1 for the stack that no other lies above. [0 or 1]"""
     return (np.sum(stack_layers_here, axis=0) - np.cumsum(stack_layers_here, axis=0) <= 0) * 1.0
 
 
 def trained_head_here(head_elements_here, holds_head, adapts):
-    """Elements of the head's matrix where it is trained, on one GPU."""
+    """Elements of the head's matrix where it is trained, on one GPU. [elements]"""
     return head_elements_here * holds_head * (1 - adapts)
 
 
 def stack_trained_here(stack_block_parameters_here, trained_ratio):
-    """Trained parameters of one block on one GPU."""
+    """Trained parameters of one block on one GPU. Shape (stacks, rows). [elements]"""
     return stack_block_parameters_here * trained_ratio
 
 
@@ -45,7 +45,10 @@ def place_whole_bytes(
     fsdp_active, gathered_bytes_each, implementation_head_apart, outside_parameters_here, trained_head_here,
     stack_block_parameters_here, place_blocks_below, stack_blocks_before, shards_weights, embedding_parameters_here,
 ):
-    """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below. [B]"""
+    """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below. [B]
+
+    Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard. Shape (places, stacks, rows).
+    """
     root = (1 - implementation_head_apart) * (outside_parameters_here + trained_head_here)
     before = stack_blocks_before + place_blocks_below
     fetched = np.where(before >= 1, stack_block_parameters_here, implementation_head_apart * embedding_parameters_here)
@@ -57,20 +60,30 @@ def place_reducing_bytes(
     fsdp_active, reduce_bytes_each, place_blocks_below, stack_layers_here, stack_is_top, implementation_head_apart,
     trained_head_here, stack_trained_here,
 ):
-    """Gradients of the block above while FSDP reduces them; above the topmost block those of the head. [B]"""
+    """Gradients of the block above while FSDP reduces them; above the topmost block those of the head. [B]
+
+    One reduce-scatter at a time is in flight (torch/distributed/fsdp/_fully_shard). Shape (places, stacks, rows).
+    """
     highest = (stack_is_top > 0) & (place_blocks_below == stack_layers_here - 1)
     return fsdp_active * reduce_bytes_each * np.where(highest, implementation_head_apart * trained_head_here, stack_trained_here)
 
 
 def place_kept_bytes(stack_kept_bytes, stack_layers_here, place_blocks_below, keeps_input):
-    """Saved activations of the blocks below, and of this one where it kept its input. [B]"""
+    """Saved activations of the blocks below, and of this one where it kept its input. [B]
+
+    Chen et al. 2016, arXiv 1604.06174, for kept inputs. Shape (places, stacks, rows).
+    """
     each = stack_kept_bytes / np.maximum(stack_layers_here, 1)
     before = np.cumsum(stack_kept_bytes, axis=0) - stack_kept_bytes
     return before + (place_blocks_below + keeps_input) * each
 
 
 def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_below, keeps_input):
-    """Autocast's copies of this block's matrices, and of those below where they were not dropped. [B]"""
+    """Autocast's copies of this block's matrices, and of those below where they were not dropped. [B]
+
+    torch/amp/autocast_mode.py: the cache lives as long as its context; checkpointed blocks have one of their own. Shape
+    (places, stacks, rows).
+    """
     each = stack_autocast_bytes / np.maximum(stack_layers_here, 1)
     below = np.cumsum(stack_autocast_bytes, axis=0) - stack_autocast_bytes + place_blocks_below * each
     return np.where(keeps_input > 0, 0, below) + each
@@ -80,7 +93,10 @@ def place_gradients_bytes(
     stack_layers_here, place_blocks_below, stack_trained_above, stack_trained_here, fsdp_active, implementation_head_apart,
     trained_head_here, gradient_width_bytes_each, gradient_shards, offloads_weights, held_gradients_bytes,
 ):
-    """Gradients of all that is done: the blocks above and the head, or more from earlier micro-batches. [B]"""
+    """Gradients of all that is done: the blocks above and the head, or more from earlier micro-batches. [B]
+
+    Divided as ZeRO 2 and 3 do (arXiv 1910.02054, section 5.2). Shape (places, stacks, rows).
+    """
     own = (stack_layers_here - 1 - place_blocks_below) * stack_trained_here
     head = np.where(fsdp_active * (1 - implementation_head_apart) > 0, 0, trained_head_here)
     done = (stack_trained_above + own + head) * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
@@ -88,57 +104,57 @@ def place_gradients_bytes(
 
 
 def place_resident_optimizer_bytes(resident_optimizer_bytes, stack_layers_here):
-    """Optimizer state, counted where there is a block. [B]"""
+    """Optimizer state, counted where there is a block. Shape (stacks, rows). [B]"""
     return (stack_layers_here > 0) * resident_optimizer_bytes
 
 
 def place_buffers_bytes(
     place_whole_bytes, place_reducing_bytes, place_autocast_bytes, live_weights_bytes, bucket_bytes, dequantized_bytes,
 ):
-    """Whole weights, reductions, copies and buckets at this block. [B]"""
+    """Whole weights, reductions, copies and buckets at this block. Shape (places, stacks, rows). [B]"""
     return place_whole_bytes + place_reducing_bytes + place_autocast_bytes + live_weights_bytes + bucket_bytes + dequantized_bytes
 
 
 def stack_residual_bytes(activation_bytes_each, stack_hidden, stack_tokens):
-    """One tensor of the residual stream. [B]"""
+    """One tensor of the residual stream: tokens · hidden · width. Shape (stacks, rows). [B]"""
     return activation_bytes_each * stack_hidden * stack_tokens
 
 
 def products_activations_bytes(
     stack_layers_here, place_kept_bytes, stack_backward_bytes_per_token, stack_tokens, outside_backward_bytes,
 ):
-    """Activations while the block's widest products run. [B]"""
+    """Activations while the block's widest products run. Shape (places, stacks, rows). [B]"""
     return (stack_layers_here > 0) * (place_kept_bytes + stack_backward_bytes_per_token * stack_tokens + outside_backward_bytes)
 
 
 def products_working_bytes(
     stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, stack_largest_linear, tensor_parallel, adapts,
 ):
-    """Working memory while the block's widest products run: FSDP's largest product twice. [B]"""
+    """Working memory while the block's widest products run, FSDP's largest twice. Shape (places, stacks, rows). [B]"""
     products = fsdp_active * 2 * gathered_bytes_each * stack_largest_linear / tensor_parallel * (adapts == 0)
     return (stack_layers_here > 0) * (place_buffers_bytes + products)
 
 
 def gradients_activations_bytes(stack_layers_here, place_kept_bytes, stack_residual_bytes, outside_backward_bytes):
-    """Activations once the block has all its gradients: its input and that input's gradient. [B]"""
+    """Activations once the block has all its gradients: its input, its gradient. Shape (places, stacks, rows). [B]"""
     return (stack_layers_here > 0) * (place_kept_bytes + 2 * stack_residual_bytes + outside_backward_bytes)
 
 
 def gradients_working_bytes(
     stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, gradient_width_bytes_each, stack_trained_here,
 ):
-    """Working memory once the block has all its gradients. [B]"""
+    """Working memory once the block has all its gradients. Shape (places, stacks, rows). [B]"""
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
     return (stack_layers_here > 0) * (place_buffers_bytes + width * stack_trained_here)
 
 
 def reduction_activations_bytes(stack_layers_here, place_kept_bytes, stack_residual_bytes, outside_backward_bytes):
-    """Activations while FSDP reduces the block's gradients. [B]"""
+    """Activations while FSDP reduces the block's gradients. Shape (places, stacks, rows). [B]"""
     return (stack_layers_here > 0) * (place_kept_bytes + stack_residual_bytes + outside_backward_bytes)
 
 
 def reduction_working_bytes(stack_layers_here, place_buffers_bytes, fsdp_active, reduce_bytes_each, stack_trained_here):
-    """Working memory while FSDP reduces the block's gradients. [B]"""
+    """Working memory while FSDP reduces the block's gradients. Shape (places, stacks, rows). [B]"""
     return (stack_layers_here > 0) * (place_buffers_bytes + fsdp_active * reduce_bytes_each * stack_trained_here)
 
 

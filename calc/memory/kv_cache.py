@@ -19,7 +19,11 @@ def decode_cache_bytes(
     stack_layers_here, stack_cached_elements_per_token, stack_cached_tokens, stack_window_tokens, batch, kv_bytes_each, stack_cache_split,
     cross_cache_bytes,
 ):
-    """Cache of every token of the sequence; sliding layers keep their window. elements · tokens · width. [B]"""
+    """Cache of every token of the sequence: blocks · elements per token · tokens · sequences · width. [B]
+
+    Pope et al. 2022, arXiv 2211.05102. A sliding layer keeps the tokens of its window (Mistral, arXiv 2310.06825), MLA one
+    latent instead of heads (DeepSeek-V2, arXiv 2405.04434).
+    """
     tokens = np.minimum(stack_cached_tokens, stack_window_tokens)
     elements = stack_layers_here * stack_cached_elements_per_token * tokens
     return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0) + cross_cache_bytes
@@ -29,7 +33,11 @@ def prefill_cache_bytes(
     stack_layers_here, stack_cached_elements_per_token, stack_cached_tokens, stack_window_tokens, prompt_share, batch, kv_bytes_each,
     stack_cache_split, cross_cache_bytes, implementation_pages_tokens,
 ):
-    """Cache after the prompt. A sliding layer's window is a view of all tokens until the first decode step. [B]"""
+    """Cache after the prompt. [B]
+
+    In transformers a sliding layer's window is a view of all tokens until the first decode step (cache_utils.py); a paged
+    engine is counted with the pages of the whole sequence from the start.
+    """
     paged = np.minimum(stack_cached_tokens, stack_window_tokens)
     tokens = np.where(implementation_pages_tokens > 0, paged, stack_cached_tokens * prompt_share)
     elements = stack_layers_here * stack_cached_elements_per_token * tokens
@@ -40,18 +48,25 @@ def cross_cache_bytes(
     stack_layers_here, stack_cross_cached_elements_per_token, stack_source_tokens, batch, kv_bytes_each,
     stack_cache_split,
 ):
-    """Keys and values of the source that cross attention keeps. [B]"""
+    """Keys and values of the source that cross attention keeps. [B]
+
+    Blocks · elements per token · source tokens · sequences · width (transformers' EncoderDecoderCache, cache_utils.py).
+    """
     elements = stack_layers_here * stack_cross_cached_elements_per_token * stack_source_tokens
     return np.sum(elements * batch * kv_bytes_each / stack_cache_split, axis=0)
 
 
 def stack_cache_split(tensor_parallel, stack_kv_heads, stack_latent_width):
-    """GPUs over which a cache is divided: a head is never split, and MLA's latent is copied whole."""
+    """GPUs over which a cache is divided. Shape (stacks, rows). [GPUs]
+
+    A head of keys and values is never split, so beyond their number it is copied (Pope et al. 2022, arXiv 2211.05102;
+    Ainslie et al. 2023, arXiv 2305.13245); MLA's latent is copied whole (DeepSeek-V2, arXiv 2405.04434).
+    """
     return np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
 
 
 def prompt_share(prompt_tokens, sequence_tokens):
-    """Part of the cached sequence that is prefilled at once."""
+    """Part of the cached sequence that is prefilled at once. [share]"""
     return np.minimum(prompt_tokens / sequence_tokens, 1)
 
 
@@ -60,7 +75,11 @@ def _rounded(tokens, page):
 
 
 def stack_cached_tokens(stack_sequence, implementation_pages_tokens, context_parallel):
-    """Cached tokens per sequence, in whole pages where the engine pages them."""
+    """Cached tokens per sequence on one GPU. Shape (stacks, rows). [tokens]
+
+    In whole pages where the engine pages them (PagedAttention, Kwon et al. 2023, arXiv 2309.06180): the last page of a
+    sequence is as large as the others. Pages that sequences of one beginning share are not counted as shared.
+    """
     return _rounded(stack_sequence, implementation_pages_tokens) / context_parallel
 
 
@@ -69,8 +88,10 @@ def cache_growth_bytes(
     stack_cached_elements_per_token,
     stack_layers_here, batch, kv_bytes_each, stack_cache_split, implementation_pages_tokens, tensor_parallel,
 ):
-    """One layer's keys once more while the cache grows by a token; MLA expands one layer's keys and values. Paged
-    caches: 0. [B]"""
+    """One layer's keys once more while the cache grows by a token; paged caches: 0. [B]
+
+    transformers appends by torch.cat (DynamicLayer.update, cache_utils.py); MLA expands one layer's keys and values.
+    """
     tokens = batch * np.minimum(stack_cached_tokens, stack_window_tokens) * (stack_cached_elements_per_token > 0) * (stack_layers_here > 0)
     plain = stack_cached_elements_per_token / 2 * kv_bytes_each / stack_cache_split
     latent = 2 * (stack_query_width + 2 * stack_value_width) / tensor_parallel

@@ -17,7 +17,10 @@ def logits_bytes(peak_moment, moment_logits_bytes):
 def logits_forward_bytes_each(
     head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each,
 ):
-    """Bytes per logit at the forward peak (catalogs/heads.yaml); a divided loss upcasts once more. [B]"""
+    """Bytes per logit at the forward peak; a divided loss upcasts once more. [B]
+
+    As computed, in fp32, and the log-softmax (transformers, loss/loss_utils.py), by kind of head in catalogs/heads.yaml.
+    """
     own = head_coefficients["widths"][head_row, activation_format, 0]
     return own + 4.0 * (vocabulary_split > 1) + implementation_logits_output_bytes_each
 
@@ -25,19 +28,21 @@ def logits_forward_bytes_each(
 def logits_backward_bytes_each(
     head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each,
 ):
-    """Bytes per logit when the backward pass begins. [B]"""
+    """Bytes per logit when the backward pass begins: by kind of head in catalogs/heads.yaml. [B]"""
     own = head_coefficients["widths"][head_row, activation_format, 2]
     return own + 4.0 * (vocabulary_split > 1) + implementation_logits_output_bytes_each
 
 
 def logits_elements(logits_tokens, outputs, vocabulary_split, holds_head):
-    """Logits of one micro-batch on one GPU."""
+    """Logits of one micro-batch on one GPU. [elements]"""
     return logits_tokens * outputs / vocabulary_split * holds_head
 
 
 def chunk_tokens(logits_tokens, outputs, hidden):
-    """Tokens per chunk of the fused loss: so many that a chunk of logits is as large as the hidden states (Liger
-    0.8.5)."""
+    """Tokens per chunk of the fused loss: so many that a chunk of logits is as large as the hidden states. [tokens]
+
+    Hsu et al. 2024, arXiv 2410.10989; liger_kernel/ops/fused_linear_cross_entropy.py of Liger 0.8.5.
+    """
     wanted = np.maximum(np.ceil(logits_tokens / np.maximum(np.ceil(outputs / hidden), 1)), 1)
     return np.minimum(logits_tokens, 2 ** np.ceil(np.log2(wanted)))
 
@@ -46,21 +51,29 @@ def fused_loss_bytes(
     chunk_tokens, outputs, hidden, logits_tokens, head_matrix_parameters, compute_bytes_each, adapts,
     vocabulary_split, holds_head,
 ):
-    """Head and loss per chunk: one chunk, the gradient of its input, and of the head's matrix where it is trained.
-    [B]"""
+    """Head and loss per chunk: one chunk, the gradient of all inputs, and of the head's matrix where it is trained. [B]
+
+    Liger's fused linear cross entropy (Hsu et al. 2024, arXiv 2410.10989): logits never stand whole.
+    """
     width = np.maximum(compute_bytes_each, 2)
     kept = width * hidden * logits_tokens + width * head_matrix_parameters * (1 - adapts) / vocabulary_split
     return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
 
 
 def forward_logits_bytes(logits_elements, logits_forward_bytes_each, fuses_loss, loss_in_place, fused_loss_bytes):
-    """Logits at the forward peak: as computed, upcast, and their log-softmax; or in one kernel, or by chunks. [B]"""
+    """Logits at the forward peak: as computed, upcast, and their log-softmax; or in one kernel, or by chunks. [B]
+
+    transformers, loss/loss_utils.py; one kernel, which works in place, and chunks: Liger, arXiv 2410.10989.
+    """
     full = np.where(loss_in_place > 0, 4, logits_forward_bytes_each) * logits_elements
     return np.where(fuses_loss > 0, fused_loss_bytes, full)
 
 
 def backward_logits_bytes(logits_elements, logits_backward_bytes_each, fuses_loss, loss_in_place, fused_loss_bytes):
-    """Logits when the backward pass begins: log-softmax and two gradients; or in one kernel, or by chunks. [B]"""
+    """Logits when the backward pass begins: log-softmax and two gradients; or in one kernel, or by chunks. [B]
+
+    transformers, loss/loss_utils.py; Liger, arXiv 2410.10989.
+    """
     full = np.where(loss_in_place > 0, 4, logits_backward_bytes_each) * logits_elements
     return np.where(fuses_loss > 0, fused_loss_bytes, full)
 
@@ -71,7 +84,7 @@ def served_logit_bytes_each(compute_bytes_each, activation_format):
 
 
 def served_outputs(outputs, vocabulary_split, holds_head):
-    """Logits of one token on one GPU."""
+    """Logits of one token on one GPU. [elements]"""
     return outputs / vocabulary_split * holds_head
 
 

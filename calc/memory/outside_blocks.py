@@ -59,8 +59,11 @@ def mask_bytes(
     stack_attention_case, computes_all_scores, stack_layers, stack_window_tokens, activation_format, is_decoder, batch,
     sequence_tokens, context_parallel,
 ):
-    """One mask for all full blocks and one for all sliding ones: of the hidden states' width with eager attention, a
-    byte where a sliding window is reached. [B]"""
+    """One mask for all full blocks and one for all sliding ones, of batch · tokens². [B]
+
+    Of the hidden states' width with eager attention, a byte where a sliding window is reached (transformers,
+    masking_utils.py).
+    """
     present = stack_layers > 0
     scored = (computes_all_scores > 0) & present
     slides = np.isfinite(stack_window_tokens)

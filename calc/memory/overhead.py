@@ -12,12 +12,12 @@ FITS = np.array(["yes", "tight", "no", ""], dtype=object)
 
 
 def batch_share(batch):
-    """How far serving is from one sequence to 64 at once, on a scale of doublings: 0 to 1."""
+    """How far serving is from one sequence to 64 at once, on a scale of doublings: 0 to 1. [share]"""
     return np.minimum(np.log2(np.maximum(batch, 1)) / 6, 1)
 
 
 def works_together(shard_gpus, tensor_parallel):
-    """1 where GPUs exchange shards or partial sums."""
+    """1 where GPUs exchange shards or partial sums. [0 or 1]"""
     return (shard_gpus * tensor_parallel > 1) * 1.0
 
 
@@ -25,8 +25,10 @@ def slack_ratio(
     trains, works_together, batch_share, is_engine, sharded_slack_ratio, training_slack_ratio, serving_slack_ratio,
     serving_batch_slack_ratio,
 ):
-    """Reserved beyond allocated, as a share of allocated: 1.05 to 1.2 x on one GPU, 1.2 to 1.4 x in sharded training,
-    little in serving."""
+    """Reserved beyond allocated, as a share of allocated: more in sharded training, little in serving. [share]
+
+    Rules of thumb of catalogs/overheads.yaml for PyTorch's caching allocator; expandable segments make it less.
+    """
     serving = np.where(is_engine > 0, 0, serving_slack_ratio + serving_batch_slack_ratio * batch_share)
     return np.where(trains > 0, np.where(works_together > 0, sharded_slack_ratio, training_slack_ratio), serving)
 
@@ -35,7 +37,7 @@ def spread_ratio(
     trains, works_together, batch_share, sharded_spread_ratio, training_spread_ratio, serving_spread_ratio,
     serving_batch_spread_ratio,
 ):
-    """Half width of the stated range, as a share of the allocated peak."""
+    """Half width of the stated range, as a share of the allocated peak. [share]"""
     serving = serving_spread_ratio + serving_batch_spread_ratio * batch_share
     return np.where(trains > 0, np.where(works_together > 0, sharded_spread_ratio, training_spread_ratio), serving)
 
@@ -74,15 +76,20 @@ def headroom_bytes(gpu_memory_bytes, memory_bytes):
 
 
 def limit_bytes(gpu_memory_bytes, context_bytes, is_engine, implementation_reserves_share, tight_ratio):
-    """The largest allocated peak that lives: the card less the context and five per cent; of a serving engine, its
-    share of the card. [B]"""
+    """The largest allocated peak that lives: the card less the context and five per cent. [B]
+
+    Of a serving engine its share of the card (vLLM's gpu_memory_utilization) less the context.
+    """
     plain = (gpu_memory_bytes - context_bytes) / tight_ratio
     return np.where(is_engine > 0, implementation_reserves_share * gpu_memory_bytes - context_bytes, plain)
 
 
 def fits(memory_high_bytes, allocated_peak_bytes, limit_bytes, gpu_memory_bytes):
-    """yes: the whole range is within the card; tight: not, but allocated peak, context and five per cent are; no: not
-    even that; empty without a card. Numbers into FITS."""
+    """Whether the card holds it, as numbers into FITS.
+
+    yes: the whole range is within the card; tight: not, but allocated peak, context and five per cent are; no: not even
+    that; empty without a card.
+    """
     inside = allocated_peak_bytes <= limit_bytes
     verdict = np.where(inside, np.where(memory_high_bytes <= gpu_memory_bytes, 0, 1), 2)
     return np.where(np.isnan(gpu_memory_bytes), 3, verdict)

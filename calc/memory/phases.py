@@ -38,8 +38,10 @@ def backward_working_bytes(
 def embedding_gradient_bytes(
     embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each,
 ):
-    """The embedding's gradient, built dense: whole on each tensor-parallel GPU, beside the head's where they share a
-    matrix. [B]"""
+    """The embedding's gradient, built dense: whole on each tensor-parallel GPU. [B]
+
+    Beside the head's where they share a matrix; torch.nn.Embedding with sparse=False.
+    """
     own = embedding_parameters_here * holds_embedding * (1 - adapts)
     return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - own * (1 - tied))
 
@@ -47,7 +49,10 @@ def embedding_gradient_bytes(
 def last_group_parameters_here(
     implementation_head_apart, embedding_parameters_here, holds_embedding, adapts, outside_parameters_here,
 ):
-    """Trained parameters of the group that FSDP reduces last: the embedding alone, or all that is outside the blocks."""
+    """Trained parameters of the group that FSDP reduces last. [parameters]
+
+    The embedding alone (torchtitan), or all that is outside the blocks.
+    """
     embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
     return np.where(implementation_head_apart > 0, embedding, outside_parameters_here * (1 - adapts))
 
@@ -57,8 +62,11 @@ def last_reduction_bytes(
     gathered_bytes_each, reduce_bytes_each, matrix_bytes_each, gradient_shards, last_block_bytes, outside_parameters_here,
     hidden, stack_tokens,
 ):
-    """FSDP's last reduction at its largest: the first block's beside the embedding's gradient, the group in both widths,
-    or its reduced shard. [B]"""
+    """FSDP's last reduction at its largest. [B]
+
+    The first block's beside the embedding's gradient, the group in both widths, or its reduced shard
+    (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce).
+    """
     embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
     group, p, g = last_group_parameters_here, gathered_bytes_each, reduce_bytes_each
     kept = np.where(implementation_head_apart + (1 - tied) > 0, embedding, 0)
@@ -92,7 +100,11 @@ def step_working_bytes(
     step_largest_bytes_each, implementation_bucket_elements, shards_optimizer, shards_weights, data_parallel,
     offloads_optimizer, ddp_bucket_bytes,
 ):
-    """The step's temporaries; DeepSpeed widens its shard of the gradients to fp32. [B]"""
+    """The step's temporaries; DeepSpeed widens its shard of the gradients to fp32. [B]
+
+    torch/optim by way of catalogs/optimizers.yaml; deepspeed/runtime/zero/stage_1_and_2.py, and stage3.py, which works on
+    a sub_group_size of 1e9 elements at a time.
+    """
     shard = trained_parameters_here / optimizer_shards
     largest = step_largest_bytes_each * np.minimum(largest_parameters_here, trained_parameters_here) / gradient_shards
     temporary = step_copies * shard * trained_bytes_each + largest

@@ -22,9 +22,10 @@ def activations_bytes(peak_moment, moment_activations_bytes):
 def stack_attention_case(
     computes_all_scores, stack_sequence, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window,
 ):
-    """Which attention kernel runs, as a column of the coefficient tables.
+    """Which attention kernel runs, as a column of the coefficient tables. Shape (stacks, rows).
 
-    A sliding window that the sequence reaches builds a mask, and a mask leaves the flash kernel.
+    Flash attention keeps no scores (Dao et al. 2022, arXiv 2205.14135; Dao 2023, arXiv 2307.08691). A sliding window that
+    the sequence reaches builds a mask, and a mask leaves the flash kernel.
     """
     masked = (stack_sequence >= stack_window_tokens) & (implementation_masks_window > 0)
     grouped = stack_kv_heads < stack_heads
@@ -47,8 +48,10 @@ def block_sizes(
     hidden_dropout, attention_dropout, stack_experts, stack_experts_per_token, stack_expert_ffn_width, stack_shared_ffn_width,
     stack_latent_width, stack_query_latent_width, stack_source_ratio, stack_source_tokens, implementation_repeats_keys, batch,
 ):
-    """The sizes of a block by name: elements per token; `source` is the other side of an encoder-decoder per own token,
-    `shared` one table for the whole batch."""
+    """The sizes of a block by name, elements per token. Each of shape (stacks, rows). [elements]
+
+    `source` is the other side of an encoder-decoder per own token, `shared` one table for the whole batch.
+    """
     repeats = implementation_repeats_keys > 0
     scores, source_scores = stack_heads * stack_sequence, stack_heads * stack_source_tokens
     return {
@@ -102,22 +105,25 @@ def linear_forms(
 
 
 def sequence_split(tensor_parallel, implementation_splits_sequence):
-    """GPUs over which norms and the residual stream are divided."""
+    """GPUs over which norms and the residual stream are divided. [GPUs]
+
+    Sequence parallelism: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2.
+    """
     return np.where(implementation_splits_sequence > 0, tensor_parallel, 1)
 
 
 def stack_fused_norm_bytes_per_token(rms_norms, stack_hidden, stack_layers, implementation_fuses_norms, sequence_split):
-    """The fp32 copies that fused norms do not keep. [B]"""
+    """The fp32 copies that fused norms do not keep. Shape (stacks, rows). [B]"""
     return 4 * rms_norms * stack_hidden * (stack_layers > 0) * implementation_fuses_norms / sequence_split
 
 
 def stack_several_bytes_per_token(linear_forms, trains, stack_fused_norm_bytes_per_token):
-    """Saved by a trained block of several sequences. [B]"""
+    """Saved by a trained block of several sequences. Shape (stacks, rows). [B]"""
     return linear_forms("saved", trains) - stack_fused_norm_bytes_per_token
 
 
 def stack_single_bytes_per_token(linear_forms, trains, batch, stack_fused_norm_bytes_per_token):
-    """Saved by a trained block of one sequence, where some copies stay views. [B]"""
+    """Saved by a trained block of one sequence, where some copies stay views. Shape (stacks, rows). [B]"""
     return linear_forms("saved_alone", trains * (batch == 1)) - stack_fused_norm_bytes_per_token
 
 
@@ -132,7 +138,7 @@ def stack_adapted_bytes_per_token(
 def stack_saved_bytes_per_token(
     adapts, batch, compiles, stack_adapted_bytes_per_token, stack_single_bytes_per_token, stack_several_bytes_per_token, linear_forms,
 ):
-    """What autograd saves of one block; a compiled block keeps less. [B]"""
+    """What autograd saves of one block; a compiled block keeps less. Shape (stacks, rows). [B]"""
     trained = np.where(batch == 1, stack_single_bytes_per_token, stack_several_bytes_per_token)
     saved = np.where(adapts > 0, stack_adapted_bytes_per_token, trained)
     return np.where(compiles > 0, np.minimum(saved, linear_forms("compiled", compiles)), saved)
@@ -141,18 +147,22 @@ def stack_saved_bytes_per_token(
 def stack_checkpoint_bytes_per_token(
     linear_forms, keeps_input, sequence_split, kept_input_bytes_each, stack_hidden, stack_query_width, stack_ffn_width, adapts,
 ):
-    """A checkpointed block keeps its input, divided where the sequence is. [B]
+    """A checkpointed block keeps its input, divided where the sequence is (Chen et al. 2016, arXiv 1604.06174). [B]
 
     bitsandbytes' int8 product holds its inputs where checkpointing cannot drop them.
     """
-    held = kept_input_bytes_each * (2 * stack_hidden + stack_query_width + stack_ffn_width)
-    return linear_forms("checkpoint", keeps_input, divided=False) / sequence_split + held * adapts
+    inputs = kept_input_bytes_each * (2 * stack_hidden + stack_query_width + stack_ffn_width)
+    return linear_forms("checkpoint", keeps_input, divided=False) / sequence_split + inputs * adapts
 
 
 def stack_kept_bytes_per_token(
     keeps_input, keeps_products, drops_attention, stack_checkpoint_bytes_per_token, stack_saved_bytes_per_token, linear_forms,
 ):
-    """What one block keeps for the backward pass under the chosen recompute. [B]"""
+    """What one block keeps for the backward pass under the chosen recompute. Shape (stacks, rows). [B]
+
+    Full: its input (Chen et al. 2016, arXiv 1604.06174). Selective: all but attention's core (Korthikanti et al. 2022,
+    arXiv 2205.05198, section 5), or the products that torchtitan keeps.
+    """
     without_core = np.minimum(linear_forms("core", drops_attention), stack_saved_bytes_per_token)
     kept = np.where(drops_attention > 0, without_core, stack_saved_bytes_per_token)
     kept = np.where(keeps_products > 0, linear_forms("selective_ops", keeps_products), kept)
@@ -160,21 +170,25 @@ def stack_kept_bytes_per_token(
 
 
 def stack_backward_bytes_per_token(linear_forms, trains, keeps_all, stack_saved_bytes_per_token, stack_several_bytes_per_token):
-    """One block at the worst moment of its backward pass. [B]"""
+    """One block at the worst moment of its backward pass: catalogs/blocks.yaml. Shape (stacks, rows). [B]"""
     kept, again = trains * (keeps_all > 0), trains * (keeps_all == 0)
     worst = np.where(keeps_all > 0, linear_forms.worst("backward", kept), linear_forms.worst("recomputed", again))
     return stack_saved_bytes_per_token + np.maximum(worst - stack_several_bytes_per_token, 0)
 
 
 def stack_forward_bytes_per_token(linear_forms, trains):
-    """Working set of one block without gradients, in serving. [B]"""
+    """Working set of one block without gradients, in serving: catalogs/blocks.yaml. Shape (stacks, rows). [B]"""
     return linear_forms.worst("forward", trains == 0)
 
 
 def stack_kept_bytes(
     stack_layers_here, stack_kept_bytes_per_token, stack_tokens, microbatches_in_flight, offloads_activations,
 ):
-    """Kept by all blocks of a stack between forward and backward; offloaded, only two blocks' worth stays. [B]"""
+    """Kept by all blocks of a stack between forward and backward. Shape (stacks, rows). [B]
+
+    Blocks · bytes per token · tokens · micro-batches in flight (Korthikanti et al. 2022, arXiv 2205.05198; in a pipeline
+    Narayanan et al. 2021, arXiv 2104.04473); offloaded, only two blocks' worth stays.
+    """
     blocks = np.where(offloads_activations > 0, np.minimum(stack_layers_here, 2), stack_layers_here)
     return blocks * stack_kept_bytes_per_token * stack_tokens * microbatches_in_flight
 
@@ -185,7 +199,7 @@ def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack
 
 
 def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes):
-    """All that waits for the backward pass, logits apart. [B]"""
+    """All that waits for the backward pass, logits apart (Korthikanti et al. 2022, arXiv 2205.05198). [B]"""
     return np.sum(stack_kept_bytes, axis=0) + outside_saved_bytes
 
 
@@ -193,8 +207,10 @@ def stack_autocast_bytes(
     stack_layers_here, stack_block_linear_here, stack_block_experts_here, autocast_bytes_each, autocast_active,
     adapts_experts, stack_adapter_experts_in, matrix_bytes_each,
 ):
-    """The 16-bit copy of every matrix that autocast makes once and keeps; adapted experts are merged into a copy
-    likewise (peft 0.21). [B]"""
+    """The 16-bit copy of every matrix that autocast makes once and keeps. Shape (stacks, rows). [B]
+
+    torch/amp/autocast_mode.py, cache_enabled; adapted experts are merged into a copy likewise (peft 0.21).
+    """
     cast = stack_block_linear_here * autocast_bytes_each * autocast_active
     merged = adapts_experts * (stack_adapter_experts_in > 0) * stack_block_experts_here * matrix_bytes_each
     return stack_layers_here * (cast + merged)
@@ -203,7 +219,7 @@ def stack_autocast_bytes(
 def head_autocast_bytes(
     head_matrix_parameters, holds_head, vocabulary_split, autocast_active, autocast_bytes_each,
 ):
-    """Autocast's copy of the head's matrix. [B]"""
+    """Autocast's copy of the head's matrix (torch/amp/autocast_mode.py, cache_enabled). [B]"""
     return head_matrix_parameters * holds_head / vocabulary_split * autocast_active * autocast_bytes_each
 
 

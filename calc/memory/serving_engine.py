@@ -7,17 +7,17 @@ import numpy as np
 
 
 def is_engine(implementation_reserves_share):
-    """1 for software that takes a share of the card and pages its cache."""
+    """1 for software that takes a share of the card and pages its cache. [0 or 1]"""
     return (implementation_reserves_share > 0) * 1.0
 
 
 def on_large_card(gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes):
-    """1 on the cards that the engine gives its larger defaults."""
+    """1 on the cards that the engine gives its larger defaults. [0 or 1]"""
     return ((gpu_memory_bytes >= serving_large_card_bytes) & ~(gpu_takes_small_engine_defaults > 0)) * 1.0
 
 
 def engine_sequences(max_sequences, on_large_card, serving_small_sequences, serving_large_sequences):
-    """Sequences that the start-up profile samples (max_num_seqs)."""
+    """Sequences that the start-up profile samples (max_num_seqs). [sequences]"""
     usual = np.where(on_large_card > 0, serving_large_sequences, serving_small_sequences)
     return np.where(np.isnan(max_sequences), usual, max_sequences)
 
@@ -37,7 +37,10 @@ def engine_forward_bytes(
     engine_batched_tokens, hidden, stack_ffn_width, stack_expert_ffn_width, stack_experts_per_token,
     stack_shared_ffn_width, tensor_parallel,
 ):
-    """A forward pass of the profile: three hidden states and three inner ones per token. [B]"""
+    """A forward pass of the profile: three hidden states and three inner ones per token, in 16 bits. [B]
+
+    vLLM's profile_run (vllm/v1/worker/gpu_model_runner.py), the count of tensors ours.
+    """
     inner = np.max(np.maximum(stack_ffn_width, stack_expert_ffn_width * stack_experts_per_token + stack_shared_ffn_width), axis=0)
     return engine_batched_tokens * 2 * (3 * hidden + 3 * inner / tensor_parallel)
 

@@ -7,7 +7,10 @@ import numpy as np
 
 
 def last_block_bytes(stack_block_parameters_here, gathered_bytes_each, fsdp_active):
-    """The widest gathered block. FSDP holds it beside the shards. [B]"""
+    """The widest gathered block, which FSDP holds beside the shards. [B]
+
+    Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard. Where each block is a group of its own.
+    """
     return fsdp_active * gathered_bytes_each * np.max(stack_block_parameters_here, axis=0)
 
 
@@ -15,8 +18,10 @@ def live_weights_bytes(
     shards_weights, implementation_fsdp, shard_gpus, trains, implementation_live_elements, gathered_bytes_each,
     blocks_parameters_here, outside_parameters_here, stack_block_parameters_here,
 ):
-    """DeepSpeed's ZeRO 3: gathered weights that stay because they are needed again soon, and a block with the next
-    one. [B]"""
+    """DeepSpeed's ZeRO 3: gathered weights that stay because they are needed again soon, and two blocks. [B]
+
+    deepspeed/runtime/zero/stage3.py and partitioned_param_coordinator.py; two blocks: at work and fetched ahead.
+    """
     active = shards_weights * (1 - implementation_fsdp) * (shard_gpus > 1) * trains
     live = implementation_live_elements + 2 * np.max(stack_block_parameters_here, axis=0)
     return active * gathered_bytes_each * np.minimum(live, blocks_parameters_here + outside_parameters_here)
@@ -26,8 +31,11 @@ def gathered_forward_bytes(
     live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each,
     outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes,
 ):
-    """Whole weights at the head in the forward pass: the root group and one block (torchtitan: the head twice); ZeRO
-    2 keeps all. [B]"""
+    """Whole weights at the head in the forward pass. [B]
+
+    FSDP: the root group and one block (torchtitan: the head twice); ZeRO 2, which does not reshard after the forward
+    pass, keeps all (Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard).
+    """
     together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
     apart = 2 * gathered_bytes_each * head_elements_here
     kept = (1 - shards_weights) * gathered_bytes_each * (blocks_parameters_here + implementation_head_apart * head_elements_here)
@@ -38,7 +46,10 @@ def gathered_backward_bytes(
     live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each,
     outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes,
 ):
-    """Whole weights when the backward pass begins: the root group and the block fetched ahead. [B]"""
+    """Whole weights when the backward pass begins: the root group and the block fetched ahead. [B]
+
+    Zhao et al. 2023, arXiv 2304.11277 (backward prefetching); torch/distributed/fsdp/_fully_shard.
+    """
     together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
     apart = gathered_bytes_each * head_elements_here
     kept = (1 - shards_weights) * gathered_bytes_each * blocks_parameters_here
@@ -48,8 +59,11 @@ def gathered_backward_bytes(
 def bucket_bytes(
     full_gradients_bytes, data_parallel, shards_gradients, implementation_bucket_elements, implementation_fsdp, trains,
 ):
-    """Gradient buckets: DDP holds a copy of all gradients from the start; DeepSpeed twice its bucket while it
-    reduces. [B]"""
+    """Gradient buckets: DDP's as large as all gradients, from the start; DeepSpeed's two while it reduces. [B]
+
+    Li et al. 2020, arXiv 2006.15704; torch/csrc/distributed/c10d/reducer.cpp (where gradients are not views of the
+    buckets, gradient_as_bucket_view=False); deepspeed/runtime/zero/stage_1_and_2.py, reduce_bucket_size.
+    """
     ddp = (data_parallel > 1) * (shards_gradients == 0) * (implementation_fsdp > 0) * full_gradients_bytes
     bucket = 2 * np.minimum(implementation_bucket_elements * 2, full_gradients_bytes)
     return trains * np.where(implementation_bucket_elements > 0, (data_parallel > 1) * bucket, ddp)
@@ -59,8 +73,10 @@ def held_gradients_bytes(
     full_gradients_bytes, gradient_shards, accumulation_steps, pipeline_parallel, fsdp_active,
     trained_parameters_here, reduce_bytes_each, implementation_accumulates_unsharded,
 ):
-    """Gradients of earlier micro-batches, alive in the forward pass. FSDP without synchronisation keeps them whole.
-    [B]"""
+    """Gradients of earlier micro-batches, alive in the forward pass. [B]
+
+    FSDP without synchronisation keeps them whole (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard).
+    """
     whole = fsdp_active * implementation_accumulates_unsharded
     kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, full_gradients_bytes / gradient_shards)
     return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1))

@@ -20,17 +20,17 @@ def optimizer_bytes(peak_moment, moment_optimizer_bytes):
 
 
 def gradient_shards(shard_gpus, shards_gradients, trains):
-    """GPUs that the kept gradients are divided over."""
+    """GPUs that the kept gradients are divided over: ZeRO 2 and 3 (arXiv 1910.02054, section 5.2). [GPUs]"""
     return np.where(shards_gradients * trains > 0, shard_gpus, 1)
 
 
 def optimizer_shards(shard_gpus, shards_optimizer, trains):
-    """GPUs that optimizer state and master weights are divided over."""
+    """GPUs that optimizer state and master weights are divided over: ZeRO 1 to 3 (arXiv 1910.02054, section 5.1). [GPUs]"""
     return np.where(shards_optimizer * trains > 0, shard_gpus, 1)
 
 
 def trained_parameters_here(trained_blocks_here, trained_outside_here):
-    """Trained parameters on one GPU before sharding."""
+    """Trained parameters on one GPU before sharding. [parameters]"""
     return trained_blocks_here + trained_outside_here
 
 
@@ -46,7 +46,11 @@ def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, off
 
 
 def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_state_bytes_each):
-    """Width of one optimizer state element: of the weight, or fixed (8 bits and a scale per 256). [B]"""
+    """Width of one optimizer state element: of the weight, or fixed (8 bits and a scale per 256). [B]
+
+    8 bits: Dettmers et al. 2021, arXiv 2110.02861; bitsandbytes/optim/optimizer.py. Tensors under 4,096 elements, which it
+    leaves in 32 bits, are counted in 8.
+    """
     return np.where(fixed_state_bytes_each > 0, fixed_state_bytes_each, np.where(adapts > 0, adapter_bytes_each, state_bytes_each))
 
 
@@ -54,7 +58,11 @@ def resident_optimizer_bytes(
     trained_blocks_here, trained_outside_here, matrix_states, outer_states, state_width_bytes_each, master_bytes_each, adapts,
     embedding_in_fp32, implementation_embedding_state_in_fp32, embedding_parameters_here, optimizer_shards, offloads_optimizer, trains,
 ):
-    """Optimizer state and the fp32 master copy. ZeRO divides both (Rajbhandari et al. 2019). [B]"""
+    """Optimizer state and the fp32 master copy. [B]
+
+    Parameters · (states · width + 4 with a master copy) / optimizer shards (Rajbhandari et al. 2019, arXiv 1910.02054,
+    sections 3.1 and 5.1). Adam has two states, its moments (Kingma and Ba 2014, arXiv 1412.6980).
+    """
     state = (trained_blocks_here * matrix_states + trained_outside_here * outer_states) * state_width_bytes_each
     wide_embedding = embedding_in_fp32 * implementation_embedding_state_in_fp32 * trains * (1 - adapts)
     state = state + wide_embedding * embedding_parameters_here * outer_states * (4 - state_width_bytes_each)
@@ -63,7 +71,7 @@ def resident_optimizer_bytes(
 
 
 def step_copies(steps_fused, steps_foreach, fused_copies, foreach_copies):
-    """Copies of all trained parameters, in their own format, that the step holds for a moment."""
+    """Copies of all trained parameters, in their own format, that the step holds for a moment. [copies]"""
     return steps_fused * fused_copies + steps_foreach * foreach_copies
 
 

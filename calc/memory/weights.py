@@ -4,13 +4,18 @@ import numpy as np
 
 
 def weight_shards(shard_gpus, shards_weights, fsdp_active, trains):
-    """GPUs that the stored weights are divided over. FSDP stores shards in ZeRO 2 as well."""
+    """GPUs that the stored weights are divided over. FSDP stores shards in ZeRO 2 as well. [GPUs]
+
+    ZeRO 3: Rajbhandari et al. 2019, arXiv 1910.02054, section 5.3; Zhao et al. 2023, arXiv 2304.11277.
+    """
     return np.where(np.maximum(shards_weights * trains, fsdp_active) > 0, shard_gpus, 1)
 
 
 def formatted_parameters_here(stack_layers_here, stack_block_linear_here, stack_block_experts_here, experts_only):
-    """Elements of block matrices that are in the precision's own format: all, or the experts' where it is made for
-    them."""
+    """Elements of block matrices that are in the precision's own format. [parameters]
+
+    All, or the routed experts' alone where the format is made for them (MXFP4 of gpt-oss).
+    """
     has_experts = np.sum(stack_block_experts_here, axis=0) > 0
     return np.sum(stack_layers_here * np.where(experts_only * has_experts > 0, stack_block_experts_here, stack_block_linear_here), axis=0)
 
@@ -19,7 +24,12 @@ def weights_bytes(
     formatted_parameters_here, blocks_parameters_here, outside_parameters_here, adapter_parameters_here, matrix_bytes_each,
     outer_bytes_each, adapter_bytes_each, weight_shards, adapts, offloads_weights,
 ):
-    """Stored weights: matrices in their format, all else in its own. [B]"""
+    """Stored weights: matrices in their format, all else in its own. [B]
+
+    Parameters · width / GPUs that divide them (Rajbhandari et al. 2019, arXiv 1910.02054, section 5.3); LoRA's adapters
+    beside the frozen ones (Hu et al. 2021, arXiv 2106.09685), which 4-bit formats shrink (Dettmers et al. 2023, arXiv
+    2305.14314). Widths: catalogs/precisions.yaml.
+    """
     rest = blocks_parameters_here - formatted_parameters_here + outside_parameters_here
     base = formatted_parameters_here * matrix_bytes_each + rest * outer_bytes_each
     return (base + adapts * adapter_parameters_here * adapter_bytes_each) / weight_shards * (1 - offloads_weights)
@@ -31,7 +41,7 @@ def trained_bytes_each(adapts, adapter_bytes_each, matrix_bytes_each):
 
 
 def dequantized_bytes(dequantized_bytes_each, stack_largest_linear, tensor_parallel):
-    """One matrix at a time is widened for its product. [B]"""
+    """One matrix at a time is widened for its product (QLoRA, Dettmers et al. 2023, arXiv 2305.14314). [B]"""
     return dequantized_bytes_each * np.max(stack_largest_linear, axis=0) / tensor_parallel
 
 

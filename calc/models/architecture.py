@@ -128,14 +128,14 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
         return {**ABSENT, **entry}, []
     model = evaluate_all(FORMULAS, sizes_of(entry, families[entry["model_type"]]))
     stacks = list(stacks_of(model))
-    held = sum(stack["layers"] * stack["block_parameters"] for stack in stacks)
+    in_blocks = sum(stack["layers"] * stack["block_parameters"] for stack in stacks)
     idle = sum(
         stack["layers"] * stack["block_expert_parameters"] * (1 - stack["experts_per_token"] / stack["experts"])
         for stack in stacks
         if stack["experts"]
     )
     model["layers"] = sum(stack["layers"] for stack in stacks)
-    model["parameters"] = model["outside_parameters"] + held
+    model["parameters"] = model["outside_parameters"] + in_blocks
     model["active_parameters"] = model["parameters"] - idle
     return model, stacks
 

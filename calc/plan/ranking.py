@@ -1,24 +1,29 @@
 """Estimated scenarios ranked: what fits first, then the cheapest; the one row to name, and how the others fare."""
 
-import numpy as np
+from collections.abc import Mapping
+from typing import Any
 
-from calc.columns import COMPONENTS, GIB
+import numpy as np
+import pandas as pd
+
+from calc.columns import COMPONENTS
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import inputs_by_name
+from calc.units import GIB
 
 HOURS = {"hour": 1.0, "day": 24.0}
 HOLDS = ("yes", "tight")
 ORDER = {"yes": 0, "tight": 1, "no": 2, "": 3}
 
 
-def in_period(frame, market, period):
+def in_period(frame: pd.DataFrame, market: str, period: str) -> pd.Series:
     """USD of each row in a period (hour, day, month) on a market; NaN where there is no price."""
     if period == "month":
         return frame[f"usd_per_month_{MARKETS[market].key}"]
     return frame[f"usd_per_hour_{MARKETS[market].key}"] * HOURS[period]
 
 
-def rank(frame, market="on-demand", period="hour"):
+def rank(frame: pd.DataFrame, market: str = "on-demand", period: str = "hour") -> pd.DataFrame:
     """The rows, best first: what fits before what is tight before what does not fit, cheaper first, then smaller.
 
     Adds usd (in the period, on the market) and frontier (no other row that holds is both cheaper and smaller).
@@ -33,7 +38,7 @@ def rank(frame, market="on-demand", period="hour"):
     return frame.iloc[order].assign(usd=usd, frontier=frontier)
 
 
-def answer(ranked):
+def answer(ranked: pd.DataFrame) -> dict[str, Any]:
     """The row to name, and how many rows fit, are tight, do not fit, cannot be estimated.
 
     The row is the cheapest that holds; without one the row that is least over its card; without a card the smallest.
@@ -72,6 +77,6 @@ def answer(ranked):
     }
 
 
-def scenario_of(row):
+def scenario_of(row: Mapping[str, Any] | pd.Series) -> dict[str, Any]:
     """The inputs of a result row, as one scenario."""
     return {name: row[name] for name in inputs_by_name() if name in row}

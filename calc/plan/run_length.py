@@ -1,8 +1,11 @@
 """One scenario over the length of its run and over the sequences it serves at once, for the Run and month page."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.pipeline import estimate
 
@@ -12,14 +15,14 @@ MILLISECONDS = 1000
 BILLION = 1e9
 
 
-def run_columns(market):
+def run_columns(market: str) -> tuple[str, tuple[str, str]]:
     """A market in words, and the columns of a run's USD and hours on it."""
     terms = MARKETS[market]
-    told = f"{terms.label}, interruptions counted" if terms.interrupted else terms.label
-    return told, (f"run_usd_{terms.key}", "spot_run_hours" if terms.interrupted else "run_hours")
+    label = f"{terms.label}, interruptions counted" if terms.interrupted else terms.label
+    return label, (f"run_usd_{terms.key}", "spot_run_hours" if terms.interrupted else "run_hours")
 
 
-def over_tokens(scenario, catalogs):
+def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """The run from a tenth of its tokens to ten times as many: tokens, billions of them, market, usd, hours; `now` marks its own."""
     shares = 10.0 ** (np.arange(-DECADE_STEPS, DECADE_STEPS + 1) / DECADE_STEPS)
     tokens = scenario["train_tokens"] * shares
@@ -29,19 +32,19 @@ def over_tokens(scenario, catalogs):
             {
                 "tokens": tokens,
                 "billions": tokens / BILLION,
-                "market": told,
+                "market": label,
                 "usd": rows[usd],
                 "hours": rows[hours],
                 "now": shares == 1,
             }
         )
-        for told, (usd, hours) in map(run_columns, PLAN_MARKETS)
+        for label, (usd, hours) in map(run_columns, PLAN_MARKETS)
     ]
     table = pd.concat(parts, ignore_index=True)
     return table[table["usd"].notna()]
 
 
-def over_concurrency(scenario, market, catalogs):
+def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
     """Serving 1, 2, 4 ... sequences at once: sequences, usd of a million output tokens, milliseconds each, fits."""
     counts = sorted({2**power for power in range(MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])})
     rows = estimate(pd.DataFrame(scenario | {"batch": [float(count) for count in counts]}), catalogs, solve=False)

@@ -3,20 +3,24 @@
 Everything here builds a table of scenarios, calls `estimate` once and selects from the result. USD, bytes, hours.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from calc.columns import GIB
+from calc.catalogs.load import Catalogs
 from calc.pipeline import estimate
 from calc.plan.ranking import HOLDS, scenario_of
 from calc.scenarios.read import cross
+from calc.units import GIB
 
 NVLINK_GPUS = 8  # of one instance; no card of the catalog joins more
 MOST_GPUS = 1024
 DOUBLINGS = tuple(2**power for power in range(11))
 
 
-def scenarios(choices, catalogs, layout="given", solve=True):
+def scenarios(choices: dict[str, Any], catalogs: Catalogs, layout: str = "given", solve: bool = True) -> pd.DataFrame:
     """Every combination of the choices with its estimate, one row each, in the order of the choices.
 
     Layout `divided` lets every inference row divide the model over its GPUs; `given` takes the degrees as chosen.
@@ -28,7 +32,7 @@ def scenarios(choices, catalogs, layout="given", solve=True):
     return estimate(table, catalogs, solve)
 
 
-def spread(scenario, gpus):
+def spread(scenario: dict[str, Any], gpus: Any) -> dict[str, Any]:
     """The scenario on each of these GPU counts (an array), as columns, in the plainest way that uses them to hold more.
 
     Training keeps its parallel degrees and divides all else over the rest (ZeRO 3 where nothing was sharded); inference
@@ -47,7 +51,7 @@ def _divided(gpus):
     return {"tensor_parallel": tensor, "pipeline_parallel": gpus // tensor, "context_parallel": np.ones_like(gpus)}
 
 
-def degrees(scenario):
+def degrees(scenario: dict[str, Any]) -> int:
     """GPUs of one model replica."""
     return int(scenario["tensor_parallel"] * scenario["pipeline_parallel"] * scenario["context_parallel"])
 
@@ -67,7 +71,7 @@ def _fewest(frame, column):
     return frame.iloc[order[~narrow[column].iloc[order].duplicated().to_numpy()]]
 
 
-def fits_on(scenario, catalogs):
+def fits_on(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """One row per card of the catalog: the fewest of it that hold the scenario (gpus_needed; NaN where 1024 do not)."""
     cards = catalogs.gpus.index[catalogs.gpus["memory_bytes"].notna()]
     counts = _counts(scenario)
@@ -84,13 +88,14 @@ def fits_on(scenario, catalogs):
     return frame.sort_values(["gpus_needed", "gpu_memory_bytes"], kind="stable", na_position="last")
 
 
-def instance_table(scenario, catalogs):
+def instance_table(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     """One row per instance type: as many of it as hold the scenario, with prices on demand and on spot, cheapest first.
 
     Training uses every GPU of the instances that it pays for; inference the fewest that hold it. Several instances are
     only taken of types with EFA, the network that AWS makes for one job over many hosts.
     """
-    places, gpus = [], []
+    places: list[str] = []
+    gpus: list[int] = []
     for instance, sold, interfaces in catalogs.instances[["gpus", "efa_interfaces"]].itertuples():
         step = int(sold) if scenario["work"] == "training" else 1
         counts = _counts(scenario, MOST_GPUS if interfaces > 0 else sold, step) or [step]
@@ -108,16 +113,16 @@ def instance_table(scenario, catalogs):
     return frame.sort_values(order, kind="stable", na_position="last").drop(columns="lost")
 
 
-def over(scenario, catalogs, name, values):
+def over(scenario: dict[str, Any], catalogs: Catalogs, name: str, values: Iterable) -> pd.DataFrame:
     """The scenario once for each value of one choice."""
     return estimate(pd.DataFrame(scenario | {name: list(values)}), catalogs, solve=False)
 
 
-def over_gpus(chosen, catalogs):
+def over_gpus(chosen: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """Each of the chosen scenarios (rows) on 1, 2, 4 ... GPUs; plan numbers the row it came from."""
     scenarios_of_rows = [scenario_of(row) for _, row in chosen.iterrows()]
     tables = [
         pd.DataFrame(spread(each, _counts(each, 256))).assign(plan=plan) for plan, each in enumerate(scenarios_of_rows)
     ]
     table = pd.concat(tables, ignore_index=True)
-    return estimate(table.drop(columns="plan"), catalogs, solve=False).assign(plan=table["plan"].to_numpy())
+    return pd.DataFrame(estimate(table.drop(columns="plan"), catalogs, solve=False)).assign(plan=table["plan"].to_numpy())

@@ -60,17 +60,17 @@ def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
 
 
 def all_layers(stack_layers):
-    """Blocks of the whole model."""
+    """Blocks of the whole model. [blocks]"""
     return np.sum(stack_layers, axis=0)
 
 
 def most_heads(stack_heads):
-    """Heads of the widest attention."""
+    """Heads of the widest attention. [heads]"""
     return np.max(stack_heads, axis=0)
 
 
 def most_experts(stack_experts):
-    """Experts of a block that has them."""
+    """Experts of a block that has them. [experts]"""
     return np.max(stack_experts, axis=0)
 
 
@@ -78,7 +78,7 @@ def stack_adapted_width(
     adapts_q, adapts_k, adapts_v, adapts_o, adapts_gate, adapts_up, adapts_down, stack_adapter_q_in, stack_adapter_k_in,
     stack_adapter_v_in, stack_adapter_o_in, stack_adapter_gate_in, stack_adapter_up_in, stack_adapter_down_in,
 ):
-    """Input width of all that LoRA adapts in one block of each stack."""
+    """Input width of all that LoRA adapts in one block. Shape (stacks, rows). [elements per token]"""
     attention = adapts_q * stack_adapter_q_in + adapts_k * stack_adapter_k_in + adapts_v * stack_adapter_v_in
     network = adapts_gate * stack_adapter_gate_in + adapts_up * stack_adapter_up_in + adapts_down * stack_adapter_down_in
     return attention + adapts_o * stack_adapter_o_in + network

@@ -1,5 +1,4 @@
-"""Scenario rows as people write them -> inputs with every default filled in, and one sentence for each row that
-cannot be read."""
+"""Scenario rows as people write them -> inputs with defaults filled in, and a sentence for each row that cannot be read."""
 
 from itertools import product
 from typing import Any

@@ -19,7 +19,7 @@ def prompt_tokens(asked_prompt_tokens, sequence_tokens):
 
 
 def tied(asks_ties, model_tied, implementation_unties_head, is_decoder):
-    """1 where embedding and head share a matrix: as asked, else as the model; some software never shares a decoder's."""
+    """1 where embedding and head share a matrix: as asked, else as the model; some software never shares a decoder's. [0 or 1]"""
     own = np.where(np.isnan(asks_ties), model_tied, asks_ties)
     return np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, own)
 
@@ -36,7 +36,10 @@ def parameters(model_parameters, head_parameters, model_head_parameters):
 
 
 def active_parameters(model_active_parameters, head_parameters, model_head_parameters):
-    """Parameters that one token passes through. [parameters]"""
+    """Parameters that one token passes through: of E routed experts only its k. [parameters]
+
+    Top-k routing: Shazeer et al. 2017, arXiv 1701.06538; counted in models/architecture.py.
+    """
     return model_active_parameters + (head_parameters - model_head_parameters)
 
 
@@ -56,17 +59,17 @@ def gradient_override_bytes_each(asked_gradient_bytes_each, implementation_gradi
 
 
 def offloads_optimizer(leaves_optimizer, trains):
-    """1 where optimizer state lives in CPU memory."""
+    """1 where optimizer state lives in CPU memory. [0 or 1]"""
     return leaves_optimizer * trains
 
 
 def offloads_activations(leaves_activations, trains):
-    """1 where saved activations live in CPU memory."""
+    """1 where saved activations live in CPU memory. [0 or 1]"""
     return leaves_activations * trains
 
 
 def offloads_weights(leaves_weights, trains):
-    """1 where weights live in CPU memory."""
+    """1 where weights live in CPU memory. [0 or 1]"""
     return leaves_weights * trains
 
 

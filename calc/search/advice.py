@@ -1,16 +1,18 @@
 """What to change: single changes of a scenario, each estimated, with what it saves and costs; else pairs of them."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.charts.tables import word_column
-from calc.columns import GIB
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
 from calc.plan.ranking import HOLDS, scenario_of
 from calc.scenarios.join_places import price_rows
+from calc.units import GIB
 from calc.words import in_words, quality
 
 SERVED_IN = ("fp8", "int8", "awq-4bit")
@@ -20,7 +22,7 @@ FEW_ALONE = 3  # with fewer single changes that make it fit, pairs are tried too
 WORTH_RATIO, WORTH_GIB = 0.01, 0.5  # a change that saves less of the work's cost, and of memory, is not named
 
 
-def single_changes(now, catalogs):
+def single_changes(now: dict[str, Any], catalogs: Catalogs) -> list[dict[str, Any]]:
     """The changes worth trying on a scenario (a result row of estimate): a list of {column: value}."""
     changes = [{"instance": name, "gpu": ""} for name in _instances(now, catalogs)]
     changes += [{"region": name} for name in _regions(now, catalogs)]
@@ -72,7 +74,7 @@ def _regions(now, catalogs):
     return [region for region in sorted(regions) if (now["instance"], region) in price_of] if now["instance"] else []
 
 
-def advise(scenario, catalogs, market="on-demand"):
+def advise(scenario: dict[str, Any], catalogs: Catalogs, market: str = "on-demand") -> pd.DataFrame:
     """Changes of a scenario that hold, the most useful first, with the columns to `set`; the best few of each kind.
 
     If the scenario holds, what saves most of the cost of its work comes first; else what makes it fit, cheapest first,
@@ -80,12 +82,12 @@ def advise(scenario, catalogs, market="on-demand"):
     slowdown and cost of work include its interruptions.
     """
     now = estimate(dict(scenario), catalogs, solve=False)
-    held = now["fits"] in HOLDS and now["problem"] == ""
+    fitting = now["fits"] in HOLDS and now["problem"] == ""
     changes = single_changes(now, catalogs)
     spot = [{"market": "spot"}] if market != "spot" and now["instance"] else []
     table = _tried(now, [*changes, *spot], catalogs, market)
     sound = table[table["holds"]]
-    if held:
+    if fitting:
         smaller = (sound["saved_gib"] > WORTH_GIB) & (sound["saved_usd_per_hour"] >= 0)
         useful = (sound["saved_work_ratio"] > WORTH_RATIO) | smaller
         sound = sound[useful].sort_values(["saved_work_ratio", "saved_gib"], ascending=False, kind="stable")
@@ -99,15 +101,15 @@ def advise(scenario, catalogs, market="on-demand"):
     return sound[sound.groupby("kind").cumcount() < np.array(few, dtype=int)].reset_index(drop=True)
 
 
-def pairs(now, changes, catalogs, market):
+def pairs(now: dict[str, Any], changes: list[dict[str, Any]], catalogs: Catalogs, market: str) -> pd.DataFrame:
     """The cheapest pairs of changes that make a scenario fit."""
     settings = [change for change in changes if not set(change) & {"instance", "region"}]
     places = [change for change in changes if "instance" in change]
     both = [*combinations(settings, 2), *((setting, place) for setting in settings for place in places)]
     merged = [first | second for first, second in both if not set(first) & set(second)]
     table = _tried(now, merged, catalogs, market)
-    held = table[table["holds"]].sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
-    return held.head(PAIRS_NAMED).assign(kind="pair").reset_index(drop=True)
+    fitting = table[table["holds"]].sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
+    return fitting.head(PAIRS_NAMED).assign(kind="pair").reset_index(drop=True)
 
 
 def _tried(now, changes, catalogs, market):
@@ -122,7 +124,7 @@ def _tried(now, changes, catalogs, market):
     before = now[f"usd_per_hour_{MARKETS[market].key}"]
     before_rate = now["tokens_per_second"] / (1 + (now["spot_overhead_ratio"] if market == "spot" else 0.0))
     serves = now["work"] == "inference"
-    told = [quality(change, catalogs, serves) for change in changes]
+    notes = [quality(change, catalogs, serves) for change in changes]
     with np.errstate(divide="ignore", invalid="ignore"):
         return pd.DataFrame(
             {
@@ -135,8 +137,8 @@ def _tried(now, changes, catalogs, market):
                 "usd_per_hour": usd,
                 "fits": word_column(rows["fits"]),
                 "holds": (rows["fits"].isin(HOLDS) & (rows["problem"] == "")).to_numpy(),
-                "quality": word_column([words for words, _ in told]),
-                "source": word_column([source for _, source in told]),
+                "quality": word_column([words for words, _ in notes]),
+                "source": word_column([source for _, source in notes]),
                 "set": changes,
             }
         )

@@ -3,11 +3,14 @@
 The workflow of a published sizing tutorial; here each way is a search of its own, over all layouts on all instances.
 """
 
+from typing import Any
+
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.search.frontier import rows_of
 from calc.search.limits import Limits
-from calc.search.search import search
+from calc.search.search import Found, search
 
 WAYS = {
     "Full training": {"work": "training", "tuning": "full", "recompute": "none"},
@@ -15,12 +18,12 @@ WAYS = {
     "Inference": {"work": "inference", "precision": "bf16"},
     "int8 inference": {"work": "inference", "precision": "int8"},
 }
-SURELY = Limits(surely=1)
+WITHIN_RANGE = Limits(surely=1)
 LAYOUTS = {"gpus": [1, 2, 4, 8, 16, 32], "tensor_parallel": [1, 2, 4, 8], "pipeline_parallel": [1, 2]}
 TRAINED = {"sharding": ["none", "zero3"]}
 
 
-def ways(scenario, places, catalogs):
+def ways(scenario: dict[str, Any], places: dict[str, list], catalogs: Catalogs) -> dict[str, Found]:
     """What is found for each way, by its name. `places` are the families, regions and markets allowed.
 
     Batch, sequence and software stay the scenario's, where the work can use them.
@@ -35,10 +38,10 @@ def _found(asked, places, catalogs):
         asked["precision"] = "bf16-mixed" if trains else "bf16"
     if not catalogs.implementations[able][asked["implementation"]]:
         asked["implementation"] = "transformers"
-    return search(asked, LAYOUTS | (TRAINED if trains else {}) | places, SURELY, catalogs)
+    return search(asked, LAYOUTS | (TRAINED if trains else {}) | places, WITHIN_RANGE, catalogs)
 
 
-def under(found_ways, usd_per_hour, catalogs):
+def under(found_ways: dict[str, Found], usd_per_hour: float, catalogs: Catalogs) -> pd.DataFrame:
     """For each way its cheapest row by the hour and, within the budget, its fastest; `way` and `role` name them."""
     chosen = []
     for way, result in found_ways.items():

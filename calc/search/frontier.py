@@ -1,10 +1,15 @@
 """What to show of a search: the frontier of cost against time, the three to name, the best of every place."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
+from calc.search.search import Found
 
 NAME_SHARES = (0.32, 0.07)  # of the chart's width and height that a name takes
 LEFT_SHARE = 0.65  # points beyond this share of the width are named on their left
@@ -13,14 +18,14 @@ MOST_POINTS = 1500
 AS_FAST = 1.02  # nobody can tell 2 % in time apart, and the last of it may cost ten times as much
 
 
-def frontier(candidates):
+def frontier(candidates: pd.DataFrame) -> pd.DataFrame:
     """The candidates that no other beats in both cost and time, cheapest first."""
     ordered = candidates.sort_values(["usd", "seconds"], kind="stable")
     before = ordered["seconds"].cummin().shift(fill_value=np.inf)
     return ordered[ordered["seconds"] < before]
 
 
-def named(candidates):
+def named(candidates: pd.DataFrame) -> dict[str, Any]:
     """The three to name: the cheapest, the cheapest by the hour, the cheapest of those within 2 % of the fastest."""
     fast = candidates[candidates["seconds"] <= candidates["seconds"].min() * AS_FAST]
     ordered = {
@@ -31,7 +36,7 @@ def named(candidates):
     return {label: rows.index[0] for label, rows in ordered.items()}
 
 
-def best(found, catalogs, most=30):
+def best(found: Found, catalogs: Catalogs, most: int = 30) -> pd.DataFrame:
     """The rows to show, fully estimated: the three to name, the cheapest on every instance and market, the frontier."""
     candidates = found.candidates
     if not len(candidates):
@@ -43,7 +48,7 @@ def best(found, catalogs, most=30):
     return rows_of(found, chosen, catalogs).assign(**marks)
 
 
-def rows_of(found, chosen, catalogs):
+def rows_of(found: Found, chosen: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """Candidates as rows of estimate, with what the search found beside; `candidate` is their number."""
     scenarios = found.space.rows(chosen["layout"].to_numpy()).assign(gpu="")
     scenarios[["instance", "region"]] = chosen[["instance", "region"]].to_numpy()
@@ -52,7 +57,7 @@ def rows_of(found, chosen, catalogs):
     return pd.concat([rows, shown.reset_index(drop=True)], axis=1).assign(candidate=chosen.index)
 
 
-def chart_points(found, trains, present):
+def chart_points(found: Found, trains: bool, present: tuple[str, float, float]) -> pd.DataFrame:
     """Time (hours of the run, milliseconds per served token), usd, label, name, kind: ways, frontier, present plan.
 
     `present` is the label, the seconds and the USD of the present plan. Names stand where they do not cover each other,
@@ -73,7 +78,7 @@ def chart_points(found, trains, present):
     return table.assign(name=table["label"].where(shown, ""), side=np.where(across > LEFT_SHARE, "left", "right"))
 
 
-def pace(seconds, trains):
+def pace(seconds: Any, trains: bool) -> Any:
     """Seconds as people compare them: hours of a training run, milliseconds per served token."""
     return seconds / HOUR_SECONDS if trains else seconds * MILLISECONDS
 
@@ -93,7 +98,7 @@ def _apart(kind, across, up):
     return shown
 
 
-def place(row, region=True):
+def place(row: Mapping[str, Any], region: bool = True) -> str:
     """2 × p5.48xlarge, spot, us-east-1."""
     where = f"{row['instances']:.0f} × {row['instance']}, {MARKETS[row['market']].label}"
     return f"{where}, {row['region']}" if region else where

@@ -1,6 +1,7 @@
 """The limits that what a search finds must keep: money, time, size, pace."""
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -27,11 +28,12 @@ LIMIT_NAMES = tuple(field.name for field in fields(Limits))
 OPEN = Limits()
 
 
-def limits_of(given):
+def limits_of(given: dict[str, Any]) -> Limits:
     """Limits from a mapping of numbers, in which an empty value asks for nothing."""
     return replace(OPEN, **{name: float(given[name]) for name in LIMIT_NAMES if given.get(name) not in (None, "")})
 
 
-def usual_limits(work):
+def usual_limits(work: str) -> dict[str, float]:
     """The limits that a search starts from, as page and link hold them: what is to be rented must surely fit."""
-    return {"instances": 16, "surely": 1} | ({"highest_step_tokens": HIGHEST_STEP_TOKENS} if work == "training" else {})
+    both: dict[str, float] = {"instances": 16, "surely": 1}
+    return both | ({"highest_step_tokens": HIGHEST_STEP_TOKENS} if work == "training" else {})

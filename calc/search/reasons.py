@@ -4,9 +4,12 @@ Each difference is taken back by itself and the plan estimated again: what it th
 saves, and a plan that no longer fits without it owes it that it fits.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
 from calc.plan.ranking import HOLDS, scenario_of
@@ -30,25 +33,25 @@ MOST_NAMED = 3
 SAME_RATIO = 0.005
 
 
-def reasons(rows, present, market, users, catalogs):
+def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs) -> pd.DataFrame:
     """Rows of best() with their cost and time against the present plan (a result row, its market), and why."""
     if not len(rows):
         return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])
     before = pd.DataFrame([present])
     base = job_of_rows(before, [market], users, catalogs)
-    held = present["fits"] in HOLDS and present["problem"] == "" and np.isfinite(base.usd[0])
+    fitting = present["fits"] in HOLDS and present["problem"] == "" and np.isfinite(base.usd[0])
     taken = _taken_back(rows, present, market, users, catalogs)
     usd_ratio, seconds_ratio = rows["found_usd"] / base.usd[0], rows["found_seconds"] / base.seconds[0]
     sentences, notes = [], []
     for at, row in enumerate(rows.to_dict("records")):
         differences = taken[taken["row"] == at]
-        words = [_against(row, base, usd_ratio.iloc[at], seconds_ratio.iloc[at]) if held else _instead(present)]
-        words += [_gpu_hour(row, present, base)] if held else []
-        words += _drivers(differences, cheaper=not held or usd_ratio.iloc[at] < 1)
+        words = [_against(row, base, usd_ratio.iloc[at], seconds_ratio.iloc[at]) if fitting else _instead(present)]
+        words += [_gpu_hour(row, present, base)] if fitting else []
+        words += _drivers(differences, cheaper=not fitting or usd_ratio.iloc[at] < 1)
         sentences.append(" ".join(word[:1].upper() + word[1:] for word in words))
         changed = {name: value for change in differences["change"] for name, value in change.items()}
-        told = quality(changed, catalogs, row["work"] == "inference")[0].split("; ")
-        notes.append("; ".join(note for note in told if not is_unchanged(note, catalogs)))
+        lost = quality(changed, catalogs, row["work"] == "inference")[0].split("; ")
+        notes.append("; ".join(note for note in lost if not is_unchanged(note, catalogs)))
     return rows.assign(usd_ratio=usd_ratio, seconds_ratio=seconds_ratio, why=sentences, quality=notes)
 
 

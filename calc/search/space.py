@@ -1,10 +1,13 @@
 """What a team allows a search to vary: the usual sets, those of a work, and every combination they make."""
 
+from collections.abc import Iterable
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 
 BOTH = ("precision", "gpus", "tensor_parallel", "pipeline_parallel", "batch")
@@ -17,18 +20,18 @@ SERVED_FORMATS = ("bf16", "fp8", "int8", "awq-4bit")
 SEQUENCES = (1, 2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256)
 
 
-def names_for(work):
+def names_for(work: str) -> tuple[str, ...]:
     """The choices that a search of this work varies."""
     return (*BOTH, *(TRAINING if work == "training" else SERVING))
 
 
-def usual(scenario):
+def usual(scenario: dict[str, Any]) -> dict[str, list]:
     """The sets that a search starts from, the scenario's own values first; about a million ways.
 
     A training keeps its number format, since another changes what is learnt; serving tries formats with a known loss.
     """
     trains = scenario["work"] == "training"
-    several = {
+    several: dict[str, list] = {
         "precision": [],
         "gpus": [1, 2, 4, 8, 16, 32],
         "tensor_parallel": [1, 2, 4, 8],
@@ -45,14 +48,14 @@ def usual(scenario):
     return chosen | {"family": [], "region": [scenario["region"]], "market": list(PLAN_MARKETS)}
 
 
-def possible(name, work, catalogs):
+def possible(name: str, work: str, catalogs: Catalogs) -> list[str]:
     """The number formats (name precision) or the software (implementation) of the catalogs that can do this work."""
     table = getattr(catalogs, f"{name}s")
     able = ["serves"] if work == "inference" else ["trains", "adapts"] if name == "precision" else ["trains"]
     return list(table.index[table[able].any(axis=1)])
 
 
-def settled(allowed, scenario, catalogs):
+def settled(allowed: dict[str, list], scenario: dict[str, Any], catalogs: Catalogs) -> dict[str, list]:
     """The sets of this work: those given as far as it can use them, own values first, else the usual ones."""
     base = usual(scenario)
     known = {name: possible(name, scenario["work"], catalogs) for name in ("precision", "implementation")}
@@ -64,13 +67,13 @@ def settled(allowed, scenario, catalogs):
     return kept
 
 
-def own_first(values, own):
+def own_first(values: Iterable, own: Any) -> list:
     """The scenario's own value first; counts as whole numbers."""
     own = int(own) if isinstance(own, float) and own == int(own) else own
     return list(dict.fromkeys(chain([own], values)))
 
 
-def instances_of(allowed, catalogs):
+def instances_of(allowed: dict[str, list], catalogs: Catalogs) -> list[str]:
     """The instance types allowed that have a price somewhere: those named, else those of the families, else all."""
     named = allowed.get("instance") or catalogs.instances.index
     families = allowed.get("family")
@@ -80,12 +83,12 @@ def instances_of(allowed, catalogs):
     return [name for name in kept.index if name in priced]
 
 
-def regions_of(allowed, catalogs):
+def regions_of(allowed: dict[str, list], catalogs: Catalogs) -> list[str]:
     """The regions allowed; none named means anywhere."""
     return list(allowed.get("region") or catalogs.regions.index)
 
 
-def markets_of(allowed, catalogs):
+def markets_of(allowed: dict[str, list], catalogs: Catalogs) -> list[str]:
     """The markets allowed that the catalog has any price for."""
     named = allowed.get("market") or PLAN_MARKETS
     return [name for name in named if catalogs.prices[MARKETS[name].price].notna().any()]
@@ -94,17 +97,17 @@ def markets_of(allowed, catalogs):
 class Space:
     """Every combination of lists of choices beside one workload, made a stretch at a time."""
 
-    def __init__(self, workload, allowed):
+    def __init__(self, workload: dict[str, Any], allowed: dict[str, list]) -> None:
         chosen = {name: list(values) for name, values in allowed.items() if name not in (*PLACES, "instance")}
         self.lists = {name: values for name, values in chosen.items() if values}
         self.workload = {name: value for name, value in workload.items() if name not in self.lists}
         self.shape = tuple(len(values) for values in self.lists.values()) or (1,)
         self.size = int(np.prod([float(length) for length in self.shape]))
 
-    def rows(self, numbers):
+    def rows(self, numbers: np.ndarray) -> pd.DataFrame:
         """The scenarios of these numbers."""
         at = np.unravel_index(numbers, self.shape)
-        columns = {name: [value] * len(numbers) for name, value in self.workload.items()}
+        columns: dict[str, Any] = {name: [value] * len(numbers) for name, value in self.workload.items()}
         for (name, values), places in zip(self.lists.items(), at, strict=False):
             words = np.empty(len(values), dtype=object)
             words[:] = values

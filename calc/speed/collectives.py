@@ -50,7 +50,7 @@ def group_bytes_per_second(size, stride, island_gpus, link_bytes_per_second, net
 
 
 def expert_parameters(stack_layers, stack_block_expert_parameters):
-    """Routed experts of the whole model. [parameters]"""
+    """Routed experts of the whole model: layers · parameters of a block's experts, summed over stacks. [parameters]"""
     return np.sum(stack_layers * stack_block_expert_parameters, axis=0)
 
 
@@ -74,7 +74,8 @@ def gather_seconds(
 ):
     """One all-gather of all weights that a GPU computes with; a reduce-scatter of as many bytes takes as long. [s]
 
-    (g − 1) / g · bytes / rate of the ring (Rajbhandari et al. 2019, arXiv 1910.02054, section 7).
+    (g − 1) / g · bytes / rate of the ring (Rajbhandari et al. 2019, arXiv 1910.02054, section 7). Bandwidth alone: no
+    start-up time of a collective, which small blocks over many GPUs would feel.
     """
     size = data_parallel * context_parallel
     links = (island_gpus, link_bytes_per_second, network_share_bytes_per_second)
@@ -89,7 +90,10 @@ def gather_seconds(
 
 
 def reduce_seconds(gather_seconds, gathered_bytes_each, reduced_bytes_each, weight_gradient_ratio):
-    """One reduce-scatter of the gradients of the trained weights. [s]"""
+    """One reduce-scatter of the gradients of the trained weights. [s]
+
+    Rajbhandari et al. 2019, arXiv 1910.02054, section 7.
+    """
     return gather_seconds * reduced_bytes_each / gathered_bytes_each * weight_gradient_ratio
 
 

@@ -12,7 +12,7 @@ def pass_tokens(trains, sequence_tokens, prompt_tokens):
 
 
 def stack_pass_tokens(stack_side, pass_tokens, decoder_tokens, fixed_tokens, has_source):
-    """Tokens of one sequence that run through each stack: the decoder's, the source's, or fixed ones. [tokens]"""
+    """Tokens of one sequence that run through each stack, its own or fixed ones. Shape (stacks, rows). [tokens]"""
     own = np.where(has_source > 0, np.minimum(decoder_tokens, pass_tokens), pass_tokens)
     return np.where(stack_side == 0, own, np.where(stack_side == 1, pass_tokens, fixed_tokens))
 
@@ -22,7 +22,8 @@ def stack_active_parameters(
 ):
     """Weights of each stack that one token is multiplied with: of E experts only its k. [parameters]
 
-    layers · (linear − experts · (1 − k / E)); embeddings, biases and norms multiply no matrix.
+    layers · (linear − experts · (1 − k / E)), of shape (stacks, rows) (top-k routing: Shazeer et al. 2017, arXiv
+    1701.06538); embeddings, biases and norms multiply no matrix.
     """
     idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
     idle_ratio = np.where(stack_experts > 0, idle_ratio, 0)
@@ -38,7 +39,10 @@ def matmul_flops(batch, stack_pass_tokens, stack_active_parameters):
 
 
 def head_flops(batch, head_tokens, outputs, hidden):
-    """Forward product with the output head, for the tokens whose logits are wanted. [FLOP]"""
+    """Forward product with the output head, for the tokens whose logits are wanted: 2 · tokens · outputs · hidden. [FLOP]
+
+    Kaplan et al. 2020, arXiv 2001.08361, table 1, de-embedding.
+    """
     return 2 * batch * head_tokens * outputs * hidden
 
 
@@ -51,7 +55,8 @@ def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_a
 def stack_context_tokens(stack_side, stack_pass_tokens, stack_window_tokens, is_causal, computes_all_scores):
     """Mean number of tokens that one token attends to in each stack. [tokens]
 
-    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s. Eager kernels compute all scores.
+    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s (windows as in Mistral, arXiv
+    2310.06825). Eager kernels compute all scores. Shape (stacks, rows).
     """
     window = np.minimum(stack_window_tokens, stack_pass_tokens)
     causal = window - window**2 / np.maximum(2 * stack_pass_tokens, 1)
@@ -106,7 +111,10 @@ def element_bytes(
 
 
 def score_bytes(batch, stack_layers, stack_heads, stack_pass_tokens, computes_all_scores):
-    """Scores that an eager attention writes and reads, once, in 16 bits; a flash kernel writes none. [B]"""
+    """Scores that an eager attention writes and reads, once, in 16 bits; a flash kernel writes none. [B]
+
+    Dao et al. 2022, arXiv 2205.14135.
+    """
     return computes_all_scores * 2 * batch * np.sum(stack_layers * stack_heads * stack_pass_tokens**2, axis=0)
 
 

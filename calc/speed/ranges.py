@@ -19,24 +19,31 @@ def utilization_ratio(
     pipeline_parallel,
     peak_flops_per_second,
 ):
-    """Share of the card's dense rate that a GPU computes at while nothing makes it wait; what `utilization` sets."""
+    """Share of the card's dense rate that a GPU computes at while nothing makes it wait. [share]
+
+    What the scenario's `utilization` sets. Recompute is credited (hardware utilization: Korthikanti et al. 2022, arXiv
+    2205.05198).
+    """
     training = training_flops / (replica_gpus * training_compute_seconds)
     prefill = prefill_flops * pipeline_parallel / (replica_gpus * prefill_compute_seconds)
     return np.where(trains > 0, training, prefill) / peak_flops_per_second
 
 
-def mfu_ratio(trains, model_flops, accumulation_steps, data_parallel, gpus, step_seconds, peak_flops_per_second):
-    """Model FLOPs utilization of a training step: all waiting included, recompute not credited."""
+def mfu_ratio(model_flops, accumulation_steps, data_parallel, gpus, step_seconds, peak_flops_per_second):
+    """Model FLOPs utilization of a training step: all waiting included, recompute not credited. [share]
+
+    Chowdhery et al. 2022, arXiv 2204.02311, appendix B.
+    """
     return model_flops * accumulation_steps * data_parallel / (gpus * step_seconds * peak_flops_per_second)
 
 
 def tokens_per_second(trains, step_tokens, step_seconds, serving_tokens_per_second):
-    """Over all GPUs: tokens trained on, or tokens generated with prefill taking its share."""
+    """Over all GPUs: tokens trained on, or tokens generated with prefill taking its share. [tokens per second]"""
     return np.where(trains > 0, step_tokens / step_seconds, serving_tokens_per_second)
 
 
 def tokens_per_second_per_gpu(tokens_per_second, gpus):
-    """The same, of one GPU."""
+    """Tokens trained on, or generated, by one GPU. [tokens/s per GPU]"""
     return tokens_per_second / gpus
 
 

@@ -8,12 +8,12 @@ PCIE_3_BYTES_PER_SECOND = 16e9  # one direction of 16 lanes of generation 3; eac
 
 
 def weight_gradient_ratio(trained_parameters, parameters):
-    """Share of the weights whose gradients are computed: 1 in full training, the adapters' in LoRA."""
+    """Share of the weights whose gradients are computed: 1 in full training, the adapters' in LoRA. [share]"""
     return np.minimum(trained_parameters / parameters, 1)
 
 
 def passes_ratio(trains, extra_forward_ratio):
-    """Forward passes' worth of communication in a micro-batch: forward, backward, and what is computed again."""
+    """Forward passes' worth of communication in a micro-batch: forward, backward, and what is computed again. [passes]"""
     return 1 + trains * (1 + extra_forward_ratio)
 
 
@@ -36,18 +36,21 @@ def peak_flops_per_second(
 
 
 def matmul_reach_ratio(compute_bytes_each, card_matmul_ratio, card_narrow_matmul_ratio, engine_matmul_ratio):
-    """Share of the dense rate that the blocks' matrix products reach."""
+    """Share of the dense rate that the blocks' matrix products reach: catalogs/utilization.yaml and engines.yaml. [share]"""
     return engine_matmul_ratio * np.where(compute_bytes_each < 2, card_narrow_matmul_ratio, card_matmul_ratio)
 
 
 def element_passes(adapts, compiles, engine_element_passes, engine_adapter_element_passes, compile_element_ratio):
-    """How often each output of a forward pass moves through memory: adapters add theirs, compiling saves some."""
+    """How often each output of a forward pass moves through memory: adapters add theirs, compiling saves some. [passes]"""
     eager = np.where(adapts > 0, engine_adapter_element_passes, engine_element_passes)
     return eager * np.where(compiles > 0, compile_element_ratio, 1)
 
 
 def attention_passes(keeps_input, drops_attention):
-    """Forward passes' worth of attention in a micro-batch of training, what is computed again included."""
+    """Forward passes' worth of attention in a micro-batch of training, what is computed again included. [passes]
+
+    1 + 2.5 + recompute (Dao 2023, arXiv 2307.08691, section 4), with eager attention as well.
+    """
     return 1 + FLASH_BACKWARD_PASSES + np.maximum(keeps_input, drops_attention)
 
 

@@ -19,7 +19,10 @@ def mean_cached_tokens(sequence_tokens, prompt_tokens):
 
 
 def touched_experts_ratio(batch, stack_experts, stack_experts_per_token):
-    """Share of the experts that a decode step reads, those that some token of the batch chose: 1 − (1 − k/E)^batch."""
+    """Share of the experts that a decode step reads, those that some token chose: 1 − (1 − k/E)^batch. [share]
+
+    As if each token chose on its own and all experts alike. Shape (stacks, rows).
+    """
     idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
     return np.where(stack_experts > 0, 1 - idle_ratio**batch, 1)
 
@@ -35,7 +38,10 @@ def read_weights_bytes(
     outer_bytes_each,
     tensor_parallel,
 ):
-    """Weights that one GPU reads in one decode step: its share of the blocks and of the head. [B]"""
+    """Weights that one GPU reads in one decode step: its share of the blocks and of the head. [B]
+
+    Pope et al. 2022, arXiv 2211.05102. Of experts those that the batch touches.
+    """
     idle = stack_block_expert_parameters * (1 - touched_experts_ratio)
     blocks = np.sum(stack_layers * (stack_block_linear_parameters - idle), axis=0)
     return (blocks * matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
@@ -58,17 +64,21 @@ def read_cache_bytes(
 ):
     """Keys and values that one GPU moves in one decode step. [B]
 
-    A paged engine reads the cache once. transformers appends by copying it whole and first widens it to all heads.
+    A paged engine reads the cache once (Kwon et al. 2023, arXiv 2309.06180). transformers appends by copying it whole and
+    first widens it to all heads.
     """
-    held = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_cached_elements_per_token
+    elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_cached_elements_per_token
     split = np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
     widened = 1 + engine_repeats_keys * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
-    moved = np.sum(held / split * (engine_cache_copies + engine_cache_passes * widened), axis=0)
+    moved = np.sum(elements / split * (engine_cache_copies + engine_cache_passes * widened), axis=0)
     return batch * kv_bytes_each * moved
 
 
 def decode_flops(batch, stack_active_parameters, outputs, hidden):
-    """Products of one decode step: 2 · batch · active parameters, head included. [FLOP]"""
+    """Products of one decode step: 2 · batch · active parameters, head included. [FLOP]
+
+    Kaplan et al. 2020, arXiv 2001.08361, section 2.1; attention over the cache, bounded by memory, is left out.
+    """
     return 2 * batch * (np.sum(stack_active_parameters, axis=0) + outputs * hidden)
 
 
@@ -82,7 +92,10 @@ def decode_link_seconds(
     network_share_bytes_per_second,
     collective_latency_seconds,
 ):
-    """Two all-reduces per block over the tensor-parallel GPUs: a start-up time and the bytes, in 16 bits. [s]"""
+    """Two all-reduces per block over the tensor-parallel GPUs: a start-up time and the bytes, in 16 bits. [s]
+
+    Shoeybi et al. 2019, arXiv 1909.08053, section 3.
+    """
     rate = group_bytes_per_second(
         tensor_parallel, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second
     )
@@ -106,7 +119,8 @@ def decode_device_seconds(
 ):
     """One decode step on the GPU: weights read or products taken, whichever is longer, the cache, and fixed times. [s]
 
-    The fixed times are the gaps between the kernels of a block, and the sampling and bookkeeping of each sequence.
+    The bound of memory bandwidth, or of arithmetic at large batches: Pope et al. 2022, arXiv 2211.05102. The fixed times are
+    the gaps between the kernels of a block, and the sampling and bookkeeping of each sequence.
     """
     bandwidth = gpu_bandwidth_bytes_per_second * engine_bandwidth_ratio
     products = decode_flops / (tensor_parallel * peak_flops_per_second * matmul_reach_ratio)
@@ -158,7 +172,11 @@ def prefill_device_seconds(
     gpu_bandwidth_bytes_per_second,
     engine_bandwidth_ratio,
 ):
-    """The prompts' forward pass on the GPU; a short prompt takes at least the time to read the weights. [s]"""
+    """The prompts' forward pass on the GPU; a short prompt takes at least the time to read the weights. [s]
+
+    Arithmetic at the share of the rate that it reaches, and what norms and activations move (Pope et al. 2022, arXiv
+    2211.05102, for the two bounds).
+    """
     bandwidth = gpu_bandwidth_bytes_per_second * engine_bandwidth_ratio
     products = matmul_flops / (peak_flops_per_second * matmul_reach_ratio)
     head = head_flops / (wide_flops_per_second * card_matmul_ratio * engine_matmul_ratio)

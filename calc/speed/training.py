@@ -11,7 +11,8 @@ def training_flops(
 ):
     """All arithmetic of one micro-batch of training, recompute counted, on the whole replica. [FLOP]
 
-    Per token 6 N + 2 N · recompute in full training, 4 N in LoRA, whose frozen weights need no gradient, and attention.
+    Per token 6 N (Kaplan et al. 2020, arXiv 2001.08361, section 2.1) + 2 N · recompute (Chen et al. 2016, arXiv 1604.06174)
+    in full training, 4 N in LoRA, whose frozen weights need no gradient (Hu et al. 2021, arXiv 2106.09685), and attention.
     """
     blocks = matmul_flops * (2 + extra_forward_ratio + weight_gradient_ratio)
     return blocks + head_flops * (2 + weight_gradient_ratio) + attention_flops * attention_passes
@@ -42,7 +43,11 @@ def training_device_seconds(
     context_parallel,
     replica_gpus,
 ):
-    """One micro-batch on one GPU: products, or reading their weights, attention, all other memory traffic. [s]"""
+    """One micro-batch on one GPU: products, or reading their weights, attention, all other memory traffic. [s]
+
+    Each part at the share of the card's rate that it reaches (catalogs/utilization.yaml and engines.yaml): the two bounds of
+    the roofline (Williams et al. 2009, CACM 52(4), 65-76), added part by part as kernels run one after another.
+    """
     bandwidth = gpu_bandwidth_bytes_per_second * streaming_ratio
     forwards = 2 + extra_forward_ratio
     products = matmul_flops * (forwards + weight_gradient_ratio) / (peak_flops_per_second * matmul_reach_ratio)
@@ -65,7 +70,7 @@ def training_compute_seconds(
 
 
 def overlapped(seconds, compute_seconds, overlap_ratio):
-    """What is left of a communication after hiding it behind computation. [s]"""
+    """What is left of a communication after hiding it behind computation, whose share that can hide is assumed. [s]"""
     return np.maximum(seconds - overlap_ratio * compute_seconds, (1 - overlap_ratio) * seconds)
 
 
@@ -103,7 +108,10 @@ def micro_batch_seconds(
 
 
 def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, pipeline_chunks):
-    """Idle share of filling and draining the pipeline: (p − 1) / (v · m) (Narayanan et al. 2021, 2104.04473, 2.2)."""
+    """Idle share of filling and draining the pipeline: (p − 1) / (v · m). [share of the ideal time]
+
+    Narayanan et al. 2021, arXiv 2104.04473, section 2.2: p stages, m micro-batches, v chunks per GPU. Stages alike.
+    """
     return (pipeline_parallel - 1) / (accumulation_steps * pipeline_chunks)
 
 
@@ -116,7 +124,11 @@ def synchronization_seconds(
     training_compute_seconds,
     overlap_ratio,
 ):
-    """Communication once per optimizer step: gradients all-reduced or scattered, divided weights gathered again. [s]"""
+    """Communication once per optimizer step: gradients all-reduced or scattered, divided weights gathered again. [s]
+
+    An all-reduce is a reduce-scatter and an all-gather (Rajbhandari et al. 2019, arXiv 1910.02054, section 7.1), hidden in
+    part behind the last backward pass (Li et al. 2020, arXiv 2006.15704).
+    """
     gradients = (1 - shards_gradients) * reduce_seconds * (2 - shards_optimizer)
     weights = (1 - shards_weights) * shards_optimizer * gather_seconds
     backward_seconds = training_compute_seconds * 2 / 3
@@ -143,7 +155,8 @@ def optimizer_seconds(
 ):
     """The optimizer's own step: weights, gradients and moments read and written once, by GPU or CPU. [s]
 
-    Offloaded, the gradients go to the CPU and the weights come back, 16 bits each way.
+    Offloaded, the gradients go to the CPU and the weights come back, 16 bits each way (ZeRO-Offload, Ren et al. 2021, arXiv
+    2101.06840). Per trained parameter: step_bytes_each of catalogs/optimizers.yaml.
     """
     own = trained_parameters / (tensor_parallel * pipeline_parallel) / np.where(shards_optimizer > 0, data_parallel, 1)
     on_gpu = own * optimizer_traffic_bytes_each / (gpu_bandwidth_bytes_per_second * streaming_ratio)

@@ -46,9 +46,11 @@ kernels_used = []
 
 
 def attention_kernel(query, key, value, mask, is_causal, enable_gqa):
-    """The kernel CUDA chooses (torch 2.13, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, sm80 and newer):
-    flash takes 16-bit without a mask, memory-efficient takes any mask but no grouped heads, math takes the rest.
-    cuDNN, where it comes first, saves the same tensors as flash."""
+    """The kernel CUDA chooses (torch 2.13, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, sm80 and newer).
+
+    Flash takes 16-bit without a mask, memory-efficient takes any mask but no grouped heads, math takes the rest. cuDNN,
+    where it comes first, saves the same tensors as flash.
+    """
     grouped = query.shape[-3] != key.shape[-3]
     half = query.dtype in (torch.bfloat16, torch.float16)
     one_width = query.shape[-1] == key.shape[-1] == value.shape[-1]

@@ -33,8 +33,11 @@ def called_by_engine():
 
 
 class Ledger(TorchDispatchMode):
-    """Enter inside FakeTensorMode. Set `period` to name what runs; snapshots of what is alive are taken at each
-    allocation while `watching`. A value that Python asks for (.item(), bool()) is answered by 1 or True."""
+    """What is alive on the fake device; enter it inside FakeTensorMode.
+
+    Set `period` to name what runs; snapshots of what is alive are taken at each allocation while `watching`. A value that
+    Python asks for (.item(), bool()) is answered by 1 or True.
+    """
 
     def __init__(self):
         super().__init__()
@@ -73,8 +76,10 @@ class Ledger(TorchDispatchMode):
             storage.kind = kind
 
     def in_place(self, function, arguments):
-        """C++ autograd adds into a gradient buffer that it alone holds, but not under a dispatch mode; do as it
-        would. Four references to the tensor here mean that the engine's buffer is its only holder."""
+        """C++ autograd adds into a gradient buffer that it alone holds, but not under a dispatch mode; do as it would.
+
+        Four references to the tensor here mean that the engine's buffer is its only holder.
+        """
         if function not in ADDS_IN_PLACE or torch.is_grad_enabled() or not called_by_engine():
             return False
         first, second = arguments[0], arguments[1]

@@ -28,7 +28,9 @@ class Observation:
 
 def build(make, dtype, mode, trained_dtype=None):
     """The model with fake CUDA parameters; made on the meta device, buffers in the type that loading would give.
-    Adapters, the only trained weights beside frozen ones, may have a type of their own."""
+
+    Adapters, the only trained weights beside frozen ones, may have a type of their own.
+    """
     default = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -123,8 +125,10 @@ def adapted(family, case, targets):
 
 
 def observe_training(family, case, number_format, recompute="none", frozen=False, dropout=True, adapters=None):
-    """What the middle block saves and what is alive in its backward pass. recompute: none, full, products; adapters:
-    the targets of LoRA and the adapters' type."""
+    """What the middle block saves and what is alive in its backward pass.
+
+    recompute: none, full, products; adapters: the targets of LoRA and the adapters' type.
+    """
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     targets, trained_dtype = adapters or (None, None)
     make = partial(adapted, family, case, targets) if adapters else partial(family.model, case)
@@ -190,8 +194,10 @@ def tensors_in(thing, found, depth=0):
 
 
 def observe_prefill(family, case, number_format):
-    """What is alive while the middle block runs without gradients, the embedding's output that the model's own code
-    still holds included, weights and cache not."""
+    """What is alive while the middle block runs without gradients, weights and cache left out.
+
+    The embedding's output, which the model's own code still holds, is included.
+    """
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     model = build(lambda: family.model(case), WEIGHTS[number_format], mode).eval()
     ledger, seen = Ledger(), Observation()

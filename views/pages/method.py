@@ -5,11 +5,12 @@ import streamlit as st
 from calc import phases_table
 from calc.charts import tables as chart_tables
 from calc.charts.tables import COMPONENT_LABELS, components_of
-from calc.columns import COMPONENTS, GIB
+from calc.columns import COMPONENTS
 from calc.explain import calculators
 from calc.explain.derivation import explain
 from calc.memory import overhead
 from calc.plan.ranking import scenario_of
+from calc.units import GIB
 from calc.words import name_of
 from views.charts import memory as memory_charts
 from views.panels.chart import draw

@@ -3,8 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from calc.columns import GIB, GLOSSARY
+from calc.columns import GLOSSARY
 from calc.explain.traced import number
+from calc.units import GIB
 from views.wording.numbers import count, gib, three
 
 NO_SOURCE = ("", "chosen", "from the choices")

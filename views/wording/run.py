@@ -1,7 +1,7 @@
 """The sentences and numbers of the Run and month page."""
 
-from calc.columns import GIB
 from calc.cost.markets import MARKETS
+from calc.units import GIB
 from calc.words import name_of
 from views.wording.numbers import count, duration, gib, hours, is_missing, percent, three, usd
 

@@ -1,9 +1,9 @@
 """The sentences of the Search page, from calc's numbers."""
 
-from calc.columns import GIB
 from calc.cost.job import within as within_limits
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.search.frontier import place
+from calc.units import GIB
 from calc.words import card_name, name_of, said
 from views.wording.numbers import count, duration, gib, hours, is_missing, percent, three, usd
 

@@ -6,7 +6,7 @@ What the classes fill in (catalogs/config_defaults.yaml) stands in the config al
 from calc.models.huggingface.values import ConfigError, must_divide, whole_number
 
 
-def _four_times_hidden(config, values, model_id):
+def _four_times_hidden(_config, values, _model_id):
     return {"ffn": values.get("ffn", 4 * values["hidden"])}
 
 
@@ -29,12 +29,12 @@ def _falcon(config, values, model_id):
     }
 
 
-def _opt(config, values, model_id):
+def _opt(config, _values, _model_id):
     final = config["do_layer_norm_before"] and not config["_remove_final_layer_norm"]
     return {"final_norms": int(final), "norm_vectors": 2 if config["layer_norm_elementwise_affine"] else 0}
 
 
-def _roberta(config, values, model_id):
+def _roberta(_config, values, _model_id):
     return {"max_position": max(values["max_position"] - 2, 1)}  # two rows of its table stand for no position
 
 
@@ -56,11 +56,11 @@ def _deberta(config, values, model_id):
     return {**own, "relative_positions": rows, "position_projections": projections}
 
 
-def _t5(config, values, model_id):
+def _t5(config, _values, _model_id):
     return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
 
 
-def _bart(config, values, model_id):
+def _bart(_config, values, model_id):
     if not values["tied"]:
         raise ConfigError(f"{model_id}: tie_word_embeddings false is not covered for bart; its sides share a table.")
     return {}

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def _every_layer(config, layers):
+def _every_layer(_config, layers):
     return [True] * layers
 
 
-def _even_layers(config, layers):
+def _even_layers(_config, layers):
     return [index % 2 == 0 for index in range(layers)]
 
 
