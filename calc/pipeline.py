@@ -171,7 +171,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
         table = memory(table)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             walk(table, AFTER_MEMORY)
-        found = _found(table, catalogs, solve)
+        found = _found(table, solve)
         covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
         stands = Problems(len(sound))
         stands.add(~covered, lambda row: not_covered(table, row, catalogs))
@@ -188,7 +188,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
     return shown | counts | found | {"problem": Words(codes, said)}
 
 
-def _found(table: Table, catalogs: Catalogs, solve: bool) -> Table:
+def _found(table: Table, solve: bool) -> Table:
     """The results of a table whose rows are all sound."""
     work = "training" if table["trains"][0] > 0 else "inference"
     found = {name: table[name] for name in (*MEMORY_COLUMNS, *VERDICT_COLUMNS, *PRICE_WORDS)}

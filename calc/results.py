@@ -60,8 +60,8 @@ class Results:
     def _categories(self, name: str, order: np.ndarray) -> pd.Categorical:
         """A column of words: its categories are those that occur, in alphabetical order."""
         codes, known = self.codes[name], list(self.words[name])
-        used = np.flatnonzero(np.bincount(codes[: self.filled], minlength=len(known))) if len(order) else []
-        names = sorted(used, key=known.__getitem__)
+        used = np.flatnonzero(np.bincount(codes[: self.filled], minlength=len(known)))
+        names = sorted(used.tolist(), key=known.__getitem__)
         renumbered = np.zeros(len(known), dtype=np.int16 if len(names) < 2**15 else np.int32)
         renumbered[names] = np.arange(len(names))
         return pd.Categorical.from_codes(

@@ -10,10 +10,10 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.cost.prices import HOUR_SECONDS
 from calc.evaluate import Table
+from calc.units import HOUR_SECONDS, WEEK_HOURS
 
-WEEK_HOURS, LONGEST_DAILY_BLOCK_HOURS = 168, 336
+LONGEST_DAILY_BLOCK_HOURS = 336
 
 
 class Job(NamedTuple):

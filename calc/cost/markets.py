@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from calc.units import MEAN_MONTH_HOURS, YEAR_HOURS
+
 
 @dataclass(frozen=True)
 class Market:
@@ -31,7 +33,7 @@ MARKETS = {
     "spot": Market("spot", "spot", "median over the zones", interrupted=1),
     # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
     "capacity-block": Market("capacity block", "capacity_block", "whole days, paid ahead", block_hours=24),
-    "commit-1y": Market("1-year commitment", "commit_1y", least_run_hours=8760, least_month_hours=730),
-    "commit-3y": Market("3-year commitment", "commit_3y", least_run_hours=26280, least_month_hours=730),
+    "commit-1y": Market("1-year commitment", "commit_1y", least_run_hours=YEAR_HOURS, least_month_hours=MEAN_MONTH_HOURS),
+    "commit-3y": Market("3-year commitment", "commit_3y", least_run_hours=3 * YEAR_HOURS, least_month_hours=MEAN_MONTH_HOURS),
 }
 PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries

@@ -7,10 +7,9 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.units import GIB
+from calc.units import GIB, PETA
 
 OLD_DAYS = 90
-PETA = 1e15
 QUOTAS = {  # AWS service quotas that count vCPUs (EC2 User Guide, instance limits; names recalled)
     "g": ("Running On-Demand G and VT instances", "All G and VT Spot Instance Requests"),
     "p": ("Running On-Demand P instances", "All P4, P3 and P2 Spot Instance Requests"),

@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from calc.units import GIB
+
 GB = 10**9
-GIB = 2**30
 
 
 # A. "GPU Sizing for ML Workloads", a tutorial with a Python calculator.

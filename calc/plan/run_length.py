@@ -8,10 +8,10 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.pipeline import estimate
+from calc.units import MILLISECONDS
 
 DECADE_STEPS = 8
 MOST_SEQUENCES = 256
-MILLISECONDS = 1000
 BILLION = 1e9
 
 

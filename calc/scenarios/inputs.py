@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from calc.units import MEAN_MONTH_HOURS
+
 
 @dataclass(frozen=True)
 class Input:
@@ -56,7 +58,7 @@ INPUTS = (
     Input("instance", "text", catalog="instances"),
     Input("region", "text", "us-east-1", catalog="regions"),
     Input("train_tokens", "number", None),
-    Input("hours_per_month", "number", 730),
+    Input("hours_per_month", "number", MEAN_MONTH_HOURS),
 )
 BY_NAME = {column.name: column for column in INPUTS}
 CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "text"}

@@ -10,10 +10,10 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
 from calc.search.search import Found
+from calc.units import HOUR_SECONDS, MILLISECONDS
 
 NAME_SHARES = (0.32, 0.07)  # of the chart's width and height that a name takes
 LEFT_SHARE = 0.65  # points beyond this share of the width are named on their left
-HOUR_SECONDS, MILLISECONDS = 3600, 1000
 MOST_POINTS = 1500
 AS_FAST = 1.02  # nobody can tell 2 % in time apart, and the last of it may cost ten times as much
 

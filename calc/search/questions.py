@@ -5,8 +5,8 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.search.limits import usual_limits
 from calc.search.space import own_first, usual
+from calc.units import WEEK_HOURS
 
-WEEK_HOURS = 168
 LORA_FORMATS = ("bf16", "int8", "nf4-dq")
 
 
