@@ -49,13 +49,21 @@ class Results:
 
     def frame(self, copies: np.ndarray | None, rows: int) -> pd.DataFrame:
         """The results as a frame, repeated for `copies` where given: numbers as views of one block, words as categories."""
+        if copies is None:
+            self._put_in_order()
         order = self.place[:rows] if copies is None else self.place[copies]
-        in_order = copies is None and bool(np.all(order == np.arange(rows)))
-        block = self.block[:, :rows] if in_order else np.take(self.block, order, axis=1)
+        block = self.block[:, :rows] if copies is None else np.take(self.block, order, axis=1)
         numbers = pd.DataFrame(block.T, columns=list(self.numbers), copy=False)
         words = {name: self._categories(name, order) for name in self.codes}
         # Numbers stay in the order of the block, so that choosing columns copies nothing.
         return pd.concat([numbers, pd.DataFrame(words, index=numbers.index)], axis=1)[list(self.columns)]
+
+    def _put_in_order(self) -> None:
+        """Bring the rows into their own order, column by column in the memory that they have."""
+        if np.any(self.place != np.arange(self.rows)):
+            for values in (*self.block, *self.codes.values()):
+                values[:] = values[self.place]
+            self.place = np.arange(self.rows)
 
     def _categories(self, name: str, order: np.ndarray) -> pd.Categorical:
         """A column of words: its categories are those that occur, in alphabetical order."""
