@@ -19,6 +19,7 @@ run: .venv/ready-run
 
 test: .venv/ready-test
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --quiet --check .
 	$(BIN)/mypy calc
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 

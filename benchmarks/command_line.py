@@ -1,6 +1,6 @@
 """What `python -m calc` costs: CPU seconds and the most memory of the process, by rows of the crossed table.
 
-    python -m benchmarks.command_line [--rows 100000 1000000]
+python -m benchmarks.command_line [--rows 100000 1000000]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Past one machine: `estimate` under Dask's `map_partitions` gives the same table as one call.
 
-    python -m benchmarks.dask_partitions [--rows 20000] [--partitions 8]        (needs the validation requirements)
+python -m benchmarks.dask_partitions [--rows 20000] [--partitions 8]        (needs the validation requirements)
 """
 
 import argparse

@@ -14,9 +14,26 @@ from benchmarks.tables import all_distinct, crossed
 from calc import estimate, load_catalogs
 
 FEW = (
-    "weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "logits_bytes", "kv_cache_bytes", "working_bytes",
-    "overhead_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "headroom_bytes", "fits", "instances_needed",
-    "usd_per_hour_on_demand", "usd_per_hour_spot", "step_seconds", "tokens_per_second", "usd_per_month_on_demand", "problem",
+    "weights_bytes",
+    "gradients_bytes",
+    "optimizer_bytes",
+    "activations_bytes",
+    "logits_bytes",
+    "kv_cache_bytes",
+    "working_bytes",
+    "overhead_bytes",
+    "memory_bytes",
+    "memory_low_bytes",
+    "memory_high_bytes",
+    "headroom_bytes",
+    "fits",
+    "instances_needed",
+    "usd_per_hour_on_demand",
+    "usd_per_hour_spot",
+    "step_seconds",
+    "tokens_per_second",
+    "usd_per_month_on_demand",
+    "problem",
 )
 
 

@@ -34,13 +34,15 @@ def all_distinct(rows):
     model, instance = draw.integers(len(longest), size=rows), draw.integers(len(instances), size=rows)
     trains = draw.random(rows) < 0.5
     sequence = np.exp(draw.uniform(np.log(32), np.log(longest[model])))
-    return pd.DataFrame({
-        "model": models.index.to_numpy(dtype=object)[model],
-        "work": np.where(trains, "training", "inference").astype(object),
-        "precision": np.where(trains, draw.choice(TRAINED, rows), draw.choice(SERVED, rows)).astype(object),
-        "batch": draw.integers(1, 512, size=rows),
-        "sequence_tokens": sequence.astype(int),
-        "gpus": instances["gpus"].to_numpy(dtype=int)[instance],
-        "sharding": np.where(trains, draw.choice(("none", "zero1", "zero2", "zero3"), rows), "none").astype(object),
-        "instance": instances.index.to_numpy(dtype=object)[instance],
-    })
+    return pd.DataFrame(
+        {
+            "model": models.index.to_numpy(dtype=object)[model],
+            "work": np.where(trains, "training", "inference").astype(object),
+            "precision": np.where(trains, draw.choice(TRAINED, rows), draw.choice(SERVED, rows)).astype(object),
+            "batch": draw.integers(1, 512, size=rows),
+            "sequence_tokens": sequence.astype(int),
+            "gpus": instances["gpus"].to_numpy(dtype=int)[instance],
+            "sharding": np.where(trains, draw.choice(("none", "zero1", "zero2", "zero3"), rows), "none").astype(object),
+            "instance": instances.index.to_numpy(dtype=object)[instance],
+        }
+    )

@@ -6,8 +6,14 @@ The assumptions of time and cost have their words in catalogs/assumptions.yaml.
 from dataclasses import dataclass
 
 COMPONENTS = (
-    "weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "logits_bytes", "kv_cache_bytes",
-    "working_bytes", "overhead_bytes",
+    "weights_bytes",
+    "gradients_bytes",
+    "optimizer_bytes",
+    "activations_bytes",
+    "logits_bytes",
+    "kv_cache_bytes",
+    "working_bytes",
+    "overhead_bytes",
 )
 
 
@@ -123,7 +129,9 @@ QUANTITIES = (
     Quantity("prefill_tokens_per_second", "Prefill rate", "tokens/s", "Prompt tokens per second of the whole job"),
     Quantity("decode_tokens_per_second", "Decode rate", "tokens/s", "Generated tokens per second of the whole job"),
     Quantity(
-        "utilization", "Utilization, set", "ratio",
+        "utilization",
+        "Utilization, set",
+        "ratio",
         "Share of the card's dense rate that the scenario asks for instead of the calibrated one",
     ),
     Quantity("utilization_ratio", "Utilization", "ratio", "Share of the card's dense rate reached while computing"),
@@ -181,8 +189,7 @@ QUANTITIES = (
     Quantity("holds_head", "Holds the head", "", "1 on the last pipeline stage"),
     Quantity("microbatches_in_flight", "Micro-batches in flight", "", "That wait for their backward pass on this pipeline stage"),
     Quantity(
-        "longest_sequence_tokens", "Learned positions", "tokens",
-        "Tokens of one sequence at most; unbounded where positions are computed",
+        "longest_sequence_tokens", "Learned positions", "tokens", "Tokens of one sequence at most; unbounded where positions are computed"
     ),
     Quantity("outside_saved_bytes", "Saved outside the blocks", "B", "Final norm, labels, positions, shared mask"),
     Quantity("offloads_optimizer", "Optimizer in CPU memory", "", "1 where offloaded"),

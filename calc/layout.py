@@ -86,9 +86,7 @@ def stack_layers_here(stack_layers, stage_layers_ratio):
     return stack_layers * stage_layers_ratio
 
 
-def stack_block_parameters_here(
-    stack_block_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel,
-):
+def stack_block_parameters_here(stack_block_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel):
     """Parameters of one block on one GPU. Shape (stacks, rows). [parameters]
 
     Tensor parallel divides all, expert parallel the routed experts; norms and biases, which stay whole, are divided too.
@@ -97,9 +95,7 @@ def stack_block_parameters_here(
     return (shared + stack_block_expert_parameters / expert_parallel) / tensor_parallel
 
 
-def stack_block_linear_here(
-    stack_block_linear_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel,
-):
+def stack_block_linear_here(stack_block_linear_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel):
     """Elements of one block's matrices on one GPU. Shape (stacks, rows). [elements]"""
     shared = stack_block_linear_parameters - stack_block_expert_parameters
     return (shared + stack_block_expert_parameters / expert_parallel) / tensor_parallel
@@ -131,32 +127,6 @@ def stack_largest_linear(stack_hidden, stack_ffn_width, stack_query_width, stack
     return stack_hidden * np.maximum(own, experts)
 
 
-def stack_adapter_parameters(
-    lora_rank, adapts_q, adapts_k, adapts_v, adapts_o, adapts_gate, adapts_up, adapts_down, adapts_router, adapts_experts,
-    stack_adapter_q_in, stack_adapter_q_out, stack_adapter_k_in, stack_adapter_k_out, stack_adapter_v_in,
-    stack_adapter_v_out, stack_adapter_o_in, stack_adapter_o_out, stack_adapter_gate_in, stack_adapter_gate_out,
-    stack_adapter_up_in, stack_adapter_up_out, stack_adapter_down_in, stack_adapter_down_out, stack_adapter_router_in,
-    stack_adapter_router_out, stack_adapter_experts_in, stack_adapter_experts_out,
-):
-    """LoRA parameters of one block: rank · (in + out) of each adapted matrix. Shape (stacks, rows). [parameters]
-
-    Hu et al. 2021, arXiv 2106.09685, section 4.1. Which matrices peft adapts: models/lora_widths.py.
-    """
-    attention = (
-        adapts_q * (stack_adapter_q_in + stack_adapter_q_out) + adapts_k * (stack_adapter_k_in + stack_adapter_k_out)
-        + adapts_v * (stack_adapter_v_in + stack_adapter_v_out) + adapts_o * (stack_adapter_o_in + stack_adapter_o_out)
-    )
-    network = (
-        adapts_gate * (stack_adapter_gate_in + stack_adapter_gate_out) + adapts_up * (stack_adapter_up_in + stack_adapter_up_out)
-        + adapts_down * (stack_adapter_down_in + stack_adapter_down_out)
-    )
-    experts = (
-        adapts_router * (stack_adapter_router_in + stack_adapter_router_out)
-        + adapts_experts * (stack_adapter_experts_in + stack_adapter_experts_out)
-    )
-    return lora_rank * (attention + network + experts)
-
-
 def holds_embedding(pipeline_parallel, at_last_stage):
     """1 on the first pipeline stage, and where there is no pipeline. [0 or 1]"""
     return np.where(pipeline_parallel == 1, 1.0, 1.0 - at_last_stage)
@@ -181,9 +151,7 @@ def head_elements_here(head_matrix_parameters, vocabulary_split):
     return head_matrix_parameters / vocabulary_split
 
 
-def outside_parameters_here(
-    outside_parameters, embedding_parameters, head_parameters, tied, holds_embedding, holds_head, vocabulary_split,
-):
+def outside_parameters_here(outside_parameters, embedding_parameters, head_parameters, tied, holds_embedding, holds_head, vocabulary_split):
     """Parameters outside the blocks on one GPU. [parameters]
 
     The embedding at a pipeline's first stage, the head at its last, and the small rest at both.
@@ -218,25 +186,21 @@ def trained_outside_here(trains, adapts, outside_parameters_here):
     return trains * (1 - adapts) * outside_parameters_here
 
 
-def trained_parameters(
-    trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width, adapts_experts,
-):
-    """Trained parameters of the whole model; all-linear also adapts linear layers outside the blocks. [parameters]
-
-    Hu et al. 2021, arXiv 2106.09685; the frozen weights under QLoRA are as many (Dettmers et al. 2023, arXiv 2305.14314).
-    """
-    outside = adapts_experts * lora_rank * outside_adapter_width
-    return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)
-
-
 def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
     """Trained share of the blocks' parameters: all, or the adapters over the frozen ones. [share]"""
     return np.where(adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0)
 
 
 def largest_parameters_here(
-    stack_block_largest_matrix, embedding_parameters_here, head_matrix_parameters, holds_head, vocabulary_split,
-    tensor_parallel, adapts, lora_rank, hidden,
+    stack_block_largest_matrix,
+    embedding_parameters_here,
+    head_matrix_parameters,
+    holds_head,
+    vocabulary_split,
+    tensor_parallel,
+    adapts,
+    lora_rank,
+    hidden,
 ):
     """Elements of the largest single trained tensor on one GPU. [parameters]"""
     ends = np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split)
@@ -245,13 +209,38 @@ def largest_parameters_here(
 
 
 LAYOUT = (
-    data_parallel, shard_gpus, fsdp_active, autocast_active, activation_format, activation_bytes_each, stack_sequence,
-    stack_source_tokens, stack_source_ratio, stack_tokens, logits_tokens, stage_layers_ratio, stack_layers_here,
-    stack_block_parameters_here, stack_block_linear_here, stack_block_experts_here, vocabulary_split, head_matrix_parameters,
-    gathered_bytes_each, stack_largest_linear,
+    data_parallel,
+    shard_gpus,
+    fsdp_active,
+    autocast_active,
+    activation_format,
+    activation_bytes_each,
+    stack_sequence,
+    stack_source_tokens,
+    stack_source_ratio,
+    stack_tokens,
+    logits_tokens,
+    stage_layers_ratio,
+    stack_layers_here,
+    stack_block_parameters_here,
+    stack_block_linear_here,
+    stack_block_experts_here,
+    vocabulary_split,
+    head_matrix_parameters,
+    gathered_bytes_each,
+    stack_largest_linear,
 )
 HELD = (  # at one end of a pipeline
-    holds_embedding, holds_head, microbatches_in_flight, head_elements_here, outside_parameters_here,
-    embedding_parameters_here, blocks_parameters_here, adapter_parameters_here, trained_blocks_here, trained_outside_here,
-    largest_parameters_here, trained_ratio,
+    holds_embedding,
+    holds_head,
+    microbatches_in_flight,
+    head_elements_here,
+    outside_parameters_here,
+    embedding_parameters_here,
+    blocks_parameters_here,
+    adapter_parameters_here,
+    trained_blocks_here,
+    trained_outside_here,
+    largest_parameters_here,
+    trained_ratio,
 )

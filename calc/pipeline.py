@@ -28,8 +28,15 @@ from calc.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, STAGES, both_ends, mak
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
 COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
 MEMORY_COLUMNS = (
-    *COMPONENTS[:-1], "allocated_peak_bytes", "saved_activations_bytes", "overhead_bytes", "memory_bytes", "memory_low_bytes",
-    "memory_high_bytes", "context_bytes", "offloaded_bytes",
+    *COMPONENTS[:-1],
+    "allocated_peak_bytes",
+    "saved_activations_bytes",
+    "overhead_bytes",
+    "memory_bytes",
+    "memory_low_bytes",
+    "memory_high_bytes",
+    "context_bytes",
+    "offloaded_bytes",
 )
 VERDICT_COLUMNS = ("gpu_memory_bytes", "headroom_bytes")
 BILL_COLUMNS = (
@@ -43,12 +50,27 @@ BILL_COLUMNS = (
 )
 SHOWN = tuple(column.name for column in INPUTS)
 COLUMNS = (  # of a result, in order
-    *SHOWN, *COUNTS, *MEMORY_COLUMNS, "peak_phase", *VERDICT_COLUMNS, "fits", *SOLVED, *BILL_COLUMNS, *PRICE_WORDS, *ASSUMED,
+    *SHOWN,
+    *COUNTS,
+    *MEMORY_COLUMNS,
+    "peak_phase",
+    *VERDICT_COLUMNS,
+    "fits",
+    *SOLVED,
+    *BILL_COLUMNS,
+    *PRICE_WORDS,
+    *ASSUMED,
     "problem",
 )
 WORDS = frozenset(
-    [*(column.name for column in INPUTS if column.kind in ("text", "choice")), "peak_phase", "fits", "prices_as_of", *PRICE_WORDS,
-     "problem"]
+    [
+        *(column.name for column in INPUTS if column.kind in ("text", "choice")),
+        "peak_phase",
+        "fits",
+        "prices_as_of",
+        *PRICE_WORDS,
+        "problem",
+    ]
 )
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
 LATER_READS = (

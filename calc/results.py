@@ -72,6 +72,4 @@ class Results:
         names = sorted(used.tolist(), key=known.__getitem__)
         renumbered = np.zeros(len(known), dtype=np.int16 if len(names) < 2**15 else np.int32)
         renumbered[names] = np.arange(len(names))
-        return pd.Categorical.from_codes(
-            renumbered[codes][order], pd.Index([known[at] for at in names], dtype=object), validate=False
-        )
+        return pd.Categorical.from_codes(renumbered[codes][order], pd.Index([known[at] for at in names], dtype=object), validate=False)

@@ -9,7 +9,7 @@ from calc.coded import distinct, gathered, repeat, take
 from calc.columns import COMPONENTS
 from calc.cost import placement, prices, spot
 from calc.evaluate import Table, evaluate_all, parameters_of
-from calc.layout import HELD, LAYOUT, stack_adapter_parameters, trained_parameters
+from calc.layout import HELD, LAYOUT
 from calc.memory import (
     adapters,
     block_backward,
@@ -26,7 +26,7 @@ from calc.memory import (
 )
 from calc.memory.peak import add_moments
 from calc.scenarios.layout_rules import COUNTED
-from calc.scenarios.settled import SETTLED
+from calc.scenarios.settled import ADAPTED_COUNTS, SETTLED
 from calc.speed import collectives, flops, ranges, rates, serving, training
 
 TRAINING, SERVING = "training", "inference"
@@ -48,16 +48,33 @@ class Stage(NamedTuple):
 
 # What a block's bytes per token depend on.
 BLOCK_KEYS = (
-    "model_row", "activation_format", "computes_all_scores", "sequence_tokens", "decoder_tokens", "tensor_parallel", "recompute",
-    "implementation", "compiles", "adapts", "lora_rank", "lora_targets", "adapter_bytes_each", "precision", "batch",
+    "model_row",
+    "activation_format",
+    "computes_all_scores",
+    "sequence_tokens",
+    "decoder_tokens",
+    "tensor_parallel",
+    "recompute",
+    "implementation",
+    "compiles",
+    "adapts",
+    "lora_rank",
+    "lora_targets",
+    "adapter_bytes_each",
+    "precision",
+    "batch",
 )
 PARTS = (  # the components in their rooms, each at the moment of the peak
-    states.gradients_bytes, states.optimizer_bytes, saved_activations.activations_bytes, logits.logits_bytes,
-    kv_cache.kv_cache_bytes, phases.working_bytes,
+    states.gradients_bytes,
+    states.optimizer_bytes,
+    saved_activations.activations_bytes,
+    logits.logits_bytes,
+    kv_cache.kv_cache_bytes,
+    phases.working_bytes,
 )
 STAGES = (
     Stage("settled", SETTLED),
-    Stage("counts", (*COUNTED, stack_adapter_parameters, trained_parameters, serving_engine.is_engine, serving_engine.on_large_card)),
+    Stage("counts", (*COUNTED, *ADAPTED_COUNTS, serving_engine.is_engine, serving_engine.on_large_card)),
     Stage("layout", (*LAYOUT, *weights.SHARDS, *states.SHARDS)),
     Stage("blocks", (*adapters.ADAPTERS, *saved_activations.BLOCKS), keys=BLOCK_KEYS),
     Stage("outside the blocks", outside_blocks.OUTSIDE, TRAINING),
@@ -117,11 +134,40 @@ MEMORY_RESULTS = tuple(
 )
 # What decides memory, among the columns that stand before its stages.
 MEMORY_KEYS = (
-    "model_row", "tied", "trains", "precision", "tuning", "lora_rank", "lora_targets", "adapter_bytes_each", "optimizer",
-    "optimizer_kernel", "gradient_override_bytes_each", "recompute", "computes_all_scores", "loss", "implementation", "compiles",
-    "reduce_bytes_each", "batch", "sequence_tokens", "decoder_tokens", "prompt_tokens", "logits_of_all", "accumulation_steps",
-    "gpus", "sharding", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel", "offload",
-    "kv_bytes_each", "max_sequences", "max_batched_tokens", "on_large_card",
+    "model_row",
+    "tied",
+    "trains",
+    "precision",
+    "tuning",
+    "lora_rank",
+    "lora_targets",
+    "adapter_bytes_each",
+    "optimizer",
+    "optimizer_kernel",
+    "gradient_override_bytes_each",
+    "recompute",
+    "computes_all_scores",
+    "loss",
+    "implementation",
+    "compiles",
+    "reduce_bytes_each",
+    "batch",
+    "sequence_tokens",
+    "decoder_tokens",
+    "prompt_tokens",
+    "logits_of_all",
+    "accumulation_steps",
+    "gpus",
+    "sharding",
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "offload",
+    "kv_bytes_each",
+    "max_sequences",
+    "max_batched_tokens",
+    "on_large_card",
 )
 
 

@@ -35,10 +35,7 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
     except KeyboardInterrupt:
         print(f"Stopped. {UNTOUCHED}", file=sys.stderr)
     except OSError as error:
-        print(
-            f"The catalogs could not be replaced ({error}); free the folder and run it again. {UNTOUCHED}",
-            file=sys.stderr,
-        )
+        print(f"The catalogs could not be replaced ({error}); free the folder and run it again. {UNTOUCHED}", file=sys.stderr)
     return 2
 
 
@@ -64,9 +61,7 @@ def _scope(options, catalogs):
     named = gpus[(gpus["ec2_name"] != "") & gpus["ec2_memory_bytes"].notna()]
     cards = {
         (name, int(memory / 2**20)): (gpu, form)
-        for gpu, name, memory, form in zip(
-            named.index, named["ec2_name"], named["ec2_memory_bytes"], named["form_factor"], strict=True
-        )
+        for gpu, name, memory, form in zip(named.index, named["ec2_name"], named["ec2_memory_bytes"], named["form_factor"], strict=True)
     }
     regions = tuple(dict.fromkeys(options.region or catalogs.regions.index))
     families = tuple(dict.fromkeys(options.family)) if options.family else None
@@ -78,9 +73,7 @@ def _fetch(options, scope, session, open_url):
     if session is None:
         unknown = [family for family in scope.families or () if family not in map(family_of, scope.known)]
         if unknown:
-            raise RefreshError(
-                f"family {unknown[0]} is not in the catalog and new types need credentials; check its name."
-            )
+            raise RefreshError(f"family {unknown[0]} is not in the catalog and new types need credentials; check its name.")
         _progress(f"Public files ({why}): published prices on demand, spot as an estimate.")
         return public.fetch(scope, _progress, open_url)
     from refresh import aws  # botocore is needed for this way alone

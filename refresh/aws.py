@@ -134,10 +134,7 @@ def _read_product(item, region, wanted, scope, found):
         usd = max(price for _, price in prices)
         found.put("on_demand", instance, region, PRICE_LIST, usd_per_hour=usd, basis="published")
     reserved = (
-        (
-            *(term["termAttributes"].get(name) for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption")),
-            _usd(term),
-        )
+        (*(term["termAttributes"].get(name) for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption")), _usd(term))
         for term in terms.get("Reserved", {}).values()
     )
     for market, figures in commitments(reserved).items():
@@ -164,10 +161,6 @@ def read_spot(client, region, instances, found, sleep):
     for (instance, _), (_, usd) in newest.items():
         zones.setdefault(instance, []).append(usd)
     for instance, prices in zones.items():
-        figures = {
-            "usd_per_hour": round(median(prices), 6),
-            "low_usd_per_hour": min(prices),
-            "high_usd_per_hour": max(prices),
-        }
+        figures = {"usd_per_hour": round(median(prices), 6), "low_usd_per_hour": min(prices), "high_usd_per_hour": max(prices)}
         found.put("spot", instance, region, SPOT, **figures, zones=len(prices), basis="observed")
     found.covered["spot"].add(region)

@@ -8,11 +8,7 @@ LISTED = tuple(MARKETS[market].key for market in ("on-demand", "commit-1y", "com
 PRICED = (*LISTED, MARKETS["spot"].key)
 KINDS = (*PRICED, "interruption")
 HOURS_PER_YEAR = 8760
-UPFRONT = (
-    "No Upfront",
-    "Partial Upfront",
-    "All Upfront",
-)  # the first that is offered is taken: it compares best with on demand
+UPFRONT = ("No Upfront", "Partial Upfront", "All Upfront")  # the first that is offered is taken: it compares best with on demand
 
 
 class RefreshError(Exception):

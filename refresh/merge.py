@@ -67,11 +67,7 @@ def _merge_price(merged, market, instance, region, figures, before, today):
     if old and estimated and old["basis"] == "observed" and _days(old["as_of"], today) < ESTIMATE_AFTER_DAYS:
         return
     row = merged.documents["prices"]["prices"].setdefault(instance, {}).setdefault(region, {})
-    row[market] = {
-        **{key: value for key, value in figures.items() if key != "source"},
-        "as_of": today,
-        "source": figures["source"],
-    }
+    row[market] = {**{key: value for key, value in figures.items() if key != "source"}, "as_of": today, "source": figures["source"]}
     if market == "spot" and not estimated:
         row.pop("spot_newest", None)
     if old is None:
@@ -138,11 +134,7 @@ def _remember(history, key, before, now):
             continue
         kept = history.get(key[0], {}).get(key[1], {}).get(market, [])
         for price in (old, new):
-            if (
-                not price
-                or price.get("basis") == "estimated"
-                or (kept and kept[-1]["usd_per_hour"] == price["usd_per_hour"])
-            ):
+            if not price or price.get("basis") == "estimated" or (kept and kept[-1]["usd_per_hour"] == price["usd_per_hour"]):
                 continue
             if not kept or kept[-1]["as_of"] < price["as_of"]:
                 kept.append({name: price[name] for name in ("usd_per_hour", "as_of", "source")})
@@ -158,9 +150,7 @@ def _tidy(documents, sources, today):
     prices["regions"] = dict(sorted(prices["regions"].items()))
     for document, name in ((prices, "prices"), (history, "price_history"), (instances, "instances")):
         used = set(_sources(document[name])) | set(_sources(document.get("capacity_blocks", {})))
-        document["sources"] = {
-            key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used
-        }
+        document["sources"] = {key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used}
         document["checked_on"] = today
 
 

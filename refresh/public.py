@@ -27,9 +27,7 @@ def fetch(scope, progress, open_url=urlopen):
             progress(f"{label}: {sum(key[1] == region for key in found.prices['on_demand'])} on demand")
         read_advisor(scope, found, open_url)
     except (OSError, HTTPException) as error:
-        raise RefreshError(
-            f"the public price files could not be read ({error}); check the network and run it again."
-        ) from error
+        raise RefreshError(f"the public price files could not be read ({error}); check the network and run it again.") from error
     estimate_spot(found)
     return found
 
@@ -69,9 +67,7 @@ def _lines(answer, region, progress):
 
 def _wanted(row, region, scope, found):
     instance = row["Instance Type"]
-    tenancy, family = (
-        ("Dedicated", "Compute Instance (bare metal)") if ".metal" in instance else ("Shared", "Compute Instance")
-    )
+    tenancy, family = ("Dedicated", "Compute Instance (bare metal)") if ".metal" in instance else ("Shared", "Compute Instance")
     linux = row["Operating System"] == "Linux" and row.get("Pre Installed S/W", "NA") in ("", "NA")
     sold = row["Tenancy"] == tenancy and row["Product Family"] == family and row.get("CapacityStatus", "Used") == "Used"
     if not (linux and sold and is_plain_hour(instance, row["usageType"], row.get("MarketOption"))):

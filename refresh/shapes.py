@@ -18,10 +18,7 @@ def shape_of(answer, cards):
     gpu, form = cards.get((card.get("Name"), mebibytes), (None, ""))
     if gpu is None:
         maker = card.get("Manufacturer", "")
-        return (
-            None,
-            f"{instance} carries {maker} {card.get('Name')} with {mebibytes} MiB, which gpus.yaml does not hold",
-        )
+        return (None, f"{instance} carries {maker} {card.get('Name')} with {mebibytes} MiB, which gpus.yaml does not hold")
     count = sum(one.get("Count") or one.get("LogicalGpuCount") or 1 for one in gpus)
     joined = count > 1 and form.startswith(SXM)
     entry = {

@@ -73,9 +73,7 @@ def in_rows(value, key=None):
 
 def read_documents(folder):
     """The catalogs that a refresh rewrites, as plain data with the keys of their sources."""
-    return {
-        name: read_strictly((folder / f"{name}.yaml").read_text("utf-8"), f"catalogs/{name}.yaml") for name in NAMES
-    }
+    return {name: read_strictly((folder / f"{name}.yaml").read_text("utf-8"), f"catalogs/{name}.yaml") for name in NAMES}
 
 
 def write_catalogs(folder, documents):

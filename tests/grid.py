@@ -86,11 +86,7 @@ def _drawn(draw, work, catalogs):
     if draw.integers(20):  # now and then one that is refused
         precisions, software = precisions[precisions[able]], software[software["serves" if work == "inference" else "trains"]]
     models = catalogs.models.index[(catalogs.models["refused"] == "") | (draw.integers(40) == 0)]
-    named = {
-        "model": tuple(models),
-        "precision": tuple(precisions.index),
-        "implementation": (*(["transformers"] * 3), *software.index),
-    }
+    named = {"model": tuple(models), "precision": tuple(precisions.index), "implementation": (*(["transformers"] * 3), *software.index)}
     if work == "training":
         named |= {"optimizer": tuple(catalogs.optimizers.index), "sharding": tuple(catalogs.shardings.index)}
         named |= {"recompute": ("none", *catalogs.recomputes.index)}

@@ -104,9 +104,7 @@ def spot(instances, usd=None):
     prices = CATALOGS.prices.query("region == 'us-east-1'").set_index("instance")["spot_usd_per_hour"]
     at = datetime(2026, 11, 20, tzinfo=UTC)
     zone = {"ProductDescription": "Linux/UNIX", "AvailabilityZone": "us-east-1a", "AvailabilityZoneId": "use1-az1"}
-    return [
-        {**zone, "InstanceType": name, "SpotPrice": f"{usd or prices[name]:.6f}", "Timestamp": at} for name in instances
-    ]
+    return [{**zone, "InstanceType": name, "SpotPrice": f"{usd or prices[name]:.6f}", "Timestamp": at} for name in instances]
 
 
 def session(price_list, history=None, types=()):

@@ -94,10 +94,7 @@ def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
 
 def test_changes_are_said_in_the_words_of_the_catalogs(catalogs):
     assert in_words({"optimizer": "adamw-8bit"}, catalogs) == "AdamW 8-bit"
-    assert (
-        in_words({"tuning": "lora", "precision": "nf4", "recompute": "full"}, catalogs)
-        == "LoRA over NF4, recompute full"
-    )
+    assert in_words({"tuning": "lora", "precision": "nf4", "recompute": "full"}, catalogs) == "LoRA over NF4, recompute full"
     assert in_words({"gpus": 1.0, "sharding": "none"}, catalogs) == "1 GPU, no sharding"
     assert in_words({"batch": 10.0}, catalogs, serves=True) == "10 at once"
     assert in_words({"instance": "p5.48xlarge", "gpu": "", "market": "spot"}, catalogs) == "p5.48xlarge, spot"

@@ -18,9 +18,7 @@ from calc import estimate
 from calc.doors import csv_tables
 
 ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
+CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 pytestmark = pytest.mark.xdist_group("browser")  # one server and one browser; the largest group starts first
 CHART = '[data-testid="stVegaLiteChart"]'
 

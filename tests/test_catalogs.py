@@ -101,10 +101,7 @@ def test_old_prices_are_reported_not_failed(catalogs):
 def test_cards_and_instances_are_what_the_driver_and_aws_report(catalogs):
     gpus, instances = catalogs.gpus, catalogs.instances
     assert gpus.loc["l4", "memory_bytes"] == 23034 * 2**20
-    assert gpus.loc["h100-80gb-sxm", ["bandwidth_bytes_per_second", "bf16_flops_per_second"]].tolist() == [
-        3.35e12,
-        989.4e12,
-    ]
+    assert gpus.loc["h100-80gb-sxm", ["bandwidth_bytes_per_second", "bf16_flops_per_second"]].tolist() == [3.35e12, 989.4e12]
     assert instances.loc["p5.48xlarge", ["gpus", "vcpus", "nvlink_domain_gpus"]].tolist() == [8, 192, 8]
     assert instances.loc["p5.48xlarge", "network_bytes_per_second"] == 400e9
     assert instances.loc["g6f.large", ["gpus", "gpu_fraction", "gpu_memory_bytes"]].tolist() == [1, 0.125, 2861 * 2**20]

@@ -72,12 +72,7 @@ def test_a_specification_is_built_once_per_theme():
 
 
 def test_a_component_has_one_colour_everywhere():
-    scales = [
-        e["color"]["scale"]
-        for name in ("memory_by_component", "phases")
-        for e in encodings(BAR_SPECS[name])
-        if "color" in e
-    ]
+    scales = [e["color"]["scale"] for name in ("memory_by_component", "phases") for e in encodings(BAR_SPECS[name]) if "color" in e]
     for scale in scales:
         colours = dict(zip(scale["domain"], scale["range"], strict=True))
         assert colours == {chart_tables.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING}
@@ -129,24 +124,14 @@ def test_gpu_counts_read_what_the_table_has(ranked, catalogs):
     chosen = ranked.head(2)
     rows = scaling.over_gpus(chosen, catalogs)
     names = chart_tables.plan_names(chosen, catalogs)
-    table = chart_tables.against_gpus(
-        rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, "spot", "day")
-    )
+    table = chart_tables.against_gpus(rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, "spot", "day"))
     for name in ("memory_over_gpus", "cost_over_gpus"):
         assert fields(BAR_SPECS[name]) <= {*table.columns, "verdict"}
 
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [
-        (0.012345, "0.0123"),
-        (4.5678, "4.57"),
-        (98.321, "98.3"),
-        (1234.5, "1,230"),
-        (0, "0"),
-        (999.9, "1,000"),
-        (None, "unknown"),
-    ],
+    [(0.012345, "0.0123"), (4.5678, "4.57"), (98.321, "98.3"), (1234.5, "1,230"), (0, "0"), (999.9, "1,000"), (None, "unknown")],
 )
 def test_three_significant_digits(value, written):
     assert numbers.three(value) == written

@@ -59,9 +59,7 @@ def test_a_request_costs_its_input_and_output(catalogs):
 
 
 def test_a_missing_price_is_missing(catalogs):
-    table = billed(
-        catalogs, {**RUN, "instance": "p5e.48xlarge", "gpus": 8, "region": "us-east-2"}, {**RUN, "gpu": "l4"}
-    )
+    table = billed(catalogs, {**RUN, "instance": "p5e.48xlarge", "gpus": 8, "region": "us-east-2"}, {**RUN, "gpu": "l4"})
     assert np.isnan(table["usd_per_hour_on_demand"]).all()
     assert np.isnan(table["run_usd_on_demand"]).all()
     assert table["usd_per_hour_spot"][0] > 0

@@ -108,8 +108,7 @@ def test_a_bad_link_is_named_and_the_rest_stays():
 
 
 @pytest.mark.parametrize(
-    ("query", "reason"),
-    [({"tensor_parallel": "3"}, "divide"), ({"tuning": "full", "precision": "int4"}, "int4 is not possible")],
+    ("query", "reason"), [({"tensor_parallel": "3"}, "divide"), ({"tuning": "full", "precision": "int4"}, "int4 is not possible")]
 )
 def test_an_impossible_choice_says_why(query, reason):
     assert reason in said(opened(**query))
@@ -220,16 +219,7 @@ def test_every_page_opens_and_keeps_the_plan(page):
 def test_every_catalog_is_shown():
     app = opened()
     app.switch_page("views/pages/catalog.py").run()
-    for name in (
-        "gpus",
-        "instances",
-        "prices",
-        "precisions",
-        "optimizers",
-        "shardings",
-        "recomputes",
-        "implementations",
-    ):
+    for name in ("gpus", "instances", "prices", "precisions", "optimizers", "shardings", "recomputes", "implementations"):
         app.segmented_control(key="catalog").set_value(name).run()
         assert not app.exception
         assert len(app.dataframe) == 1

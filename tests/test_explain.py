@@ -28,9 +28,7 @@ SCENARIOS = {
     "DDP": {**TRAIN, "gpus": 4, "model": "llama-3.2-1b"},
     "ZeRO 1 of DeepSpeed": {**TRAIN, "gpus": 8, "sharding": "zero1", "implementation": "deepspeed"},
     "torchtitan": {**TRAIN, "gpus": 16, "sharding": "zero3", "implementation": "torchtitan", "recompute": "full"},
-    "tensor and pipeline": {
-        **TRAIN, "gpus": 16, "tensor_parallel": 4, "pipeline_parallel": 2, "implementation": "megatron",
-    },
+    "tensor and pipeline": {**TRAIN, "gpus": 16, "tensor_parallel": 4, "pipeline_parallel": 2, "implementation": "megatron"},
     "offloaded": {**TRAIN, "offload": "optimizer", "recompute": "full"},
     "serving": {**SERVE, "batch": 16},
     "serving with all logits": {**SERVE, "logits": "all", "batch": 2},

@@ -34,9 +34,7 @@ LEVELS = (
 )
 ONE_ROOM = dict.fromkeys(("pipeline", "largest", "results"), "estimate")
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
-DOORS = {
-    *("calc/catalogs/load.py", "calc/__main__.py", "calc/models/huggingface/config.py", "calc/doors/csv_tables.py"),
-}
+DOORS = {*("calc/catalogs/load.py", "calc/__main__.py", "calc/models/huggingface/config.py", "calc/doors/csv_tables.py")}
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}
 
 

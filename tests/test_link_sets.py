@@ -15,10 +15,7 @@ def searches(catalogs):
     yield usual(PLAN), usual_limits("training")
     yield lora_within_a_week(PLAN, catalogs)[1:]
     yield serving_users(PLAN, catalogs, 20)[1:]
-    yield (
-        {"family": [], "region": [], "kv_precision": ["", "fp8"], "gpus": [8]},
-        {"usd_per_hour": 35.5, "surely": 1, "users": 20},
-    )
+    yield ({"family": [], "region": [], "kv_precision": ["", "fp8"], "gpus": [8]}, {"usd_per_hour": 35.5, "surely": 1, "users": 20})
 
 
 def test_a_search_comes_back_from_its_link(catalogs):

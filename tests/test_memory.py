@@ -36,9 +36,7 @@ def per_block(quantity, model, fewer=2, more=4, **scenario):
 # Rajbhandari et al. 2019 (arXiv 1910.02054), table 1: model states of 7.5 B parameters on 64 GPUs, GB of 10^9 bytes.
 @pytest.mark.parametrize(("sharding", "gigabytes"), [("none", 120), ("zero1", 31.4), ("zero2", 16.6), ("zero3", 1.88)])
 def test_model_states_of_rajbhandari_2019(sharding, gigabytes):
-    states = at_step(
-        model="qwen2.5-7b", precision="bf16-master", implementation="deepspeed", gpus=64, sharding=sharding
-    )
+    states = at_step(model="qwen2.5-7b", precision="bf16-master", implementation="deepspeed", gpus=64, sharding=sharding)
     total = states[["weights_bytes", "gradients_bytes", "optimizer_bytes"]].sum()
     assert total / QWEN_7B * 7.5 == pytest.approx(gigabytes, rel=0.005)
 
@@ -82,12 +80,7 @@ def test_muon_keeps_one_state_of_a_matrix_and_two_of_the_rest():
 # peft 0.21, print_trainable_parameters of Llama 3.1 8B.
 @pytest.mark.parametrize(
     ("targets", "rank", "parameters"),
-    [
-        ("all-linear", 16, 41_943_040),
-        ("attention", 8, 6_815_744),
-        ("q+v", 8, 3_407_872),
-        ("gate+up+down", 8, 14_155_776),
-    ],
+    [("all-linear", 16, 41_943_040), ("attention", 8, 6_815_744), ("q+v", 8, 3_407_872), ("gate+up+down", 8, 14_155_776)],
 )
 def test_adapters_count_as_peft_counts_them(targets, rank, parameters):
     row = one(model="llama-3.1-8b", tuning="lora", lora_targets=targets, lora_rank=rank, precision="bf16")

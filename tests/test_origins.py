@@ -33,10 +33,7 @@ PLAIN = {
 def table_of(*rows):
     """Rows of plain values as the table of arrays that formulas take."""
     full = [{"trained_parameters": row["parameters"], **PLAIN, **row} for row in rows]
-    return {
-        name: np.array([row[name] for row in full], dtype=object if isinstance(full[0][name], str) else float)
-        for name in full[0]
-    }
+    return {name: np.array([row[name] for row in full], dtype=object if isinstance(full[0][name], str) else float) for name in full[0]}
 
 
 def said(row):
@@ -51,9 +48,7 @@ def said(row):
         pytest.param({**LLAMA_7B, "batch": 4}, 116.47, id="Llama 7B bf16, batch 4 x 2048"),
         pytest.param({**LLAMA_7B, "precision": "fp16", "trains": 0}, 16.875, id="Llama 7B fp16, inference"),
         pytest.param({**LLAMA_70B, "recompute": "full"}, 1010.15, id="Llama 70B with checkpointing, batch 1 x 2048"),
-        pytest.param(
-            {**BERT_BASE, "model_kind": "encoder", "batch": 32, "sequence_tokens": 512}, 3.86, id="BERT base, 32 x 512"
-        ),
+        pytest.param({**BERT_BASE, "model_kind": "encoder", "batch": 32, "sequence_tokens": 512}, 3.86, id="BERT base, 32 x 512"),
         pytest.param({**PHI_2, "sequence_tokens": 512}, 39.46, id="phi-2, printed as 39.5"),
     ],
 )
@@ -79,8 +74,7 @@ def test_b_shards_13b_over_two_gpus_as_its_formula_says():
 
 def test_b_counts_the_kv_cache_and_activations_as_it_says():
     small, large = (
-        said({**LLAMA_7B, "precision": "fp16", "trains": 0, "batch": b, "sequence_tokens": s})
-        for b, s in ((1, 512), (8, 2048))
+        said({**LLAMA_7B, "precision": "fp16", "trains": 0, "batch": b, "sequence_tokens": s}) for b, s in ((1, 512), (8, 2048))
     )
     assert small["origin_b_kv_cache_bytes"] == 2 * 32 * 4096 * 2 * 512
     assert large["origin_b_kv_cache_bytes"] == 32 * small["origin_b_kv_cache_bytes"]

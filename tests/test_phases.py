@@ -31,11 +31,7 @@ SAVED = [
     ("llama-3.1-8b", {"precision": "bf16-mixed", "recompute": "full"}, "4*h"),
     ("llama-3.1-8b", {"precision": "bf16", "recompute": "selective-ops"}, "4*h+4*q+2*k+2*f+4*a"),
     ("llama-3.1-8b", {"precision": "bf16", "tuning": "lora"}, "28*h+8*q+4*k+10*f+28*16+4*a+8"),
-    (
-        "llama-3.1-8b",
-        {"precision": "bf16", "tuning": "lora", "lora_targets": "attention"},
-        "20*h+8*q+4*k+6*f+16*16+4*a+8",
-    ),
+    ("llama-3.1-8b", {"precision": "bf16", "tuning": "lora", "lora_targets": "attention"}, "20*h+8*q+4*k+6*f+16*16+4*a+8"),
     ("llama-3.1-8b", {"precision": "nf4-dq", "tuning": "lora", "recompute": "full"}, "2*h"),
     ("llama-3.1-8b", {"precision": "int8", "tuning": "lora", "recompute": "full"}, "6*h+2*q+2*f"),
     ("llama-2-7b", {"precision": "bf16"}, "24*h+8*f+4*a+8"),

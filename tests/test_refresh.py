@@ -14,19 +14,7 @@ from refresh.found import Found, Scope
 pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
 from botocore.stub import ANY
 
-from tests.refresh_answers import (
-    ANSWERS,
-    TODAY,
-    Session,
-    advice,
-    contents,
-    g5_prices,
-    price,
-    product,
-    session,
-    small_catalogs,
-    spot,
-)
+from tests.refresh_answers import ANSWERS, TODAY, Session, advice, contents, g5_prices, price, product, session, small_catalogs, spot
 
 G5 = ["--region", "us-east-1", "--family", "g5"]
 
@@ -49,10 +37,7 @@ def test_prices_come_in_with_date_and_source(folder, capsys):
     card = deepcopy(ANSWERS["describe_instance_types"]["InstanceTypes"][0])
     card["GpuInfo"]["Gpus"][0] |= {"Count": 16, "LogicalGpuCount": 16}
     card |= {"InstanceType": "g5.96xlarge", "VCpuInfo": {"DefaultVCpus": 384}}
-    others = [
-        *spot(["g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"]),
-        *spot(["g5.xlarge"], 0.46),
-    ]
+    others = [*spot(["g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"]), *spot(["g5.xlarge"], 0.46)]
     older = [item | {"Timestamp": datetime(2026, 11, 1, tzinfo=UTC)} for item in spot(["g5.xlarge"], 99)]
     second = [item | {"AvailabilityZoneId": "use1-az2"} for item in spot(["g5.xlarge"], 0.40)]
     listed = [*g5_prices(_2xlarge=1.25), product("g5.96xlarge", 33), product("p5.48xlarge", 0, "capacity_block")]
@@ -73,11 +58,7 @@ def test_prices_come_in_with_date_and_source(folder, capsys):
     assert zones["commit_1y_usd_per_hour"] == 0.634
     assert zones["commit_3y_usd_per_hour"] == pytest.approx(10200 / (3 * 8760), abs=1e-6)
     catalogs = load_catalogs(folder)
-    assert catalogs.instances.loc["g5.96xlarge", ["gpus", "vcpus", "gpu_memory_bytes"]].tolist() == [
-        16,
-        384,
-        23028 * 2**20,
-    ]
+    assert catalogs.instances.loc["g5.96xlarge", ["gpus", "vcpus", "gpu_memory_bytes"]].tolist() == [16, 384, 23028 * 2**20]
     assert price(folder, "g5.96xlarge")["on_demand_usd_per_hour"] == 33
     kept = catalogs.price_history.query("instance == 'g5.2xlarge' and market == 'on_demand'")
     assert kept["usd_per_hour"].tolist() == [1.212, 1.25]

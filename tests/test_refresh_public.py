@@ -34,10 +34,7 @@ def public_files(url, offer=OFFER, **_):
 
 
 PUBLIC_ADVICE = deepcopy(ANSWERS["spot_advisor"])
-PUBLIC_ADVICE["spot_advisor"]["us-east-1"]["Linux"] = {
-    "gr6.4xlarge": {"s": 60, "r": 1},
-    "gr6.8xlarge": {"s": -5, "r": 0},
-}
+PUBLIC_ADVICE["spot_advisor"]["us-east-1"]["Linux"] = {"gr6.4xlarge": {"s": 60, "r": 1}, "gr6.8xlarge": {"s": -5, "r": 0}}
 GR6 = ["--region", "us-east-1", "--family", "gr6"]
 
 
@@ -86,10 +83,7 @@ def test_a_young_observed_spot_price_is_not_replaced_by_an_estimate():
 
 
 def test_upfront_is_spread_over_the_term():
-    terms = [
-        ("1yr", "standard", "All Upfront", [("Hrs", 0.0), ("Quantity", 8760.0)]),
-        ("5yr", "standard", "No Upfront", []),
-    ]
+    terms = [("1yr", "standard", "All Upfront", [("Hrs", 0.0), ("Quantity", 8760.0)]), ("5yr", "standard", "No Upfront", [])]
     assert commitments(terms) == {"commit_1y": {"usd_per_hour": 1.0, "kind": "reserved, standard, all upfront"}}
 
 

@@ -134,9 +134,7 @@ def test_limits_on_the_step_and_on_latency_are_kept(catalogs):
     rows = best(found, catalogs)
     tokens = rows["batch"] * rows["sequence_tokens"] * rows["gpus"] / rows["tensor_parallel"]
     assert tokens.between(16384, 32768).all()
-    served = best(
-        search(SERVE, SERVING_SETS, Limits(output_token_seconds=0.012, first_token_seconds=1), catalogs), catalogs
-    )
+    served = best(search(SERVE, SERVING_SETS, Limits(output_token_seconds=0.012, first_token_seconds=1), catalogs), catalogs)
     assert len(served)
     assert (served["time_per_output_token_seconds"] <= 0.012).all()
     assert (served["time_to_first_token_seconds"] <= 1).all()

@@ -121,12 +121,7 @@ def test_serving_users_asks_for_a_month():
 def test_one_workload_under_a_budget_four_ways():
     app = asked(opened(model="llama-2-7b", sequence_tokens="2048"), "budget")
     labels = [metric.label for metric in app.metric]
-    assert [label.split(",")[0] for label in labels] == [
-        "Full training",
-        "With gradient checkpointing",
-        "Inference",
-        "int8 inference",
-    ]
+    assert [label.split(",")[0] for label in labels] == ["Full training", "With gradient checkpointing", "Inference", "int8 inference"]
     app.get_by_key("budget").set_value(0.5).run()
     assert not app.exception
     assert "over the budget" in app.metric[0].delta

@@ -69,9 +69,7 @@ def test_the_answer_does_not_depend_on_where_the_search_begins(name):
 
 def test_what_follows_the_sequence_follows_it_while_solving():
     """The prompt is as long as the sequence unless it is set; a set prompt stays."""
-    free, short = table([{}, {"prompt_tokens": 64}], model="llama-3.1-8b", work="inference", gpu="h100-80gb-sxm")[
-        "max_sequence_tokens"
-    ]
+    free, short = table([{}, {"prompt_tokens": 64}], model="llama-3.1-8b", work="inference", gpu="h100-80gb-sxm")["max_sequence_tokens"]
     assert short > free
 
 

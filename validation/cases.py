@@ -6,13 +6,7 @@ A row whose set-up the scenario columns cannot express is left out, with the rea
 import pandas as pd
 
 from validation.case_words import ATTENTION, LORA_TARGETS, OPTIMIZERS, PRECISIONS, case, model_id, read, size
-from validation.parallel_cases import (
-    quantised_lora_steps,
-    recomputing_steps,
-    replicated_steps,
-    sharded_steps,
-    tensor_parallel_steps,
-)
+from validation.parallel_cases import quantised_lora_steps, recomputing_steps, replicated_steps, sharded_steps, tensor_parallel_steps
 
 
 def training_steps(row):

@@ -53,14 +53,11 @@ def errors(rows, catalogs):
     scenarios = rows[[name for name in rows if name in BY_NAME]]
     table, problems = time_table(scenarios, catalogs)
     predicted = np.select(
-        [rows["measured"] == name for name in rows["measured"].unique()],
-        [table[name] for name in rows["measured"].unique()],
+        [rows["measured"] == name for name in rows["measured"].unique()], [table[name] for name in rows["measured"].unique()]
     )
     low = rows["value"] / predicted <= 1 / table["engine_time_low_ratio"]
     high = rows["value"] / predicted >= 1 / table["engine_time_high_ratio"]
-    return rows.assign(
-        predicted=predicted, error_ratio=predicted / rows["value"] - 1, inside=low & high, problem=problems
-    )
+    return rows.assign(predicted=predicted, error_ratio=predicted / rows["value"] - 1, inside=low & high, problem=problems)
 
 
 def summary(found, by):

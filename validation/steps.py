@@ -14,11 +14,7 @@ TOKENS_DECODED = 4
 STORED = {"bf16": torch.bfloat16, "fp16": torch.float16}
 ATTENTION = {"flash": "sdpa", "eager": "eager"}
 TARGETS = {"all-linear": "all-linear", "attention": ["q_proj", "k_proj", "v_proj", "o_proj"]}
-LAYERS = {
-    "gpt2": ("n_layer",),
-    "t5": ("num_layers", "num_decoder_layers"),
-    "whisper": ("encoder_layers", "decoder_layers"),
-}
+LAYERS = {"gpt2": ("n_layer",), "t5": ("num_layers", "num_decoder_layers"), "whisper": ("encoder_layers", "decoder_layers")}
 
 
 def build(case, device):

@@ -99,9 +99,7 @@ def cards(rows):
         rows,
         {
             "name": TEXT("Card", pinned=True),
-            "gpus_needed": NUMBER(
-                "GPUs needed", format="%d", help="Fewest that hold the scenario; empty: 1,024 do not."
-            ),
+            "gpus_needed": NUMBER("GPUs needed", format="%d", help="Fewest that hold the scenario; empty: 1,024 do not."),
             "verdict": TEXT("Verdict"),
             "used_percent": _used(),
             "memory_gib": column("memory_bytes", "GiB per GPU", format="%.3g"),
@@ -140,9 +138,7 @@ def show(rows, columns, alt, key, added=None, **more):
     """The named columns of the rows, and those that are added, and no others."""
     added = added or {}
     table = chart_tables.for_screen(rows, [name for name in columns if name not in added]).assign(**added)
-    st.dataframe(
-        table[list(columns)], column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **more
-    )
+    st.dataframe(table[list(columns)], column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **more)
 
 
 def offers(rows, measure):
@@ -153,9 +149,7 @@ def offers(rows, measure):
             "instance": TEXT("Instance", pinned=True),
             "card": TEXT("Card"),
             "gpus": NUMBER("GPUs", format="%d"),
-            "gpu_gib": NUMBER(
-                "GPU memory, GiB", format="%.3g", help="Of all GPUs of the instance, as the driver reports it."
-            ),
+            "gpu_gib": NUMBER("GPU memory, GiB", format="%.3g", help="Of all GPUs of the instance, as the driver reports it."),
             "per_on_demand": NUMBER(f"On demand, USD per {measure}", format="$%,.4g"),
             "per_spot": NUMBER(f"Spot, USD per {measure}", format="$%,.4g"),
             "on_demand_usd_per_hour": NUMBER("On demand, USD/h", format="$%,.2f"),
@@ -163,9 +157,7 @@ def offers(rows, measure):
             "spot_low_usd_per_hour": NUMBER("Spot, lowest zone", format="$%,.2f"),
             "spot_high_usd_per_hour": NUMBER("Spot, highest zone", format="$%,.2f"),
             "spot_saving_percent": NUMBER("Spot saves", format="%.0f %%"),
-            "interruption_band": TEXT(
-                "Interrupted in a month", help="How often such instances were taken back: the Spot Advisor's band."
-            ),
+            "interruption_band": TEXT("Interrupted in a month", help="How often such instances were taken back: the Spot Advisor's band."),
             "capacity_block_usd_per_hour": NUMBER("Capacity block, USD/h", format="$%,.2f"),
             "bf16_pflops": NUMBER("Dense bf16 PFLOP/s", format="%.3g"),
             "vcpus": NUMBER("vCPUs of the quota", format="%d"),
@@ -189,9 +181,7 @@ def raw(table, name):
     shown = chart_tables.screen_names(table.columns)
     config = {each: each.replace("_", " ") for each in shown}
     config |= {
-        each: NUMBER(each.removesuffix("_gib").replace("_", " ") + ", GiB", format="%.4g")
-        for each in shown
-        if each.endswith("_gib")
+        each: NUMBER(each.removesuffix("_gib").replace("_", " ") + ", GiB", format="%.4g") for each in shown if each.endswith("_gib")
     }
     config[shown[0]] = TEXT(shown[0], pinned=True)
     show(table, config, f"Catalog of {name.lower()}", f"catalog_{name}", height=600)

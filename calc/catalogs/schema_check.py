@@ -66,12 +66,7 @@ def sentence(error: Any, file: str) -> str:
     elif kind == "pattern":
         problem, cure = f"{shown(value)} has the wrong form", f"write {hint or rule}"
     elif kind in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"):
-        words = {
-            "minimum": "at least",
-            "exclusiveMinimum": "more than",
-            "maximum": "at most",
-            "exclusiveMaximum": "less than",
-        }
+        words = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than"}
         problem, cure = f"{shown(value)} is out of range", f"write a number {words[kind]} {rule}"
     elif kind in ("minProperties", "minItems", "minLength"):
         problem, cure = "this is empty", "fill it or leave it out"

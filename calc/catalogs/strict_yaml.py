@@ -31,9 +31,7 @@ def read_strictly(text: str, file: str) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be read"
-        raise CatalogError(
-            f"{file}{line}: this is not YAML ({problem}); mend the line or take the last good version."
-        ) from None
+        raise CatalogError(f"{file}{line}: this is not YAML ({problem}); mend the line or take the last good version.") from None
     if node is None or not isinstance(node, yaml.MappingNode):
         raise CatalogError(f"{file}: the file must hold a mapping; take the last good version.")
     return _value(node, file, ())
@@ -61,9 +59,7 @@ def _scalar(node, file, path):
     text, tag, plain = node.value, node.tag.removeprefix(TAG), not node.style
     if tag == "str":
         if plain and NUMBER_LIKE.fullmatch(text):
-            _refuse(
-                file, path, node, f"YAML reads {text} as text, not as a number", f"write {_as_number(text)} or quote it"
-            )
+            _refuse(file, path, node, f"YAML reads {text} as text, not as a number", f"write {_as_number(text)} or quote it")
         return text
     if tag == "int" and WHOLE.fullmatch(text):
         return int(text.replace("_", ""))
@@ -82,11 +78,7 @@ def _scalar(node, file, path):
         "timestamp": "write the day alone, as 2026-07-20",
     }
     return _refuse(
-        file,
-        path,
-        node,
-        f"YAML reads {text or 'an empty value'} as {tag}",
-        cures.get(tag, "write a plain decimal number or quote it"),
+        file, path, node, f"YAML reads {text or 'an empty value'} as {tag}", cures.get(tag, "write a plain decimal number or quote it")
     )
 
 

@@ -12,10 +12,7 @@ BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in 
 PRICE_COLUMNS = (
     *("instance", "region"),
     *(f"on_demand_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
-    *(
-        f"spot_{name}"
-        for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour", "zones", "basis", "as_of", "source")
-    ),
+    *(f"spot_{name}" for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour", "zones", "basis", "as_of", "source")),
     *(f"spot_newest_{name}" for name in ("usd_per_hour", "as_of", "source")),
     *(f"interruption_{name}" for name in ("band", "as_of", "source")),
     *(f"capacity_block_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
@@ -64,9 +61,7 @@ def by_card(entries: dict[str, Any]) -> pd.DataFrame:
     for name, entry in entries.items():
         for gpu in entry["gpus"]:
             if gpu in rows:
-                raise CatalogError(
-                    f"catalogs/utilization.yaml, entry {name}, field gpus: {gpu} stands in two classes; keep it in one."
-                )
+                raise CatalogError(f"catalogs/utilization.yaml, entry {name}, field gpus: {gpu} stands in two classes; keep it in one.")
             rows[gpu] = {"card_class": name} | {key: value for key, value in entry.items() if key != "gpus"}
     return table_of(rows)
 
@@ -92,20 +87,13 @@ def price_table(entries: dict[str, Any], capacity_blocks: dict[str, Any], instan
             rows.append(row)
     text = {name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band", "_kind"))}
     columns = {name: [row.get(name) for row in rows] for name in PRICE_COLUMNS}
-    return pd.DataFrame(
-        {
-            name: [value or "" for value in values] if name in text else _column(values)
-            for name, values in columns.items()
-        }
-    )
+    return pd.DataFrame({name: [value or "" for value in values] if name in text else _column(values) for name, values in columns.items()})
 
 
 def history_table(entries: dict[str, Any], instances: pd.DataFrame) -> pd.DataFrame:
     """Prices as they were: one row per instance, region, market and first day."""
     for instance in entries:
-        check_reference(
-            instance, instances.index, "catalogs/price_history.yaml", ("price_history", instance), "instance"
-        )
+        check_reference(instance, instances.index, "catalogs/price_history.yaml", ("price_history", instance), "instance")
     rows = [
         {"instance": instance, "region": region, "market": market, **price}
         for instance, by_region in entries.items()

@@ -33,19 +33,29 @@ def size_of_error(errors: pd.DataFrame) -> dict[str, float]:
     """Cases, median, 90th percentile and worst size of the error, and the share of the truth inside the range."""
     size = errors["error_ratio"].abs()
     return {
-        "cases": len(errors), "median_error_ratio": size.median(), "p90_error_ratio": size.quantile(0.9),
-        "worst_error_ratio": size.max(), "inside_ratio": errors["inside"].mean(),
+        "cases": len(errors),
+        "median_error_ratio": size.median(),
+        "p90_error_ratio": size.quantile(0.9),
+        "worst_error_ratio": size.max(),
+        "inside_ratio": errors["inside"].mean(),
     }
 
 
 def points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
     """A row per case for the charts: measured and predicted in a unit, the family with its place in the list."""
     rank = {family: place for place, family in enumerate(sorted(errors["family"].unique()))}
-    return pd.DataFrame({
-        "case": errors["case"], "group": errors["group"], "label": errors["family"], "rank": errors["family"].map(rank),
-        "model": errors["model"], "measured": errors["truth"] / unit, "predicted": errors["predicted"] / unit,
-        "error_ratio": errors["error_ratio"],
-    })
+    return pd.DataFrame(
+        {
+            "case": errors["case"],
+            "group": errors["group"],
+            "label": errors["family"],
+            "rank": errors["family"].map(rank),
+            "model": errors["model"],
+            "measured": errors["truth"] / unit,
+            "predicted": errors["predicted"] / unit,
+            "error_ratio": errors["error_ratio"],
+        }
+    )
 
 
 def unit_of(quantity: str) -> tuple[float, str]:
@@ -97,8 +107,11 @@ def by_source(errors: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Size of the error by some columns: cases, median, signed median, 90th percentile, share inside the range."""
     groups = errors.assign(size=errors["error_ratio"].abs()).groupby(list(names))
     return groups.agg(
-        cases=("size", "size"), median_error_ratio=("size", "median"), bias_ratio=("error_ratio", "median"),
-        p90_error_ratio=("size", lambda sizes: sizes.quantile(0.9)), worst_error_ratio=("size", "max"),
+        cases=("size", "size"),
+        median_error_ratio=("size", "median"),
+        bias_ratio=("error_ratio", "median"),
+        p90_error_ratio=("size", lambda sizes: sizes.quantile(0.9)),
+        worst_error_ratio=("size", "max"),
         inside_ratio=("inside", "mean"),
     ).reset_index()
 
@@ -112,7 +125,13 @@ def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
 def speed_points(speed: pd.DataFrame) -> pd.DataFrame:
     """A row per published figure for the chart; held out means not looked at when the catalogs of time were fitted."""
     seen = np.where(speed["held_out"].astype(str) == "True", "held out", "looked at")
-    return pd.DataFrame({
-        "case": speed["source"], "model": speed["published_model"], "group": speed["work"] + ", " + seen,
-        "measured": speed["value"], "predicted": speed["predicted"], "error_ratio": speed["error_ratio"],
-    })
+    return pd.DataFrame(
+        {
+            "case": speed["source"],
+            "model": speed["published_model"],
+            "group": speed["work"] + ", " + seen,
+            "measured": speed["value"],
+            "predicted": speed["predicted"],
+            "error_ratio": speed["error_ratio"],
+        }
+    )

@@ -13,18 +13,7 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.units import GIB
 from calc.words import card_name, name_of
 
-NAMED = (
-    "model",
-    "precision",
-    "optimizer",
-    "kv_precision",
-    "tuning",
-    "recompute",
-    "sharding",
-    "batch",
-    "sequence_tokens",
-    "region",
-)
+NAMED = ("model", "precision", "optimizer", "kv_precision", "tuning", "recompute", "sharding", "batch", "sequence_tokens", "region")
 # Components that cannot occur in a kind of work have no place in its legend.
 ABSENT = {"training": ("kv_cache_bytes",), "inference": ("gradients_bytes", "optimizer_bytes")}
 COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
@@ -48,9 +37,7 @@ def labels(rows: pd.DataFrame, catalogs: Catalogs, always: Collection[str] = ())
 
 def plan_names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     """A name for each row without its GPU count: the choices in which the rows differ, then the card or instance."""
-    return _joined(
-        rows, catalogs, (), [name or card_name(gpu, catalogs) for name, gpu in _records(rows, ("instance", "gpu"))]
-    )
+    return _joined(rows, catalogs, (), [name or card_name(gpu, catalogs) for name, gpu in _records(rows, ("instance", "gpu"))])
 
 
 def _records(rows, columns):

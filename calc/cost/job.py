@@ -43,9 +43,7 @@ def billed_hours(market: str, trains: np.ndarray, hours: np.ndarray) -> np.ndarr
     return np.maximum(hours, np.where(trains > 0, terms.least_run_hours, terms.least_month_hours))
 
 
-def job(
-    table: Table, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray
-) -> Job:
+def job(table: Table, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray) -> Job:
     """The job of each row of a table with time in it. `copies` come from deployments()."""
     trains = table["trains"]
     slowdown = 1 + MARKETS[market].interrupted * spot_overhead_ratio

@@ -20,7 +20,7 @@ def mean_uninterrupted_seconds(interruption_ratio, instances_needed):
 
 
 def checkpoint_bytes(
-    trained_parameters, adapts, adapter_bytes_each, matrix_bytes_each, master_bytes_each, matrix_states, state_width_bytes_each,
+    trained_parameters, adapts, adapter_bytes_each, matrix_bytes_each, master_bytes_each, matrix_states, state_width_bytes_each
 ):
     """Trained weights, their master copy and the optimizer's state, over all GPUs. [B]"""
     own = np.where(adapts > 0, adapter_bytes_each, matrix_bytes_each + master_bytes_each)
@@ -47,9 +47,7 @@ def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
     return np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds)
 
 
-def spot_overhead_ratio(
-    trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, restart_seconds
-):
+def spot_overhead_ratio(trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, restart_seconds):
     """Time that checkpoints, lost work and restarts add to a run, as a share of it. [share]
 
     M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1 (Daly 2006, equation 20); R is the restart and reading the checkpoint.

@@ -76,14 +76,10 @@ def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterato
             yield table.set_axis(names, axis="columns").reset_index(drop=True)
             table = next(reader, None)
     except pd.errors.EmptyDataError:
-        raise TableError(
-            f"{name} is empty; give it a first line of column names, 'model' among them, and a row per scenario."
-        ) from None
+        raise TableError(f"{name} is empty; give it a first line of column names, 'model' among them, and a row per scenario.") from None
     except pd.errors.ParserError as error:
         reason = str(error).strip().rstrip(".").split("C error: ")[-1]
-        raise TableError(
-            f"{name} is not a CSV table ({reason}); give every row as many cells as the first line."
-        ) from None
+        raise TableError(f"{name} is not a CSV table ({reason}); give every row as many cells as the first line.") from None
 
 
 def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:

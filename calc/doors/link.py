@@ -43,8 +43,7 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs | None = None) -> tupl
     version = (query.get("v") or [VERSION])[0]
     if version != VERSION:
         complaints.append(
-            f"The link is of version {str(version)[:20]}, this is version {VERSION}; open it where it was made, or "
-            "check every choice here."
+            f"The link is of version {str(version)[:20]}, this is version {VERSION}; open it where it was made, or check every choice here."
         )
     for name, given in query.items():
         if name == "v":
@@ -86,9 +85,7 @@ def _read_choice(name, given, catalogs):
     for text in given[:MOST_VALUES]:
         value = _value(name, text[:LONGEST_VALUE], catalogs)
         if value is None:
-            complaints.append(
-                f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead."
-            )
+            complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
         else:
             values.append(value)
     return values, complaints

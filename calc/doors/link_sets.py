@@ -23,8 +23,12 @@ def compose_sets(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[st
 
 
 def read_set(
-    name: str, given: list[str], choices: dict[str, Any], complaints: list[str],
-    value_of: Callable[[str, str], Any], catalogs: Catalogs | None,
+    name: str,
+    given: list[str],
+    choices: dict[str, Any],
+    complaints: list[str],
+    value_of: Callable[[str, str], Any],
+    catalogs: Catalogs | None,
 ) -> None:
     """Add one name of the query to choices["allowed"] or choices["limits"]; `value_of` reads a scenario column."""
     prefix, _, own = name.partition(".")
@@ -34,9 +38,7 @@ def read_set(
     if prefix + "." == LIMIT:
         limit = _limit(given[0])
         if limit is None:
-            complaints.append(
-                f"The link asked for {name}={given[0][:40]} , which is not a number from 0; it was left aside."
-            )
+            complaints.append(f"The link asked for {name}={given[0][:40]} , which is not a number from 0; it was left aside.")
         else:
             choices.setdefault("limits", {})[own] = limit
         return

@@ -31,9 +31,7 @@ def origin_a_optimizer_bytes(parameters, origin_a_state_bytes_each, trains):
     return np.where(trains, origin_a_state_bytes_each, 0) * parameters
 
 
-def origin_a_activations_bytes(
-    batch, sequence_tokens, hidden, layers, origin_a_bytes_each, origin_a_recomputes, trains
-):
+def origin_a_activations_bytes(batch, sequence_tokens, hidden, layers, origin_a_bytes_each, origin_a_recomputes, trains):
     """Activations: layers (b s^2 e + 2 b s h e + 4 b s h e) + b s h e. [B]
 
     With checkpointing floor(sqrt(layers)) + 1 layers count; inference takes a tenth of that. Scores are of one head.
@@ -45,18 +43,12 @@ def origin_a_activations_bytes(
     return np.where(trains, trained, checkpointed / 10)
 
 
-def origin_a_overhead_bytes(
-    origin_a_weights_bytes, origin_a_gradients_bytes, origin_a_optimizer_bytes, origin_a_activations_bytes
-):
+def origin_a_overhead_bytes(origin_a_weights_bytes, origin_a_gradients_bytes, origin_a_optimizer_bytes, origin_a_activations_bytes):
     """A fifth on everything. [B]"""
-    return 0.2 * (
-        origin_a_weights_bytes + origin_a_gradients_bytes + origin_a_optimizer_bytes + origin_a_activations_bytes
-    )
+    return 0.2 * (origin_a_weights_bytes + origin_a_gradients_bytes + origin_a_optimizer_bytes + origin_a_activations_bytes)
 
 
-def origin_a_printed_gb(
-    origin_a_weights_bytes, origin_a_gradients_bytes, origin_a_optimizer_bytes, origin_a_activations_bytes
-):
+def origin_a_printed_gb(origin_a_weights_bytes, origin_a_gradients_bytes, origin_a_optimizer_bytes, origin_a_activations_bytes):
     """Its total, which adds activations in GiB to all else in 10^9 bytes, times 1.2. [its GB]"""
     states = origin_a_weights_bytes + origin_a_gradients_bytes + origin_a_optimizer_bytes
     return 1.2 * (states / GB + origin_a_activations_bytes / GIB)
@@ -113,9 +105,7 @@ def origin_c_optimizer_bytes(parameters, origin_c_state_bytes_each, origin_c_sta
     return np.where(trains, origin_c_state_bytes_each, 0) * parameters / np.where(origin_c_stage >= 1, gpus, 1)
 
 
-def origin_c_activations_bytes(
-    batch, sequence_tokens, hidden, heads, layers, origin_c_hidden_multiple, origin_c_scores_multiple, trains
-):
+def origin_c_activations_bytes(batch, sequence_tokens, hidden, heads, layers, origin_c_hidden_multiple, origin_c_scores_multiple, trains):
     """Activations: L s b h (34 + 5 a s / h); selective without the second term; full 2 L s b h. [B]
 
     Korthikanti et al. 2022, equation 2 and sections 5 and 6.
@@ -130,11 +120,7 @@ def origin_c_kv_cache_bytes(batch, sequence_tokens, layers, kv_heads, head_dim, 
 
 
 def origin_c_overhead_bytes(
-    origin_c_weights_bytes,
-    origin_c_gradients_bytes,
-    origin_c_optimizer_bytes,
-    origin_c_activations_bytes,
-    origin_c_kv_cache_bytes,
+    origin_c_weights_bytes, origin_c_gradients_bytes, origin_c_optimizer_bytes, origin_c_activations_bytes, origin_c_kv_cache_bytes
 ):
     """A tenth on everything. [B]"""
     states = origin_c_weights_bytes + origin_c_gradients_bytes + origin_c_optimizer_bytes
@@ -197,20 +183,8 @@ def origin_d_printed_gb(origin_d_bytes):
 
 # In the order of their text; origins.py runs the components, sums them, then the totals.
 COMPONENTS: dict[str, tuple[Callable, ...]] = {
-    "a": (
-        origin_a_weights_bytes,
-        origin_a_gradients_bytes,
-        origin_a_optimizer_bytes,
-        origin_a_activations_bytes,
-        origin_a_overhead_bytes,
-    ),
-    "b": (
-        origin_b_weights_bytes,
-        origin_b_gradients_bytes,
-        origin_b_optimizer_bytes,
-        origin_b_activations_bytes,
-        origin_b_kv_cache_bytes,
-    ),
+    "a": (origin_a_weights_bytes, origin_a_gradients_bytes, origin_a_optimizer_bytes, origin_a_activations_bytes, origin_a_overhead_bytes),
+    "b": (origin_b_weights_bytes, origin_b_gradients_bytes, origin_b_optimizer_bytes, origin_b_activations_bytes, origin_b_kv_cache_bytes),
     "c": (
         origin_c_weights_bytes,
         origin_c_gradients_bytes,

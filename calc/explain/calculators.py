@@ -88,11 +88,7 @@ ORIGINS = (
         leaves_out="It leaves out logits, flash attention (it keeps scores), gathered shards, all sharing but ZeRO.",
         choices=(
             ("model_kind", "origin_c_known", {"decoder": 1}),
-            (
-                "precision",
-                "origin_c_bytes_each",
-                {**SIXTEEN_BITS, "fp8": 1, "fp8-mixed": 1, "mxfp4": 0.5, "nvfp4": 0.5},
-            ),
+            ("precision", "origin_c_bytes_each", {**SIXTEEN_BITS, "fp8": 1, "fp8-mixed": 1, "mxfp4": 0.5, "nvfp4": 0.5}),
             ("sharding", "origin_c_stage", {"none": 0, "zero1": 1, "zero2": 2, "zero3": 3}),
             ("offload", "origin_c_offloads", NONE),
         ),
@@ -180,11 +176,19 @@ def beside_ours(ours: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
 
 def _system(system, title, parts, low_bytes, high_bytes, problem, leaves_out):
     """The rows of one system."""
-    return pd.DataFrame({
-        "system": system, "title": title, "component": list(parts), "bytes": list(parts.values()),
-        "total_bytes": sum(parts.values()), "low_bytes": low_bytes, "high_bytes": high_bytes, "problem": problem,
-        "leaves_out": leaves_out,
-    })
+    return pd.DataFrame(
+        {
+            "system": system,
+            "title": title,
+            "component": list(parts),
+            "bytes": list(parts.values()),
+            "total_bytes": sum(parts.values()),
+            "low_bytes": low_bytes,
+            "high_bytes": high_bytes,
+            "problem": problem,
+            "leaves_out": leaves_out,
+        }
+    )
 
 
 def bars(beside: pd.DataFrame, component_labels: dict[str, str], card_bytes: float) -> pd.DataFrame:
@@ -192,14 +196,21 @@ def bars(beside: pd.DataFrame, component_labels: dict[str, str], card_bytes: flo
     parts = list(component_labels)
     systems = beside.drop_duplicates("system")
     table = pd.DataFrame(
-        [(rank, system, part) for rank, system in enumerate(systems["system"]) for part in parts],
-        columns=["rank", "system", "component"],
+        [(rank, system, part) for rank, system in enumerate(systems["system"]) for part in parts], columns=["rank", "system", "component"]
     ).merge(beside, how="left", on=["system", "component"])
     totals = systems.set_index("system")["total_bytes"].astype(float).reindex(table["system"]).to_numpy()
     sizes = table["bytes"].astype(float).fillna(0)
-    return pd.DataFrame({
-        "label": np.where(table["system"] == "ours", "Headroom", "System " + table["system"].str.upper()),
-        "rank": table["rank"], "system": table["system"], "component": table["component"].map(component_labels),
-        "order": table["component"].map(parts.index), "gib": sizes / GIB, "share_ratio": (sizes / totals).fillna(0),
-        "total_gib": totals / GIB, "card_gib": card_bytes / GIB, "last": table["component"] == parts[-1],
-    })
+    return pd.DataFrame(
+        {
+            "label": np.where(table["system"] == "ours", "Headroom", "System " + table["system"].str.upper()),
+            "rank": table["rank"],
+            "system": table["system"],
+            "component": table["component"].map(component_labels),
+            "order": table["component"].map(parts.index),
+            "gib": sizes / GIB,
+            "share_ratio": (sizes / totals).fillna(0),
+            "total_gib": totals / GIB,
+            "card_gib": card_bytes / GIB,
+            "last": table["component"] == parts[-1],
+        }
+    )

@@ -31,8 +31,12 @@ SHARED = tuple(formula.__name__ for formula in LAYOUT + HELD)  # by components, 
 PREFIXES = {"implementation": "implementation_", "gpu": "gpu_"}  # of a choice's columns in the joined table
 COEFFICIENTS = {"head_coefficients": "heads", "outside_coefficients": "heads", "linear_forms": "blocks"}
 ENDINGS = (
-    ("_bytes_per_token", "B per token"), ("_bytes_each", "B per element"), ("_bytes", "B"), ("_tokens", "tokens"),
-    ("_ratio", "share"), ("_per_second", "per second"),
+    ("_bytes_per_token", "B per token"),
+    ("_bytes_each", "B per element"),
+    ("_bytes", "B"),
+    ("_tokens", "tokens"),
+    ("_ratio", "share"),
+    ("_per_second", "per second"),
 )
 
 
@@ -69,16 +73,18 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
     rows = _chain(shared, {*EXPLAINED}, traced, place, facts, written)
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
     fact_table = pd.DataFrame([_fact(name, table, catalogs) for name in facts])
-    return Explanation(
-        moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), fact_table, block_tables(table, catalogs)
-    )
+    return Explanation(moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), fact_table, block_tables(table, catalogs))
 
 
 def _moments(moments: tuple[Moment, ...], table: Table) -> pd.DataFrame:
     """Every moment in the order of the phases: phase, the column of its working memory, what it is, bytes."""
     rows = [
-        {"phase": moment.phase, "formula": moment.parts.get("working_bytes", "weights_bytes"), "says": moment.says,
-         "bytes": float(np.ravel(total)[0])}
+        {
+            "phase": moment.phase,
+            "formula": moment.parts.get("working_bytes", "weights_bytes"),
+            "says": moment.says,
+            "bytes": float(np.ravel(total)[0]),
+        }
         for moment, total in zip(moments, table["moment_bytes"], strict=True)
     ]
     return pd.DataFrame(sorted(rows, key=lambda row: PHASES.index(row["phase"])))
@@ -125,8 +131,14 @@ def at_place(node: Any, place: tuple[int, ...]) -> Any:
 def _row(formula, says, made, shown, written) -> dict:
     value = made.value if isinstance(made, Traced) else np.asarray(made)
     return {
-        "formula": formula, "says": says, "equation": text(made), "today": text(shown), "numbers": text(shown, written),
-        "reads": tuple(reads(shown)), "unit": unit_of(formula), "value": np.atleast_1d(value).ravel().astype(float),
+        "formula": formula,
+        "says": says,
+        "equation": text(made),
+        "today": text(shown),
+        "numbers": text(shown, written),
+        "reads": tuple(reads(shown)),
+        "unit": unit_of(formula),
+        "value": np.atleast_1d(value).ravel().astype(float),
     }
 
 

@@ -11,8 +11,18 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 INFIX = {"add": (" + ", 1), "subtract": (" - ", 1), "multiply": (" · ", 2), "divide": (" / ", 2), "power": ("^", 3)}
-COMPARED = {"greater": ">", "greater_equal": "≥", "less": "<", "less_equal": "≤", "equal": "=", "not_equal": "≠",
-            "bitwise_or": "or", "bitwise_and": "and", "logical_or": "or", "logical_and": "and"}
+COMPARED = {
+    "greater": ">",
+    "greater_equal": "≥",
+    "less": "<",
+    "less_equal": "≤",
+    "equal": "=",
+    "not_equal": "≠",
+    "bitwise_or": "or",
+    "bitwise_and": "and",
+    "logical_or": "or",
+    "logical_and": "and",
+}
 SHORT = {"maximum": "max", "minimum": "min"}
 PASSED_ON = ("astype", "asarray", "broadcast_to")
 

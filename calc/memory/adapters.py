@@ -24,20 +24,36 @@ def rank_product_bytes_each(adapter_bytes_each, autocast_bytes_each):
 
 
 def stack_adapted_inputs(
-    adapts_q, adapts_k, adapts_v, adapts_o, adapts_gate, adapts_up, adapts_down, stack_adapter_q_in, stack_adapter_k_in,
-    stack_adapter_v_in, stack_adapter_o_in, stack_adapter_gate_in, stack_adapter_up_in, stack_adapter_down_in,
+    adapts_q,
+    adapts_k,
+    adapts_v,
+    adapts_o,
+    adapts_gate,
+    adapts_up,
+    adapts_down,
+    stack_adapter_q_in,
+    stack_adapter_k_in,
+    stack_adapter_v_in,
+    stack_adapter_o_in,
+    stack_adapter_gate_in,
+    stack_adapter_up_in,
+    stack_adapter_down_in,
 ):
     """Which projections are adapted, with the width of their input: (adapted, width) each, in the order of the block."""
     pairs = (
-        (adapts_q, stack_adapter_q_in), (adapts_k, stack_adapter_k_in), (adapts_v, stack_adapter_v_in),
-        (adapts_o, stack_adapter_o_in), (adapts_gate, stack_adapter_gate_in), (adapts_up, stack_adapter_up_in),
+        (adapts_q, stack_adapter_q_in),
+        (adapts_k, stack_adapter_k_in),
+        (adapts_v, stack_adapter_v_in),
+        (adapts_o, stack_adapter_o_in),
+        (adapts_gate, stack_adapter_gate_in),
+        (adapts_up, stack_adapter_up_in),
         (adapts_down, stack_adapter_down_in),
     )
     return tuple((adapted * (width > 0), width) for adapted, width in pairs)
 
 
 def stack_adapter_saved_bytes_per_token(
-    stack_adapted_inputs, copies_input_bytes_each, shared_input_bytes_each, rank_product_bytes_each, lora_rank,
+    stack_adapted_inputs, copies_input_bytes_each, shared_input_bytes_each, rank_product_bytes_each, lora_rank
 ):
     """What the adapters of a block save: their inputs' copies and their products of rank width. [B]"""
     (q, q_in), (k, k_in), (v, v_in), (o, _), (gate, gate_in), (up, up_in), (down, down_in) = stack_adapted_inputs
@@ -49,6 +65,9 @@ def stack_adapter_saved_bytes_per_token(
 
 
 ADAPTERS = (
-    copies_input_bytes_each, shared_input_bytes_each, rank_product_bytes_each, stack_adapted_inputs,
+    copies_input_bytes_each,
+    shared_input_bytes_each,
+    rank_product_bytes_each,
+    stack_adapted_inputs,
     stack_adapter_saved_bytes_per_token,
 )

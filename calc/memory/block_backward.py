@@ -42,8 +42,16 @@ def stack_trained_here(stack_block_parameters_here, trained_ratio):
 
 
 def place_whole_bytes(
-    fsdp_active, gathered_bytes_each, implementation_head_apart, outside_parameters_here, trained_head_here,
-    stack_block_parameters_here, place_blocks_below, stack_blocks_before, shards_weights, embedding_parameters_here,
+    fsdp_active,
+    gathered_bytes_each,
+    implementation_head_apart,
+    outside_parameters_here,
+    trained_head_here,
+    stack_block_parameters_here,
+    place_blocks_below,
+    stack_blocks_before,
+    shards_weights,
+    embedding_parameters_here,
 ):
     """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below. [B]
 
@@ -57,8 +65,14 @@ def place_whole_bytes(
 
 
 def place_reducing_bytes(
-    fsdp_active, reduce_bytes_each, place_blocks_below, stack_layers_here, stack_is_top, implementation_head_apart,
-    trained_head_here, stack_trained_here,
+    fsdp_active,
+    reduce_bytes_each,
+    place_blocks_below,
+    stack_layers_here,
+    stack_is_top,
+    implementation_head_apart,
+    trained_head_here,
+    stack_trained_here,
 ):
     """Gradients of the block above while FSDP reduces them; above the topmost block those of the head. [B]
 
@@ -90,8 +104,17 @@ def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_b
 
 
 def place_gradients_bytes(
-    stack_layers_here, place_blocks_below, stack_trained_above, stack_trained_here, fsdp_active, implementation_head_apart,
-    trained_head_here, gradient_width_bytes_each, gradient_shards, offloads_weights, held_gradients_bytes,
+    stack_layers_here,
+    place_blocks_below,
+    stack_trained_above,
+    stack_trained_here,
+    fsdp_active,
+    implementation_head_apart,
+    trained_head_here,
+    gradient_width_bytes_each,
+    gradient_shards,
+    offloads_weights,
+    held_gradients_bytes,
 ):
     """Gradients of all that is done: the blocks above and the head, or more from earlier micro-batches. [B]
 
@@ -108,9 +131,7 @@ def place_resident_optimizer_bytes(resident_optimizer_bytes, stack_layers_here):
     return (stack_layers_here > 0) * resident_optimizer_bytes
 
 
-def place_buffers_bytes(
-    place_whole_bytes, place_reducing_bytes, place_autocast_bytes, live_weights_bytes, bucket_bytes, dequantized_bytes,
-):
+def place_buffers_bytes(place_whole_bytes, place_reducing_bytes, place_autocast_bytes, live_weights_bytes, bucket_bytes, dequantized_bytes):
     """Whole weights, reductions, copies and buckets at this block. Shape (places, stacks, rows). [B]"""
     return place_whole_bytes + place_reducing_bytes + place_autocast_bytes + live_weights_bytes + bucket_bytes + dequantized_bytes
 
@@ -120,15 +141,13 @@ def stack_residual_bytes(activation_bytes_each, stack_hidden, stack_tokens):
     return activation_bytes_each * stack_hidden * stack_tokens
 
 
-def products_activations_bytes(
-    stack_layers_here, place_kept_bytes, stack_backward_bytes_per_token, stack_tokens, outside_backward_bytes,
-):
+def products_activations_bytes(stack_layers_here, place_kept_bytes, stack_backward_bytes_per_token, stack_tokens, outside_backward_bytes):
     """Activations while the block's widest products run. Shape (places, stacks, rows). [B]"""
     return (stack_layers_here > 0) * (place_kept_bytes + stack_backward_bytes_per_token * stack_tokens + outside_backward_bytes)
 
 
 def products_working_bytes(
-    stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, stack_largest_linear, tensor_parallel, adapts,
+    stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, stack_largest_linear, tensor_parallel, adapts
 ):
     """Working memory while the block's widest products run, FSDP's largest twice. Shape (places, stacks, rows). [B]"""
     products = fsdp_active * 2 * gathered_bytes_each * stack_largest_linear / tensor_parallel * (adapts == 0)
@@ -141,7 +160,7 @@ def gradients_activations_bytes(stack_layers_here, place_kept_bytes, stack_resid
 
 
 def gradients_working_bytes(
-    stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, gradient_width_bytes_each, stack_trained_here,
+    stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, gradient_width_bytes_each, stack_trained_here
 ):
     """Working memory once the block has all its gradients. Shape (places, stacks, rows). [B]"""
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
@@ -159,9 +178,24 @@ def reduction_working_bytes(stack_layers_here, place_buffers_bytes, fsdp_active,
 
 
 BLOCK_BACKWARD = (
-    place_blocks_below, stack_blocks_before, stack_trained_above, stack_is_top, trained_head_here, stack_trained_here,
-    place_whole_bytes, place_reducing_bytes, place_kept_bytes, place_autocast_bytes, place_gradients_bytes,
-    place_resident_optimizer_bytes, place_buffers_bytes, stack_residual_bytes, products_activations_bytes,
-    products_working_bytes, gradients_activations_bytes, gradients_working_bytes, reduction_activations_bytes,
+    place_blocks_below,
+    stack_blocks_before,
+    stack_trained_above,
+    stack_is_top,
+    trained_head_here,
+    stack_trained_here,
+    place_whole_bytes,
+    place_reducing_bytes,
+    place_kept_bytes,
+    place_autocast_bytes,
+    place_gradients_bytes,
+    place_resident_optimizer_bytes,
+    place_buffers_bytes,
+    stack_residual_bytes,
+    products_activations_bytes,
+    products_working_bytes,
+    gradients_activations_bytes,
+    gradients_working_bytes,
+    reduction_activations_bytes,
     reduction_working_bytes,
 )

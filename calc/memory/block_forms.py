@@ -13,22 +13,59 @@ from calc.catalogs.load import Catalogs
 from calc.scenarios.join import FORMATS
 
 SIZES = (
-    "hidden", "query", "key", "value", "ffn", "heads", "kv_heads", "scores", "mask", "hidden_dropout", "scores_dropout",
-    "routed_hidden", "routed_ffn", "experts", "experts_per_token", "experts_hidden", "experts_ffn", "shared_ffn", "latent", "query_latent",
-    "relative_hidden", "source_hidden", "source_key", "source_scores", "source_scores_dropout", "shared_mask", "shared_hidden",
-    "shared_scores", "shared_source_scores", "one",
+    "hidden",
+    "query",
+    "key",
+    "value",
+    "ffn",
+    "heads",
+    "kv_heads",
+    "scores",
+    "mask",
+    "hidden_dropout",
+    "scores_dropout",
+    "routed_hidden",
+    "routed_ffn",
+    "experts",
+    "experts_per_token",
+    "experts_hidden",
+    "experts_ffn",
+    "shared_ffn",
+    "latent",
+    "query_latent",
+    "relative_hidden",
+    "source_hidden",
+    "source_key",
+    "source_scores",
+    "source_scores_dropout",
+    "shared_mask",
+    "shared_hidden",
+    "shared_scores",
+    "shared_source_scores",
+    "one",
 )  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
 RELATIVE_POSITIONS = 512  # of DeBERTa, projected once for all tokens (He et al. 2021, arXiv 2006.03654)
 CASES = ("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "sdpa-window-equal", "eager")
 FALLBACKS = {  # a case that a kind of block does not tell apart is read from the next
-    "sdpa": ("eager",), "sdpa-grouped": ("sdpa", "eager"), "sdpa-window": ("sdpa", "eager"), "eager": (),
-    "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"), "sdpa-window-equal": ("sdpa-window", "sdpa", "eager"),
+    "sdpa": ("eager",),
+    "sdpa-grouped": ("sdpa", "eager"),
+    "sdpa-window": ("sdpa", "eager"),
+    "eager": (),
+    "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"),
+    "sdpa-window-equal": ("sdpa-window", "sdpa", "eager"),
 }
 VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
 HIDDEN = ("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "one")  # what stays `hidden` wide
 ATTENTION_CORE = (
-    "heads", "scores", "mask", "scores_dropout", "source_scores", "source_scores_dropout", "shared_mask", "shared_scores",
+    "heads",
+    "scores",
+    "mask",
+    "scores_dropout",
+    "source_scores",
+    "source_scores_dropout",
+    "shared_mask",
+    "shared_scores",
     "shared_source_scores",
 )
 

@@ -16,7 +16,13 @@ def kv_cache_bytes(peak_moment, moment_kv_cache_bytes):
 
 
 def decode_cache_bytes(
-    stack_layers_here, stack_cached_elements_per_token, stack_cached_tokens, stack_window_tokens, batch, kv_bytes_each, stack_cache_split,
+    stack_layers_here,
+    stack_cached_elements_per_token,
+    stack_cached_tokens,
+    stack_window_tokens,
+    batch,
+    kv_bytes_each,
+    stack_cache_split,
     cross_cache_bytes,
 ):
     """Cache of every token of the sequence: blocks · elements per token · tokens · sequences · width. [B]
@@ -30,8 +36,16 @@ def decode_cache_bytes(
 
 
 def prefill_cache_bytes(
-    stack_layers_here, stack_cached_elements_per_token, stack_cached_tokens, stack_window_tokens, prompt_share, batch, kv_bytes_each,
-    stack_cache_split, cross_cache_bytes, implementation_pages_tokens,
+    stack_layers_here,
+    stack_cached_elements_per_token,
+    stack_cached_tokens,
+    stack_window_tokens,
+    prompt_share,
+    batch,
+    kv_bytes_each,
+    stack_cache_split,
+    cross_cache_bytes,
+    implementation_pages_tokens,
 ):
     """Cache after the prompt. [B]
 
@@ -45,8 +59,7 @@ def prefill_cache_bytes(
 
 
 def cross_cache_bytes(
-    stack_layers_here, stack_cross_cached_elements_per_token, stack_source_tokens, batch, kv_bytes_each,
-    stack_cache_split,
+    stack_layers_here, stack_cross_cached_elements_per_token, stack_source_tokens, batch, kv_bytes_each, stack_cache_split
 ):
     """Keys and values of the source that cross attention keeps. [B]
 
@@ -84,9 +97,18 @@ def stack_cached_tokens(stack_sequence, implementation_pages_tokens, context_par
 
 
 def cache_growth_bytes(
-    stack_cached_tokens, stack_window_tokens, stack_query_width, stack_value_width, stack_latent_width,
+    stack_cached_tokens,
+    stack_window_tokens,
+    stack_query_width,
+    stack_value_width,
+    stack_latent_width,
     stack_cached_elements_per_token,
-    stack_layers_here, batch, kv_bytes_each, stack_cache_split, implementation_pages_tokens, tensor_parallel,
+    stack_layers_here,
+    batch,
+    kv_bytes_each,
+    stack_cache_split,
+    implementation_pages_tokens,
+    tensor_parallel,
 ):
     """One layer's keys once more while the cache grows by a token; paged caches: 0. [B]
 
@@ -99,6 +121,11 @@ def cache_growth_bytes(
 
 
 CACHE = (
-    stack_cache_split, prompt_share, stack_cached_tokens, cross_cache_bytes, prefill_cache_bytes, decode_cache_bytes,
+    stack_cache_split,
+    prompt_share,
+    stack_cached_tokens,
+    cross_cache_bytes,
+    prefill_cache_bytes,
+    decode_cache_bytes,
     cache_growth_bytes,
 )

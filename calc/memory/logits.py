@@ -14,9 +14,7 @@ def logits_bytes(peak_moment, moment_logits_bytes):
     return at_peak(moment_logits_bytes, peak_moment)
 
 
-def logits_forward_bytes_each(
-    head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each,
-):
+def logits_forward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each):
     """Bytes per logit at the forward peak; a divided loss upcasts once more. [B]
 
     As computed, in fp32, and the log-softmax (transformers, loss/loss_utils.py), by kind of head in catalogs/heads.yaml.
@@ -25,9 +23,7 @@ def logits_forward_bytes_each(
     return own + 4.0 * (vocabulary_split > 1) + implementation_logits_output_bytes_each
 
 
-def logits_backward_bytes_each(
-    head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each,
-):
+def logits_backward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each):
     """Bytes per logit when the backward pass begins: by kind of head in catalogs/heads.yaml. [B]"""
     own = head_coefficients["widths"][head_row, activation_format, 2]
     return own + 4.0 * (vocabulary_split > 1) + implementation_logits_output_bytes_each
@@ -48,8 +44,7 @@ def chunk_tokens(logits_tokens, outputs, hidden):
 
 
 def fused_loss_bytes(
-    chunk_tokens, outputs, hidden, logits_tokens, head_matrix_parameters, compute_bytes_each, adapts,
-    vocabulary_split, holds_head,
+    chunk_tokens, outputs, hidden, logits_tokens, head_matrix_parameters, compute_bytes_each, adapts, vocabulary_split, holds_head
 ):
     """Head and loss per chunk: one chunk, the gradient of all inputs, and of the head's matrix where it is trained. [B]
 
@@ -89,8 +84,7 @@ def served_outputs(outputs, vocabulary_split, holds_head):
 
 
 def prefill_logits_bytes(
-    batch, prompt_tokens, logits_of_all, scores_each_token, scores_once, served_outputs, served_logit_bytes_each, is_engine,
-    sampler_bytes,
+    batch, prompt_tokens, logits_of_all, scores_each_token, scores_once, served_outputs, served_logit_bytes_each, is_engine, sampler_bytes
 ):
     """Logits of the prompt: of its last token, or of all; an engine's sampler at its own limits. [B]"""
     each = (logits_of_all > 0) & (scores_once == 0) | (scores_each_token > 0)
@@ -104,7 +98,12 @@ def decode_logits_bytes(batch, served_outputs, served_logit_bytes_each, generate
 
 
 TRAINING = (
-    logits_forward_bytes_each, logits_backward_bytes_each, logits_elements, chunk_tokens, fused_loss_bytes,
-    forward_logits_bytes, backward_logits_bytes,
+    logits_forward_bytes_each,
+    logits_backward_bytes_each,
+    logits_elements,
+    chunk_tokens,
+    fused_loss_bytes,
+    forward_logits_bytes,
+    backward_logits_bytes,
 )
 SERVING = (served_logit_bytes_each, served_outputs, prefill_logits_bytes, decode_logits_bytes)

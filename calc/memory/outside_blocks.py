@@ -56,8 +56,15 @@ def position_table_bytes(head_dim, sequence_tokens, context_parallel, longest_se
 
 
 def mask_bytes(
-    stack_attention_case, computes_all_scores, stack_layers, stack_window_tokens, activation_format, is_decoder, batch,
-    sequence_tokens, context_parallel,
+    stack_attention_case,
+    computes_all_scores,
+    stack_layers,
+    stack_window_tokens,
+    activation_format,
+    is_decoder,
+    batch,
+    sequence_tokens,
+    context_parallel,
 ):
     """One mask for all full blocks and one for all sliding ones, of batch · tokens². [B]
 
@@ -73,16 +80,14 @@ def mask_bytes(
     return is_decoder * width * batch * sequence_tokens**2 / context_parallel
 
 
-def outside_backward_bytes(
-    outside_coefficients, outside_tokens, heads, sequence_tokens, keeps_input, position_table_bytes, mask_bytes,
-):
+def outside_backward_bytes(outside_coefficients, outside_tokens, heads, sequence_tokens, keeps_input, position_table_bytes, mask_bytes):
     """Saved outside the blocks until the backward pass ends: labels, positions, masks, shared scores. [B]"""
     scores = outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input
     return position_table_bytes + mask_bytes + scores + outside_tokens * outside_coefficients["one"]
 
 
 def outside_saved_bytes(
-    outside_coefficients, outside_tokens, outside_source_tokens, hidden, hidden_dropout, sequence_split, outside_backward_bytes,
+    outside_coefficients, outside_tokens, outside_source_tokens, hidden, hidden_dropout, sequence_split, outside_backward_bytes
 ):
     """Saved outside the blocks: the final norm's input and output beside what stays to the end. [B]"""
     own = (outside_coefficients["hidden"] + outside_coefficients["hidden_dropout"] * hidden_dropout) * outside_tokens
@@ -91,6 +96,11 @@ def outside_saved_bytes(
 
 
 OUTSIDE = (
-    outside_coefficients, outside_tokens, outside_source_tokens, position_table_bytes, mask_bytes, outside_backward_bytes,
+    outside_coefficients,
+    outside_tokens,
+    outside_source_tokens,
+    position_table_bytes,
+    mask_bytes,
+    outside_backward_bytes,
     outside_saved_bytes,
 )

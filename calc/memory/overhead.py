@@ -22,7 +22,13 @@ def works_together(shard_gpus, tensor_parallel):
 
 
 def slack_ratio(
-    trains, works_together, batch_share, is_engine, sharded_slack_ratio, training_slack_ratio, serving_slack_ratio,
+    trains,
+    works_together,
+    batch_share,
+    is_engine,
+    sharded_slack_ratio,
+    training_slack_ratio,
+    serving_slack_ratio,
     serving_batch_slack_ratio,
 ):
     """Reserved beyond allocated, as a share of allocated: more in sharded training, little in serving. [share]
@@ -34,8 +40,7 @@ def slack_ratio(
 
 
 def spread_ratio(
-    trains, works_together, batch_share, sharded_spread_ratio, training_spread_ratio, serving_spread_ratio,
-    serving_batch_spread_ratio,
+    trains, works_together, batch_share, sharded_spread_ratio, training_spread_ratio, serving_spread_ratio, serving_batch_spread_ratio
 ):
     """Half width of the stated range, as a share of the allocated peak. [share]"""
     serving = serving_spread_ratio + serving_batch_spread_ratio * batch_share
@@ -43,7 +48,7 @@ def spread_ratio(
 
 
 def context_bytes(
-    gpus, is_engine, tensor_parallel, serving_own_bytes, serving_parallel_own_bytes, context_held_bytes, collective_held_bytes,
+    gpus, is_engine, tensor_parallel, serving_own_bytes, serving_parallel_own_bytes, context_held_bytes, collective_held_bytes
 ):
     """Held by the driver and the libraries whatever runs, and what a serving engine holds of its own. [B]"""
     engine = np.where(tensor_parallel > 1, serving_parallel_own_bytes, serving_own_bytes) + context_held_bytes
@@ -96,7 +101,15 @@ def fits(memory_high_bytes, allocated_peak_bytes, limit_bytes, gpu_memory_bytes)
 
 
 OVERHEAD = (
-    batch_share, works_together, graphs_bytes, slack_ratio, spread_ratio, context_bytes, overhead_bytes,
-    memory_bytes, memory_low_bytes, memory_high_bytes,
+    batch_share,
+    works_together,
+    graphs_bytes,
+    slack_ratio,
+    spread_ratio,
+    context_bytes,
+    overhead_bytes,
+    memory_bytes,
+    memory_low_bytes,
+    memory_high_bytes,
 )
 VERDICT = (headroom_bytes, limit_bytes, fits)

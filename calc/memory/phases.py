@@ -19,25 +19,19 @@ def working_bytes(peak_moment, moment_working_bytes):
     return at_peak(moment_working_bytes, peak_moment)
 
 
-def forward_working_bytes(
-    stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, ddp_bucket_bytes,
-):
+def forward_working_bytes(stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, ddp_bucket_bytes):
     """At the head in the forward pass. Autocast keeps no copy of a frozen matrix that nothing saved. [B]"""
     copies = np.sum(stack_autocast_bytes, axis=0) * (1 - adapts * keeps_input)
     return copies + head_autocast_bytes + gathered_forward_bytes + ddp_bucket_bytes
 
 
-def backward_working_bytes(
-    stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, ddp_bucket_bytes,
-):
+def backward_working_bytes(stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, ddp_bucket_bytes):
     """When the backward pass begins; checkpointed blocks have lost their autocast copies. [B]"""
     copies = (1 - keeps_input) * np.sum(stack_autocast_bytes, axis=0)
     return copies + head_autocast_bytes + gathered_backward_bytes + ddp_bucket_bytes
 
 
-def embedding_gradient_bytes(
-    embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each,
-):
+def embedding_gradient_bytes(embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each):
     """The embedding's gradient, built dense: whole on each tensor-parallel GPU. [B]
 
     Beside the head's where they share a matrix; torch.nn.Embedding with sparse=False.
@@ -46,9 +40,7 @@ def embedding_gradient_bytes(
     return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - own * (1 - tied))
 
 
-def last_group_parameters_here(
-    implementation_head_apart, embedding_parameters_here, holds_embedding, adapts, outside_parameters_here,
-):
+def last_group_parameters_here(implementation_head_apart, embedding_parameters_here, holds_embedding, adapts, outside_parameters_here):
     """Trained parameters of the group that FSDP reduces last. [parameters]
 
     The embedding alone (torchtitan), or all that is outside the blocks.
@@ -58,9 +50,20 @@ def last_group_parameters_here(
 
 
 def last_reduction_bytes(
-    embedding_parameters_here, holds_embedding, adapts, tied, implementation_head_apart, last_group_parameters_here,
-    gathered_bytes_each, reduce_bytes_each, matrix_bytes_each, gradient_shards, last_block_bytes, outside_parameters_here,
-    hidden, stack_tokens,
+    embedding_parameters_here,
+    holds_embedding,
+    adapts,
+    tied,
+    implementation_head_apart,
+    last_group_parameters_here,
+    gathered_bytes_each,
+    reduce_bytes_each,
+    matrix_bytes_each,
+    gradient_shards,
+    last_block_bytes,
+    outside_parameters_here,
+    hidden,
+    stack_tokens,
 ):
     """FSDP's last reduction at its largest. [B]
 
@@ -77,9 +80,7 @@ def last_reduction_bytes(
     return np.maximum(np.maximum(first, (p + g) * group), g * group + g * group / gradient_shards + cast + p * kept)
 
 
-def end_gradients_bytes(
-    full_gradients_bytes, fsdp_active, last_group_parameters_here, gradient_width_bytes_each, gradient_shards,
-):
+def end_gradients_bytes(full_gradients_bytes, fsdp_active, last_group_parameters_here, gradient_width_bytes_each, gradient_shards):
     """All gradients at the end of the backward pass, those still to be reduced left out. [B]"""
     waiting = fsdp_active * last_group_parameters_here * gradient_width_bytes_each
     return np.maximum(full_gradients_bytes - waiting, 0) / gradient_shards
@@ -96,9 +97,19 @@ def step_gradients_bytes(full_gradients_bytes, gradient_shards):
 
 
 def step_working_bytes(
-    trained_parameters_here, optimizer_shards, gradient_shards, largest_parameters_here, step_copies, trained_bytes_each,
-    step_largest_bytes_each, implementation_bucket_elements, shards_optimizer, shards_weights, data_parallel,
-    offloads_optimizer, ddp_bucket_bytes,
+    trained_parameters_here,
+    optimizer_shards,
+    gradient_shards,
+    largest_parameters_here,
+    step_copies,
+    trained_bytes_each,
+    step_largest_bytes_each,
+    implementation_bucket_elements,
+    shards_optimizer,
+    shards_weights,
+    data_parallel,
+    offloads_optimizer,
+    ddp_bucket_bytes,
 ):
     """The step's temporaries; DeepSpeed widens its shard of the gradients to fp32. [B]
 
@@ -121,29 +132,53 @@ def decode_working_bytes(cache_growth_bytes, dequantized_bytes):
 MOMENTS = {
     "training": (
         Moment("load", "The model on the GPU before anything runs.", {}),
-        Moment("forward", "The head's forward pass: everything saved, logits upcast.", {
-            "optimizer_bytes": "resident_optimizer_bytes", "gradients_bytes": "held_gradients_bytes",
-            "activations_bytes": "saved_activations_bytes", "logits_bytes": "forward_logits_bytes",
-            "working_bytes": "forward_working_bytes",
-        }),
-        Moment("backward", "The loss's gradient: everything saved and the logits' gradients.", {
-            "optimizer_bytes": "resident_optimizer_bytes", "gradients_bytes": "held_gradients_bytes",
-            "activations_bytes": "saved_activations_bytes", "logits_bytes": "backward_logits_bytes",
-            "working_bytes": "backward_working_bytes",
-        }),
-        Moment("backward", "The embedding's gradient, built dense, and FSDP's last reduction.", {
-            "optimizer_bytes": "resident_optimizer_bytes", "gradients_bytes": "end_gradients_bytes",
-            "working_bytes": "end_working_bytes",
-        }),
-        Moment("step", "The optimizer's step: all gradients and the step's temporaries.", {
-            "optimizer_bytes": "resident_optimizer_bytes", "gradients_bytes": "step_gradients_bytes",
-            "working_bytes": "step_working_bytes",
-        }),
+        Moment(
+            "forward",
+            "The head's forward pass: everything saved, logits upcast.",
+            {
+                "optimizer_bytes": "resident_optimizer_bytes",
+                "gradients_bytes": "held_gradients_bytes",
+                "activations_bytes": "saved_activations_bytes",
+                "logits_bytes": "forward_logits_bytes",
+                "working_bytes": "forward_working_bytes",
+            },
+        ),
+        Moment(
+            "backward",
+            "The loss's gradient: everything saved and the logits' gradients.",
+            {
+                "optimizer_bytes": "resident_optimizer_bytes",
+                "gradients_bytes": "held_gradients_bytes",
+                "activations_bytes": "saved_activations_bytes",
+                "logits_bytes": "backward_logits_bytes",
+                "working_bytes": "backward_working_bytes",
+            },
+        ),
+        Moment(
+            "backward",
+            "The embedding's gradient, built dense, and FSDP's last reduction.",
+            {"optimizer_bytes": "resident_optimizer_bytes", "gradients_bytes": "end_gradients_bytes", "working_bytes": "end_working_bytes"},
+        ),
+        Moment(
+            "step",
+            "The optimizer's step: all gradients and the step's temporaries.",
+            {
+                "optimizer_bytes": "resident_optimizer_bytes",
+                "gradients_bytes": "step_gradients_bytes",
+                "working_bytes": "step_working_bytes",
+            },
+        ),
         *(
-            Moment("backward", says, {
-                "optimizer_bytes": "place_resident_optimizer_bytes", "gradients_bytes": "place_gradients_bytes",
-                "activations_bytes": f"{name}_activations_bytes", "working_bytes": f"{name}_working_bytes",
-            })
+            Moment(
+                "backward",
+                says,
+                {
+                    "optimizer_bytes": "place_resident_optimizer_bytes",
+                    "gradients_bytes": "place_gradients_bytes",
+                    "activations_bytes": f"{name}_activations_bytes",
+                    "working_bytes": f"{name}_working_bytes",
+                },
+            )
             for name, says in (
                 ("products", "The backward pass inside one block, at its widest products."),
                 ("gradients", "The backward pass inside one block, once it has all its gradients."),
@@ -153,23 +188,37 @@ MOMENTS = {
     ),
     "inference": (
         Moment("load", "The model on the GPU before anything runs.", {}),
-        Moment("prefill", "The prompt passes through the widest block.", {
-            "kv_cache_bytes": "prefill_cache_bytes", "activations_bytes": "prefill_activations_bytes",
-            "working_bytes": "dequantized_bytes",
-        }),
-        Moment("prefill", "The prompt's logits: of its last token, or of all.", {
-            "kv_cache_bytes": "prefill_cache_bytes", "activations_bytes": "prefill_hidden_bytes",
-            "logits_bytes": "prefill_logits_bytes",
-        }),
-        Moment("decode", "One token per sequence on the full cache.", {
-            "kv_cache_bytes": "decode_cache_bytes", "logits_bytes": "decode_logits_bytes",
-            "working_bytes": "decode_working_bytes",
-        }),
+        Moment(
+            "prefill",
+            "The prompt passes through the widest block.",
+            {
+                "kv_cache_bytes": "prefill_cache_bytes",
+                "activations_bytes": "prefill_activations_bytes",
+                "working_bytes": "dequantized_bytes",
+            },
+        ),
+        Moment(
+            "prefill",
+            "The prompt's logits: of its last token, or of all.",
+            {"kv_cache_bytes": "prefill_cache_bytes", "activations_bytes": "prefill_hidden_bytes", "logits_bytes": "prefill_logits_bytes"},
+        ),
+        Moment(
+            "decode",
+            "One token per sequence on the full cache.",
+            {"kv_cache_bytes": "decode_cache_bytes", "logits_bytes": "decode_logits_bytes", "working_bytes": "decode_working_bytes"},
+        ),
     ),
 }
 TRAINING = (
-    forward_working_bytes, backward_working_bytes, embedding_gradient_bytes, last_group_parameters_here,
-    last_reduction_bytes, end_gradients_bytes, end_working_bytes, step_gradients_bytes, step_working_bytes,
+    forward_working_bytes,
+    backward_working_bytes,
+    embedding_gradient_bytes,
+    last_group_parameters_here,
+    last_reduction_bytes,
+    end_gradients_bytes,
+    end_working_bytes,
+    step_gradients_bytes,
+    step_working_bytes,
 )
 SERVING = (decode_working_bytes,)
 PEAK = (peak_moment, allocated_peak_bytes)

@@ -20,7 +20,7 @@ def activations_bytes(peak_moment, moment_activations_bytes):
 
 
 def stack_attention_case(
-    computes_all_scores, stack_sequence, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window,
+    computes_all_scores, stack_sequence, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window
 ):
     """Which attention kernel runs, as a column of the coefficient tables. Shape (stacks, rows).
 
@@ -44,9 +44,26 @@ def stack_form(stack_kind, activation_format, stack_attention_case):
 
 
 def block_sizes(
-    stack_hidden, stack_query_width, stack_key_width, stack_value_width, stack_ffn_width, stack_heads, stack_kv_heads, stack_sequence,
-    hidden_dropout, attention_dropout, stack_experts, stack_experts_per_token, stack_expert_ffn_width, stack_shared_ffn_width,
-    stack_latent_width, stack_query_latent_width, stack_source_ratio, stack_source_tokens, implementation_repeats_keys, batch,
+    stack_hidden,
+    stack_query_width,
+    stack_key_width,
+    stack_value_width,
+    stack_ffn_width,
+    stack_heads,
+    stack_kv_heads,
+    stack_sequence,
+    hidden_dropout,
+    attention_dropout,
+    stack_experts,
+    stack_experts_per_token,
+    stack_expert_ffn_width,
+    stack_shared_ffn_width,
+    stack_latent_width,
+    stack_query_latent_width,
+    stack_source_ratio,
+    stack_source_tokens,
+    implementation_repeats_keys,
+    batch,
 ):
     """The sizes of a block by name, elements per token. Each of shape (stacks, rows). [elements]
 
@@ -88,17 +105,13 @@ def block_sizes(
     }
 
 
-def stack_whole_most_bytes_per_token(
-    activation_bytes_each, stack_hidden, implementation_regathers_norms, implementation_splits_sequence,
-):
+def stack_whole_most_bytes_per_token(activation_bytes_each, stack_hidden, implementation_regathers_norms, implementation_splits_sequence):
     """What stays whole on each tensor-parallel GPU, at most: with sequence parallelism two gathered norm outputs. [B]"""
     gathered = 2 * np.minimum(activation_bytes_each, 4) * stack_hidden * (1 - implementation_regathers_norms)
     return np.where(implementation_splits_sequence > 0, gathered, np.inf)
 
 
-def linear_forms(
-    block_coefficients, stack_form, block_sizes, stack_layers, stack_whole_most_bytes_per_token, tensor_parallel,
-):
+def linear_forms(block_coefficients, stack_form, block_sizes, stack_layers, stack_whole_most_bytes_per_token, tensor_parallel):
     """The linear forms of this table's blocks, ready to be asked by the name of a vector."""
     columns = block_sizes | {"whole_most": stack_whole_most_bytes_per_token, "tensor_parallel": tensor_parallel}
     return LinearForms(block_coefficients, stack_form, stack_layers > 0, columns)
@@ -128,7 +141,7 @@ def stack_single_bytes_per_token(linear_forms, trains, batch, stack_fused_norm_b
 
 
 def stack_adapted_bytes_per_token(
-    linear_forms, adapts, stack_adapter_saved_bytes_per_token, kept_input_bytes_each, stack_hidden, stack_ffn_width,
+    linear_forms, adapts, stack_adapter_saved_bytes_per_token, kept_input_bytes_each, stack_hidden, stack_ffn_width
 ):
     """Saved by a frozen block with its adapters; bitsandbytes' int8 product also holds its inputs. [B]"""
     inputs = kept_input_bytes_each * (2 * stack_hidden + stack_ffn_width)
@@ -136,7 +149,7 @@ def stack_adapted_bytes_per_token(
 
 
 def stack_saved_bytes_per_token(
-    adapts, batch, compiles, stack_adapted_bytes_per_token, stack_single_bytes_per_token, stack_several_bytes_per_token, linear_forms,
+    adapts, batch, compiles, stack_adapted_bytes_per_token, stack_single_bytes_per_token, stack_several_bytes_per_token, linear_forms
 ):
     """What autograd saves of one block; a compiled block keeps less. Shape (stacks, rows). [B]"""
     trained = np.where(batch == 1, stack_single_bytes_per_token, stack_several_bytes_per_token)
@@ -145,7 +158,7 @@ def stack_saved_bytes_per_token(
 
 
 def stack_checkpoint_bytes_per_token(
-    linear_forms, keeps_input, sequence_split, kept_input_bytes_each, stack_hidden, stack_query_width, stack_ffn_width, adapts,
+    linear_forms, keeps_input, sequence_split, kept_input_bytes_each, stack_hidden, stack_query_width, stack_ffn_width, adapts
 ):
     """A checkpointed block keeps its input, divided where the sequence is (Chen et al. 2016, arXiv 1604.06174). [B]
 
@@ -156,7 +169,7 @@ def stack_checkpoint_bytes_per_token(
 
 
 def stack_kept_bytes_per_token(
-    keeps_input, keeps_products, drops_attention, stack_checkpoint_bytes_per_token, stack_saved_bytes_per_token, linear_forms,
+    keeps_input, keeps_products, drops_attention, stack_checkpoint_bytes_per_token, stack_saved_bytes_per_token, linear_forms
 ):
     """What one block keeps for the backward pass under the chosen recompute. Shape (stacks, rows). [B]
 
@@ -181,9 +194,7 @@ def stack_forward_bytes_per_token(linear_forms, trains):
     return linear_forms.worst("forward", trains == 0)
 
 
-def stack_kept_bytes(
-    stack_layers_here, stack_kept_bytes_per_token, stack_tokens, microbatches_in_flight, offloads_activations,
-):
+def stack_kept_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens, microbatches_in_flight, offloads_activations):
     """Kept by all blocks of a stack between forward and backward. Shape (stacks, rows). [B]
 
     Blocks · bytes per token · tokens · micro-batches in flight (Korthikanti et al. 2022, arXiv 2205.05198; in a pipeline
@@ -204,8 +215,14 @@ def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes):
 
 
 def stack_autocast_bytes(
-    stack_layers_here, stack_block_linear_here, stack_block_experts_here, autocast_bytes_each, autocast_active,
-    adapts_experts, stack_adapter_experts_in, matrix_bytes_each,
+    stack_layers_here,
+    stack_block_linear_here,
+    stack_block_experts_here,
+    autocast_bytes_each,
+    autocast_active,
+    adapts_experts,
+    stack_adapter_experts_in,
+    matrix_bytes_each,
 ):
     """The 16-bit copy of every matrix that autocast makes once and keeps. Shape (stacks, rows). [B]
 
@@ -216,9 +233,7 @@ def stack_autocast_bytes(
     return stack_layers_here * (cast + merged)
 
 
-def head_autocast_bytes(
-    head_matrix_parameters, holds_head, vocabulary_split, autocast_active, autocast_bytes_each,
-):
+def head_autocast_bytes(head_matrix_parameters, holds_head, vocabulary_split, autocast_active, autocast_bytes_each):
     """Autocast's copy of the head's matrix (torch/amp/autocast_mode.py, cache_enabled). [B]"""
     return head_matrix_parameters * holds_head / vocabulary_split * autocast_active * autocast_bytes_each
 
@@ -239,12 +254,21 @@ def prefill_hidden_bytes(is_engine, batch, prompt_tokens, hidden, served_logit_b
 
 
 BLOCKS = (
-    stack_attention_case, stack_form, block_sizes, stack_whole_most_bytes_per_token, linear_forms, sequence_split,
-    stack_fused_norm_bytes_per_token, stack_several_bytes_per_token, stack_single_bytes_per_token,
-    stack_adapted_bytes_per_token, stack_saved_bytes_per_token, stack_checkpoint_bytes_per_token, stack_kept_bytes_per_token,
-    stack_backward_bytes_per_token, stack_forward_bytes_per_token,
+    stack_attention_case,
+    stack_form,
+    block_sizes,
+    stack_whole_most_bytes_per_token,
+    linear_forms,
+    sequence_split,
+    stack_fused_norm_bytes_per_token,
+    stack_several_bytes_per_token,
+    stack_single_bytes_per_token,
+    stack_adapted_bytes_per_token,
+    stack_saved_bytes_per_token,
+    stack_checkpoint_bytes_per_token,
+    stack_kept_bytes_per_token,
+    stack_backward_bytes_per_token,
+    stack_forward_bytes_per_token,
 )
-SAVED = (
-    stack_kept_bytes, moved_activations_bytes, saved_activations_bytes, stack_autocast_bytes, head_autocast_bytes,
-)
+SAVED = (stack_kept_bytes, moved_activations_bytes, saved_activations_bytes, stack_autocast_bytes, head_autocast_bytes)
 SERVED = (prefill_block_bytes, prefill_activations_bytes, prefill_hidden_bytes)

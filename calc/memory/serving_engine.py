@@ -34,8 +34,7 @@ def sampler_bytes(engine_sequences, outputs, engine_batched_tokens, hidden, serv
 
 
 def engine_forward_bytes(
-    engine_batched_tokens, hidden, stack_ffn_width, stack_expert_ffn_width, stack_experts_per_token,
-    stack_shared_ffn_width, tensor_parallel,
+    engine_batched_tokens, hidden, stack_ffn_width, stack_expert_ffn_width, stack_experts_per_token, stack_shared_ffn_width, tensor_parallel
 ):
     """A forward pass of the profile: three hidden states and three inner ones per token, in 16 bits. [B]
 

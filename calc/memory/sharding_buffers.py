@@ -15,8 +15,15 @@ def last_block_bytes(stack_block_parameters_here, gathered_bytes_each, fsdp_acti
 
 
 def live_weights_bytes(
-    shards_weights, implementation_fsdp, shard_gpus, trains, implementation_live_elements, gathered_bytes_each,
-    blocks_parameters_here, outside_parameters_here, stack_block_parameters_here,
+    shards_weights,
+    implementation_fsdp,
+    shard_gpus,
+    trains,
+    implementation_live_elements,
+    gathered_bytes_each,
+    blocks_parameters_here,
+    outside_parameters_here,
+    stack_block_parameters_here,
 ):
     """DeepSpeed's ZeRO 3: gathered weights that stay because they are needed again soon, and two blocks. [B]
 
@@ -28,8 +35,15 @@ def live_weights_bytes(
 
 
 def gathered_forward_bytes(
-    live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each,
-    outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes,
+    live_weights_bytes,
+    fsdp_active,
+    shards_weights,
+    implementation_head_apart,
+    gathered_bytes_each,
+    outside_parameters_here,
+    head_elements_here,
+    blocks_parameters_here,
+    last_block_bytes,
 ):
     """Whole weights at the head in the forward pass. [B]
 
@@ -43,8 +57,15 @@ def gathered_forward_bytes(
 
 
 def gathered_backward_bytes(
-    live_weights_bytes, fsdp_active, shards_weights, implementation_head_apart, gathered_bytes_each,
-    outside_parameters_here, head_elements_here, blocks_parameters_here, last_block_bytes,
+    live_weights_bytes,
+    fsdp_active,
+    shards_weights,
+    implementation_head_apart,
+    gathered_bytes_each,
+    outside_parameters_here,
+    head_elements_here,
+    blocks_parameters_here,
+    last_block_bytes,
 ):
     """Whole weights when the backward pass begins: the root group and the block fetched ahead. [B]
 
@@ -56,9 +77,7 @@ def gathered_backward_bytes(
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + kept) + live_weights_bytes
 
 
-def bucket_bytes(
-    full_gradients_bytes, data_parallel, shards_gradients, implementation_bucket_elements, implementation_fsdp, trains,
-):
+def bucket_bytes(full_gradients_bytes, data_parallel, shards_gradients, implementation_bucket_elements, implementation_fsdp, trains):
     """Gradient buckets: DDP's as large as all gradients, from the start; DeepSpeed's two while it reduces. [B]
 
     Li et al. 2020, arXiv 2006.15704; torch/csrc/distributed/c10d/reducer.cpp (where gradients are not views of the
@@ -70,8 +89,14 @@ def bucket_bytes(
 
 
 def held_gradients_bytes(
-    full_gradients_bytes, gradient_shards, accumulation_steps, pipeline_parallel, fsdp_active,
-    trained_parameters_here, reduce_bytes_each, implementation_accumulates_unsharded,
+    full_gradients_bytes,
+    gradient_shards,
+    accumulation_steps,
+    pipeline_parallel,
+    fsdp_active,
+    trained_parameters_here,
+    reduce_bytes_each,
+    implementation_accumulates_unsharded,
 ):
     """Gradients of earlier micro-batches, alive in the forward pass. [B]
 
@@ -88,6 +113,11 @@ def ddp_bucket_bytes(bucket_bytes, implementation_bucket_elements):
 
 
 BUFFERS = (
-    last_block_bytes, live_weights_bytes, gathered_forward_bytes, gathered_backward_bytes, bucket_bytes, ddp_bucket_bytes,
+    last_block_bytes,
+    live_weights_bytes,
+    gathered_forward_bytes,
+    gathered_backward_bytes,
+    bucket_bytes,
+    ddp_bucket_bytes,
     held_gradients_bytes,
 )

@@ -55,8 +55,19 @@ def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_s
 
 
 def resident_optimizer_bytes(
-    trained_blocks_here, trained_outside_here, matrix_states, outer_states, state_width_bytes_each, master_bytes_each, adapts,
-    embedding_in_fp32, implementation_embedding_state_in_fp32, embedding_parameters_here, optimizer_shards, offloads_optimizer, trains,
+    trained_blocks_here,
+    trained_outside_here,
+    matrix_states,
+    outer_states,
+    state_width_bytes_each,
+    master_bytes_each,
+    adapts,
+    embedding_in_fp32,
+    implementation_embedding_state_in_fp32,
+    embedding_parameters_here,
+    optimizer_shards,
+    offloads_optimizer,
+    trains,
 ):
     """Optimizer state and the fp32 master copy. [B]
 
@@ -76,8 +87,13 @@ def step_copies(steps_fused, steps_foreach, fused_copies, foreach_copies):
 
 
 def step_largest_bytes_each(
-    steps_fused, steps_loop, state_bytes_each, fused_largest_16bit_bytes_each, fused_largest_32bit_bytes_each,
-    loop_largest_copies, trained_bytes_each,
+    steps_fused,
+    steps_loop,
+    state_bytes_each,
+    fused_largest_16bit_bytes_each,
+    fused_largest_32bit_bytes_each,
+    loop_largest_copies,
+    trained_bytes_each,
 ):
     """What the step holds for a moment per element of the largest tensor. [B]"""
     fused = np.where(state_bytes_each < 4, fused_largest_16bit_bytes_each, fused_largest_32bit_bytes_each)
@@ -85,9 +101,22 @@ def step_largest_bytes_each(
 
 
 def offloaded_bytes(
-    trains, offloads_optimizer, offloads_weights, trained_parameters_here, matrix_states, state_width_bytes_each,
-    master_bytes_each, optimizer_shards, gradient_width_bytes_each, gradient_shards, blocks_parameters_here,
-    outside_parameters_here, matrix_bytes_each, weight_shards, offloads_activations, moved_activations_bytes,
+    trains,
+    offloads_optimizer,
+    offloads_weights,
+    trained_parameters_here,
+    matrix_states,
+    state_width_bytes_each,
+    master_bytes_each,
+    optimizer_shards,
+    gradient_width_bytes_each,
+    gradient_shards,
+    blocks_parameters_here,
+    outside_parameters_here,
+    matrix_bytes_each,
+    weight_shards,
+    offloads_activations,
+    moved_activations_bytes,
 ):
     """What a GPU leaves in CPU memory: optimizer state with its gradients, weights, saved activations. [B]"""
     state = trained_parameters_here * (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards
@@ -99,6 +128,11 @@ def offloaded_bytes(
 
 SHARDS = (gradient_shards, optimizer_shards)
 STATES = (
-    trained_parameters_here, gradient_width_bytes_each, full_gradients_bytes, state_width_bytes_each, resident_optimizer_bytes,
-    step_copies, step_largest_bytes_each,
+    trained_parameters_here,
+    gradient_width_bytes_each,
+    full_gradients_bytes,
+    state_width_bytes_each,
+    resident_optimizer_bytes,
+    step_copies,
+    step_largest_bytes_each,
 )

@@ -21,8 +21,16 @@ def formatted_parameters_here(stack_layers_here, stack_block_linear_here, stack_
 
 
 def weights_bytes(
-    formatted_parameters_here, blocks_parameters_here, outside_parameters_here, adapter_parameters_here, matrix_bytes_each,
-    outer_bytes_each, adapter_bytes_each, weight_shards, adapts, offloads_weights,
+    formatted_parameters_here,
+    blocks_parameters_here,
+    outside_parameters_here,
+    adapter_parameters_here,
+    matrix_bytes_each,
+    outer_bytes_each,
+    adapter_bytes_each,
+    weight_shards,
+    adapts,
+    offloads_weights,
 ):
     """Stored weights: matrices in their format, all else in its own. [B]
 

@@ -105,12 +105,7 @@ STACKS: dict[str, Callable[[Sizes], Iterator[Sizes]]] = {
     "audio": sided_stacks,
     "dual": paired_stacks,
 }
-WIDTHS = {
-    "ffn_width": "ffn",
-    "expert_ffn_width": "expert_ffn",
-    "shared_ffn_width": "shared_ffn",
-    "query_latent_width": "query_latent_rank",
-}
+WIDTHS = {"ffn_width": "ffn", "expert_ffn_width": "expert_ffn", "shared_ffn_width": "shared_ffn", "query_latent_width": "query_latent_rank"}
 
 
 def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
@@ -140,9 +135,7 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
     return model, stacks
 
 
-def model_table(
-    entries: Mapping[str, Mapping[str, Any]], families: Mapping[str, Mapping[str, Any]]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def model_table(entries: Mapping[str, Mapping[str, Any]], families: Mapping[str, Mapping[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables `models` (index: id) and `stacks` of a mapping from id to entry; unknown numbers are NaN."""
     described = {model: describe_model(entry, families) for model, entry in entries.items()}
     rows = {model: row for model, (row, _) in described.items()}
@@ -151,7 +144,6 @@ def model_table(
     models = models.astype({**dict.fromkeys(numbers, float), **dict.fromkeys(TEXTS, object)})
     models[list(TEXTS)] = models[list(TEXTS)].fillna("")
     stacks = pd.DataFrame(
-        [{**stack, "model": model} for model, (_, own) in described.items() for stack in own],
-        columns=list(STACK_COLUMNS),
+        [{**stack, "model": model} for model, (_, own) in described.items() for stack in own], columns=list(STACK_COLUMNS)
     )
     return models, stacks.astype({name: float for name in STACK_COLUMNS if name not in STACK_IDS})

@@ -46,9 +46,7 @@ def expanded_width(heads, head_dim, rope_head_dim, value_head_dim, kv_latent_ran
     return heads * (head_dim - rope_head_dim + value_head_dim) if kv_latent_rank else 0
 
 
-def cached_elements_per_token(
-    caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width
-):
+def cached_elements_per_token(caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width):
     """Elements that one block caches per token: keys and values, or MLA's latent. [elements]
 
     Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1.

@@ -21,9 +21,7 @@ def head_parameters(tied, outputs, embedding_width):
     return (1 - tied) * outputs * embedding_width
 
 
-def position_parameters(
-    learned_positions, max_position, extra_positions, text_width, token_types, relative_positions, hidden
-):
+def position_parameters(learned_positions, max_position, extra_positions, text_width, token_types, relative_positions, hidden):
     """Learned positions, segments, and DeBERTa's relative positions. [parameters]"""
     tables = learned_positions * (max_position + extra_positions) * text_width
     return tables + (token_types + relative_positions) * hidden

@@ -29,14 +29,7 @@ def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     rows = estimate(pd.DataFrame(scenario | {"train_tokens": tokens}), catalogs, solve=False)
     parts = [
         pd.DataFrame(
-            {
-                "tokens": tokens,
-                "billions": tokens / BILLION,
-                "market": label,
-                "usd": rows[usd],
-                "hours": rows[hours],
-                "now": shares == 1,
-            }
+            {"tokens": tokens, "billions": tokens / BILLION, "market": label, "usd": rows[usd], "hours": rows[hours], "now": shares == 1}
         )
         for label, (usd, hours) in map(run_columns, PLAN_MARKETS)
     ]

@@ -105,9 +105,7 @@ def instance_table(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame
     frame = _fewest(estimate(pd.DataFrame(table), catalogs, solve=False), "instance")
     on_demand, spot = frame["usd_per_hour_on_demand"], frame["usd_per_hour_spot"]
     frame = frame.assign(
-        card=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(),
-        spot_saving_ratio=1 - spot / on_demand,
-        lost=~frame["fits"].isin(HOLDS),
+        card=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(), spot_saving_ratio=1 - spot / on_demand, lost=~frame["fits"].isin(HOLDS)
     )
     order = ["lost", "usd_per_hour_on_demand", "usd_per_hour_spot"]
     return frame.sort_values(order, kind="stable", na_position="last").drop(columns="lost")
@@ -121,8 +119,6 @@ def over(scenario: dict[str, Any], catalogs: Catalogs, name: str, values: Iterab
 def over_gpus(chosen: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """Each of the chosen scenarios (rows) on 1, 2, 4 ... GPUs; plan numbers the row it came from."""
     scenarios_of_rows = [scenario_of(row) for _, row in chosen.iterrows()]
-    tables = [
-        pd.DataFrame(spread(each, _counts(each, 256))).assign(plan=plan) for plan, each in enumerate(scenarios_of_rows)
-    ]
+    tables = [pd.DataFrame(spread(each, _counts(each, 256))).assign(plan=plan) for plan, each in enumerate(scenarios_of_rows)]
     table = pd.concat(tables, ignore_index=True)
     return pd.DataFrame(estimate(table.drop(columns="plan"), catalogs, solve=False)).assign(plan=table["plan"].to_numpy())

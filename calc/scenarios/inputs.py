@@ -66,10 +66,21 @@ LIST_OF = {column.name: column.catalog for column in INPUTS if column.catalog an
 SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")  # lengths that follow the sequence where they are not named
 # Assumptions of time and cost: each may be set by a column of its name, else catalogs/assumptions.yaml holds its value.
 ASSUMPTIONS = (
-    "checkpoint_bytes_per_second", "collective_latency_seconds", "compile_element_ratio", "host_bandwidth_bytes_per_second",
-    "interruption_month_ratio", "interruption_unknown_ratio", "network_reach_ratio", "nvlink_reach_ratio",
-    "optimizer_step_bytes_each", "overlap_ratio", "pcie_reach_ratio", "pipeline_chunks",
-    "restart_seconds", "served_tokens_per_second", "streaming_ratio",
+    "checkpoint_bytes_per_second",
+    "collective_latency_seconds",
+    "compile_element_ratio",
+    "host_bandwidth_bytes_per_second",
+    "interruption_month_ratio",
+    "interruption_unknown_ratio",
+    "network_reach_ratio",
+    "nvlink_reach_ratio",
+    "optimizer_step_bytes_each",
+    "overlap_ratio",
+    "pcie_reach_ratio",
+    "pipeline_chunks",
+    "restart_seconds",
+    "served_tokens_per_second",
+    "streaming_ratio",
 )
 ASSUMED = {name: Input(name, "amount", None) for name in ("utilization", *ASSUMPTIONS)}
 DEFAULTS = {column.name: column.default for column in INPUTS}

@@ -19,14 +19,45 @@ TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 
 TIED_COUNTS = ("parameters", "active_parameters", "head_parameters", "tied", "outside_parameters")  # joined as model_<name>
 MODEL_COLUMNS = (
-    "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "embedding_parameters", "outside_adapter_width", "outputs",
-    "fixed_tokens", "hidden_dropout", "attention_dropout", "rms_norms", "longest_sequence_tokens",
+    "layers",
+    "hidden",
+    "heads",
+    "kv_heads",
+    "head_dim",
+    "vocab",
+    "embedding_parameters",
+    "outside_adapter_width",
+    "outputs",
+    "fixed_tokens",
+    "hidden_dropout",
+    "attention_dropout",
+    "rms_norms",
+    "longest_sequence_tokens",
 )
 STACK_COLUMNS = (
-    "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads", "window_tokens", "experts",
-    "experts_per_token", "expert_ffn_width", "shared_ffn_width", "latent_width", "query_latent_width", "cached_elements_per_token",
-    "cross_cached_elements_per_token", "cross_attention", "block_parameters", "block_linear_parameters",
-    "block_expert_parameters", "block_largest_matrix", *(f"adapter_{p}_{way}" for p in ADAPTED for way in ("in", "out")),
+    "layers",
+    "hidden",
+    "query_width",
+    "key_width",
+    "value_width",
+    "ffn_width",
+    "heads",
+    "kv_heads",
+    "window_tokens",
+    "experts",
+    "experts_per_token",
+    "expert_ffn_width",
+    "shared_ffn_width",
+    "latent_width",
+    "query_latent_width",
+    "cached_elements_per_token",
+    "cross_cached_elements_per_token",
+    "cross_attention",
+    "block_parameters",
+    "block_linear_parameters",
+    "block_expert_parameters",
+    "block_largest_matrix",
+    *(f"adapter_{p}_{way}" for p in ADAPTED for way in ("in", "out")),
 )
 CLOSED = {  # input -> the columns that its closed list gives
     "attention": ("computes_all_scores",),
@@ -149,8 +180,7 @@ def _check_able(table: Table, at: dict[str, np.ndarray], catalogs: Catalogs, pro
         lambda row: f"precision {precision.at(row)} does not go with LoRA; use bf16, int8, nf4 or nf4-dq for the frozen base.",
     )
     problems.add(
-        ~allowed & ~trains,
-        lambda row: f"precision {precision.at(row)} is a way to train; serve in bf16, fp8, int8 or a 4-bit format.",
+        ~allowed & ~trains, lambda row: f"precision {precision.at(row)} is a way to train; serve in bf16, fp8, int8 or a 4-bit format."
     )
     able = {name: catalogs.implementations[name].to_numpy()[at["implementation"]] for name in ("trains", "serves")}
     problems.add(
@@ -187,9 +217,7 @@ def _join_targets(table: Table, problems: Problems) -> None:
 
     problems.add(
         ~targets.are(known) & (table["adapts"] > 0),
-        lambda row: (
-            f"lora_targets '{quoted(targets.at(row))}' is not known; use attention, all-linear, or projections such as q+v."
-        ),
+        lambda row: f"lora_targets '{quoted(targets.at(row))}' is not known; use attention, all-linear, or projections such as q+v.",
     )
     for projection in ADAPTED:
         table[f"adapts_{projection}"] = targets.are(lambda word, p=projection: p in chosen(word)) * table["adapts"]

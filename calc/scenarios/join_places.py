@@ -11,12 +11,17 @@ from calc.scenarios.lookups import columns_of, find, nearest, numbers_of, words_
 from calc.scenarios.problems import Problems, quoted
 
 GPU_COLUMNS = (
-    "bandwidth_bytes_per_second", "bf16_flops_per_second", "fp32_flops_per_second", "fp8_flops_per_second",
-    "fp4_flops_per_second", "nvlink_bytes_per_second", "pcie_generation", "supports_bf16", "takes_small_engine_defaults",
+    "bandwidth_bytes_per_second",
+    "bf16_flops_per_second",
+    "fp32_flops_per_second",
+    "fp8_flops_per_second",
+    "fp4_flops_per_second",
+    "nvlink_bytes_per_second",
+    "pcie_generation",
+    "supports_bf16",
+    "takes_small_engine_defaults",
 )
-INSTANCE_COLUMNS = (
-    "gpus", "gpu_fraction", "vcpus", "memory_bytes", "nvlink_domain_gpus", "network_bytes_per_second", "efa_interfaces",
-)
+INSTANCE_COLUMNS = ("gpus", "gpu_fraction", "vcpus", "memory_bytes", "nvlink_domain_gpus", "network_bytes_per_second", "efa_interfaces")
 PRICE_COLUMNS = ("on_demand_usd_per_hour", "spot_usd_per_hour")
 PRICE_WORDS = ("on_demand_as_of", "spot_as_of", "on_demand_basis", "spot_basis", "interruption_band")
 CARD_COLUMNS = ("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "node_gpus", "node_network_bytes_per_second")
@@ -31,8 +36,7 @@ def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     problems.add(
         clash,
         lambda row: (
-            f"instance {table['instance'].at(row)} has the card {own_gpu.at(row)}, not {asked.at(row)}; leave gpu empty or "
-            "name that one."
+            f"instance {table['instance'].at(row)} has the card {own_gpu.at(row)}, not {asked.at(row)}; leave gpu empty or name that one."
         ),
     )
     table["gpu"] = own_gpu

@@ -75,8 +75,20 @@ def most_experts(stack_experts):
 
 
 def stack_adapted_width(
-    adapts_q, adapts_k, adapts_v, adapts_o, adapts_gate, adapts_up, adapts_down, stack_adapter_q_in, stack_adapter_k_in,
-    stack_adapter_v_in, stack_adapter_o_in, stack_adapter_gate_in, stack_adapter_up_in, stack_adapter_down_in,
+    adapts_q,
+    adapts_k,
+    adapts_v,
+    adapts_o,
+    adapts_gate,
+    adapts_up,
+    adapts_down,
+    stack_adapter_q_in,
+    stack_adapter_k_in,
+    stack_adapter_v_in,
+    stack_adapter_o_in,
+    stack_adapter_gate_in,
+    stack_adapter_up_in,
+    stack_adapter_down_in,
 ):
     """Input width of all that LoRA adapts in one block. Shape (stacks, rows). [elements per token]"""
     attention = adapts_q * stack_adapter_q_in + adapts_k * stack_adapter_k_in + adapts_v * stack_adapter_v_in
@@ -109,8 +121,7 @@ RULES = (
     ),
     Rule(
         lambda replica_gpus, gpus: (replica_gpus <= gpus) & (gpus % replica_gpus != 0),
-        "{gpus:.0f} GPUs do not divide by tensor x pipeline x context parallel = {replica_gpus:.0f}; take {below:.0f} or "
-        "{above:.0f} GPUs.",
+        "{gpus:.0f} GPUs do not divide by tensor x pipeline x context parallel = {replica_gpus:.0f}; take {below:.0f} or {above:.0f} GPUs.",
         {
             "below": lambda gpus, replica_gpus: gpus // replica_gpus * replica_gpus,
             "above": lambda gpus, replica_gpus: (gpus // replica_gpus + 1) * replica_gpus,
@@ -123,8 +134,7 @@ RULES = (
     ),
     Rule(
         lambda pipeline_parallel, all_layers: pipeline_parallel > all_layers,
-        "pipeline parallel {pipeline_parallel:.0f} exceeds the {all_layers:.0f} blocks of {model}; take at most "
-        "{all_layers:.0f}.",
+        "pipeline parallel {pipeline_parallel:.0f} exceeds the {all_layers:.0f} blocks of {model}; take at most {all_layers:.0f}.",
     ),
     Rule(
         lambda expert_parallel, most_experts: (expert_parallel > 1) & (most_experts == 0),
@@ -137,8 +147,7 @@ RULES = (
     ),
     Rule(
         lambda expert_parallel, gpus, pipeline_parallel: (expert_parallel > 1) & (expert_parallel > gpus / pipeline_parallel),
-        "expert parallel {expert_parallel:.0f} needs as many GPUs per pipeline stage, and there are {stage:.0f}; take at "
-        "most that.",
+        "expert parallel {expert_parallel:.0f} needs as many GPUs per pipeline stage, and there are {stage:.0f}; take at most that.",
         {"stage": lambda gpus, pipeline_parallel: gpus / pipeline_parallel},
     ),
     Rule(
@@ -156,9 +165,7 @@ RULES = (
         "Offloading is estimated for training; set offload to none to serve.",
     ),
     Rule(
-        lambda implementation_shards_optimizer_only, shards_gradients: (
-            (implementation_shards_optimizer_only > 0) & (shards_gradients > 0)
-        ),
+        lambda implementation_shards_optimizer_only, shards_gradients: (implementation_shards_optimizer_only > 0) & (shards_gradients > 0),
         "Megatron divides the optimizer state only; set sharding to zero1 or none.",
     ),
     Rule(
@@ -171,9 +178,7 @@ RULES = (
         "raise sequence_tokens.",
     ),
     Rule(
-        lambda trains, generates, implementation_decoders_only: (
-            (trains == 0) & (generates == 0) & (implementation_decoders_only > 0)
-        ),
+        lambda trains, generates, implementation_decoders_only: (trains == 0) & (generates == 0) & (implementation_decoders_only > 0),
         "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
     ),
     Rule(

@@ -22,8 +22,7 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
     frame = pd.DataFrame([table]) if isinstance(table, dict) else table
     if "model" not in frame.columns:
         raise TableError(
-            f"The table has no column 'model' (its columns: {', '.join(map(str, frame.columns[:8]))}); name the "
-            "model of each row in it."
+            f"The table has no column 'model' (its columns: {', '.join(map(str, frame.columns[:8]))}); name the model of each row in it."
         )
     doubled = frame.columns[frame.columns.duplicated()]
     if len(doubled):
@@ -86,9 +85,7 @@ def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
     return words
 
 
-FORMULA_NAME = (
-    "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with a letter."
-)
+FORMULA_NAME = "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with a letter."
 
 
 def begins_a_formula(text: str) -> bool:
@@ -109,11 +106,7 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
     whole = (column.kind != "count") | (values == np.floor(values))
     wrong = ~blank & ~(least & (values <= HUGE) & whole)
     problems.add(
-        wrong,
-        lambda row: (
-            f"{column.name} '{quoted(cells.iloc[row])}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that "
-            "cell."
-        ),
+        wrong, lambda row: f"{column.name} '{quoted(cells.iloc[row])}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell."
     )
     default = np.nan if column.default is None else float(str(column.default))
     return np.where(blank | wrong, default, values)

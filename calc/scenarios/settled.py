@@ -73,7 +73,81 @@ def offloads_weights(leaves_weights, trains):
     return leaves_weights * trains
 
 
+def stack_adapter_parameters(
+    lora_rank,
+    adapts_q,
+    adapts_k,
+    adapts_v,
+    adapts_o,
+    adapts_gate,
+    adapts_up,
+    adapts_down,
+    adapts_router,
+    adapts_experts,
+    stack_adapter_q_in,
+    stack_adapter_q_out,
+    stack_adapter_k_in,
+    stack_adapter_k_out,
+    stack_adapter_v_in,
+    stack_adapter_v_out,
+    stack_adapter_o_in,
+    stack_adapter_o_out,
+    stack_adapter_gate_in,
+    stack_adapter_gate_out,
+    stack_adapter_up_in,
+    stack_adapter_up_out,
+    stack_adapter_down_in,
+    stack_adapter_down_out,
+    stack_adapter_router_in,
+    stack_adapter_router_out,
+    stack_adapter_experts_in,
+    stack_adapter_experts_out,
+):
+    """LoRA parameters of one block: rank · (in + out) of each adapted matrix. Shape (stacks, rows). [parameters]
+
+    Hu et al. 2021, arXiv 2106.09685, section 4.1. Which matrices peft adapts: models/lora_widths.py.
+    """
+    attention = (
+        adapts_q * (stack_adapter_q_in + stack_adapter_q_out)
+        + adapts_k * (stack_adapter_k_in + stack_adapter_k_out)
+        + adapts_v * (stack_adapter_v_in + stack_adapter_v_out)
+        + adapts_o * (stack_adapter_o_in + stack_adapter_o_out)
+    )
+    network = (
+        adapts_gate * (stack_adapter_gate_in + stack_adapter_gate_out)
+        + adapts_up * (stack_adapter_up_in + stack_adapter_up_out)
+        + adapts_down * (stack_adapter_down_in + stack_adapter_down_out)
+    )
+    experts = adapts_router * (stack_adapter_router_in + stack_adapter_router_out) + adapts_experts * (
+        stack_adapter_experts_in + stack_adapter_experts_out
+    )
+    return lora_rank * (attention + network + experts)
+
+
+def trained_parameters(
+    trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width, adapts_experts
+):
+    """Trained parameters of the whole model; all-linear also adapts linear layers outside the blocks. [parameters]
+
+    Hu et al. 2021, arXiv 2106.09685; the frozen weights under QLoRA are as many (Dettmers et al. 2023, arXiv 2305.14314).
+    """
+    outside = adapts_experts * lora_rank * outside_adapter_width
+    return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)
+
+
 SETTLED = (
-    sequence_tokens, decoder_tokens, prompt_tokens, tied, head_parameters, parameters, active_parameters, outside_parameters,
-    adapter_bytes_each, gradient_override_bytes_each, offloads_optimizer, offloads_activations, offloads_weights,
+    sequence_tokens,
+    decoder_tokens,
+    prompt_tokens,
+    tied,
+    head_parameters,
+    parameters,
+    active_parameters,
+    outside_parameters,
+    adapter_bytes_each,
+    gradient_override_bytes_each,
+    offloads_optimizer,
+    offloads_activations,
+    offloads_weights,
 )
+ADAPTED_COUNTS = (stack_adapter_parameters, trained_parameters)

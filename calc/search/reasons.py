@@ -122,9 +122,6 @@ def _drivers(differences, cheaper):
         said.append(f"it fits only with {' and '.join(needed[:2])}.")
     if len(telling):
         what = "costs" if cheaper else "time"
-        shares = [
-            f"{words} ({1 - 1 / ratio:.0%})".replace("%)", " %)")
-            for words, ratio in telling[["words", column]].to_numpy()
-        ]
+        shares = [f"{words} ({1 - 1 / ratio:.0%})".replace("%)", " %)") for words, ratio in telling[["words", column]].to_numpy()]
         said.append(f"what cuts {what}: {', '.join(shares)}.")
     return said

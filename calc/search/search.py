@@ -75,9 +75,7 @@ def search(workload, allowed, limits, catalogs, progress=None):
             f"{widest.replace('_', ' ')} multiplies most ({len(space.lists[widest])} values): allow fewer."
         )
     if not places:
-        raise SearchError(
-            "No instance of these families has a price on these markets; allow other families or markets."
-        )
+        raise SearchError("No instance of these families has a price on these markets; allow other families or markets.")
     counts, parts = dict.fromkeys(REASONS, 0), []
     starts = range(0, space.size, CHUNK_LAYOUTS)
     hardware = _hardware(space, instances, regions, catalogs)

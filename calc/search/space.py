@@ -31,12 +31,7 @@ def usual(scenario: dict[str, Any]) -> dict[str, list]:
     A training keeps its number format, since another changes what is learnt; serving tries formats with a known loss.
     """
     trains = scenario["work"] == "training"
-    several: dict[str, list] = {
-        "precision": [],
-        "gpus": [1, 2, 4, 8, 16, 32],
-        "tensor_parallel": [1, 2, 4, 8],
-        "pipeline_parallel": [1, 2],
-    }
+    several: dict[str, list] = {"precision": [], "gpus": [1, 2, 4, 8, 16, 32], "tensor_parallel": [1, 2, 4, 8], "pipeline_parallel": [1, 2]}
     if trains:
         several |= {"tuning": [], "optimizer": ["adamw", "adamw-8bit"], "recompute": ["none", "selective-ops", "full"]}
         several |= {"loss": ["fused"], "sharding": ["none", "zero2", "zero3"], "context_parallel": [], "offload": []}

@@ -12,23 +12,14 @@ def island_gpus(instance_gpus, instance_nvlink_domain_gpus, card_node_gpus):
     return np.fmax(own, instance_nvlink_domain_gpus)
 
 
-def link_bytes_per_second(
-    gpu_nvlink_bytes_per_second,
-    instance_nvlink_domain_gpus,
-    nvlink_reach_ratio,
-    pcie_bytes_per_second,
-):
+def link_bytes_per_second(gpu_nvlink_bytes_per_second, instance_nvlink_domain_gpus, nvlink_reach_ratio, pcie_bytes_per_second):
     """One direction between two GPUs of an island: half of NVLink's rate, which counts both, or PCIe. [B/s]"""
     has_nvlink = (np.nan_to_num(gpu_nvlink_bytes_per_second) > 0) & ~(instance_nvlink_domain_gpus <= 1)
     return np.where(has_nvlink, gpu_nvlink_bytes_per_second / 2 * nvlink_reach_ratio, pcie_bytes_per_second)
 
 
 def network_share_bytes_per_second(
-    instance_network_bytes_per_second,
-    instance_gpus,
-    card_node_network_bytes_per_second,
-    card_node_gpus,
-    network_reach_ratio,
+    instance_network_bytes_per_second, instance_gpus, card_node_network_bytes_per_second, card_node_gpus, network_reach_ratio
 ):
     """What one GPU has of its instance's network, or of a usual node's where no instance is named. [B/s]"""
     own = instance_network_bytes_per_second / instance_gpus
@@ -42,11 +33,7 @@ def group_bytes_per_second(size, stride, island_gpus, link_bytes_per_second, net
     """
     members = np.clip(island_gpus / stride, 1, size)
     network = np.minimum(network_share_bytes_per_second * members, link_bytes_per_second)
-    return np.where(
-        size * stride <= island_gpus,
-        link_bytes_per_second,
-        np.where(members > 1, network, network_share_bytes_per_second),
-    )
+    return np.where(size * stride <= island_gpus, link_bytes_per_second, np.where(members > 1, network, network_share_bytes_per_second))
 
 
 def expert_parameters(stack_layers, stack_block_expert_parameters):
@@ -83,9 +70,7 @@ def gather_seconds(
     dense_seconds = dense * (1 - 1 / size) / group_bytes_per_second(size, tensor_parallel, *links)
     expert_size = np.maximum(size / expert_parallel, 1)
     expert = expert_parameters / (tensor_parallel * pipeline_parallel * expert_parallel)
-    expert_seconds = (
-        expert * (1 - 1 / expert_size) / group_bytes_per_second(expert_size, tensor_parallel * expert_parallel, *links)
-    )
+    expert_seconds = expert * (1 - 1 / expert_size) / group_bytes_per_second(expert_size, tensor_parallel * expert_parallel, *links)
     return gathered_bytes_each * (dense_seconds + expert_seconds)
 
 
@@ -114,15 +99,8 @@ def tensor_parallel_seconds(
 
     Shoeybi et al. 2019 (arXiv 1909.08053), section 3; sequence parallelism sends as much in two halves.
     """
-    output_bytes = (
-        2
-        * batch
-        * np.sum(stack_layers * stack_pass_tokens * stack_hidden, axis=0)
-        / (pipeline_parallel * context_parallel)
-    )
-    rate = group_bytes_per_second(
-        tensor_parallel, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second
-    )
+    output_bytes = 2 * batch * np.sum(stack_layers * stack_pass_tokens * stack_hidden, axis=0) / (pipeline_parallel * context_parallel)
+    rate = group_bytes_per_second(tensor_parallel, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
     return passes_ratio * 2 * output_bytes * 2 * (1 - 1 / tensor_parallel) / rate
 
 
@@ -171,15 +149,9 @@ def context_parallel_seconds(
     Liu et al. 2023 (arXiv 2310.01889): each GPU passes on the others' keys and values once per pass.
     """
     cached_bytes = (
-        2
-        * 2
-        * batch
-        * np.sum(stack_layers * stack_pass_tokens * stack_key_width, axis=0)
-        / (pipeline_parallel * tensor_parallel)
+        2 * 2 * batch * np.sum(stack_layers * stack_pass_tokens * stack_key_width, axis=0) / (pipeline_parallel * tensor_parallel)
     )
-    rate = group_bytes_per_second(
-        context_parallel, tensor_parallel, island_gpus, link_bytes_per_second, network_share_bytes_per_second
-    )
+    rate = group_bytes_per_second(context_parallel, tensor_parallel, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
     return passes_ratio * cached_bytes * (1 - 1 / context_parallel) / rate
 
 

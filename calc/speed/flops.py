@@ -64,15 +64,7 @@ def stack_context_tokens(stack_side, stack_pass_tokens, stack_window_tokens, is_
     return np.where(computes_all_scores > 0, stack_pass_tokens, np.where(looks_back, causal, window))
 
 
-def attention_flops(
-    batch,
-    stack_layers,
-    stack_query_width,
-    stack_pass_tokens,
-    stack_context_tokens,
-    stack_cross_attention,
-    source_tokens,
-):
+def attention_flops(batch, stack_layers, stack_query_width, stack_pass_tokens, stack_context_tokens, stack_cross_attention, source_tokens):
     """Forward products of queries with keys and of scores with values: 4 · query width · tokens · context. [FLOP]
 
     Korthikanti et al. 2022 (arXiv 2205.05198), appendix A, with the causal half left out.
@@ -103,9 +95,7 @@ def element_bytes(
     Per token and block: 4 h residual and norms, 2 (q + k) projections, 3 f of the feed-forward network,
     and with experts 4 h + 3 f for each of the k copies of the token.
     """
-    dense = (
-        4 * stack_hidden + 2 * (stack_query_width + stack_key_width) + 3 * (stack_ffn_width + stack_shared_ffn_width)
-    )
+    dense = 4 * stack_hidden + 2 * (stack_query_width + stack_key_width) + 3 * (stack_ffn_width + stack_shared_ffn_width)
     routed = stack_experts_per_token * (4 * stack_hidden + 3 * stack_expert_ffn_width)
     return 2 * batch * np.sum(stack_layers * stack_pass_tokens * (dense + routed), axis=0)
 

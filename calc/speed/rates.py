@@ -17,17 +17,13 @@ def passes_ratio(trains, extra_forward_ratio):
     return 1 + trains * (1 + extra_forward_ratio)
 
 
-def wide_flops_per_second(
-    compute_bytes_each, computes_bf16, gpu_supports_bf16, gpu_fp32_flops_per_second, gpu_bf16_flops_per_second
-):
+def wide_flops_per_second(compute_bytes_each, computes_bf16, gpu_supports_bf16, gpu_fp32_flops_per_second, gpu_bf16_flops_per_second):
     """The card's dense rate for head and attention: in 16 bits, in 32 where all is or bf16 is emulated. [FLOP/s]"""
     emulated = (computes_bf16 > 0) & (gpu_supports_bf16 < 1)
     return np.where(emulated | (compute_bytes_each > 2), gpu_fp32_flops_per_second, gpu_bf16_flops_per_second)
 
 
-def peak_flops_per_second(
-    compute_bytes_each, wide_flops_per_second, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second
-):
+def peak_flops_per_second(compute_bytes_each, wide_flops_per_second, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second):
     """The card's dense rate in the width of the blocks' products; one that it lacks runs in the next wider. [FLOP/s]"""
     eight = np.where(np.isnan(gpu_fp8_flops_per_second), wide_flops_per_second, gpu_fp8_flops_per_second)
     four = np.where(np.isnan(gpu_fp4_flops_per_second), eight, gpu_fp4_flops_per_second)
@@ -79,6 +75,13 @@ def host_seconds(
 
 
 RATES = (
-    weight_gradient_ratio, passes_ratio, wide_flops_per_second, peak_flops_per_second, matmul_reach_ratio, element_passes,
-    attention_passes, pcie_bytes_per_second, host_seconds,
+    weight_gradient_ratio,
+    passes_ratio,
+    wide_flops_per_second,
+    peak_flops_per_second,
+    matmul_reach_ratio,
+    element_passes,
+    attention_passes,
+    pcie_bytes_per_second,
+    host_seconds,
 )

@@ -96,9 +96,7 @@ def decode_link_seconds(
 
     Shoeybi et al. 2019, arXiv 1909.08053, section 3.
     """
-    rate = group_bytes_per_second(
-        tensor_parallel, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second
-    )
+    rate = group_bytes_per_second(tensor_parallel, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
     each = collective_latency_seconds + 2 * batch * hidden * 2 * (1 - 1 / tensor_parallel) / rate
     return np.where(tensor_parallel > 1, 2 * np.sum(stack_layers, axis=0) * each, 0)
 
@@ -129,12 +127,7 @@ def decode_device_seconds(
 
 
 def decode_host_seconds(
-    stack_layers,
-    stack_experts,
-    touched_experts_ratio,
-    engine_host_seconds_per_block,
-    engine_host_seconds_per_expert,
-    kernel_host_ratio,
+    stack_layers, stack_experts, touched_experts_ratio, engine_host_seconds_per_block, engine_host_seconds_per_expert, kernel_host_ratio
 ):
     """Time in which the CPU launches one decode step's kernels, block by block and expert by expert. [s]"""
     experts = stack_experts * touched_experts_ratio * engine_host_seconds_per_expert
@@ -204,12 +197,7 @@ def prefill_compute_seconds(
 
 
 def time_to_first_token_seconds(
-    trains,
-    prefill_compute_seconds,
-    tensor_parallel_seconds,
-    context_parallel_seconds,
-    pipeline_parallel,
-    engine_request_seconds,
+    trains, prefill_compute_seconds, tensor_parallel_seconds, context_parallel_seconds, pipeline_parallel, engine_request_seconds
 ):
     """From the arrival of a replica's whole batch of prompts to their first tokens, queueing left out. [s]"""
     links = (tensor_parallel_seconds + context_parallel_seconds) * pipeline_parallel
@@ -227,12 +215,7 @@ def decode_tokens_per_second(batch, data_parallel, time_per_output_token_seconds
 
 
 def serving_tokens_per_second(
-    batch,
-    data_parallel,
-    generated_tokens,
-    time_to_first_token_seconds,
-    time_per_output_token_seconds,
-    decode_tokens_per_second,
+    batch, data_parallel, generated_tokens, time_to_first_token_seconds, time_per_output_token_seconds, decode_tokens_per_second
 ):
     """Tokens generated over all GPUs when prefill takes its share: batch · g / (prefill + g · step). [tokens/s]
 

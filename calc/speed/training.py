@@ -6,9 +6,7 @@ LOGIT_PASSES = 6  # upcast, log-softmax, its gradient and the downcast, each rea
 SCORE_PASSES = 3  # an eager kernel's scores, softmax and dropout
 
 
-def training_flops(
-    matmul_flops, head_flops, attention_flops, attention_passes, weight_gradient_ratio, extra_forward_ratio
-):
+def training_flops(matmul_flops, head_flops, attention_flops, attention_passes, weight_gradient_ratio, extra_forward_ratio):
     """All arithmetic of one micro-batch of training, recompute counted, on the whole replica. [FLOP]
 
     Per token 6 N (Kaplan et al. 2020, arXiv 2001.08361, section 2.1) + 2 N · recompute (Chen et al. 2016, arXiv 1604.06174)
@@ -61,9 +59,7 @@ def training_device_seconds(
     return (products + head + attention + traffic / bandwidth) / replica_gpus
 
 
-def training_compute_seconds(
-    training_device_seconds, host_seconds, training_flops, peak_flops_per_second, replica_gpus, utilization
-):
+def training_compute_seconds(training_device_seconds, host_seconds, training_flops, peak_flops_per_second, replica_gpus, utilization):
     """One micro-batch's computation on one GPU, communication left out; a set utilization overrules the catalog. [s]"""
     stated = training_flops / (replica_gpus * peak_flops_per_second * utilization)
     return np.where(np.isnan(utilization), np.maximum(training_device_seconds, host_seconds), stated)
@@ -76,14 +72,7 @@ def overlapped(seconds, compute_seconds, overlap_ratio):
 
 def activation_offload_seconds(offloads_activations, element_bytes, keeps_input, replica_gpus, pcie_bytes_per_second):
     """Saved activations to the CPU and back: about a forward's outputs, an eighth where only inputs are kept. [s]"""
-    return (
-        offloads_activations
-        * 2
-        * element_bytes
-        * np.where(keeps_input > 0, 1 / 8, 1)
-        / replica_gpus
-        / pcie_bytes_per_second
-    )
+    return offloads_activations * 2 * element_bytes * np.where(keeps_input > 0, 1 / 8, 1) / replica_gpus / pcie_bytes_per_second
 
 
 def micro_batch_seconds(
@@ -116,13 +105,7 @@ def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, pipeline_chunks
 
 
 def synchronization_seconds(
-    gather_seconds,
-    reduce_seconds,
-    shards_weights,
-    shards_gradients,
-    shards_optimizer,
-    training_compute_seconds,
-    overlap_ratio,
+    gather_seconds, reduce_seconds, shards_weights, shards_gradients, shards_optimizer, training_compute_seconds, overlap_ratio
 ):
     """Communication once per optimizer step: gradients all-reduced or scattered, divided weights gathered again. [s]
 
@@ -164,14 +147,7 @@ def optimizer_seconds(
     return np.where(offloads_optimizer > 0, on_cpu, on_gpu)
 
 
-def step_seconds(
-    trains,
-    micro_batch_seconds,
-    accumulation_steps,
-    pipeline_bubble_ratio,
-    synchronization_seconds,
-    optimizer_seconds,
-):
+def step_seconds(trains, micro_batch_seconds, accumulation_steps, pipeline_bubble_ratio, synchronization_seconds, optimizer_seconds):
     """One optimizer step. [s]"""
     run = accumulation_steps * micro_batch_seconds * (1 + pipeline_bubble_ratio)
     return np.where(trains > 0, run + synchronization_seconds + optimizer_seconds, np.nan)

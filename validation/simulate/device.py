@@ -77,9 +77,7 @@ def padded_mask(mask, query, key):
     return mask.expand(query.shape[0], query.shape[1], query.shape[2], key.shape[2])
 
 
-def cuda_attention(
-    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
-):
+def cuda_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
     """F.scaled_dot_product_attention as it runs on CUDA."""
     if query.device.type != "cuda":
         return real_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)

@@ -178,6 +178,4 @@ def images_and_texts(case, dtype, stack):
 
 
 CACHED = ("ids", "two_sides", "sound")
-INPUTS = dict(
-    ids=ids, masked=ids, two_sides=two_sides, sound=sound, images=images, images_and_texts=images_and_texts
-)
+INPUTS = dict(ids=ids, masked=ids, two_sides=two_sides, sound=sound, images=images, images_and_texts=images_and_texts)

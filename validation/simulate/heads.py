@@ -99,9 +99,7 @@ def ends_of(family, number_format, frozen=False):
 
     kept = {name: times for name, times in forms[end].items() if name != "logits"}
     kept["one"] = kept.get("one", 0) + kept.pop("shifted", 0)
-    return dict(
-        forward=most(forms[: end + 1]), saved=forms[end].get("logits", 0), backward=most(forms[end + 1 :]), outside=kept
-    )
+    return dict(forward=most(forms[: end + 1]), saved=forms[end].get("logits", 0), backward=most(forms[end + 1 :]), outside=kept)
 
 
 if __name__ == "__main__":

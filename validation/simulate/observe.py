@@ -67,6 +67,7 @@ def input_of(arguments, options):
 def watch_forward(blocks, ledger):
     """Name the period while each block runs; blocks is the list of the measured stack."""
     for number, block in enumerate(blocks):
+
         def begin(module, arguments, number=number):
             ledger.period = ("forward", number)
 
@@ -76,6 +77,7 @@ def watch_forward(blocks, ledger):
 
 def watch_backward(block, ledger):
     """Watch from the arrival of the gradient of the block's output to the completion of that of its input."""
+
     def begin(gradient):
         ledger.watching = ledger.period == "backward"
 

@@ -3,12 +3,8 @@
 from validation.simulate.dense import PLAIN_SIZES, plain, real
 from validation.simulate.families import EQUAL, GROUPED, Family
 
-BERT_FIELDS = dict(
-    hidden_size="hidden", num_attention_heads="heads", intermediate_size="ffn"
-)
-SIDES = tuple(
-    dict(widths, kv_heads=widths["heads"], other=other) for widths, other in zip(GROUPED, (160, 96, 320), strict=True)
-)
+BERT_FIELDS = dict(hidden_size="hidden", num_attention_heads="heads", intermediate_size="ffn")
+SIDES = tuple(dict(widths, kv_heads=widths["heads"], other=other) for widths, other in zip(GROUPED, (160, 96, 320), strict=True))
 EQUAL_SIDES = tuple(dict(widths, other=other) for widths, other in zip(EQUAL, (160, 96, 320), strict=True))
 T5_SIZES = ("hidden", "query", "ffn", "heads", "scores", "mask", "one", "shared_scores")
 CROSSED = ("source_hidden", "source_key", "source_scores", "shared_source_scores")

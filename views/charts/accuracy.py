@@ -16,9 +16,7 @@ def predicted_against_truth(ink, unit, truth, title):
     y = alt.Y("predicted:Q").scale(log).axis(quantity_axis(ink, f"predicted, {unit}", tickCount=6))
     agreement = ROWS.mark_line(color=ink.faint, strokeDash=[5, 4]).encode(x=x, y=alt.Y("measured:Q").scale(log))
     kinds = (
-        alt.Color("group:N", title=None)
-        .scale(range=list(COMPONENT_COLOURS.values()))
-        .legend(orient="bottom", columns=3, symbolOpacity=1)
+        alt.Color("group:N", title=None).scale(range=list(COMPONENT_COLOURS.values())).legend(orient="bottom", columns=3, symbolOpacity=1)
     )
     points = ROWS.mark_point(size=40, opacity=0.8).encode(
         x=x,
@@ -26,12 +24,7 @@ def predicted_against_truth(ink, unit, truth, title):
         color=kinds,
         shape=alt.Shape("group:N", title=None),
         tooltip=tips(
-            case="Case",
-            model="Model",
-            group="Group",
-            measured=f"True, {unit}",
-            predicted=f"Predicted, {unit}",
-            error_ratio="Error",
+            case="Case", model="Model", group="Group", measured=f"True, {unit}", predicted=f"Predicted, {unit}", error_ratio="Error"
         ),
     )
     return finished(alt.layer(agreement, points), title, ink, height=420)

@@ -21,9 +21,7 @@ once = lru_cache(maxsize=256)
 
 def quantity_axis(ink, title, number=THREE, **more):
     """A quantitative axis with its unit in the title."""
-    return alt.Axis(
-        title=title, format=number, grid=True, gridColor=ink.line, gridOpacity=0.6, titleFontWeight="normal", **more
-    )
+    return alt.Axis(title=title, format=number, grid=True, gridColor=ink.line, gridOpacity=0.6, titleFontWeight="normal", **more)
 
 
 NUMBERS = {"gib": THREE, "phase_gib": THREE, "card_gib": THREE, "usd": DOLLARS, "hours": THREE, "gpus": "d",
@@ -33,9 +31,7 @@ NUMBERS = {"gib": THREE, "phase_gib": THREE, "card_gib": THREE, "usd": DOLLARS, 
 def tips(**titles):
     """What hovering shows: each column under its title, numbers with three digits."""
     return [
-        alt.Tooltip(f"{name}:Q", title=title, format=NUMBERS[name])
-        if name in NUMBERS
-        else alt.Tooltip(f"{name}:N", title=title)
+        alt.Tooltip(f"{name}:Q", title=title, format=NUMBERS[name]) if name in NUMBERS else alt.Tooltip(f"{name}:N", title=title)
         for name, title in titles.items()
     ]
 
@@ -75,9 +71,7 @@ def over_gpus(ink, y, title, rules=()):
     """A line per plan over the number of GPUs; the shape of a point is its verdict."""
     x = alt.X("gpus:Q", **doublings(ink, "GPUs, log-2 scale"))
     colour = (
-        alt.Color("plan:N", title=None)
-        .scale(range=list(COMPONENT_COLOURS.values()))
-        .legend(orient="bottom", columns=2, labelLimit=260)
+        alt.Color("plan:N", title=None).scale(range=list(COMPONENT_COLOURS.values())).legend(orient="bottom", columns=2, labelLimit=260)
     )
     lines = ROWS.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
     points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(

@@ -49,20 +49,14 @@ def cost_against_memory(ink, usd_title):
         .scale(zero=False, nice=False, padding=26)
         .axis(quantity_axis(ink, "GiB per GPU", alt.Undefined, tickCount=6)),  # as many digits as its steps need
     }
-    line = (
-        ROWS.transform_filter(alt.datum.frontier)
-        .mark_line(color=ink.faint, strokeWidth=1.2)
-        .encode(**place, order=alt.Order("usd:Q"))
-    )
+    line = ROWS.transform_filter(alt.datum.frontier).mark_line(color=ink.faint, strokeWidth=1.2).encode(**place, order=alt.Order("usd:Q"))
     points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
         **place,
         color=verdict_scale(alt.Color, 3),
         shape=verdict_scale(alt.Shape, 2),
         tooltip=tips(label="Scenario", usd=usd_title, gib="GiB per GPU", verdict="Verdict"),
     )
-    names = ROWS.mark_text(align="center", baseline="bottom", dy=-9, color=ink.text, fontSize=11).encode(
-        **place, text="name:N"
-    )
+    names = ROWS.mark_text(align="center", baseline="bottom", dy=-9, color=ink.text, fontSize=11).encode(**place, text="name:N")
     return finished(alt.layer(line, points, names), "Cost against memory", ink, height=360)
 
 
@@ -71,9 +65,7 @@ def cost_over_gpus(ink, usd_title):
     """Reads plan, gpus, gib, usd, verdict. What the whole instances cost that hold this number of GPUs."""
     return over_gpus(
         ink,
-        alt.Y("usd:Q")
-        .scale(type="log", nice=False, padding=12)
-        .axis(quantity_axis(ink, f"{usd_title}, log scale", DOLLARS, tickCount=6)),
+        alt.Y("usd:Q").scale(type="log", nice=False, padding=12).axis(quantity_axis(ink, f"{usd_title}, log scale", DOLLARS, tickCount=6)),
         "Cost against GPU count",
         (),
     )
@@ -97,9 +89,7 @@ def cost_over_tokens(ink):
     ]
     lines = ROWS.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
     points = (
-        ROWS.transform_filter(alt.datum.now)
-        .mark_point(filled=True, size=POINT, opacity=1)
-        .encode(x=x, y=y, color=colour, tooltip=tooltip)
+        ROWS.transform_filter(alt.datum.now).mark_point(filled=True, size=POINT, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
     )
     names = [
         ROWS.transform_filter(f"datum.now && {test}")
@@ -130,9 +120,7 @@ def cost_over_concurrency(ink):
         x=x,
         y=y,
         tooltip=tooltip,
-        shape=alt.Shape("verdict:N", title=None)
-        .scale(domain=words, range=marks)
-        .legend(orient="bottom"),
+        shape=alt.Shape("verdict:N", title=None).scale(domain=words, range=marks).legend(orient="bottom"),
         color=alt.Color("verdict:N", title=None).scale(domain=words, range=colours),
     )
     names = ROWS.mark_text(dy=-12, color=ink.text, fontSize=11).encode(x=x, y=y, text="name:N")

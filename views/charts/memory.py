@@ -11,10 +11,7 @@ def _colour_of_component(components, columns=2):
     # Two columns: a third would be cut off on a phone.
     return (
         alt.Color("component:N", title=None)
-        .scale(
-            domain=[COMPONENT_LABELS[name] for name in components],
-            range=[COMPONENT_COLOURS[name] for name in components],
-        )
+        .scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
         .legend(orient="bottom", columns=columns, symbolStrokeWidth=0, labelLimit=160)
     )
 
@@ -49,9 +46,7 @@ def memory_by_component(ink, components, title="Memory per GPU by component"):
         y=bar_rows(),
         color=_colour_of_component(components),
         order=alt.Order("order:O"),
-        tooltip=tips(
-            label="Scenario", component="Component", gib="GiB per GPU", share_ratio="Share", verdict_text="In all"
-        ),
+        tooltip=tips(label="Scenario", component="Component", gib="GiB per GPU", share_ratio="Share", verdict_text="In all"),
     )
     own_card = (
         ROWS.transform_filter(alt.datum.last)
@@ -69,9 +64,7 @@ def memory_by_component(ink, components, title="Memory per GPU by component"):
 @once
 def memory_over_gpus(ink):
     """Reads plan, gpus, gib, usd, verdict; cards. Memory of the busiest GPU against their number."""
-    return over_gpus(
-        ink, alt.Y("gib:Q").axis(quantity_axis(ink, "GiB per GPU")), "Memory against GPU count", _card_rules(ink, "y")
-    )
+    return over_gpus(ink, alt.Y("gib:Q").axis(quantity_axis(ink, "GiB per GPU")), "Memory against GPU count", _card_rules(ink, "y"))
 
 
 @once
@@ -92,9 +85,7 @@ def phases(ink, components):
         .mark_text(baseline="bottom", dy=-4, color=ink.text)
         .encode(x=x, y="phase_gib:Q", text="phase_text:N")
     )
-    return finished(
-        alt.layer(bars, totals, *_card_rules(ink, "y")), "Allocated memory per GPU by phase", ink, height=330
-    )
+    return finished(alt.layer(bars, totals, *_card_rules(ink, "y")), "Allocated memory per GPU by phase", ink, height=330)
 
 
 @once
@@ -109,7 +100,5 @@ def fits_on(ink):
         shape=verdict_scale(alt.Shape, 2),
         tooltip=tips(label="Card", needed_text="Needed"),
     )
-    words = ROWS.mark_text(align="left", dx=9, color=ink.text, fontSize=12).encode(
-        x=x, y=bar_rows(200), text="needed_text:N"
-    )
+    words = ROWS.mark_text(align="left", dx=9, color=ink.text, fontSize=12).encode(x=x, y=bar_rows(200), text="needed_text:N")
     return finished(alt.layer(stems, points, words), "Fits on: GPUs needed of each card", ink, height=alt.Step(20))

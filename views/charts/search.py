@@ -17,9 +17,7 @@ def cost_against_time(ink, time_title, usd_title):
     ]
     ways = ROWS.transform_filter("datum.kind == 'way'").mark_point(filled=True, size=22, color=ink.faint, opacity=0.45)
     edge = ROWS.transform_filter("datum.kind == 'frontier'")
-    line = edge.mark_line(color=BLUE, interpolate="step-after", strokeWidth=1.5).encode(
-        x=x, y=y, order=alt.Order("time:Q")
-    )
+    line = edge.mark_line(color=BLUE, interpolate="step-after", strokeWidth=1.5).encode(x=x, y=y, order=alt.Order("time:Q"))
     points = edge.mark_point(filled=True, size=POINT, color=BLUE, opacity=1)
     present = ROWS.transform_filter("datum.kind == 'present'").mark_point(
         filled=True, size=2 * POINT, color=RED, shape="diamond", opacity=1

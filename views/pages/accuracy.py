@@ -38,17 +38,13 @@ with st.container(horizontal=True):
 quantities = sorted(set(found.errors["quantity"]), key=lambda name: (name not in accuracy_tables.PEAKS, name))
 left, middle, right = st.columns([2, 3, 3])
 with left:
-    quantity = st.selectbox(
-        "Quantity", quantities, format_func=lambda name: GLOSSARY[name].label, key="accuracy_quantity"
-    )
+    quantity = st.selectbox("Quantity", quantities, format_func=lambda name: GLOSSARY[name].label, key="accuracy_quantity")
 of_quantity = accuracy_tables.answered(found.errors)
 of_quantity = of_quantity[of_quantity["quantity"] == quantity]
 with middle:
     groups = st.multiselect("Groups", sorted(of_quantity["group"].unique()), key="accuracy_groups", placeholder="All")
 with right:
-    families = st.multiselect(
-        "Families of models", sorted(of_quantity["family"].unique()), key="accuracy_families", placeholder="All"
-    )
+    families = st.multiselect("Families of models", sorted(of_quantity["family"].unique()), key="accuracy_families", placeholder="All")
 chosen = of_quantity[of_quantity["group"].isin(groups)] if groups else of_quantity
 chosen = chosen[chosen["family"].isin(families)] if families else chosen
 
@@ -59,20 +55,13 @@ if len(chosen):
     left, right = st.columns(2)
     with left:
         draw(
-            accuracy_charts.predicted_against_truth(
-                ink, unit_words, "true", f"{GLOSSARY[quantity].label}: predicted and true"
-            ),
+            accuracy_charts.predicted_against_truth(ink, unit_words, "true", f"{GLOSSARY[quantity].label}: predicted and true"),
             points,
             f"{size['cases']} cases, median error {error(size['median_error_ratio'])}",
             "accuracy_points",
         )
     with right:
-        draw(
-            accuracy_charts.error_by_family(ink),
-            points,
-            f"Worst error {error(size['worst_error_ratio'])}",
-            "accuracy_families_chart",
-        )
+        draw(accuracy_charts.error_by_family(ink), points, f"Worst error {error(size['worst_error_ratio'])}", "accuracy_families_chart")
     st.caption(
         f"{size['cases']} cases: median {error(size['median_error_ratio'])}, 90th percentile "
         f"{error(size['p90_error_ratio'])}, worst {error(size['worst_error_ratio'])}."
@@ -104,9 +93,7 @@ if len(found.speed):
     left, right = st.columns(2)
     with left:
         draw(
-            accuracy_charts.predicted_against_truth(
-                ink, "tokens per second", "published", "Time: predicted and published"
-            ),
+            accuracy_charts.predicted_against_truth(ink, "tokens per second", "published", "Time: predicted and published"),
             accuracy_tables.speed_points(found.speed),
             accuracy_words.speed_sentence(found.speed)[:118],
             "accuracy_speed",

@@ -44,8 +44,7 @@ if name == "prices":
     )
 else:
     st.markdown(
-        f"{len(table):,} entries, checked on {about.get('checked_on', 'unknown')}. "
-        f"Source: {about.get('source', 'with each entry')}."
+        f"{len(table):,} entries, checked on {about.get('checked_on', 'unknown')}. Source: {about.get('source', 'with each entry')}."
     )
 tables.raw(table.reset_index(names="id") if name != "prices" else table, CATALOGS[name])
 for note in about.get("notes", []):

@@ -18,12 +18,7 @@ from views.sidebar import sidebar
 from views.theme import INKS
 from views.wording.numbers import plain, usd
 
-MEASURES = {
-    "instance": "hour",
-    "gpu": "GPU-hour",
-    "gib": "GiB of GPU memory and hour",
-    "pflop": "dense bf16 PFLOP/s and hour",
-}
+MEASURES = {"instance": "hour", "gpu": "GPU-hour", "gib": "GiB of GPU memory and hour", "pflop": "dense bf16 PFLOP/s and hour"}
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
@@ -33,15 +28,9 @@ with st.sidebar:
     sidebar.region(catalogs)
     measure = st.radio("Price per", list(MEASURES), format_func=MEASURES.get, key="measure", persist_state="session")
     families = st.multiselect(
-        "Families",
-        sorted(catalogs.instances["family"].unique()),
-        key="families",
-        placeholder="All",
-        persist_state="session",
+        "Families", sorted(catalogs.instances["family"].unique()), key="families", placeholder="All", persist_state="session"
     )
-    smallest = st.number_input(
-        "GPU memory of the instance, at least GiB", min_value=0, step=24, key="least_gib", persist_state="session"
-    )
+    smallest = st.number_input("GPU memory of the instance, at least GiB", min_value=0, step=24, key="least_gib", persist_state="session")
 
 here = plan_state.plan().region
 table = offers.offers(catalogs, [here])
@@ -71,10 +60,7 @@ with left:
     title = f"USD per {MEASURES[measure]}"
     if len(drawn):
         names = [
-            f"{name} · {card}"
-            for name, card in zip(
-                drawn["instance"], (card_name(gpu, catalogs) for gpu in drawn["gpu"]), strict=True
-            )
+            f"{name} · {card}" for name, card in zip(drawn["instance"], (card_name(gpu, catalogs) for gpu in drawn["gpu"]), strict=True)
         ]
         draw(
             cost_charts.prices(ink, title, f"{title}, {here}"),
@@ -84,9 +70,7 @@ with left:
         )
         st.caption(f"{len(drawn)} of {len(table)} instance types, cheapest on demand first.")
 with right:
-    chosen = st.selectbox(
-        "Region against region for", list(table["instance"]), key="instance_of_regions", persist_state="session"
-    )
+    chosen = st.selectbox("Region against region for", list(table["instance"]), key="instance_of_regions", persist_state="session")
     everywhere = offers.offers(catalogs, catalogs.regions.index)
     everywhere = everywhere[everywhere["instance"] == chosen]
     regional = offers.per(everywhere, measure)

@@ -87,14 +87,10 @@ st.subheader("Phase by phase", anchor=False)
 left, right = st.columns([2, 3])
 allocated = tuple(name for name in components_of(row["work"]) if name != "overhead_bytes")
 with left:
-    phases = chart_tables.by_phase(
-        phases_table(scenario, catalogs), allocated
-    )
+    phases = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
     phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
     rules = chart_tables.cards(row.to_frame().T, catalogs)
-    draw(
-        memory_charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules
-    )
+    draw(memory_charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules)
 with right:
     method_words.moments(why.moments)
     st.caption(
@@ -112,9 +108,7 @@ st.markdown(
 st.caption(method_words.prose(overhead.__doc__.split("\n\n")[1]))
 with st.expander("Formulas of the range", key="why_range"):
     for name in ("memory_low_bytes", "memory_high_bytes"):
-        st.code(
-            method_words.derivation(why.formulas[why.formulas["component"] == name]), language="python", wrap_lines=True
-        )
+        st.code(method_words.derivation(why.formulas[why.formulas["component"] == name]), language="python", wrap_lines=True)
 st.markdown("\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items()))
 
 st.subheader("What is left out", anchor=False)
@@ -122,9 +116,7 @@ st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
 
 st.subheader("What four published calculators say", anchor=False)
 beside = calculators.beside_ours(row, catalogs)
-drawn = calculators.bars(
-    beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"]
-)
+drawn = calculators.bars(beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"])
 drawn["verdict_text"] = method_words.said_totals(drawn, total)
 draw(
     memory_charts.memory_by_component(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),

@@ -28,9 +28,7 @@ def panel(row, catalogs, market):
             st.markdown("No change or pair of changes that was tried helps: take a smaller model or more GPUs.")
             return
         if not held and tried["kind"].iloc[0] == "pair":
-            alone = (
-                "cheaper than any alone" if (tried["kind"] != "pair").any() else "for no single change makes it fit"
-            )
+            alone = "cheaper than any alone" if (tried["kind"] != "pair").any() else "for no single change makes it fit"
             st.markdown(f"Two changes at once first, {alone}:")
         for at, change in enumerate(tried.head(SHOWN).to_dict("records")):
             _line(at, change, scenario, market, held)

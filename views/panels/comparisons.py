@@ -26,9 +26,7 @@ def stacked(rows, names, catalogs, ink, components, title, alt, key):
     if table.empty:
         st.info("No scenario can be estimated; the table below says why.")
         return
-    table["verdict_text"] = [
-        plan_words.verdict_text(total, fits) for total, fits in zip(table["total_gib"], table["fits"], strict=True)
-    ]
+    table["verdict_text"] = [plan_words.verdict_text(total, fits) for total, fits in zip(table["total_gib"], table["fits"], strict=True)]
     draw(memory_charts.memory_by_component(ink, components, title), table, alt, key, chart_tables.cards(rows, catalogs))
 
 
@@ -75,9 +73,7 @@ def _instances(scenario, catalogs, ink):
         tables.instances(rows)
     with right:
         priced = holding[holding["usd_per_hour_on_demand"].notna() | holding["usd_per_hour_spot"].notna()].head(SHOWN)
-        names = [
-            f"{count:.0f} × {name}" for count, name in zip(priced["instances_needed"], priced["instance"], strict=True)
-        ]
+        names = [f"{count:.0f} × {name}" for count, name in zip(priced["instances_needed"], priced["instance"], strict=True)]
         table = chart_tables.two_markets(names, priced["usd_per_hour_on_demand"], priced["usd_per_hour_spot"])
         if len(table):
             draw(
@@ -141,11 +137,7 @@ def _gpu_counts(ranked, best, catalogs, ink, market, period):
     with left:
         table, rows = _over_gpus(settings, catalogs, market, period)
         draw(
-            memory_charts.memory_over_gpus(ink),
-            table,
-            plan_words.first_fit(table),
-            "memory_over_gpus",
-            chart_tables.cards(rows, catalogs),
+            memory_charts.memory_over_gpus(ink), table, plan_words.first_fit(table), "memory_over_gpus", chart_tables.cards(rows, catalogs)
         )
     with right:
         table, rows = _over_gpus(places, catalogs, market, period)
@@ -166,17 +158,13 @@ def _over_gpus(chosen, catalogs, market, period):
     rows = scaling.over_gpus(chosen, catalogs)
     rows = rows[rows["problem"] == ""]
     names = chart_tables.plan_names(chosen, catalogs)
-    table = chart_tables.against_gpus(
-        rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, market, period)
-    )
+    table = chart_tables.against_gpus(rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, market, period))
     return table.assign(verdict=verdict_words(table["fits"])), rows
 
 
 def _phases(scenario, best, catalogs, ink, components):
     allocated = tuple(name for name in components if name != "overhead_bytes")
-    table = chart_tables.by_phase(
-        phases_table(scenario, catalogs), allocated
-    )
+    table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
     table["phase_text"] = [plan_words.verdict_text(total, "") for total in table["phase_gib"]]
     cards = chart_tables.cards(best.to_frame().T, catalogs)
     draw(memory_charts.phases(ink, allocated), table, f"The peak is in the {best['peak_phase']} phase", "phases", cards)

@@ -45,13 +45,7 @@ def _card(label, row, catalogs):
 
 def take(row, key):
     """The button that makes a row the plan."""
-    st.button(
-        "Take into the Plan",
-        on_click=plan_state.adopt,
-        args=(row, row["found_market"]),
-        icon=":material/input:",
-        key=key,
-    )
+    st.button("Take into the Plan", on_click=plan_state.adopt, args=(row, row["found_market"]), icon=":material/input:", key=key)
 
 
 def frontier(kept, now, before, ink):

@@ -106,9 +106,7 @@ def _own_models(entries, catalogs):
                 raise ValueError
             sound[model] = {"name": model, **entry}
         except (calc.CatalogError, ConfigError, ArithmeticError, LookupError, TypeError, ValueError):
-            refused.append(
-                f"The link's model '{model}' is not complete or its sizes contradict each other; it was left aside."
-            )
+            refused.append(f"The link's model '{model}' is not complete or its sizes contradict each other; it was left aside.")
     return sound, refused
 
 

@@ -50,9 +50,7 @@ def _table(path):
 
 def _as_numbers(table):
     """The columns of shares as numbers, missing ones as NaN."""
-    return table.assign(
-        **{name: pd.to_numeric(table[name], errors="coerce") for name in table if name.endswith("_ratio")}
-    )
+    return table.assign(**{name: pd.to_numeric(table[name], errors="coerce") for name in table if name.endswith("_ratio")})
 
 
 def _made():

@@ -72,8 +72,7 @@ def _estimated(file, name, catalogs):
         raise TableError(f"{name} names its columns and no scenario; add a row per scenario under the first line.")
     if len(table) > MOST_ROWS:
         raise TableError(
-            f"{name} has {len(table):,} rows and at most {MOST_ROWS:,} are estimated here; split it, or run "
-            "`python -m calc` on it."
+            f"{name} has {len(table):,} rows and at most {MOST_ROWS:,} are estimated here; split it, or run `python -m calc` on it."
         )
     with st.spinner(f"Estimating {_counted(len(table), 'scenario')}"):
         found = table, estimate(table, catalogs), complaints

@@ -32,9 +32,7 @@ def editor(row, catalogs):
         unit = UNITS.get(entry["unit"], entry["unit"])
         told = f"{entry['basis']}: {entry['source']}"
         _field(name, entry["label"], unit, f"{entry['value']:,.12g}", _sentence(entry["meaning"]), told)
-    st.button(
-        "The catalog's values again", on_click=_reset, icon=":material/restart_alt:", type="tertiary", key="unassume"
-    )
+    st.button("The catalog's values again", on_click=_reset, icon=":material/restart_alt:", type="tertiary", key="unassume")
 
 
 def _order(basis):

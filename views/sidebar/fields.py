@@ -35,21 +35,11 @@ def batch(plan, trains):
         _count(
             "Micro-batch" if trains else "Concurrent sequences",
             KEYS.batch,
-            "Sequences at once on one model replica."
-            if trains
-            else "Sequences that one replica serves at the same time.",
+            "Sequences at once on one model replica." if trains else "Sequences that one replica serves at the same time.",
         )
-        _count(
-            "Tokens per sequence",
-            KEYS.sequence_tokens,
-            "In inference prompt and generated together: all that the cache holds.",
-        )
+        _count("Tokens per sequence", KEYS.sequence_tokens, "In inference prompt and generated together: all that the cache holds.")
         if trains:
-            _count(
-                "Accumulation steps",
-                KEYS.accumulation_steps,
-                "Micro-batches per optimizer step; gradients are kept between them.",
-            )
+            _count("Accumulation steps", KEYS.accumulation_steps, "Micro-batches per optimizer step; gradients are kept between them.")
         else:
             _count("Prompt tokens prefilled at once", KEYS.prompt_tokens, "Empty: the whole sequence.", value=None)
             st.segmented_control(
@@ -60,12 +50,7 @@ def batch(plan, trains):
                 required=True,
                 **SESSION,
             )
-        _count(
-            "Decoder tokens",
-            KEYS.decoder_tokens,
-            "Encoder-decoder models: the decoder's length where it differs.",
-            value=None,
-        )
+        _count("Decoder tokens", KEYS.decoder_tokens, "Encoder-decoder models: the decoder's length where it differs.", value=None)
 
 
 def layout(plan, catalogs, trains):
@@ -103,21 +88,11 @@ def method(plan, catalogs, trains):
     with _group(f"Software: {software['name'].get(plan.implementation, '')}", "open_method") as group:
         if not group.open:
             return
-        _choice(
-            "Implementation",
-            possible("implementation", plan.work, catalogs),
-            KEYS.implementation,
-            software["name"].get,
-        )
+        _choice("Implementation", possible("implementation", plan.work, catalogs), KEYS.implementation, software["name"].get)
         if "meaning" in software:
             st.caption(software["meaning"].get(plan.implementation, ""))
         if trains:
-            _choice(
-                "Recompute (gradient checkpointing)",
-                list(catalogs.recomputes.index),
-                KEYS.recompute,
-                catalogs.recomputes["name"].get,
-            )
+            _choice("Recompute (gradient checkpointing)", list(catalogs.recomputes.index), KEYS.recompute, catalogs.recomputes["name"].get)
             st.caption(catalogs.recomputes["meaning"].get(plan.recompute, ""))
         _choice("Attention", list(ATTENTIONS), KEYS.attention, ATTENTIONS.get)
         st.segmented_control("torch.compile of the blocks", ["no", "yes"], key=KEYS.compile, required=True, **SESSION)
@@ -129,9 +104,7 @@ def method(plan, catalogs, trains):
             _choice("Optimizer kernel", list(KERNELS), KEYS.optimizer_kernel, KERNELS.get)
         else:
             _count("Most sequences (vLLM)", KEYS.max_sequences, "Empty: vLLM's default for the card.", value=None)
-            _count(
-                "Most batched tokens (vLLM)", KEYS.max_batched_tokens, "Empty: vLLM's default for the card.", value=None
-            )
+            _count("Most batched tokens (vLLM)", KEYS.max_batched_tokens, "Empty: vLLM's default for the card.", value=None)
         if trains and plan.tuning == "lora":
             _count("LoRA rank", KEYS.lora_rank, "Width of the adapters.")
             _choice("LoRA targets", sorted({*TARGETS, plan.lora_targets}), KEYS.lora_targets, str)

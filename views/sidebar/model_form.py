@@ -21,9 +21,7 @@ WAYS = {"upload": "Upload", "paste": "Paste", "hand": "Sizes by hand"}
 
 def add_a_model():
     """A popover under the model's name; its fields exist only while it is open."""
-    with st.popover(
-        "Another model", icon=":material/add:", type="tertiary", on_change="rerun", key="model_form"
-    ) as form:
+    with st.popover("Another model", icon=":material/add:", type="tertiary", on_change="rerun", key="model_form") as form:
         if not form.open:
             return
         way = st.segmented_control(

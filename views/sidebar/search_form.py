@@ -12,12 +12,7 @@ from views.session import plan_state
 from views.wording import search as search_words
 
 SESSION = {"persist_state": "session"}
-QUESTIONS = {
-    "cheapest": "Cheapest way",
-    "budget": "Within a budget per hour",
-    "week": "LoRA within a week",
-    "users": "Serve users at once",
-}
+QUESTIONS = {"cheapest": "Cheapest way", "budget": "Within a budget per hour", "week": "LoRA within a week", "users": "Serve users at once"}
 USERS, PACE_SECONDS = 20, 0.05  # 20 tokens a second to each user, faster than anyone reads
 COUNT_OPTIONS = {
     "gpus": (1, 2, 4, 8, 16, 32, 64, 128),
@@ -122,9 +117,7 @@ def form(now, catalogs):
             with (left, middle, right)[at % 3]:
                 _limit(name, work)
         left.checkbox("Only what fits with the whole range of the estimate", key="limit_surely", **SESSION)
-        st.form_submit_button(
-            "Search", type="primary", icon=":material/search:", on_click=_submitted, args=(work, now.scenario), key="go"
-        )
+        st.form_submit_button("Search", type="primary", icon=":material/search:", on_click=_submitted, args=(work, now.scenario), key="go")
     return state["allowed"], state["limits"]
 
 
@@ -226,9 +219,7 @@ def _told(work):
     families = ", ".join(sets["family"]) if sets["family"] else "all instances"
     said = {name: words[work != "training"] for name, words in search_words.LIMITS.items()}
     bounds = [
-        f"{said[name][0].lower() + said[name][1:]} {value:,.10g}".replace("uSD", "USD")
-        for name, value in limits.items()
-        if said.get(name)
+        f"{said[name][0].lower() + said[name][1:]} {value:,.10g}".replace("uSD", "USD") for name, value in limits.items() if said.get(name)
     ]
     bounds += ["the whole range must fit"] if limits.get("surely") else []
     return f"What may vary: {', '.join(several)}; {families}, {where}. Limits: {', '.join(bounds) or 'none'}"

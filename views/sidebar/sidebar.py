@@ -38,13 +38,7 @@ def sidebar(catalogs):
         fields.layout(plan, catalogs, trains)
         fields.method(plan, catalogs, trains)
         fields.time(plan, trains)
-        st.button(
-            "Start again from the example",
-            on_click=plan_state.reset,
-            type="tertiary",
-            icon=":material/restart_alt:",
-            key="reset",
-        )
+        st.button("Start again from the example", on_click=plan_state.reset, type="tertiary", icon=":material/restart_alt:", key="reset")
 
 
 def complaints():
@@ -80,13 +74,7 @@ def _compared(plan, catalogs, trains):
         "How weights and the rest are stored; several are compared.",
     )
     if trains:
-        _pills(
-            "Optimizer",
-            list(catalogs.optimizers.index),
-            KEYS.optimizer,
-            catalogs.optimizers["name"].get,
-            "Several are compared.",
-        )
+        _pills("Optimizer", list(catalogs.optimizers.index), KEYS.optimizer, catalogs.optimizers["name"].get, "Several are compared.")
     else:
         _pills(
             "KV cache",
@@ -100,15 +88,7 @@ def _compared(plan, catalogs, trains):
 
 
 def _pills(label, options, key, words, help_text):
-    st.pills(
-        label,
-        options,
-        selection_mode="multi",
-        format_func=lambda each: str(words(each)),
-        key=key,
-        help=help_text,
-        **SESSION,
-    )
+    st.pills(label, options, selection_mode="multi", format_func=lambda each: str(words(each)), key=key, help=help_text, **SESSION)
 
 
 def _place(plan, catalogs):

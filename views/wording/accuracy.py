@@ -115,11 +115,7 @@ def _setting(row):
 
 def reasons(rows, alt, key):
     """Why cases are not compared, most frequent first."""
-    columns = {
-        "cases": NUMBER("Cases", format="%d"),
-        "reason": TEXT("Reason", width="large"),
-        "models": TEXT("Models", width="medium"),
-    }
+    columns = {"cases": NUMBER("Cases", format="%d"), "reason": TEXT("Reason", width="large"), "models": TEXT("Models", width="medium")}
     if len(rows):
         show(rows, columns, alt, key)
     else:

@@ -23,8 +23,7 @@ LEFT_OUT = (
     "Other processes on the card, evaluation or generation during training, a moving average of the weights.",
     "What a program keeps by itself: outputs held by a training loop, hooks, logging, a second model.",
     "Saving: a full state dict gathered on one GPU holds the whole model there for a while.",
-    "What a kernel takes inside one call: flash attention's backward pass keeps about 4 bytes per query element; "
-    "the range carries it.",
+    "What a kernel takes inside one call: flash attention's backward pass keeps about 4 bytes per query element; the range carries it.",
     "Steps of uneven length: the longest micro-batch counts, so plan with its length.",
     "Padding, packing and uneven routing of experts: tokens are taken to be spread evenly.",
     "Derived from their sums and not simulated: Megatron's own kernels, pipeline, context and expert parallel, "
@@ -32,11 +31,7 @@ LEFT_OUT = (
 )
 SOURCES = (
     ("ZeRO: what is divided at which stage", "Rajbhandari et al. 2019", "https://arxiv.org/abs/1910.02054"),
-    (
-        "Activations, sequence parallel and selective recompute",
-        "Korthikanti et al. 2022",
-        "https://arxiv.org/abs/2205.05198",
-    ),
+    ("Activations, sequence parallel and selective recompute", "Korthikanti et al. 2022", "https://arxiv.org/abs/2205.05198"),
     ("Pipeline stages and micro-batches in flight", "Narayanan et al. 2021", "https://arxiv.org/abs/2104.04473"),
     ("LoRA", "Hu et al. 2021", "https://arxiv.org/abs/2106.09685"),
     ("NF4 and double quantisation", "Dettmers et al. 2023", "https://arxiv.org/abs/2305.14314"),

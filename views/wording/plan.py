@@ -19,9 +19,7 @@ def where(row, catalogs):
         idle = "" if row["gpus"] == row["gpus_paid"] else f" ({row['gpus']:.0f} of {row['gpus_paid']:.0f} GPUs used)"
         return f"{row['instances_needed']:.0f} × {row['instance']}{idle}"
     return (
-        f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}"
-        if row["gpu"]
-        else f"{row['gpus']:.0f} GPU{'s' if row['gpus'] > 1 else ''}"
+        f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else f"{row['gpus']:.0f} GPU{'s' if row['gpus'] > 1 else ''}"
     )
 
 
@@ -60,10 +58,7 @@ def setting(row, catalogs):
         parts.append(f"micro-batch {row['batch']:,.0f} × {row['sequence_tokens']:,.0f} tokens")
     else:
         parts += [f"tensor parallel {row['tensor_parallel']:.0f}"] if row["tensor_parallel"] > 1 else []
-        parts.append(
-            f"{row['batch']:,.0f} concurrent sequence{'s' if row['batch'] > 1 else ''} "
-            f"of {row['sequence_tokens']:,.0f} tokens"
-        )
+        parts.append(f"{row['batch']:,.0f} concurrent sequence{'s' if row['batch'] > 1 else ''} of {row['sequence_tokens']:,.0f} tokens")
     return " · ".join(parts)
 
 
@@ -216,11 +211,7 @@ def spread(scenario):
     """How further GPUs are used in tables over GPU counts."""
     if scenario["work"] == "inference":
         return "Further GPUs divide each layer (tensor parallel, up to 8), then the layers."
-    return (
-        "Further GPUs divide the state (ZeRO 3)."
-        if scenario["sharding"] == "none"
-        else "Further GPUs share by the chosen sharding."
-    )
+    return "Further GPUs divide the state (ZeRO 3)." if scenario["sharding"] == "none" else "Further GPUs share by the chosen sharding."
 
 
 def fits_on(held, rows, scenario):

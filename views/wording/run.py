@@ -109,11 +109,7 @@ def month(row):
     if not is_missing(row["load_deployments"]):
         load = f"{three(row['served_tokens_per_second'])} tokens per second"
         numbers += [
-            (
-                "Instances for the load",
-                f"{row['load_instances']:,.0f}",
-                f"{load}, {row['load_deployments']:,.0f} copies",
-            ),
+            ("Instances for the load", f"{row['load_instances']:,.0f}", f"{load}, {row['load_deployments']:,.0f} copies"),
             ("The load, a month", usd(row["load_usd_per_month_on_demand"]), "on demand"),
         ]
     return tuple(numbers)

@@ -49,9 +49,7 @@ def read_config(config: Any, model_id: str, catalogs: Any) -> dict[str, Any]:
     return {**about, **entry}
 
 
-def custom_entry(
-    hidden: int, layers: int, heads: int, kv_heads: int, ffn: int, vocab: int, name: str, catalogs: Any
-) -> dict[str, Any]:
+def custom_entry(hidden: int, layers: int, heads: int, kv_heads: int, ffn: int, vocab: int, name: str, catalogs: Any) -> dict[str, Any]:
     """The entry of a Llama-like model of six sizes whose head is not tied to its embedding."""
     sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
     sizes |= {"num_key_value_heads": kv_heads, "intermediate_size": ffn, "vocab_size": vocab}
