@@ -8,7 +8,7 @@ from calc.coded import Words, where
 from calc.evaluate import Table
 from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.join_places import join_places
-from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, rows_of, words_of
+from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row_numbers, rows_of, words_of
 from calc.scenarios.problems import Problems, quoted
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
@@ -137,8 +137,7 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
         table |= columns_of(catalogs, f"{column}s", numbers_in(catalogs, f"{column}s"), at[column], prefix)
     for column, names in CLOSED.items():
         table |= columns_of(catalogs, LIST_OF[column], names, _listed(catalogs, LIST_OF[column], table[column]))
-    formats = np.array([FORMATS.index(word) for word in catalogs.precisions["format"]])
-    table["precision_format"] = formats[at["precision"]]
+    table["precision_format"] = precision_formats(catalogs)[at["precision"]]
     _check_able(table, at, catalogs, problems)
     software = at["implementation"]
     engine = _matched(catalogs, "implementations", "engines")[software]
@@ -165,10 +164,16 @@ def _matched(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
     return rows_of(catalogs, other, getattr(catalogs, name).index)
 
 
+@kept("precisions")
+def precision_formats(catalogs: Catalogs) -> np.ndarray:
+    """The number of each precision's format of activations."""
+    return np.array([FORMATS.index(word) for word in catalogs.precisions["format"]])
+
+
 def _check_able(table: Table, at: dict[str, np.ndarray], catalogs: Catalogs, problems: Problems) -> None:
     """A precision is a way to train, to adapt or to serve; software trains or serves."""
     trains, adapts = table["trains"] > 0, table["adapts"] > 0
-    can = {name: catalogs.precisions[name].to_numpy()[at["precision"]] for name in ("adapts", "trains", "serves")}
+    can = columns_of(catalogs, "precisions", ("adapts", "trains", "serves"), at["precision"])
     allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]).astype(bool)
     precision = table["precision"]
     problems.add(
@@ -182,7 +187,7 @@ def _check_able(table: Table, at: dict[str, np.ndarray], catalogs: Catalogs, pro
     problems.add(
         ~allowed & ~trains, lambda row: f"precision {precision.at(row)} is a way to train; serve in bf16, fp8, int8 or a 4-bit format."
     )
-    able = {name: catalogs.implementations[name].to_numpy()[at["implementation"]] for name in ("trains", "serves")}
+    able = columns_of(catalogs, "implementations", ("trains", "serves"), at["implementation"])
     problems.add(
         ~np.where(trains, able["trains"], able["serves"]).astype(bool),
         lambda row: f"implementation {table['implementation'].at(row)} does not do {table['work'].at(row)}; choose transformers.",
@@ -191,10 +196,11 @@ def _check_able(table: Table, at: dict[str, np.ndarray], catalogs: Catalogs, pro
 
 def _join_formats(table: Table, catalogs: Catalogs) -> None:
     """Bytes of the number formats that are named; the default where none is."""
-    widths = catalogs.number_formats["bytes_each"]
+    widths = numbers_of(catalogs, "number_formats", "bytes_each")
+    rows = row_numbers(catalogs, "number_formats")
 
     def width(column: str, default: float) -> np.ndarray:
-        return table[column].numbers(lambda word: widths.get(word, 0.0) if word else default)
+        return table[column].numbers(lambda word: widths[rows[word]] if word in rows else 0.0 if word else default)
 
     table["reduce_bytes_each"] = width("reduce_precision", 4.0)
     table["asked_adapter_bytes_each"] = width("adapter_precision", 4.0)
@@ -225,9 +231,15 @@ def _join_targets(table: Table, problems: Problems) -> None:
 
 def _join_assumptions(table: Table, catalogs: Catalogs) -> None:
     """What a row sets of time and cost, else the catalog's; overheads are one number for all."""
-    values = catalogs.assumptions["value"]
+    values = constants(catalogs, "assumptions")
     for name in ASSUMPTIONS:
         own = table.pop(f"asked_{name}")
         table[name] = np.where(np.isnan(own), values[name], own)
     table["utilization"] = table.pop("asked_utilization")
-    table |= {name: np.array([float(value)]) for name, value in catalogs.overheads["value"].items()}
+    table |= constants(catalogs, "overheads")
+
+
+@kept()
+def constants(catalogs: Catalogs, name: str) -> Table:
+    """The values of a catalog of single numbers, each one for all rows."""
+    return {entry: np.array([float(value)]) for entry, value in getattr(catalogs, name)["value"].items()}
