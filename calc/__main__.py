@@ -16,7 +16,7 @@ from calc.doors.csv_writer import write_csv
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.problems import TableError
 
-CHUNK_ROWS = 20_000
+CHUNK_ROWS = 60_000
 TERMINAL_SECONDS, QUIET_SECONDS = 1, 10  # between two words on how far it is, on a terminal and elsewhere
 INTERRUPTED = 130  # as shells have it
 

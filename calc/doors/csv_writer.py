@@ -38,7 +38,7 @@ def _coded(column: pd.Series) -> Coded:
         codes, found = np.arange(len(column)), column  # 1, 1.0 and True are equal and written differently
     else:
         codes, found = pd.factorize(column)
-    words = list(map(_text, found.tolist()))
+    words = _numbers(found) if column.dtype.kind == "f" else list(map(_text, found.tolist()))
     return (np.where(codes < 0, len(words), codes), [*words, ""]) if (codes < 0).any() else (codes, words)
 
 
@@ -49,8 +49,11 @@ def _joined(columns: Iterable[Coded]) -> Iterator[Coded]:
         if not len(codes):
             codes, words = own_codes, own_words
             continue
-        both, found = pd.factorize(codes * len(own_words) + own_codes)
-        if REPEATED * len(found) <= len(both):
+        few = REPEATED * max(len(words), len(own_words)) <= len(codes)  # both together have no fewer combinations
+        if few:
+            both, found = pd.factorize(codes * len(own_words) + own_codes)
+            few = REPEATED * len(found) <= len(both)
+        if few:
             pairs = zip(*(place.tolist() for place in np.divmod(found, len(own_words))), strict=True)
             codes, words = both, [f"{words[left]},{own_words[right]}" for left, right in pairs]
         else:
@@ -59,9 +62,14 @@ def _joined(columns: Iterable[Coded]) -> Iterator[Coded]:
     yield codes, words
 
 
+def _numbers(values: np.ndarray) -> list[str]:
+    """Finite numbers as they stand in a CSV."""
+    return [text.removesuffix(".0") for text in map(repr, (values + 0.0).tolist())]  # + 0.0: no minus before a zero
+
+
 def _text(value: object) -> str:
     """A value as it stands in a CSV, quoted where it has to be."""
     if isinstance(value, float):
-        return repr(float(value) + 0.0).removesuffix(".0") if isfinite(value) else ""  # + 0.0: no minus before a zero
+        return _numbers(np.array([value]))[0] if isfinite(value) else ""
     text = "" if value is None or value is pd.NA or value is pd.NaT else str(value)
     return '"' + text.replace('"', '""') + '"' if SPECIAL.search(text) else text
