@@ -6,12 +6,11 @@ Then one row in milliseconds, and the most memory that the process held.
 """
 
 import argparse
-from inspect import signature
 from resource import RUSAGE_SELF, getrusage
 
 from benchmarks.floor import floor, interleaved, spread
 from benchmarks.tables import all_distinct, crossed
-from calc import estimate, load_catalogs
+from calc import estimate, estimate_distinct, load_catalogs
 
 FEW = (
     "weights_bytes",
@@ -46,9 +45,10 @@ def cases(rows, catalogs):
         "all distinct, with solvers": lambda: estimate(distinct, catalogs),
         "all distinct, without solvers": lambda: estimate(distinct, catalogs, solve=False),
     }
-    if "columns" in signature(estimate).parameters:
-        named["crossed, 20 columns"] = lambda: estimate(repeated, catalogs, columns=FEW)
-    return named
+    return named | {
+        "crossed, coded, with solvers": lambda: estimate_distinct(repeated, catalogs),
+        "crossed, 20 columns": lambda: estimate(repeated, catalogs, columns=FEW),
+    }
 
 
 def main():

@@ -117,6 +117,9 @@ def estimate_distinct(
     Names of scenarios do not make them distinct: the first of like scenarios lends its name.
     """
     wanted = tuple(COLUMNS if columns is None else dict.fromkeys(columns))
+    unknown = [name for name in wanted if name not in COLUMNS]
+    if unknown:
+        raise ValueError(f"There is no result column '{unknown[0]}'; name some of calc.pipeline.COLUMNS.")
     solve = solve and bool(set(SOLVED) & set(wanted))
     first, copies = distinct_scenarios(frame)
     once = frame if copies is None else frame.iloc[first]

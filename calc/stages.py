@@ -33,7 +33,7 @@ TRAINING, SERVING = "training", "inference"
 
 
 class Stage(NamedTuple):
-    """Formulas that run together. A stage for one kind of work leaves its columns empty (NaN) in the other.
+    """Formulas that run together. A stage for one kind of work leaves its columns empty (NaN, components 0) in the other.
 
     `keys`: columns that decide its results; in a table where few combinations differ, each is worked out once.
     `each_end`: memory that differs between the first and the last stage of a pipeline.
@@ -109,7 +109,7 @@ ENDS = tuple(stage for stage in MEMORY if stage.each_end)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
 TIME = STAGES[NAMES.index("rates") : NAMES.index("price")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
-EMPTY = np.full(1, np.nan)  # of a stage for the other kind of work
+EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)  # what a stage for the other kind of work leaves; no byte of a component
 
 
 def reads(stages: tuple[Stage, ...]) -> frozenset[str]:
@@ -176,7 +176,7 @@ def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
     work = TRAINING if table["trains"][0] > 0 else SERVING
     for stage in stages:
         if stage.work not in ("", work):
-            table |= dict.fromkeys((name for name in makes((stage,)) if name in OTHERS_READ[stage.name]), EMPTY)
+            table |= {name: NOTHING if name in COMPONENTS else EMPTY for name in OTHERS_READ[stage.name]}
         elif not (stage.keys and _once_each(stage, table)):
             if stage.name == "peak":
                 add_moments(table, phases.MOMENTS[work], COMPONENTS[:-1])
@@ -187,7 +187,7 @@ def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
 def _others_read(stage: Stage) -> frozenset[str]:
     """Of what a stage makes, what stages for other work read, or the results hold."""
     others = tuple(other for other in STAGES if other is not stage and other.work != stage.work)
-    return frozenset(set(makes((stage,))) & (reads(others) | {"saved_activations_bytes"}))
+    return frozenset(makes((stage,))) & (reads(others) | {"saved_activations_bytes", *COMPONENTS})
 
 
 OTHERS_READ = {stage.name: _others_read(stage) for stage in STAGES if stage.work}

@@ -9,7 +9,7 @@ from examples import MODELS, PARTS, STEADY, answered, at_random, catalogs, choic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc import estimate
+from calc import estimate, estimate_distinct
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.scenarios.inputs import ASSUMPTIONS, INPUTS
 
@@ -224,3 +224,24 @@ def test_an_empty_table_has_all_columns_and_no_row():
     results = estimate(pd.DataFrame({"model": []}), catalogs())
     assert len(results) == 0
     assert set(RESULTS) <= set(results)
+
+
+def test_columns_that_are_asked_for_are_those_of_all():
+    scenarios, results = many()
+    asked = ["memory_bytes", "fits", "usd_per_hour_spot", "problem", "batch"]
+    some = estimate(scenarios, catalogs(), columns=asked)
+    assert list(some) == asked
+    same(some, results[asked])
+    with pytest.raises(ValueError, match="There is no result column 'memory'"):
+        estimate(scenarios, catalogs(), columns=["memory"])
+
+
+def test_distinct_scenarios_and_their_copies_are_the_whole_table():
+    scenarios, results = many()
+    repeated = pd.concat([scenarios] * 5, ignore_index=True).assign(scenario=[f"row {row}" for row in range(5 * len(scenarios))])
+    found, copies = estimate_distinct(repeated, catalogs())
+    assert found.rows <= len(scenarios)
+    again = estimate(repeated, catalogs())
+    same(again.drop(columns="scenario"), pd.concat([results] * 5, ignore_index=True).drop(columns="scenario"))
+    assert again["scenario"].tolist() == repeated["scenario"].tolist()
+    assert [found.row(copy)["memory_bytes"] for copy in copies[:9]] == pytest.approx(results["memory_bytes"][:9].tolist(), nan_ok=True)
