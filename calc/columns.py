@@ -15,6 +15,7 @@ COMPONENTS = (
     "working_bytes",
     "overhead_bytes",
 )
+ALLOCATED = COMPONENTS[:-1]  # by PyTorch: all but the overhead
 
 
 FORMATS = {"B": "bytes", "USD": "usd", "USD/h": "usd", "h": "hours", "s": "seconds", "text": "text", "": "count"}

@@ -17,6 +17,7 @@ SOLVED = ("max_batch", "max_sequence_tokens")
 LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
 Probe = tuple[np.ndarray, np.ndarray]  # values tried, in units, and the excess of each moment at them
 LIMITS = ("limit_bytes", "instance_gpus", "instance_memory_bytes", "usable_host_ratio", "scores_once", "longest_sequence_tokens")
+TRIED = frozenset({*MEMORY_READS, *LIMITS, *SAME_AS_SEQUENCE, "batch", "sequence_tokens", "gpus"})  # read at each turn
 TURNS_BY_LINE, MOST_TURNS = 9, 60
 
 
@@ -108,7 +109,7 @@ def _next_probes(low: np.ndarray, high: np.ndarray, guess: np.ndarray) -> tuple[
 
 def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The excess of some rows with one column replaced; what follows the sequence follows it."""
-    part = take(table, rows)
+    part = take(table, rows, TRIED)
     if name == "sequence_tokens":
         for other in SAME_AS_SEQUENCE:
             part[other] = np.where(part[other] == part[name], values, np.minimum(part[other], values))

@@ -8,7 +8,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.coded import SAMPLE_ROWS, Words, distinct, meet, take
-from calc.columns import COMPONENTS
+from calc.columns import ALLOCATED
 from calc.cost import placement
 from calc.evaluate import Table, parameters_of
 from calc.largest import LIMITS, SOLVED, largest_columns
@@ -28,7 +28,7 @@ from calc.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, STAGES, both_ends, mak
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
 COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
 MEMORY_COLUMNS = (
-    *COMPONENTS[:-1],
+    *ALLOCATED,
     "allocated_peak_bytes",
     "saved_activations_bytes",
     "overhead_bytes",
@@ -274,7 +274,7 @@ def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame
         of_phase = [number for number, moment in enumerate(moments) if moment.phase == phase]
         if of_phase:
             largest = max(of_phase, key=totals.__getitem__)
-            for name in COMPONENTS[:-1]:
+            for name in ALLOCATED:
                 values = table[f"moment_{name}"][largest] if f"moment_{name}" in table else table[name]
                 rows.append({"phase": phase, "component": name, "bytes": float(np.ravel(values)[0])})
     return pd.DataFrame(rows)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calc.coded import distinct, gathered, repeat, take
-from calc.columns import COMPONENTS
+from calc.columns import ALLOCATED, COMPONENTS
 from calc.cost import placement, prices, spot
 from calc.evaluate import Table, evaluate_all, parameters_of
 from calc.layout import HELD, LAYOUT
@@ -179,7 +179,7 @@ def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
             table |= {name: NOTHING if name in COMPONENTS else EMPTY for name in OTHERS_READ[stage.name]}
         elif not (stage.keys and _once_each(stage, table)):
             if stage.name == "peak":
-                add_moments(table, phases.MOMENTS[work], COMPONENTS[:-1])
+                add_moments(table, phases.MOMENTS[work], ALLOCATED)
             evaluate_all(stage.formulas, table)
     return table
 
