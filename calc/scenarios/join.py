@@ -174,7 +174,7 @@ def _check_able(table: Table, at: dict[str, np.ndarray], catalogs: Catalogs, pro
     """A precision is a way to train, to adapt or to serve; software trains or serves."""
     trains, adapts = table["trains"] > 0, table["adapts"] > 0
     can = columns_of(catalogs, "precisions", ("adapts", "trains", "serves"), at["precision"])
-    allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]).astype(bool)
+    allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]) > 0
     precision = table["precision"]
     problems.add(
         ~allowed & trains & ~adapts,
@@ -189,7 +189,7 @@ def _check_able(table: Table, at: dict[str, np.ndarray], catalogs: Catalogs, pro
     )
     able = columns_of(catalogs, "implementations", ("trains", "serves"), at["implementation"])
     problems.add(
-        ~np.where(trains, able["trains"], able["serves"]).astype(bool),
+        np.where(trains, able["trains"], able["serves"]) == 0,
         lambda row: f"implementation {table['implementation'].at(row)} does not do {table['work'].at(row)}; choose transformers.",
     )
 
