@@ -189,7 +189,7 @@ def _check_able(table: Table, at: dict[str, np.ndarray], catalogs: Catalogs, pro
     )
     able = columns_of(catalogs, "implementations", ("trains", "serves"), at["implementation"])
     problems.add(
-        np.where(trains, able["trains"], able["serves"]) == 0,
+        ~(trains & (able["trains"] > 0) | ~trains & (able["serves"] > 0)),
         lambda row: f"implementation {table['implementation'].at(row)} does not do {table['work'].at(row)}; choose transformers.",
     )
 
