@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.load import Catalogs
+from calc.catalogs.load import CLOSED, Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.units import GIB
@@ -158,6 +158,17 @@ def by_phase(phases: pd.DataFrame, components: Sequence[str]) -> pd.DataFrame:
             "last": order == len(components) - 1,
         }
     )
+
+
+def catalog_table(catalogs: Catalogs, name: str) -> pd.DataFrame:
+    """A catalog as one table with its ids; the closed lists one below the other."""
+    if name == "choices":
+        lists = [getattr(catalogs, each).rename_axis("id").reset_index().assign(list=each.replace("_", " ")) for each in CLOSED]
+        together = pd.concat(lists, ignore_index=True)
+        return together[["id", "list", "meaning", *together.columns.difference(["id", "list", "meaning"], sort=False)]]
+    held = getattr(catalogs, name)
+    table = held if isinstance(held, pd.DataFrame) else pd.DataFrame.from_dict(held, orient="index")
+    return table if name == "prices" else table.rename_axis("id").reset_index()
 
 
 def for_screen(rows: pd.DataFrame, names: Iterable[str] | None = None) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from calc.charts import tables as chart_tables
 from calc.cost import offers
 from views import tables
 from views.session import catalogs as session_catalogs
@@ -17,6 +18,15 @@ CATALOGS = {
     "shardings": "Sharding",
     "recomputes": "Recompute",
     "implementations": "Implementations",
+    "choices": "Other choices",
+    "families": "Model families",
+    "utilization": "Speed of cards",
+    "engines": "Speed of software",
+    "kernels": "Quantised kernels",
+    "serving_engines": "Serving engines",
+    "overheads": "Overheads",
+    "assumptions": "Assumptions",
+    "quality": "Quality",
 }
 
 catalogs = session_catalogs.catalogs()
@@ -24,7 +34,7 @@ today = pd.Timestamp.today()
 
 st.title("Catalog", anchor=False)
 st.caption(f"Version {catalogs.version}. Prices as of {catalogs.prices_as_of}. An empty cell is unknown, never zero.")
-name = st.segmented_control(
+name = st.pills(
     "Catalog",
     list(CATALOGS),
     format_func=CATALOGS.get,
@@ -34,7 +44,7 @@ name = st.segmented_control(
     label_visibility="collapsed",
     persist_state="session",
 )
-table = getattr(catalogs, name)
+table = chart_tables.catalog_table(catalogs, name)
 about = catalogs.about.get(name, {})
 if name == "prices":
     table = table.assign(check_price=offers.is_old(table["on_demand_as_of"], today))
@@ -46,6 +56,6 @@ else:
     st.markdown(
         f"{len(table):,} entries, checked on {about.get('checked_on', 'unknown')}. Source: {about.get('source', 'with each entry')}."
     )
-tables.raw(table.reset_index(names="id") if name != "prices" else table, CATALOGS[name])
+tables.raw(table, CATALOGS[name])
 for note in about.get("notes", []):
     st.caption(note)
