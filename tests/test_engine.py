@@ -27,7 +27,9 @@ def test_the_defaults_go_by_the_card_and_a100s_get_the_small_ones():
     """vLLM's server: 1024 sequences and 8192 tokens from 70 GiB on, A100s apart; 256 and 2048 on others."""
     cards = catalogs().gpus.loc[["h100-80gb-sxm", "a100-80gb-sxm", "l4", "h200-sxm"]]
     card = {"gpu_memory_bytes": cards["memory_bytes"], "gpu_takes_small_engine_defaults": cards["takes_small_engine_defaults"]}
-    large = evaluate(on_large_card, VLLM | {name: values.to_numpy(dtype=float) for name, values in card.items()})
+    columns = VLLM | {name: values.to_numpy(dtype=float) for name, values in card.items()}
+    large = evaluate(on_large_card, columns | {"is_engine": np.ones(1)})
+    assert not evaluate(on_large_card, columns | {"is_engine": np.zeros(1)}).any()
     unset, given = (VLLM | {"on_large_card": large} | dict.fromkeys(ASKED, np.full(4, value)) for value in (np.nan, 7.0))
     assert evaluate(engine_sequences, unset).tolist() == [1024, 256, 256, 1024]
     assert evaluate(engine_batched_tokens, unset).tolist() == [8192, 2048, 2048, 8192]

@@ -142,11 +142,13 @@ def test_limits_on_the_step_and_on_latency_are_kept(catalogs):
     assert set(sure["fits"]) == {"yes"}
 
 
-def test_an_engine_takes_its_defaults_for_the_card(catalogs):
-    """vLLM's start-up profile is larger on a large card: the search must not take the small one's memory there."""
-    found = search(SERVE, SERVING_SETS | {"instance": ["p5.48xlarge"]}, OPEN, catalogs)
-    held = holding(brute(SERVE, SERVING_SETS | {"instance": ["p5.48xlarge"]}, catalogs), OPEN)
-    assert found.counts["held"] == len(held)
+@pytest.mark.parametrize("instance", ["p5.48xlarge", "g6.12xlarge"])
+@pytest.mark.parametrize("software", [["vllm"], ["transformers", "vllm"]], ids=len)
+def test_an_engine_takes_its_defaults_for_the_card(catalogs, instance, software):
+    """vLLM's start-up profile is larger on a large card: neither card may take the other's memory, whatever stands beside it."""
+    sets = SERVING_SETS | {"instance": [instance], "implementation": software}
+    found = search(SERVE, sets, OPEN, catalogs)
+    assert found.counts["held"] == len(holding(brute(SERVE, sets, catalogs), OPEN))
 
 
 def test_an_empty_region_is_anywhere_and_an_empty_family_all(catalogs):

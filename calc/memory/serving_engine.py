@@ -11,9 +11,10 @@ def is_engine(implementation_reserves_share):
     return (implementation_reserves_share > 0) * 1.0
 
 
-def on_large_card(gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes):
-    """1 on the cards that the engine gives its larger defaults. [0 or 1]"""
-    return ((gpu_memory_bytes >= serving_large_card_bytes) & ~(gpu_takes_small_engine_defaults > 0)) * 1.0
+def on_large_card(is_engine, gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes):
+    """1 where an engine runs on a card that it gives its larger defaults."""
+    large = (gpu_memory_bytes >= serving_large_card_bytes) & ~(gpu_takes_small_engine_defaults > 0)
+    return is_engine * large
 
 
 def engine_sequences(max_sequences, on_large_card, serving_small_sequences, serving_large_sequences):
