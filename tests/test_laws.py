@@ -26,7 +26,7 @@ CHANGES = {
     "optimizers": ("matrix_states", "3"),
     "shardings": ("shards_weights", "0"),
     "recomputes": ("extra_forward_ratio", "0.3"),
-    "implementations": ("reserves_share", "0.5"),
+    "implementations": ("repeats_keys", "1"),
     "choices/attentions": ("computes_all_scores", "1"),
     "choices/compiled_sizes": ("compiled_bytes_each", "9"),
     "choices/compiles": ("compiles", "1"),

@@ -96,6 +96,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
     choices = {name: table_of(entries[name]) for name in (*CHOICES, *CLOSED, *OTHERS)}
     times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": by_card(entries["utilization"])}
     _check_times(times, gpus=gpus, **choices)
+    _check_closed(models, **choices)
     prices = price_table(entries["prices"], documents["prices"].get("capacity_blocks", {}), instances, regions)
     return Catalogs(
         models=models,
@@ -191,6 +192,17 @@ def _write_out_sources(entry, sources, file, path):
 def _check_blocks(stacks, blocks):
     for model, block in zip(stacks["model"], stacks["block"], strict=True):
         check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
+
+
+def _check_closed(models: pd.DataFrame, model_kinds: pd.DataFrame, implementations: pd.DataFrame, serving_engines: pd.DataFrame, **_):
+    """Every kind of model is listed, and software has the constants of a serving engine if it takes a share of the card."""
+    for model, kind in models.loc[models["refused"] == "", "kind"].items():
+        check_reference(kind, model_kinds.index, "catalogs/models.yaml", ("models", model, "kind"), "kind of model")
+    engines = implementations.index[implementations["reserves_share"] > 0]
+    for name in engines:
+        check_reference(name, serving_engines.index, "catalogs/serving_engines.yaml", ("serving_engines", name), "serving engine")
+    for name in serving_engines.index:
+        check_reference(name, engines, "catalogs/serving_engines.yaml", ("serving_engines", name), "implementation that reserves a share")
 
 
 def _check_times(times, gpus, implementations, precisions, **_):
