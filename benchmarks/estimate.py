@@ -11,16 +11,10 @@ from resource import RUSAGE_SELF, getrusage
 from benchmarks.floor import floor, interleaved, spread
 from benchmarks.tables import all_distinct, crossed
 from calc import estimate, estimate_distinct, load_catalogs
+from calc.columns import COMPONENTS
 
 FEW = (
-    "weights_bytes",
-    "gradients_bytes",
-    "optimizer_bytes",
-    "activations_bytes",
-    "logits_bytes",
-    "kv_cache_bytes",
-    "working_bytes",
-    "overhead_bytes",
+    *COMPONENTS,
     "memory_bytes",
     "memory_low_bytes",
     "memory_high_bytes",

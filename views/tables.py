@@ -18,6 +18,11 @@ def metric(label, value, note):
     st.metric(label, value.replace("$", "\\$"), delta=note, delta_color="off", delta_arrow="off", border=True)
 
 
+def download(label, csv, file_name, key):
+    """A button that gives a CSV; `csv` makes its text only when it is pressed."""
+    st.download_button(label, csv, file_name, mime="text/csv", on_click="ignore", icon=":material/download:", key=key)
+
+
 def column(name, label=None, kind=NUMBER, **more):
     """The column of a quantity with its meaning as help; _gib columns take the meaning of their bytes."""
     entry = GLOSSARY.get(name) or GLOSSARY.get(name.removesuffix("_gib") + "_bytes")

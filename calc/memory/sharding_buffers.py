@@ -34,47 +34,51 @@ def live_weights_bytes(
     return active * gathered_bytes_each * np.minimum(live, blocks_parameters_here + outside_parameters_here)
 
 
+def root_and_block_bytes(gathered_bytes_each, outside_parameters_here, shards_weights, last_block_bytes):
+    """Whole weights of FSDP's root group, and of one block where weights are sharded. [B]
+
+    Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard.
+    """
+    return gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
+
+
 def gathered_forward_bytes(
     live_weights_bytes,
+    root_and_block_bytes,
     fsdp_active,
     shards_weights,
     implementation_head_apart,
     gathered_bytes_each,
-    outside_parameters_here,
     head_elements_here,
     blocks_parameters_here,
-    last_block_bytes,
 ):
     """Whole weights at the head in the forward pass. [B]
 
     FSDP: the root group and one block (torchtitan: the head twice); ZeRO 2, which does not reshard after the forward
     pass, keeps all (Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard).
     """
-    together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
     apart = 2 * gathered_bytes_each * head_elements_here
     kept = (1 - shards_weights) * gathered_bytes_each * (blocks_parameters_here + implementation_head_apart * head_elements_here)
-    return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + kept) + live_weights_bytes
+    return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
 
 
 def gathered_backward_bytes(
     live_weights_bytes,
+    root_and_block_bytes,
     fsdp_active,
     shards_weights,
     implementation_head_apart,
     gathered_bytes_each,
-    outside_parameters_here,
     head_elements_here,
     blocks_parameters_here,
-    last_block_bytes,
 ):
     """Whole weights when the backward pass begins: the root group and the block fetched ahead. [B]
 
     Zhao et al. 2023, arXiv 2304.11277 (backward prefetching); torch/distributed/fsdp/_fully_shard.
     """
-    together = gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
     apart = gathered_bytes_each * head_elements_here
     kept = (1 - shards_weights) * gathered_bytes_each * blocks_parameters_here
-    return fsdp_active * (np.where(implementation_head_apart > 0, apart, together) + kept) + live_weights_bytes
+    return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
 
 
 def bucket_bytes(full_gradients_bytes, data_parallel, shards_gradients, implementation_bucket_elements, implementation_fsdp, trains):
@@ -115,6 +119,7 @@ def ddp_bucket_bytes(bucket_bytes, implementation_bucket_elements):
 BUFFERS = (
     last_block_bytes,
     live_weights_bytes,
+    root_and_block_bytes,
     gathered_forward_bytes,
     gathered_backward_bytes,
     bucket_bytes,

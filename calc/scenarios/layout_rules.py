@@ -74,29 +74,7 @@ def most_experts(stack_experts):
     return np.max(stack_experts, axis=0)
 
 
-def stack_adapted_width(
-    adapts_q,
-    adapts_k,
-    adapts_v,
-    adapts_o,
-    adapts_gate,
-    adapts_up,
-    adapts_down,
-    stack_adapter_q_in,
-    stack_adapter_k_in,
-    stack_adapter_v_in,
-    stack_adapter_o_in,
-    stack_adapter_gate_in,
-    stack_adapter_up_in,
-    stack_adapter_down_in,
-):
-    """Input width of all that LoRA adapts in one block. Shape (stacks, rows). [elements per token]"""
-    attention = adapts_q * stack_adapter_q_in + adapts_k * stack_adapter_k_in + adapts_v * stack_adapter_v_in
-    network = adapts_gate * stack_adapter_gate_in + adapts_up * stack_adapter_up_in + adapts_down * stack_adapter_down_in
-    return attention + adapts_o * stack_adapter_o_in + network
-
-
-COUNTED = (replica_gpus, all_layers, most_heads, most_experts, stack_adapted_width)
+COUNTED = (replica_gpus, all_layers, most_heads, most_experts)
 
 
 def nearest_divisor(whole: float, wanted: float) -> int:
@@ -182,7 +160,7 @@ RULES = (
         "vLLM's cache serves decoders; choose implementation transformers for an encoder.",
     ),
     Rule(
-        lambda adapts, stack_adapted_width: (adapts > 0) & (np.sum(stack_adapted_width, axis=0) == 0),
+        lambda adapts, stack_adapter_parameters: (adapts > 0) & (np.sum(stack_adapter_parameters, axis=0) == 0),
         "{model} has no linear layer named {lora_targets}; choose all-linear.",
     ),
 )

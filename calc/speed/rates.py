@@ -3,6 +3,7 @@
 import numpy as np
 
 BACKWARD_PASSES = 2  # gradients of inputs and of weights, each as large as the forward pass
+SCORE_PASSES = 3  # an eager kernel's scores, softmax and dropout
 FLASH_BACKWARD_PASSES = 2.5  # a flash kernel also computes the scores again (Dao 2023, arXiv 2307.08691, section 4)
 PCIE_3_BYTES_PER_SECOND = 16e9  # one direction of 16 lanes of generation 3; each later generation doubles it
 
@@ -36,10 +37,25 @@ def matmul_reach_ratio(compute_bytes_each, card_matmul_ratio, card_narrow_matmul
     return engine_matmul_ratio * np.where(compute_bytes_each < 2, card_narrow_matmul_ratio, card_matmul_ratio)
 
 
+def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmul_ratio):
+    """What the head's product reaches: catalogs/utilization.yaml and engines.yaml. [FLOP/s]"""
+    return wide_flops_per_second * card_matmul_ratio * engine_matmul_ratio
+
+
+def attention_flops_per_second(wide_flops_per_second, card_attention_ratio, engine_attention_ratio):
+    """What attention reaches: catalogs/utilization.yaml and engines.yaml. [FLOP/s]"""
+    return wide_flops_per_second * card_attention_ratio * engine_attention_ratio
+
+
 def element_passes(adapts, compiles, engine_element_passes, engine_adapter_element_passes, compile_element_ratio):
     """How often each output of a forward pass moves through memory: adapters add theirs, compiling saves some. [passes]"""
     eager = np.where(adapts > 0, engine_adapter_element_passes, engine_element_passes)
     return eager * np.where(compiles > 0, compile_element_ratio, 1)
+
+
+def element_traffic_bytes(element_bytes, score_bytes, element_passes):
+    """What norms, activations and an eager attention's scores move through memory in one forward pass. [B]"""
+    return (element_bytes + SCORE_PASSES * score_bytes) * element_passes
 
 
 def attention_passes(keeps_input, drops_attention):
@@ -80,7 +96,10 @@ RATES = (
     wide_flops_per_second,
     peak_flops_per_second,
     matmul_reach_ratio,
+    head_flops_per_second,
+    attention_flops_per_second,
     element_passes,
+    element_traffic_bytes,
     attention_passes,
     pcie_bytes_per_second,
     host_seconds,

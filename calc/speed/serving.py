@@ -148,20 +148,15 @@ def prefill_device_seconds(
     matmul_flops,
     head_flops,
     attention_flops,
-    element_bytes,
-    score_bytes,
     dequantize_bytes,
     read_weights_bytes,
     tensor_parallel,
     context_parallel,
     peak_flops_per_second,
-    wide_flops_per_second,
     matmul_reach_ratio,
-    card_matmul_ratio,
-    card_attention_ratio,
-    engine_matmul_ratio,
-    engine_attention_ratio,
-    element_passes,
+    head_flops_per_second,
+    attention_flops_per_second,
+    element_traffic_bytes,
     gpu_bandwidth_bytes_per_second,
     engine_bandwidth_ratio,
 ):
@@ -172,9 +167,9 @@ def prefill_device_seconds(
     """
     bandwidth = gpu_bandwidth_bytes_per_second * engine_bandwidth_ratio
     products = matmul_flops / (peak_flops_per_second * matmul_reach_ratio)
-    head = head_flops / (wide_flops_per_second * card_matmul_ratio * engine_matmul_ratio)
-    attention = attention_flops / (wide_flops_per_second * card_attention_ratio * engine_attention_ratio)
-    traffic = (element_bytes + 3 * score_bytes) * element_passes + dequantize_bytes
+    head = head_flops / head_flops_per_second
+    attention = attention_flops / attention_flops_per_second
+    traffic = element_traffic_bytes + dequantize_bytes
     shares = tensor_parallel * context_parallel
     computed = (products + head + attention + traffic / bandwidth) / shares
     return np.maximum(computed, read_weights_bytes / bandwidth)

@@ -3,7 +3,6 @@
 import numpy as np
 
 LOGIT_PASSES = 6  # upcast, log-softmax, its gradient and the downcast, each reading or writing the logits
-SCORE_PASSES = 3  # an eager kernel's scores, softmax and dropout
 
 
 def training_flops(matmul_flops, head_flops, attention_flops, attention_passes, weight_gradient_ratio, extra_forward_ratio):
@@ -21,21 +20,16 @@ def training_device_seconds(
     head_flops,
     attention_flops,
     attention_passes,
-    element_bytes,
-    score_bytes,
     logit_bytes,
     dequantize_bytes,
     products_weights_bytes,
     weight_gradient_ratio,
     extra_forward_ratio,
     peak_flops_per_second,
-    wide_flops_per_second,
     matmul_reach_ratio,
-    card_matmul_ratio,
-    card_attention_ratio,
-    engine_matmul_ratio,
-    engine_attention_ratio,
-    element_passes,
+    head_flops_per_second,
+    attention_flops_per_second,
+    element_traffic_bytes,
     gpu_bandwidth_bytes_per_second,
     streaming_ratio,
     context_parallel,
@@ -50,12 +44,9 @@ def training_device_seconds(
     forwards = 2 + extra_forward_ratio
     products = matmul_flops * (forwards + weight_gradient_ratio) / (peak_flops_per_second * matmul_reach_ratio)
     products = np.maximum(products, products_weights_bytes * forwards * context_parallel / bandwidth)
-    head_rate = wide_flops_per_second * card_matmul_ratio * engine_matmul_ratio
-    head = head_flops * (2 + weight_gradient_ratio) / head_rate
-    attention_rate = wide_flops_per_second * card_attention_ratio * engine_attention_ratio
-    attention = attention_flops * attention_passes / attention_rate
-    elements = (element_bytes + SCORE_PASSES * score_bytes) * element_passes * (1 + forwards)
-    traffic = elements + logit_bytes * LOGIT_PASSES + dequantize_bytes * forwards
+    head = head_flops * (2 + weight_gradient_ratio) / head_flops_per_second
+    attention = attention_flops * attention_passes / attention_flops_per_second
+    traffic = element_traffic_bytes * (1 + forwards) + logit_bytes * LOGIT_PASSES + dequantize_bytes * forwards
     return (products + head + attention + traffic / bandwidth) / replica_gpus
 
 

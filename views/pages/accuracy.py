@@ -102,13 +102,7 @@ if len(found.speed):
         accuracy_words.speed(accuracy_tables.by_source(found.speed, ("work", "held_out", "source")))
 
 with st.container(horizontal=True):
-    st.download_button(
-        f"Every case as CSV ({len(found.errors):,} rows)",
-        data=partial(csv_tables.to_csv, found.errors),
-        file_name="headroom-accuracy_tables.csv",
-        mime="text/csv",
-        on_click="ignore",
-        icon=":material/download:",
-        key="accuracy_csv",
+    tables.download(
+        f"Every case as CSV ({len(found.errors):,} rows)", partial(csv_tables.to_csv, found.errors), "headroom-accuracy.csv", "accuracy_csv"
     )
 st.caption(f"{found.made} `make accuracy` compares again and writes the files that this page draws.")

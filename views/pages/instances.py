@@ -89,14 +89,8 @@ with right:
     st.caption(f"{len(everywhere) - len(sold)} of {len(everywhere)} regions have no price for it.")
 
 tables.offers(table.assign(old=offers.is_old(table["on_demand_as_of"], today)), MEASURES[measure])
-st.download_button(
-    f"Instances as CSV ({len(table)} rows)",
-    data=partial(csv_tables.to_csv, table),
-    file_name=f"headroom-instances-{here}.csv",
-    mime="text/csv",
-    on_click="ignore",
-    icon=":material/download:",
-    key="instances_csv",
+tables.download(
+    f"Instances as CSV ({len(table)} rows)", partial(csv_tables.to_csv, table), f"headroom-instances-{here}.csv", "instances_csv"
 )
 st.caption(
     "Linux, shared tenancy, USD before tax, storage and traffic. The table tells published, derived and assumed "

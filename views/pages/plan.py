@@ -53,14 +53,11 @@ else:
 advice.panel(best, catalogs, market)
 comparisons.tabs(now.evaluate, ranked, best, catalogs, ink, components, market, period)
 with st.container(horizontal=True):
-    st.download_button(
+    tables.download(
         f"Scenarios as CSV ({len(ranked):,} row{'s' if len(ranked) > 1 else ''})",
-        data=partial(tables.csv, now.evaluate),
-        file_name=plan_words.file_name(best),
-        mime="text/csv",
-        on_click="ignore",
-        icon=":material/download:",
-        key="csv",
+        partial(tables.csv, now.evaluate),
+        plan_words.file_name(best),
+        "csv",
     )
     with st.popover("Link to this plan", icon=":material/link:"):
         st.code(plan_words.link(st.context.url, address.query), language=None, wrap_lines=True)

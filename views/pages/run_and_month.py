@@ -101,12 +101,6 @@ if len(prices):
 else:
     st.info(f"No price of {row['instance'] or 'a card alone'} is known in {row['region']}.")
 assumptions.editor(row, catalogs)
-st.download_button(
-    "This bill as CSV",
-    data=partial(csv_tables.to_csv, pd.DataFrame([row])),
-    file_name=f"headroom-bill-{row['model']}-{row['work']}.csv",
-    mime="text/csv",
-    on_click="ignore",
-    icon=":material/download:",
-    key="bill_csv",
+tables.download(
+    "This bill as CSV", partial(csv_tables.to_csv, pd.DataFrame([row])), f"headroom-bill-{row['model']}-{row['work']}.csv", "bill_csv"
 )

@@ -10,7 +10,7 @@ from calc.words import card_name
 from views.charts import search as search_charts
 from views.panels.chart import draw
 from views.session import plan_state
-from views.tables import NUMBER, TEXT, show
+from views.tables import NUMBER, TEXT, download, show
 from views.theme import verdict_words
 from views.wording import search as search_words
 from views.wording.numbers import plain, usd
@@ -111,14 +111,11 @@ def best_rows(kept, catalogs):
 
 def csv(rows, kept):
     """The shown rows, every column of theirs."""
-    st.download_button(
+    download(
         f"These ways as CSV ({len(rows)} rows)",
-        data=partial(csv_tables.to_csv, rows),
-        file_name=f"headroom-search-{rows['model'].iloc[0]}-{kept['work']}.csv",
-        mime="text/csv",
-        on_click="ignore",
-        icon=":material/download:",
-        key="search_csv",
+        partial(csv_tables.to_csv, rows),
+        f"headroom-search-{rows['model'].iloc[0]}-{kept['work']}.csv",
+        "search_csv",
     )
 
 

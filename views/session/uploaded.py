@@ -51,14 +51,11 @@ def results(file, catalogs, market, period):
         tables.scenarios(shown, names(shown, catalogs), period, "uploaded_scenarios")
         if len(ranked) > ROWS:
             st.caption(f"The best {ROWS:,} of {len(ranked):,} scenarios are shown; the CSV holds them all.")
-        st.download_button(
+        tables.download(
             f"Estimates as CSV ({_counted(len(frame), 'row')})",
-            data=partial(_csv, frame, table),
-            file_name=f"{PurePath(file.name).stem}-estimated.csv",
-            mime="text/csv",
-            on_click="ignore",
-            icon=":material/download:",
-            key="uploaded_csv",
+            partial(_csv, frame, table),
+            f"{PurePath(file.name).stem}-estimated.csv",
+            "uploaded_csv",
         )
 
 
