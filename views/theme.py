@@ -13,11 +13,12 @@ class Ink(NamedTuple):
     paper: str
     faint: str
     line: str
+    track: str
 
 
 INKS = {
-    "light": Ink(text="#1d2129", paper="#ffffff", faint="#5c6470", line="#c9ced6"),
-    "dark": Ink(text="#eceff4", paper="#171614", faint="#a4acb9", line="#414855"),
+    "light": Ink(text="#1d2129", paper="#ffffff", faint="#5c6470", line="#c9ced6", track="#e3e7ed"),
+    "dark": Ink(text="#eceff4", paper="#171614", faint="#a4acb9", line="#414855", track="#343a44"),
 }
 
 # Okabe-Ito in an order that keeps neighbours apart, then a brown and a grey found with the same measure: the smallest

@@ -1,0 +1,64 @@
+"""A row's memory as a picture: the card's usable memory as a pale track, the components in it, the range as a whisker."""
+
+from calc.columns import COMPONENTS
+from views.theme import COMPONENT_COLOURS
+
+OUTLINE = 1.4  # pixels of a component's outline in a row that does not fit
+
+
+def tank_svg(row, ink, width=200, height=22, most_bytes=None):
+    """An SVG of one result row, `width` x `height` pixels.
+
+    The scale ends at the card, or at the high end of the range if that is further: a row that is too large runs over its
+    card's end, and is drawn hollow. `most_bytes` gives several tanks one scale.
+    """
+    card, low, high = (float(row[name]) for name in ("gpu_memory_bytes", "memory_low_bytes", "memory_high_bytes"))
+    most = most_bytes or max(value for value in (card, high, 1.0) if value == value)
+    pixels = (width - 2) / most
+    drawn = [*_track(card * pixels, ink, height), *_components(row, pixels, ink, height)]
+    drawn += [*_card_end(card * pixels, ink, height), *_whisker(1 + low * pixels, 1 + high * pixels, ink, height)]
+    size = f"width='{width}' height='{height}' viewBox='0 0 {width} {height}'"
+    return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{''.join(drawn)}</svg>"
+
+
+def data_uri(svg):
+    """The picture as an address, for a cell of a table."""
+    return "data:image/svg+xml;utf8," + svg.replace("#", "%23")
+
+
+def _track(wide, ink, height):
+    """The card; nothing where no card is named."""
+    if wide > 0:
+        yield f"<rect class='track' x='1' y='2' width='{wide:.2f}' height='{height - 4}' rx='2' fill='{ink.track}'/>"
+
+
+def _components(row, pixels, ink, height):
+    """The components in their one order, each as wide as it is large; only outlined where the row does not fit."""
+    at, hollow = 1.0, row["fits"] == "no"
+    for name in COMPONENTS:
+        wide = float(row[name]) * pixels
+        if not wide > 0:
+            continue
+        line = min(OUTLINE if hollow else 0.8, wide / 4)
+        inset = line / 2 if hollow else 0.0
+        place = f"x='{at + inset:.2f}' y='{4 + inset:.2f}' width='{wide - 2 * inset:.2f}' height='{height - 8 - 2 * inset:.2f}'"
+        colour = COMPONENT_COLOURS[name]
+        look = f"fill-opacity='.15' stroke='{colour}'" if hollow else f"stroke='{ink.paper}'"
+        yield f"<rect class='{name}' {place} fill='{colour}' {look} stroke-width='{line:.2f}'/>"
+        at += wide
+
+
+def _card_end(wide, ink, height):
+    """The end of the card over the components, so that what runs past it is seen."""
+    if wide > 0:
+        yield f"<path class='card' d='M{1 + wide:.2f} 0V{height}' stroke='{ink.faint}' stroke-width='1.6'/>"
+
+
+def _whisker(left, right, ink, height):
+    """The range of the estimate with its two ends, on a halo of paper."""
+    if right > 1:
+        middle, end = height / 2, height * 0.3
+        ends = "".join(f"M{x:.2f} {middle - end / 2:.1f}v{end:.1f}" for x in (left, right))
+        path = f"M{left:.2f} {middle}H{right:.2f}{ends}"
+        yield f"<path d='{path}' stroke='{ink.paper}' stroke-width='3.6' stroke-opacity='.85' fill='none'/>"
+        yield f"<path class='range' d='{path}' stroke='{ink.text}' stroke-width='1.6' fill='none'/>"
