@@ -63,6 +63,12 @@ INPUTS = (
 BY_NAME = {column.name: column for column in INPUTS}
 CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "text"}
 LIST_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "choice"}  # closed lists
+TRAINING_ONLY = (  # what the other kind of work never reads
+    *("tuning", "lora_rank", "lora_targets", "adapter_precision", "optimizer", "optimizer_kernel", "gradient_precision"),
+    *("recompute", "loss", "reduce_precision", "accumulation_steps", "sharding", "offload", "train_tokens"),
+)
+INFERENCE_ONLY = ("logits", "prompt_tokens", "kv_precision", "max_sequences", "max_batched_tokens")
+LORA_ONLY = ("lora_rank", "lora_targets", "adapter_precision")
 SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")  # lengths that follow the sequence where they are not named
 # Assumptions of time and cost: each may be set by a column of its name, else catalogs/assumptions.yaml holds its value.
 ASSUMPTIONS = (

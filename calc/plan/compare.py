@@ -1,0 +1,145 @@
+"""Two to six estimated rows side by side: the choices that differ, and what each difference to the first is made of.
+
+A difference in memory is the sum of the differences of its components. Money and time are products: their differences are
+divided among the factors by the logarithmic mean (Ang 2005, Energy Policy 33(7), 867-871), which leaves no rest and
+gives the same parts with the other sign when the two rows change places.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.columns import COMPONENTS, GLOSSARY
+from calc.cost.job import job_of_rows
+from calc.cost.markets import MARKETS
+from calc.scenarios.inputs import ASSUMED, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY, inputs_by_name
+from calc.units import HOUR_SECONDS
+from calc.words import card_name, name_of
+
+FEWEST, MOST = 2, 6
+PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read first
+UNREAD = {"training": INFERENCE_ONLY, "inference": TRAINING_ONLY}
+BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds")
+
+Factors = dict[str, Callable[[dict[str, Any]], float]]
+PER_HOUR: Factors = {"instances": lambda row: row["instances"], "price": lambda row: row["usd_per_hour"] / row["instances"]}
+RUN: Factors = {
+    "train_tokens": lambda row: row["train_tokens"],
+    "speed": lambda row: 1 / row["tokens_per_second"] / HOUR_SECONDS,
+    "interruptions": lambda row: row["hours"] / (row["train_tokens"] / row["tokens_per_second"] / HOUR_SECONDS),
+}
+MONTH: Factors = {"hours_per_month": lambda row: row["hours"]}
+BILLED: Factors = {"billing": lambda row: row["usd"] / row["usd_per_hour"] / row["hours"]}
+QUANTITIES: dict[str, dict[str, Factors]] = {  # what is compared beside memory, by work
+    "training": {"usd_per_hour": PER_HOUR, "hours": RUN, "usd": {**RUN, **BILLED, **PER_HOUR}},
+    "inference": {"usd_per_hour": PER_HOUR, "usd": {**MONTH, **BILLED, **PER_HOUR}},
+}
+
+
+class Difference(NamedTuple):
+    """A quantity of the first row and of another, and the parts of the difference by cause; they sum to it."""
+
+    quantity: str
+    first: float
+    other: float
+    parts: dict[str, float]
+
+    @property
+    def change(self) -> float:
+        """What the other has more than the first."""
+        return self.other - self.first
+
+    @property
+    def ratio(self) -> float:
+        """The change as a share of the first."""
+        return self.change / self.first if self.first else float("nan")
+
+    @property
+    def cause(self) -> str:
+        """The largest part that goes the way of the change; empty where nothing changed."""
+        along = {name: part * np.sign(self.change) for name, part in self.parts.items()}
+        name = max(along, key=lambda each: along[each], default="")
+        return name if name and along[name] > 0 else ""
+
+
+def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+    """Estimated rows, each with its market, and their bill there: instances, usd_per_hour, hours, usd, seconds."""
+    job = job_of_rows(rows, rows["market"], 0, catalogs)
+    return rows.assign(**{name: getattr(job, name) for name in BILL})
+
+
+def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Difference]:
+    """Memory, USD per hour, and where both do the same kind of work hours and USD: how the other differs, and why.
+
+    Both are rows of `billed`; a quantity that one of them lacks has no parts.
+    """
+    found = {"memory_bytes": _memory(first, other)}
+    same_work = first["work"] == other["work"]
+    products = QUANTITIES[first["work"]] if same_work else {"usd_per_hour": PER_HOUR}
+    for quantity, factors in products.items():
+        before, after = float(first[quantity]), float(other[quantity])
+        parts = {}
+        if before > 0 and after > 0:
+            mean = _logarithmic_mean(before, after)
+            parts = {name: mean * float(np.log(factor(other) / factor(first))) for name, factor in factors.items()}
+        found[quantity] = Difference(quantity, before, after, parts)
+    return found
+
+
+def _memory(first, other):
+    parts = {name: float(other[name]) - float(first[name]) for name in COMPONENTS}
+    known = not np.isnan(sum(parts.values()))
+    return Difference("memory_bytes", float(first["memory_bytes"]), float(other["memory_bytes"]), parts if known else {})
+
+
+def _logarithmic_mean(one: float, other: float) -> float:
+    """(b - a) / (ln b - ln a), and a where both are equal."""
+    return one if one == other else (other - one) / float(np.log(other / one))
+
+
+def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+    """Every choice that the rows read, in words: choice, label, differs, and a column of words per row, numbered from 0.
+
+    What differs comes first, the place of the job before its setting; what a row never reads is empty. An assumption of
+    time and cost is named only where it differs.
+    """
+    records = rows.to_dict("records")
+    names = [*PLACE, *(name for name in inputs_by_name() if name not in (*PLACE, "scenario", "gpu"))]
+    table = []
+    for name in names:
+        said = [in_words(name, row, catalogs) for row in records]
+        differs = len(set(said)) > 1
+        if differs or (any(said) and name not in ASSUMED):
+            about = (name, label(name, records, catalogs), differs)
+            table.append((*about, *said))
+    columns = ["choice", "label", "differs", *range(len(rows))]
+    return pd.DataFrame(table, columns=columns).sort_values("differs", ascending=False, kind="stable", ignore_index=True)
+
+
+def label(name: str, rows: list[dict[str, Any]], catalogs: Catalogs) -> str:
+    """A choice's name on screen; sequences at once are no micro-batches where all rows serve."""
+    if name == "batch" and all(row["work"] == "inference" for row in rows):
+        return "Sequences at once"
+    if name in catalogs.assumptions.index:
+        return str(catalogs.assumptions["label"][name])
+    return "Market" if name == "market" else GLOSSARY[name].label
+
+
+def in_words(name: str, row: dict[str, Any], catalogs: Catalogs) -> str:
+    """One choice of a row in words; empty where the row leaves it open or does not read it."""
+    value = row.get(name, "")
+    follows = name in SAME_AS_SEQUENCE and value == row["sequence_tokens"]
+    if follows or name in UNREAD[row["work"]] or (name in LORA_ONLY and row["tuning"] != "lora"):
+        return ""
+    if name == "market":
+        return MARKETS[value].label
+    if name == "instance":
+        return value or card_name(row["gpu"], catalogs)
+    if isinstance(value, int | float | np.number):
+        return "" if np.isnan(value) else f"{value:,.10g}"
+    if name == "kv_precision":
+        return value or "16-bit"
+    return name_of(name, value, catalogs) if value else ""
