@@ -43,6 +43,7 @@ BILL_COLUMNS = (
     *("step_seconds", "step_low_seconds", "step_high_seconds"),
     *("tokens_per_second", "low_tokens_per_second", "high_tokens_per_second", "tokens_per_second_per_gpu"),
     *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
+    *("burst_first_token_seconds", "burst_first_token_low_seconds", "burst_first_token_high_seconds"),
     *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
     *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
     *makes(STAGES[NAMES.index("price") : NAMES.index("placement")]),

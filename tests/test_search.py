@@ -210,3 +210,13 @@ def test_a_million_ways_report_their_progress(catalogs):
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)
     assert set(MARKETS) >= set(found.candidates["market"])
+
+
+def test_fifty_users_are_served_by_one_card_with_the_first_token_in_time(catalogs):
+    """The limit is that of one arriving prompt, not of fifty at one moment: three cards would be paid for nothing."""
+    workload = SERVE | {"precision": "fp8", "batch": 50, "sequence_tokens": 2048, "prompt_tokens": 1024}
+    allowed = {"instance": ["g6e.xlarge"], "region": ["us-east-1"], "market": ["on-demand"]}
+    limits = Limits(users=50, first_token_seconds=1.5, surely=1)
+    row = best(search(workload, allowed, limits, catalogs), catalogs).iloc[0]
+    assert (row["found_instances"], row["fits"]) == (1, "yes")
+    assert row["time_to_first_token_seconds"] < 1.5 < row["burst_first_token_seconds"]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from calc.scenarios.inputs import ASSUMPTIONS
 from calc.speed.collectives import gather_seconds, group_bytes_per_second
 from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
+from calc.speed.prefill import other_prompts_per_second, prefill_queue_seconds
 from calc.speed.ranges import SPEED_RESULTS
 from calc.speed.serving import serving_tokens_per_second, touched_experts_ratio
 from calc.speed.training import overlapped, pipeline_bubble_ratio
@@ -161,6 +162,56 @@ def test_decoding_a_lone_sequence_reads_all_weights(catalogs):
     """Llama 3.1 8B in bf16 on an H100: 15 GB over 3.35 TB/s is 4.5 ms, and no step is faster."""
     step = timed(catalogs, {**SERVING, "batch": 1})["time_per_output_token_seconds"][0]
     assert 15.0e9 / 3.35e12 < step < 3 * 15.0e9 / 3.35e12
+
+
+def test_fifty_users_wait_a_tenth_of_a_second_for_a_card_that_prefill_fills_to_a_tenth(catalogs):
+    """1,024 tokens in and out, fp8, one L40S: a burst of 50 prompts takes seconds, one that arrives between them does not."""
+    asked = {
+        **SERVING,
+        "gpu": "",
+        "instance": "g6e.xlarge",
+        "precision": "fp8",
+        "batch": 50,
+        "sequence_tokens": 2048,
+        "prompt_tokens": 1024,
+    }
+    table = timed(catalogs, asked)
+    first, burst = table["time_to_first_token_seconds"][0], table["burst_first_token_seconds"][0]
+    assert burst > 1.5 > table["time_to_first_token_high_seconds"][0]
+    assert 0.07 < first < 0.15
+    rate = table["tokens_per_second"][0]
+    assert 0.05 < rate / 1024 * burst / 50 < 0.15
+
+
+def test_one_request_or_no_answer_is_a_prefill_alone(catalogs):
+    lone, burst_of_one, unanswered, one = timed(
+        catalogs,
+        {**SERVING, "batch": 1},
+        {**SERVING, "batch": 1, "prompt_tokens": 4096},
+        {**SERVING, "batch": 64, "prompt_tokens": 4096},
+        {**SERVING, "batch": 64},
+    )["time_to_first_token_seconds"]
+    assert burst_of_one == unanswered
+    assert lone < one
+    both = timed(catalogs, {**SERVING, "batch": 1})
+    assert both["time_to_first_token_seconds"] == pytest.approx(both["burst_first_token_seconds"])
+
+
+def test_a_queue_waits_as_pollaczek_and_khinchine_say():
+    """Half as busy as it can be, a server of one second a job keeps a newcomer for half a second."""
+    assert prefill_queue_seconds(1, 0.5, 0.75, 0.25) == pytest.approx(0.5)
+    assert prefill_queue_seconds(1, 0.9, 1.0, 0.0) == pytest.approx(4.5)
+    assert prefill_queue_seconds(4, 0.5, 3.0, 1.0) == pytest.approx(0.5)  # four jobs' seconds, shared
+
+
+@given(st.integers(1, 512), st.floats(1e-4, 100), st.floats(0, 1), st.integers(1, 4096), st.floats(1e-4, 1))
+@settings(deadline=None)
+def test_an_arriving_prompt_waits_less_than_a_burst(batch, prefill, request, generated, each):
+    """Nobody finds more than the others' prompts before him, and on average half of them at most."""
+    rate = other_prompts_per_second(batch, request + prefill, generated, each)
+    waits = prefill_queue_seconds(batch, rate, prefill, 0)
+    assert 0 <= waits <= (batch - 1) / batch * prefill / 2 * (1 + 1e-9)
+    assert (waits > 0) == (batch > 1)
 
 
 def test_published_runs_are_met(catalogs):

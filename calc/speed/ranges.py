@@ -77,6 +77,16 @@ def time_to_first_token_high_seconds(time_to_first_token_seconds, engine_time_hi
     return time_to_first_token_seconds * engine_time_high_ratio
 
 
+def burst_first_token_low_seconds(burst_first_token_seconds, engine_time_low_ratio):
+    """The fast end of the time to the first tokens of a burst. [s]"""
+    return burst_first_token_seconds * engine_time_low_ratio
+
+
+def burst_first_token_high_seconds(burst_first_token_seconds, engine_time_high_ratio):
+    """The slow end of the time to the first tokens of a burst. [s]"""
+    return burst_first_token_seconds * engine_time_high_ratio
+
+
 def time_per_output_token_low_seconds(time_per_output_token_seconds, engine_time_low_ratio):
     """The fast end of the time per output token. [s]"""
     return time_per_output_token_seconds * engine_time_low_ratio
@@ -99,6 +109,8 @@ RANGES = (
     step_high_seconds,
     time_to_first_token_low_seconds,
     time_to_first_token_high_seconds,
+    burst_first_token_low_seconds,
+    burst_first_token_high_seconds,
     time_per_output_token_low_seconds,
     time_per_output_token_high_seconds,
 )
@@ -106,6 +118,7 @@ SPEED_RESULTS = (
     *("step_seconds", "step_low_seconds", "step_high_seconds"),
     *("tokens_per_second", "low_tokens_per_second", "high_tokens_per_second", "tokens_per_second_per_gpu"),
     *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
+    *("burst_first_token_seconds", "burst_first_token_low_seconds", "burst_first_token_high_seconds"),
     *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
     *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
 )

@@ -1,6 +1,6 @@
-"""Serving: prefill, bounded by arithmetic, and decode, bounded by memory traffic, apart; seconds and tokens per second.
+"""Serving: decode steps, bounded by memory traffic, and what prefill and decode come to in tokens per second.
 
-Prefill runs all prompts of a replica's batch at once; a decode step makes one token for each of its sequences.
+A decode step makes one token for each of a replica's sequences; calc/speed/prefill.py has the time of the prompts.
 """
 
 import numpy as np
@@ -134,74 +134,14 @@ def decode_host_seconds(
     return np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
 
 
-def time_per_output_token_seconds(trains, decode_device_seconds, decode_link_seconds, decode_host_seconds):
+def time_per_output_token_seconds(decode_device_seconds, decode_link_seconds, decode_host_seconds):
     """One decode step: the GPU's time, or the CPU's to launch it where that is longer. [s]"""
-    return np.where(trains > 0, np.nan, np.maximum(decode_device_seconds + decode_link_seconds, decode_host_seconds))
+    return np.maximum(decode_device_seconds + decode_link_seconds, decode_host_seconds)
 
 
-def prefill_flops(matmul_flops, head_flops, attention_flops):
-    """All arithmetic of the prefill of one replica's prompts. [FLOP]"""
-    return matmul_flops + head_flops + attention_flops
-
-
-def prefill_device_seconds(
-    matmul_flops,
-    head_flops,
-    attention_flops,
-    dequantize_bytes,
-    read_weights_bytes,
-    tensor_parallel,
-    context_parallel,
-    peak_flops_per_second,
-    matmul_reach_ratio,
-    head_flops_per_second,
-    attention_flops_per_second,
-    element_traffic_bytes,
-    gpu_bandwidth_bytes_per_second,
-    engine_bandwidth_ratio,
-):
-    """The prompts' forward pass on the GPU; a short prompt takes at least the time to read the weights. [s]
-
-    Arithmetic at the share of the rate that it reaches, and what norms and activations move (Pope et al. 2022, arXiv
-    2211.05102, for the two bounds).
-    """
-    bandwidth = gpu_bandwidth_bytes_per_second * engine_bandwidth_ratio
-    products = matmul_flops / (peak_flops_per_second * matmul_reach_ratio)
-    head = head_flops / head_flops_per_second
-    attention = attention_flops / attention_flops_per_second
-    traffic = element_traffic_bytes + dequantize_bytes
-    shares = tensor_parallel * context_parallel
-    computed = (products + head + attention + traffic / bandwidth) / shares
-    return np.maximum(computed, read_weights_bytes / bandwidth)
-
-
-def prefill_compute_seconds(
-    prefill_device_seconds,
-    host_seconds,
-    pipeline_parallel,
-    prefill_flops,
-    peak_flops_per_second,
-    tensor_parallel,
-    context_parallel,
-    utilization,
-):
-    """Prefill without communication, stage after stage; a set utilization overrules the catalog. [s]"""
-    stated = prefill_flops / (peak_flops_per_second * tensor_parallel * context_parallel * utilization)
-    reached = np.maximum(prefill_device_seconds, host_seconds * pipeline_parallel)
-    return np.where(np.isnan(utilization), reached, stated)
-
-
-def time_to_first_token_seconds(
-    trains, prefill_compute_seconds, tensor_parallel_seconds, context_parallel_seconds, pipeline_parallel, engine_request_seconds
-):
-    """From the arrival of a replica's whole batch of prompts to their first tokens, queueing left out. [s]"""
-    links = (tensor_parallel_seconds + context_parallel_seconds) * pipeline_parallel
-    return np.where(trains > 0, np.nan, engine_request_seconds + prefill_compute_seconds + links)
-
-
-def prefill_tokens_per_second(batch, prompt_tokens, data_parallel, time_to_first_token_seconds):
+def prefill_tokens_per_second(batch, prompt_tokens, data_parallel, burst_first_token_seconds):
     """Prompt tokens that all GPUs together take in, while they prefill. [tokens/s]"""
-    return data_parallel * batch * prompt_tokens / time_to_first_token_seconds
+    return data_parallel * batch * prompt_tokens / burst_first_token_seconds
 
 
 def decode_tokens_per_second(batch, data_parallel, time_per_output_token_seconds):
@@ -210,18 +150,18 @@ def decode_tokens_per_second(batch, data_parallel, time_per_output_token_seconds
 
 
 def serving_tokens_per_second(
-    batch, data_parallel, generated_tokens, time_to_first_token_seconds, time_per_output_token_seconds, decode_tokens_per_second
+    batch, data_parallel, generated_tokens, burst_first_token_seconds, time_per_output_token_seconds, decode_tokens_per_second
 ):
     """Tokens generated over all GPUs when prefill takes its share: batch · g / (prefill + g · step). [tokens/s]
 
     Without tokens to generate (a prompt as long as the sequence) it is the rate of decoding at that length.
     """
     g = generated_tokens
-    served = data_parallel * batch * g / (time_to_first_token_seconds + g * time_per_output_token_seconds)
+    served = data_parallel * batch * g / (burst_first_token_seconds + g * time_per_output_token_seconds)
     return np.where(g > 0, served, decode_tokens_per_second)
 
 
-SERVING = (
+DECODE = (
     generated_tokens,
     mean_cached_tokens,
     touched_experts_ratio,
@@ -232,11 +172,5 @@ SERVING = (
     decode_device_seconds,
     decode_host_seconds,
     time_per_output_token_seconds,
-    prefill_flops,
-    prefill_device_seconds,
-    prefill_compute_seconds,
-    time_to_first_token_seconds,
-    prefill_tokens_per_second,
-    decode_tokens_per_second,
-    serving_tokens_per_second,
 )
+THROUGHPUT = (prefill_tokens_per_second, decode_tokens_per_second, serving_tokens_per_second)

@@ -15,7 +15,7 @@ from views.theme import verdict_words
 from views.wording import search as search_words
 from views.wording.numbers import plain, usd
 
-PROMPTS = "From the arrival of all prompts of a replica at the same moment: the slowest start."
+PROMPTS = "Of one arriving prompt at the steady rate, with its wait for the prompts before it."
 
 
 def cards(kept, catalogs):

@@ -43,6 +43,7 @@ SOURCES = (
     ("Adapters", "PEFT", "https://github.com/huggingface/peft"),
     ("ZeRO's buckets and buffers", "DeepSpeed", "https://github.com/deepspeedai/DeepSpeed"),
     ("Start-up profile and cache of the engine", "vLLM", "https://github.com/vllm-project/vllm"),
+    ("Time to first token: an arriving prompt's wait", "Pollaczek and Khinchine, M/D/1", "https://en.wikipedia.org/wiki/M/D/1_queue"),
     ("Head and loss in one", "Liger Kernel", "https://github.com/linkedin/Liger-Kernel"),
 )
 

@@ -87,10 +87,12 @@ def serving(row):
     """Label, value, note of serving."""
     batch = f"{row['batch']:,.0f} at once" if row["batch"] > 1 else "one at a time"
     first = between(row["time_to_first_token_low_seconds"], row["time_to_first_token_high_seconds"])
+    burst = between(row["burst_first_token_low_seconds"], row["burst_first_token_high_seconds"])
     each = between(row["time_per_output_token_low_seconds"], row["time_per_output_token_high_seconds"])
     rate = f"{three(row['low_tokens_per_second'])} to {three(row['high_tokens_per_second'])}, {batch}"
     return (
         ("Time to first token", duration(row["time_to_first_token_seconds"]), first),
+        ("All prompts at one moment", duration(row["burst_first_token_seconds"]), burst),
         ("Time per token", duration(row["time_per_output_token_seconds"]), each),
         ("Tokens per second", three(row["tokens_per_second"]), rate),
         ("Million input tokens", usd(row["usd_per_million_input_tokens"]), "on demand"),
