@@ -90,7 +90,11 @@ def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:
 
 def from_csv(content: str | bytes, name: str = "the file") -> tuple[pd.DataFrame, list[str]]:
     """The scenario columns of a CSV that this product or a person wrote, and what was left unread; raises TableError."""
-    table = read_csv(content, name)
+    return scenarios_of(read_csv(content, name), name)
+
+
+def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:
+    """The scenario columns of a table of cells, and a sentence for each column that is not known."""
     inputs = [name for name in inputs_by_name() if name in table.columns]
     unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not column.endswith("_gib")]
     complaints = [f"{name} has a column '{column}' that is not known; it was left aside." for column in unknown]
