@@ -5,9 +5,6 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from views.charts import search as search_charts
-from views.theme import INKS
-
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 
 
@@ -141,11 +138,3 @@ def test_too_many_ways_are_refused_in_words():
     app.get_by_key("go").click().run()
     assert not app.exception
     assert "multiplies most" in app.error[0].value
-
-
-def test_the_frontier_chart_marks_the_present_plan():
-    spec = search_charts.cost_against_time(INKS["light"], "hours of the run", "USD for the run")
-    text = str(spec)
-    assert "present" in text
-    assert "hours of the run" in text
-    assert spec is search_charts.cost_against_time(INKS["light"], "hours of the run", "USD for the run")

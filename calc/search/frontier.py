@@ -10,10 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
 from calc.search.search import Found
-from calc.units import HOUR_SECONDS, MILLISECONDS
 
-NAME_SHARES = (0.32, 0.07)  # of the chart's width and height that a name takes
-LEFT_SHARE = 0.65  # points beyond this share of the width are named on their left
 MOST_POINTS = 1500
 AS_FAST = 1.02  # nobody can tell 2 % in time apart, and the last of it may cost ten times as much
 
@@ -57,45 +54,19 @@ def rows_of(found: Found, chosen: pd.DataFrame, catalogs: Catalogs) -> pd.DataFr
     return pd.concat([rows, shown.reset_index(drop=True)], axis=1).assign(candidate=chosen.index)
 
 
-def chart_points(found: Found, trains: bool, present: tuple[str, float, float]) -> pd.DataFrame:
-    """Time (hours of the run, milliseconds per served token), usd, label, name, kind: ways, frontier, present plan.
+def chart_points(found: Found, present: tuple[str, float, float]) -> pd.DataFrame:
+    """seconds, usd, label, kind of the cheapest plans (other), of the frontier, and of the present plan (now).
 
-    `present` is the label, the seconds and the USD of the present plan. Names stand where they do not cover each other,
-    on the side that has room.
+    `present` is the label, the seconds and the USD of the present plan.
     """
     edge = frontier(found.candidates)
-    ways = found.candidates.nsmallest(MOST_POINTS, "usd")
-    table = pd.concat([ways.assign(kind="way"), edge.assign(kind="frontier")])
+    table = pd.concat([found.candidates.nsmallest(MOST_POINTS, "usd").assign(kind="other"), edge.assign(kind="frontier")])
     several = found.candidates["region"].nunique() > 1
     table = table.assign(label=[place(row, several) for row in table.to_dict("records")])
     if np.isfinite(present[1]) and np.isfinite(present[2]):
-        own = {"kind": "present", "label": present[0], "seconds": present[1], "usd": present[2]}
+        own = {"kind": "now", "label": present[0], "seconds": present[1], "usd": present[2]}
         table = pd.concat([table, pd.DataFrame([own])])
-    table = table.assign(time=pace(table["seconds"], trains))
-    table = table[["time", "usd", "label", "kind"]].reset_index(drop=True)
-    across, up = _shares(table["time"]), _shares(table["usd"])
-    shown = _apart(table["kind"], across, up)
-    return table.assign(name=table["label"].where(shown, ""), side=np.where(across > LEFT_SHARE, "left", "right"))
-
-
-def pace(seconds: Any, trains: bool) -> Any:
-    """Seconds as people compare them: hours of a training run, milliseconds per served token."""
-    return seconds / HOUR_SECONDS if trains else seconds * MILLISECONDS
-
-
-def _shares(values):
-    """Where positive values stand on a log axis that just holds them, from 0 to 1."""
-    logs = np.log10(values.to_numpy(dtype=float))
-    return (logs - logs.min()) / max(logs.max() - logs.min(), 1e-9)
-
-
-def _apart(kind, across, up):
-    """The present plan and those frontier rows, cheapest first, whose names do not cover one written before."""
-    shown = (kind == "present").to_numpy(copy=True)
-    for at in np.flatnonzero(kind == "frontier"):
-        near = (np.abs(across - across[at]) < NAME_SHARES[0]) & (np.abs(up - up[at]) < NAME_SHARES[1])
-        shown[at] = not (shown & near).any()
-    return shown
+    return table[["seconds", "usd", "label", "kind"]].reset_index(drop=True)
 
 
 def place(row: Mapping[str, Any], region: bool = True) -> str:

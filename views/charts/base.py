@@ -14,14 +14,22 @@ from views.theme import COMPONENT_COLOURS, FITS
 THREE = ",.3~r"
 DOLLARS = "$,.3~r"
 POINT = 90
+SIZE = 13  # pixels of names and values
 PADDING = {"left": 0, "top": 0, "right": 8, "bottom": 4}  # Streamlit's own leaves 20 px below a legend
 ROWS = alt.Chart(alt.NamedData("rows"))
 once = lru_cache(maxsize=256)
 
 
 def quantity_axis(ink, title, number=THREE, **more):
-    """A quantitative axis with its unit in the title."""
-    return alt.Axis(title=title, format=number, grid=True, gridColor=ink.line, gridOpacity=0.6, titleFontWeight="normal", **more)
+    """A quantitative axis with its unit in the title, its numbers as large and dark as names are."""
+    look = {"labelFontSize": SIZE, "labelColor": ink.text, "titleFontSize": SIZE, "titleColor": ink.text, "titleFontWeight": "normal"}
+    return alt.Axis(title=title, format=number, **{"grid": True, "gridColor": ink.line, "gridOpacity": 0.6, **look, **more})
+
+
+def ticks_of(channel, ink, title, number, ticks, **scale):
+    """A channel on a log axis that ends at the given ticks and has no others."""
+    axis = quantity_axis(ink, title, number, values=list(ticks), gridOpacity=0.35, labelOverlap="greedy", labelSeparation=4)
+    return channel.scale(alt.Scale(type="log", nice=False, domain=[ticks[0], ticks[-1]], **scale)).axis(axis)
 
 
 NUMBERS = {"gib": THREE, "phase_gib": THREE, "card_gib": THREE, "usd": DOLLARS, "hours": THREE, "gpus": "d",

@@ -3,7 +3,7 @@
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import POINT, ROWS, bar_rows, doublings, finished, once, over_gpus, quantity_axis, tips, verdict_scale
+from views.charts.base import POINT, ROWS, SIZE, bar_rows, doublings, finished, once, over_gpus, quantity_axis, tips, verdict_scale
 from views.theme import COMPONENT_COLOURS
 
 
@@ -23,7 +23,7 @@ def _card_rules(ink, axis="x"):
     if axis == "y":
         return (
             rule,
-            cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=11).encode(
+            cards.mark_text(align="left", baseline="bottom", dx=3, dy=-2, color=ink.text, fontSize=SIZE).encode(
                 x=alt.value(0), y="card_gib:Q", text="card:N"
             ),
         )
@@ -31,7 +31,7 @@ def _card_rules(ink, axis="x"):
         rule,
         *(
             cards.transform_filter(alt.datum.tier == tier)
-            .mark_text(align="right", baseline="bottom", dx=2, dy=-4 - 13 * tier, color=ink.text, fontSize=11)
+            .mark_text(align="right", baseline="bottom", dx=2, dy=-4 - 13 * tier, color=ink.text, fontSize=SIZE)
             .encode(x="card_gib:Q", y=alt.value(0), text="card:N")
             for tier in range(3)
         ),
@@ -55,7 +55,7 @@ def memory_by_component(ink, components, title="Memory per GPU by component"):
     )
     totals = (
         ROWS.transform_filter(alt.datum.last)
-        .mark_text(align="left", dx=6, color=ink.text, fontSize=12)
+        .mark_text(align="left", dx=6, color=ink.text, fontSize=SIZE)
         .encode(x=alt.value("width"), y=bar_rows(), text="verdict_text:N")
     )
     return finished(alt.layer(bars, *_card_rules(ink), own_card, totals), title, ink, height=alt.Step(24))
@@ -71,7 +71,13 @@ def memory_over_gpus(ink):
 def phases(ink, components):
     """Reads phase, rank, component, order, gib, phase_gib, phase_text, last; cards. What is alive in each phase."""
     x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title="Phase, in the order of a step").axis(
-        labelAngle=0, ticks=False
+        labelAngle=0,
+        ticks=False,
+        labelFontSize=SIZE,
+        labelColor=ink.text,
+        titleFontSize=SIZE,
+        titleColor=ink.text,
+        titleFontWeight="normal",
     )
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
@@ -82,7 +88,7 @@ def phases(ink, components):
     )
     totals = (
         ROWS.transform_filter(alt.datum.last)
-        .mark_text(baseline="bottom", dy=-4, color=ink.text)
+        .mark_text(baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text)
         .encode(x=x, y="phase_gib:Q", text="phase_text:N")
     )
     return finished(alt.layer(bars, totals, *_card_rules(ink, "y")), "Allocated memory per GPU by phase", ink, height=330)
@@ -100,5 +106,5 @@ def fits_on(ink):
         shape=verdict_scale(alt.Shape, 2),
         tooltip=tips(label="Card", needed_text="Needed"),
     )
-    words = ROWS.mark_text(align="left", dx=9, color=ink.text, fontSize=12).encode(x=x, y=bar_rows(200), text="needed_text:N")
+    words = ROWS.mark_text(align="left", dx=9, color=ink.text, fontSize=SIZE).encode(x=x, y=bar_rows(200), text="needed_text:N")
     return finished(alt.layer(stems, points, words), "Fits on: GPUs needed of each card", ink, height=alt.Step(20))

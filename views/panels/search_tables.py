@@ -4,10 +4,11 @@ from functools import partial
 
 import streamlit as st
 
+from calc.charts.against_time import against_time, pace
 from calc.doors import csv_tables
-from calc.search.frontier import chart_points, named, pace, place
+from calc.search.frontier import chart_points, named, place
 from calc.words import card_name
-from views.charts import search as search_charts
+from views.charts import against_time as time_charts
 from views.panels.chart import draw
 from views.session import plan_state
 from views.tables import NUMBER, TEXT, download, show
@@ -52,11 +53,11 @@ def frontier(kept, now, before, ink):
     """Cost against time of every way that no other like it beats, and of the present plan."""
     trains = kept["work"] == "training"
     own = ("Present plan", float(before.seconds[0]), float(before.usd[0]) if now.row["problem"] == "" else float("nan"))
-    points = chart_points(kept["result"], trains, own)
+    points = against_time(chart_points(kept["result"], own), trains)
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per output token", "USD per month")
-    edge = points[points["kind"] == "frontier"]
+    edge = points.table[points.table["kind"] == "frontier"]
     alt = f"{len(edge)} ways that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
-    draw(search_charts.cost_against_time(ink, *titles), points, alt, "frontier")
+    draw(time_charts.cost_against_time(ink, *titles, *points[1:]), points.table, alt, "frontier")
     st.caption(
         "The line: the least that each time costs. Grey: other ways that hold. Diamond: the present plan, on demand or "
         "on spot as the sidebar prices it. Spot includes its interruptions."

@@ -1,0 +1,62 @@
+"""Where an axis has its ticks, and where names stand beside it without touching one another."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+STEPS = (1, 2, 5)
+
+
+def log_ticks(values: Iterable[float]) -> tuple[float, ...]:
+    """1, 2, 5, 10 ... from the last at or below the smallest positive value to the first at or above the largest."""
+    sound = [value for value in values if 0 < value < math.inf]
+    if not sound:
+        return (1.0, 10.0)
+    low, high = min(sound), max(sound)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    ticks = [float(f"{step}e{power}") for power in range(first, last + 1) for step in STEPS]
+    below = max(tick for tick in ticks if tick <= low * (1 + 1e-9))
+    above = min([tick for tick in ticks if tick >= high * (1 - 1e-9)], default=float(f"1e{last + 1}"))
+    inside = tuple(tick for tick in ticks if below <= tick <= above)
+    return inside if len(inside) > 1 else (*inside, _next(inside[0]))
+
+
+def _next(tick):
+    """The tick after one: 5 after 2, 10 after 5."""
+    digit = round(tick / 10 ** math.floor(math.log10(tick)))
+    return float(tick * {1: 2, 2: 2.5, 5: 2}[digit])
+
+
+def log_share(values: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np.ndarray:
+    """Where values stand on a log axis that ends at its ticks, from 0 to 1."""
+    low, high = math.log10(ticks[0]), math.log10(ticks[-1])
+    return (np.log10(np.asarray(values, dtype=float)) - low) / (high - low)
+
+
+def at_share(shares: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np.ndarray:
+    """The values at these shares of a log axis: the way back."""
+    low, high = math.log10(ticks[0]), math.log10(ticks[-1])
+    return np.asarray(10.0 ** (low + np.asarray(shares, dtype=float) * (high - low)))
+
+
+def spread(places: Sequence[float] | np.ndarray, gap: float, most: float = 1.0) -> np.ndarray:
+    """Places moved as little as keeps every two at least a gap apart and all between 0 and most, in their order.
+
+    Neighbours that would touch form a block around their own middle; blocks that touch join.
+    """
+    asked = np.clip(np.asarray(places, dtype=float), 0.0, most)
+    order = np.argsort(asked, kind="stable")
+    gap = min(gap, most / max(len(asked) - 1, 1))
+    blocks: list[list[float]] = []  # the first place of each block, the places in it, the sum of what each would have it at
+    for place in asked[order]:
+        blocks.append([place, 1.0, place])
+        while len(blocks) > 1 and blocks[-2][0] + gap * blocks[-2][1] > blocks[-1][0]:
+            _, count, wanted = blocks.pop()
+            before = blocks[-1]
+            total = before[2] + wanted - gap * before[1] * count
+            before[1], before[2] = before[1] + count, total
+            before[0] = float(np.clip(total / before[1], 0.0, most - gap * (before[1] - 1)))
+    moved = np.empty_like(asked)
+    moved[order] = [first + gap * at for first, count, _ in blocks for at in range(int(count))]
+    return moved

@@ -1,0 +1,48 @@
+"""Tables for charts of several lines: their points, and a name beside the end of each."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.charts.axes import at_share, log_share, log_ticks, spread
+from calc.charts.tables import word_column
+
+NAME_GAP = 0.075  # of the chart's height: a line of 13 px on 240
+
+
+class Lines(NamedTuple):
+    """Points (line, rank, x, y, fits, now), each line's name at its end (name, name_y), a rule as rank -1; both axes' ticks."""
+
+    table: pd.DataFrame
+    x_ticks: tuple[float, ...]
+    y_ticks: tuple[float, ...]
+
+
+def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rule: tuple[str, float] | None = None) -> Lines:
+    """Rows (with `line`, `fits`, `now`) as lines over x on log axes, in the order and the words of `names`.
+
+    `rule` is a value to be drawn across with its name, such as a card's memory.
+    """
+    table = pd.DataFrame(
+        {
+            "line": word_column([names[line] for line in rows["line"]]),
+            "rank": [list(names).index(line) for line in rows["line"]],
+            "x": np.asarray(x, dtype=float),
+            "y": np.asarray(y, dtype=float),
+            "fits": word_column(rows["fits"]),
+            "now": rows["now"].to_numpy(dtype=bool),
+        }
+    )
+    table = table[(table["x"] > 0) & (table["y"] > 0)].sort_values(["rank", "x"], kind="stable")
+    x_ticks = tuple(sorted(set(table["x"]))) or (1.0,)
+    if rule and rule[1] > 0:
+        drawn = {"line": rule[0], "rank": -1, "x": x_ticks[-1], "y": rule[1], "fits": "", "now": False}
+        table = pd.concat([table, pd.DataFrame([drawn])])
+    y_ticks = log_ticks(table["y"])
+    last = ~table["line"].duplicated(keep="last").to_numpy()
+    places = np.full(len(table), np.nan)
+    places[last] = at_share(spread(log_share(table["y"][last], y_ticks), NAME_GAP), y_ticks)
+    named = table.assign(name=np.where(last, table["line"], ""), name_y=places)
+    return Lines(named.reset_index(drop=True), x_ticks, y_ticks)

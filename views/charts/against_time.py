@@ -1,0 +1,37 @@
+"""The chart of what a job costs against the time that it takes."""
+
+import altair as alt
+
+from views.charts.base import DOLLARS, POINT, ROWS, SIZE, THREE, finished, once, ticks_of
+from views.theme import BLUE, ORANGE
+
+
+@once
+def cost_against_time(ink, time_title, usd_title, x_ticks, y_ticks):
+    """Reads time, usd, label, name, side, kind (other, frontier, now). The least that each time costs is joined."""
+    x = ticks_of(alt.X("time:Q"), ink, f"{time_title}, log scale", THREE, x_ticks, padding=14)
+    y = ticks_of(alt.Y("usd:Q"), ink, f"{usd_title}, log scale", DOLLARS, y_ticks, padding=14)
+    place = {
+        "x": x,
+        "y": y,
+        "tooltip": [
+            alt.Tooltip("label:N", title=" "),
+            alt.Tooltip("time:Q", title=time_title, format=THREE),
+            alt.Tooltip("usd:Q", title=usd_title, format="$,.2f"),
+        ],
+    }
+    edge, now = (ROWS.transform_filter(f"datum.kind == '{kind}'") for kind in ("frontier", "now"))
+    layers = [
+        ROWS.transform_filter("datum.kind == 'other'").mark_point(filled=True, size=24, color=ink.faint, opacity=0.5).encode(**place),
+        edge.mark_line(color=BLUE, interpolate="step-after", strokeWidth=1.5).encode(x=x, y=y, order=alt.Order("time:Q")),
+        edge.mark_point(filled=True, size=POINT, color=BLUE, opacity=1).encode(**place),
+        now.mark_point(filled=True, size=2 * POINT, color=ORANGE, stroke=ink.text, shape="diamond", opacity=1).encode(**place),
+    ]
+    layers += [
+        ROWS.transform_filter(f"datum.name != '' && datum.side == '{side}'")
+        .mark_text(align=align, baseline=baseline, dx=dx, dy=dy, fontSize=SIZE, color=colour, stroke=stroke, strokeWidth=3)
+        .encode(x=x, y=y, text="name:N")
+        for side, align, baseline, dx, dy in (("right", "left", "bottom", 7, -5), ("left", "right", "top", -7, 5))
+        for colour, stroke in ((ink.paper, ink.paper), (ink.text, None))
+    ]
+    return finished(alt.layer(*layers), "Cost against time", ink, height=380)

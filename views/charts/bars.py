@@ -1,0 +1,45 @@
+"""Bars of memory with their name and values on a line above them: room for both at any width."""
+
+import altair as alt
+
+from calc.charts.tables import COMPONENT_LABELS
+from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips
+from views.theme import COMPONENT_COLOURS
+
+STEP, BAR = 44, 15  # pixels from row to row, and of a bar
+
+
+def component_colours(ink, components):
+    """Fill and stroke: one colour per component; two columns of names, for a third would be cut off on a phone."""
+    legend = alt.Legend(orient="bottom", columns=2, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, labelLimit=180)
+    scale = alt.Scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
+    return alt.Fill("component:N", title=None, scale=scale, legend=legend), alt.Stroke("component:N", scale=scale, legend=None)
+
+
+@once
+def memory(ink, components, title):
+    """Reads rank, label, value_text, component, order, gib, share_ratio, card_gib, fits, last. All rows stand in one scale."""
+    up = alt.Y("rank:O", axis=None)
+    across = alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=6))
+    last = ROWS.transform_filter("datum.last")
+    fill, stroke = component_colours(ink, components)
+    bar = {
+        "x": across,
+        "y": up,
+        "order": alt.Order("order:O"),
+        "tooltip": tips(label=" ", component="Component", gib="GiB per GPU", share_ratio="Share"),
+    }
+    size = {"height": BAR, "yOffset": 8}
+    layers = [
+        last.mark_bar(color=ink.track, height=BAR + 4, yOffset=8).encode(x=alt.X("card_gib:Q"), y=up),
+        ROWS.transform_filter("datum.fits != 'no'").mark_bar(stroke=ink.paper, strokeWidth=0.7, **size).encode(**bar, fill=fill),
+        ROWS.transform_filter("datum.fits == 'no'")
+        .mark_bar(fillOpacity=0.15, strokeWidth=1.4, **size)
+        .encode(**bar, fill=fill, stroke=stroke),
+        last.mark_tick(color=ink.text, thickness=1.6, height=BAR + 8, yOffset=8).encode(x="card_gib:Q", y=up),
+        last.mark_text(align="left", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text).encode(x=alt.value(0), y=up, text="label:N"),
+        last.mark_text(align="right", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text).encode(
+            x=alt.value("width"), y=up, text="value_text:N"
+        ),
+    ]
+    return finished(alt.layer(*layers), title, ink, height=alt.Step(STEP))

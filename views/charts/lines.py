@@ -1,0 +1,41 @@
+"""A chart of several lines on log axes: each named at its end, what does not fit hollow, the present point ringed."""
+
+import altair as alt
+
+from views.charts.base import POINT, ROWS, SIZE, finished, once, ticks_of
+from views.theme import FITS, PALETTE
+
+HEIGHT = 260
+
+
+@once
+def over(ink, title, x, y, x_ticks, y_ticks):
+    """Reads line, rank (-1: a rule), x, y, fits, verdict, now, name, name_y. `x` and `y` are an axis's title and format."""
+    across, up = ticks_of(alt.X("x:Q"), ink, *x, x_ticks, padding=8), ticks_of(alt.Y("y:Q"), ink, *y, y_ticks)
+    colour = alt.Color("rank:O", scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
+    place = {"x": across, "y": up, "color": colour}
+    tooltip = [
+        alt.Tooltip("line:N", title=" "),
+        alt.Tooltip("x:Q", title=x[0], format=x[1]),
+        alt.Tooltip("y:Q", title=y[0], format=y[1]),
+        alt.Tooltip("verdict:N", title="Verdict"),
+    ]
+    shape = alt.Shape("fits:N", scale=alt.Scale(domain=list(FITS), range=[row[2] for row in FITS.values()]), legend=None)
+    marked = {**place, "shape": shape, "tooltip": tooltip}
+    points, named = ROWS.transform_filter("datum.rank >= 0"), ROWS.transform_filter("datum.name != ''")
+    end = {"y": alt.Y("name_y:Q"), "x": alt.value("width")}
+    layers = [
+        ROWS.transform_filter("datum.rank < 0").mark_rule(strokeDash=[5, 4], color=ink.text, strokeWidth=1.2).encode(y=up),
+        points.mark_line(strokeWidth=2).encode(**place),
+        named.mark_rule(color=ink.line, strokeDash=[2, 2]).encode(x=across, y=up, x2=alt.value("width"), y2="name_y:Q"),
+        points.transform_filter("datum.fits == 'no'")
+        .mark_point(filled=False, size=POINT, opacity=1, fill=ink.paper, strokeWidth=1.6)
+        .encode(**marked),
+        points.transform_filter("datum.fits != 'no'").mark_point(filled=True, size=POINT, opacity=1).encode(**marked),
+        ROWS.transform_filter("datum.now").mark_point(size=3 * POINT, color=ink.text, strokeWidth=1.2, opacity=1).encode(x=across, y=up),
+        points.transform_filter("datum.name != ''")
+        .mark_point(shape="square", filled=True, size=60, opacity=1, xOffset=6)
+        .encode(**end, color=colour),
+        named.mark_text(align="left", dx=14, fontSize=SIZE, color=ink.text).encode(**end, text="name:N"),
+    ]
+    return finished(alt.layer(*layers), title, ink, height=HEIGHT)
