@@ -114,6 +114,8 @@ QUANTITIES = (
     Quantity("usd_per_month_spot", "USD per month, spot", "USD", "At the hours per month"),
     Quantity("prices_as_of", "Prices as of", "text", "The older of the dates of the prices used"),
     Quantity("tokens_per_second", "Tokens per second", "tokens/s", "Trained, or generated, by the whole job"),
+    Quantity("step_tokens", "Tokens per step", "tokens", "Of one optimizer step, over all GPUs and accumulated micro-batches"),
+    Quantity("optimizer_steps", "Optimizer steps", "", "Steps of the whole training run"),
     Quantity("step_seconds", "Step", "s", "One optimizer step"),
     Quantity("time_to_first_token_seconds", "Time to first token", "s", "Of one arriving prompt at the steady rate, queueing counted"),
     Quantity("burst_first_token_seconds", "First tokens of a burst", "s", "All sequences of a replica arriving at one moment"),

@@ -40,7 +40,7 @@ MEMORY_COLUMNS = (
 )
 VERDICT_COLUMNS = ("gpu_memory_bytes", "headroom_bytes")
 BILL_COLUMNS = (
-    *("step_seconds", "step_low_seconds", "step_high_seconds"),
+    *("step_tokens", "step_seconds", "step_low_seconds", "step_high_seconds"),
     *("tokens_per_second", "low_tokens_per_second", "high_tokens_per_second", "tokens_per_second_per_gpu"),
     *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
     *("burst_first_token_seconds", "burst_first_token_low_seconds", "burst_first_token_high_seconds"),

@@ -12,7 +12,7 @@ PLAN = DEFAULTS | {"model": "llama-3.1-8b", "precision": "bf16-mixed"}
 
 
 def searches(catalogs):
-    yield usual(PLAN), usual_limits("training")
+    yield usual(PLAN), usual_limits(PLAN, catalogs)
     yield lora_within_a_week(PLAN, catalogs)[1:]
     yield serving_users(PLAN, catalogs, 20)[1:]
     yield ({"family": [], "region": [], "kv_precision": ["", "fp8"], "gpus": [8]}, {"usd_per_hour": 35.5, "surely": 1, "users": 20})

@@ -11,7 +11,7 @@ from calc.cost.job import billed_hours, job_of_rows
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.frontier import best, frontier, named
-from calc.search.limits import OPEN, Limits, limits_of, usual_limits
+from calc.search.limits import OPEN, Limits, limits_of, step_limits, usual_limits
 from calc.search.questions import lora_within_a_week, serving_users
 from calc.search.search import SearchError, search
 from calc.search.space import Space, instances_of, usual
@@ -68,7 +68,8 @@ def brute(workload, allowed, catalogs, users=0):
 
 def holding(rows, limits):
     sound = rows["fits"].isin(("yes", "tight")) & (rows["problem"] == "") & rows["usd"].notna()
-    cheap = (rows["usd"] <= limits.usd) & (rows["per_hour"] <= limits.usd_per_hour) & (rows["hours"] <= limits.hours)
+    slow = (rows["tokens_per_second"] / rows["low_tokens_per_second"]).where(rows["work"] == "training", 1.0) if limits.slow_end else 1.0
+    cheap = (rows["usd"] <= limits.usd) & (rows["per_hour"] <= limits.usd_per_hour) & (rows["hours"] * slow <= limits.hours)
     return rows[sound & cheap & (rows["instances_needed"] * rows["copies"] <= limits.instances)]
 
 
@@ -78,11 +79,12 @@ def holding(rows, limits):
         (TRAIN, TRAINING_SETS, OPEN),
         (TRAIN, TRAINING_SETS, Limits(usd_per_hour=10)),
         (TRAIN, TRAINING_SETS, Limits(instances=1, hours=1.5)),
+        (TRAIN, TRAINING_SETS, Limits(instances=1, hours=1.5, slow_end=1)),
         (TRAIN, TRAINING_SETS, Limits(usd=12)),
         (SERVE, SERVING_SETS, OPEN),
         (SERVE, SERVING_SETS, Limits(users=200, usd_per_hour=60)),
     ],
-    ids=["run", "per hour", "deadline", "in all", "serve", "200 users"],
+    ids=["run", "per hour", "deadline", "deadline at the slow end", "in all", "serve", "200 users"],
 )
 def test_search_finds_what_estimating_every_row_finds(catalogs, workload, allowed, limits):
     found = search(workload, allowed, limits, catalogs)
@@ -142,6 +144,37 @@ def test_limits_on_the_step_and_on_latency_are_kept(catalogs):
     assert set(sure["fits"]) == {"yes"}
 
 
+def test_the_slow_end_of_the_range_keeps_the_limits_on_time_where_it_is_asked_to(catalogs):
+    """A run of an 8B model that the middle of the range ends in a week and its slow end does not."""
+    workload = TRAIN | {"model": "llama-3.1-8b", "train_tokens": 1e9, "gpus": 8, "sharding": "zero3", "recompute": "full"}
+    sets = {"instance": ["p4d.24xlarge"], "region": ["us-east-1"], "market": ["on-demand"]}
+    central = search(workload, sets, OPEN, catalogs).candidates.iloc[0]
+    deadline = (central["hours"] + central["slow_hours"]) / 2
+    assert central["hours"] < deadline < central["slow_hours"]
+    assert len(search(workload, sets, Limits(hours=deadline), catalogs).candidates) == 1
+    assert search(workload, sets, Limits(hours=deadline, slow_end=1), catalogs).candidates.empty
+    served = estimate(SERVE | {"instance": "p5.48xlarge", "region": "us-east-1"}, catalogs, solve=False)
+    one = {"instance": ["p5.48xlarge"], "region": ["us-east-1"], "market": ["on-demand"]}
+    for limit, column in (("first_token_seconds", "time_to_first_token"), ("output_token_seconds", "time_per_output_token")):
+        pace = (served[f"{column}_seconds"] + served[f"{column}_high_seconds"]) / 2
+        assert len(search(SERVE, one, Limits(**{limit: pace}), catalogs).candidates) == 1
+        assert search(SERVE, one, Limits(**{limit: pace}, slow_end=1), catalogs).candidates.empty
+
+
+def test_the_usual_search_keeps_the_tokens_of_a_step(catalogs):
+    """An 8B at 16,384 tokens a step is not beaten by one that takes an eighth of the steps."""
+    workload = TRAIN | {"model": "llama-3.1-8b", "train_tokens": 1e9, "gpus": 8, "sharding": "zero3"}
+    sets = usual(workload) | {"instance": ["p4d.24xlarge", "p5.48xlarge"], "precision": ["bf16-mixed"], "market": ["on-demand"]}
+    limits = usual_limits(workload, catalogs)
+    assert (limits["step_tokens"], limits["highest_step_tokens"]) == (8192, 32768)
+    kept = best(search(workload, sets, limits_of(limits), catalogs), catalogs)
+    assert kept["step_tokens"].between(8192, 32768).all()
+    assert kept["optimizer_steps"].to_numpy() == pytest.approx(1e9 / kept["step_tokens"].to_numpy())
+    free = best(search(workload, sets, Limits(surely=1), catalogs), catalogs)
+    assert free.sort_values("found_usd")["step_tokens"].iloc[0] > 32768
+    assert step_limits(workload | {"gpus": 7, "tensor_parallel": 2}, catalogs) == {}  # no such layout, no step
+
+
 @pytest.mark.parametrize("instance", ["p5.48xlarge", "g6.12xlarge"])
 @pytest.mark.parametrize("software", [["vllm"], ["transformers", "vllm"]], ids=len)
 def test_an_engine_takes_its_defaults_for_the_card(catalogs, instance, software):
@@ -185,12 +218,12 @@ def test_too_many_ways_are_refused_with_what_multiplies_most(catalogs):
 
 
 def test_the_usual_sets_are_about_a_million_ways_and_hold_the_plan_itself(catalogs):
-    for workload, work in ((TRAIN, "training"), (SERVE, "inference")):
+    for workload in (TRAIN, SERVE):
         sets = usual(workload)
         assert all(workload[name] in sets[name] for name in sets if name in DEFAULTS)
         ways = Space(workload, sets).size * len(instances_of(sets, catalogs)) * len(sets["market"])
         assert 500_000 < ways < 5_000_000
-        assert limits_of(usual_limits(work)).instances == 16
+        assert limits_of(usual_limits(workload, catalogs)).instances == 16
 
 
 def test_the_presets_ask_for_what_they_say(catalogs):

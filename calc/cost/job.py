@@ -17,13 +17,17 @@ LONGEST_DAILY_BLOCK_HOURS = 336
 
 
 class Job(NamedTuple):
-    """Instances and their USD per hour, hours, USD of run or month, and seconds: of the run, or of one served token."""
+    """Instances and their USD per hour, hours, USD of run or month, and seconds: of the run, or of one served token.
+
+    `slow_hours` are the hours at the slow end of the range of time; a month's are the same.
+    """
 
     instances: np.ndarray
     usd_per_hour: np.ndarray
     hours: np.ndarray
     usd: np.ndarray
     seconds: np.ndarray
+    slow_hours: np.ndarray
 
 
 def deployments(table: Table, users: float) -> np.ndarray:
@@ -53,22 +57,25 @@ def job(table: Table, market: str, instance_usd_per_hour: np.ndarray, spot_overh
     usd_per_hour = instances * instance_usd_per_hour
     usd = usd_per_hour * billed_hours(market, trains, hours)
     seconds = np.where(trains > 0, run * HOUR_SECONDS, table["time_per_output_token_seconds"])
-    return Job(instances, usd_per_hour, hours, usd, seconds)
+    slow_hours = hours * np.where(trains > 0, table["engine_time_high_ratio"], 1.0)
+    return Job(instances, usd_per_hour, hours, usd, seconds, slow_hours)
 
 
 def within(done: Job, limits: Any) -> np.ndarray:
-    """Whether a job keeps the limits on money and time."""
+    """Whether a job keeps the limits on money and time; the deadline at the slow end where the limits ask for it."""
     cheap = (done.usd <= limits.usd) & (done.usd_per_hour <= limits.usd_per_hour)
-    return cheap & (done.hours <= limits.hours) & (done.instances <= limits.instances)
+    hours = done.slow_hours if limits.slow_end else done.hours
+    return cheap & (hours <= limits.hours) & (done.instances <= limits.instances)
 
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
     """The job of result rows (estimate) on a market each; NaN where a row has no price there or cannot be estimated."""
     numbers = (
-        *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "instances_needed", "gpus"),
+        *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "low_tokens_per_second", "instances_needed", "gpus"),
         *("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio"),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
+    table["engine_time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
     table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
     degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float)
     table["data_parallel"] = np.maximum(table["gpus"] // degrees.prod(axis=1), 1)

@@ -86,6 +86,11 @@ def prices_as_of(on_demand_as_of, spot_as_of):
     return Words(on_demand_as_of.codes, older)
 
 
+def optimizer_steps(trains, train_tokens, step_tokens):
+    """Steps of the optimizer in the whole run. [steps]"""
+    return np.where(trains > 0, train_tokens / step_tokens, np.nan)
+
+
 def run_hours(trains, train_tokens, tokens_per_second):
     """The whole training run without interruption. [h]"""
     return np.where(trains > 0, train_tokens / tokens_per_second / HOUR_SECONDS, np.nan)
@@ -161,6 +166,7 @@ PER_HOUR = (
     prices_as_of,
 )
 PER_RUN = (
+    optimizer_steps,
     run_hours,
     run_low_hours,
     run_high_hours,

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.cost.job import Job
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
 from calc.search.search import Found
@@ -50,7 +51,7 @@ def rows_of(found: Found, chosen: pd.DataFrame, catalogs: Catalogs) -> pd.DataFr
     scenarios = found.space.rows(chosen["layout"].to_numpy()).assign(gpu="")
     scenarios[["instance", "region"]] = chosen[["instance", "region"]].to_numpy()
     rows = estimate(scenarios, catalogs, solve=False)
-    shown = chosen[["market", "instances", "usd_per_hour", "hours", "usd", "seconds"]].add_prefix("found_")
+    shown = chosen[["market", *Job._fields]].add_prefix("found_")
     return pd.concat([rows, shown.reset_index(drop=True)], axis=1).assign(candidate=chosen.index)
 
 

@@ -1,11 +1,14 @@
-"""The limits that what a search finds must keep: money, time, size, pace."""
+"""The limits that what a search finds must keep: money, time, size, pace, the work of an optimizer step."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-HIGHEST_STEP_TOKENS = 2**20  # beyond it a run of 1e9 tokens has under 1,000 optimizer steps
+from calc.catalogs.load import Catalogs
+from calc.pipeline import estimate
+
+STEP_FACTOR = 2  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class Limits:
     first_token_seconds: float = np.inf
     output_token_seconds: float = np.inf
     surely: float = 0  # 1: the high end of the range must be within the card
+    slow_end: float = 0  # 1: deadline, first token and output token are kept at the slow end of their ranges
 
 
 LIMIT_NAMES = tuple(field.name for field in fields(Limits))
@@ -33,7 +37,19 @@ def limits_of(given: dict[str, Any]) -> Limits:
     return replace(OPEN, **{name: float(given[name]) for name in LIMIT_NAMES if given.get(name) not in (None, "")})
 
 
-def usual_limits(work: str) -> dict[str, float]:
-    """The limits that a search starts from, as page and link hold them: what is to be rented must surely fit."""
+def usual_limits(scenario: dict[str, Any], catalogs: Catalogs) -> dict[str, float]:
+    """The limits that a search starts from, as page and link hold them.
+
+    What is to be rented must fit over the whole range, and a training keep the tokens per optimizer step of the scenario
+    within a factor of 2: fewer, larger steps are another training.
+    """
     both: dict[str, float] = {"instances": 16, "surely": 1}
-    return both | ({"highest_step_tokens": HIGHEST_STEP_TOKENS} if work == "training" else {})
+    return both | (step_limits(scenario, catalogs) if scenario["work"] == "training" else {})
+
+
+def step_limits(scenario: dict[str, Any], catalogs: Catalogs) -> dict[str, float]:
+    """The least and the most tokens of an optimizer step that train about as a scenario does; none where it has no step."""
+    tokens = float(estimate(dict(scenario), catalogs, solve=False, columns=("step_tokens",))["step_tokens"])
+    if not tokens > 0:
+        return {}
+    return {"step_tokens": int(np.ceil(tokens / STEP_FACTOR)), "highest_step_tokens": int(tokens * STEP_FACTOR)}

@@ -17,7 +17,7 @@ def lora_within_a_week(scenario: dict[str, Any], catalogs: Catalogs) -> tuple[di
         asked["precision"] = "bf16"
     sets = usual(asked)
     sets |= {"precision": own_first(list(LORA_FORMATS), asked["precision"]), "optimizer": [asked["optimizer"]]}
-    return asked, sets, usual_limits("training") | {"hours": WEEK_HOURS}
+    return asked, sets, usual_limits(asked, catalogs) | {"hours": WEEK_HOURS}
 
 
 def serving_users(scenario: dict[str, Any], catalogs: Catalogs, users: float) -> tuple[dict[str, Any], dict[str, list], dict[str, float]]:
@@ -26,4 +26,4 @@ def serving_users(scenario: dict[str, Any], catalogs: Catalogs, users: float) ->
     if not catalogs.precisions["serves"].get(asked["precision"], False):
         asked["precision"] = "bf16"
     sets = usual(asked)
-    return asked, sets | {"implementation": ["vllm"]}, usual_limits("inference") | {"users": int(users)}
+    return asked, sets | {"implementation": ["vllm"]}, usual_limits(asked, catalogs) | {"users": int(users)}

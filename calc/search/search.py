@@ -14,7 +14,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.coded import distinct, take
 from calc.cost import placement
-from calc.cost.job import deployments, job, within
+from calc.cost.job import Job, deployments, job, within
 from calc.cost.markets import MARKETS
 from calc.cost.prices import instances_needed
 from calc.cost.spot import SPOT
@@ -90,7 +90,7 @@ def search(workload, allowed, limits, catalogs, progress=None):
                     parts += _priced(here, layouts.numbers[rows], number, offer, markets, limits, counts)
             if progress:
                 progress((chunk + (number + 1) / len(instances)) / len(starts))
-    columns = ("layout", "instance", "region", "market", "instances", "usd_per_hour", "hours", "usd", "seconds")
+    columns = ("layout", "instance", "region", "market", *Job._fields)
     candidates = pd.DataFrame(np.concatenate([np.empty((0, len(columns))), *parts]), columns=list(columns))
     for name, words in (("instance", instances), ("region", regions), ("market", markets)):
         candidates[name] = np.asarray(words, dtype=object)[candidates[name].to_numpy(dtype=int)]
@@ -180,8 +180,9 @@ def _on_instance(layouts, one, limits, offers, counts):
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(here, TIME)
     here["surely"] = surely[chosen]
-    paced = (here["time_to_first_token_seconds"] <= limits.first_token_seconds) & (
-        here["time_per_output_token_seconds"] <= limits.output_token_seconds
+    slow = here["engine_time_high_ratio"] if limits.slow_end else 1.0
+    paced = (here["time_to_first_token_seconds"] * slow <= limits.first_token_seconds) & (
+        here["time_per_output_token_seconds"] * slow <= limits.output_token_seconds
     )
     sized = (here["step_tokens"] >= limits.step_tokens) & (here["step_tokens"] <= limits.highest_step_tokens)
     here["kept"] = np.where(here["trains"] > 0, sized, paced) & (here["surely"] | (limits.surely == 0))

@@ -16,6 +16,7 @@ from views.theme import verdict_words
 from views.wording import search as search_words
 from views.wording.numbers import plain, usd
 
+STEPS = "Of the whole run; a search keeps the tokens per step within a factor of 2 unless its limits say otherwise."
 PROMPTS = "Of one arriving prompt at the steady rate, with its wait for the prompts before it."
 
 
@@ -74,6 +75,7 @@ def best_rows(kept, catalogs):
         "found_usd": NUMBER("USD for the run" if trains else "USD per month", format="$%,.2f"),
         "pace": NUMBER("Hours" if trains else "ms per token", format="%.3g"),
         **({} if trains else {"time_to_first_token_seconds": NUMBER("First token, s", format="%.3g", help=PROMPTS)}),
+        **({"optimizer_steps": NUMBER("Optimizer steps", format="%,.0f", help=STEPS)} if trains else {}),
         "found_usd_per_hour": NUMBER("USD per hour", format="$%,.2f"),
         "setting": TEXT("Setting", width="large"),
         "why": TEXT("Why", width="large", help="Against the plan in the sidebar."),

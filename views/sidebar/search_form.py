@@ -35,6 +35,7 @@ OPTION_WORDS = {
     ("offload", "none"): "nothing",
     ("recompute", "none"): "none",
 }
+CHECKED_LIMITS = ("surely", "slow_end")
 WHOLE_LIMITS = ("instances", "step_tokens", "highest_step_tokens", "users")
 SHOWN_LIMITS = {
     "training": ("instances", "usd_per_hour", "usd", "hours", "step_tokens", "highest_step_tokens"),
@@ -46,14 +47,18 @@ def prepare(now, catalogs):
     """Before any widget: the sets and limits of this work in the session, and in the form where they changed."""
     state, work = st.session_state, now.scenario["work"]
     sets = space.settled(state.get("allowed") or {}, now.scenario, catalogs)
-    state.setdefault("limits", usual_limits(work))
+    usual = usual_limits(now.scenario, catalogs)
+    if state.get("limits") in (None, state.get("limits_offered")) and state.get("limits") != usual:
+        state.update({"limits": usual, "fill_form": True})
+    state["limits_offered"] = usual
     if state.get("form_of") != work or state.get("allowed") is None or state.pop("fill_form", False):
         for name in space.NAMES:
             state[f"allow_{name}"] = list(sets.get(name, []))
         for name in LIMIT_NAMES:
             given = state["limits"].get(name)
             state[f"limit_{name}"] = None if given is None else int(given) if name in WHOLE_LIMITS else float(given)
-        state["limit_surely"] = bool(state["limits"].get("surely"))
+        for name in CHECKED_LIMITS:
+            state[f"limit_{name}"] = bool(state["limits"].get(name))
         state["form_of"] = work
     state["allowed"] = sets
 
@@ -87,7 +92,7 @@ def _asked(scenario, catalogs):
         limits["output_token_seconds"] = PACE_SECONDS
         plan_state.choose(batch=asked["batch"], implementation=asked["implementation"])
     else:
-        asked, sets, limits = scenario, space.usual(scenario), usual_limits(scenario["work"])
+        asked, sets, limits = scenario, space.usual(scenario), usual_limits(scenario, catalogs)
     plan_state.choose(work=asked["work"], precision=[asked["precision"]])
     state.update({"allowed": sets, "limits": limits, "fill_form": True, "search_now": True})
 
@@ -117,6 +122,7 @@ def form(now, catalogs):
             with (left, middle, right)[at % 3]:
                 _limit(name, work)
         left.checkbox("Only what fits with the whole range of the estimate", key="limit_surely", **SESSION)
+        middle.checkbox("Keep the limits on time at the slow end of the range", key="limit_slow_end", **SESSION)
         st.form_submit_button("Search", type="primary", icon=":material/search:", on_click=_submitted, args=(work, now.scenario), key="go")
     return state["allowed"], state["limits"]
 
@@ -171,7 +177,7 @@ def _submitted(work, scenario):
         if not values and sets[name]:
             state[f"allow_{name}"] = sets[name]
     limits = {name: state.get(f"limit_{name}") for name in SHOWN_LIMITS[work]}
-    limits["surely"] = int(bool(state.get("limit_surely"))) or None
+    limits |= {name: int(bool(state.get(f"limit_{name}"))) or None for name in CHECKED_LIMITS}
     state["allowed"] = sets
     state["limits"] = {name: value for name, value in limits.items() if value is not None}
     state["search_now"] = True
@@ -222,4 +228,5 @@ def _told(work):
         f"{said[name][0].lower() + said[name][1:]} {value:,.10g}".replace("uSD", "USD") for name, value in limits.items() if said.get(name)
     ]
     bounds += ["the whole range must fit"] if limits.get("surely") else []
+    bounds += ["times at their slow end"] if limits.get("slow_end") else []
     return f"What may vary: {', '.join(several)}; {families}, {where}. Limits: {', '.join(bounds) or 'none'}"
