@@ -1,5 +1,7 @@
 """The entry: page setup, the link read and written, navigation. No arithmetic."""
 
+from functools import partial
+
 import streamlit as st
 
 from calc import CatalogError
@@ -8,17 +10,31 @@ from views.session import extra_state, plan_state
 
 st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide")
 
-PAGES = [
-    st.Page(f"views/pages/{file}.py", url_path=path, title=title, icon=f":material/{icon}:", help=help_text, default=file == "plan")
-    for file, path, title, icon, help_text in (
+MENU = {  # section of the top bar: file, path, title, icon, help
+    "": (
         ("plan", "", "Plan", "space_dashboard", "A model and a way to run it: memory, fit and price"),
         ("search", "search", "Search", "search", "Every allowed way to do it: the cheapest, the fastest, and why"),
         ("run_and_month", "cost", "Run and month", "payments", "The bill in all: a run with spot's interruptions, or a month"),
         ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
+    ),
+    "Reference": (
+        ("models_and_prices", "models-and-prices", "Models and prices", "database", "Every fact with its source and date, searchable"),
         ("method", "method", "Method", "functions", "Every formula with its numbers put in"),
-        ("accuracy", "accuracy", "Accuracy", "target", "How often the range held, and where it did not"),
-        ("catalog", "catalog", "Catalog", "database", "Every fact with its source and date"),
-    )
+        ("accuracy", "accuracy", "Accuracy", "target", "How far estimates are from what was measured, and where they miss"),
+    ),
+}
+OLD_PATHS = {"catalog": "models_and_prices"}  # of addresses that people have kept
+
+pages = {
+    section: [
+        st.Page(f"views/pages/{file}.py", url_path=path, title=title, icon=f":material/{icon}:", help=about, default=file == "plan")
+        for file, path, title, icon, about in entries
+    ]
+    for section, entries in MENU.items()
+}
+pages[""] += [
+    st.Page(partial(st.switch_page, f"views/pages/{file}.py"), url_path=path, title=path, visibility="hidden")
+    for path, file in OLD_PATHS.items()
 ]
 
 try:
@@ -29,6 +45,6 @@ except CatalogError as error:
     st.stop()
 plan_state.settle(catalogs)
 plan_state.write_link(catalogs)
-page = st.navigation(PAGES, position="top")
+page = st.navigation(pages, position="top")
 extra_state.keep(plan_state.FIRST_VISIT, page.url_path)
 page.run()

@@ -207,24 +207,27 @@ def test_every_tab_opens(tab, charts, column, rows, sentence):
     assert sentence in " ".join(element.value for element in (*panes[tab].markdown, *panes[tab].caption))
 
 
-@pytest.mark.parametrize("page", ["views/pages/instances.py", "views/pages/method.py", "views/pages/accuracy.py", "views/pages/catalog.py"])
+@pytest.mark.parametrize(
+    "page", ["views/pages/instances.py", "views/pages/method.py", "views/pages/accuracy.py", "views/pages/models_and_prices.py"]
+)
 def test_every_page_opens_and_keeps_the_plan(page):
     app = AppTest.from_file(DASHBOARD, default_timeout=60)
     app.query_params["model"] = "qwen2.5-7b"
-    app.switch_page(page).run()
+    app.run().switch_page(page).run()
     assert not app.exception
     assert app.title
     assert address(app)["model"] == ["qwen2.5-7b"]
 
 
 def test_every_catalog_is_shown():
-    app = opened()
-    app.switch_page("views/pages/catalog.py").run()
-    shown = app.pills(key="catalog").options
+    app = opened().switch_page("views/pages/models_and_prices.py").run()
+    app.session_state["catalog_tab"] = "All catalogs"
+    app.run()
+    shown = app.selectbox(key="catalog").options
     names = {path.stem for path in FOLDER.glob("*.yaml")} - {"blocks", "heads", "config_defaults", "price_history"}
     assert len(shown) == len(names)
     for name in sorted(names):
-        app.pills(key="catalog").set_value(name).run()
+        app.selectbox(key="catalog").set_value(name).run()
         assert not app.exception
         assert len(app.dataframe) == 1
 

@@ -1,0 +1,55 @@
+"""The catalogs as people look them up: models by name, family and size, cards with who rents them."""
+
+from collections.abc import Collection
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.units import GIB, PETA
+
+BILLION = 1e9
+WIDTH_BYTES = 2  # of a weight in 16 bits
+SIZES = {  # parameters, in billions: from, to
+    "under 1 billion": (0, 1),
+    "1 to 9 billion": (1, 9),
+    "9 to 40 billion": (9, 40),
+    "40 to 130 billion": (40, 130),
+    "over 130 billion": (130, float("inf")),
+}
+SEARCHED = ("name", "id", "family", "hf_repo")
+
+
+def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), sizes: Collection[str] = ()) -> pd.DataFrame:
+    """The models whose name, id, family or repository has every word of the text, of these families and sizes; none means all."""
+    table = catalogs.models.rename_axis("id").reset_index()
+    billions = table["parameters"] / BILLION
+    said = table[list(SEARCHED)].agg(" ".join, axis="columns").str.lower()
+    chosen = pd.Series(True, index=table.index)
+    for word in text.lower().split():
+        chosen &= said.str.contains(word, regex=False)
+    if families:
+        chosen &= table["family"].isin(list(families))
+    if sizes:
+        ends = [SIZES[size] for size in sizes]
+        chosen &= pd.concat([(billions >= least) & (billions < most) for least, most in ends], axis="columns").any(axis="columns")
+    return table.assign(
+        billions=billions,
+        active_billions=table["active_parameters"] / BILLION,
+        weights_gib=table["parameters"] * WIDTH_BYTES / GIB,
+        estimated=table["refused"] == "",
+    )[chosen].sort_values("name", key=lambda names: names.str.lower(), ignore_index=True)
+
+
+def cards(catalogs: Catalogs) -> pd.DataFrame:
+    """Every card: usable memory, bandwidth and rate, and the instance types that carry it; those that AWS rents first."""
+    rented = catalogs.instances.groupby("gpu", observed=True).apply(lambda sold: ", ".join(sold.index), include_groups=False)
+    table = catalogs.gpus.rename_axis("id").reset_index()
+    table = table.assign(
+        memory_gib=table["memory_bytes"] / GIB,
+        bandwidth_gib=table["bandwidth_bytes_per_second"] / GIB,
+        bf16_pflops=table["bf16_flops_per_second"] / PETA,
+        instances=table["id"].map(rented).fillna(""),
+    )
+    return table.sort_values(
+        ["instances", "memory_gib"], key=lambda values: values == "" if values.name == "instances" else -values, ignore_index=True
+    )

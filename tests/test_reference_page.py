@@ -1,0 +1,66 @@
+"""The Models and prices page: models by name, family and size, prices with their age, cards with who rents them."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from calc.charts import catalog_tables
+
+DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
+PAGE = "views/pages/models_and_prices.py"
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+def opened(tab):
+    app = AppTest.from_file(DASHBOARD, default_timeout=60).run().switch_page(PAGE).run()
+    app.session_state["catalog_tab"] = tab
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_models_are_found_by_words_family_and_size(catalogs):
+    found = catalog_tables.models(catalogs, "llama 70b")
+    assert {"llama-3.1-70b", "llama-3.3-70b"} <= set(found["id"])
+    assert len(catalog_tables.models(catalogs)) == len(catalogs.models)
+    assert set(catalog_tables.models(catalogs, families=["bert"])["family"]) == {"bert"}
+    small = catalog_tables.models(catalogs, sizes=["under 1 billion", "1 to 9 billion"])
+    assert small["billions"].between(0, 9, inclusive="left").all()
+    assert "llama-3.1-8b" in set(small["id"])
+
+
+def test_the_sizes_leave_no_model_out(catalogs):
+    counted = catalogs.models["parameters"].notna().sum()
+    assert sum(len(catalog_tables.models(catalogs, sizes=[size])) for size in catalog_tables.SIZES) == counted
+
+
+def test_a_model_is_searched_on_the_page():
+    app = opened("Models")
+    everything = len(app.dataframe[0].value)
+    app.text_input(key="model_search").set_value("mixtral").run()
+    assert set(app.dataframe[0].value["family"]) == {"mistral"}
+    assert len(app.dataframe[0].value) < everything
+    app.text_input(key="model_search").set_value("no such thing").run()
+    assert not app.dataframe
+    assert "No model of the catalog" in app.info[0].value
+
+
+def test_prices_say_how_many_are_old_and_unknown():
+    app = opened("Prices")
+    shown = app.dataframe[0].value
+    said = " ".join(element.value for element in app.markdown)
+    assert f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} instance types" in said
+    assert f"{shown['old'].sum()} of these prices" in said
+
+
+def test_cards_that_aws_rents_come_first(catalogs):
+    table = catalog_tables.cards(catalogs)
+    rented = table["instances"] != ""
+    assert rented.iloc[: rented.sum()].all()
+    assert len(table) == len(catalogs.gpus)
+    assert not opened("Cards").exception

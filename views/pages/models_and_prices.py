@@ -1,0 +1,99 @@
+"""The Models and prices page: what an estimate knows of models, cards and prices, searchable, with source and date."""
+
+import pandas as pd
+import streamlit as st
+
+from calc.charts import catalog_tables
+from calc.charts import tables as chart_tables
+from calc.cost import offers
+from views import tables
+from views.panels import catalog_tables as panel
+from views.session import catalogs as session_catalogs
+
+OTHERS = {
+    "models": "Models, every field",
+    "gpus": "Cards, every field",
+    "instances": "Instances",
+    "prices": "Prices, every field",
+    "precisions": "Precisions",
+    "optimizers": "Optimizers",
+    "shardings": "Sharding",
+    "recomputes": "Recompute",
+    "implementations": "Software",
+    "choices": "Other choices",
+    "families": "Model families",
+    "utilization": "Speed of cards",
+    "engines": "Speed of software",
+    "kernels": "Quantised kernels",
+    "serving_engines": "Serving engines",
+    "overheads": "Overheads",
+    "assumptions": "Assumptions",
+    "quality": "Quality",
+}
+SESSION = {"persist_state": "session"}
+
+catalogs = session_catalogs.catalogs()
+
+st.title("Models and prices", anchor=False)
+st.caption(
+    f"Every fact that an estimate reads, with its source and the day it was checked. Catalog {catalogs.version}; newest prices of "
+    f"{catalogs.prices_as_of}. An empty cell is not known; it is never zero."
+)
+model_pane, card_pane, price_pane, other_pane = st.tabs(["Models", "Cards", "Prices", "All catalogs"], on_change="rerun", key="catalog_tab")
+
+if model_pane.open:
+    with model_pane:
+        search, family, size = st.columns([2, 2, 3])
+        with search:
+            text = st.text_input("Search", key="model_search", placeholder="Name, family or Hugging Face repository", **SESSION)
+        with family:
+            every = sorted(catalogs.models["family"].unique())
+            families = st.multiselect("Family", every, key="model_families", placeholder="All", **SESSION)
+        with size:
+            sizes = st.pills("Parameters", list(catalog_tables.SIZES), selection_mode="multi", key="model_sizes", wrap=True, **SESSION)
+        found = catalog_tables.models(catalogs, text, families, sizes)
+        st.caption(f"{len(found)} of {len(catalogs.models)} models. For one that is not here, give its config.json to the sidebar of Plan.")
+        if len(found):
+            panel.models(found)
+        else:
+            st.info("No model of the catalog has this name, family and size: clear one of the three.", icon=":material/search_off:")
+
+if card_pane.open:
+    with card_pane:
+        panel.cards(catalog_tables.cards(catalogs))
+        st.caption("Memory as the card's driver reports it, a little under the number on the box. Rates are dense, without sparsity.")
+
+if price_pane.open:
+    with price_pane:
+        place, sold = st.columns(2)
+        names = catalogs.regions["name"]
+        with place:
+            region = st.selectbox(
+                "Region", list(names.index), format_func=lambda each: f"{each} · {names[each]}", key="prices_region", **SESSION
+            )
+        with sold:
+            every = sorted(catalogs.instances["family"].unique())
+            families = st.multiselect("Instance family", every, key="prices_families", placeholder="All", **SESSION)
+        table = offers.offers(catalogs, [region])
+        table = table[table["family"].isin(families)] if families else table
+        table = table.assign(old=offers.is_old(table["on_demand_as_of"], pd.Timestamp.today())).sort_values("instance", ignore_index=True)
+        st.markdown(
+            f"{table['on_demand_usd_per_hour'].notna().sum()} of {len(table)} instance types have an on-demand price in {region}; "
+            f"{table['old'].sum()} of these prices are older than {offers.OLD_DAYS} days. `make prices` fetches today's."
+        )
+        panel.prices(table)
+        st.caption(
+            "USD per instance-hour, Linux, shared tenancy, before tax, storage and traffic. Published: read from AWS or a named "
+            "source. Derived: from the price of another region. Spot: the median of the zones, or estimated from the Spot Advisor's saving."
+        )
+
+if other_pane.open:
+    with other_pane:
+        name = st.selectbox("Catalog", list(OTHERS), format_func=OTHERS.get, key="catalog", **SESSION)
+        table = chart_tables.catalog_table(catalogs, name)
+        about = catalogs.about.get(name, {})
+        checked = about.get("checked_on", "the dates in the rows")
+        st.markdown(f"{len(table):,} entries, checked on {checked}. Source: {about.get('source', 'with each entry')}.")
+        tables.raw(table, OTHERS[name])
+        for note in about.get("notes", []):
+            st.caption(note)
