@@ -1,6 +1,7 @@
 """GPU memory of a model in training or serving, and what AWS charges for it."""
 
+from calc.answers.answer import answer
 from calc.catalogs.load import CatalogError, add_models, load_catalogs
 from calc.pipeline import estimate, estimate_distinct, phases_table
 
-__all__ = ["CatalogError", "add_models", "estimate", "estimate_distinct", "load_catalogs", "phases_table"]
+__all__ = ["CatalogError", "add_models", "answer", "estimate", "estimate_distinct", "load_catalogs", "phases_table"]

@@ -1,4 +1,7 @@
-"""`python -m calc scenarios.csv -o estimates.csv`: a table of scenarios in, the same table with its results out."""
+"""`python -m calc scenarios.csv -o estimates.csv`: a table of scenarios in, the same table with its results out.
+
+`python -m calc answer jobs.csv -o answers.csv`: a table of jobs in, what to rent for each of them out.
+"""
 
 import argparse
 import os
@@ -11,32 +14,33 @@ from shutil import copymode
 from time import monotonic
 
 from calc import CatalogError, add_models, estimate, load_catalogs
+from calc.doors.answers_csv import answered
 from calc.doors.csv_tables import as_written, read_tables
 from calc.doors.csv_writer import write_csv
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.problems import TableError
 
-CHUNK_ROWS = 60_000
+CHUNK_ROWS, CHUNK_JOBS = 60_000, 20
 TERMINAL_SECONDS, QUIET_SECONDS = 1, 10  # between two words on how far it is, on a terminal and elsewhere
 INTERRUPTED = 130  # as shells have it
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable, 130 when interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m calc", description="Estimate GPU memory and AWS cost of every scenario of a CSV.")
-    parser.add_argument("scenarios", nargs="?", default="-", help="CSV of scenarios; - or none: standard input")
-    parser.add_argument("-o", "--output", default="-", help="CSV to write; none: standard output")
-    config = "a Hugging Face config.json, or a folder of them"
-    parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
-    options = parser.parse_args(arguments)
-    given = "standard input" if options.scenarios == "-" else options.scenarios
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    answers = words[:1] == ["answer"]
+    options = _parser(answers).parse_args(words[1:] if answers else words)
+    given = "standard input" if options.table == "-" else options.table
     named = "standard output" if options.output == "-" else options.output
     try:
         catalogs = load_catalogs()
         if options.model_config:
             catalogs = add_models(catalogs, dict(_configs(options.model_config, catalogs)))
-        with _read(options.scenarios) as source, _written(options.output) as target:
-            _estimate(read_tables(source, given, CHUNK_ROWS), catalogs, target)
+        with _read(options.table) as source, _written(options.output) as target:
+            if answers:
+                _stream(read_tables(source, given, CHUNK_JOBS), lambda table: answered(table, catalogs), target, "jobs")
+            else:
+                _stream(read_tables(source, given, CHUNK_ROWS), lambda table: as_written(estimate(table, catalogs), table), target)
     except (TableError, CatalogError, ConfigError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -54,19 +58,32 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _estimate(tables, catalogs, target):
+def _parser(answers):
+    """The options of the command; those of `answer` are the same."""
+    what = "Answer every job of a CSV: what to rent on AWS." if answers else "Estimate GPU memory and AWS cost of every scenario of a CSV."
+    more = None if answers else "python -m calc answer jobs.csv: what to rent for every job of a CSV."
+    parser = argparse.ArgumentParser(prog="python -m calc answer" if answers else "python -m calc", description=what, epilog=more)
+    rows = "jobs" if answers else "scenarios"
+    parser.add_argument("table", metavar=rows, nargs="?", default="-", help=f"CSV of {rows}; - or none: standard input")
+    parser.add_argument("-o", "--output", default="-", help="CSV to write; none: standard output")
+    config = "a Hugging Face config.json, or a folder of them"
+    parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
+    return parser
+
+
+def _stream(tables, results_of, target, what="rows"):
     """Write the results of one table after another; how far it is stands on standard error when it takes long."""
-    rows, begun, reported = 0, monotonic(), 0.0
+    rows, begun, reported, first = 0, monotonic(), 0.0, True
     terminal = sys.stderr.isatty()
     try:
         for table in tables:
-            write_csv(as_written(estimate(table, catalogs), table), target, header=rows == 0)
+            write_csv(results_of(table), target, header=first)
             target.flush()
-            rows += len(table)
+            rows, first = rows + len(table), False
             seconds = monotonic() - begun
             if seconds - reported >= (TERMINAL_SECONDS if terminal else QUIET_SECONDS):
                 reported = seconds
-                progress = f"{rows:,} rows, {rows / seconds:,.0f} per second"
+                progress = f"{rows:,} {what}, {rows / seconds:,.0f} per second"
                 print(f"\r{progress:<50}" if terminal else progress, end="" if terminal else "\n", file=sys.stderr, flush=True)
     finally:
         if reported and terminal:

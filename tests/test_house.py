@@ -28,7 +28,7 @@ MAY_IMPORT = {
 }
 # The rooms of calc from the top; a room imports only those below it. Rooms on one line are neighbours and never meet.
 LEVELS = (
-    *(("__main__",), ("calc",), ("doors",), ("search",), ("plan",), ("explain", "charts"), ("words",), ("estimate",)),
+    *(("__main__",), ("calc",), ("doors",), ("answers",), ("search",), ("plan",), ("explain", "charts"), ("words",), ("estimate",)),
     *(("stages",), ("cost", "speed", "memory"), ("layout",), ("scenarios",), ("catalogs",), ("models",), ("columns",)),
     ("evaluate", "coded", "units"),
 )

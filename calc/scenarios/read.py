@@ -100,7 +100,7 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
     else:
         codes, found = factorized(cells)
         said = [str(value).strip() for value in found] + [""]
-        values = np.array([_number(text) for text in said])[codes]
+        values = np.array([number(text) for text in said])[codes]
         blank = np.array([text == "" for text in said])[codes]
     least = (values >= 0) if column.kind == "amount" else (values > 0)
     whole = (column.kind != "count") | (values == np.floor(values))
@@ -124,7 +124,9 @@ def factorized(cells: pd.Series) -> tuple[np.ndarray, list]:
     return np.where(codes < 0, len(found), codes), list(found)
 
 
-def _number(text: str) -> float:
+def number(text: str) -> float:
+    """A cell as a number, NaN where it is none."""
+    """A cell as a number, NaN where it is none."""
     try:
         return float(text.replace("_", "")) if text else np.nan
     except ValueError:

@@ -1,0 +1,37 @@
+"""The columns that a job may set beside those of a scenario: name, kind, default by kind of work, and what each means."""
+
+from calc.cost.markets import MARKETS
+from calc.scenarios.inputs import BY_NAME, YES_NO, Input
+from calc.units import WEEK_HOURS
+
+METHODS = ("full", "lora", "qlora")
+ANYWHERE = "anywhere"
+JOB_MARKETS = tuple(name for name in MARKETS if not name.startswith("commit"))
+TRAIN_TOKENS = 150_000_000  # 50,000 examples of 1,000 tokens, three times
+SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
+STEP_FACTOR = 2.0  # answers keep the tokens of an optimizer step within this factor
+
+JOB_INPUTS = (
+    Input("job", "text"),
+    Input("method", "choice", "full", METHODS),
+    Input("step_tokens", "count", STEP_TOKENS),
+    Input("users", "count", 8),
+    Input("requests_per_second", "number", None),
+    Input("answer_tokens", "count", 512),
+    Input("first_token_seconds", "number", 2.0),
+    Input("token_seconds", "number", 0.05),
+    Input("regions", "text", "us-east-1"),
+    Input("markets", "text", "on-demand"),
+    Input("hours_most", "number", None),
+    Input("usd_most", "number", None),
+    Input("usd_per_hour_most", "number", None),
+    Input("instances_most", "count", 16),
+    Input("fewest_bits", "choice", "16", ("16", "8", "4")),
+    Input("hold_slow_end", "choice", "no", YES_NO),
+)
+JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
+# Columns of a scenario in which a job has another default.
+USUAL = {"training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS}, "inference": {"prompt_tokens": 1024}}
+SAID_BY_JOB = ("work", "model", "train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month", "region", "scenario")
+FIXABLE = tuple(name for name in BY_NAME if name not in SAID_BY_JOB)  # scenario columns that fix, or list, a choice
+SEVERAL = tuple(name for name in FIXABLE if name != "lora_targets")  # of these `a+b` is a list

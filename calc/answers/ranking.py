@@ -1,0 +1,134 @@
+"""Which combinations qualify, what the others miss, and the three answers and the board among them (screen.md's rules).
+
+Least money: of those within half a per cent of the least, the one with the step nearest to the asked, then fewer GPUs, fewer
+instances, the plainer layout. Fastest: the least time, at most three times the least money where no budget is set.
+Roomiest: the most bytes of headroom of those within one and a half times the least money.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calc.answers.combinations import FITS, RUNS
+from calc.answers.inputs import STEP_FACTOR
+from calc.cost.markets import MARKETS
+from calc.evaluate import Table
+
+TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
+FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
+QUALIFIES, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(6)
+FEW = 1e-9
+
+
+class Limit(NamedTuple):
+    """A limit of the job: its column, what it asks at most, what each combination has."""
+
+    name: str
+    most: float
+    values: np.ndarray
+
+    def excess(self) -> np.ndarray:
+        """How many times over the limit each combination is; 0 where it keeps it or nothing is known."""
+        ratio = np.nan_to_num(self.values / self.most)
+        return np.where(ratio > 1 + FEW, ratio, 0.0)
+
+
+def limits(found: Table, whole: dict[str, Any]) -> list[Limit]:
+    """The limits that a job sets."""
+    if whole["work"] == "training":
+        hours = found["slow_hours" if whole["hold_slow_end"] == "yes" else "hours"]
+        far = np.exp(np.abs(np.log(found["step_tokens"] / whole["step_tokens"])))
+        own = [("hours_most", whole["hours_most"], hours), ("step_tokens", STEP_FACTOR, far)]
+    else:
+        own = [(name, whole[name], found[name]) for name in ("first_token_seconds", "token_seconds")]
+        own.append(("requests_per_second" if whole["requests_per_second"] else "users", 1.0, found["load_ratio"]))
+    money = [("usd_most", whole["usd_most"], found["usd"]), ("usd_per_hour_most", whole["usd_per_hour_most"], found["usd_per_hour"])]
+    size = [("instances_most", whole["instances_most"], found["instances"])]
+    return [Limit(name, float(most), values) for name, most, values in (*own, *money, *size) if most is not None]
+
+
+def classes(found: Table, kept: list[Limit]) -> np.ndarray:
+    """Of each combination whether it qualifies, or the first reason against it, the lightest first."""
+    over = np.any([limit.excess() > 0 for limit in kept], axis=0)
+    fits, runs = found["fits"], found["runs"]
+    lives = fits <= FITS.index("tight")
+    verdict = np.where(fits == FITS.index("tight"), TIGHT, QUALIFIES)
+    verdict = np.where(runs == RUNS.index("emulated"), EMULATED, np.where(runs == RUNS.index("unknown"), UNKNOWN, verdict))
+    verdict = np.where((verdict < EMULATED) & np.isnan(found["seconds"]), UNKNOWN, verdict)  # no time is known of its card
+    verdict = np.where(over, OUTSIDE, verdict)
+    return np.where(lives & (runs != RUNS.index("no")), verdict, LEFT_OUT)
+
+
+def plainness(found: Table, whole: dict[str, Any], layout: Table) -> list[np.ndarray]:
+    """What decides between combinations that cost as much, the first thing first.
+
+    The step nearest to the asked, fewer GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer GPUs
+    used, FSDP before tensor parallel, less sharding, less recompute.
+    """
+    trains = whole["work"] == "training"
+    step = np.round(np.abs(np.log(found["step_tokens"] / whole["step_tokens"])), 6) if trains else np.zeros(len(found["usd"]))
+    in_blocks = np.array([MARKETS[name].block_hours > 0 for name in whole["markets"]])[found["market"]]
+    time = np.where(in_blocks, np.round(np.log(found["seconds"]), 2), 0)
+    names = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "sharding", "recompute")
+    own = [layout[name] for name in names]
+    return [step, layout["gpus_paid"], found["instances"], time, *own, found["usd"], layout["accumulation_steps"]]
+
+
+def best_each(group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], higher: bool = False) -> np.ndarray:
+    """Of each group the entry of least (or highest) cost, by `ties` among those within half a per cent of it; in order of groups."""
+    cost = np.where(np.isnan(cost), np.inf, -cost if higher else cost)
+    groups, at = np.unique(group, return_inverse=True)
+    least = np.full(len(groups), np.inf)
+    np.minimum.at(least, at, cost)
+    bound = np.where(least > 0, least * TIE_RATIO, least / TIE_RATIO)[at]
+    near = np.flatnonzero(cost <= bound)
+    order = near[np.lexsort([key[near] for key in (*reversed(ties), at)])]
+    return order[np.flatnonzero(np.diff(at[order], prepend=-1))]
+
+
+def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: bool) -> dict[str, int]:
+    """The entries named least-money, fastest and roomiest of those that qualify."""
+    one = np.zeros(len(qualify), dtype=int)
+    own = [key[qualify] for key in ties]
+    usd = found["usd"][qualify]
+    least = qualify[best_each(one, usd, own)[0]]
+    dearest = found["usd"][least] * (1 + FEW)
+    pick = {"least-money": int(least)}
+    for name, ratio, column, higher in (
+        ("fastest", np.inf if budget else FASTEST_RATIO, "seconds", False),
+        ("roomiest", ROOMIEST_RATIO, "headroom_bytes", True),
+    ):
+        within = qualify[usd <= dearest * ratio]
+        cheap_first = [found["usd"][within], *(key[within] for key in ties)]
+        pick[name] = int(within[best_each(one[: len(within)], found[column][within], cheap_first, higher)[0]])
+    return pick
+
+
+def frontier(usd: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """The entries that no other beats in both money and time, least money first."""
+    order = np.lexsort((seconds, usd))
+    before = np.minimum.accumulate(np.concatenate([[np.inf], seconds[order]]))[:-1]
+    return order[seconds[order] < before]
+
+
+def distance(kept: list[Limit]) -> np.ndarray:
+    """How far each combination is from keeping every limit: those that miss fewer first, then those that miss them by less."""
+    excess = np.array([limit.excess() for limit in kept])
+    much = np.max(excess, axis=0)
+    return np.count_nonzero(excess, axis=0) + np.round(much / (1 + much), 6)
+
+
+def nearest(found: Table, verdict: np.ndarray, kept: list[Limit], ties: list[np.ndarray]) -> int | None:
+    """Where none qualifies: one that runs and fits and is over one limit by the least, else tight, emulated, unknown; None."""
+    sound = (found["fits"] == FITS.index("yes")) & (found["runs"] == RUNS.index("yes")) & ~np.isnan(found["seconds"])
+    over = np.flatnonzero(sound & (verdict == OUTSIDE))
+    if len(over):
+        order = np.lexsort([*(key[over] for key in reversed(ties)), found["usd"][over], distance(kept)[over]])
+        return int(over[order[0]])
+    for state in (TIGHT, EMULATED, UNKNOWN, OUTSIDE):
+        able = np.flatnonzero(verdict == state)
+        if len(able):
+            usd = np.nan_to_num(found["usd"][able], nan=np.inf)
+            usd = usd if np.isfinite(usd).any() else found["usd_per_hour"][able]
+            return int(able[best_each(np.zeros(len(able), dtype=int), usd, [key[able] for key in ties])[0]])
+    return None

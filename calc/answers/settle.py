@@ -1,0 +1,146 @@
+"""A job as people write it -> every job column with its value, the choices that it fixes, and what is wrong in one sentence."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from calc.answers.inputs import ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
+from calc.catalogs.load import Catalogs
+from calc.scenarios.inputs import DEFAULTS, Input, inputs_by_name
+from calc.scenarios.join import kind_numbers
+from calc.scenarios.lookups import nearest, numbers_of, row_numbers
+from calc.scenarios.problems import quoted
+from calc.scenarios.read import HUGE, KINDS, number
+
+TRAINING, SERVING = "training", "inference"
+
+
+class JobError(ValueError):
+    """The job cannot be answered as it is written; the message is one sentence with the cure."""
+
+
+def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+    """Every job column with its value, `fixed` (scenario column -> the values to try); raises JobError."""
+    given = {str(name): value for name, value in job.items() if not blank(value)}
+    work = _one(inputs_by_name()["work"], given.get("work"))
+    usual = USUAL[work]
+    whole = {column.name: _one(column, given.get(column.name), usual.get(column.name)) for column in JOB_INPUTS}
+    whole |= {"work": work, "model": str(given.get("model", "")).strip()}
+    row = row_numbers(catalogs, "models").get(whole["model"])
+    if row is None:
+        known = nearest(whole["model"], row_numbers(catalogs, "models")) or ", ".join(list(catalogs.models.index[:6]))
+        raise JobError(
+            f"model '{quoted(whole['model'])}' is not in the catalog; choose one such as {known}."
+            if whole["model"]
+            else "No model is named; write the id of a model of the catalog."
+        )
+    for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
+        column = inputs_by_name()[name]
+        whole[name] = _one(column, given.get(name), usual.get(name))
+    longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[row]
+    _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), kind_numbers(catalogs, "generates")[row] > 0)
+    whole["fewest_bits"] = int(whole["fewest_bits"])
+    whole["regions"] = _regions(given, catalogs)
+    whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS)
+    fixed = {name: _values(name, given[name]) for name in FIXABLE if name in given}
+    _tuning(whole, fixed, given)
+    for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
+        _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
+    assumed = {name: _one(inputs_by_name()[name], given[name]) for name in inputs_by_name() if name not in DEFAULTS and name in given}
+    return whole | {"fixed": fixed, "assumed": assumed}
+
+
+def blank(value: Any) -> bool:
+    """Whether a cell says nothing."""
+    return value is None or (isinstance(value, float) and np.isnan(value)) or (isinstance(value, str) and not value.strip()) or value == []
+
+
+def fixed_at(whole: Mapping[str, Any], name: str, free: Iterable) -> list:
+    """The values that the job fixes for a scenario column, else those that are free."""
+    return list(whole["fixed"].get(name) or free)
+
+
+def varied(whole: Mapping[str, Any]) -> tuple[str, ...]:
+    """The scenario columns that the job lists several values of to compare, instances apart."""
+    return tuple(name for name, values in whole["fixed"].items() if len(values) > 1 and name not in ("instance", "gpu"))
+
+
+def _one(column: Input, value: Any, usual: Any = None) -> Any:
+    """One value of a column, its default where none is given."""
+    if blank(value):
+        return column.default if usual is None else usual
+    if column.kind in ("text", "choice"):
+        text = "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value).strip()
+        text = text.removesuffix(".0") if column.name == "fewest_bits" else text
+        text = text.lower() if column.kind == "choice" else text
+        if column.kind == "choice" and text not in column.choices:
+            raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
+        return text
+    found = number(str(value).strip().replace(",", "_"))
+    least = found >= 0 if column.kind == "amount" else found > 0
+    if not (least and found <= HUGE and (column.kind != "count" or found == np.floor(found))):
+        raise JobError(f"{column.name} '{quoted(value)}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell.")
+    return found
+
+
+def _values(name: str, value: Any) -> list:
+    """The values that fix a scenario column: one, a list, or words and numbers joined by +."""
+    several = value.split("+") if isinstance(value, str) and name in SEVERAL else value
+    several = several if isinstance(several, list | tuple) else [several]
+    found = [_one(inputs_by_name()[name], each) for each in several if not blank(each)]
+    return list(dict.fromkeys(found))
+
+
+def _words(name: str, value: Any, known: Iterable[str]) -> list[str]:
+    """Ids joined by + or in a list, each of them known."""
+    several = value.split("+") if isinstance(value, str) else list(value)
+    words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
+    for word in words:
+        if word not in known:
+            raise JobError(f"{name} '{quoted(word)}' is not known; use {nearest(word, known) or ', '.join(list(known)[:6])}.")
+    return words
+
+
+def _regions(given: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
+    """The regions of the catalog that the job allows."""
+    value = given.get("regions", given.get("region", DEFAULTS["region"]))
+    known = list(catalogs.regions.index)
+    if ANYWHERE in (value if isinstance(value, list | tuple) else [str(value).strip().lower()]):
+        return known
+    return _words("regions", value, [*known, ANYWHERE])
+
+
+def _lengths(whole: dict[str, Any], given: Mapping[str, Any], longest: float, generates: bool) -> None:
+    """The lengths of a sequence that the job leaves out: usual ones, as far as the model has learned positions."""
+    if whole["work"] == TRAINING:
+        if "sequence_tokens" not in given:
+            whole["sequence_tokens"] = min(SEQUENCE_TOKENS, longest)
+        whole["prompt_tokens"] = whole["answer_tokens"] = None
+        return
+    held = whole["sequence_tokens"] if "sequence_tokens" in given else longest
+    if "answer_tokens" not in given:
+        whole["answer_tokens"] = min(whole["answer_tokens"], held // 2)
+    answered = whole["answer_tokens"] if generates else 0
+    if "prompt_tokens" not in given:
+        whole["prompt_tokens"] = max(min(whole["prompt_tokens"], held - answered), 1)
+    if "sequence_tokens" not in given:
+        whole["sequence_tokens"] = whole["prompt_tokens"] + answered
+
+
+def _tuning(whole: dict[str, Any], fixed: dict[str, list], given: Mapping[str, Any]) -> None:
+    """Method and tuning say the same."""
+    if "tuning" not in fixed:
+        return
+    if "method" not in given:
+        whole["method"] = fixed["tuning"][0]
+    elif (whole["method"] == "full") != ("full" in fixed["tuning"]):
+        raise JobError(f"method {whole['method']} and tuning {fixed['tuning'][0]} contradict each other; leave tuning empty.")
+
+
+def _known(name: str, values: Iterable[str], known: Iterable[str]) -> None:
+    for value in values:
+        if value not in known:
+            raise JobError(
+                f"{name} '{quoted(value)}' is not in the catalog; choose one such as {nearest(value, known) or ', '.join(list(known)[:6])}."
+            )

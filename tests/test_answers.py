@@ -1,0 +1,172 @@
+"""Answers against estimating every arrangement, and the laws that any change of a job keeps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calc import answer, estimate
+from calc.answers.options import options
+from calc.cost.markets import MARKETS
+
+FEW = ["g6e.xlarge", "g5.12xlarge", "p4d.24xlarge", "p5.48xlarge"]
+SMALL = {"model": "llama-3.2-1b", "instance": FEW, "instances_most": 2, "sequence_tokens": 2048}
+SERVED = {"work": "inference", "model": "llama-3.1-8b", "instance": FEW, "instances_most": 2, "users": 12}
+JOBS = {
+    "train": SMALL,
+    "lora": SMALL | {"method": "lora", "model": "llama-3.1-8b"},
+    "qlora": SMALL | {"method": "qlora", "model": "llama-3.1-8b"},
+    "8 bits": SMALL | {"fewest_bits": 8},
+    "spot": SMALL | {"markets": "spot+on-demand", "regions": "us-east-1+us-west-2"},
+    "blocks": SMALL | {"markets": "capacity-block"},
+    "serve": SERVED,
+    "requests": SERVED | {"requests_per_second": 3},
+    "serve 4 bits": SERVED | {"fewest_bits": 4},
+}
+TIE = 1.005
+COSTS = {"on-demand": "on_demand", "spot": "spot"}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_an_answer_estimated_again_gives_its_own_figures(catalogs, name):
+    rows = answer(JOBS[name], catalogs)
+    assert (rows["problem"] == "").all()
+    assert (rows["fits"] == "yes").all()
+    again = estimate(rows, catalogs, solve=False)
+    for column in again:
+        if again[column].dtype.kind == "f":
+            np.testing.assert_array_equal(again[column].to_numpy(float), rows[column].to_numpy(float), err_msg=column)
+    for row in rows[rows["market"].isin(COSTS)].to_dict("records"):
+        kind = "usd_per_month" if row["work"] == "inference" else "run_usd"
+        assert row["usd"] == row[f"{kind}_{COSTS[row['market']]}"]
+        assert row["usd_per_hour"] == row[f"usd_per_hour_{COSTS[row['market']]}"]
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_first_answer_is_the_first_row_of_the_board(catalogs, name):
+    found = options(JOBS[name], catalogs)
+    pd.testing.assert_series_equal(found.board.iloc[0], found.answers.iloc[0])
+    qualifying = found.board[(found.board["fits"] == "yes") & (found.board["misses"] == "") & found.board["usd"].notna()]
+    assert qualifying["usd"].iloc[1:].is_monotonic_increasing
+    assert qualifying.index.tolist() == list(range(len(qualifying)))
+    places = found.board[["instance", "market"]].apply(tuple, axis=1)
+    assert places.is_unique
+    assert found.answers["answer"].str.split("+").explode().tolist() == sorted(
+        ["least-money", "fastest", "roomiest"], key=found.answers["answer"].str.cat(sep="+").split("+").index
+    )
+
+
+def test_the_three_are_least_in_money_in_time_and_in_memory(catalogs):
+    found = options(SMALL, catalogs)
+    rows = {name: row for _, row in found.answers.iterrows() for name in row["answer"].split("+")}
+    least = rows["least-money"]["usd"]
+    assert least <= found.edge["usd"].min() * TIE
+    assert rows["fastest"]["usd"] <= 3 * least
+    assert rows["fastest"]["seconds"] <= found.edge.loc[found.edge["usd"] <= 3 * least, "seconds"].min() * TIE
+    assert rows["roomiest"]["usd"] <= 1.5 * least
+    near = found.board[(found.board["fits"] == "yes") & (found.board["misses"] == "") & (found.board["usd"] <= 1.5 * least)]
+    assert rows["roomiest"]["headroom_bytes"] * TIE >= near["headroom_bytes"].max()
+    steps = found.answers.eval("batch * accumulation_steps * sequence_tokens * gpus / tensor_parallel")
+    assert steps.between(131072 / 2, 131072 * 2).all()
+
+
+LOOSER = {
+    "hours_most": (SMALL, (0.4, 0.8, 2, 168)),
+    "usd_per_hour_most": (SMALL, (8, 20, 60, 1000)),
+    "instances_most": (SMALL, (1, 2, 3)),
+    "usd_most": (SMALL, (20, 100)),
+    "first_token_seconds": (SERVED | {"prompt_tokens": 8000}, (0.5, 1, 5)),
+    "token_seconds": (SERVED, (0.015, 0.02, 0.05)),
+    "fewest_bits": (SERVED, (16, 8, 4)),
+    "regions": (SMALL, ("us-east-1", "us-east-1+us-east-2", "anywhere")),
+    "markets": (SMALL, ("on-demand", "on-demand+spot")),
+}
+
+
+@pytest.mark.parametrize("limit", LOOSER)
+def test_loosening_a_limit_never_makes_the_least_money_more(catalogs, limit):
+    job, values = LOOSER[limit]
+    found = [options(job | {limit: value}, catalogs) for value in values]
+    least = [each.edge["usd"].min() for each in found if each.possible]
+    assert least == sorted(least, reverse=True)
+    assert found[-1].possible
+    for each in found:
+        assert not each.possible or each.answers["usd"][0] <= each.edge["usd"].min() * TIE
+
+
+def test_another_instance_never_makes_it_more(catalogs):
+    least = np.inf
+    for count in range(1, len(FEW) + 1):
+        found = options(SMALL | {"instance": FEW[:count]}, catalogs)
+        assert found.answers["usd"][0] <= least * TIE
+        least = found.edge["usd"].min()
+
+
+def test_a_limit_in_the_way_is_named_with_the_nearest_plan(catalogs):
+    row = answer(SMALL | {"hours_most": 0.05}, catalogs).iloc[0]
+    assert row["answer"] == "nearest"
+    assert row["problem"].startswith("Nothing keeps every limit: the nearest plan, 2 x p5.48xlarge, takes ")
+    assert row["problem"].endswith("(3.0 min allowed); allow that time, more instances or other cards.")
+    assert row["possible"] == 0
+    assert row["hours"] > 0.05
+
+
+def test_more_instances_than_allowed_are_the_nearest(catalogs):
+    row = answer({"model": "llama-3.1-70b", "instance": "p5.48xlarge", "instances_most": 1}, catalogs).iloc[0]
+    assert row["answer"] == "nearest"
+    assert "needs 3 instances" in row["problem"]
+
+
+def test_nothing_near_leaves_the_problem_alone(catalogs):
+    row = answer({"model": "llama-3.1-405b", "instance": "g5.xlarge"}, catalogs).iloc[0]
+    assert row["answer"] == ""
+    assert np.isnan(row["usd"])
+    assert row["problem"].startswith("Nothing holds this job: its smallest arrangement takes ")
+
+
+WRONG = {
+    "model": ({"model": "llama-9"}, "model 'llama-9' is not in the catalog; choose one such as "),
+    "no model": ({"model": ""}, "No model is named; write the id of a model of the catalog."),
+    "number": ({"users": "many"}, "users 'many' is not a whole number from 1 up to 1e+15; correct that cell."),
+    "method": ({"method": "dora"}, "method 'dora' is not known; use full or lora or qlora."),
+    "market": ({"markets": "auction"}, "markets 'auction' is not known; use on-demand, spot, capacity-block."),
+    "region": ({"regions": "us-east-1+mars"}, "regions 'mars' is not known; use "),
+    "instance": ({"instance": "p5.xlarge"}, "instance 'p5.xlarge' is not in the catalog; choose one such as "),
+    "price": ({"instance": "p5e.48xlarge", "regions": "ap-southeast-3"}, "No price is known for p5e.48xlarge on demand in "),
+    "both": ({"method": "full", "tuning": "lora"}, "method full and tuning lora contradict each other; leave tuning empty."),
+    "layout": ({"tensor_parallel": 5, "gpus": 5}, "tensor parallel 5 does not divide the 32 heads of "),
+    "length": ({"model": "gpt2", "sequence_tokens": 4096}, "gpt2 has learned positions for 1024 tokens, "),
+    "no decoder": ({"model": "bert-base-uncased", "work": "inference", "sequence_tokens": ""}, "vLLM's cache serves decoders; choose "),
+    "refused": ({"model": "qwen3.5-27b"}, "Three of four layers are linear attention"),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_a_bad_job_says_why_and_leaves_the_others_theirs(catalogs, fault):
+    job, sentence = WRONG[fault]
+    rows = answer([SMALL | job | {"job": "bad", "instance": job.get("instance", FEW)}, SMALL | {"job": "good"}], catalogs)
+    bad, good = rows[rows["job"] == "bad"], rows[rows["job"] == "good"]
+    assert bad["problem"].tolist()[0].startswith(sentence)
+    assert len(bad) == 1
+    assert bad["memory_bytes"].isna().all()
+    assert good["answer"].iloc[0].startswith("least-money")
+
+
+def test_requests_a_second_are_kept_up_with(catalogs):
+    rows = answer(SERVED | {"requests_per_second": 3, "users": ""}, catalogs)
+    request = rows["time_to_first_token_seconds"] + 512 * rows["time_per_output_token_seconds"]
+    at_once = rows["batch"] * rows["gpus"] / rows["tensor_parallel"]
+    assert (3 * request <= at_once).all()
+    assert rows["why"].str.contains("3 requests a second keep ").all()
+
+
+def test_what_is_compared_has_a_row_for_each_value(catalogs):
+    found = options(SMALL | {"optimizer": ["adamw", "adafactor"]}, catalogs)
+    kinds = found.board[["instance", "optimizer"]].drop_duplicates()
+    assert len(kinds) == len(found.board) == 2 * found.board["instance"].nunique()
+
+
+def test_whole_days_of_a_block_are_paid(catalogs):
+    row = answer(SMALL | {"markets": "capacity-block", "instance": "p5.48xlarge"}, catalogs).iloc[0]
+    price = catalogs.prices.set_index(["instance", "region"]).loc[("p5.48xlarge", "us-east-1"), MARKETS["capacity-block"].price]
+    assert row["usd"] == pytest.approx(24 * price * row["instances_needed"])
+    assert row["gpus"] == row["gpus_paid"]
