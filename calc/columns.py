@@ -97,6 +97,7 @@ QUANTITIES = (
     Quantity("gpu_memory_bytes", "Card memory", "B", "Usable memory of the card as its driver reports it"),
     Quantity("headroom_bytes", "Headroom", "B", "Card memory less memory"),
     Quantity("fits", "Fits", "text", "yes, tight (lives once cached memory is given back), or no"),
+    Quantity("runs", "Runs", "text", "yes, emulated (slower than the format promises), no (refused), or unknown; whatever fits"),
     Quantity("max_batch", "Largest batch", "", "The largest that fits or is tight, all else equal"),
     Quantity("max_sequence_tokens", "Longest sequence", "tokens", "The longest that fits or is tight, all else equal"),
     Quantity("host_memory_needed_bytes", "CPU memory needed", "B", "CPU memory that offloading takes on one instance"),
@@ -210,6 +211,9 @@ QUANTITIES = (
     Quantity("logits_of_all", "Logits of the whole prompt", "", "1 where logits is all"),
     Quantity("compiles", "Compiled blocks", "", "1 where compile is yes"),
     Quantity("computes_bf16", "Computes in bf16", "", "1 where the products are bf16"),
+    Quantity("gpu_row", "Place of the card", "", "Its place in the catalog"),
+    Quantity("instance_row", "Place of the instance", "", "Its place in the catalog"),
+    Quantity("note", "Note", "text", "Why a row does not simply run, what to install beside it and what to choose"),
     Quantity("problem", "Problem", "text", "What is wrong with this row and what to change"),
 )
 GLOSSARY = {quantity.name: quantity for quantity in QUANTITIES}

@@ -23,7 +23,9 @@ from calc.scenarios.join_places import PRICE_WORDS
 from calc.scenarios.layout_rules import RULES, refuse
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, begins_a_formula, factorized, read_inputs
-from calc.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, STAGES, both_ends, makes, memory, reads, walk
+from calc.scenarios.support import READS as SUPPORT_READS
+from calc.scenarios.support import support
+from calc.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, RESTING_ON_TIME, STAGES, both_ends, makes, memory, reads, walk
 
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
 COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
@@ -57,10 +59,12 @@ COLUMNS = (  # of a result, in order
     "peak_phase",
     *VERDICT_COLUMNS,
     "fits",
+    "runs",
     *SOLVED,
     *BILL_COLUMNS,
     *PRICE_WORDS,
     *ASSUMED,
+    "note",
     "problem",
 )
 WORDS = frozenset(
@@ -68,6 +72,8 @@ WORDS = frozenset(
         *(column.name for column in INPUTS if column.kind in ("text", "choice")),
         "peak_phase",
         "fits",
+        "runs",
+        "note",
         "prices_as_of",
         *PRICE_WORDS,
         "problem",
@@ -76,7 +82,7 @@ WORDS = frozenset(
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
 LATER_READS = (
     reads(STAGES[NAMES.index("counts") + 1 :])
-    | {*MEMORY_KEYS, *LIMITS, *PRICE_WORDS, "longest_sequence_tokens", "attention", "instance"}
+    | {*MEMORY_KEYS, *LIMITS, *PRICE_WORDS, *SUPPORT_READS, "longest_sequence_tokens", "attention", "instance"}
     | {name for rule in placement.RULES for name in (*rule.reads, *parameters_of(rule.wrong))}
 )
 
@@ -198,6 +204,9 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             walk(table, AFTER_MEMORY)
         found = _found(table, solve)
+        runs, note, timed = support(table, catalogs)
+        untimed = {name: _emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
+        found |= {"runs": runs, "note": note} | untimed
         covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
         stands = Problems(len(sound))
         stands.add(~covered, lambda row: not_covered(table, row, catalogs))

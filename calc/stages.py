@@ -125,6 +125,16 @@ def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:
     return tuple(formula.__name__ for stage in stages for formula in stage.formulas)
 
 
+def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
+    """The columns that stages make and those that later formulas make of them."""
+    found = set(makes(stages))
+    for formula in (formula for stage in STAGES[STAGES.index(stages[-1]) + 1 :] for formula in stage.formulas):
+        if found & set(parameters_of(formula)):
+            found.add(formula.__name__)
+    return frozenset(found)
+
+
+RESTING_ON_TIME = resting_on(TIME[1:])
 MEMORY_READS = reads(MEMORY)
 # What memory leaves for later stages and for the results.
 MEMORY_RESULTS = tuple(

@@ -39,6 +39,7 @@ CHANGES = {
     "choices/scored_logits": ("logits_of_all", "1"),
     "overheads": ("training_slack_ratio", "0.123"),
     "serving_engines": ("sampler_bytes_each", "99"),
+    "support": ("max_compute_capability", '"99.0"'),
     "quality": ("note", '"it is another"'),
     "gpus": ("memory_mib", "50000"),
     "instances": ("gpus", "4"),

@@ -17,6 +17,7 @@ import pandas as pd
 from calc.catalogs.families import check_families, families_of
 from calc.catalogs.schema_check import check_order, check_reference, check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
+from calc.catalogs.support import check_support
 from calc.catalogs.tables import by_card, history_table, instance_table, price_table, table_of
 from calc.models.architecture import model_table
 
@@ -31,7 +32,7 @@ CLOSED = (  # the sections of choices.yaml: closed lists
     *("optimizer_kernels", "scored_logits"),
 )
 MODEL_FILES = ("families", "config_defaults", "models", "blocks", "heads")
-FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "quality", "gpus", "instances", "prices", "price_history", *SPEED)
+FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "prices", "price_history", *SPEED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,7 @@ class Catalogs:
     scored_logits: pd.DataFrame
     overheads: pd.DataFrame
     serving_engines: pd.DataFrame
+    support: pd.DataFrame  # what runs where: a rule per row
     quality: dict  # choice -> what a change of it costs in quality, and who says so
     gpus: pd.DataFrame
     instances: pd.DataFrame
@@ -97,6 +99,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
     times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": by_card(entries["utilization"])}
     _check_times(times, gpus=gpus, **choices)
     _check_closed(models, **choices)
+    check_support(entries["support"], sorted(set(instances["family"])), **choices)
     prices = price_table(entries["prices"], documents["prices"].get("capacity_blocks", {}), instances, regions)
     return Catalogs(
         models=models,
@@ -107,6 +110,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
         heads=entries["heads"],
         **choices,
         **times,
+        support=table_of(entries["support"]),
         quality=entries["quality"],
         gpus=gpus,
         instances=instances,

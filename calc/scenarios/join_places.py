@@ -41,6 +41,7 @@ def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     )
     table["gpu"] = own_gpu
     card = find(catalogs, "gpus", own_gpu, problems, "gpu")
+    table["gpu_row"], table["instance_row"] = card, at
     table |= columns_of(catalogs, "gpus", GPU_COLUMNS, card, "gpu_") | columns_of(catalogs, "instances", INSTANCE_COLUMNS, at, "instance_")
     share = numbers_of(catalogs, "instances", "gpu_memory_bytes")[at]
     table["gpu_memory_bytes"] = np.where(at >= 0, share, numbers_of(catalogs, "gpus", "memory_bytes")[card])

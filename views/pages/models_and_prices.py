@@ -27,6 +27,7 @@ OTHERS = {
     "kernels": "Quantised kernels",
     "serving_engines": "Serving engines",
     "overheads": "Overheads",
+    "support": "What runs where",
     "assumptions": "Assumptions",
     "quality": "Quality",
 }

@@ -1,0 +1,33 @@
+"""What catalogs/support.yaml says: that every rule of what runs where names things that the other catalogs know."""
+
+from typing import Any
+
+from calc.catalogs.schema_check import check_reference
+from calc.catalogs.strict_yaml import CatalogError
+
+FILE = "catalogs/support.yaml"
+LOADINGS = ("default", "pinned")
+
+
+def capability_number(written: str) -> float:
+    """A compute capability as a number that compares as its two parts do: 10.0 is above 9.0; NaN for what is none."""
+    major, _, minor = written.partition(".")
+    return 1000.0 * int(major) + int(minor) if major.isdigit() and minor.isdigit() else float("nan")
+
+
+def check_support(rules: dict[str, Any], families: Any, **known: Any) -> None:
+    """Each rule names software, values and precisions that are there, and its range is not empty."""
+    values = {"loading": LOADINGS, "host": families, "precision": known["precisions"].index}
+    values |= {"kv_precision": known["number_formats"].index, "attention": known["attentions"].index, "compile": known["compiles"].index}
+    for name, rule in rules.items():
+        path = ("support", name)
+        check_reference(rule["software"], ["any", *known["implementations"].index], FILE, (*path, "software"), "implementation")
+        for value in rule["values"]:
+            check_reference(value, values[rule["what"]], FILE, (*path, "values"), rule["what"])
+        for value in rule.get("precisions", []):
+            check_reference(value, known["precisions"].index, FILE, (*path, "precisions"), "precision")
+        least, most = rule.get("min_compute_capability", ""), rule.get("max_compute_capability", "")
+        if capability_number(least) > capability_number(most):
+            raise CatalogError(
+                f"{FILE}, entry {name}, field max_compute_capability: {most} is below {least}; write {least} or a higher one."
+            )

@@ -1,0 +1,121 @@
+"""What runs where: whether software does its work on a card in the chosen format, cache, attention and host, and why not.
+
+Of the rules that count for a row (support_rules.py) the worst verdict is the row's; without a rule nothing is known
+against a choice. Only that software loads must be said by a rule: a card that none names, of another maker or newer than
+the rules, is unknown. Judged is what a plain install of today brings, never a pinned build.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.coded import Words, distinct, take, word
+from calc.evaluate import Table
+from calc.scenarios.support_rules import (
+    BOUNDS,
+    CHOICES,
+    VERDICTS,
+    bounds_passed,
+    counting,
+    model_kinds,
+    place_kinds,
+    rules_of,
+    taken,
+    work_of,
+)
+
+RUNS = ("yes", "emulated", "unknown", "no")  # what `runs` says, from the best to the worst
+WORDS = np.array([*RUNS, ""], dtype=object)  # the last without a card
+UNKNOWN, REFUSED = VERDICTS.index("unknown"), VERDICTS.index("refuses")
+TOLD_APART = ("implementation", *CHOICES)
+READS = (*TOLD_APART, "gpu_row", "instance_row", "trains", "computes_bf16", "model_row", *BOUNDS[:2])
+
+
+class Support(NamedTuple):
+    """Of each row what `runs` says, the note, and whether its times are those of what runs."""
+
+    runs: Words
+    note: Words
+    timed: np.ndarray
+
+
+def support(table: Table, catalogs: Catalogs) -> Support:
+    """The verdict and the note of every row of a joined and settled table whose rows do one kind of work."""
+    small, copies = asks(table, catalogs)
+    counts = counting(small, catalogs)
+    codes = _worst(counts, small, catalogs)
+    notes, said = pd.factorize(_notes(counts, codes, small, catalogs))
+    timed = ~np.any(counts[rules_of(catalogs).untimed], axis=0)
+    return Support(Words(codes[copies], WORDS), Words(notes[copies], np.asarray(said, dtype=object)), timed[copies])
+
+
+def asks(table: Table, catalogs: Catalogs) -> tuple[Table, np.ndarray]:
+    """The distinct rows of a table as far as rules tell them apart, and for every row which of them it is.
+
+    `verdicts` takes them; of layouts without a place `gpu_row` and `instance_row` may be put in first, one value each.
+    """
+    keys = [table[name] for name in TOLD_APART] + [place_kinds(table, catalogs), model_kinds(catalogs)[table["model_row"]]]
+    keys += [bounds_passed(catalogs, name, table[name]) for name in BOUNDS[:2]]
+    first, copies = distinct(keys, table["rows"])
+    return take(table, first, READS), copies
+
+
+def verdicts(small: Table, catalogs: Catalogs) -> np.ndarray:
+    """The verdict of each row as its place in RUNS, one beyond without a card."""
+    return _worst(counting(small, catalogs), small, catalogs)
+
+
+def _worst(counts: np.ndarray, small: Table, catalogs: Catalogs) -> np.ndarray:
+    worst = np.max(counts * rules_of(catalogs).worth[:, None], axis=0)
+    worst = np.where(_loads(counts, catalogs), worst, np.maximum(worst, UNKNOWN))
+    return np.where(small["gpu_row"] < 0, len(RUNS), worst)
+
+
+def _loads(counts: np.ndarray, catalogs: Catalogs) -> np.ndarray:
+    """Whether a rule says of each row that its software loads on the card, or does not."""
+    return np.any(counts[rules_of(catalogs).what == "loading"], axis=0)
+
+
+def _notes(counts: np.ndarray, codes: np.ndarray, small: Table, catalogs: Catalogs) -> np.ndarray:
+    """What the counting rules say of each row, worst first, and what no rule says; empty without a card."""
+    rules, rows = rules_of(catalogs), small["rows"]
+    speaks = _speaking(counts, small, catalogs)
+    order = np.argsort(-rules.worth, kind="stable")
+    unread = np.broadcast_to(_unread(small, catalogs), rows)
+    loads = _loads(counts, catalogs)
+    names = dict(zip(catalogs.implementations.index, catalogs.implementations["name"], strict=True))
+    notes = np.full(rows, "", dtype=object)
+    for row in np.flatnonzero(codes < len(RUNS)).tolist():
+        said = [*rules.sentences[order[speaks[order, row]]]]
+        software = names[small["implementation"].at(row)]
+        if not loads[row]:
+            said.append(f"Whether {software} loads on this card is not known: no rule names it; choose an NVIDIA card that is named.")
+        if unread[row]:
+            said.append(f"Whether {software} takes {small['precision'].at(row)} was not read; nothing is known against it.")
+        notes[row] = " ".join(dict.fromkeys(said))
+    return notes
+
+
+def _speaking(counts: np.ndarray, small: Table, catalogs: Catalogs) -> np.ndarray:
+    """Which of the counting rules a note tells: of each choice the worst; of software that does not load nothing else.
+
+    A cache that only follows a precision which is refused adds nothing. Shape (rules, rows).
+    """
+    rules = rules_of(catalogs)
+    worth = np.where(counts, rules.worth[:, None], 0)
+    worst = {what: worth[rules.what == what].max(axis=0, initial=0) for what in dict.fromkeys(rules.what)}
+    speaks = counts & (rules.sentences != "")[:, None]
+    speaks &= worth == np.array([worst[what] for what in rules.what])
+    speaks &= (rules.what == "loading")[:, None] | (worst["loading"] < REFUSED)
+    follows = (worst["precision"] == REFUSED) & small["kv_precision"].are("")
+    return speaks & ~((rules.what == "kv_precision")[:, None] & follows)
+
+
+def _unread(small: Table, catalogs: Catalogs) -> np.ndarray:
+    """Whether the rules on each row's precision, in its work, are all about other software."""
+    rules = rules_of(catalogs)
+    named = taken(rules, "precision", small["precision"]) & taken(rules, "work", word(work_of(small)))
+    named &= (rules.what == "precision")[:, None]
+    return np.any(named, axis=0) & ~np.any(named & taken(rules, "software", small["implementation"]), axis=0)

@@ -1,0 +1,72 @@
+"""What runs where, read from catalogs/support.yaml one row at a time: an independent reading to hold the vectorised one against."""
+
+import yaml
+
+from calc.catalogs.load import FOLDER
+
+RULES = yaml.safe_load((FOLDER / "support.yaml").read_text("utf-8"))["support"]
+WORST_LAST = ("runs", "emulated", "unknown", "refuses")
+SAID = dict(zip(WORST_LAST, ("yes", "emulated", "unknown", "no"), strict=True))
+
+
+def pair(capability):
+    """'8.9' as (8, 9)."""
+    major, minor = capability.split(".")
+    return int(major), int(minor)
+
+
+def traits(row, catalogs):
+    """What rules ask of a result row that has a card."""
+    model, card = catalogs.models.loc[row["model"]], row["gpu"]
+    if row["instance"]:
+        arm, family = catalogs.instances.loc[row["instance"], ["arm", "family"]]
+    else:
+        hosts, family = catalogs.instances["arm"][catalogs.instances["gpu"] == card], ""
+        arm = len(hosts) > 0 and all(hosts)
+    capability = catalogs.gpus.loc[card, "compute_capability"]
+    latent = catalogs.stacks[catalogs.stacks["model"] == row["model"]]["latent_width"].max() > 0
+    cache = row["kv_precision"] or ("bf16" if row["precision"].startswith("bf16") else "fp16")
+    return {
+        **{name: row[name] for name in ("work", "precision", "attention", "compile", "gpus")},
+        "software": row["implementation"],
+        "capability": pair(capability) if capability[0].isdigit() else None,
+        "host_architecture": "arm64" if arm else "x86_64",
+        "model_type": model["model_type"],
+        "head_size": model["head_dim"],
+        "latent_cache": latent,
+        "replica_gpus": row["tensor_parallel"] * row["pipeline_parallel"] * row["context_parallel"],
+        "loading": "default",
+        "host": family,
+        "kv_precision": cache,
+    }
+
+
+def counts(rule, row):
+    """Whether a rule counts for a row of traits."""
+    if rule["software"] not in ("any", row["software"]) or rule["work"] not in ("any", row["work"]):
+        return False
+    if row[rule["what"]] not in rule["values"] or rule.get("host_architecture", row["host_architecture"]) != row["host_architecture"]:
+        return False
+    for end, beyond in (("min", lambda own, bound: own < bound), ("max", lambda own, bound: own > bound)):
+        bound = rule.get(f"{end}_compute_capability")
+        if bound and (row["capability"] is None or beyond(row["capability"], pair(bound))):
+            return False
+    for size in ("gpus", "replica_gpus", "head_size"):
+        if f"{size}_above" in rule and not row[size] > rule[f"{size}_above"]:
+            return False
+    if rule.get("latent_cache") and not row["latent_cache"]:
+        return False
+    if "model_types" in rule and row["model_type"] not in rule["model_types"]:
+        return False
+    return "precisions" not in rule or row["precision"] in rule["precisions"]
+
+
+def reading(row):
+    """What `runs` is to say of a row of traits, and the rules that it rests on."""
+    found = {name: rule for name, rule in RULES.items() if counts(rule, row)}
+    own = {rule["what"] for rule in found.values() if rule["software"] != "any"}
+    found = {name: rule for name, rule in found.items() if rule["software"] != "any" or rule["what"] not in own}
+    verdicts = [rule["verdict"] for rule in found.values()]
+    if not any(rule["what"] == "loading" for rule in found.values()):
+        verdicts.append("unknown")
+    return SAID[max(verdicts, key=WORST_LAST.index)], found

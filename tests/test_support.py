@@ -1,0 +1,236 @@
+"""What runs where: every rule at its borders, the named cases, and what a refused or emulated row keeps."""
+
+from dataclasses import replace
+from functools import cache
+
+import grid
+import numpy as np
+import pandas as pd
+import pytest
+from examples import catalogs as the_catalogs
+from plain_support import RULES, SAID, pair, reading, traits
+
+from calc import estimate
+from calc.scenarios.support import RUNS
+from calc.stages import RESTING_ON_TIME
+
+CAPABILITIES = ("6.0", "7.5", "7.9", "7.10", "8.0", "8.6", "8.8", "8.9", "9.0", "9.9", "10.0", "12.0", "12.1", "12.2")
+
+
+@cache
+def bench():
+    """The catalogs with a card of every capability that a rule borders on, each in an x86-64 and an Arm host of each family named."""
+    held = the_catalogs()
+    near = {step for rule in RULES.values() for end in ("min", "max") for step in around(rule.get(f"{end}_compute_capability"))}
+    named = sorted({*CAPABILITIES, *near}, key=pair)
+    cards = pd.concat(
+        [held.gpus.loc[["h100-80gb-sxm"]].assign(compute_capability=each).rename(index=lambda _, e=each: f"cc-{e}") for each in named]
+    )
+    families = ["p5", *{family for rule in RULES.values() if rule["what"] == "host" for family in rule["values"]}]
+    places = [(f"{family}.{arm}.{each}", family, arm, f"cc-{each}") for family in families for arm in (False, True) for each in named]
+    host = held.instances.loc["p5.48xlarge"].to_dict()
+    instances = pd.DataFrame({name: host | {"family": family, "arm": arm, "gpu": card} for name, family, arm, card in places}).T
+    instances = instances.astype(held.instances.dtypes.to_dict()).rename_axis("id")
+    return replace(held, gpus=pd.concat([held.gpus, cards]), instances=pd.concat([held.instances, instances]))
+
+
+def around(capability):
+    """A capability, the one before and the one after, as text."""
+    if not capability:
+        return []
+    major, minor = pair(capability)
+    below = f"{major}.{minor - 1}" if minor else f"{major - 1}.9"
+    return [below, capability, f"{major}.{minor + 1}"]
+
+
+def meeting(rule, capability, software, value):
+    """A scenario that meets a rule with one of its values on a card of a capability."""
+    work = rule["work"] if rule["work"] != "any" else "training" if software != "vllm" else "inference"
+    row = {"work": work, "model": "llama-3.2-1b", "implementation": software, "attention": "eager"}
+    row["precision"] = "fp32" if work == "training" else "fp16"
+    if rule["what"] in ("precision", "kv_precision", "attention", "compile"):
+        row[rule["what"]] = value
+    row["precision"] = rule.get("precisions", [row["precision"]])[0]
+    held = the_catalogs().precisions.loc[row["precision"]]
+    if work == "training" and not held["trains"]:
+        row["tuning"] = "lora"
+    if work == "training" and not (held["trains"] or held["adapts"]):
+        row["work"] = "inference"
+    if rule.get("latent_cache"):
+        row |= {"model": "deepseek-v2-lite"}
+    if rule.get("model_types"):
+        row |= {"model": "gemma-2-2b"}
+    if rule.get("head_size_above"):
+        row |= {"model": "gemma-2-9b"}
+    if rule.get("gpus_above") or rule.get("replica_gpus_above"):
+        row |= {"gpus": 2, "tensor_parallel": 2}
+    family = value if rule["what"] == "host" else "p5"
+    return row | {"instance": f"{family}.{rule.get('host_architecture') == 'arm64'}.{capability}"}
+
+
+def software_of(rule, value):
+    """Software that a rule is about; of a rule for any what trains, and what serves where the value can be served."""
+    precisions = the_catalogs().precisions
+    serves = rule["work"] != "training" and (rule["what"] != "precision" or precisions.at[value, "serves"])
+    return (rule["software"],) if rule["software"] != "any" else ("transformers", "vllm") if serves else ("transformers",)
+
+
+def asked_of(rule, capabilities):
+    """Scenarios that meet a rule, with each of its values and each software, on cards of these capabilities."""
+    return [
+        meeting(rule, each, software, value) for value in rule["values"] for software in software_of(rule, value) for each in capabilities
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule["values"] != ["pinned"]])
+def test_a_rule_holds_at_its_borders_and_ends_there(name):
+    """At both ends of its range, one step beyond them and in between the verdict is that of the plain reading."""
+    rule, held = RULES[name], bench()
+    ends = [rule.get(f"{end}_compute_capability") for end in ("min", "max")]
+    tried = sorted({*CAPABILITIES, *(step for end in ends for step in around(end))}, key=pair)
+    rows = pd.DataFrame(asked_of(rule, tried)).astype(object).fillna("")
+    found = estimate(rows, held, solve=False)
+    assert (found["problem"] == "").all()
+    rested = set()
+    for row in found.to_dict("records"):
+        verdict, rules = reading(traits(row, held))
+        assert row["runs"] == verdict, (row["implementation"], row["gpu"], rules)
+        own = pair(row["gpu"].removeprefix("cc-"))
+        within = (not ends[0] or own >= pair(ends[0])) and (not ends[1] or own <= pair(ends[1]))
+        assert within or name not in rules
+        rested.add(name in rules)
+    assert True in rested
+    assert rested == ({True} if ends == [None, None] else {True, False})
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if any(key.endswith("_above") for key in rule)])
+def test_a_bound_is_exceeded_by_one(name):
+    """At the bound itself the rule does not count, one above it does."""
+    rule = RULES[name]
+    key = next(key for key in rule if key.endswith("_above"))
+    row = asked_of(rule, [rule["min_compute_capability"]])[0]
+    if key == "head_size_above":
+        models = bench().models
+        sizes = [replace(bench(), models=models.assign(head_dim=float(rule[key] + more))) for more in (0, 1)]
+        rows = [estimate(row, each, solve=False) for each in sizes]
+    else:
+        rows = [estimate(row | {"gpus": rule[key] + more, "tensor_parallel": rule[key] + more}, bench(), solve=False) for more in (0, 1)]
+    assert [rule["effect"] in each["note"] for each in rows] == [False, True]
+
+
+def test_the_verdict_of_a_table_is_that_of_its_rows_read_one_by_one(catalogs):
+    """Some 4,000 varied scenarios, about three quarters of them on a card."""
+    given, _ = grid.recorded()
+    found = estimate(given, catalogs, solve=False)
+    sound = found[found["memory_bytes"].notna()]
+    carded = sound[sound["gpu"] != ""]
+    assert len(carded) > 2000
+    assert set(sound["runs"][sound["gpu"] == ""]) == {""}
+    assert set(carded["runs"]) == set(RUNS)
+    said = [reading(traits(row, catalogs))[0] for row in carded.to_dict("records")]
+    assert carded["runs"].tolist() == said
+    assert (carded["note"] != "")[carded["runs"] != "yes"].all()
+
+
+SERVE = {"work": "inference", "model": "qwen3-0.6b", "implementation": "vllm"}
+TRAIN = {"work": "training", "model": "gpt2"}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "runs", "told"),
+    [
+        ({**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}, "no", "choose fp16"),
+        ({**SERVE, "precision": "fp16", "instance": "g4dn.xlarge"}, "emulated", "without tensor cores"),
+        ({**SERVE, "precision": "awq-4bit", "instance": "p3.2xlarge"}, "no", "no code for Volta"),
+        ({**SERVE, "precision": "fp8", "instance": "p3.2xlarge"}, "no", "choose g4dn or newer"),
+        ({**SERVE, "precision": "awq-4bit", "instance": "p3.2xlarge", "implementation": "transformers"}, "no", "no kernel image"),
+        ({**SERVE, "precision": "fp8", "instance": "p4d.24xlarge"}, "emulated", "by Marlin: no fp8 speed; choose int8"),
+        ({**SERVE, "precision": "fp8", "instance": "p4d.24xlarge", "implementation": "transformers"}, "no", "twice the memory"),
+        ({**SERVE, "precision": "fp8", "instance": "p5.48xlarge"}, "yes", ""),
+        ({**SERVE, "precision": "int8", "instance": "p6-b200.48xlarge"}, "no", "choose fp8"),
+        ({**SERVE, "precision": "fp16", "instance": "g5g.xlarge"}, "no", "g5g cannot serve; choose g4dn"),
+        ({**SERVE, "precision": "bf16", "instance": "p6e-gb200.36xlarge"}, "yes", ""),
+        ({**SERVE, "precision": "fp16", "model": "gemma-2-2b", "gpu": "h100-80gb-sxm"}, "no", "does not support float16"),
+        ({**SERVE, "precision": "nf4", "gpu": "a100-80gb-sxm"}, "yes", "install vllm-bnb-plugin"),
+        ({**SERVE, "precision": "awq-4bit", "gpu": "a100-80gb-sxm", "implementation": "litgpt"}, "yes", "LitGPT takes awq-4bit was not"),
+        ({**SERVE, "gpu": "mi300x"}, "unknown", "is not known"),
+        ({**SERVE, "gpu": "t4g", "precision": "fp16"}, "no", "Arm"),
+        ({**TRAIN, "precision": "fp8-mixed", "instance": "p4d.24xlarge"}, "no", "choose bf16-mixed"),
+        ({**TRAIN, "precision": "fp8-mixed", "instance": "p4d.24xlarge", "implementation": "deepspeed"}, "no", "choose bf16-mixed"),
+        ({**TRAIN, "precision": "fp8-mixed", "instance": "p5.48xlarge"}, "yes", ""),
+        ({**TRAIN, "precision": "bf16-mixed", "instance": "g4dn.xlarge"}, "no", "the memory is that of eager attention; choose fp16"),
+        ({**TRAIN, "precision": "bf16-mixed", "instance": "g4dn.xlarge", "attention": "eager"}, "emulated", "choose fp16 or fp16-mixed"),
+        ({**TRAIN, "precision": "fp16-mixed", "instance": "g4dn.xlarge"}, "emulated", "memory-efficient kernel takes over"),
+        ({**TRAIN, "precision": "bf16-mixed", "instance": "g5g.xlarge"}, "no", "choose g4dn"),
+        ({**TRAIN, "instance": "p6e-gb200.36xlarge"}, "unknown", "choose p6-b200"),
+        ({**TRAIN, "instance": "g6f.large"}, "yes", ""),
+        (TRAIN, "", ""),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_known_of_a_case(catalogs, scenario, runs, told):
+    row = estimate(scenario, catalogs, solve=False)
+    assert row["runs"] == runs
+    assert told in row["note"]
+    assert bool(told) == bool(row["note"])
+
+
+def test_a_cache_that_follows_a_refused_precision_is_not_refused_beside_it(catalogs):
+    refused = {**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}
+    follows, asked = (estimate(refused | {"kv_precision": cache}, catalogs, solve=False) for cache in ("", "bf16"))
+    assert "bf16 cache" not in follows["note"]
+    assert "refuses a bf16 cache" in asked["note"]
+
+
+TIMES = sorted(RESTING_ON_TIME)
+
+
+def on_t4(catalogs, **choices):
+    scenario = {**TRAIN, "instance": "g4dn.12xlarge", "train_tokens": 1e9, **choices}
+    row = estimate(scenario, catalogs, solve=False)
+    return row, [name for name in TIMES if name in row and not np.isnan(row[name])]
+
+
+def test_a_row_without_a_known_speed_keeps_its_memory_and_its_hour_and_has_no_time(catalogs):
+    """Refused or emulated, it has no second and no dollar that rests on one; a rate by the hour or the month stays."""
+    timed, known = on_t4(catalogs, precision="fp16-mixed")
+    assert timed["runs"] == "emulated"
+    assert {"step_seconds", "run_hours", "run_usd_on_demand", "spot_run_hours", "usd_per_million_trained_tokens"} <= set(known)
+    for choices, runs in (({"precision": "bf16-mixed"}, "no"), ({"precision": "bf16-mixed", "attention": "eager"}, "emulated")):
+        row, known = on_t4(catalogs, **choices)
+        assert (row["runs"], known) == (runs, [])
+        assert row["memory_bytes"] > 0
+        assert row["fits"]
+        assert row["usd_per_hour_on_demand"] == timed["usd_per_hour_on_demand"]
+        assert row["usd_per_month_spot"] == timed["usd_per_month_spot"]
+
+
+def test_of_each_choice_the_worst_is_told_and_nothing_else_of_software_that_does_not_load(catalogs):
+    """Of every sound row on a card the note has the effect of each rule that its verdict rests on."""
+    given, _ = grid.recorded()
+    found = estimate(given, catalogs, solve=False)
+    carded = found[found["memory_bytes"].notna() & (found["gpu"] != "") & (found["runs"] != "yes")]
+    told = 0
+    for row in carded.to_dict("records"):
+        verdict, rules = reading(traits(row, catalogs))
+        worst = [rule for rule in rules.values() if SAID[rule["verdict"]] == verdict]
+        loads = [rule for rule in worst if rule["what"] == "loading" and verdict == "no"]
+        for rule in loads or [rule for rule in worst if rule["what"] != "kv_precision"]:
+            assert rule["effect"] in row["note"], row
+            told += 1
+        quiet = [rule for rule in rules.values() if rule["verdict"] == "runs" and "needs" not in rule and "effect" in rule]
+        assert not [rule for rule in quiet if f"{rule['effect']};" in row["note"]]
+    assert told > 500
+
+
+def test_what_is_not_verified_keeps_its_time(catalogs):
+    row = estimate({**TRAIN, "instance": "p6e-gb200.36xlarge"}, catalogs, solve=False)
+    assert row["runs"] == "unknown"
+    assert row["step_seconds"] > 0
+
+
+def test_only_emulated_rules_say_whose_speed_ours_is():
+    """Without it such a row has no time."""
+    known = {name for name, rule in RULES.items() if "speed_source" in rule}
+    assert {RULES[name]["verdict"] for name in known} == {"emulated"}
+    assert {RULES[name]["what"] for name in known} == {"attention"}
