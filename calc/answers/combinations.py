@@ -13,13 +13,14 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.evaluate import Table
 from calc.pipeline import estimate
+from calc.scenarios.support import RUNS
 
-RUNS, FITS = ("yes", "emulated", "unknown", "no"), ("yes", "tight", "no", "")
+FITS = ("yes", "tight", "no", "")
 NEEDED = (
     *("work", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "instance", "region", "hours_per_month"),
     *("train_tokens", "tokens_per_second", "low_tokens_per_second", "step_tokens", "instances_needed", "time_to_first_token_seconds"),
     *("time_per_output_token_seconds", "spot_overhead_ratio", "served_tokens_per_second"),
-    *("headroom_bytes", "memory_bytes", "fits", "problem"),
+    *("headroom_bytes", "memory_bytes", "fits", "runs", "problem"),
 )
 MOST_TURNS, MOST_SEQUENCES = 30, 8192
 
@@ -65,9 +66,8 @@ def _on_market(rows: pd.DataFrame, market: str, whole: dict[str, Any], catalogs:
     """The figures of rows of estimate that decide, with their money on a market."""
     done = job_of_rows(rows, np.full(len(rows), market, dtype=object), 0, catalogs)
     numbers = {name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"}
-    runs = rows["runs"] if "runs" in rows else np.full(len(rows), "yes")
     return {
-        "runs": pd.Categorical(runs, categories=RUNS).codes,
+        "runs": pd.Categorical(rows["runs"], categories=(*RUNS, "")).codes,
         "fits": pd.Categorical(rows["fits"], categories=FITS).codes,
         "instances": done.instances,
         "usd_per_hour": done.usd_per_hour,

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.answers.combinations import FITS, RUNS
+from calc.answers.combinations import FITS
 from calc.answers.inputs import STEP_FACTOR
 from calc.cost.markets import MARKETS
 from calc.evaluate import Table
+from calc.scenarios.support import RUNS
 
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
