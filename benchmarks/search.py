@@ -33,8 +33,8 @@ def fastest(run):
 def cases(catalogs):
     """Name, workload, allowed sets, limits."""
     trained = usual(TRAINED)
-    yield "training, one region", TRAINED, trained, usual_limits("training")
-    yield "training, anywhere", TRAINED, trained | {"region": []}, usual_limits("training")
+    yield "training, one region", TRAINED, trained, usual_limits(TRAINED, catalogs)
+    yield "training, anywhere", TRAINED, trained | {"region": []}, usual_limits(TRAINED, catalogs)
     asked, sets, limits = serving_users(SERVED, catalogs, 20)
     yield "serving, one region", asked, sets, limits
     yield "serving, anywhere", asked, sets | {"region": []}, limits

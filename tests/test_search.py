@@ -67,7 +67,9 @@ def brute(workload, allowed, catalogs, users=0):
 
 
 def holding(rows, limits):
-    sound = rows["fits"].isin(("yes", "tight")) & (rows["problem"] == "") & rows["usd"].notna()
+    runs = ("yes", "emulated", "unknown") if limits.unverified else ("yes",)
+    sound = rows["fits"].isin(("yes", "tight")) & (rows["problem"] == "") & rows["usd"].notna() & rows["runs"].isin(runs)
+    sound &= rows["seconds"].notna()
     slow = (rows["tokens_per_second"] / rows["low_tokens_per_second"]).where(rows["work"] == "training", 1.0) if limits.slow_end else 1.0
     cheap = (rows["usd"] <= limits.usd) & (rows["per_hour"] <= limits.usd_per_hour) & (rows["hours"] * slow <= limits.hours)
     return rows[sound & cheap & (rows["instances_needed"] * rows["copies"] <= limits.instances)]
@@ -83,8 +85,10 @@ def holding(rows, limits):
         (TRAIN, TRAINING_SETS, Limits(usd=12)),
         (SERVE, SERVING_SETS, OPEN),
         (SERVE, SERVING_SETS, Limits(users=200, usd_per_hour=60)),
+        (TRAIN | {"model": "gemma-2-2b"}, TRAINING_SETS, OPEN),
+        (TRAIN | {"model": "gemma-2-2b"}, TRAINING_SETS, Limits(unverified=1)),
     ],
-    ids=["run", "per hour", "deadline", "deadline at the slow end", "in all", "serve", "200 users"],
+    ids=["run", "per hour", "deadline", "deadline at the slow end", "in all", "serve", "200 users", "wide heads", "emulated too"],
 )
 def test_search_finds_what_estimating_every_row_finds(catalogs, workload, allowed, limits):
     found = search(workload, allowed, limits, catalogs)

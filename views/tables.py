@@ -5,9 +5,9 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.doors import csv_tables
-from calc.plan.ranking import HOLDS
+from calc.plan.ranking import offered
 from calc.scenarios.inputs import CATALOG_OF
-from views.theme import word
+from views.theme import verdict
 
 NUMBER = st.column_config.NumberColumn
 TEXT = st.column_config.TextColumn
@@ -93,7 +93,7 @@ def instances(rows):
         },
         "Instances that hold the scenario, cheapest first",
         "instances",
-        {"verdict": _verdicts(rows), "instances_needed": rows["instances_needed"].where(rows["fits"].isin(HOLDS))},
+        {"verdict": _verdicts(rows), "instances_needed": rows["instances_needed"].where(offered(rows))},
         height=480,
     )
 
@@ -135,8 +135,8 @@ def meanings(name, values, catalogs):
 
 
 def _verdicts(rows):
-    verdicts = zip(rows["fits"], rows["problem"], strict=True)
-    return ["cannot be estimated" if problem else word(fits) for fits, problem in verdicts]
+    verdicts = zip(rows["fits"], rows["runs"], rows["problem"], strict=True)
+    return ["cannot be estimated" if problem else verdict(fits, runs) for fits, runs, problem in verdicts]
 
 
 def show(rows, columns, alt, key, added=None, **more):

@@ -42,6 +42,16 @@ FITS_MEANING = {
 }
 
 
+RUNS = {"emulated": "emulated", "unknown": "not verified"}  # beside the verdict of what fits
+
+
+def verdict(fits, runs):
+    """The verdict in words, and how it runs where it does not simply: fits, emulated."""
+    if runs == "no":
+        return "does not run"
+    return f"{word(fits)}, {RUNS[runs]}" if runs in RUNS else word(fits)
+
+
 def verdict_words(fits):
     """The verdict of each row in words."""
     return word_column([word(each) for each in fits])

@@ -14,6 +14,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
 from calc.plan.scaling import NVLINK_GPUS
+from calc.scenarios.support import RUNS
 
 MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go so far, or to so many times the scenario's own
 MOST_BATCH = {"training": 64, "inference": 256}
@@ -107,10 +108,15 @@ def _batches(scenario, beside):
 
 
 def _job(table, scenario, market, catalogs):
-    """The table estimated, with usd, hours and seconds of the job on the market; rows with a problem left out."""
+    """The table estimated, with usd, hours and seconds of the job on the market, empty where the job is refused.
+
+    Rows with a problem are left out.
+    """
     beside = [name for name in ("line", "now") if name in table]
     rows = pd.DataFrame(estimate(table.drop(columns=beside), catalogs, solve=False))
     users = at_once(scenario) if scenario["work"] == "inference" else 0.0
     done = job_of_rows(rows, [market] * len(rows), users, catalogs)
-    rows = rows.assign(usd=done.usd, hours=done.hours, seconds=done.seconds, **{name: table[name].to_numpy() for name in beside})
+    runs = np.where(rows["runs"] == RUNS[-1], np.nan, 1.0)
+    job = {"usd": done.usd * runs, "hours": done.hours * runs, "seconds": done.seconds * runs}
+    rows = rows.assign(**job, **{name: table[name].to_numpy() for name in beside})
     return rows[rows["problem"] == ""].reset_index(drop=True)

@@ -9,11 +9,28 @@ import pandas as pd
 from calc.columns import COMPONENTS
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import inputs_by_name
+from calc.scenarios.support import RUNS
 from calc.units import GIB
 
 HOURS = {"hour": 1.0, "day": 24.0}
 HOLDS = ("yes", "tight")
-ORDER = {"yes": 0, "tight": 1, "no": 2, "": 3}
+# How a row stands, the best first: it fits, within the range or tightly, and runs, is emulated or is not verified; else why not.
+STANDINGS = (*RUNS[:-1], "does not fit", "no card", "refused", "problem")
+OFFERED = len(RUNS) - 1
+
+
+def standing(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
+    """How each result row stands, as its place in STANDINGS."""
+    fits, runs, problem = (np.atleast_1d(np.asarray(rows[name], dtype=object)) for name in ("fits", "runs", "problem"))
+    verdicts = {"": "no card"} | {each: each for each in RUNS[:-1]} | {RUNS[-1]: "refused"}
+    ran = np.array([STANDINGS.index(verdicts[each]) for each in runs])
+    lost = [problem != "", runs == RUNS[-1], (fits == "no") | (fits == "")]
+    return np.select(lost, [STANDINGS.index("problem"), ran, np.maximum(ran, STANDINGS.index("does not fit"))], ran)
+
+
+def offered(rows: pd.DataFrame | dict[str, Any]) -> np.ndarray:
+    """Whether result rows fit, or are tight, and are not refused: what may be named, with its mark where it has one."""
+    return standing(rows) < OFFERED
 
 
 def in_period(frame: pd.DataFrame, market: str, period: str) -> pd.Series:
@@ -24,14 +41,14 @@ def in_period(frame: pd.DataFrame, market: str, period: str) -> pd.Series:
 
 
 def rank(frame: pd.DataFrame, market: str = "on-demand", period: str = "hour") -> pd.DataFrame:
-    """The rows, best first: what fits before what is tight before what does not fit, cheaper first, then smaller.
+    """The rows, best first as they stand, then cheaper first, then smaller.
 
-    Adds usd (in the period, on the market) and frontier (no other row that holds is both cheaper and smaller).
+    Adds usd (in the period, on the market) and frontier (no other row that may be named is both cheaper and smaller).
     """
     usd, memory = in_period(frame, market, period).to_numpy(dtype=float), frame["memory_bytes"].to_numpy(dtype=float)
-    verdict = np.where(frame["problem"] == "", [ORDER[each] for each in frame["fits"]], len(ORDER))
-    order = np.lexsort((memory, usd, verdict))  # NaN goes last
-    usd, memory, holds = usd[order], memory[order], (verdict[order] <= ORDER["tight"]) & ~np.isnan(usd[order])
+    tight = (frame["fits"] == "tight").to_numpy()
+    order = np.lexsort((memory, usd, tight, standing(frame)))  # NaN goes last
+    usd, memory, holds = usd[order], memory[order], offered(frame)[order] & ~np.isnan(usd[order])
     by_cost = np.flatnonzero(holds)[np.lexsort((memory[holds], usd[holds]))]
     best_before = np.minimum.accumulate(np.concatenate([[np.inf], memory[by_cost]]))[:-1]
     frontier = np.isin(np.arange(len(order)), by_cost[memory[by_cost] < best_before])
@@ -39,30 +56,34 @@ def rank(frame: pd.DataFrame, market: str = "on-demand", period: str = "hour") -
 
 
 def answer(ranked: pd.DataFrame) -> dict[str, Any]:
-    """The row to name, and how many rows fit, are tight, do not fit, cannot be estimated.
+    """The row to name, and how many rows fit, are tight, do not fit, are refused, cannot be estimated.
 
-    The row is the cheapest that holds; without one the row that is least over its card; without a card the smallest.
+    The row is the cheapest of what runs and holds, else of what is emulated, else of what is not verified; without one what
+    is refused and would fit, then the row that is least over its card; without a card the smallest.
     """
     fits, usd = ranked["fits"].to_numpy(dtype=object), ranked["usd"].to_numpy(dtype=float)
     memory, card = (ranked[name].to_numpy(dtype=float) for name in ("memory_bytes", "gpu_memory_bytes"))
     sound = (ranked["problem"] == "").to_numpy()
-    holds = sound & np.isin(fits, HOLDS)
+    refused = sound & (ranked["runs"] == RUNS[-1]).to_numpy()
+    stands, holds = standing(ranked), offered(ranked)
     states = (
         ("cheapest", holds & ~np.isnan(usd), usd),
         ("unpriced", holds, memory),
+        ("refused", refused & np.isin(fits, HOLDS), usd),
         ("over", sound & (fits != ""), memory - card),
         ("no card", sound, memory),
         ("problem", np.ones(len(ranked), dtype=bool), np.zeros(len(ranked))),
     )
     state, able, measure = next(each for each in states if each[1].any())
-    row = ranked.iloc[np.lexsort((memory, np.where(able, measure, np.inf)))[0]]
+    row = ranked.iloc[np.lexsort((memory, measure, np.where(holds, stands, 0), ~able))[0]]
     parts = row[list(COMPONENTS)].astype(float)
     return {
         "state": state,
         "row": row,
-        "fit": int((sound & (fits == "yes")).sum()),
-        "tight": int((sound & (fits == "tight")).sum()),
-        "do_not_fit": int((sound & (fits == "no")).sum()),
+        "fit": int((holds & (fits == "yes")).sum()),
+        "tight": int((holds & (fits == "tight")).sum()),
+        "do_not_fit": int((sound & ~refused & (fits == "no")).sum()),
+        "refused": int(refused.sum()),
         "problems": int((~sound).sum()),
         "rows": len(ranked),
         "memory_gib": float(row["memory_bytes"]) / GIB,

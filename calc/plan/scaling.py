@@ -11,7 +11,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.pipeline import estimate
-from calc.plan.ranking import HOLDS, scenario_of
+from calc.plan.ranking import HOLDS, offered, scenario_of, standing
 from calc.scenarios.read import cross
 from calc.units import GIB
 
@@ -63,33 +63,39 @@ def _counts(scenario, most=MOST_GPUS, step=1):
 
 
 def _fewest(frame, column):
-    """For each value of the column the row with the fewest GPUs that holds; where none does, the smallest."""
-    narrow = frame[[column, "fits", "problem", "gpus", "memory_bytes"]]
-    verdict = np.where(narrow["problem"] == "", narrow["fits"].isin(HOLDS), -1)
-    size = np.where(verdict == 1, narrow["gpus"], narrow["memory_bytes"])
-    order = np.lexsort((size, -verdict))
+    """For each value of the column the row with the fewest GPUs that fits, running before refused; without one the smallest."""
+    narrow = frame[[column, "fits", "runs", "problem", "gpus", "memory_bytes"]]
+    fitting = (narrow["fits"].isin(HOLDS) & (narrow["problem"] == "")).to_numpy()
+    size = np.where(fitting, narrow["gpus"], narrow["memory_bytes"])
+    order = np.lexsort((size, standing(narrow), ~fitting))
     return frame.iloc[order[~narrow[column].iloc[order].duplicated().to_numpy()]]
 
 
 def fits_on(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """One row per card of the catalog: the fewest of it that hold the scenario (gpus_needed; NaN where 1024 do not)."""
+    """One row per card of the catalog: the fewest of it that hold the scenario (gpus_needed; NaN where 1024 do not, or none may).
+
+    What runs comes first, then what is emulated, what is not verified, what does not fit, what is refused.
+    """
     cards = catalogs.gpus.index[catalogs.gpus["memory_bytes"].notna()]
     counts = _counts(scenario)
     table = spread(scenario, np.tile(counts, len(cards))) | {"gpu": np.repeat(cards, len(counts)), "instance": ""}
     frame = _fewest(estimate(pd.DataFrame(table), catalogs, solve=False), "gpu")
-    needed = frame["gpus"].astype(float).where(frame["fits"].isin(HOLDS))
+    needed = frame["gpus"].astype(float).where(offered(frame))
     frame = frame.assign(
         gpus_needed=needed,
         name=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(),
         on_aws=frame["gpu"].isin(catalogs.instances["gpu"]),
         memory_gib=frame["memory_bytes"] / GIB,
         card_gib=frame["gpu_memory_bytes"] / GIB,
+        stands=standing(frame),
     )
-    return frame.sort_values(["gpus_needed", "gpu_memory_bytes"], kind="stable", na_position="last")
+    return frame.sort_values(["stands", "gpus_needed", "gpu_memory_bytes"], kind="stable", na_position="last").drop(columns="stands")
 
 
 def instance_table(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """One row per instance type: as many of it as hold the scenario, with prices on demand and on spot, cheapest first.
+    """One row per instance type: as many of it as hold the scenario, with prices on demand and on spot.
+
+    What runs comes first, cheapest first, then what is emulated, what is not verified, what does not fit, what is refused.
 
     Training uses every GPU of the instances that it pays for; inference the fewest that hold it. Several instances are
     only taken of types with EFA, the network that AWS makes for one job over many hosts.
@@ -105,10 +111,10 @@ def instance_table(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame
     frame = _fewest(estimate(pd.DataFrame(table), catalogs, solve=False), "instance")
     on_demand, spot = frame["usd_per_hour_on_demand"], frame["usd_per_hour_spot"]
     frame = frame.assign(
-        card=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(), spot_saving_ratio=1 - spot / on_demand, lost=~frame["fits"].isin(HOLDS)
+        card=catalogs.gpus["name"].loc[frame["gpu"]].to_numpy(), spot_saving_ratio=1 - spot / on_demand, stands=standing(frame)
     )
-    order = ["lost", "usd_per_hour_on_demand", "usd_per_hour_spot"]
-    return frame.sort_values(order, kind="stable", na_position="last").drop(columns="lost")
+    order = ["stands", "usd_per_hour_on_demand", "usd_per_hour_spot"]
+    return frame.sort_values(order, kind="stable", na_position="last").drop(columns="stands")
 
 
 def over(scenario: dict[str, Any], catalogs: Catalogs, name: str, values: Iterable) -> pd.DataFrame:

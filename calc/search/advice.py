@@ -10,7 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.tables import word_column
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
-from calc.plan.ranking import HOLDS, scenario_of
+from calc.plan.ranking import offered, scenario_of, standing
 from calc.scenarios.join_places import price_rows
 from calc.units import GIB
 from calc.words import in_words, quality
@@ -82,7 +82,8 @@ def advise(scenario: dict[str, Any], catalogs: Catalogs, market: str = "on-deman
     slowdown and cost of work include its interruptions.
     """
     now = estimate(dict(scenario), catalogs, solve=False)
-    fitting = now["fits"] in HOLDS and now["problem"] == ""
+    known = now["runs"] != "emulated" or now["tokens_per_second"] > 0
+    fitting = bool(offered(now)[0]) and known  # else, as for what does not fit, what makes it run
     changes = single_changes(now, catalogs)
     spot = [{"market": "spot"}] if market != "spot" and now["instance"] else []
     table = _tried(now, [*changes, *spot], catalogs, market)
@@ -136,7 +137,7 @@ def _tried(now, changes, catalogs, market):
                 "slowdown_ratio": before_rate / rate,
                 "usd_per_hour": usd,
                 "fits": word_column(rows["fits"]),
-                "holds": (rows["fits"].isin(HOLDS) & (rows["problem"] == "")).to_numpy(),
+                "holds": standing(rows) == 0,  # nothing emulated or not verified is advised
                 "quality": word_column([words for words, _ in notes]),
                 "source": word_column([source for _, source in notes]),
                 "set": changes,

@@ -25,6 +25,7 @@ class Limits:
     first_token_seconds: float = np.inf
     output_token_seconds: float = np.inf
     surely: float = 0  # 1: the high end of the range must be within the card
+    unverified: float = 0  # 1: what is emulated at a known speed, or not known to run, counts as well
     slow_end: float = 0  # 1: deadline, first token and output token are kept at the slow end of their ranges
 
 

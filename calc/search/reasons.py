@@ -12,7 +12,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
-from calc.plan.ranking import HOLDS, scenario_of
+from calc.plan.ranking import offered, scenario_of
 from calc.words import in_words, is_unchanged, quality
 
 GROUPS = (
@@ -39,7 +39,7 @@ def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: flo
         return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])
     before = pd.DataFrame([present])
     base = job_of_rows(before, [market], users, catalogs)
-    fitting = present["fits"] in HOLDS and present["problem"] == "" and np.isfinite(base.usd[0])
+    fitting = bool(offered(present)[0]) and np.isfinite(base.usd[0])
     taken = _taken_back(rows, present, market, users, catalogs)
     usd_ratio, seconds_ratio = rows["found_usd"] / base.usd[0], rows["found_seconds"] / base.seconds[0]
     sentences, notes = [], []
@@ -77,7 +77,7 @@ def _taken_back(rows, present, market, users, catalogs):
             "row": table["row"],
             "change": table["change"],
             "words": [in_words(change, catalogs, rows["work"].iloc[0] == "inference") for change in table["change"]],
-            "holds": (without["fits"].isin(HOLDS) & (without["problem"] == "")).to_numpy(),
+            "holds": offered(without),
             "usd_ratio": job.usd / own["found_usd"].to_numpy(dtype=float),
             "seconds_ratio": job.seconds / own["found_seconds"].to_numpy(dtype=float),
         }
@@ -106,6 +106,8 @@ def _gpu_hour(row, present, base):
 def _instead(present):
     if present["problem"]:
         return "the present plan cannot be rented as it is."
+    if present["runs"] == "no":
+        return "the present plan does not start: its software refuses it on this card."
     if present["fits"] == "no":
         return "the present plan does not fit."
     return "the present plan has no price." if present["instance"] else "the present plan names no instance."

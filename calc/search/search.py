@@ -24,6 +24,7 @@ from calc.memory.serving_engine import on_large_card
 from calc.pipeline import parts, sound_rows
 from calc.scenarios.join_places import band_ratios, price_rows
 from calc.scenarios.lookups import numbers_of, words_of
+from calc.scenarios.support import RUNS, asks, verdicts
 from calc.search.space import Space, instances_of, markets_of, regions_of
 from calc.speed.collectives import island_gpus
 from calc.stages import MEMORY_RESULTS, TIME, memory, reads, walk
@@ -39,7 +40,7 @@ OWN = (  # read beside what the stages of time read
 )
 READ = {*reads(TIME), *(name for formula in (*UNTIL_OVERHEAD, *placement.PLACEMENT) for name in parameters_of(formula)), *OWN}
 PLACED = ("gpus", "tensor_parallel", "replica_gpus", "offloaded_bytes", "trains")
-REASONS = ("impossible", "too large", "without a price", "outside the limits", "held")
+REASONS = ("impossible", "too large", "do not run", "without a price", "outside the limits", "held")
 
 
 class SearchError(ValueError):
@@ -83,9 +84,10 @@ def search(workload, allowed, limits, catalogs, progress=None):
     for chunk, start in enumerate(starts):
         layouts = _layouts(space, start, regions, catalogs)
         counts["impossible"] += layouts.impossible * places
+        runs = _may_run(layouts.asks, hardware, limits, catalogs) if len(layouts.numbers) else []
         for number, (one, offer) in enumerate(zip(hardware, offers, strict=True)):
             if len(layouts.numbers):
-                here, rows = _on_instance(layouts, one, limits, len(regions) * len(markets), counts)
+                here, rows = _on_instance(layouts, one, runs[number], limits, len(regions) * len(markets), counts)
                 if len(rows):
                     parts += _priced(here, layouts.numbers[rows], number, offer, markets, limits, counts)
             if progress:
@@ -98,13 +100,14 @@ def search(workload, allowed, limits, catalogs, progress=None):
 
 
 class Layouts(NamedTuple):
-    """A stretch of sound layouts: numbers, columns, memory by class of card, and what decides where they may stand."""
+    """A stretch of sound layouts: numbers, columns, memory by class of card, what decides where they may stand and run."""
 
     numbers: np.ndarray
     impossible: int
     table: dict
     memory: list
     places: tuple
+    asks: tuple
 
 
 def _layouts(space: Space, start: int, regions: list[str], catalogs: Catalogs) -> Layouts:
@@ -113,7 +116,7 @@ def _layouts(space: Space, start: int, regions: list[str], catalogs: Catalogs) -
     part = next(parts(space.rows(numbers).assign(instance="", gpu="", region=regions[0]), catalogs))
     sound, table = sound_rows(part, READ)
     if not len(sound):
-        return Layouts(sound, len(numbers), {}, [], ())
+        return Layouts(sound, len(numbers), {}, [], (), ())
     cards = (0.0, 1.0) if np.any(table["is_engine"] > 0) else (0.0,)  # an engine has other defaults on large cards
     held = [_memory(table | {"on_large_card": np.full(1, large)}) for large in cards]
     known = np.flatnonzero(~np.isnan(held[0]["allocated_peak_bytes"]))
@@ -122,8 +125,9 @@ def _layouts(space: Space, start: int, regions: list[str], catalogs: Catalogs) -
     columns = table | held[0]
     first, copies = distinct((columns[name] for name in PLACED), len(known))
     places = {name: np.broadcast_to(columns[name], len(known))[first] for name in PLACED}, copies
+    asked = asks(table, catalogs)
     table = {name: _short(values) for name, values in table.items() if name in READ and isinstance(values, np.ndarray)}
-    return Layouts(numbers[sound][known], len(numbers) - len(known), table, held, places)
+    return Layouts(numbers[sound][known], len(numbers) - len(known), table, held, places, asked)
 
 
 def _memory(table: Table) -> Table:
@@ -160,8 +164,8 @@ def _offers(catalogs: Catalogs, instance: str, regions: list[str]) -> tuple[np.n
     return prices, list(zip(bands, band_ratios(catalogs)[at], strict=True))
 
 
-def _on_instance(layouts, one, limits, offers, counts):
-    """The layouts that an instance type holds, with their time on it, and whether they keep the limits."""
+def _on_instance(layouts, one, runs, limits, offers, counts):
+    """The layouts that run on an instance type and that it holds, with their time on it, and whether they keep the limits."""
     rows = len(layouts.numbers)
     large = int(np.any(evaluate(on_large_card, layouts.table | one)))
     held = layouts.memory[large % len(layouts.memory)]
@@ -170,9 +174,10 @@ def _on_instance(layouts, one, limits, offers, counts):
     surely = held["memory_high_bytes"] <= one["gpu_memory_bytes"]
     constants = {name: layouts.table[name] for name in ("usable_host_ratio", "slowest_joining_bytes_per_second")}
     stands = _may_stand(layouts.places, one, constants)
-    chosen = np.flatnonzero(inside & stands)
+    chosen = np.flatnonzero(inside & stands & runs)
     counts["impossible"] += int(rows - np.count_nonzero(stands)) * offers
-    counts["too large"] += int(np.count_nonzero(stands) - len(chosen)) * offers
+    counts["too large"] += int(np.count_nonzero(stands & ~inside)) * offers
+    counts["do not run"] += int(np.count_nonzero(stands & inside & ~runs)) * offers
     if not len(chosen):
         return {}, chosen
     here = _rows(layouts.table | held, rows, chosen) | one | {"rows": len(chosen)}
@@ -187,6 +192,18 @@ def _on_instance(layouts, one, limits, offers, counts):
     sized = (here["step_tokens"] >= limits.step_tokens) & (here["step_tokens"] <= limits.highest_step_tokens)
     here["kept"] = np.where(here["trains"] > 0, sized, paced) & (here["surely"] | (limits.surely == 0))
     return here, chosen
+
+
+def _may_run(asked, hardware, limits, catalogs):
+    """Whether each layout runs on each instance type, a row per type; what is emulated or not known to only if `unverified`."""
+    small, copies = asked
+    rows = small["rows"]
+    places = {name: np.repeat(np.concatenate([one[name] for one in hardware]), rows) for name in ("gpu_row", "instance_row")}
+    every = take(small, np.tile(np.arange(rows), len(hardware))) | places
+    first, alike = asks(every, catalogs)
+    verdict, timed = verdicts(first, catalogs)
+    allowed = (verdict <= RUNS.index("unknown" if limits.unverified else "yes")) & timed
+    return allowed[alike].reshape(len(hardware), rows)[:, copies]
 
 
 def _may_stand(places, one, constants):

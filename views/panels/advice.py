@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc.plan.ranking import HOLDS, scenario_of
+from calc.plan.ranking import offered, scenario_of
 from calc.search.advice import advise
 from views.session import plan_state
 from views.wording.numbers import gib, is_missing, percent, plain, three, usd
@@ -17,8 +17,8 @@ def panel(row, catalogs, market):
     """
     if row["problem"]:
         return
-    held = row["fits"] in HOLDS
-    title = "What to change: what saves most" if held else "What to change to make it fit"
+    held = bool(offered(row)[0])
+    title = "What to change: what saves most" if held else "What to change to make it fit and run"
     pane = st.expander(title, icon=":material/lightbulb:", on_change="rerun", key="advice", expanded=not held)
     if not pane.open:
         return

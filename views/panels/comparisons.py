@@ -66,7 +66,7 @@ def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
 
 def _instances(scenario, catalogs, ink):
     rows = scaling.instance_table(scenario, catalogs)
-    holding = rows[rows["fits"].isin(ranking.HOLDS)]
+    holding = rows[ranking.offered(rows)]
     st.markdown(plain(plan_words.instances(holding, rows, scenario)))
     left, right = st.columns([3, 2])
     with left:

@@ -35,7 +35,7 @@ OPTION_WORDS = {
     ("offload", "none"): "nothing",
     ("recompute", "none"): "none",
 }
-CHECKED_LIMITS = ("surely", "slow_end")
+CHECKED_LIMITS = ("surely", "slow_end", "unverified")
 WHOLE_LIMITS = ("instances", "step_tokens", "highest_step_tokens", "users")
 SHOWN_LIMITS = {
     "training": ("instances", "usd_per_hour", "usd", "hours", "step_tokens", "highest_step_tokens"),
@@ -123,6 +123,7 @@ def form(now, catalogs):
                 _limit(name, work)
         left.checkbox("Only what fits with the whole range of the estimate", key="limit_surely", **SESSION)
         middle.checkbox("Keep the limits on time at the slow end of the range", key="limit_slow_end", **SESSION)
+        right.checkbox("Also what is emulated, or not known to run", key="limit_unverified", **SESSION)
         st.form_submit_button("Search", type="primary", icon=":material/search:", on_click=_submitted, args=(work, now.scenario), key="go")
     return state["allowed"], state["limits"]
 
@@ -229,4 +230,5 @@ def _told(work):
     ]
     bounds += ["the whole range must fit"] if limits.get("surely") else []
     bounds += ["times at their slow end"] if limits.get("slow_end") else []
+    bounds += ["also what is emulated or not known to run"] if limits.get("unverified") else []
     return f"What may vary: {', '.join(several)}; {families}, {where}. Limits: {', '.join(bounds) or 'none'}"

@@ -5,7 +5,7 @@ from urllib.parse import urlencode, urlsplit
 from calc.charts.tables import COMPONENT_LABELS
 from calc.cost import offers
 from calc.cost.markets import MARKETS, PLAN_MARKETS
-from calc.plan.ranking import HOLDS
+from calc.plan.ranking import offered
 from calc.words import card_name, name_of
 from views.theme import FITS, word
 from views.wording.numbers import gib, is_missing, percent, three, usd
@@ -33,6 +33,8 @@ def heading(answer, catalogs, market, period):
         return f"{model} {verb}{tight} on {where(row, catalogs)} for {usd(row['usd'])} per {period} {MARKETS[market].phrase}"
     if answer["state"] == "unpriced":
         return f"{model} {verb} on {where(row, catalogs)}; no price {MARKETS[market].phrase} in {row['region']} is known"
+    if answer["state"] == "refused":
+        return f"{model} does not run on {where(row, catalogs)} as it is set"
     if answer["state"] == "over":
         gap = (
             f"is {gib(answer['over_gib'])} over per GPU"
@@ -63,8 +65,9 @@ def setting(row, catalogs):
 
 
 def sentence(answer, catalogs):
-    """The line under the heading: the setting and the range of the estimate."""
-    return f"{setting(answer['row'], catalogs)} · expect {range_text(answer['low_gib'], answer['high_gib'])} per GPU"
+    """The line under the heading: the setting and the range of the estimate, and what is to be known of how it runs."""
+    said = f"{setting(answer['row'], catalogs)} · expect {range_text(answer['low_gib'], answer['high_gib'])} per GPU"
+    return f"{said}. {answer['row']['note']}" if answer["row"]["note"] else said
 
 
 def verdict_text(total_gib, fits):
@@ -83,6 +86,7 @@ def metrics(answer, catalogs, market, period):
     cost = {
         "cheapest": (usd(row["usd"]), where(row, catalogs)),
         "unpriced": ("no price", f"{MARKETS[market].phrase} in {row['region']}"),
+        "refused": ("none", "what fits does not run"),
         "over": ("none", "nothing chosen fits"),
         "no card": ("open", "choose an instance or a card"),
     }[state]
@@ -95,11 +99,12 @@ def metrics(answer, catalogs, market, period):
 
 
 def counts(answer):
-    """How many of the scenarios are tight, do not fit, name no card, cannot be estimated."""
-    open_ones = answer["rows"] - answer["fit"] - answer["tight"] - answer["do_not_fit"] - answer["problems"]
+    """How many of the scenarios are tight, do not fit, do not run, name no card, cannot be estimated."""
+    open_ones = answer["rows"] - sum(answer[name] for name in ("fit", "tight", "do_not_fit", "refused", "problems"))
     parts = [
         (answer["tight"], "tight"),
         (answer["do_not_fit"], "do not fit"),
+        (answer["refused"], "do not run"),
         (open_ones, "without a card"),
         (answer["problems"], "cannot be estimated"),
     ]
@@ -227,5 +232,5 @@ def needed(row):
 
 def first_fit(table):
     """From how many GPUs it holds."""
-    held = table[table["fits"].isin(HOLDS)]
+    held = table[offered(table)]
     return f"Fits from {held['gpus'].min():.0f} GPUs" if len(held) else "Fits at no GPU count shown"

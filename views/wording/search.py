@@ -61,7 +61,7 @@ def basis(row):
 
 def counts(found, seconds):
     """How many ways were looked at, and what became of them."""
-    told = {"impossible": "cannot be arranged so", "too large": "do not fit the card"}
+    told = {"impossible": "cannot be arranged so", "too large": "do not fit the card", "do not run": "do not run there"}
     told |= {"without a price": "have no price there", "outside the limits": "are outside the limits"}
     parts = ", ".join(f"{found.counts[name]:,} {words}" for name, words in told.items() if found.counts[name])
     return f"{found.evaluated:,} ways in {duration(seconds)}: **{found.counts['held']:,} hold**; {parts}."
@@ -148,6 +148,8 @@ def loosen(result):
     outside = result.counts["outside the limits"]
     if outside:
         return f"{outside:,} ways would hold without the limits: raise the budget, the deadline or the instances."
+    if result.counts["do not run"]:
+        return f"{result.counts['do not run']:,} ways fit, but the software refuses them there: allow other number formats or instances."
     if result.counts["too large"]:
         return "All that can be arranged is too large: allow more GPUs, sharding, recompute, a smaller format or LoRA."
     return "No way can be arranged so: allow GPU counts that the parallel degrees divide, or other families."

@@ -1,0 +1,144 @@
+"""What is refused is offered nowhere: not by a search, an advice, a table of cards or instances, nor as the row to name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calc import estimate
+from calc.pipeline import parts
+from calc.plan.comparisons import over_values
+from calc.plan.ranking import STANDINGS, answer, offered, rank, standing
+from calc.plan.scaling import fits_on, instance_table
+from calc.scenarios.inputs import DEFAULTS
+from calc.scenarios.support import RUNS, asks, verdicts
+from calc.search.advice import advise
+from calc.search.frontier import rows_of
+from calc.search.limits import OPEN, Limits
+from calc.search.search import search
+
+SERVE = DEFAULTS | {"work": "inference", "model": "llama-3.2-1b", "precision": "bf16", "implementation": "vllm", "sequence_tokens": 2048}
+TRAIN = DEFAULTS | {"work": "training", "model": "gpt2", "precision": "bf16-mixed", "train_tokens": 1e9, "sequence_tokens": 1024}
+OLD = [
+    "g4dn.xlarge",
+    "g4dn.12xlarge",
+    "g5g.xlarge",
+    "p3.8xlarge",
+    "g5.xlarge",
+    "g6e.xlarge",
+    "p4d.24xlarge",
+    "p5.48xlarge",
+    "p6-b200.48xlarge",
+]
+PLACES = {"instance": OLD, "region": ["us-east-1"], "market": ["on-demand"]}
+FORMATS = {"precision": ["bf16", "fp16", "fp8", "int8", "awq-4bit", "nvfp4", "gguf-q4-0"], "kv_precision": ["", "fp8"]}
+WAYS = {"precision": ["bf16-mixed", "fp16-mixed", "fp8-mixed"], "attention": ["flash", "eager"], "compile": ["no", "yes"]}
+
+
+def all_of(workload, sets, limits, catalogs):
+    """What a search finds, every candidate estimated; and every combination, estimated."""
+    found = search(workload, sets | PLACES, limits, catalogs)
+    table = pd.concat(
+        [found.space.rows(np.arange(found.space.size)).assign(instance=name, gpu="", region="us-east-1") for name in OLD], ignore_index=True
+    )
+    return found, rows_of(found, found.candidates, catalogs), estimate(table, catalogs, solve=False)
+
+
+@pytest.mark.parametrize(("workload", "sets"), [(SERVE, FORMATS), (TRAIN, WAYS)], ids=["serve", "train"])
+def test_a_search_finds_what_runs_and_counts_what_does_not(catalogs, workload, sets):
+    found, named, every = all_of(workload, sets, OPEN, catalogs)
+    priced = every[every["usd_per_hour_on_demand"].notna()]
+    assert set(every["runs"]) >= {"yes", "no", "emulated"}
+    assert set(named["runs"]) == {"yes"}
+    holding = every[every["fits"].isin(["yes", "tight"]) & (every["problem"] == "")]
+    assert found.counts["do not run"] == (holding["runs"] != "yes").sum()
+    assert found.counts["held"] == (priced.loc[holding.index.intersection(priced.index), "runs"] == "yes").sum()
+    assert set(named["instance"]) == set(holding.loc[(holding["runs"] == "yes") & holding["usd_per_hour_on_demand"].notna(), "instance"])
+
+
+@pytest.mark.parametrize(("workload", "sets"), [(SERVE, FORMATS), (TRAIN, WAYS)], ids=["serve", "train"])
+def test_what_is_not_verified_is_found_only_when_it_is_asked_for_and_its_speed_is_known(catalogs, workload, sets):
+    _, named, every = all_of(workload, sets, Limits(unverified=1), catalogs)
+    assert "no" not in set(named["runs"])
+    able = every[every["fits"].isin(["yes", "tight"]) & (every["problem"] == "") & every["usd_per_hour_on_demand"].notna()]
+    able = able[(able["runs"] != "no") & able["tokens_per_second"].notna()]
+    assert set(named["instance"]) == set(able["instance"])
+    assert named["tokens_per_second"].notna().all()
+    if workload is TRAIN:
+        assert "emulated" in set(named["runs"])
+
+
+def test_layouts_are_judged_in_places_put_in_later(catalogs):
+    """The verdicts of layouts without a place, a card and a host put in, are those of the rows that name the instance."""
+    rows = pd.DataFrame([SERVE | {"precision": name} for name in FORMATS["precision"]], dtype=object)
+    part = next(parts(rows.assign(instance="", gpu=""), catalogs))
+    small, copies = asks(part.table, catalogs)
+    for name in OLD:
+        place = {"instance_row": [catalogs.instances.index.get_loc(name)]}
+        place["gpu_row"] = [catalogs.gpus.index.get_loc(catalogs.instances.at[name, "gpu"])]
+        verdict, timed = verdicts(small | {key: np.array(value) for key, value in place.items()}, catalogs)
+        said = estimate(rows.assign(instance=name), catalogs, solve=False)
+        assert [RUNS[code] for code in verdict[copies]] == said["runs"].tolist()
+        assert timed[copies].tolist() == said["tokens_per_second"].notna().tolist()
+
+
+def test_rows_stand_as_they_fit_and_run():
+    rows = [("yes", "yes"), ("tight", "yes"), ("yes", "emulated"), ("tight", "unknown"), ("no", "yes"), ("no", "unknown"), ("", "")]
+    rows += [("yes", "no"), ("no", "no")]
+    table = pd.DataFrame(rows, columns=["fits", "runs"]).assign(problem="")
+    said = ["yes", "yes", "emulated", "unknown", "does not fit", "does not fit", "no card", "refused", "refused"]
+    assert [STANDINGS[place] for place in standing(table)] == said
+    assert offered(table).tolist() == [True] * 4 + [False] * 5
+    assert STANDINGS[standing(table.iloc[0].to_dict() | {"problem": "no"})[0]] == "problem"
+
+
+def test_the_row_to_name_runs_where_one_does(catalogs):
+    """A T4 is cheaper and refuses; a dearer card that runs is named, then one that is emulated, and none refused."""
+    places = pd.DataFrame([SERVE | {"instance": name} for name in ("g4dn.xlarge", "g6e.xlarge", "g5g.xlarge")], dtype=object)
+    ranked = rank(estimate(places, catalogs, solve=False))
+    told = answer(ranked)
+    assert (told["state"], told["row"]["instance"], told["refused"], told["fit"]) == ("cheapest", "g6e.xlarge", 2, 1)
+    assert ranked["instance"].iloc[0] == "g6e.xlarge"
+    assert ranked["frontier"].tolist() == [True, False, False]
+    emulated = rank(estimate(places.assign(precision="fp16").drop(index=1), catalogs, solve=False))
+    told = answer(emulated)
+    assert (told["state"], told["row"]["instance"], told["row"]["runs"]) == ("cheapest", "g4dn.xlarge", "emulated")
+    told = answer(rank(estimate(places.drop(index=1), catalogs, solve=False)))
+    assert (told["state"], told["refused"], told["fit"]) == ("refused", 2, 0)
+
+
+@pytest.mark.parametrize(
+    "scenario", [SERVE, SERVE | {"precision": "fp16"}, TRAIN | {"precision": "fp16-mixed"}], ids=["bf16", "fp16", "train"]
+)
+def test_cards_and_instances_stand_in_order(catalogs, scenario):
+    """What runs before what is emulated, what is not verified, what does not fit, what is refused; no need is named of these."""
+    cards, instances = fits_on(scenario, catalogs), instance_table(scenario, catalogs)
+    for rows in (cards, instances):
+        assert (np.diff(standing(rows)) >= 0).all()
+        assert {"yes", "no"} <= set(rows["runs"])
+    assert cards["gpus_needed"].notna().tolist() == offered(cards).tolist()
+    runs = instances[(standing(instances) == 0) & instances["usd_per_hour_on_demand"].notna()]
+    assert runs["usd_per_hour_on_demand"].is_monotonic_increasing
+
+
+def test_a_refused_card_is_shown_with_the_fewest_that_would_hold_it(catalogs):
+    cards = fits_on(SERVE, catalogs).set_index("gpu")
+    assert (cards.at["t4", "runs"], cards.at["t4", "gpus"]) == ("no", 1)
+
+
+def test_a_refused_value_is_compared_by_its_memory_alone(catalogs):
+    """fp8 beside bf16 on an A100 in transformers: its bytes are there, no hour and no dollar."""
+    scenario = SERVE | {"implementation": "transformers", "instance": "p4d.24xlarge"}
+    rows = over_values(scenario, "on-demand", catalogs, "precision", ["bf16", "fp8"]).set_index("precision")
+    assert rows["runs"].to_dict() == {"bf16": "yes", "fp8": "no"}
+    assert (rows["memory_bytes"] > 0).all()
+    assert rows.loc["bf16", ["usd", "hours", "seconds"]].notna().all()
+    assert rows.loc["fp8", ["usd", "hours", "seconds"]].isna().all()
+
+
+@pytest.mark.parametrize("place", [{"instance": "g4dn.xlarge"}, {"instance": "p4d.24xlarge"}, {"instance": "g6e.xlarge"}], ids=str)
+@pytest.mark.parametrize("scenario", [SERVE, SERVE | {"model": "llama-3.1-8b"}, TRAIN], ids=["serve", "8B", "train"])
+def test_no_advice_is_refused(catalogs, scenario, place):
+    tried = advise(scenario | place, catalogs)
+    rows = [estimate(scenario | place | {k: v for k, v in each.items() if k != "market"}, catalogs, solve=False) for each in tried["set"]]
+    assert len(rows)
+    assert {row["runs"] for row in rows} == {"yes"}
