@@ -100,3 +100,15 @@ def test_another_scenario_of_the_plan_can_be_picked():
     picker.set_value(picker.options.index(picker.options[-1])).run()
     assert not app.exception
     assert app.title[0].value != first
+
+
+def test_a_scenario_that_does_not_run_says_why_and_who_says_so():
+    query = {"work": "inference", "implementation": "vllm", "model": "qwen3-0.6b", "precision": "bf16", "gpus": "1"}
+    app = open_page(PAGE, {**query, "instance": "g4dn.xlarge"})
+    assert not app.exception
+    said = words_of(app)
+    assert "It does not run" in said
+    assert "choose fp16" in said
+    rules = next(table.value for table in app.dataframe if "verdict" in table.value)
+    assert rules["verdict"].iloc[0] == "refuses"
+    assert "check_if_supports_dtype" in rules["source"].iloc[0]

@@ -11,6 +11,7 @@ from examples import catalogs as the_catalogs
 from plain_support import RULES, SAID, pair, reading, traits
 
 from calc import estimate
+from calc.explain.rules import rules_that_count
 from calc.scenarios.support import RUNS
 from calc.stages import RESTING_ON_TIME
 
@@ -227,6 +228,18 @@ def test_what_is_not_verified_keeps_its_time(catalogs):
     row = estimate({**TRAIN, "instance": "p6e-gb200.36xlarge"}, catalogs, solve=False)
     assert row["runs"] == "unknown"
     assert row["step_seconds"] > 0
+
+
+def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading(catalogs):
+    """By name and worst first, with their sources; a scenario without a card has none."""
+    for scenario in ({**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}, {**TRAIN, "instance": "p6e-gb200.36xlarge"}):
+        row = estimate(scenario, catalogs, solve=False)
+        _, rules = reading(traits(row, catalogs))
+        shown = rules_that_count(scenario, catalogs)
+        assert set(shown.index) == set(rules)
+        assert shown["verdict"].iloc[0] == {said: verdict for verdict, said in SAID.items()}[row["runs"]]
+        assert shown["source"].to_dict() == {name: rule["source"] for name, rule in rules.items()}
+    assert rules_that_count(TRAIN, catalogs).empty
 
 
 def test_only_emulated_rules_say_whose_speed_ours_is():

@@ -87,13 +87,12 @@ def _notes(counts: np.ndarray, codes: np.ndarray, small: Table, catalogs: Catalo
     """What the counting rules say of each row, worst first, and what no rule says; empty without a card."""
     rules, rows = rules_of(catalogs), small["rows"]
     speaks = _speaking(counts, small, catalogs)
-    order = np.argsort(-rules.worth, kind="stable")
     unread = np.broadcast_to(_unread(small, catalogs), rows)
     loads = _loads(counts, catalogs)
     names = dict(zip(catalogs.implementations.index, catalogs.implementations["name"], strict=True))
     notes = np.full(rows, "", dtype=object)
     for row in np.flatnonzero(codes < len(RUNS)).tolist():
-        said = [*rules.sentences[order[speaks[order, row]]]]
+        said = [*rules.sentences[rules.order[speaks[rules.order, row]]]]
         software = names[small["implementation"].at(row)]
         if not loads[row]:
             said.append(f"Whether {software} loads on this card is not known: no rule names it; choose an NVIDIA card that is named.")

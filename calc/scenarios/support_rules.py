@@ -37,6 +37,7 @@ class Rules(NamedTuple):
     latent: np.ndarray  # whether the rule is about a latent cache
     named: np.ndarray  # whether the rule names its software
     untimed: np.ndarray  # whether no time is known where it counts
+    order: np.ndarray  # the places of the rules, the worst first, then as WHATS has what they are about
     sentences: np.ndarray  # what a note says where it counts, empty where nothing
     about: dict[str, np.ndarray]  # what -> the rules about it
     members: dict[str, tuple[dict[str, int], np.ndarray]]  # column -> the place of each word, the rules that take it
@@ -52,15 +53,17 @@ def rules_of(catalogs: Catalogs) -> Rules:
     members = {name: _members(_lists(frame[name], every)) for name, every in EVERY.items()}
     values = frame["values"].to_numpy(dtype=object)
     members |= {each: _members([own if about == each else [] for own, about in zip(values, what, strict=True)]) for each in WHATS}
+    worth = np.array([VERDICTS.index(each) for each in verdict])
     return Rules(
         what,
-        np.array([VERDICTS.index(each) for each in verdict]),
+        worth,
         least,
         most,
         {name: frame[f"{name}_above"].to_numpy(dtype=float)[:, None] for name in BOUNDS},
         frame["latent_cache"].to_numpy(dtype=bool)[:, None],
         (frame["software"] != "any").to_numpy(),
         untimed,
+        np.lexsort((np.array([WHATS.index(each) for each in what]), -worth)),
         np.array([_sentence(rule) for rule in frame.to_dict("records")], dtype=object),
         {each: np.flatnonzero(what == each) for each in WHATS},
         members,

@@ -8,6 +8,7 @@ from calc.charts.tables import COMPONENT_LABELS, components_of
 from calc.columns import COMPONENTS
 from calc.explain import calculators
 from calc.explain.derivation import explain
+from calc.explain.rules import rules_that_count
 from calc.memory import overhead
 from calc.plan.ranking import scenario_of
 from calc.units import GIB
@@ -110,6 +111,11 @@ with st.expander("Formulas of the range", key="why_range"):
     for name in ("memory_low_bytes", "memory_high_bytes"):
         st.code(method_words.derivation(why.formulas[why.formulas["component"] == name]), language="python", wrap_lines=True)
 st.markdown("\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items()))
+
+if row["runs"]:
+    st.subheader("Does it run there", anchor=False)
+    st.markdown(plain(f"{method_words.RUNS_MEANING[row['runs']]} {row['note']}"))
+    method_words.rules(rules_that_count(scenario, catalogs))
 
 st.subheader("What is left out", anchor=False)
 st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))

@@ -1,6 +1,7 @@
 """How an explanation of calc/explain/derivation.py reads on the Method page: derivations as lines, columns, moments as tables."""
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from calc.columns import GLOSSARY
@@ -46,6 +47,43 @@ SOURCES = (
     ("Time to first token: an arriving prompt's wait", "Pollaczek and Khinchine, M/D/1", "https://en.wikipedia.org/wiki/M/D/1_queue"),
     ("Head and loss in one", "Liger Kernel", "https://github.com/linkedin/Liger-Kernel"),
 )
+
+RUNS_MEANING = {
+    "yes": "It runs: nothing is known against this software, card, number format, cache, attention and host.",
+    "emulated": "It runs, slower than its format promises. The memory holds; times are given only where the speed of what runs is known.",
+    "unknown": "Not verified: nobody was found who says that it runs, or that it does not. Try it before renting many.",
+    "no": "It does not run, or not within the memory of the plan. The memory stands as it would be; there is no time and no cost of a run.",
+}
+CHOICE_NAMES = {"loading": "Loading", "host": "Host", "precision": "Precision", "kv_precision": "KV cache", "compile": "Compile"}
+
+
+def rules(table):
+    """The rules that count for a scenario: what they are about, what happens, who says so and when."""
+    shown = pd.DataFrame(
+        {
+            "about": [CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]],
+            "verdict": table["verdict"],
+            "effect": table["effect"],
+            "source": table["source"],
+            "checked_on": table["checked_on"],
+            "confidence": table["confidence"],
+        }
+    )
+    st.dataframe(
+        shown,
+        column_config={
+            "about": st.column_config.TextColumn("About", pinned=True),
+            "verdict": st.column_config.TextColumn("Verdict"),
+            "effect": st.column_config.TextColumn("What happens", width="large"),
+            "source": st.column_config.TextColumn("Source", width="large"),
+            "checked_on": st.column_config.TextColumn("Read on"),
+            "confidence": st.column_config.TextColumn("Confidence"),
+        },
+        hide_index=True,
+        alt="Rules on what runs that count for this scenario, with their sources",
+        key="method_rules",
+        placeholder="–",
+    )
 
 
 def written(name, value):

@@ -5,7 +5,7 @@ from urllib.parse import urlencode, urlsplit
 from calc.charts.tables import COMPONENT_LABELS
 from calc.cost import offers
 from calc.cost.markets import MARKETS, PLAN_MARKETS
-from calc.plan.ranking import offered
+from calc.plan.ranking import HOLDS
 from calc.words import card_name, name_of
 from views.theme import FITS, word
 from views.wording.numbers import gib, is_missing, percent, three, usd
@@ -232,5 +232,5 @@ def needed(row):
 
 def first_fit(table):
     """From how many GPUs it holds."""
-    held = table[offered(table)]
+    held = table[table["fits"].isin(HOLDS)]
     return f"Fits from {held['gpus'].min():.0f} GPUs" if len(held) else "Fits at no GPU count shown"

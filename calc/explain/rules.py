@@ -1,0 +1,23 @@
+"""Why a scenario runs where it does or does not: the rules of catalogs/support.yaml that count for it, with their sources."""
+
+from typing import Any
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.pipeline import parts
+from calc.scenarios.read import as_frame
+from calc.scenarios.support import asks
+from calc.scenarios.support_rules import counting, rules_of
+
+SHOWN = ("what", "verdict", "effect", "needs", "instead", "source", "checked_on", "confidence")
+
+
+def rules_that_count(scenario: dict[str, Any] | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
+    """The rules that the verdict of one scenario on a card rests on, the worst first, by their ids; none without a card."""
+    part = next(parts(as_frame(dict(scenario)), catalogs))
+    small, _ = asks(part.table, catalogs)
+    if small["gpu_row"][0] < 0:
+        return catalogs.support.iloc[:0][list(SHOWN)]
+    order = rules_of(catalogs).order
+    return catalogs.support.iloc[order[counting(small, catalogs)[order, 0]]][list(SHOWN)]
