@@ -47,7 +47,7 @@ def support(table: Table, catalogs: Catalogs) -> Support:
     counts = counting(small, catalogs)
     codes = _worst(counts, small, catalogs)
     notes, said = pd.factorize(_notes(counts, codes, small, catalogs))
-    timed = ~np.any(counts[rules_of(catalogs).untimed], axis=0)
+    timed = _timed(counts, catalogs)
     return Support(Words(codes[copies], WORDS), Words(notes[copies], np.asarray(said, dtype=object)), timed[copies])
 
 
@@ -62,9 +62,14 @@ def asks(table: Table, catalogs: Catalogs) -> tuple[Table, np.ndarray]:
     return take(table, first, READS), copies
 
 
-def verdicts(small: Table, catalogs: Catalogs) -> np.ndarray:
-    """The verdict of each row as its place in RUNS, one beyond without a card."""
-    return _worst(counting(small, catalogs), small, catalogs)
+def verdicts(small: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
+    """The verdict of each row as its place in RUNS, one beyond without a card, and whether its times are those of what runs."""
+    counts = counting(small, catalogs)
+    return _worst(counts, small, catalogs), _timed(counts, catalogs)
+
+
+def _timed(counts: np.ndarray, catalogs: Catalogs) -> np.ndarray:
+    return ~np.any(counts[rules_of(catalogs).untimed], axis=0)
 
 
 def _worst(counts: np.ndarray, small: Table, catalogs: Catalogs) -> np.ndarray:
