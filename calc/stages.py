@@ -96,6 +96,7 @@ STAGES = (
     Stage("overhead", overhead.OVERHEAD, each_end=True),
     Stage("verdict", overhead.VERDICT),
     Stage("rates", (*flops.FLOPS, *rates.RATES, *collectives.LINKS)),
+    Stage("tokens of a step", training.STEP, TRAINING),
     Stage("time of a step", training.TRAINING, TRAINING),
     Stage("time of a request", (*serving.DECODE, *prefill.PREFILL, *serving.THROUGHPUT), SERVING),
     Stage("ranges", ranges.RANGES),
@@ -134,7 +135,7 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
-RESTING_ON_TIME = resting_on(TIME[1:])
+RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("price")])
 MEMORY_READS = reads(MEMORY)
 # What memory leaves for later stages and for the results.
 MEMORY_RESULTS = tuple(

@@ -14,7 +14,8 @@ WORDS = {
     "tuning": "{0} tuning",
     "precision": "{0}",
     "optimizer": "{0}",
-    "recompute": "recompute {0}",
+    "recompute": "{0} recompute",
+    "attention": "{0} attention",
     "loss": "{0} loss",
     "compile": "compile {0}",
     "implementation": "{0}",
@@ -47,6 +48,7 @@ SPOKEN = {
     ("gpus", 1.0): "1 GPU",
     ("accumulation_steps", 1.0): "no accumulation",
 }
+PLAIN = (("tensor_parallel", 1.0), ("pipeline_parallel", 1.0))
 KNOWN_BY_ID = ("implementation", "gpu", "instance", "region")  # as people call them
 NOTED = ("precision", "optimizer")  # whose catalog says what a value costs in quality
 
@@ -73,20 +75,59 @@ def said(name: str, value: Any, catalogs: Catalogs) -> str:
         return str(catalogs.implementations["name"].get(value, value))
     if (name, value) in SPOKEN:
         return SPOKEN[name, value]
+    if name == "sharding":
+        return name_of(name, value, catalogs).partition(" / ")[0]
+    if name == "recompute":
+        kind, _, how = name_of(name, value, catalogs).partition(", ")
+        return f"{kind} recompute {how}".strip()
     number = isinstance(value, int | float | np.integer | np.floating)
     return WORDS[name].format(value if number else name_of(name, value, catalogs))
 
 
 def in_words(change: dict[str, Any], catalogs: Catalogs, serves: bool = False) -> str:
-    """A change of choices as people say it."""
-    if serves and "batch" in change:
-        rest = {name: value for name, value in change.items() if name != "batch"}
-        return ", ".join(filter(None, [in_words(rest, catalogs), f"{change['batch']:.0f} at once"]))
-    if change.get("tuning") == "lora" and "precision" in change:
-        rest = {name: value for name, value in change.items() if name not in ("tuning", "precision")}
-        first = f"LoRA over {said('precision', change['precision'], catalogs)}"
-        return ", ".join(filter(None, [first, in_words(rest, catalogs)]))
-    return ", ".join(said(name, value, catalogs) for name, value in change.items() if name in WORDS)
+    """A change of choices as people say it: where, then how, "with" its recompute, then the batch."""
+    left = {name: value for name, value in change.items() if name in WORDS}
+    if "instance" in left:  # what one GPU does not need is not worth a word
+        left = {name: value for name, value in left.items() if (name, value) not in PLAIN}
+    parts = [_place(left.pop("instance", ""), left.pop("gpus", None), catalogs)]
+    if left.get("tuning") == "lora" and "precision" in left:
+        parts.append(f"LoRA over {said('precision', left.pop('precision'), catalogs)}")
+        del left["tuning"]
+    recompute, batch = left.pop("recompute", ""), _batch(left.pop("batch", None), left.pop("accumulation_steps", None), serves)
+    parts += [said(name, value, catalogs) for name, value in left.items()]
+    how = ", ".join(filter(None, parts))
+    if recompute:
+        again = said("recompute", recompute, catalogs)
+        how = (f"{how} without recompute" if recompute == "none" else f"{how} with {again}") if how else again
+    return ", ".join(filter(None, (how, batch)))
+
+
+def _place(instance: str, gpus: float | None, catalogs: Catalogs) -> str:
+    """2 × p5.48xlarge, 4 of the 8 GPUs of g6e.48xlarge, 16 GPUs."""
+    if not instance or gpus is None:
+        return instance or ("" if gpus is None else said("gpus", float(gpus), catalogs))
+    own = float(catalogs.instances["gpus"].get(instance, gpus))
+    if gpus < own:
+        return f"{gpus:.0f} of the {own:.0f} GPUs of {instance}"
+    count = np.ceil(gpus / own)
+    idle = f", {gpus:.0f} GPUs" if gpus % own else ""
+    return (f"{count:.0f} × {instance}" if count > 1 else instance) + idle
+
+
+def _batch(batch: float | None, accumulation_steps: float | None, serves: bool) -> str:
+    """128 sequences at once; micro-batch 4 in 2 accumulation steps."""
+    if serves and batch is not None:
+        return f"{batch:.0f} sequence{'s' if batch > 1 else ''} at once"
+    steps = (
+        ""
+        if accumulation_steps is None
+        else f"{accumulation_steps:.0f} accumulation steps"
+        if accumulation_steps > 1
+        else "no accumulation"
+    )
+    if batch is None:
+        return steps
+    return f"micro-batch {batch:.0f}" + (f" in {steps}" if (accumulation_steps or 0) > 1 else f", {steps}" if steps else "")
 
 
 def is_unchanged(note: str, catalogs: Catalogs) -> bool:

@@ -176,6 +176,8 @@ def test_the_usual_search_keeps_the_tokens_of_a_step(catalogs):
     assert kept["optimizer_steps"].to_numpy() == pytest.approx(1e9 / kept["step_tokens"].to_numpy())
     free = best(search(workload, sets, Limits(surely=1), catalogs), catalogs)
     assert free.sort_values("found_usd")["step_tokens"].iloc[0] > 32768
+    refused = {"instance": "g4dn.xlarge", "gpus": 1, "sharding": "none"}  # bf16 on a T4: no times, and a step all the same
+    assert step_limits(workload | refused, catalogs) == {"step_tokens": 1024, "highest_step_tokens": 4096}
     assert step_limits(workload | {"gpus": 7, "tensor_parallel": 2}, catalogs) == {}  # no such layout, no step
 
 

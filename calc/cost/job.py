@@ -11,6 +11,8 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.evaluate import Table
+from calc.scenarios.join_places import price_at
+from calc.scenarios.lookups import numbers_of
 from calc.units import HOUR_SECONDS, WEEK_HOURS
 
 LONGEST_DAILY_BLOCK_HOURS = 336
@@ -79,14 +81,13 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
     degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float)
     table["data_parallel"] = np.maximum(table["gpus"] // degrees.prod(axis=1), 1)
-    keys = catalogs.prices.set_index(["instance", "region"])
-    prices = keys.reindex(list(zip(rows["instance"], rows["region"], strict=True)))
+    sold = price_at(catalogs, rows["instance"], rows["region"])
     markets = np.asarray(markets, dtype=object)
     parts = np.full((len(Job._fields), len(rows)), np.nan)
     copies = deployments(table, users)
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
-            price = prices[MARKETS[market].price].to_numpy(dtype=float)
+            price = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
             done = job(table, market, price, table["spot_overhead_ratio"], copies)
             parts = np.where(markets == market, np.vstack(done), parts)
     return Job(*parts)

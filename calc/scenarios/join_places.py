@@ -55,12 +55,22 @@ def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
             f"{nearest(region.at(row), regions) or 'us-east-1'}."
         ),
     )
-    pairs, found = pd.factorize(np.atleast_1d(instance.codes * len(region.known) + region.codes))
-    named = [(instance.known[pair // len(region.known)], region.known[pair % len(region.known)]) for pair in found]
-    price = np.array([price_of.get(pair, -1) for pair in named], dtype=np.int64)[pairs]
+    price = _prices_of(price_of, instance, region)
     table |= columns_of(catalogs, "prices", PRICE_COLUMNS, price)
     table |= {name: Words(price, words_of(catalogs, "prices", name)) for name in PRICE_WORDS}
     table["band_interruption_ratio"] = band_ratios(catalogs)[price]
+
+
+def price_at(catalogs: Catalogs, instances: pd.Series, regions: pd.Series) -> np.ndarray:
+    """The row of the price of each row's instance in its region, -1 where there is none."""
+    words = [Words(codes, np.asarray(known, dtype=object)) for codes, known in map(pd.factorize, (instances, regions))]
+    return _prices_of(price_rows(catalogs)[0], *words)
+
+
+def _prices_of(price_of: dict[tuple[str, str], int], instance: Words, region: Words) -> np.ndarray:
+    pairs, found = pd.factorize(np.atleast_1d(instance.codes * len(region.known) + region.codes))
+    named = [(instance.known[pair // len(region.known)], region.known[pair % len(region.known)]) for pair in found]
+    return np.array([price_of.get(pair, -1) for pair in named], dtype=np.int64)[pairs]
 
 
 def _same(first: Words, second: Words) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""What to change: single changes of a scenario, each estimated, with what it saves and costs; else pairs of them."""
+"""What to change about a scenario: first what does the same work for less or in less memory, then what does other work."""
 
-from itertools import combinations
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,138 +8,155 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import word_column
+from calc.cost.job import Job, job_of_rows, within
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
-from calc.plan.ranking import offered, scenario_of, standing
-from calc.scenarios.join_places import price_rows
+from calc.plan.ranking import HOLDS
+from calc.scenarios.inputs import BY_NAME, DEFAULTS, inputs_by_name
+from calc.search.changes import Change, pairs, singles
+from calc.search.limits import OPEN, SERVED_WITHIN, Limits
+from calc.search.pick import MOST_OF_A_KIND, picked
+from calc.search.relayout import at_once
 from calc.units import GIB
 from calc.words import in_words, quality
 
-SERVED_IN = ("fp8", "int8", "awq-4bit")
-MOST_OF_A_KIND = {"instance": 3, "region": 2, "gpus": 2, "tuning": 2, "market": 1}
-PAIRS_NAMED = 2
-FEW_ALONE = 3  # with fewer single changes that make it fit, pairs are tried too
-WORTH_RATIO, WORTH_GIB = 0.01, 0.5  # a change that saves less of the work's cost, and of memory, is not named
+NEEDED = (
+    *("work", "instance", "region", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel"),
+    *("memory_bytes", "gpu_memory_bytes", "fits", "runs", "instances_needed", "tokens_per_second", "low_tokens_per_second"),
+    *("step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds", "spot_overhead_ratio"),
+    *("train_tokens", "hours_per_month", "served_tokens_per_second", "problem"),
+)
+SAME_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
+ALWAYS_SAID = ("model", "sequence_tokens", "precision")  # by the scenario, default or not
+FRAME = (
+    *("change", "kind", "same_work", "saved_gib", "saved_usd_per_hour", "saved_work_ratio", "slowdown_ratio"),
+    *("usd_per_hour", "usd", "hours", "fits", "runs", "holds", "quality", "source", "set"),
+)
 
 
-def single_changes(now: dict[str, Any], catalogs: Catalogs) -> list[dict[str, Any]]:
-    """The changes worth trying on a scenario (a result row of estimate): a list of {column: value}."""
-    changes = [{"instance": name, "gpu": ""} for name in _instances(now, catalogs)]
-    changes += [{"region": name} for name in _regions(now, catalogs)]
-    changes += _of_serving(now) if now["work"] == "inference" else _of_training(now)
-    if now["gpus"] > 1:
-        changes.append({"gpus": np.ceil(now["gpus"] / 2)})
-    return [change for change in changes if any(now[name] != value for name, value in change.items())]
+def advise(scenario: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand", limits: Limits = OPEN) -> pd.DataFrame:
+    """Changes of a scenario (or of a row of estimate) that run and fit, the most useful first, with the columns to `set`.
 
-
-def _of_serving(now):
-    split = {"tensor_parallel": now["tensor_parallel"] * 2}
-    split["gpus"] = np.maximum(now["gpus"], split["tensor_parallel"] * now["pipeline_parallel"])
-    changes = [{"precision": name} for name in SERVED_IN] + [{"kv_precision": "fp8"}, split, {"gpus": now["gpus"] * 2}]
-    changes.append({"implementation": "vllm"})
-    if now["tensor_parallel"] > 1 and now["gpus"] > 1:
-        changes.append({"tensor_parallel": np.ceil(now["tensor_parallel"] / 2), "gpus": np.ceil(now["gpus"] / 2)})
-    return changes + ([{"batch": np.ceil(now["batch"] / 2)}] if now["batch"] > 1 else [])
-
-
-def _of_training(now):
-    whole = {"sharding": "zero3"} if now["sharding"] == "none" else {}
-    wider = [{"gpus": now["gpus"] * times} for times in (2, 4, 8)]
-    changes = [{"recompute": name} for name in ("none", "selective-ops", "full")]
-    changes += [{"optimizer": name} for name in ("adamw-8bit", "adafactor")]
-    changes += [{"loss": "fused"}, {"compile": "yes"}, {"precision": "bf16"}, {"offload": "optimizer"}]
-    changes += [{"tuning": "lora", "precision": name} for name in ("bf16", "int8", "nf4-dq")]
-    changes += [*wider, *(each | whole for each in wider if whole)]
-    if now["gpus"] > 1:
-        changes += [{"sharding": name} for name in ("none", "zero1", "zero2", "zero3")]
-    if now["batch"] > 1:
-        half = np.ceil(now["batch"] / 2)
-        changes.append({"batch": half, "accumulation_steps": np.ceil(now["accumulation_steps"] * now["batch"] / half)})
-    if now["accumulation_steps"] > 1:
-        half = np.ceil(now["accumulation_steps"] / 2)
-        changes.append({"batch": now["batch"] * now["accumulation_steps"] // half, "accumulation_steps": half})
-    return changes
-
-
-def _instances(now, catalogs):
-    """Every current instance sold in the region."""
-    prices = catalogs.prices[catalogs.prices["region"] == now["region"]]
-    sold = set(prices["instance"][prices["on_demand_usd_per_hour"].notna() | prices["spot_usd_per_hour"].notna()])
-    return [name for name in catalogs.instances.index[catalogs.instances["current"]] if name in sold]
-
-
-def _regions(now, catalogs):
-    """Every region where the instance is sold."""
-    price_of, regions = price_rows(catalogs)
-    return [region for region in sorted(regions) if (now["instance"], region) in price_of] if now["instance"] else []
-
-
-def advise(scenario: dict[str, Any], catalogs: Catalogs, market: str = "on-demand") -> pd.DataFrame:
-    """Changes of a scenario that hold, the most useful first, with the columns to `set`; the best few of each kind.
-
-    If the scenario holds, what saves most of the cost of its work comes first; else what makes it fit, cheapest first,
-    and where few single changes do, the two cheapest pairs before them. USD per hour are those of the market; spot's
-    slowdown and cost of work include its interruptions.
+    First what does the same work: the same number formats, method and tokens per optimizer step, or sequences at once; then
+    other work. Of each what saves most of its cost comes first: that of the run, in serving of a month for as many users, or
+    of a token where more are served. Where the scenario does not fit, or does not run, the changes make it do so; pairs of
+    changes are tried where no single one does that for the same work. USD are those of the market, its interruptions counted.
     """
-    now = estimate(dict(scenario), catalogs, solve=False)
-    known = now["runs"] != "emulated" or now["tokens_per_second"] > 0
-    fitting = bool(offered(now)[0]) and known  # else, as for what does not fit, what makes it run
-    changes = single_changes(now, catalogs)
-    spot = [{"market": "spot"}] if market != "spot" and now["instance"] else []
-    table = _tried(now, [*changes, *spot], catalogs, market)
-    sound = table[table["holds"]]
-    if fitting:
-        smaller = (sound["saved_gib"] > WORTH_GIB) & (sound["saved_usd_per_hour"] >= 0)
-        useful = (sound["saved_work_ratio"] > WORTH_RATIO) | smaller
-        sound = sound[useful].sort_values(["saved_work_ratio", "saved_gib"], ascending=False, kind="stable")
-    else:
-        sound = sound[sound["kind"] != "market"]
-        sound = sound.sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
-        if len(sound) < FEW_ALONE:
-            both = pairs(now, changes, catalogs, market)
-            sound = pd.concat([both[~(both["usd_per_hour"] >= sound["usd_per_hour"].min())], sound])
-    few = [MOST_OF_A_KIND.get(kind, len(sound)) for kind in sound["kind"]]
-    return sound[sound.groupby("kind").cumcount() < np.array(few, dtype=int)].reset_index(drop=True)
-
-
-def pairs(now: dict[str, Any], changes: list[dict[str, Any]], catalogs: Catalogs, market: str) -> pd.DataFrame:
-    """The cheapest pairs of changes that make a scenario fit."""
-    settings = [change for change in changes if not set(change) & {"instance", "region"}]
-    places = [change for change in changes if "instance" in change]
-    both = [*combinations(settings, 2), *((setting, place) for setting in settings for place in places)]
-    merged = [first | second for first, second in both if not set(first) & set(second)]
-    table = _tried(now, merged, catalogs, market)
-    fitting = table[table["holds"]].sort_values(["usd_per_hour", "slowdown_ratio"], kind="stable")
-    return fitting.head(PAIRS_NAMED).assign(kind="pair").reset_index(drop=True)
-
-
-def _tried(now, changes, catalogs, market):
-    """Each change of a scenario estimated: GiB, USD per hour, share of the work's cost saved, slowdown, quality."""
-    plain = scenario_of(now)
-    scenarios = [{**plain, **{name: value for name, value in each.items() if name != "market"}} for each in changes]
-    rows = estimate(pd.DataFrame(scenarios, dtype=object), catalogs, solve=False)
-    markets = np.array([each.get("market", market) for each in changes])
-    usd = np.where(markets == "spot", rows["usd_per_hour_spot"], rows["usd_per_hour_on_demand"]).astype(float)
-    slower = 1 + np.where(markets == "spot", rows["spot_overhead_ratio"].to_numpy(dtype=float), 0.0)
-    rate = rows["tokens_per_second"].to_numpy(dtype=float) / slower
-    before = now[f"usd_per_hour_{MARKETS[market].key}"]
-    before_rate = now["tokens_per_second"] / (1 + (now["spot_overhead_ratio"] if market == "spot" else 0.0))
+    now = dict(scenario) if "allocated_peak_bytes" in scenario else estimate(dict(scenario), catalogs, solve=False)
+    if now["problem"]:
+        return pd.DataFrame(columns=list(FRAME))
+    fitting = now["fits"] in HOLDS and now["runs"] == "yes"
+    changes = singles(now, catalogs, market, limits.instances, fitting)
+    table = _tried(now, changes, catalogs, market, limits)
+    found = picked(now, table, fitting)
+    if not fitting and not found["same_work"].any():
+        both = picked(now, _tried(now, pairs(now, changes), catalogs, market, limits), fitting)
+        found = pd.concat([both[both["same_work"]], both[~both["same_work"]].head(MOST_OF_A_KIND["pair"]), found], ignore_index=True)
+        found = found.sort_values("same_work", ascending=False, kind="stable", ignore_index=True)
     serves = now["work"] == "inference"
-    notes = [quality(change, catalogs, serves) for change in changes]
+    changed = found[["kind", "set", "runs"]].to_numpy()
+    notes = [quality({"step": ""} if kind == "step" else change, catalogs, serves) for kind, change, _ in changed]
+    said = {
+        "change": word_column([_words(now, kind, change, runs, catalogs) for kind, change, runs in changed]),
+        "quality": word_column([words for words, _ in notes]),
+        "source": word_column([source for _, source in notes]),
+    }
+    return found.assign(**said)[list(FRAME)]
+
+
+def _words(now: dict[str, Any], kind: str, change: dict[str, Any], runs: str, catalogs: Catalogs) -> str:
+    """A change as people say it: another instance with its GPUs, another step with its size, what is emulated so marked."""
+    whole = {"gpus": now["gpus"], **change} if "instance" in change else change
+    words = in_words(whole, catalogs, now["work"] == "inference") + (" (emulated)" if runs == "emulated" else "")
+    if kind not in ("step", "batch"):
+        return words
+    times = at_once({**now, **change}) / at_once(now)
+    size = f"{times:.3g} times" if times >= 1 else "half" if times == 1 / 2 else f"{times:.0%}".replace("%", " % of")
+    return f"{words}: {size} the {'users' if kind == 'batch' else 'tokens per step'}"
+
+
+def _tried(now: dict[str, Any], changes: list[Change], catalogs: Catalogs, market: str, limits: Limits) -> pd.DataFrame:
+    """Each change estimated: GiB, USD, share of the work's cost saved, slowdown; whether it holds and keeps the limits."""
+    rows = estimate(_rows(now, changes), catalogs, solve=False, columns=NEEDED)
+    markets = np.array([change.set.get("market", market) for change in changes], dtype=object)
+    before = pd.DataFrame([{name: now[name] for name in NEEDED}])
+    base, job = job_of_rows(before, [market], 0, catalogs), job_of_rows(rows, markets, 0, catalogs)
+    rate, rate_before = _rate(rows, markets), _rate(before, [market])
+    numbers = {name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"}
+    runs, fits = rows["runs"].astype(str).to_numpy(), rows["fits"].astype(str).to_numpy()
+    timed = ~np.isnan(rate)
+    stays = np.array([not change.set.keys() & {"instance", "gpu"} for change in changes])
+    sound = np.isin(fits, HOLDS) & (rows["problem"] == "").to_numpy()
+    # What is emulated at a known speed mends what does not run on its own card; elsewhere something runs as it should.
+    sound &= (runs == "yes") | ((runs == "emulated") & timed & stays & (now["runs"] != "yes"))
+    sound &= timed | ~(timed & sound).any()  # a card of which no time is known only where none of any is
     with np.errstate(divide="ignore", invalid="ignore"):
+        token_ratio = job.usd_per_hour / rate / (base.usd_per_hour / rate_before)
+        usd_ratio = np.where(np.isnan(job.usd / base.usd), token_ratio, job.usd / base.usd)
+        work_ratio = _served_ratio(usd_ratio, token_ratio) if now["work"] == "inference" else usd_ratio
         return pd.DataFrame(
             {
-                "change": word_column([in_words(change, catalogs, serves) for change in changes]),
-                "kind": word_column([next(iter(change)) for change in changes]),
-                "saved_gib": (now["memory_bytes"] - rows["memory_bytes"].to_numpy(dtype=float)) / GIB,
-                "saved_usd_per_hour": before - usd,
-                "saved_work_ratio": 1 - usd / rate / (before / before_rate),
-                "slowdown_ratio": before_rate / rate,
-                "usd_per_hour": usd,
-                "fits": word_column(rows["fits"]),
-                "holds": standing(rows) == 0,  # nothing emulated or not verified is advised
-                "quality": word_column([words for words, _ in notes]),
-                "source": word_column([source for _, source in notes]),
-                "set": changes,
+                "kind": [change.kind for change in changes],
+                "same_work": [change.same_work for change in changes],
+                "saved_gib": (now["memory_bytes"] - numbers["memory_bytes"]) / GIB,
+                "saved_usd_per_hour": base.usd_per_hour - job.usd_per_hour,
+                "saved_work_ratio": 1 - work_ratio,
+                "work_ratio": work_ratio,
+                "work_usd": np.where(np.isnan(job.usd), job.usd_per_hour / rate, job.usd),
+                "slowdown_ratio": rate_before / rate,
+                "usd_per_hour": job.usd_per_hour,
+                "usd": job.usd,
+                "card_gib": numbers["gpu_memory_bytes"] / GIB,
+                "hours": job.hours,
+                "fits": fits,
+                "runs": runs,
+                "holds": sound,
+                "kept": within(Job(*(np.nan_to_num(part) for part in job)), limits),  # what is not known breaks no limit
+                "paced": _paced(now, numbers, limits),
+                "set": [change.set for change in changes],
             }
         )
+
+
+def _rate(rows, markets):
+    """Tokens per second of each row, what interruptions take on its market left out."""
+    interrupted = np.array([MARKETS[name].interrupted for name in markets]) > 0
+    overhead = np.where(interrupted, rows["spot_overhead_ratio"].to_numpy(dtype=float), 0)
+    return rows["tokens_per_second"].to_numpy(dtype=float) / (1 + overhead)
+
+
+def _served_ratio(usd_ratio, token_ratio):
+    """Cost of a service against before: of the month where that differs, else of a token."""
+    return np.where(np.abs(usd_ratio - 1) > SAME_RATIO, usd_ratio, token_ratio)
+
+
+def _paced(now, numbers, limits):
+    """Whether a service keeps its pace: the limits', else the usual one; no slower than before is enough."""
+    if now["work"] == "training":
+        return np.ones(len(numbers["gpus"]), dtype=bool)
+    kept = np.ones(len(numbers["gpus"]), dtype=bool)
+    for name, column in (("first_token_seconds", "time_to_first_token_seconds"), ("output_token_seconds", "time_per_output_token_seconds")):
+        most = getattr(limits, name)
+        most = most if np.isfinite(most) else np.fmax(getattr(SERVED_WITHIN, name), now[column])
+        kept &= ~(numbers[column] > most)
+    return kept
+
+
+def _categories(values: list[Any]) -> pd.Categorical:
+    known = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    return pd.Categorical.from_codes([known[value] for value in values], categories=list(known))
+
+
+def _rows(now: dict[str, Any], changes: list[Change]) -> pd.DataFrame:
+    """The changed scenarios as a table that holds only what differs from the defaults."""
+    set_by = dict.fromkeys(name for change in changes for name in change.set if name != "market")
+    columns: dict[str, Any] = {}
+    for name in inputs_by_name():
+        value = now.get(name)
+        if name in set_by:
+            values = [change.set.get(name, value) for change in changes]
+            word = name in BY_NAME and BY_NAME[name].kind in ("text", "choice")
+            columns[name] = _categories(values) if word else np.array(values, dtype=float)
+        elif name in ALWAYS_SAID or not (value in ("", None) or value != value or value == DEFAULTS.get(name)):
+            columns[name] = value
+    return pd.DataFrame(columns, index=np.arange(len(changes)))

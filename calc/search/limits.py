@@ -31,6 +31,7 @@ class Limits:
 
 LIMIT_NAMES = tuple(field.name for field in fields(Limits))
 OPEN = Limits()
+SERVED_WITHIN = Limits(first_token_seconds=2, output_token_seconds=0.05)  # 20 tokens a second, faster than anyone reads
 
 
 def limits_of(given: dict[str, Any]) -> Limits:

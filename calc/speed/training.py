@@ -152,6 +152,7 @@ def step_tokens(batch, stack_side, stack_layers, stack_pass_tokens, accumulation
     return batch * np.where(text > 0, text, fixed) * accumulation_steps * data_parallel
 
 
+STEP = (step_tokens,)
 TRAINING = (
     training_flops,
     training_device_seconds,
@@ -163,5 +164,4 @@ TRAINING = (
     optimizer_traffic_bytes_each,
     optimizer_seconds,
     step_seconds,
-    step_tokens,
 )

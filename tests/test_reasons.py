@@ -1,0 +1,92 @@
+"""Why a found plan wins over the present one, and choices and changes in words with what they cost in quality."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calc import estimate
+from calc.scenarios.inputs import DEFAULTS
+from calc.search.frontier import best
+from calc.search.limits import OPEN
+from calc.search.reasons import reasons
+from calc.search.search import search
+from calc.search.space import usual
+from calc.words import in_words, quality
+
+PLAN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
+TOO_LARGE = PLAN | {"instance": "p4d.24xlarge"}
+
+
+def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
+    assert quality({"recompute": "full"}, catalogs) == ("the same numbers", "Chen et al. 2016, arXiv 1604.06174")
+    words, source = quality({"tuning": "lora", "precision": "nf4-dq"}, catalogs)
+    assert "QLoRA" in words
+    assert "2305.14314" in source
+    assert "stall" in quality({"precision": "bf16"}, catalogs)[0]
+    assert quality({"precision": "bf16"}, catalogs, serves=True)[0] == "none"
+    assert quality({"region": "us-east-2"}, catalogs) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"optimizer": "adamw-8bit"}, "AdamW 8-bit"),
+        ({"sharding": "zero3", "recompute": "full"}, "ZeRO 3 with full recompute"),
+        ({"recompute": "selective-ops"}, "selective recompute per operator"),
+        ({"sharding": "zero2", "recompute": "none"}, "ZeRO 2 without recompute"),
+        ({"recompute": "none"}, "no recompute"),
+        ({"tensor_parallel": 8.0, "accumulation_steps": 8.0}, "tensor parallel 8, 8 accumulation steps"),
+        ({"batch": 4.0, "accumulation_steps": 2.0}, "micro-batch 4 in 2 accumulation steps"),
+        ({"batch": 4.0, "accumulation_steps": 1.0}, "micro-batch 4, no accumulation"),
+        ({"tuning": "lora", "precision": "nf4", "recompute": "full"}, "LoRA over NF4 with full recompute"),
+        ({"gpus": 1.0, "sharding": "none"}, "1 GPU, no sharding"),
+        ({"instance": "p5.48xlarge", "gpu": "", "market": "spot"}, "p5.48xlarge, spot"),
+        ({"instance": "p5.48xlarge", "gpus": 16.0, "tensor_parallel": 8.0}, "2 × p5.48xlarge, tensor parallel 8"),
+        ({"instance": "g6e.12xlarge", "gpus": 2.0}, "2 of the 4 GPUs of g6e.12xlarge"),
+        ({"instance": "g6e.12xlarge", "gpus": 6.0}, "2 × g6e.12xlarge, 6 GPUs"),
+        ({"instance": "g7e.2xlarge", "gpus": 1.0, "tensor_parallel": 1.0}, "g7e.2xlarge"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_changes_are_said_in_the_words_of_the_catalogs(catalogs, change, words):
+    assert in_words(change, catalogs) == words
+
+
+def test_a_service_has_sequences_at_once(catalogs):
+    assert in_words({"batch": 10.0}, catalogs, serves=True) == "10 sequences at once"
+    assert in_words({"precision": "fp8", "batch": 1.0}, catalogs, serves=True) == "fp8, 1 sequence at once"
+
+
+@pytest.fixture(scope="module")
+def explained(catalogs):
+    plan = DEFAULTS | PLAN | {"precision": "bf16-mixed", "train_tokens": 1e9}
+    found = search(plan, usual(plan), OPEN, catalogs)
+    present = estimate(plan, catalogs, solve=False)
+    return present, reasons(best(found, catalogs), present, "on-demand", 0, catalogs)
+
+
+def test_a_found_plan_is_held_against_the_present_one(explained):
+    present, rows = explained
+    assert rows["usd_ratio"].to_numpy() == pytest.approx(rows["found_usd"] / present["run_usd_on_demand"])
+    first = rows.iloc[0]
+    assert f"{1 - first['usd_ratio']:.0%} cheaper".replace("%", " %") in first["why"]
+    assert f"${present['run_usd_on_demand']:,.0f} in {present['run_hours']:.3g} h" in first["why"]
+    assert rows["why"].str.endswith(".").all()
+
+
+def test_what_it_owes_to_spot_is_what_it_costs_without(explained):
+    _, rows = explained
+    row = rows[(rows["found_market"] == "spot") & rows["run_usd_on_demand"].notna()].iloc[0]
+    share = 1 - row["run_usd_spot"] / row["run_usd_on_demand"]
+    assert f"spot ({share:.0%})".replace("%", " %") in row["why"]
+
+
+def test_a_present_plan_that_does_not_fit_is_said(catalogs):
+    plan = DEFAULTS | TOO_LARGE | {"precision": "bf16-mixed", "train_tokens": 1e9, "instance": "g6.xlarge", "gpus": 1}
+    present = estimate(plan, catalogs, solve=False)
+    assert present["fits"] == "no"
+    found = search(plan, usual(plan), OPEN, catalogs)
+    rows = reasons(best(found, catalogs, most=3), present, "on-demand", 0, catalogs)
+    assert rows["why"].str.startswith("The present plan does not fit.").all()
+    assert np.isfinite(rows["found_usd"]).all()
+    assert reasons(pd.DataFrame(), present, "on-demand", 0, catalogs).empty
