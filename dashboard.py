@@ -1,29 +1,31 @@
-"""The entry: page setup, the link read and written, navigation. No arithmetic."""
+"""The entry: page setup, the link read and written, navigation, what is kept. No arithmetic."""
 
 from functools import partial
 
 import streamlit as st
 
 from calc import CatalogError
+from views.panels import kept_tray
+from views.session import address, extra_state, job_state, kept, undo
 from views.session import catalogs as session_catalogs
-from views.session import extra_state, plan_state
 
-st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide")
+st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=312)
 
 MENU = {  # section of the top bar: file, path, title, icon, help
     "": (
-        ("plan", "", "Plan", "space_dashboard", "A model and a way to run it: memory, fit and price"),
+        ("plan", "", "Plan", "space_dashboard", "What to rent for the job, and how to set it"),
         ("search", "search", "Search", "search", "Every allowed way to do it: the cheapest, the fastest, and why"),
-        ("run_and_month", "cost", "Run and month", "payments", "The bill in all: a run with spot's interruptions, or a month"),
+        ("run_and_month", "bill", "Bill", "payments", "The bill in all: a run with spot's interruptions, or a month"),
         ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
     ),
     "Reference": (
-        ("models_and_prices", "models-and-prices", "Models and prices", "database", "Every fact with its source and date, searchable"),
+        ("models_and_prices", "models", "Models and prices", "database", "Every fact with its source and date, searchable"),
         ("method", "method", "Method", "functions", "Every formula with its numbers put in"),
         ("accuracy", "accuracy", "Accuracy", "target", "How far estimates are from what was measured, and where they miss"),
     ),
 }
-OLD_PATHS = {"catalog": "models_and_prices"}  # of addresses that people have kept
+# Of addresses that people have kept.
+OLD_PATHS = {"catalog": "models_and_prices", "models-and-prices": "models_and_prices", "cost": "run_and_month"}
 
 pages = {
     section: [
@@ -38,13 +40,15 @@ pages[""] += [
 ]
 
 try:
-    plan_state.read_link(session_catalogs.base_catalogs())
+    address.read_link(session_catalogs.base_catalogs())
     catalogs = session_catalogs.catalogs()
 except CatalogError as error:
     st.error(str(error), title="The catalogs cannot be read")
     st.stop()
-plan_state.settle(catalogs)
-plan_state.write_link(catalogs)
+address.settle(catalogs)
+undo.note()
+address.write_link(catalogs)
 page = st.navigation(pages, position="top")
-extra_state.keep(plan_state.FIRST_VISIT, page.url_path)
+extra_state.keep(job_state.KEYS, page.url_path)
+kept_tray.tray(kept.rows(catalogs))
 page.run()

@@ -128,10 +128,10 @@ def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(br
     assert complaints == []
     written = pd.read_csv(io.BytesIO(content))
     again = estimate(scenarios, catalogs())
-    assert len(written) == 10
+    assert len(written) > 10
     assert again["memory_bytes"].tolist() == pytest.approx(written["memory_bytes"].tolist(), rel=1e-12)
     assert again["usd_per_hour_on_demand"].tolist() == pytest.approx(written["usd_per_hour_on_demand"].tolist())
-    assert any(f"{written['memory_bytes'].min() / 2**30:.3g} GiB" in text for text in chart_texts(page))
+    assert any(f"{written['memory_bytes'].iloc[0] / 2**30:.3g} GiB" in text for text in chart_texts(page))
     assert errors == []
     page.close()
 

@@ -11,10 +11,19 @@ from calc.plan import ranking, scaling
 from views import theme
 from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
-from views.session.plan_state import FIRST_VISIT
 from views.wording import numbers
 
 INK = theme.INKS["light"]
+CHOICES = {
+    "work": "training",
+    "model": "llama-3.1-8b",
+    "precision": ["bf16-mixed"],
+    "optimizer": ["adamw", "adamw-8bit"],
+    "gpus": [8],
+    "instance": ["g6e.48xlarge", "p4d.24xlarge", "p5.48xlarge"],
+    "sharding": "zero3",
+    "sequence_tokens": 4096,
+}
 TRAINING = chart_tables.components_of("training")
 BAR_SPECS = {
     "memory_by_component": memory_charts.memory_by_component(INK, TRAINING),
@@ -29,7 +38,7 @@ BAR_SPECS = {
 
 @pytest.fixture(scope="module")
 def ranked(catalogs):
-    return ranking.rank(scaling.scenarios(FIRST_VISIT, catalogs))
+    return ranking.rank(scaling.scenarios(CHOICES, catalogs))
 
 
 def encodings(spec):

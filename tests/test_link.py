@@ -7,19 +7,19 @@ from examples import STEADY, catalogs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc.doors.link import LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
+from calc import estimate
+from calc.doors.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
+from calc.doors.link_kept import MOST_KEPT, differing, named
 from calc.models.huggingface.config import custom_entry
-from calc.scenarios.inputs import BY_NAME, CATALOG_OF, DEFAULTS, INPUTS, inputs_by_name
-
-IDS = {"model": "models", "precision": "precisions", "optimizer": "optimizers", "sharding": "shardings"}
-IDS |= {"recompute": "recomputes", "implementation": "implementations", "gpu": "gpus", "instance": "instances"}
-IDS |= {"region": "regions"}
+from calc.plan.job_fields import JOB, MAY_BE_EMPTY
+from calc.scenarios.inputs import BY_NAME, CATALOG_OF
 
 
 def value_of(column):
     """Any value that may stand in a column."""
-    if column.name in IDS:
-        return st.sampled_from(list(getattr(catalogs(), IDS[column.name]).index))
+    catalog = column.catalog or CATALOG_OF.get(column.name)
+    if catalog and column.kind == "text":
+        return st.sampled_from(list(getattr(catalogs(), catalog).index))
     if column.kind == "choice":
         return st.sampled_from([*column.choices, column.default])
     if column.kind == "count":
@@ -29,30 +29,53 @@ def value_of(column):
     return st.sampled_from(["all-linear", "q+v", "a plan & more = 100 %?", "größer 模型"])
 
 
-def plans():
-    one = {name: value_of(column) for name, column in inputs_by_name().items()}
-    several = {name: st.lists(one[name], min_size=2, max_size=4) for name in ("precision", "optimizer", "gpus")}
+ANY = {name: value_of(column) for name, column in COLUMNS.items()}
+IN_SCENARIO = ("work", "tuning", "precision", "gpus", "batch", "instance", "region", "train_tokens", "lora_targets", "prompt_tokens")
+SCENARIO = {name: value_of(BY_NAME[name]) for name in IN_SCENARIO}
+MARKET = st.sampled_from(["on-demand", "spot", "capacity-block"])
+
+
+def kept_scenarios():
+    """Kept scenarios as the session holds them."""
+    scenario = st.fixed_dictionaries({"model": value_of(BY_NAME["model"])}, optional=SCENARIO)
+    return st.fixed_dictionaries({"name": st.text(max_size=70).map(named), "market": MARKET, "scenario": scenario})
+
+
+def jobs():
+    several = {name: st.lists(ANY[name], min_size=2, max_size=4) for name in ("precision", "optimizer", "gpus", "regions", "markets")}
+    empty = {name: st.one_of(ANY[name], st.just("")) for name in MAY_BE_EMPTY}
     views = {name: st.sampled_from(words) for name, words in VIEW_CHOICES.items()}
-    return st.fixed_dictionaries({}, optional={**one, **several, **views})
+    views["looked"] = st.fixed_dictionaries({"instance": SCENARIO["instance"], "market": MARKET}, optional={"gpus": SCENARIO["gpus"]})
+    views["kept"] = st.lists(kept_scenarios(), min_size=1, max_size=4)
+    return st.fixed_dictionaries({}, optional={**ANY, **empty, **several, **views})
 
 
 def through_the_address(choices):
-    """A plan as a browser brings it back."""
+    """A job as a browser brings it back."""
     return parse(parse_qs(urlencode(compose(choices), doseq=True), keep_blank_values=True), catalogs())
 
 
 @STEADY
-@given(plans())
+@given(jobs())
 def test_out_and_in_gives_the_same_choices(choices):
     assert through_the_address(choices) == (choices, [])
 
 
-def test_the_defaults_go_out_and_in_too():
-    choices = {name: "" if value is None else value for name, value in DEFAULTS.items()}
+def test_the_first_visit_goes_out_and_in_too():
+    choices = {name: "" if field.default is None else field.default for name, field in JOB.items()}
     back, complaints = through_the_address(choices)
     assert back == choices
     assert complaints == []
-    assert set(compose(choices)) == {"v", *(column.name for column in INPUTS)}
+    assert set(compose(choices)) == {"v", *JOB}
+
+
+def test_what_is_not_set_by_hand_is_not_in_the_link():
+    assert through_the_address({"model": "gpt2", "precision": [], "gpus": []}) == ({"model": "gpt2"}, [])
+
+
+def test_no_region_means_anywhere():
+    assert compose({"regions": []})["regions"] == ["anywhere"]
+    assert through_the_address({"regions": []}) == ({"regions": []}, [])
 
 
 @pytest.mark.parametrize("model", ["mine", "my-llama-3.1-8b.v2", "größer"])
@@ -67,8 +90,8 @@ def test_the_date_of_its_prices_travels():
 
 
 WRONG = [
-    ({"v": ["9"]}, "The link is of version 9, this is version 1; "),
-    ({"v": ["1' OR 1=1 --"]}, "The link is of version 1' OR 1=1 --, this is version 1; "),
+    ({"v": ["9"]}, "The link is of version 9, this is version 2; "),
+    ({"v": ["1' OR 1=1 --"]}, "The link is of version 1' OR 1=1 --, this is version 2; "),
     ({"colour": ["red"]}, "The link asked for colour=red , which is not a choice of this page; it was left aside."),
     ({"colour": []}, "The link asked for colour= , which is not a choice of this page; it was left aside."),
     ({"model": ["gpt-9"]}, "The link asked for model=gpt-9 , which is not possible; the usual value is used instead."),
@@ -80,11 +103,11 @@ WRONG = [
     ({"gpus": ["1e16"]}, "The link asked for gpus=1e16 , which is not possible; "),
     ({"gpus": [""]}, "The link asked for gpus= , which is not possible; "),
     ({"batch": ["lots"]}, "The link asked for batch=lots , which is not possible; "),
-    ({"work": ["sleep"]}, "The link asked for work=sleep , which is not possible; "),
-    ({"market": ["black"]}, "The link asked for market=black , which is not possible; "),
+    ({"goal": ["sleep"]}, "The link asked for goal=sleep , which is not possible; "),
+    ({"markets": ["black"]}, "The link asked for markets=black , which is not possible; "),
     ({"prices_as_of": ["<b>now</b>"]}, "The link asked for prices_as_of=<b>now</b> , which is not a choice "),
     ({"precision": ["../../etc/passwd"]}, "The link asked for precision=../../etc/passwd , which is not possible; "),
-    ({"region": ["x" * 5000]}, f"The link asked for region={'x' * 40} , which is not possible; "),
+    ({"regions": ["x" * 5000]}, f"The link asked for regions={'x' * 40} , which is not possible; "),
     ({"custom.mine.hidden": ["[1]"]}, "The link's custom.mine.hidden is not a size of a model; it was left aside."),
     ({"custom.mine.hidden": ["1e999"]}, "The link's custom.mine.hidden is not a size of a model; it was left aside."),
     ({"custom.mine.hidden": ["NaN"]}, "The link's custom.mine.hidden is not a size of a model; it was left aside."),
@@ -94,6 +117,11 @@ WRONG = [
     ({"custom.mine.hidden": []}, "The link's custom.mine.hidden is not a size of a model; it was left aside."),
     ({"custom.mine": ["1"]}, "The link's custom.mine is not a size of a model; it was left aside."),
     ({"custom.": ["1"]}, "The link's custom. is not a size of a model; it was left aside."),
+    ({"kept": ["mine"]}, "The link's kept scenario mine names no model that is known; it was left aside."),
+    ({"kept": ["mine~model~gpt-9"]}, "The link's kept scenario mine names no model that is known; it was left aside."),
+    ({"looked": ["instance~p9.large"]}, "The link's row looked at has instance=p9.large , which is not possible; "),
+    ({"sort": ["colour"]}, "The link asked for sort=colour , which is not possible; "),
+    ({"days_most": ["0"]}, "The link asked for days_most=0 , which is not possible; "),
 ]
 
 
@@ -127,9 +155,34 @@ def test_no_link_breaks_the_page(query):
     assert len(complaints) + len(choices) >= len(named)
 
 
-@pytest.mark.parametrize(("name", "catalog"), CATALOG_OF.items())
+@pytest.mark.parametrize(("name", "catalog"), [each for each in CATALOG_OF.items() if each[0] in COLUMNS])
 def test_every_choice_has_its_catalog_and_its_default_stands_there(name, catalog):
     known = getattr(catalogs(), catalog).index
     assert BY_NAME[name].default in ("", *known)
     assert parse({"v": [VERSION], name: [known[-1]]}, catalogs()) == ({name: known[-1]}, [])
     assert len(parse({"v": [VERSION], name: ["no-such"]}, catalogs())[1]) == 1
+
+
+def test_a_kept_row_comes_back_with_the_same_figures():
+    scenario = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "instance": "p5.48xlarge", "sequence_tokens": 4096}
+    row = estimate(scenario | {"train_tokens": 1e9, "loss": "fused"}, catalogs(), solve=False)
+    kept = [{"name": "A & B, 100 %", "market": "spot", "scenario": differing(row, catalogs())}]
+    assert kept[0]["scenario"] == {**scenario, "train_tokens": 1_000_000_000, "loss": "fused", "precision": "bf16-mixed"}
+    back, complaints = through_the_address({"kept": kept})
+    assert (back["kept"], complaints) == (kept, [])
+    again = estimate(back["kept"][0]["scenario"], catalogs(), solve=False)
+    assert again["memory_bytes"] == row["memory_bytes"]
+    assert again["run_usd_spot"] == row["run_usd_spot"]
+
+
+def test_a_kept_name_is_no_formula_and_no_second_column():
+    assert named("=HYPERLINK(1)") == "HYPERLINK(1)"
+    assert named(" a~b\n c ") == "a-b c"
+    assert named("+-@") == "Scenario"
+
+
+def test_more_kept_scenarios_than_a_tray_holds_are_counted():
+    query = {"kept": [f"{number}~model~gpt2" for number in range(MOST_KEPT + 1)]}
+    choices, complaints = parse(query, catalogs())
+    assert len(choices["kept"]) == MOST_KEPT
+    assert complaints == [f"The link holds {MOST_KEPT + 1} kept scenarios; the first {MOST_KEPT} are used."]

@@ -7,7 +7,7 @@ import pytest
 
 from calc import estimate, load_catalogs
 from calc.cost.markets import MARKETS, PLAN_MARKETS
-from calc.doors import link
+from calc.plan.job_fields import JOB
 from refresh.found import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +33,7 @@ def test_a_result_is_priced_on_the_markets_of_a_plan(catalogs):
 
 
 def test_the_link_and_the_refresh_follow_the_table():
-    assert link.VIEW_CHOICES["market"] == PLAN_MARKETS
+    assert set(JOB["markets"].choices) == {name for name in MARKETS if not name.startswith("commit")}
     assert set(KINDS) - {"interruption"} == {market.key for name, market in MARKETS.items() if name != "capacity-block"}
 
 

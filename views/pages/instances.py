@@ -13,7 +13,7 @@ from views import tables
 from views.charts import cost as cost_charts
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
-from views.session import plan_state
+from views.session import job_state
 from views.sidebar import sidebar
 from views.theme import INKS
 from views.wording.numbers import plain, usd
@@ -25,14 +25,14 @@ ink = INKS[st.context.theme.type or "light"]
 today = pd.Timestamp.today()
 
 with st.sidebar:
-    sidebar.region(catalogs)
+    sidebar.regions(catalogs)
     measure = st.radio("Price per", list(MEASURES), format_func=MEASURES.get, key="measure", persist_state="session")
     families = st.multiselect(
         "Families", sorted(catalogs.instances["family"].unique()), key="families", placeholder="All", persist_state="session"
     )
     smallest = st.number_input("GPU memory of the instance, at least GiB", min_value=0, step=24, key="least_gib", persist_state="session")
 
-here = plan_state.plan().region
+here = next(iter(job_state.asked()["regions"]), catalogs.regions.index[0])
 table = offers.offers(catalogs, [here])
 wanted = table["gpu_gib"] >= smallest
 table = table[wanted & table["family"].isin(families)] if families else table[wanted]

@@ -1,5 +1,6 @@
 """The Method page: where the memory of one scenario comes from, formula by formula, and what others say of it."""
 
+import pandas as pd
 import streamlit as st
 
 from calc import phases_table
@@ -10,7 +11,6 @@ from calc.explain import calculators
 from calc.explain.derivation import explain
 from calc.explain.rules import rules_that_count
 from calc.memory import overhead
-from calc.plan.ranking import scenario_of
 from calc.units import GIB
 from calc.words import name_of
 from views.charts import memory as memory_charts
@@ -23,25 +23,12 @@ from views.wording import method as method_words
 from views.wording import plan as plan_words
 from views.wording.numbers import gib, percent, plain
 
-MOST = 100
-
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
 
 now = present(catalogs)
-ranked = now.ranked.head(MOST)
-names = chart_tables.labels(ranked, catalogs)
-chosen = 0
-if len(ranked) > 1:
-    chosen = st.selectbox(
-        f"Scenario, of the {len(now.ranked):,} of the plan",
-        range(len(ranked)),
-        format_func=lambda place: names[min(place, len(names) - 1)],
-        key="method_scenario",
-    )
-row = ranked.iloc[min(chosen, len(ranked) - 1)]
-scenario = scenario_of(row)
+row, scenario = pd.Series(now.row), now.scenario
 model = name_of("model", row["model"], catalogs)
 
 if row["problem"]:

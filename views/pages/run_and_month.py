@@ -6,7 +6,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from calc.charts import tables as chart_tables
 from calc.cost import offers
 from calc.doors import csv_tables
 from calc.plan import run_length
@@ -14,36 +13,24 @@ from views import tables
 from views.charts import cost as cost_charts
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
-from views.session.present_plan import at_row, present
+from views.session.present_plan import present
 from views.sidebar import assumptions, sidebar
 from views.theme import INKS, verdict_words
 from views.wording import run as run_words
-from views.wording import search as search_words
 from views.wording.numbers import count, plain, usd
-
-SHOWN = 16
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
 now = present(catalogs)
-sound = now.ranked[now.ranked["problem"] == ""].head(SHOWN)
-
-title = st.container()
-if len(sound) > 1:
-    names = chart_tables.labels(sound, catalogs)
-    at = st.selectbox("Scenario", range(len(sound)), format_func=names.__getitem__, key="billed", help="Best first.")
-    now = at_row(now, sound.iloc[at])
 row = now.row
-title.title(plain(run_words.heading(row, catalogs)), anchor=False)
+st.title(plain(run_words.heading(row, catalogs)), anchor=False)
 if row["problem"]:
     st.error(plain(row["problem"]), icon=":material/block:")
     assumptions.editor(row, catalogs)
     st.stop()
 if run_words.fits_note(row):
     st.warning(run_words.fits_note(row))
-if now.assumes_tokens:
-    st.caption(search_words.tokens_note(now))
 
 trains = row["work"] == "training"
 with st.container(horizontal=True):

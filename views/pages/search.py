@@ -4,7 +4,7 @@ import streamlit as st
 
 from views.panels import search_tables
 from views.session import catalogs as session_catalogs
-from views.session import plan_state, search_state
+from views.session import search_state
 from views.session.present_plan import present
 from views.sidebar import search_form, sidebar
 from views.theme import INKS
@@ -13,7 +13,8 @@ from views.wording.numbers import plain
 
 BUDGET_USD_PER_HOUR = 10.0
 
-plan_state.follow()
+if st.session_state.pop("show_plan", False):
+    st.switch_page("views/pages/plan.py")
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
@@ -32,8 +33,6 @@ if asked == "budget":
 
 sets, limits = search_form.form(now, catalogs)
 kept = search_state.found(now, catalogs, sets, limits)
-if now.assumes_tokens:
-    st.caption(search_words.tokens_note(now))
 if kept is None:
     title.title("The cheapest way", anchor=False)
     st.stop()

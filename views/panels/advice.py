@@ -4,7 +4,8 @@ import streamlit as st
 
 from calc.plan.ranking import offered, scenario_of
 from calc.search.advice import advise
-from views.session import plan_state
+from views.session import catalogs as session_catalogs
+from views.session import job_state
 from views.wording.numbers import gib, is_missing, percent, plain, three, usd
 
 SHOWN = 8
@@ -88,4 +89,4 @@ def _said(change, held):
 def _take(scenario, change, market):
     """Callback: the scenario with the change becomes the plan."""
     taken = {**scenario, **{name: value for name, value in change.items() if name != "market"}}
-    plan_state.adopt(taken, change.get("market", market), show=False)
+    job_state.adopt(taken, change.get("market", market), session_catalogs.catalogs())

@@ -10,7 +10,7 @@ from views import tables
 from views.charts import cost as cost_charts
 from views.charts import memory as memory_charts
 from views.panels.chart import draw
-from views.session import plan_state
+from views.session import job_state
 from views.theme import verdict_words
 from views.wording import plan as plan_words
 from views.wording.numbers import plain
@@ -48,7 +48,7 @@ def tabs(evaluate, ranked, best, catalogs, ink, components, market, period):
     trains = scenario["work"] == "training"
     titles = [title for title in TABS if trains or title != "Optimizers"]
     panes = dict(zip(titles, st.tabs(titles, on_change="rerun", key="tab"), strict=True))
-    precisions = plan_state.possible_precisions(catalogs, scenario["work"], scenario["tuning"])
+    precisions = job_state.possible_precisions(catalogs, job_state.asked())
     bodies = {
         "Instances": lambda: _instances(scenario, catalogs, ink),
         "Scenarios": lambda: _scenarios(evaluate, catalogs, market, period),

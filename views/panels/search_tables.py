@@ -10,7 +10,8 @@ from calc.search.frontier import chart_points, named, place
 from calc.words import card_name
 from views.charts import against_time as time_charts
 from views.panels.chart import draw
-from views.session import plan_state
+from views.session import catalogs as session_catalogs
+from views.session import job_state
 from views.tables import NUMBER, TEXT, download, show
 from views.theme import verdict_words
 from views.wording import search as search_words
@@ -47,7 +48,13 @@ def _card(label, row, catalogs):
 
 def take(row, key):
     """The button that makes a row the plan."""
-    st.button("Take into the Plan", on_click=plan_state.adopt, args=(row, row["found_market"]), icon=":material/input:", key=key)
+    st.button("Take into the Plan", on_click=_take, args=(row,), icon=":material/input:", key=key)
+
+
+def _take(row):
+    """Callback: the row becomes the plan, on the Plan page."""
+    job_state.adopt(row, row["found_market"], session_catalogs.catalogs())
+    st.session_state["show_plan"] = True
 
 
 def frontier(kept, now, before, ink):

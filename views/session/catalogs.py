@@ -6,12 +6,12 @@ import streamlit as st
 
 import calc
 from calc.catalogs.load import FOLDER
-from views.session import plan_state
+from views.session.own_models import own_models
 
 
 def catalogs():
     """The catalogs with this session's own models."""
-    own = plan_state.own_models()
+    own = own_models()
     return _with_models(_stamp(), json.dumps(own, sort_keys=True)) if own else base_catalogs()
 
 

@@ -27,7 +27,7 @@ def forget():
     state = st.session_state
     for name in assumptions():
         state[name] = None
-    for name in ("allowed", "limits", "found"):
+    for name in ("allowed", "limits", "found", "looked"):
         state.pop(name, None)
 
 

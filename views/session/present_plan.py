@@ -1,46 +1,63 @@
-"""The plan on screen as scenarios with their estimates and the one that answers it, for the pages that start from it."""
+"""The answer on screen: the ranked options of the present job and the row looked at, from which every page starts."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
-import pandas as pd
+import streamlit as st
 
-from calc.plan import ranking, scaling
-from calc.search.space import USUAL_TRAIN_TOKENS
-from views.session import plan_state
+from calc.answers.options import Options, options
+from calc.plan.ranking import scenario_of
+from views.session import job_state
 
 
 class Present(NamedTuple):
-    """The plan's scenarios, best first; the row that answers it, with its inputs; whether the run's length is ours.
+    """All options of the job; the job as it was settled; the row looked at with its inputs and market.
 
-    `evaluate` estimates all of them again with the largest batch and sequence solved.
+    The row's `problem` says that it cannot be estimated; which limit the nearest row misses stands in `options.problem`.
     """
 
-    ranked: pd.DataFrame
-    answer: dict
+    options: Options
+    job: dict
     row: dict
     scenario: dict
     market: str
-    period: str
-    assumes_tokens: bool
-    evaluate: Callable
 
 
-def present(catalogs, counts_run=True):
-    """What the plan is now; with `counts_run` a run of unknown length counts a billion tokens."""
-    now = plan_state.plan()
-    chosen = plan_state.scenario_choices(catalogs)
-    assumes = counts_run and chosen["work"] == "training" and not chosen["train_tokens"]
-    if assumes:
-        chosen["train_tokens"] = USUAL_TRAIN_TOKENS
-    evaluate = partial(scaling.scenarios, chosen, catalogs, now.layout)
-    ranked = ranking.rank(evaluate(solve=False), now.market, now.period)
-    answer = ranking.answer(ranked)
-    row = answer["row"].to_dict()
-    return Present(ranked, answer, row, ranking.scenario_of(row), now.market, now.period, assumes, evaluate)
+def present(catalogs):
+    """What the plan is now."""
+    found = options(job_state.job(catalogs), catalogs)
+    row = _looked_at(found)
+    if row["memory_bytes"] == row["memory_bytes"]:
+        row["problem"] = ""
+    return Present(found, found.job, row, scenario_of(row), row.get("market") or "on-demand")
 
 
-def at_row(now, row):
-    """The present plan with another of its rows in the place of the answer."""
-    return now._replace(row=row.to_dict(), scenario=ranking.scenario_of(row))
+def look_at(row):
+    """Callback: the row that every page starts from; None: the first answer again."""
+    state = st.session_state
+    if row is None:
+        state.pop("looked", None)
+        return
+    names = ["instance", "market", *_named_by_row()]
+    state["looked"] = {name: _plain(row[name]) for name in names if row.get(name) not in (None, "")}
+    if row.get("answer"):
+        state["looked"]["answer"] = row["answer"]
+
+
+def _named_by_row():
+    """What tells rows on one instance apart: the GPUs, and what is compared."""
+    compared = [name for name, values in job_state.set_by_hand().items() if len(values) > 1 and name != "instance"]
+    return list(dict.fromkeys(["gpus", *compared]))
+
+
+def _looked_at(found):
+    """The answer or the row of the board that was looked at, as far as it is still there; else the first answer."""
+    looked = st.session_state.get("looked") or {}
+    rows = [*found.answers.to_dict("records"), *found.board.to_dict("records")] if looked else []
+    same = [row for row in rows if all(row.get(name) == looked.get(name) for name in ("instance", "market"))]
+    if not same:
+        return found.answers.iloc[0].to_dict()
+    return max(same, key=lambda row: sum(row.get(name) == value for name, value in looked.items()))
+
+
+def _plain(value):
+    return value.item() if hasattr(value, "item") else value

@@ -5,7 +5,7 @@ import re
 import streamlit as st
 
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
-from views.session import plan_state
+from views.session import job_state, own_models
 from views.session.catalogs import base_catalogs
 
 SIZES = {
@@ -46,7 +46,8 @@ def _add():
     model = re.sub(r"[^a-z0-9-]+", "-", state["new_model"].strip().lower()).strip("-") or "my-model"
     state["model_error"] = ""
     try:
-        plan_state.add_model(model, _entry(state, model))
+        own_models.add_model(model, _entry(state, model))
+        job_state.choose(model=model)
     except ConfigError as error:
         state["model_error"] = str(error)
 

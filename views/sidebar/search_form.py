@@ -8,7 +8,7 @@ from calc.scenarios.inputs import CATALOG_OF
 from calc.search import questions, space
 from calc.search.limits import LIMIT_NAMES, usual_limits
 from calc.words import name_of, said
-from views.session import plan_state
+from views.session import job_state
 from views.wording import search as search_words
 
 SESSION = {"persist_state": "session"}
@@ -85,15 +85,14 @@ def _asked(scenario, catalogs):
     if kind == "budget":
         return
     if kind == "week":
-        asked, sets, limits = questions.lora_within_a_week(scenario, catalogs)
-        plan_state.choose(tuning=asked["tuning"])
+        _, sets, limits = questions.lora_within_a_week(scenario, catalogs)
+        job_state.choose(goal="tune", method="lora")
     elif kind == "users":
-        asked, sets, limits = questions.serving_users(scenario, catalogs, USERS)
+        _, sets, limits = questions.serving_users(scenario, catalogs, USERS)
         limits["output_token_seconds"] = PACE_SECONDS
-        plan_state.choose(batch=asked["batch"], implementation=asked["implementation"])
+        job_state.choose(goal="serve", users=USERS)
     else:
-        asked, sets, limits = scenario, space.usual(scenario), usual_limits(scenario, catalogs)
-    plan_state.choose(work=asked["work"], precision=[asked["precision"]])
+        sets, limits = space.usual(scenario), usual_limits(scenario, catalogs)
     state.update({"allowed": sets, "limits": limits, "fill_form": True, "search_now": True})
 
 

@@ -1,124 +1,138 @@
-"""The sidebar, in order of thought. Every widget's key is the name of a choice; its value lives in session and link."""
+"""The sidebar: the job on one screen, in order of thought. Every widget's key is where the session holds its value."""
 
 import streamlit as st
 
-from calc.cost.markets import MARKETS, PLAN_MARKETS
-from calc.words import card_name
-from views.session import plan_state
-from views.session.plan_state import KEYS
-from views.sidebar import fields, model_form
-from views.wording.numbers import plain
+from calc.answers.inputs import STEP_TOKENS
+from calc.cost.markets import MARKETS
+from calc.plan.job_fields import JOB, tokens_of_run
+from views.session import address, job_state
+from views.session.job_state import KEYS
+from views.sidebar import by_hand, model_form
+from views.wording.numbers import count, plain
 
 SESSION = {"persist_state": "session"}
-GPU_COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-PRECISION_ORDER = ("bf16-mixed", "bf16-master", "bf16", "fp8-mixed", "fp8", "int8", "nf4", "awq-4bit", "fp32")
-WORK = {"training": "Training", "inference": "Inference"}
+GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
+METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 
 
 def sidebar(catalogs):
-    """Draw the whole sidebar."""
-    plan = plan_state.plan()
-    with st.sidebar:
-        st.segmented_control("Work", list(WORK), format_func=WORK.get, key=KEYS.work, required=True, width="stretch", **SESSION)
-        trains = plan.work == "training"
+    """Draw the job, and what is set by hand."""
+    asked = job_state.asked()
+    with st.sidebar, st.container(gap="xsmall"):
+        _segments("Goal", KEYS.goal, GOALS)
+        if asked["goal"] == "tune":
+            _segments("Method", KEYS.method, METHODS)
         _model(catalogs)
-        if trains:
-            st.segmented_control(
-                "Method",
-                ["full", "lora"],
-                format_func={"full": "Full", "lora": "LoRA"}.get,
-                key=KEYS.tuning,
-                required=True,
-                width="stretch",
-                **SESSION,
-            )
-        _compared(plan, catalogs, trains)
-        _place(plan, catalogs)
-        fields.batch(plan, trains)
-        fields.layout(plan, catalogs, trains)
-        fields.method(plan, catalogs, trains)
-        fields.time(plan, trains)
-        st.button("Start again from the example", on_click=plan_state.reset, type="tertiary", icon=":material/restart_alt:", key="reset")
+        _how_much(asked)
+        _where(catalogs)
+        _limits(asked["goal"] == "serve")
+        by_hand.group(asked, catalogs)
 
 
 def complaints():
     """What the link asked for and did not get, until it is dismissed; and what had to give way in this run."""
-    address = plan_state.address()
-    for sentence in address.notes:
+    said = address.address()
+    for sentence in said.notes:
         st.info(plain(sentence), icon=":material/info:")
-    if address.complaints:
+    if said.complaints:
         st.warning(
-            plain("\n".join(f"- {sentence}" for sentence in address.complaints)),
+            plain("\n".join(f"- {sentence}" for sentence in said.complaints)),
             title="Not all of the link was understood",
             icon=":material/link_off:",
         )
-        st.button("Dismiss", key="dismiss", on_click=address.complaints.clear, type="tertiary")
+        st.button("Dismiss", key="dismiss", on_click=said.complaints.clear, type="tertiary")
+
+
+def _segments(label, key, words):
+    st.segmented_control(
+        label, list(words), format_func=words.get, key=key, required=True, width="stretch", label_visibility="collapsed", **SESSION
+    )
 
 
 def _model(catalogs):
     rows = zip(catalogs.models.index, catalogs.models["name"], catalogs.models["refused"], strict=True)
     names = {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
-    st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, **SESSION)
+    st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, required=True, **SESSION)
     model_form.add_a_model()
 
 
-def _compared(plan, catalogs, trains):
-    """What may be chosen several times at once: choosing two compares them."""
-    possible = plan_state.possible_precisions(catalogs, plan.work, plan.tuning if trains else "full")
-    order = {name: place for place, name in enumerate(PRECISION_ORDER)}
-    _pills(
-        "Precision",
-        sorted(possible, key=lambda name: order.get(name, len(order))),
-        KEYS.precision,
-        catalogs.precisions["name"].get,
-        "How weights and the rest are stored; several are compared.",
-    )
-    if trains:
-        _pills("Optimizer", list(catalogs.optimizers.index), KEYS.optimizer, catalogs.optimizers["name"].get, "Several are compared.")
+def _how_much(asked):
+    """The amount of work: a run's tokens, or the requests to be served."""
+    if asked["goal"] == "serve":
+        with _row():
+            _whole("Users at once", KEYS.users, "Requests being answered at the same moment, by all replicas together.")
+            _number("or requests/s", KEYS.requests_per_second, "Requests per second, instead of users at once.", "–")
+        with _row():
+            _whole("Prompt tokens", KEYS.prompt_tokens)
+            _whole("Answer tokens", KEYS.answer_tokens, "Generated for a request; prompt and answer are its context.")
+        return
+    total = f"{count(tokens_of_run(asked))} tokens in all."
+    if asked["goal"] == "train":
+        st.number_input("Tokens of the run", 1.0, step=1e9, format="%.0f", key=KEYS.run_tokens, help=total, required=True, **SESSION)
     else:
-        _pills(
-            "KV cache",
-            [each for each in plan_state.KV_FORMATS if each not in ("bf16", "fp16") or each in plan.kv_precision],
-            KEYS.kv_precision,
-            lambda each: each or "16-bit",
-            "The format of keys and values.",
-        )
-    counts = sorted({*GPU_COUNTS, *plan.gpus})
-    _pills("GPUs", counts, KEYS.gpus, lambda each: f"{each:,}", "All GPUs of the job; several counts are compared.")
+        with _row():
+            _whole("Examples", KEYS.examples)
+            _whole("Tokens each", KEYS.example_tokens)
+            seen = f"How often each example is seen. {total}"
+            st.number_input("Epochs", 0.0, step=1.0, format="%g", key=KEYS.epochs, help=seen, required=True, **SESSION)
+    with _row():
+        _whole("Context tokens", KEYS.sequence_tokens, "Tokens of one sequence, into which examples are packed.")
+        step = "Tokens of an optimizer step, all GPUs together; answers stay within a factor of 2 of it."
+        _whole("Tokens per step", KEYS.step_tokens, step, f"{STEP_TOKENS:,}")
 
 
-def _pills(label, options, key, words, help_text):
-    st.pills(label, options, selection_mode="multi", format_func=lambda each: str(words(each)), key=key, help=help_text, **SESSION)
-
-
-def _place(plan, catalogs):
-    """Where: instances or a card, region, market, period."""
-    sold = catalogs.instances
-    rows = zip(sold.index, sold["gpus"], sold["gpu"], strict=True)
-    words = {instance: f"{instance} · {gpus:.0f} × {card_name(gpu, catalogs)}" for instance, gpus, gpu in rows}
-    st.multiselect("Instances", list(sold.index), format_func=words.get, key=KEYS.instance, placeholder="All of them", **SESSION)
-    if not plan.instance:
-        st.selectbox(
-            "Card",
-            ["", *catalogs.gpus.index],
-            format_func=lambda gpu: catalogs.gpus["name"].get(gpu, "of any instance"),
-            key=KEYS.gpu,
-            **SESSION,
-        )
-    region(catalogs)
-    st.segmented_control(
-        "Price",
-        PLAN_MARKETS,
+def _where(catalogs):
+    """The regions and the markets."""
+    regions(catalogs)
+    st.pills(
+        "Markets",
+        JOB["markets"].choices,
+        selection_mode="multi",
         format_func=lambda market: MARKETS[market].label.capitalize(),
-        key=KEYS.market,
-        required=True,
-        width="stretch",
+        key=KEYS.markets,
+        label_visibility="collapsed",
         **SESSION,
     )
-    st.segmented_control("Per", ["hour", "day", "month"], key=KEYS.period, required=True, width="stretch", **SESSION)
 
 
-def region(catalogs):
-    """The region, shared by the pages."""
+def regions(catalogs):
+    """The regions of the job, shared by the pages."""
     names = catalogs.regions["name"]
-    st.selectbox("Region", list(names.index), format_func=lambda each: f"{each} · {names[each]}", key=KEYS.region, **SESSION)
+    st.multiselect(
+        "Where",
+        list(names.index),
+        format_func=lambda each: f"{each} · {names[each]}",
+        key=KEYS.regions,
+        placeholder="Anywhere",
+        help="Regions that may be used; none: anywhere.",
+        **SESSION,
+    )
+
+
+def _limits(serves):
+    """What an answer must keep; an empty field is no limit."""
+    with _row():
+        if serves:
+            _number("First token, s", KEYS.first_token_seconds, "For one arriving prompt at the steady rate, queueing counted.")
+            _number("Each token, s", KEYS.token_seconds, "For each generated token after the first, at the steady rate.")
+        else:
+            _number("Within days", KEYS.days_most, "From the first step to the last.")
+            _whole("Instances", KEYS.instances_most, "The most instances of one job.", "no limit")
+    with _row():
+        _number("USD a month" if serves else "USD in all", KEYS.usd_most, "The most that it may cost.", form="%.2f")
+        _number("USD per hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.", form="%.2f")
+
+
+def _row():
+    """Fields side by side, as wide as the sidebar; below 7.5 rem they leave out their buttons for more and less."""
+    return st.container(horizontal=True, wrap=False, gap="xsmall")
+
+
+def _whole(label, key, help_text=None, empty=""):
+    """A count; `empty`: what an empty field stands for, where it may be empty."""
+    more = {"value": None, "placeholder": empty} if empty else {"required": True}
+    st.number_input(label, min_value=1, step=1, key=key, help=help_text, **more, **SESSION)
+
+
+def _number(label, key, help_text, placeholder="no limit", form="%g"):
+    st.number_input(label, 0.0, value=None, format=form, key=key, help=help_text, placeholder=placeholder, **SESSION)

@@ -5,7 +5,7 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.search.frontier import place
 from calc.units import GIB
 from calc.words import card_name, name_of, said
-from views.wording.numbers import count, duration, gib, hours, is_missing, percent, three, usd
+from views.wording.numbers import duration, gib, hours, is_missing, percent, three, usd
 
 VERBS = {"training": "trains", "inference": "runs"}
 CARDS = {
@@ -129,12 +129,6 @@ def present(now, before, limits):
     told = f"Present plan: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[now.market].label}"
     hourly = f"{usd(before.usd_per_hour[0])} per hour"
     return f"{told}, {usd(before.usd[0])}{when}, {hourly}.{fits}{outside}"
-
-
-def tokens_note(now):
-    """What is said where the run's length is ours."""
-    tokens = count(now.scenario["train_tokens"])
-    return f"The plan names no length of the run: {tokens} tokens are counted. Set it under Time in the sidebar."
 
 
 def within(row, budget):

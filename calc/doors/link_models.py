@@ -1,0 +1,40 @@
+"""Models of one's own in the link, size by size: custom.<id>.<field>, each a number, a text or a yes."""
+
+import json
+from math import inf
+from typing import Any
+
+PREFIX = "custom."
+LONGEST_SIZE = 200
+
+
+def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
+    """The query of these models."""
+    return {
+        f"{PREFIX}{model}.{field}": [json.dumps(value)]
+        for model, entry in models.items()
+        for field, value in entry.items()
+        if value not in ("", None)
+    }
+
+
+def read_models(query: dict[str, list[str]], complaints: list[str]) -> dict[str, dict[str, Any]]:
+    """The models of a query; a sentence for each size that is none is added to the complaints."""
+    models: dict[str, dict[str, Any]] = {}
+    for name, given in query.items():
+        if not name.startswith(PREFIX):
+            continue
+        model, _, field = name.removeprefix(PREFIX).rpartition(".")
+        try:
+            value = json.loads(str(given[0])[:LONGEST_SIZE], parse_constant=_refused)
+            if not model or not field or not isinstance(value, (int, float, str, bool)) or value in (inf, -inf):
+                raise ValueError
+        except (ValueError, IndexError, RecursionError):
+            complaints.append(f"The link's {name[:40]} is not a size of a model; it was left aside.")
+            continue
+        models.setdefault(model, {})[field] = value
+    return models
+
+
+def _refused(word):
+    raise ValueError(word)

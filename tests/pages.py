@@ -1,0 +1,43 @@
+"""The app as a new browser sees it, without a browser: for the tests of pages, sidebar and session."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
+
+
+def opened(page="", **query):
+    """The app under an address, on a page of views/pages; a double underscore stands for a dot."""
+    app = AppTest.from_file(DASHBOARD, default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name.replace("__", ".")] = value
+    app.run()
+    if page:
+        app.switch_page(f"views/pages/{page}.py").run()
+    assert not app.exception
+    return app
+
+
+def address(app):
+    """The query of the page, every name with its list of values."""
+    return {name: value if isinstance(value, list) else [value] for name, value in app.query_params.items()}
+
+
+def with_fields(app):
+    """The group of what is set by hand open, all of its fields drawn."""
+    app.session_state["by_hand"] = True
+    app.session_state["more_by_hand"] = True
+    return run(app)
+
+
+def run(element):
+    """The app run once more, after what was done to an element of it; without an error."""
+    app = element.run()
+    assert not app.exception
+    return app
+
+
+def title(app):
+    """The heading."""
+    return app.title[0].value

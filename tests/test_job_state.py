@@ -1,0 +1,193 @@
+"""The job in the session: auto until touched, back to auto with one click, one file knows its keys."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from pages import address, opened, run, title, with_fields
+from streamlit.testing.v1 import AppTest
+
+from calc.plan.job_fields import BY_HAND, CHOSEN, JOB
+from calc.scenarios.inputs import inputs_by_name
+from views.session import job_state
+
+VIEWS = Path(job_state.__file__).resolve().parents[1]
+OWNER = Path(job_state.__file__).resolve()
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+@pytest.mark.parametrize("path", sorted(VIEWS.rglob("*.py")), ids=lambda path: path.relative_to(VIEWS).as_posix())
+def test_no_other_view_spells_where_the_session_holds_a_choice(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    spelled = [
+        node.slice.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and _is_session(node.value)
+    ]
+    keys = [
+        keyword.value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for keyword in node.keywords
+        if keyword.arg == "key" and isinstance(keyword.value, ast.Constant)
+    ]
+    assert path == OWNER or not set(job_state.KEYS) & {*spelled, *keys}
+
+
+def _is_session(node):
+    return getattr(node, "attr", getattr(node, "id", "")) in ("state", "session_state")
+
+
+def test_every_scenario_column_is_of_the_job_or_may_be_set_by_hand():
+    settled = {"scenario", "work", "tuning", "region"}
+    assert {*JOB, *BY_HAND} >= {name for name in inputs_by_name() if name not in job_state.ASSUMED} - settled
+    assert set(CHOSEN) <= set(BY_HAND)
+
+
+def test_a_choice_that_no_job_has_is_refused():
+    with pytest.raises(AttributeError):
+        job_state.choose(wrok="training")
+
+
+def pill(app, key):
+    return app.pills(key=key)
+
+
+def test_a_choice_is_auto_until_it_is_touched_and_again_after_one_click():
+    app = with_fields(opened())
+    chosen = pill(app, "gpus").label
+    assert "auto: " in chosen
+    assert "gpus" not in address(app)
+    run(pill(app, "gpus").set_value([8]))
+    assert "auto" not in pill(app, "gpus").label
+    assert address(app)["gpus"] == ["8"]
+    run(app.button(key="auto_gpus").click())
+    assert pill(app, "gpus").label == chosen
+    assert "gpus" not in address(app)
+
+
+def test_all_that_is_set_by_hand_goes_back_at_once():
+    app = with_fields(opened(gpus="8", precision="bf16", batch="2", attention="eager"))
+    assert "All 4 set by hand" in app.button(key="all_to_auto").label
+    run(app.button(key="all_to_auto").click())
+    assert not {"gpus", "precision", "batch", "attention"} & set(address(app))
+
+
+def test_an_emptied_choice_is_auto():
+    app = with_fields(opened(optimizer="lion"))
+    run(pill(app, "optimizer").set_value([]))
+    assert "auto: " in pill(app, "optimizer").label
+
+
+def test_several_values_are_compared():
+    app = with_fields(opened())
+    run(pill(app, "optimizer").set_value(["adamw", "adafactor"]))
+    assert address(app)["optimizer"] == ["adamw", "adafactor"]
+    assert set(app.session_state["optimizer"]) == {"adamw", "adafactor"}
+
+
+def test_the_four_usual_come_first_and_more_shows_the_rest():
+    app = with_fields(opened())
+    assert pill(app, "gpus").options == ["1", "2", "4", "8", "more…"]
+    run(pill(app, "gpus").set_value(["more"]))
+    assert pill(app, "gpus").options[-1] == "256"
+    assert app.session_state["gpus"] == []
+
+
+def test_the_group_stays_open_while_its_values_change():
+    app = with_fields(opened())
+    for value in ([8], [8, 16], []):
+        run(pill(app, "gpus").set_value(value))
+        group = next(pane for pane in app.expander if pane.label == "Set by hand")
+        assert len(group.children) > 10
+    assert app.session_state["by_hand"] is True
+
+
+def chosen_precision(app):
+    return pill(app, "precision").label.split("auto: ")[1].rstrip("]")
+
+
+def test_a_method_and_a_goal_take_their_usual_precision():
+    app = with_fields(opened())
+    assert chosen_precision(app) == "bf16 mixed"
+    run(app.segmented_control(key="method").set_value("qlora"))
+    assert chosen_precision(app).startswith("NF4")
+    run(app.segmented_control(key="method").set_value("lora"))
+    assert chosen_precision(app) == "bf16"
+    run(app.segmented_control(key="goal").set_value("serve"))
+    assert chosen_precision(app) == "bf16"
+
+
+def test_a_precision_set_by_hand_stays_where_it_can_and_waits_where_it_cannot():
+    app = with_fields(opened(precision="bf16"))
+    run(app.segmented_control(key="goal").set_value("serve"))
+    assert app.session_state["precision"] == ["bf16"]
+    run(app.segmented_control(key="goal").set_value("tune"))
+    run(app.segmented_control(key="method").set_value("qlora"))
+    assert app.session_state["precision"] == []
+    assert "bf16 is not possible" in " ".join(each.value for each in app.info)
+    run(app.segmented_control(key="method").set_value("full"))
+    assert app.session_state["precision"] == ["bf16"]
+
+
+def test_what_the_work_does_not_read_is_kept_and_not_asked():
+    app = opened(optimizer="lion", kv_precision="fp8")
+    assert address(app)["optimizer"] == ["lion"]
+    run(app.segmented_control(key="goal").set_value("serve"))
+    assert address(app)["optimizer"] == ["lion"]
+    assert address(app)["kv_precision"] == ["fp8"]
+
+
+def test_no_deadline_is_a_field_left_empty():
+    app = opened(days_most="")
+    assert app.number_input(key="days_most").value is None
+    assert address(app)["days_most"] == [""]
+
+
+def test_more_work_costs_more():
+    small, large = opened("run_and_month", examples="1000"), opened("run_and_month", examples="100000")
+    assert title(small).startswith("3.00 million tokens")
+    assert title(large).startswith("300 million tokens")
+
+
+def test_the_example_comes_back():
+    app = opened(model="qwen2.5-7b", gpus="16")
+    run(with_fields(app).button(key="reset").click())
+    assert address(app)["model"] == ["llama-3.1-8b"]
+    assert "gpus" not in address(app)
+
+
+def adopted(scenario, market="spot"):
+    """What the session holds after a scenario became the plan of the first visit."""
+
+    def script(scenario, market):
+        from views.session import address, job_state
+        from views.session import catalogs as session_catalogs
+
+        address.read_link(session_catalogs.base_catalogs())
+        job_state.adopt(scenario, market, session_catalogs.catalogs())
+
+    app = AppTest.from_function(script, default_timeout=60, kwargs={"scenario": scenario, "market": market}).run()
+    assert not app.exception
+    return app.session_state
+
+
+def test_an_adopted_scenario_is_held_as_the_widgets_hold_it():
+    row = {"model": "gpt2", "instance": "p5.48xlarge", "precision": "bf16", "gpus": 4.0, "batch": 2.0, "gpu": "h100-80gb-sxm"}
+    row |= {"sequence_tokens": 1024.0, "decoder_tokens": 1024.0, "train_tokens": 5e9, "max_sequences": float("nan")}
+    state = adopted(row)
+    assert (state["precision"], state["gpus"], state["instance"]) == (["bf16"], [4], ["p5.48xlarge"])
+    assert (state["decoder_tokens"], state["max_sequences"], state["train_tokens"]) == (None, None, 5e9)
+    assert (state["markets"], state["sequence_tokens"], state["gpu"]) == (["spot"], 1024, None)
+    for name, column in {**BY_HAND, **JOB}.items():
+        if column.kind in job_state.HELD_AS:
+            held = state[name] if isinstance(state[name], list) else [state[name]]
+            assert all(type(each) is job_state.HELD_AS[column.kind] for each in held if each is not None), name
+
+
+def test_an_adopted_run_of_the_jobs_own_length_leaves_the_length_to_the_job():
+    assert adopted({"model": "gpt2", "train_tokens": 150_000_000.0})["train_tokens"] is None

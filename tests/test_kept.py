@@ -1,0 +1,132 @@
+"""Kept scenarios and Undo: nothing that the user made is lost by a click, on no page and in no link."""
+
+import pandas as pd
+import pytest
+from pages import address, opened, run
+
+from calc import estimate
+from calc.doors.link_kept import MOST_KEPT
+
+KEPT = [
+    "A~market~spot~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000",
+    "B~market~on-demand~model~gpt2",
+]
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+def chips(app):
+    return [each.label.replace("\\", "") for each in app.menu_button]
+
+
+def act(app, at, action):
+    return run(app.menu_button(key=f"kept_{at}").set_value(action))
+
+
+def test_kept_scenarios_stand_on_every_page_with_their_money(catalogs):
+    app = opened(kept=KEPT)
+    row = estimate(
+        {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "instance": "p4de.24xlarge", "train_tokens": 1.5e8}, catalogs, solve=False
+    )
+    assert chips(app)[0] == f"A · ${row['run_usd_spot']:.2f}"
+    for page in ("instances", "run_and_month", "accuracy", "models_and_prices", "method"):
+        app.switch_page(f"views/pages/{page}.py").run()
+        assert not app.exception
+        assert chips(app)[0].startswith("A · $")
+        assert address(app)["kept"] == KEPT
+
+
+def test_removing_is_undone_and_done_again_with_one_click():
+    app = act(opened(kept=KEPT), 0, "remove")
+    assert address(app)["kept"] == KEPT[1:]
+    run(app.button(key="undo").click())
+    assert address(app)["kept"] == KEPT
+    run(app.button(key="redo").click())
+    assert address(app)["kept"] == KEPT[1:]
+
+
+def test_a_copy_has_a_name_of_its_own():
+    app = act(opened(kept=KEPT), 0, "copy")
+    assert [text.split("~")[0] for text in address(app)["kept"]] == ["A", "A 2", "B"]
+
+
+def test_taking_makes_it_the_plan_and_undo_brings_the_plan_back():
+    app = opened(kept=KEPT, model="qwen2.5-7b", gpus="4")
+    before = address(app)
+    act(app, 0, "take")
+    after = address(app)
+    assert (after["model"], after["gpus"], after["instance"], after["markets"]) == (["llama-3.1-8b"], ["8"], ["p4de.24xlarge"], ["spot"])
+    run(app.button(key="undo").click())
+    assert address(app) == before
+
+
+def test_ten_changes_are_ten_steps_back():
+    app = opened()
+    seen = [address(app)]
+    for number in range(10):
+        run(app.number_input(key="examples").set_value(1000 + number))
+        seen.append(address(app))
+    for before in reversed(seen[:-1]):
+        run(app.button(key="undo").click())
+        assert address(app) == before
+    assert app.button(key="undo").disabled
+
+
+def test_looking_and_changing_pages_are_no_steps():
+    app = opened()
+    app.switch_page("views/pages/accuracy.py").run()
+    app.switch_page("views/pages/plan.py").run()
+    assert app.button(key="undo").disabled
+
+
+def test_a_change_after_undo_leaves_nothing_to_do_again():
+    app = opened()
+    run(app.number_input(key="examples").set_value(2000))
+    run(app.button(key="undo").click())
+    assert [each.key for each in app.button if each.key == "redo"] == ["redo"]
+    run(app.number_input(key="examples").set_value(3000))
+    assert [each.key for each in app.button if each.key == "redo"] == []
+
+
+def session(steps):
+    """What is kept after these steps on a session that starts with A and B."""
+
+    def script(steps, kept_texts):
+        import streamlit as st
+
+        from views.session import address, kept
+        from views.session import catalogs as session_catalogs
+
+        if "link_complaints" not in st.session_state:
+            st.query_params["kept"] = kept_texts
+        address.read_link(session_catalogs.base_catalogs())
+        for name, *given in steps:
+            getattr(kept, name)(*given)
+        st.session_state["rows"] = kept.rows(session_catalogs.catalogs())
+
+    from streamlit.testing.v1 import AppTest
+
+    app = AppTest.from_function(script, default_timeout=60, kwargs={"steps": steps, "kept_texts": KEPT}).run()
+    assert not app.exception
+    return app.session_state
+
+
+def test_names_places_and_bounds():
+    kept = [entry["name"] for entry in session([("rename", 1, "=A"), ("move", 1, -1), ("move", 0, -1), ("duplicate", 0)])["kept"]]
+    assert kept == ["A 2", "A 3", "A"]
+    assert len(session([("duplicate", 0)] * (MOST_KEPT + 5))["kept"]) == MOST_KEPT
+
+
+def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):
+    row = estimate(
+        {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero2", "instance": "p5.48xlarge", "train_tokens": 1e9}, catalogs, solve=False
+    )
+    rows = session([("keep", {**row, "market": "spot"})])["rows"]
+    assert isinstance(rows, pd.DataFrame)
+    assert rows["scenario"].tolist() == ["A", "B", "1 x p5.48xlarge"]
+    last = rows.iloc[-1]
+    assert (last["memory_bytes"], last["usd"], last["hours"]) == (row["memory_bytes"], row["run_usd_spot"], row["spot_run_hours"])
+    assert pd.isna(rows["usd"].iloc[1])

@@ -1,0 +1,35 @@
+"""What is kept, on every page: a chip for each scenario with its name and money, one click to undo, the way to Compare."""
+
+import streamlit as st
+
+from views.session import kept, undo
+from views.wording.kept import chip, undo_help
+
+ACTIONS = {"take": "Make it the plan", "copy": "Keep a copy", "remove": "Remove"}
+
+
+def tray(rows):
+    """The chips of the kept rows, Undo and Redo."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="kept_tray"):
+        for at, row in enumerate(rows.to_dict("records")):
+            st.menu_button(
+                chip(row), list(ACTIONS), format_func=ACTIONS.get, on_click=_act, args=(at,), icon=":material/bookmark:", key=f"kept_{at}"
+            )
+        if not len(rows):
+            st.caption("Nothing is kept yet: Keep puts a scenario here, on every page and in the link.", width="content")
+        st.button(
+            "Undo",
+            on_click=undo.undo,
+            disabled=not undo.can_undo(),
+            type="tertiary",
+            icon=":material/undo:",
+            help=undo_help(undo.changed()),
+            key="undo",
+        )
+        if undo.can_redo():
+            st.button("Redo", on_click=undo.redo, type="tertiary", icon=":material/redo:", key="redo")
+
+
+def _act(at):
+    """Callback: what was chosen in a chip's menu."""
+    {"take": kept.take, "copy": kept.duplicate, "remove": kept.remove}[st.session_state[f"kept_{at}"]](at)

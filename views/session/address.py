@@ -1,0 +1,77 @@
+"""The link of this session: read once, written at every run; the same query is what Undo goes back to."""
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from calc.doors import link
+from views.session import extra_state, job_state
+from views.session.own_models import own_models, take_models
+
+VIEW = ("looked", "sort")
+
+
+class Address(NamedTuple):
+    """The query as it was written, what the link asked in vain, what gave way in this run, the day of the link's prices."""
+
+    query: dict
+    complaints: list
+    notes: list
+    prices_as_of: str
+
+
+def address():
+    """What the link brought and what it says now."""
+    state = st.session_state
+    return Address(state["query"], state["link_complaints"], state["notes"], state["link_prices_as_of"])
+
+
+def read_link(catalogs):
+    """Once per session: the choices of the address over the first visit's; what was not understood is kept."""
+    state = st.session_state
+    if "link_complaints" in state:
+        return
+    choices, complaints = link.parse({name: st.query_params.get_all(name) for name in st.query_params}, catalogs)
+    state["link_prices_as_of"] = choices.pop("prices_as_of", "")
+    state["link_complaints"] = complaints + take_models(choices.pop("custom_models", {}), catalogs)
+    state["link_is_new"] = True
+    take(choices)
+    for name in (*VIEW, "allowed", "limits"):
+        if name in choices:
+            state[name] = choices[name]
+
+
+def take(choices):
+    """The session's job, assumptions and kept scenarios become these."""
+    state = st.session_state
+    job_state.start(choices)
+    for name in extra_state.assumptions():
+        value = choices.get(name)
+        state[name] = None if value in (None, "") else float(value[0] if isinstance(value, list) else value)
+    state["kept"] = choices.get("kept", [])
+
+
+def settle(catalogs):
+    """Before any widget is drawn: what cannot be gives way; of a link that was just opened, among its complaints."""
+    state = st.session_state
+    notes = job_state.settle(catalogs)
+    if state.pop("link_is_new", False):
+        state["link_complaints"], notes = state["link_complaints"] + notes, []
+    state["notes"] = notes
+
+
+def made_by_user():
+    """All that the user made, as the link writes it: the job, what is set by hand, assumptions, kept scenarios."""
+    state = st.session_state
+    by_hand = {name: state[name] for name in job_state.AUTO if state[name] not in (None, [])}
+    return link.compose({**job_state.asked(), **by_hand, **extra_state.assumed(), "kept": state["kept"]})
+
+
+def write_link(catalogs):
+    """The address holds all that the user made, and the view: the row looked at, the board's order, the search's sets."""
+    state = st.session_state
+    view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)}
+    beside = {"custom_models": own_models(), "prices_as_of": catalogs.prices_as_of, **view}
+    query = made_by_user() | link.compose(beside)
+    st.query_params.from_dict(query)
+    state["query"] = query

@@ -1,0 +1,164 @@
+"""What the team asks and what it set by hand: the only file that knows where the session holds the job.
+
+A choice that the job leaves free is None or an empty list until the user sets it: it is then the answer's own.
+"""
+
+from collections import namedtuple
+
+import streamlit as st
+
+from calc.plan.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL, asked_of, is_read, job_of, method_of, tokens_of_run, work_of
+from calc.scenarios.inputs import ASSUMED, inputs_by_name
+from calc.search.space import possible
+from views.session import extra_state
+
+LISTS = (*SEVERAL, *COMPARED)
+HELD_AS = {"count": int, "number": float, "amount": float}  # as number fields hold them, which mix no int and float
+FIRST_VISIT = {name: [field.default] if name in SEVERAL else field.default for name, field in JOB.items()}
+AUTO = {name: [] if name in COMPARED else None for name in BY_HAND}
+KEYS = namedtuple("Keys", (*JOB, *BY_HAND))(*JOB, *BY_HAND)  # where the session holds each value, and its widget's key
+
+
+def asked():
+    """The fields of the job as this session has them now."""
+    return {name: st.session_state[name] for name in JOB}
+
+
+def set_by_hand():
+    """What the present job reads of the columns that were set by hand, assumptions among them: lists of values."""
+    state, now = st.session_state, asked()
+    held = {name: state[name] if name in LISTS else [state[name]] for name in BY_HAND if is_read(name, now)}
+    by_hand = {name: list(values) for name, values in held.items() if values not in ([], [None], [""])}
+    return by_hand | {name: [value] for name, value in extra_state.assumed().items()}
+
+
+def job(catalogs):
+    """The present job, ready for `calc.answers.options`."""
+    return job_of(asked(), set_by_hand())
+
+
+def start(choices):
+    """The first visit, and over it these choices (job fields and columns by hand) as the widgets hold them."""
+    for name, value in {**FIRST_VISIT, **AUTO}.items():
+        st.session_state[name] = _held(name, choices.get(name, value))
+
+
+def choose(**choices):
+    """Callback: set fields of the job, or columns by hand, from outside their widgets."""
+    for name, value in choices.items():
+        key = getattr(KEYS, name)
+        st.session_state[key] = _held(name, value)
+
+
+def to_auto(*names):
+    """Callback: these columns, or all of them, are the answer's own choice again."""
+    for name in names or (*BY_HAND, *ASSUMED):
+        st.session_state[name] = [] if name in COMPARED else None
+        st.session_state.get("parked", {}).pop(name, None)
+
+
+def adopt(scenario, market, catalogs):
+    """Callback: a scenario becomes the plan, every choice of it set by hand; the limits stay as they are."""
+    state = st.session_state
+    fields, by_hand = asked_of(scenario, catalogs, state[KEYS.goal])
+    whole = {**asked(), **fields}
+    if "train_tokens" in by_hand and by_hand["train_tokens"] == [tokens_of_run({**whole, "goal": "tune"})]:
+        del by_hand["train_tokens"]
+    if market in JOB["markets"].choices:
+        whole["markets"] = [market]
+    to_auto(*BY_HAND)
+    choose(**whole, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()})
+
+
+def reset():
+    """Callback: the first visit again; models that were added and scenarios that were kept stay."""
+    start({})
+    extra_state.forget()
+
+
+def _held(name, value):
+    """As the widgets hold a value: lists where there may be several, numbers of one type, None for an empty one."""
+    column = JOB.get(name) or inputs_by_name()[name]
+    values = [_of_kind(column.kind, each) for each in (value if isinstance(value, (list, tuple)) else [value])]
+    kept = [each for each in values if each is not None and each != ""]
+    return kept if name in LISTS else (kept[0] if kept else None)
+
+
+def _of_kind(kind, value):
+    if value is None or value == "" or value != value:
+        return None
+    return HELD_AS[kind](value) if kind in HELD_AS else value
+
+
+def possible_precisions(catalogs, fields):
+    """The number formats that can do this work: QLoRA has those that are only adapted, never trained whole."""
+    table, method = catalogs.precisions, method_of(fields)
+    if work_of(fields) == "inference":
+        return list(table.index[table["serves"]])
+    able = table["trains"] if method == "full" else table["adapts"] & ~table["trains"] if method == "qlora" else table["adapts"]
+    return list(table.index[able])
+
+
+def settle(catalogs):
+    """Before any widget is drawn: values that the catalogs lack or the work cannot use give way; returns why, in sentences."""
+    state = st.session_state
+    _restore()
+    notes = []
+    if state["model"] not in catalogs.models.index:
+        notes.append(f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used.")
+        state["model"] = FIRST_VISIT["model"]
+    notes += _fit_lengths(catalogs)
+    fields = asked()
+    able = {
+        "precision": possible_precisions(catalogs, fields),
+        "implementation": possible("implementation", work_of(fields), catalogs),
+        "optimizer": list(catalogs.optimizers.index),
+        "instance": list(catalogs.instances.index),
+    }
+    for name, values in able.items():
+        notes += _keep_possible(name, values)
+    return notes
+
+
+def _restore():
+    """A field that may not be empty takes the value that it had last."""
+    state = st.session_state
+    last = state.setdefault("last_values", {})
+    for name, first in FIRST_VISIT.items():
+        if name in MAY_BE_EMPTY or name == "regions":
+            continue
+        if state.get(name) in (None, "", []):
+            state[name] = last.get(name, first)
+        last[name] = state[name]
+
+
+def _fit_lengths(catalogs):
+    """A model with learned positions gets no longer a sequence than it has; the next model gets back what was asked."""
+    state, serves = st.session_state, st.session_state["goal"] == "serve"
+    name = KEYS.prompt_tokens if serves else KEYS.sequence_tokens
+    longest = catalogs.models.at[state["model"], "longest_sequence_tokens"]
+    longest = max(1, longest - state["answer_tokens"]) if serves else longest
+    asked_for, given = state.get("shortened", {}).get(name, (0, 0))
+    asked_for = asked_for if state[name] == given else state[name]
+    given = int(min(asked_for, longest))
+    state[name] = given
+    state["shortened"] = {name: (asked_for, given)} if given < asked_for else {}
+    model = catalogs.models.at[state["model"], "name"]
+    return [f"{model} has learned positions for {given:,} tokens: {given:,} are used, not {asked_for:,}."] * (given < asked_for)
+
+
+def _keep_possible(name, values):
+    """Of a column set by hand what is possible for this work; the rest waits for a work that can use it."""
+    state = st.session_state
+    parked = state.setdefault("parked", {})
+    back = [each for each in parked.get(name, []) if each in values]
+    if back and not state[name]:
+        state[name] = back
+        del parked[name]
+    lost = [each for each in state[name] if each not in values]
+    if not lost:
+        return []
+    parked[name] = lost
+    state[name] = [each for each in state[name] if each in values]
+    instead = ", ".join(state[name]) or "the usual one"
+    return [f"{name} {each} is not possible for this work; {instead} is used instead." for each in lost]

@@ -1,0 +1,103 @@
+"""Scenarios that the user kept: name, market and the columns that differ from the defaults; in the link, never lost."""
+
+import re
+
+import pandas as pd
+import streamlit as st
+
+from calc import estimate
+from calc.cost.job import job_of_rows
+from calc.doors.link_kept import MOST_KEPT, differing, named
+from views.session import catalogs as session_catalogs
+from views.session import extra_state, job_state
+
+
+def kept():
+    """The kept scenarios in their order: name, market, scenario."""
+    return st.session_state["kept"]
+
+
+def is_full():
+    """Whether no more can be kept."""
+    return len(kept()) >= MOST_KEPT
+
+
+def keep(row, name=None):
+    """Callback: a row with its inputs and its market is kept, under a name of its own."""
+    if is_full():
+        return
+    scenario = differing(row, session_catalogs.catalogs(), extra_state.assumed())
+    market = row.get("market") or "on-demand"
+    _set([*kept(), {"name": _free(named(name or _usual_name(row))), "market": market, "scenario": scenario}])
+
+
+def is_kept(row):
+    """Whether the scenario of a row is kept already."""
+    scenario = differing(row, session_catalogs.catalogs(), extra_state.assumed())
+    return any(entry["scenario"] == scenario and entry["market"] == row.get("market") for entry in kept())
+
+
+def remove(at):
+    """Callback: no longer kept; Undo brings it back."""
+    _set([entry for place, entry in enumerate(kept()) if place != at])
+
+
+def rename(at, name):
+    """Callback: another name."""
+    _set([entry | {"name": _free(named(name), at)} if place == at else entry for place, entry in enumerate(kept())])
+
+
+def duplicate(at):
+    """Callback: once more, right after itself."""
+    if not is_full():
+        entry = kept()[at]
+        _set([*kept()[: at + 1], entry | {"name": _free(entry["name"])}, *kept()[at + 1 :]])
+
+
+def move(at, by):
+    """Callback: so many places further."""
+    to = at + by
+    if 0 <= to < len(kept()):
+        rest = [entry for place, entry in enumerate(kept()) if place != at]
+        _set([*rest[:to], kept()[at], *rest[to:]])
+
+
+def take(at):
+    """Callback: becomes the plan, every choice of it set by hand; Undo brings the plan back that stood before."""
+    entry = kept()[at]
+    job_state.adopt(entry["scenario"], entry["market"], session_catalogs.catalogs())
+
+
+def rows(catalogs):
+    """Each kept scenario estimated anew: result rows with market, usd (of run or month), hours and usd_per_hour on it."""
+    entries, state = kept(), st.session_state
+    key = repr((entries, catalogs.version))
+    if state.get("kept_rows", ("", None))[0] != key:
+        table = pd.DataFrame(
+            [{**entry["scenario"], "scenario": entry["name"]} for entry in entries], columns=None if entries else ["model"]
+        )
+        frame = estimate(table, catalogs, solve=False)
+        markets = [entry["market"] for entry in entries]
+        done = job_of_rows(frame, markets, 0, catalogs)
+        added = {"market": markets, "usd": done.usd, "hours": done.hours, "usd_per_hour": done.usd_per_hour, "seconds": done.seconds}
+        state["kept_rows"] = (key, frame.assign(**added))
+    return state["kept_rows"][1].copy()
+
+
+def _set(entries):
+    st.session_state["kept"] = entries
+
+
+def _usual_name(row):
+    """1 x p5.48xlarge; a card or nothing where no instance is named."""
+    count = row.get("instances_needed")
+    place = row.get("instance") or row.get("gpu") or row["model"]
+    return f"{count:.0f} x {place}" if row.get("instance") and count == count and count else str(place)
+
+
+def _free(name, at=None):
+    """The name, numbered where another scenario has it."""
+    taken = {entry["name"] for place, entry in enumerate(kept()) if place != at}
+    plain = re.sub(r" \d+$", "", name)
+    numbers = (f"{plain} {number}" for number in range(2, MOST_KEPT + 2))
+    return next(each for each in (name, *numbers) if each not in taken)

@@ -1,0 +1,58 @@
+"""Undo: every change of the job, of what is set by hand and of what is kept is a step back; the steps are links."""
+
+import streamlit as st
+
+from calc.doors import link
+from views.session import address
+from views.session import catalogs as session_catalogs
+
+MOST_STEPS = 50
+
+
+def note():
+    """At every run: where the user made a change, what stood before it is a step to go back to."""
+    state, now = st.session_state, address.made_by_user()
+    before = state.get("made_before", now)
+    if before != now:
+        state["steps"] = [*state.get("steps", []), before][-MOST_STEPS:]
+        state["undone"] = []
+    state["made_before"] = now
+
+
+def can_undo():
+    """Whether there is a step to go back."""
+    return bool(st.session_state.get("steps"))
+
+
+def can_redo():
+    """Whether a step was undone since the last change."""
+    return bool(st.session_state.get("undone"))
+
+
+def undo():
+    """Callback: what stood before the last change."""
+    _step("steps", "undone")
+
+
+def redo():
+    """Callback: the change that was undone last."""
+    _step("undone", "steps")
+
+
+def _step(taken_from, given_to):
+    state = st.session_state
+    if not state.get(taken_from):
+        return
+    query = state[taken_from].pop()
+    state[given_to] = [*state.get(given_to, []), state["made_before"]]
+    address.take(link.parse(query, session_catalogs.catalogs())[0])
+    state["made_before"] = query
+
+
+def changed():
+    """The names of what the last step changed: model, gpus, kept."""
+    steps = st.session_state.get("steps")
+    if not steps:
+        return []
+    before, now = steps[-1], st.session_state["made_before"]
+    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))

@@ -1,0 +1,91 @@
+"""One closed group: what an answer chooses by itself, and what the user may set instead. Untouched, each field says auto."""
+
+import streamlit as st
+
+from calc.plan.job_fields import work_of
+from calc.search.space import possible
+from calc.words import card_name
+from views.session import job_state
+from views.session.job_state import KEYS
+from views.session.present_plan import present
+from views.sidebar import more_by_hand
+from views.sidebar.by_hand_fields import LABELS, multiselect, pills, words
+
+PRECISION_ORDER = {
+    "training": ("bf16-mixed", "bf16", "bf16-master", "fp8-mixed", "nf4-dq", "nf4", "int8"),
+    "inference": ("bf16", "fp8", "awq-4bit", "int8", "gptq-4bit", "mxfp4", "nvfp4"),
+}
+OPTIMIZER_ORDER = ("adamw", "adamw-8bit", "adafactor", "muon")
+SOFTWARE_ORDER = ("transformers", "vllm", "torchtitan", "deepspeed", "megatron")
+KV_ORDER = ("bf16", "fp8", "int8", "fp32", "fp16")
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+SEQUENCES = (8, 16, 32, 64, 1, 2, 4, 12, 24, 48, 96, 128, 192, 256)
+
+
+def group(asked, catalogs):
+    """The closed group; its fields exist only while it is open, what was chosen in them stays."""
+    pane = st.expander("Set by hand", icon=":material/tune:", on_change="rerun", key="by_hand")
+    if pane.open:
+        with pane:
+            _fields(asked, catalogs)
+    several = len(job_state.set_by_hand())
+    if several:
+        st.button(
+            f"All {several} set by hand back to auto",
+            on_click=job_state.to_auto,
+            type="tertiary",
+            icon=":material/undo:",
+            key="all_to_auto",
+        )
+
+
+def _fields(asked, catalogs):
+    chosen, work = present(catalogs).row, work_of(asked)
+    _summary(catalogs)
+    precisions = job_state.possible_precisions(catalogs, asked)
+    pills(KEYS.precision, _ordered(precisions, PRECISION_ORDER[work]), chosen, catalogs)
+    if work == "training":
+        pills(KEYS.optimizer, _ordered(catalogs.optimizers.index, OPTIMIZER_ORDER), chosen, catalogs)
+        pills(KEYS.batch, COUNTS[:7], chosen, catalogs)
+        pills(KEYS.accumulation_steps, COUNTS[:7], chosen, catalogs)
+    else:
+        pills(KEYS.kv_precision, KV_ORDER, chosen, catalogs)
+        pills(KEYS.batch, SEQUENCES, chosen, catalogs, "Sequences at once on a replica")
+    pills(KEYS.gpus, COUNTS, chosen, catalogs)
+    sold = catalogs.instances
+    rows = zip(sold.index, sold["gpus"], sold["gpu"], strict=True)
+    named = {instance: f"{instance} · {gpus:.0f} × {card_name(gpu, catalogs)}" for instance, gpus, gpu in rows}
+    multiselect(KEYS.instance, named, chosen)
+    if work == "training":
+        pills(KEYS.sharding, list(catalogs.shardings.index), chosen, catalogs)
+        pills(KEYS.recompute, ("none", "selective", "selective-ops", "full"), chosen, catalogs)
+    pills(KEYS.tensor_parallel, COUNTS[:4], chosen, catalogs)
+    pills(KEYS.implementation, _ordered(possible("implementation", work, catalogs), SOFTWARE_ORDER), chosen, catalogs)
+    more_by_hand.fields(asked, chosen, catalogs)
+    st.button("Start again from the example", on_click=job_state.reset, type="tertiary", icon=":material/restart_alt:", key="reset")
+
+
+def _summary(catalogs):
+    """What is set by hand, each with one click back to auto."""
+    by_hand = job_state.set_by_hand()
+    if not by_hand:
+        st.caption("All automatic: each choice below is the answer's own until you set it. Several values are compared.")
+        return
+    with st.container(horizontal=True, gap="xsmall"):
+        for name, values in by_hand.items():
+            said = ", ".join(words(name, value, catalogs) for value in values)
+            label = LABELS.get(name) or name.replace("_", " ")
+            st.button(
+                f"{label}: {said}",
+                on_click=job_state.to_auto,
+                args=(name,),
+                icon=":material/close:",
+                type="tertiary",
+                key=f"auto_{name}",
+                help=f"{label}: back to auto",
+            )
+
+
+def _ordered(ids, first):
+    """The usual ones first, the others in the order of their catalog."""
+    return [*(each for each in first if each in ids), *(each for each in ids if each not in first)]

@@ -1,0 +1,104 @@
+"""The fields of what may be set by hand: each says auto and what was chosen until it is touched."""
+
+import streamlit as st
+
+from calc.columns import GLOSSARY
+from calc.scenarios.inputs import inputs_by_name
+from calc.words import name_of
+from views.wording.numbers import is_missing
+
+SESSION = {"persist_state": "session"}
+MORE, USUAL = "more", 4
+LABELS = {
+    "precision": "Precision",
+    "optimizer": "Optimizer",
+    "batch": "Micro-batch",
+    "accumulation_steps": "Accumulation steps",
+    "kv_precision": "KV cache",
+    "gpus": "GPUs",
+    "instance": "Instances",
+    "sharding": "Sharding",
+    "recompute": "Recompute",
+    "tensor_parallel": "Tensor parallel",
+    "implementation": "Software",
+}
+
+
+def words(name, value, catalogs):
+    """A value as people read it."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if name == "implementation":
+        return str(catalogs.implementations["name"].get(value, value)).replace("Hugging Face ", "")
+    return str(value) if name == "kv_precision" or name not in inputs_by_name() else name_of(name, value, catalogs)
+
+
+def auto(name, chosen, catalogs):
+    """What the answer chose, in words: auto: bf16 mixed."""
+    value = chosen.get(name)
+    if name == "kv_precision" and value == "":
+        return "auto: 16-bit"
+    return "auto" if is_missing(value) else f"auto: {words(name, value, catalogs)}"
+
+
+def pills(key, options, chosen, catalogs, label=""):
+    """The usual four, those that are set, and the rest behind one more; several are compared."""
+    state, options = st.session_state, list(options)
+    held = [each for each in state[key] if each not in options]
+    shown = [*options, *held]
+    if len(shown) > USUAL and not state.get(f"more_{key}"):
+        shown = [*(each for at, each in enumerate(shown) if at < USUAL or each in state[key]), MORE]
+    label = label or LABELS[key]
+    st.pills(
+        label if state[key] else f"{label} :gray[{auto(key, chosen, catalogs)}]",
+        shown,
+        selection_mode="multi",
+        format_func=lambda each: "more…" if each == MORE else words(key, each, catalogs),
+        key=key,
+        on_change=_more,
+        args=(key,),
+        help=GLOSSARY[key].meaning,
+        **SESSION,
+    )
+
+
+def _more(key):
+    """Callback: the pill `more` is no value, it shows the rest."""
+    state = st.session_state
+    if MORE in state[key]:
+        state[key] = [each for each in state[key] if each != MORE]
+        state[f"more_{key}"] = True
+
+
+def multiselect(key, named, chosen):
+    """Of a long list any number; none is auto."""
+    needed, place = chosen.get("instances_needed"), chosen.get(key)
+    auto_words = "auto" if is_missing(place) else f"auto: {place}" if is_missing(needed) else f"auto: {needed:.0f} × {place}"
+    st.multiselect(LABELS[key], list(named), format_func=named.get, key=key, placeholder=auto_words, help=GLOSSARY[key].meaning, **SESSION)
+
+
+def choice(key, label, options, chosen, catalogs, said=None):
+    """One of a closed list; cleared it is auto."""
+    said = said or (lambda each: words(key, each, catalogs))
+    value = chosen.get(key)
+    placeholder = "auto" if is_missing(value) else f"auto: {said(value)}"
+    st.selectbox(label, options, index=None, format_func=said, key=key, placeholder=placeholder, help=GLOSSARY[key].meaning, **SESSION)
+
+
+def number(key, label, chosen, catalogs, usual=None):
+    """A number; empty it is auto."""
+    whole = inputs_by_name()[key].kind == "count"
+    value = chosen.get(key) if usual is None else usual
+    st.number_input(
+        label,
+        min_value=1 if whole else 1.0,
+        value=None,
+        step=1 if whole else 10.0,
+        format=None if whole else "%.0f",
+        key=key,
+        placeholder="auto" if is_missing(value) else f"auto: {words(key, value, catalogs)}",
+        help=GLOSSARY[key].meaning,
+        **SESSION,
+    )

@@ -1,0 +1,87 @@
+"""More that may be set by hand: how the software runs, adapters, degrees, the engine's own limits, and the rarer limits."""
+
+import streamlit as st
+
+from calc.plan.job_fields import JOB, method_of, work_of
+from views.session.job_state import KEYS
+from views.sidebar.by_hand_fields import choice, number
+
+SESSION = {"persist_state": "session"}
+OFFLOADS = {"none": "nothing", "optimizer": "optimizer state", "activations": "activations", "all": "all of it"}
+LOSSES = {
+    "full": "plain: logits stored and upcast",
+    "kernel": "one kernel on the stored logits",
+    "fused": "head and loss together, chunk by chunk",
+}
+ATTENTIONS = {"flash": "flash", "eager": "eager (scores stored)"}
+KERNELS = {"fused": "fused", "foreach": "foreach (one more copy)", "loop": "loop (one matrix at a time)"}
+TIES = {"yes": "tied", "no": "apart"}
+SCORED = {"last": "last token", "all": "whole prompt"}
+FORMATS = ("fp32", "bf16", "fp16")
+TARGETS = ("all-linear", "attention", "q+v", "q+k+v+o", "gate+up+down")
+BITS = {"16": "16 bits", "8": "8 bits", "4": "4 bits"}
+
+
+def fields(asked, chosen, catalogs):
+    """The rest, drawn only while it is open."""
+    if not st.toggle("More", key="more_by_hand", persist_state="session"):
+        return
+    trains = work_of(asked) == "training"
+    with st.container(horizontal=True, wrap=False, gap="xsmall"):
+        number(KEYS.pipeline_parallel, "Pipeline", chosen, catalogs)
+        number(KEYS.context_parallel, "Context", chosen, catalogs)
+        number(KEYS.expert_parallel, "Expert", chosen, catalogs)
+    choice(KEYS.gpu, "Card", list(catalogs.gpus.index), chosen, catalogs, catalogs.gpus["name"].get)
+    choice(KEYS.attention, "Attention", list(ATTENTIONS), chosen, catalogs, ATTENTIONS.get)
+    choice(KEYS.compile, "torch.compile of the blocks", ["no", "yes"], chosen, catalogs, str)
+    choice(KEYS.tie_embeddings, "Embedding and head", list(TIES), chosen, catalogs, TIES.get)
+    if trains:
+        _training(asked, chosen, catalogs)
+    else:
+        choice(KEYS.logits, "Logits of", list(SCORED), chosen, catalogs, SCORED.get)
+        number(KEYS.max_sequences, "Most sequences (vLLM)", chosen, catalogs)
+        number(KEYS.max_batched_tokens, "Most batched tokens (vLLM)", chosen, catalogs)
+    number(KEYS.decoder_tokens, "Decoder tokens", chosen, catalogs)
+    number(KEYS.hours_per_month, "Hours per month", chosen, catalogs)
+    _limits(trains)
+
+
+def _training(asked, chosen, catalogs):
+    choice(KEYS.offload, "Offload to CPU memory", list(OFFLOADS), chosen, catalogs, OFFLOADS.get)
+    choice(KEYS.loss, "Loss", list(LOSSES), chosen, catalogs, LOSSES.get)
+    choice(KEYS.gradient_precision, "Gradients kept in", FORMATS, chosen, catalogs, str)
+    choice(KEYS.reduce_precision, "Gradients reduced in", FORMATS, chosen, catalogs, str)
+    choice(KEYS.optimizer_kernel, "Optimizer kernel", list(KERNELS), chosen, catalogs, KERNELS.get)
+    if method_of(asked) != "full":
+        number(KEYS.lora_rank, "LoRA rank", chosen, catalogs)
+        targets = [*TARGETS, *{st.session_state[KEYS.lora_targets]}.difference((None, *TARGETS))]
+        choice(KEYS.lora_targets, "LoRA targets", targets, chosen, catalogs, str)
+        choice(KEYS.adapter_precision, "Adapter format", FORMATS, chosen, catalogs, str)
+    if asked["goal"] == "tune":
+        number(KEYS.train_tokens, "Tokens of the run, instead of examples", chosen, catalogs)
+
+
+def _limits(trains):
+    """The limits that few jobs change."""
+    st.segmented_control(
+        "Narrowest number format",
+        JOB["fewest_bits"].choices,
+        format_func=BITS.get,
+        key=KEYS.fewest_bits,
+        required=True,
+        width="stretch",
+        help="Training: 8 bits admit 8-bit optimizers and fp8 products. Serving: the narrowest weights and cache that may be used.",
+        **SESSION,
+    )
+    if trains:
+        st.segmented_control(
+            "Deadline held by",
+            ["no", "yes"],
+            format_func={"no": "the estimate", "yes": "its slow end"}.get,
+            key=KEYS.hold_slow_end,
+            required=True,
+            width="stretch",
+            **SESSION,
+        )
+    else:
+        st.number_input("Instances at most", 1, value=None, step=1, key=KEYS.instances_most, placeholder="no limit", **SESSION)

@@ -1,0 +1,32 @@
+"""The words of what is kept and of what Undo takes back."""
+
+from calc.columns import GLOSSARY
+from views.wording.numbers import is_missing, plain, usd
+
+FIELDS = {
+    "goal": "goal",
+    "method": "method",
+    "kept": "what is kept",
+    "regions": "regions",
+    "markets": "markets",
+    "run_tokens": "tokens of the run",
+    "days_most": "deadline",
+}
+
+
+def chip(row):
+    """p4de, full · $29; a kept row that cannot be estimated says so."""
+    name = row["scenario"]
+    if row["problem"]:
+        return plain(f"{name} · cannot be estimated")
+    if not is_missing(row["usd"]):
+        return plain(f"{name} · {usd(row['usd'])}{'' if row['work'] == 'training' else ' a month'}")
+    return plain(f"{name} · {usd(row['usd_per_hour'])} an hour" if not is_missing(row["usd_per_hour"]) else f"{name} · no price")
+
+
+def undo_help(names):
+    """What the last change was about."""
+    if not names:
+        return "Nothing to undo"
+    words = [FIELDS.get(name) or (GLOSSARY[name].label.lower() if name in GLOSSARY else name.replace("_", " ")) for name in names]
+    return f"Take back: {', '.join(words[:6])}{' and more' if len(words) > 6 else ''}"
