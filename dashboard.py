@@ -14,7 +14,6 @@ st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wi
 MENU = {  # section of the top bar: file, path, title, icon, help
     "": (
         ("plan", "", "Plan", "space_dashboard", "What to rent for the job, and how to set it"),
-        ("search", "search", "Search", "search", "Every allowed way to do it: the cheapest, the fastest, and why"),
         ("run_and_month", "bill", "Bill", "payments", "The bill in all: a run with spot's interruptions, or a month"),
         ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
     ),

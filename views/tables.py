@@ -18,9 +18,9 @@ def metric(label, value, note):
     st.metric(label, value.replace("$", "\\$"), delta=note, delta_color="off", delta_arrow="off", border=True)
 
 
-def download(label, csv, file_name, key):
+def download(label, csv, file_name, key, **look):
     """A button that gives a CSV; `csv` makes its text only when it is pressed."""
-    st.download_button(label, csv, file_name, mime="text/csv", on_click="ignore", icon=":material/download:", key=key)
+    st.download_button(label, csv, file_name, mime="text/csv", on_click="ignore", icon=":material/download:", key=key, **look)
 
 
 def column(name, label=None, kind=NUMBER, **more):

@@ -10,7 +10,7 @@ import pandas as pd
 from calc.catalogs.load import CLOSED, Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.cost.markets import MARKETS, PLAN_MARKETS
-from calc.units import GIB
+from calc.units import GIB, MILLISECONDS
 from calc.words import card_name, name_of
 
 NAMED = ("model", "precision", "optimizer", "kv_precision", "tuning", "recompute", "sharding", "batch", "sequence_tokens", "region")
@@ -172,7 +172,7 @@ def catalog_table(catalogs: Catalogs, name: str) -> pd.DataFrame:
 
 
 def for_screen(rows: pd.DataFrame, names: Iterable[str] | None = None) -> pd.DataFrame:
-    """The named columns for a table on screen, or all: _gib of bytes, _percent of ratios, used_percent of the card."""
+    """The named columns for a table on screen, or all: _gib of bytes, _ms of seconds, _percent of ratios, used_percent of the card."""
     names = [*rows.columns, *screen_names(rows.columns)] if names is None else names
     return pd.DataFrame({name: _on_screen(rows, name) for name in names}, index=rows.index)
 
@@ -184,6 +184,8 @@ def _on_screen(rows, name):
         return 100 * rows["memory_bytes"] / rows["gpu_memory_bytes"]
     if name.endswith("_gib"):
         return rows[name.removesuffix("_gib") + "_bytes"].astype(float) / GIB
+    if name.endswith("_ms"):
+        return rows[name.removesuffix("_ms") + "_seconds"].astype(float) * MILLISECONDS
     return 100 * rows[name.removesuffix("_percent") + "_ratio"].astype(float)
 
 

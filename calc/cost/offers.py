@@ -7,7 +7,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.units import GIB, PETA
+from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, PETA
 
 OLD_DAYS = 90
 QUOTAS = {  # AWS service quotas that count vCPUs (EC2 User Guide, instance limits; names recalled)
@@ -78,6 +78,11 @@ def days_since(day: str, today: Any) -> int:
     """Days from one ISO date to today; 0 for a date that is not one."""
     then = pd.to_datetime(day, errors="coerce")
     return 0 if pd.isna(then) else (pd.Timestamp(today) - then).days
+
+
+def months(days: int) -> int:
+    """Whole months in so many days, to the nearest."""
+    return round(days * DAY_HOURS / MEAN_MONTH_HOURS)
 
 
 def is_old(as_of: pd.Series, today: Any) -> pd.Series:

@@ -72,7 +72,7 @@ def search(workload, allowed, limits, catalogs, progress=None):
     if evaluated > MOST_WAYS:
         widest = max(space.lists, key=lambda name: len(space.lists[name]))
         raise SearchError(
-            f"These are {evaluated / 1e6:,.0f} million ways, more than {MOST_WAYS / 1e6:.0f} million; "
+            f"These are {evaluated / 1e6:,.0f} million combinations, more than {MOST_WAYS / 1e6:.0f} million; "
             f"{widest.replace('_', ' ')} multiplies most ({len(space.lists[widest])} values): allow fewer."
         )
     if not places:

@@ -13,7 +13,9 @@ def component_colours(ink, components):
     """Fill and stroke: one colour per component; two columns of names, for a third would be cut off on a phone."""
     legend = alt.Legend(orient="bottom", columns=2, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, labelLimit=180)
     scale = alt.Scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
-    return alt.Fill("component:N", title=None, scale=scale, legend=legend), alt.Stroke("component:N", scale=scale, legend=None)
+    return alt.Fill("component:N", title=None, scale=scale, legend=legend), alt.Stroke(
+        "component:N", title=None, scale=scale, legend=legend
+    )
 
 
 @once
@@ -36,7 +38,7 @@ def memory(ink, components, title):
         ROWS.transform_filter("datum.fits == 'no'")
         .mark_bar(fillOpacity=0.15, strokeWidth=1.4, **size)
         .encode(**bar, fill=fill, stroke=stroke),
-        last.mark_tick(color=ink.text, thickness=1.6, height=BAR + 8, yOffset=8).encode(x="card_gib:Q", y=up),
+        last.mark_tick(color=ink.text, thickness=1.6, height=BAR + 4, yOffset=8).encode(x="card_gib:Q", y=up),
         last.mark_text(align="left", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text).encode(x=alt.value(0), y=up, text="label:N"),
         last.mark_text(align="right", baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text).encode(
             x=alt.value("width"), y=up, text="value_text:N"

@@ -7,12 +7,12 @@ from views.charts.base import POINT, ROWS, SIZE, bar_rows, doublings, finished, 
 from views.theme import COMPONENT_COLOURS
 
 
-def _colour_of_component(components, columns=2):
+def _colour_of_component(ink, components, columns=2):
     # Two columns: a third would be cut off on a phone.
     return (
         alt.Color("component:N", title=None)
         .scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
-        .legend(orient="bottom", columns=columns, symbolStrokeWidth=0, labelLimit=160)
+        .legend(orient="bottom", columns=columns, symbolStrokeWidth=0, labelLimit=180, labelFontSize=SIZE, labelColor=ink.text)
     )
 
 
@@ -44,7 +44,7 @@ def memory_by_component(ink, components, title="Memory per GPU by component"):
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7, height=alt.RelativeBandSize(0.72)).encode(
         x=alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=8)),
         y=bar_rows(),
-        color=_colour_of_component(components),
+        color=_colour_of_component(ink, components),
         order=alt.Order("order:O"),
         tooltip=tips(label="Scenario", component="Component", gib="GiB per GPU", share_ratio="Share", verdict_text="In all"),
     )
@@ -82,7 +82,7 @@ def phases(ink, components):
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
         y=alt.Y("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU")),
-        color=_colour_of_component(components),
+        color=_colour_of_component(ink, components),
         order=alt.Order("order:O"),
         tooltip=tips(phase="Phase", component="Component", gib="GiB per GPU"),
     )

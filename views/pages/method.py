@@ -20,8 +20,9 @@ from views.session.present_plan import present
 from views.sidebar import sidebar
 from views.theme import FITS, FITS_MEANING, INKS
 from views.wording import method as method_words
-from views.wording import plan as plan_words
+from views.wording import rows as row_words
 from views.wording.numbers import gib, percent, plain
+from views.wording.settings import setting
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
@@ -39,7 +40,7 @@ if row["problem"]:
 why = explain(scenario, catalogs, method_words.written)
 total = float(row["memory_bytes"])
 st.title(f"Where the {gib(total / GIB)} per GPU of {model} come from", anchor=False)
-st.markdown(plain(plan_words.setting(row, catalogs)))
+st.markdown(plain(setting(row, catalogs)))
 st.markdown(
     f"The estimate is the largest moment of the {why.phase} phase: {method_words.first_sentence(why.says)} Each part "
     "is shown as it is computed: its formula in the columns it reads, then today's numbers put in, idle terms left out."
@@ -89,7 +90,7 @@ with right:
 st.subheader("The range and the verdict", anchor=False)
 low, high = row["memory_low_bytes"] / GIB, row["memory_high_bytes"] / GIB
 st.markdown(
-    f"Expect {plan_words.range_text(low, high)}. The middle, {gib(total / GIB)}, is what nvidia-smi shows on a roomy card: "
+    f"Expect {row_words.range_text(low, high)}. The middle, {gib(total / GIB)}, is what nvidia-smi shows on a roomy card: "
     "the allocated peak and its overhead. The range carries what no formula knows: how the allocator cuts segments, "
     "what kernels take inside one call, versions of drivers and libraries."
 )

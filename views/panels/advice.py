@@ -1,92 +1,68 @@
-"""What to change about the scenario on screen: each change with what it saves and costs, one click to take it."""
+"""What to change about the row looked at: three changes, more on request; first those that do the same work."""
 
 import streamlit as st
 
-from calc.plan.ranking import offered, scenario_of
+from calc.plan.ranking import HOLDS, scenario_of
 from calc.search.advice import advise
-from views.session import catalogs as session_catalogs
-from views.session import job_state
-from views.wording.numbers import gib, is_missing, percent, plain, three, usd
+from views.session import job_state, kept
+from views.session.remembered import remembered
+from views.wording import advice as advice_words
+from views.wording.numbers import plain
 
-SHOWN = 8
+SHOWN = 3
 
 
-def panel(row, catalogs, market):
-    """An expander, open where nothing fits; the changes are tried only while it is open, once for a scenario.
-
-    A plan that is refused says in its own words what to change.
-    """
-    if row["problem"]:
+def panel(row, market, catalogs):
+    """The changes, the most useful first; a row that is refused says in its own words what to change."""
+    if row["problem"] and not row["fits"]:
         return
-    held = bool(offered(row)[0])
-    title = "What to change: what saves most" if held else "What to change to make it fit and run"
-    pane = st.expander(title, icon=":material/lightbulb:", on_change="rerun", key="advice", expanded=not held)
-    if not pane.open:
+    fits = row["fits"] in HOLDS
+    st.subheader("What to change" if fits else "What would make it fit", anchor=False)
+    tried = changes(row, market, catalogs)
+    if not len(tried):
+        st.markdown(advice_words.nothing(fits))
         return
-    scenario, tried = scenario_of(row), changes(row, catalogs, market)
-    with pane:
-        if not len(tried):
-            st.markdown("No change or pair of changes that was tried helps: take a smaller model or more GPUs.")
-            return
-        if not held and tried["kind"].iloc[0] == "pair":
-            alone = "cheaper than any alone" if (tried["kind"] != "pair").any() else "for no single change makes it fit"
-            st.markdown(f"Two changes at once first, {alone}:")
-        for at, change in enumerate(tried.head(SHOWN).to_dict("records")):
-            _line(at, change, scenario, market, held)
-        more = len(tried) - SHOWN
-        st.caption(
-            f"{f'The first {SHOWN} of {len(tried)}. ' if more > 0 else ''}Each was estimated with nothing else "
-            "changed. Savings are of the same work done; spot includes its interruptions."
-        )
+    more = st.session_state.get("more_changes", False)
+    shown = tried if more else tried.head(SHOWN)
+    with st.container(border=True):
+        for title, part in advice_words.groups(shown, row["work"]):
+            st.caption(title)
+            for at, change in part.iterrows():
+                _line(at, change.to_dict(), row, market, fits, catalogs)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(tried) > SHOWN:
+            st.toggle(f"All {len(tried)} changes", key="more_changes", persist_state="session")
+        st.caption(advice_words.caption(row))
 
 
-def changes(row, catalogs, market):
-    """The changes of a result row's scenario that hold, the most useful first; tried once for a scenario and market."""
-    state, scenario = st.session_state, scenario_of(row)
-    key = repr((scenario, market, catalogs.version))
-    if state.get("advised", {}).get("key") != key:
-        state["advised"] = {"key": key, "changes": advise(scenario, catalogs, market)}
-    return state["advised"]["changes"]
+def changes(row, market, catalogs):
+    """The changes of a row that help; tried once for a scenario and market."""
+    scenario = scenario_of(row)
+    return remembered("advice", (scenario, market, catalogs.version), lambda: advise(scenario, catalogs, market))
 
 
-def _line(at, change, scenario, market, held):
-    words, button = st.columns([5, 1], vertical_alignment="center")
+def _line(at, change, row, market, fits, catalogs):
+    words, buttons = st.columns([4, 1], vertical_alignment="center")
+    scenario, market = {**scenario_of(row), **change["set"]}, change["set"].get("market", market)
+    scenario.pop("market", None)
     with words:
-        st.markdown(plain(f"**{change['change']}**: {'; '.join(_said(change, held))}."))
+        st.markdown(plain(f"**{change['change']}**: {'; '.join(advice_words.effects(change, row['work'], fits))}."))
         if change["quality"]:
             source = f" ({change['source']})" if change["source"] else ""
             st.caption(f"Quality: {change['quality']}{source}.")
-    with button:
+    with buttons, st.container(horizontal=True, gap="xsmall", horizontal_alignment="right"):
         st.button(
-            "Take it",
-            on_click=_take,
-            args=(scenario, change["set"], market),
-            key=f"advice_{at}",
-            help=f"Make the plan this scenario with {change['change']}.",
-            width="stretch",
+            "Take",
+            on_click=job_state.adopt,
+            args=(scenario, market, catalogs),
+            key=f"take_{at}",
+            help=f"The plan becomes this with {change['change']}; Undo brings today's back.",
         )
-
-
-def _said(change, held):
-    """Cost of the work, GiB, USD per hour, slowdown: what it saves and what it costs."""
-    parts = []
-    if held and not is_missing(change["saved_work_ratio"]) and abs(change["saved_work_ratio"]) >= 0.005:
-        saved = change["saved_work_ratio"]
-        parts.append(f"the same work costs {percent(abs(saved))} {'less' if saved > 0 else 'more'}")
-    if not is_missing(change["usd_per_hour"]):
-        less = change["saved_usd_per_hour"]
-        by = f" ({usd(abs(less))} {'less' if less > 0 else 'more'})" if abs(less) >= 0.005 else " as now"
-        parts.append(f"{usd(change['usd_per_hour'])} per hour{'' if is_missing(less) else by}")
-    gap = change["saved_gib"]
-    if abs(gap) >= 0.05:
-        parts.append(f"{gib(abs(gap))} {'less' if gap > 0 else 'more'} per GPU")
-    slow = change["slowdown_ratio"]
-    if not is_missing(slow) and abs(slow - 1) >= 0.005:
-        parts.append(f"takes {three(slow)} × as long" if slow > 1 else f"{three(1 / slow)} × as fast")
-    return parts + ([{"yes": "fits", "tight": "fits tightly"}[change["fits"]]] if not held else [])
-
-
-def _take(scenario, change, market):
-    """Callback: the scenario with the change becomes the plan."""
-    taken = {**scenario, **{name: value for name, value in change.items() if name != "market"}}
-    job_state.adopt(taken, change.get("market", market), session_catalogs.catalogs())
+        st.button(
+            "Keep",
+            on_click=kept.keep,
+            args=({**scenario, "market": market, "instances_needed": None}, change["change"]),
+            disabled=kept.is_full(),
+            key=f"keep_change_{at}",
+            help="Keeps it beside the plan.",
+        )

@@ -16,6 +16,7 @@ from views.tables import NUMBER, TEXT, download, show
 from views.theme import verdict_words
 from views.wording import search as search_words
 from views.wording.numbers import plain, usd
+from views.wording.settings import setting
 
 STEPS = "Of the whole run; a search keeps the tokens per step within a factor of 2 unless its limits say otherwise."
 PROMPTS = "Of one arriving prompt at the steady rate, with its wait for the prompts before it."
@@ -36,10 +37,10 @@ def _three(candidates):
 
 
 def _card(label, row, catalogs):
-    title, number, note, where, memory, setting = search_words.card(label, row, catalogs)
+    title, number, note, where, memory, how = search_words.card(label, row, catalogs)
     st.metric(title, plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
     st.markdown(plain(where))
-    st.caption(plain(f"{memory}. {setting}"))
+    st.caption(plain(f"{memory}. {how}"))
     st.markdown(plain(row["why"]))
     quality = f" Quality: {row['quality']}." if row["quality"] else ""
     st.caption(f"Price {search_words.basis(row)}.{quality}")
@@ -48,27 +49,26 @@ def _card(label, row, catalogs):
 
 def take(row, key):
     """The button that makes a row the plan."""
-    st.button("Take into the Plan", on_click=_take, args=(row,), icon=":material/input:", key=key)
+    st.button("Make it the plan", on_click=_take, args=(row,), icon=":material/input:", key=key)
 
 
 def _take(row):
-    """Callback: the row becomes the plan, on the Plan page."""
+    """Callback: the row becomes the plan."""
     job_state.adopt(row, row["found_market"], session_catalogs.catalogs())
-    st.session_state["show_plan"] = True
 
 
 def frontier(kept, now, before, ink):
-    """Cost against time of every way that no other like it beats, and of the present plan."""
+    """Cost against time of all that no other beats in both, and of the row looked at."""
     trains = kept["work"] == "training"
-    own = ("Present plan", float(before.seconds[0]), float(before.usd[0]) if now.row["problem"] == "" else float("nan"))
+    own = ("Row looked at", float(before.seconds[0]), float(before.usd[0]) if now.row["problem"] == "" else float("nan"))
     points = against_time(chart_points(kept["result"], own), trains)
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per output token", "USD per month")
     edge = points.table[points.table["kind"] == "frontier"]
-    alt = f"{len(edge)} ways that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
+    alt = f"{len(edge)} plans that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
     draw(time_charts.cost_against_time(ink, *titles, *points[1:]), points.table, alt, "frontier")
     st.caption(
-        "The line: the least that each time costs. Grey: other ways that hold. Diamond: the present plan, on demand or "
-        "on spot as the sidebar prices it. Spot includes its interruptions."
+        "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
+        "Spot counts its interruptions."
     )
 
 
@@ -85,7 +85,7 @@ def best_rows(kept, catalogs):
         **({"optimizer_steps": NUMBER("Optimizer steps", format="%,.0f", help=STEPS)} if trains else {}),
         "found_usd_per_hour": NUMBER("USD per hour", format="$%,.2f"),
         "setting": TEXT("Setting", width="large"),
-        "why": TEXT("Why", width="large", help="Against the plan in the sidebar."),
+        "why": TEXT("Why", width="large", help="Against the row looked at."),
         "quality": TEXT("Quality", help="What number formats and optimizer cost, where it is known."),
         "used_percent": st.column_config.ProgressColumn("Memory used", min_value=0, max_value=100, format="%.0f %%"),
         "verdict": TEXT("Verdict"),
@@ -100,29 +100,29 @@ def best_rows(kept, catalogs):
     added = {
         "place": [place(search_words.job(row)) for row in found],
         "card": [card_name(gpu, catalogs) for gpu in rows["gpu"]],
-        "setting": [search_words.setting(row, catalogs) for row in found],
+        "setting": [setting(row, catalogs) for row in found],
         "verdict": verdict_words(rows["fits"]),
         "pace": pace(rows["found_seconds"], trains),
         "arm": catalogs.instances["arm"].reindex(rows["instance"]).to_numpy(),
         "price_is": [search_words.basis(row) for row in found],
     }
-    alt = "Best way on every instance and market"
+    alt = "The best on every instance and market"
     show(rows, columns, alt, "found_rows", added, on_select="rerun", selection_mode="single-row", height=420)
     chosen = st.session_state["found_rows"]["selection"]["rows"]
     if chosen and chosen[0] < len(rows):
         row = rows.iloc[chosen[0]].to_dict()
         with st.container(border=True):
             st.markdown(plain(f"**{place(search_words.job(row))}**: {search_words.price(row)}. {row['why']}"))
-            st.caption(plain(search_words.setting(row, catalogs)))
+            st.caption(plain(setting(row, catalogs)))
             take(row, "take_row")
     else:
-        st.caption("Choose a row to read why in full, and to take it into the Plan.")
+        st.caption("Choose a row to read why in full, and to make it the plan.")
 
 
 def csv(rows, kept):
     """The shown rows, every column of theirs."""
     download(
-        f"These ways as CSV ({len(rows)} rows)",
+        f"Found plans as CSV ({len(rows)} rows)",
         partial(csv_tables.to_csv, rows),
         f"headroom-search-{rows['model'].iloc[0]}-{kept['work']}.csv",
         "search_csv",
@@ -130,16 +130,16 @@ def csv(rows, kept):
 
 
 def budget_ways(rows, budget, catalogs):
-    """One workload four ways: for each the cheapest instance, within the budget or how far over it, and the fastest."""
-    for at, (way, both) in enumerate(rows.groupby("way", sort=False)):
+    """One load in four forms: for each the instance of least money an hour, within the budget or how far over it, and the fastest."""
+    for at, (form, both) in enumerate(rows.groupby("way", sort=False)):
         if at % 2 == 0:
             pair = st.columns(2)
         row, fast = both.iloc[0].to_dict(), both.iloc[-1].to_dict()
         with pair[at % 2], st.container(border=True):
             number, note = usd(row["found_usd_per_hour"]), search_words.within(row, budget)
-            st.metric(f"{way}, USD per hour", plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
-            st.markdown(plain(search_words.way(row)))
-            st.caption(plain(f"{search_words.memory(row, catalogs)}. {search_words.setting(row, catalogs)}"))
+            st.metric(f"{form}, USD per hour", plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
+            st.markdown(plain(search_words.in_place(row)))
+            st.caption(plain(f"{search_words.memory(row, catalogs)}. {setting(row, catalogs)}"))
             if both["role"].iloc[-1] == "fastest" and fast["candidate"] != row["candidate"]:
-                st.markdown(plain(f"Fastest within the budget: {search_words.way(fast)}"))
-            take(row, f"take_way_{at}")
+                st.markdown(plain(f"Fastest within the budget: {search_words.in_place(fast)}"))
+            take(row, f"take_form_{at}")

@@ -30,7 +30,7 @@ def found(now, catalogs, sets, limits):
         return None
     if kept["key"] != key:
         st.warning(
-            "These ways were searched for another plan or other sets than the present ones.",
+            "These were found for another plan or other sets than the present ones.",
             title="Search again to see today's",
             icon=":material/update:",
         )
@@ -64,7 +64,7 @@ def _run(now, catalogs, sets, limits, key):
 
     def progress(share):
         if perf_counter() - started > SLOW_SECONDS:
-            holder.progress(share, text="Evaluating every way")
+            holder.progress(share, text="Trying every combination")
 
     made = {"key": key, "work": now.scenario["work"], "limits": limits_of(limits), "rows": None, "against": ""}
     try:

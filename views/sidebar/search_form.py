@@ -12,7 +12,7 @@ from views.session import job_state
 from views.wording import search as search_words
 
 SESSION = {"persist_state": "session"}
-QUESTIONS = {"cheapest": "Cheapest way", "budget": "Within a budget per hour", "week": "LoRA within a week", "users": "Serve users at once"}
+QUESTIONS = {"cheapest": "Least money", "budget": "Within a budget per hour", "week": "LoRA within a week", "users": "Serve users at once"}
 USERS, PACE_SECONDS = 20, 0.05  # 20 tokens a second to each user, faster than anyone reads
 COUNT_OPTIONS = {
     "gpus": (1, 2, 4, 8, 16, 32, 64, 128),
@@ -46,7 +46,7 @@ SHOWN_LIMITS = {
 def prepare(now, catalogs):
     """Before any widget: the sets and limits of this work in the session, and in the form where they changed."""
     state, work = st.session_state, now.scenario["work"]
-    sets = space.settled(state.get("allowed") or {}, now.scenario, catalogs)
+    sets = space.settled(state.get("allowed") or _of_job(now.job, catalogs), now.scenario, catalogs)
     usual = usual_limits(now.scenario, catalogs)
     if state.get("limits") in (None, state.get("limits_offered")) and state.get("limits") != usual:
         state.update({"limits": usual, "fill_form": True})
@@ -61,6 +61,12 @@ def prepare(now, catalogs):
             state[f"limit_{name}"] = bool(state["limits"].get(name))
         state["form_of"] = work
     state["allowed"] = sets
+
+
+def _of_job(job, catalogs):
+    """The markets and regions that the job allows; no region: anywhere."""
+    regions = job["regions"].split("+")
+    return {"market": job["markets"].split("+"), "region": [] if len(regions) == len(catalogs.regions) else regions}
 
 
 def question(now, catalogs):

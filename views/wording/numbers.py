@@ -30,9 +30,30 @@ def usd(value):
     return f"${value:,.2f}" if abs(value) < 100 else f"${three(value)}"
 
 
+def about(value):
+    """Money as it is said: $40,200, $245, $36, $3.36."""
+    return f"${value:,.0f}" if not is_missing(value) and 9.995 <= abs(value) < 100 else usd(value)
+
+
 def percent(ratio):
     """A share of one, in whole per cent."""
-    return "unknown" if is_missing(ratio) else f"{100 * ratio:.0f} %"
+    if is_missing(ratio):
+        return "unknown"
+    return "under 1 %" if 0 < abs(ratio) < 0.01 else f"{100 * ratio:.0f} %"
+
+
+# Below so many hours: the unit, its hours, and below how many of it a tenth is said.
+SPANS = ((2 / 60, "s", 1 / 3600, 10), (1, "min", 1 / 60, 10), (72, "h", 1, 20), (math.inf, "days", 24, 20))
+
+
+def span(hours, low=None, high=None):
+    """A stretch of hours in one unit, with its range: 4.5 h (3.6 to 6.9), 18 min, 3.2 days."""
+    if is_missing(hours):
+        return "unknown time"
+    unit, size, tenths = next((unit, size, tenths) for limit, unit, size, tenths in SPANS if hours < limit)
+    digits = 1 if hours / size < tenths else 0
+    ranged = "" if is_missing(low) or is_missing(high) else f" ({low / size:,.{digits}f} to {high / size:,.{digits}f})"
+    return f"{hours / size:,.{digits}f} {unit}{ranged}"
 
 
 def count(value):

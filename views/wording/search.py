@@ -1,16 +1,21 @@
-"""The sentences of the Search page, from calc's numbers."""
+"""The sentences of the wide search, from calc's numbers."""
 
 from calc.cost.job import within as within_limits
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.search.frontier import place
 from calc.units import GIB
-from calc.words import card_name, name_of, said
+from calc.words import card_name, name_of
 from views.wording.numbers import duration, gib, hours, is_missing, percent, three, usd
+from views.wording.settings import setting
 
-VERBS = {"training": "trains", "inference": "runs"}
+ABOUT = (
+    "The answers above compare layouts, micro-batches, recompute and instances. Here anything may vary: number formats, optimizers, "
+    "software, LoRA, other regions, larger batches; over a million combinations take a few seconds."
+)
+NO_START = "The search starts from a plan: loosen what is in the way above first."
 CARDS = {
-    "cheapest": ("Cheapest run", "Cheapest month"),
-    "cheapest hour": ("Cheapest hour", "Cheapest hour"),
+    "cheapest": ("Least money for the run", "Least money a month"),
+    "cheapest hour": ("Least money an hour", "Least money an hour"),
     "fastest": ("Fastest within the limits", "Fastest within the limits"),
 }
 LIMITS = {
@@ -35,15 +40,6 @@ def _where(row):
     return {"instance": row["instance"], "region": row["region"]}
 
 
-def heading(row, catalogs):
-    """The answer in one sentence."""
-    model = name_of("model", row["model"], catalogs)
-    verb = "fine-tunes with LoRA" if row["tuning"] == "lora" and row["work"] == "training" else VERBS[row["work"]]
-    verb += ", tightly," if row["fits"] == "tight" else ""
-    where = f"{row['found_instances']:.0f} × {row['instance']}, {MARKETS[row['found_market']].label},"
-    return f"{model} {verb} cheapest on {where} for {price(row)}"
-
-
 def price(row):
     """$83.19 in 81.9 hours, or $3,210 a month."""
     if row["work"] == "training":
@@ -59,32 +55,19 @@ def basis(row):
     return f"{row[f'{key}_basis']}, {row[f'{key}_as_of']}"
 
 
+REASONS = {
+    "impossible": "cannot be laid out",
+    "too large": "do not fit the card",
+    "do not run": "do not run there",
+    "without a price": "are not sold there",
+    "outside the limits": "are outside the limits",
+}
+
+
 def counts(found, seconds):
-    """How many ways were looked at, and what became of them."""
-    told = {"impossible": "cannot be arranged so", "too large": "do not fit the card", "do not run": "do not run there"}
-    told |= {"without a price": "have no price there", "outside the limits": "are outside the limits"}
-    parts = ", ".join(f"{found.counts[name]:,} {words}" for name, words in told.items() if found.counts[name])
-    return f"{found.evaluated:,} ways in {duration(seconds)}: **{found.counts['held']:,} hold**; {parts}."
-
-
-def setting(row, catalogs):
-    """How a found row is set up, in one line."""
-    trains = row["work"] == "training"
-    parts = ["LoRA" if trains and row["tuning"] == "lora" else "", name_of("precision", row["precision"], catalogs)]
-    if trains:
-        parts += [name_of("optimizer", row["optimizer"], catalogs)]
-        parts += [f"recompute {name_of('recompute', row['recompute'], catalogs)}" if row["recompute"] != "none" else ""]
-        parts += ["fused loss" if row["loss"] == "fused" else ""]
-        parts += [name_of("sharding", row["sharding"], catalogs) if row["gpus"] > 1 else ""]
-    else:
-        parts += [said("implementation", row["implementation"], catalogs)]
-        parts += [name_of("kv_precision", row["kv_precision"], catalogs) if row["kv_precision"] else ""]
-    degrees = {"tensor_parallel": "tensor", "pipeline_parallel": "pipeline", "context_parallel": "context"}
-    parts += [f"{words} {row[name]:.0f}" if row[name] > 1 else "" for name, words in degrees.items()]
-    steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 and trains else ""
-    served = "1 sequence at a time" if row["batch"] == 1 else f"{row['batch']:.0f} sequences at once"
-    parts.append(f"micro-batch {row['batch']:.0f}{steps}" if trains else served)
-    return " · ".join(part for part in parts if part)
+    """How many combinations were looked at, and what became of them."""
+    parts = ", ".join(f"{found.counts[name]:,} {words}" for name, words in REASONS.items() if found.counts[name])
+    return f"{found.evaluated:,} combinations in {duration(seconds)}: **{found.counts['held']:,} possible**; {parts}."
 
 
 def card(label, row, catalogs):
@@ -109,51 +92,51 @@ def memory(row, catalogs):
     return f"{gpus}, {used}{', tight' if row['fits'] == 'tight' else ''}"
 
 
-def way(row):
-    """Where a way stands, what an hour costs, and how fast it is."""
+def in_place(row):
+    """Where a found plan stands, what an hour costs, and how fast it is."""
     pace = f"{three(row['tokens_per_second'])} tokens per second"
     return f"**{place(job(row))}**, {usd(row['found_usd_per_hour'])} per hour (price {basis(row)}); {pace}"
 
 
 def present(now, before, limits):
-    """The plan that the ways are held against, and whether it keeps their limits."""
+    """The plan that the found ones are compared with, and whether it keeps their limits."""
     row = now.row
     if row["problem"]:
-        return f"Present plan: {row['problem']}"
+        return f"Row looked at: {row['problem']}"
     where = f"{row['instances_needed']:.0f} × {row['instance']}" if row["instance"] else f"{row['gpus']:.0f} GPUs"
     if is_missing(float(before.usd[0])):
-        return f"Present plan: {where}, without a price."
+        return f"Row looked at: {where}, without a price."
     when = f" in {duration(before.seconds[0])}" if row["work"] == "training" else " a month"
     fits = "" if row["fits"] in ("yes", "tight") else " It does not fit."
     outside = "" if within_limits(before, limits)[0] else " It is outside the limits of this search."
-    told = f"Present plan: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[now.market].label}"
+    place_now = f"Row looked at: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[now.market].label}"
     hourly = f"{usd(before.usd_per_hour[0])} per hour"
-    return f"{told}, {usd(before.usd[0])}{when}, {hourly}.{fits}{outside}"
+    return f"{place_now}, {usd(before.usd[0])}{when}, {hourly}.{fits}{outside}"
 
 
 def within(row, budget):
-    """Whether a way keeps the budget per hour, and by how much."""
+    """Whether a plan keeps the budget per hour, and by how much."""
     gap = row["found_usd_per_hour"] - budget
     return f"within, {usd(-gap)} to spare" if gap <= 0 else f"{usd(gap)} over the budget"
 
 
 def loosen(result):
-    """What to allow more of where nothing holds: the reason that stops most ways that could stand."""
+    """What to allow more of where nothing is possible: the reason that stops most of what could be laid out."""
     outside = result.counts["outside the limits"]
     if outside:
-        return f"{outside:,} ways would hold without the limits: raise the budget, the deadline or the instances."
+        return f"{outside:,} combinations would be possible without the limits: raise the budget, the deadline or the instances."
     if result.counts["do not run"]:
-        return f"{result.counts['do not run']:,} ways fit, but the software refuses them there: allow other number formats or instances."
+        return f"{result.counts['do not run']:,} combinations fit, but the software refuses them there: allow other number formats or instances."
     if result.counts["too large"]:
-        return "All that can be arranged is too large: allow more GPUs, sharding, recompute, a smaller format or LoRA."
-    return "No way can be arranged so: allow GPU counts that the parallel degrees divide, or other families."
+        return "All that can be laid out is too large: allow more GPUs, sharding, recompute, a smaller format or LoRA."
+    return "Nothing can be laid out or runs: allow GPU counts that the parallel degrees divide, other software or other families."
 
 
 def budget_note(scenario, catalogs):
-    """What the four ways have in common."""
+    """What the four have in common."""
     model, length = name_of("model", scenario["model"], catalogs), f"{scenario['sequence_tokens']:,.0f} tokens"
     batch = f"{scenario['batch']:,.0f} sequence{'s' if scenario['batch'] > 1 else ''} of {length}"
     return (
-        f"{model}, {batch} at once, the same workload four ways; each is the cheapest by the hour of all layouts on "
+        f"{model}, {batch} at once, the same load in four forms; each is the least money an hour of all layouts on "
         "all instances, in the regions and on the markets that the search allows."
     )

@@ -1,0 +1,40 @@
+"""The few numbers of a result row that people say: memory in GiB against its card, hours with their range on its market."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calc.columns import COMPONENTS
+from calc.units import GIB, MILLISECONDS
+
+
+def figures(row: Mapping[str, Any]) -> dict[str, Any]:
+    """GiB of the estimate, its range and its card, the share used, GiB over and free, the largest component; hours with range."""
+    memory, card = float(row["memory_bytes"]), float(row["gpu_memory_bytes"])
+    parts = {name: float(row[name]) for name in COMPONENTS}
+    largest = max(parts, key=lambda name: np.nan_to_num(parts[name]))
+    slower = float(row.get("hours", np.nan)) / float(row["run_hours"]) if row["work"] == "training" else np.nan
+    return {
+        "memory_gib": memory / GIB,
+        "low_gib": float(row["memory_low_bytes"]) / GIB,
+        "high_gib": float(row["memory_high_bytes"]) / GIB,
+        "card_gib": card / GIB,
+        "free_gib": (card - memory) / GIB,
+        "over_gib": (memory - card) / GIB,
+        "used_ratio": memory / card,
+        "largest": largest if parts[largest] > 0 else "",
+        "largest_ratio": parts[largest] / memory,
+        "hours": float(row.get("hours", np.nan)),
+        "low_hours": float(row["run_low_hours"]) * slower,
+        "high_hours": float(row["run_high_hours"]) * slower,
+        "token_ms": float(row["time_per_output_token_seconds"]) * MILLISECONDS,
+    }
+
+
+def parts_of(row: Mapping[str, Any]) -> pd.DataFrame:
+    """The components alive at the row's peak: component, gib, share of the whole; the absent ones left out."""
+    sizes = {name: float(row[name]) for name in COMPONENTS if float(row[name]) > 0}
+    table = pd.DataFrame({"component": list(sizes), "gib": [size / GIB for size in sizes.values()]})
+    return table.assign(share_ratio=table["gib"] / (float(row["memory_bytes"]) / GIB))

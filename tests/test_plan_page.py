@@ -1,0 +1,208 @@
+"""The Plan page: heading, cards, board and CSV say one thing in every state; looking at a row moves only what follows it."""
+
+import io
+import re
+
+import pandas as pd
+import pytest
+from pages import address, opened, run, title
+
+from calc.answers import options as answers
+from calc.answers.board import COLUMN, ORDERS, ordered
+from calc.doors import csv_tables
+from views.panels import status
+from views.session import present_plan
+from views.wording.numbers import about, span, usd
+
+STATES = {
+    "training": {},
+    "lora": {"method": "lora", "model": "llama-3.1-70b"},
+    "serving": {"goal": "serve", "model": "qwen2.5-32b", "users": "20", "prompt_tokens": "7168", "answer_tokens": "1024"},
+    "spot too": {"markets": ["on-demand", "spot"], "regions": ["us-east-1", "us-west-2"], "model": "llama-3.2-1b"},
+    "nothing within the limits": {"days_most": "0.04", "usd_most": "1"},
+    "five instances": {"instance": ["g6e.48xlarge", "p4d.24xlarge", "p4de.24xlarge", "p5.48xlarge", "p5en.48xlarge"]},
+}
+BANNED = re.compile(r"\bways\b|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be estimated", re.IGNORECASE)
+TABS = ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time")
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """The options that the page works out, in their order; the last are those on screen."""
+    seen = []
+    monkeypatch.setattr(present_plan, "options", lambda job, catalogs: seen.append(answers.options(job, catalogs)) or seen[-1])
+    return seen
+
+
+def texts(app):
+    """All that the page says in words."""
+    kinds = (app.title, app.markdown, app.caption, app.subheader, app.warning, app.info, app.error)
+    return [element.value.replace("\\$", "$") for kind in kinds for element in kind]
+
+
+def board(app):
+    return next(frame.value for frame in app.dataframe if "tank" in frame.value)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_heading_cards_board_and_csv_are_of_one_table(state, found):
+    app = opened(v="2", **STATES[state])
+    options = found[-1]
+    first = options.board.iloc[0]
+    where = f"{first['instances_needed']:.0f} × {first['instance']}"
+    heading = title(app).replace("\\$", "$")
+    assert about(first["usd"]) in heading
+    assert where in heading
+    assert f"{usd(first['usd_per_hour'])} an hour" in heading
+    cards = [metric for metric in app.metric if metric.label != "Over all instances"]
+    assert [metric.value.replace("\\$", "$") for metric in cards] == [about(money) for money in options.answers["usd"]]
+    if first["work"] == "training":
+        assert span(first["hours"]) in heading
+        assert all(span(hours) in card.delta for card, hours in zip(cards, options.answers["hours"], strict=True))
+    assert any(text.startswith(f"**{where}") for text in texts(app))
+    shown = board(app)
+    assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)
+    assert shown["name"].iloc[0].startswith(where)
+    written = pd.read_csv(io.BytesIO(status._csv(options)))
+    for name in ("answer", "instance", "instances_needed", "usd", "hours", "usd_per_hour", "memory_bytes"):
+        assert written[name].iloc[0] == pytest.approx(first[name])
+    assert set(written["answer"].dropna()) == set(options.answers["answer"])
+    assert len(written) >= len(options.board)
+
+
+def test_the_csv_is_a_scenario_csv(found):
+    opened()
+    options = found[-1]
+    scenarios, _ = csv_tables.from_csv(status._csv(options))
+    assert scenarios["instance"].iloc[0] == options.board["instance"].iloc[0]
+    assert len(scenarios) == len(pd.read_csv(io.BytesIO(status._csv(options))))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_words_are_the_fields_own(state):
+    app = opened(v="2", **STATES[state])
+    assert [text for text in texts(app) if BANNED.search(text)] == []
+    assert not app.exception
+
+
+def test_a_restriction_is_said_with_what_it_costs(found):
+    app = opened(v="2", instance="p4d.24xlarge")
+    assert any("On p4d.24xlarge, as set by hand" in text and "over all" in text for text in texts(app))
+    free = next(metric for metric in app.metric if metric.label == "Over all instances")
+    app = run(app.button(key="free_instances").click())
+    assert about(found[-1].answers["usd"].iloc[0]) == free.value.replace("\\$", "$")
+    assert "instance" not in address(app)
+    assert not any("set by hand" in text for text in texts(app))
+
+
+def test_nothing_possible_says_what_is_in_the_way_and_what_else(found):
+    app = opened(v="2", instance=["g5.xlarge", "g6.xlarge"])
+    assert title(app).startswith("No plan for fine-tuning Llama 3.1 8B")
+    assert found[-1].problem
+    assert app.warning[0].value
+    assert [metric.label for metric in app.metric] == ["Over all instances"]
+    assert not app.dataframe
+
+
+def test_what_misses_a_limit_is_named_with_the_limit():
+    app = opened(v="2", **STATES["nothing within the limits"])
+    assert "nothing meets every limit; the nearest costs about" in title(app)
+    assert any("allowed" in text for text in texts(app))
+    assert [metric.label for metric in app.metric] == ["Nearest"]
+    assert "misses" in board(app)
+
+
+def test_looking_at_an_answer_moves_the_memory_and_not_the_heading(found):
+    app = opened()
+    before = title(app)
+    fastest = found[-1].answers.iloc[1]
+    app = run(app.button(key="look_1").click())
+    assert title(app) == before
+    assert f"{fastest['instances_needed']:.0f} × {fastest['instance']}" in app.subheader[0].value
+    assert address(app)["looked"]
+    again = opened(**address(app))
+    assert again.subheader[0].value == app.subheader[0].value
+
+
+def test_keep_puts_a_card_into_the_kept_and_once():
+    app = opened()
+    app = run(app.button(key="keep_0").click())
+    assert len(app.session_state["kept"]) == 1
+    assert app.button(key="keep_0").label == "Kept"
+    assert app.button(key="keep_0").disabled
+    app = run(app.button(key="undo").click())
+    assert not app.session_state["kept"]
+
+
+@pytest.mark.parametrize("by", ORDERS)
+def test_the_board_is_sorted_by_its_switch(by, found):
+    app = opened(v="2", model="llama-3.2-3b")
+    app = run(app.segmented_control(key="sort").set_value(by))
+    rows = ordered(found[-1].board, by)
+    assert board(app)["usd"].to_list() == pytest.approx(rows["usd"].to_list(), nan_ok=True)
+    possible = rows[(rows["fits"] == "yes") & (rows["misses"] == "") & (rows["runs"] == "yes")]
+    values = possible[COLUMN.get(by, "usd")]
+    assert values.is_monotonic_decreasing if by == "headroom" else values.iloc[1:].is_monotonic_increasing
+    assert possible.index.to_list() == list(range(len(possible)))
+    assert address(app)["sort"] == [by]
+
+
+def test_ticked_rows_are_kept_and_a_cell_is_looked_at(found, monkeypatch):
+    app = opened()
+    key = next(frame.proto.id for frame in app.dataframe if "tank" in frame.value)
+    assert key
+    assert app.button(key="keep_ticked").disabled
+    rows = found[-1].board.to_dict("records")
+    from views.panels import board as board_panel
+
+    kept = []
+    monkeypatch.setattr(board_panel.kept, "is_kept", lambda _: False)
+    monkeypatch.setattr(board_panel.kept, "keep", kept.append)
+    board_panel._keep(rows[1:3])
+    assert kept == rows[1:3]
+
+
+@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("state", ["training", "serving"])
+def test_a_tab_draws_only_while_it_is_open(tab, state):
+    if (tab, state) == ("Optimizers", "serving"):
+        assert "Optimizers" not in [pane.label for pane in opened(v="2", **STATES[state]).tabs]
+        return
+    app = opened(v="2", **STATES[state])
+    app.session_state["tab"] = tab
+    app = run(app)
+    panes = {pane.label: pane for pane in app.tabs}
+    assert [label for label, pane in panes.items() if len(pane.children)] == [tab]
+    assert len(panes[tab].get("vega_lite_chart")) == (3 if tab in ("GPU counts", "Batch") else 1)
+
+
+def test_changes_that_train_the_same_come_first():
+    app = run(opened())
+    heads = [text for text in texts(app) if text in ("Trains the same", "Other work: look at what it costs in quality first")]
+    assert heads == sorted(heads, reverse=True)
+    assert heads
+    taken = [button for button in app.button if button.key and button.key.startswith("take_")]
+    assert 0 < len(taken) <= 3
+    before = address(app)
+    app = run(taken[0].click())
+    assert address(app) != before
+    app = run(app.button(key="undo").click())
+    assert address(app) == before
+
+
+def test_nothing_is_worked_out_twice(monkeypatch):
+    """A rerun without a change estimates nothing."""
+    app = run(opened())
+    from calc.plan import comparisons
+
+    calls = []
+    for module, name in ((comparisons, "estimate"), (present_plan, "options")):
+        plain = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given, plain=plain, name=name: calls.append(name) or plain(*given))
+    run(app)
+    assert "estimate" not in calls

@@ -1,0 +1,129 @@
+"""The wide search on the Plan page: closed at first, its sets and limits in the link, stale where the plan moved on, one click to take."""
+
+import pytest
+from pages import address, opened, run, title
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+def searched(**query):
+    """The Plan page under an address, with the search open."""
+    app = opened(v="2", **query)
+    app.session_state["wider"] = True
+    return run(app)
+
+
+def asked(app, question):
+    return run(app.get_by_key("question").set_value(question))
+
+
+def found(app):
+    """The metrics of the search: those below the answers."""
+    labels = ("Least money", "Fastest within", "Full training", "With gradient", "Inference", "int8 inference")
+    return [
+        each for each in app.metric if each.label.startswith(labels) and each.label not in ("Least money", "Least money · Most headroom")
+    ]
+
+
+def counted(app):
+    """How many combinations were looked at."""
+    said = next(words.value for words in app.markdown if " combinations in " in words.value)
+    return int(said.split(" combinations")[0].replace(",", ""))
+
+
+def test_nothing_is_searched_before_it_is_opened():
+    app = opened()
+    assert "found" not in app.session_state
+    assert not any("combinations in" in words.value for words in app.markdown)
+
+
+def test_over_a_million_combinations_are_answered_at_once_with_three_cards():
+    app = searched()
+    assert counted(app) > 1_000_000
+    assert [metric.label for metric in found(app)][:2] == ["Least money for the run", "Least money an hour"]
+    assert [button.label for button in app.button].count("Make it the plan") == 3
+
+
+def test_it_starts_from_the_markets_and_regions_of_the_job():
+    app = searched(model="qwen2.5-7b", markets="spot", regions="us-west-2")
+    assert app.session_state["allowed"]["market"] == ["spot"]
+    assert app.session_state["allowed"]["region"] == ["us-west-2"]
+    assert address(app)["regions"] == ["us-west-2"]
+    assert searched(regions="anywhere").session_state["allowed"]["region"] == []
+
+
+def test_limits_and_sets_go_into_the_link_and_come_back_open():
+    app = searched()
+    app.get_by_key("limit_usd_per_hour").set_value(5.0)
+    app.get_by_key("allow_optimizer").set_value(["adamw-8bit"])
+    app = run(app.get_by_key("go").click())
+    query = address(app)
+    assert query["limit.usd_per_hour"] == ["5"]
+    assert query["allow.optimizer"] == ["adamw-8bit"]
+    again = opened(**query)
+    assert counted(again) == counted(app)
+    assert [metric.value for metric in found(again)] == [metric.value for metric in found(app)]
+
+
+def test_nothing_is_searched_again_unasked():
+    app = searched()
+    before = [metric.value for metric in found(app)]
+    app = run(app.get_by_key("model").set_value("llama-3.2-1b"))
+    assert [metric.value for metric in found(app)] == before
+    assert any("another plan" in words.value for words in app.warning)
+    app = run(app.get_by_key("again").click())
+    assert not app.warning
+    assert [metric.value for metric in found(app)] != before
+
+
+def test_a_found_plan_becomes_the_plan_with_one_click():
+    app = searched()
+    row = app.session_state["found"]["rows"].iloc[0]
+    app = run(app.get_by_key("take_cheapest").click())
+    assert f"{row['found_instances']:.0f} × {row['instance']}" in title(app)
+    query = address(app)
+    assert len(query["instance"]) == len(query["precision"]) == len(query["optimizer"]) == 1
+    assert query["examples"] == ["50000"]
+
+
+def test_lora_within_a_week_turns_the_job_to_lora():
+    app = asked(searched(model="llama-3.1-70b"), "week")
+    assert title(app).startswith("LoRA fine-tuning Llama 3.1 70B")
+    query = address(app)
+    assert (query["goal"], query["method"]) == (["tune"], ["lora"])
+    assert query["limit.hours"] == ["168"]
+    assert set(query["allow.precision"]) == {"bf16", "int8", "nf4-dq"}
+
+
+def test_serving_users_asks_for_a_month():
+    app = asked(searched(model="qwen2.5-32b", prompt_tokens="7680"), "users")
+    assert title(app).startswith("Serving Qwen2.5 32B to 20 users")
+    query = address(app)
+    assert (query["goal"], query["users"]) == (["serve"], ["20"])
+    assert query["limit.users"] == ["20"]
+    assert found(app)[0].label == "Least money a month"
+
+
+def test_one_load_under_a_budget_in_four_forms():
+    app = asked(searched(model="llama-2-7b", sequence_tokens="2048"), "budget")
+    labels = [metric.label for metric in found(app)]
+    assert [label.split(",")[0] for label in labels] == ["Full training", "With gradient checkpointing", "Inference", "int8 inference"]
+    app = run(app.get_by_key("budget").set_value(0.5))
+    assert "over the budget" in found(app)[0].delta
+    assert "to spare" in found(app)[3].delta
+
+
+def test_nothing_within_the_limits_says_what_to_loosen():
+    app = searched(limit__usd="0.01")
+    assert any("would be possible without the limits" in words.value for words in app.info)
+
+
+def test_too_many_combinations_are_refused_in_words():
+    app = searched(allow__batch=[str(batch) for batch in range(1, 60)], allow__region="", allow__family="")
+    app.get_by_key("allow_gpus").set_value([1, 2, 4, 8, 16, 32, 64, 128])
+    app.get_by_key("allow_accumulation_steps").set_value([1, 2, 4, 8, 16, 32, 64])
+    app = run(app.get_by_key("go").click())
+    assert any("multiplies most" in words.value for words in app.error)

@@ -1,0 +1,96 @@
+"""The answers as cards: money, time, place, how it is set up, its memory as a tank, why, Keep."""
+
+import streamlit as st
+
+from calc.answers.board import is_less
+from views.charts.tank import tank_svg
+from views.session import job_state, kept
+from views.session.present_plan import look_at
+from views.wording import plan as plan_words
+from views.wording import rows as row_words
+from views.wording.numbers import about, is_missing, plain, span, usd
+from views.wording.settings import setting
+
+CARD_WIDTH = 222  # pixels below which cards stand one below the other
+
+
+def cards(options, looked, over_all, ink, catalogs):
+    """A card for each answer; beside them what it would be without the instances set by hand, where that is less."""
+    rows = [row for row in options.answers.to_dict("records") if row["answer"]]
+    beside = over_all is not None and not over_all.problem and (bool(options.problem) or is_less(over_all, options))
+    if not rows and not beside:
+        return
+    grid = st.grid(max(2, len(rows) + beside), min_column_width=CARD_WIDTH, border=True, key="answers")
+    for at, row in enumerate(rows):
+        with grid.cell():
+            _card(at, row, looked, options.job, ink, catalogs)
+    if beside:
+        with grid.cell():
+            _over_all(over_all.answers.iloc[0].to_dict(), over_all.job, ink, catalogs)
+
+
+def _card(at, row, looked, job, ink, catalogs):
+    nearest = row["answer"] == "nearest"
+    by_hand = job_state.set_by_hand()
+    _head("As you set it" if nearest and by_hand else row_words.name(row["answer"]), row)
+    _body(row, job, ink, catalogs)
+    said = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
+    st.markdown(plain(plan_words.typeset(said)))
+    with st.container(horizontal=True, gap="xsmall"):
+        done = kept.is_kept(row)
+        st.button(
+            "Kept" if done else "Keep",
+            on_click=kept.keep,
+            args=(row,),
+            disabled=done or kept.is_full(),
+            type="primary",
+            icon=":material/bookmark_added:" if done else ":material/bookmark_add:",
+            help="Puts it in the row of kept scenarios, on every page and in the link.",
+            key=f"keep_{at}",
+        )
+        here = _same(row, looked)
+        st.button(
+            "Shown below" if here else "Look at it",
+            on_click=look_at,
+            args=(row,),
+            disabled=here,
+            type="tertiary",
+            icon=":material/visibility:",
+            help="The memory, the changes and the comparisons below start from it.",
+            key=f"look_{at}",
+        )
+
+
+def _over_all(row, job, ink, catalogs):
+    """The least money without the instances that were set by hand, and the click that lifts them."""
+    _head("Over all instances", row)
+    _body(row, job, ink, catalogs)
+    st.markdown("Least money where no instance is set by hand.")
+    with st.container(horizontal=True):
+        st.button(
+            "Instances back to auto", on_click=job_state.to_auto, args=("instance", "gpu"), icon=":material/undo:", key="free_instances"
+        )
+
+
+def _head(name, row):
+    """Name, money and time."""
+    trains = row["work"] == "training"
+    money = about(row["usd"]) if not is_missing(row["usd"]) else "no price"
+    time = f"in {span(row['hours'], *plan_words.hours_range(row))}" if trains else "a month"
+    st.metric(name, plain(money), delta=time, delta_color="off", delta_arrow="off")
+
+
+def _body(row, job, ink, catalogs):
+    """Place, price per hour, setting, tank, memory."""
+    several = "+" in str(job.get("regions"))
+    hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
+    pace = row_words.first_token(row)
+    st.markdown(plain(f"**{plan_words.place(row, several)}**{hourly}"))
+    st.caption(plain(" · ".join(filter(None, (setting(row, catalogs), pace)))))
+    st.image(tank_svg(row, ink, 400, 26), width="stretch", alt=row_words.tank_alt(row))
+    st.caption(plain(row_words.memory(row)))
+
+
+def _same(row, looked):
+    names = ("instance", "market", "gpus", "batch", "sharding", "tensor_parallel", "recompute", "precision")
+    return all(row[name] == looked[name] for name in names)

@@ -1,0 +1,119 @@
+"""The board: one row per arrangement with its memory in its own card; a cell looks at the row, ticks keep rows."""
+
+import hashlib
+
+import streamlit as st
+
+from calc.answers.board import ORDERS, ordered
+from calc.charts.tables import for_screen, word_column
+from views.charts.tank import data_uri, tank_svg
+from views.session import kept
+from views.session.present_plan import look_at
+from views.tables import NUMBER, TEXT, column
+from views.wording import board as board_words
+from views.wording import rows as row_words
+from views.wording.plan import place
+from views.wording.settings import setting
+
+ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
+TANK = (200, 28)  # as high as a cell draws it
+
+
+def board(options, ink, catalogs):
+    """The table, its order, and what to do with ticked rows."""
+    st.subheader("All instances, each at its best", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
+        by = _order(options.job)
+        ticked = st.container()
+    frame = ordered(options.board, by)
+    rows, key = frame.to_dict("records"), _key(options.job, by)
+    table, columns = _table(frame, rows, options.job, ink, catalogs)
+    st.dataframe(
+        table,
+        column_config=columns,
+        hide_index=True,
+        row_height=ROW,
+        height=HEADER + ROW * min(len(rows), SHOWN) + 2,
+        on_select=lambda: _looked(key, rows),
+        selection_mode=["multi-row", "single-cell"],
+        placeholder="–",
+        alt=board_words.alt(rows),
+        key=key,
+    )
+    chosen = [rows[at] for at in _selection(key)["rows"] if at < len(rows)]
+    with ticked:
+        st.button(
+            f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
+            on_click=_keep,
+            args=(chosen,),
+            disabled=not chosen,
+            icon=":material/bookmark_add:",
+            key="keep_ticked",
+        )
+    st.caption(board_words.caption(rows))
+
+
+def _order(job):
+    """The visible switch of the order."""
+    st.session_state.setdefault("sort", ORDERS[0])
+    words = board_words.orders(job["work"])
+    return st.segmented_control(
+        "Sort by", list(ORDERS), format_func=words.get, key="sort", required=True, label_visibility="collapsed", persist_state="session"
+    )
+
+
+def _key(job, by):
+    """Another job or order is another table, with nothing ticked."""
+    return f"board_{hashlib.md5(repr((job, by)).encode(), usedforsecurity=False).hexdigest()[:12]}"
+
+
+def _selection(key):
+    return st.session_state.get(key, {}).get("selection") or {"rows": [], "cells": []}
+
+
+def _looked(key, rows):
+    """Callback: a cell was clicked, or a row ticked; the cell's row is looked at."""
+    cells = _selection(key)["cells"]
+    if cells and cells[0][0] < len(rows):
+        look_at(rows[cells[0][0]])
+
+
+def _keep(rows):
+    """Callback: the ticked rows are kept."""
+    for row in rows:
+        if not kept.is_kept(row):
+            kept.keep(row)
+
+
+def _table(frame, rows, job, ink, catalogs):
+    """The cells and how each column is written."""
+    serves = job["work"] == "inference"
+    several = "+" in str(job.get("regions"))
+    table = for_screen(frame, board_words.COLUMNS[job["work"]])
+    table.insert(0, "name", word_column([place(row, several) for row in rows]))
+    table.insert(1, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
+    table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))
+    table["card"] = word_column([board_words.gpus(row, catalogs) for row in rows])
+    table["setting"] = word_column([setting(row, catalogs) for row in rows])
+    if any(row["misses"] for row in rows):
+        table["misses"] = word_column([row["misses"] for row in rows])
+    return table, {name: config for name, config in _columns(serves).items() if name in table}
+
+
+def _columns(serves):
+    money = {"format": "$%,.2f"}
+    return {
+        "name": TEXT("Arrangement", pinned=True, width=165),
+        "tank": st.column_config.ImageColumn("Memory in its own card", width=TANK[0] + 16, alignment="left", help=board_words.TANK_HELP),
+        "verdict": TEXT("Verdict", width=110, help=board_words.VERDICT_HELP),
+        "usd": NUMBER("USD a month" if serves else "USD in all", help=board_words.USD_HELP, **money),
+        "hours": NUMBER("Hours", format="%.3g", help="Of the whole run on its market, interruptions counted."),
+        "time_to_first_token_seconds": column("time_to_first_token_seconds", "First token, s", format="%.3g"),
+        "time_per_output_token_ms": NUMBER("Next tokens, ms", format="%.3g", help="Milliseconds for each further token of one answer."),
+        "usd_per_hour_on_demand": column("usd_per_hour_on_demand", "USD/h on demand", **money),
+        "usd_per_hour_spot": column("usd_per_hour_spot", "USD/h on spot", **money),
+        "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f"),
+        "card": TEXT("GPUs", width="medium", help="Those used; of whole instances all are paid."),
+        "setting": TEXT("How set", width="large", help="Typed in again, it gives the same figures."),
+        "misses": TEXT("In the way", width="large", help="Which limit of the job it misses, and by how much."),
+    }

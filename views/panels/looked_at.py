@@ -1,0 +1,52 @@
+"""What is in the memory of the row looked at: its tank, large, a line of meaning for each component, the phases beside it."""
+
+import streamlit as st
+
+from calc import phases_table
+from calc.charts import tables as chart_tables
+from calc.columns import GLOSSARY
+from calc.plan.figures import parts_of
+from views.charts import memory as memory_charts
+from views.charts.tank import tank_svg
+from views.panels.chart import draw
+from views.session.remembered import remembered
+from views.theme import COMPONENT_COLOURS
+from views.wording import plan as plan_words
+from views.wording import rows as row_words
+from views.wording.numbers import percent, plain, three
+from views.wording.settings import setting
+
+
+def memory(row, scenario, ink, catalogs):
+    """The row in the middle of the page."""
+    st.subheader(plain(f"What is in the memory: {plan_words.place(row)}"), anchor=False)
+    st.markdown(plain(f"{row_words.memory(row)} · {setting(row, catalogs)}"))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.image(tank_svg(row, ink, 720, 44), width="stretch", alt=row_words.tank_alt(row))
+        st.markdown(_components(row))
+        st.caption("Pale: the card's usable memory, which ends at the upright line. Whisker: the range of the estimate.")
+    with right:
+        _phases(row, scenario, ink, catalogs)
+
+
+def _components(row):
+    """A line for each component: colour, name, GiB, share, what it is."""
+    lines = []
+    for name, gib, share in parts_of(row).itertuples(index=False):
+        mark = f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'
+        lines.append(f"{mark} **{GLOSSARY[name].label}** {three(gib)} GiB, {percent(share)} :small[{GLOSSARY[name].meaning}]")
+    return "  \n".join(lines)
+
+
+def _phases(row, scenario, ink, catalogs):
+    """What is alive in each phase, and which of them the estimate is."""
+    allocated = tuple(name for name in chart_tables.components_of(row["work"]) if name != "overhead_bytes")
+    table = remembered("phases", (scenario, catalogs.version), lambda: _phase_table(scenario, allocated, catalogs))
+    draw(memory_charts.phases(ink, allocated), table, f"The peak is in the {row['peak_phase']} phase", "phases")
+    st.caption(f"The largest phase, {row['peak_phase']}, is the estimate; context and allocator slack come on top.")
+
+
+def _phase_table(scenario, allocated, catalogs):
+    table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
+    return table.assign(phase_text=[three(total) for total in table["phase_gib"]])

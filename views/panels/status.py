@@ -1,0 +1,29 @@
+"""The line under the heading: age of the prices, how much was tried, the link, the CSV."""
+
+from functools import partial
+
+import streamlit as st
+
+from calc.answers.board import whole
+from calc.doors import csv_tables
+from views import tables
+from views.session import address
+from views.wording import plan as plan_words
+from views.wording.numbers import plain
+
+
+def line(options, first, ink, catalogs, today):
+    """What the answer rests on, and how to carry it away; the CSV's first row is the first card."""
+    age, is_old = plan_words.price_age(first, catalogs, today)
+    said = [f':color[:material/warning: {age}]{{foreground="{ink.amber}"}}' if is_old else age, plan_words.tried(options)]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="status"):
+        st.markdown(f":small[{plain(' · '.join(filter(None, said)))}]", width="content")
+        with st.popover("Copy link", icon=":material/link:", type="tertiary"):
+            st.code(plan_words.link(st.context.url, address.address().query), language=None, wrap_lines=True)
+        if first["answer"]:
+            name = plan_words.file_name(first)
+            tables.download("CSV", partial(_csv, options), name, "csv", help=plan_words.CSV_HELP, type="tertiary")
+
+
+def _csv(options):
+    return csv_tables.to_csv(whole(options.answers, options.board))

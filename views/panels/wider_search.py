@@ -1,0 +1,57 @@
+"""Closed at first: what may vary, the search over all of it with progress and stop, and scenarios of one's own as a CSV."""
+
+import streamlit as st
+
+from views.panels import search_tables
+from views.session import search_state, uploaded
+from views.sidebar import search_form
+from views.wording import search as search_words
+from views.wording.numbers import plain
+
+BUDGET_USD_PER_HOUR = 10.0
+
+
+def panel(now, ink, catalogs):
+    """An expander that searches only while it is open."""
+    pane = st.expander(
+        "Widen or narrow the search",
+        icon=":material/manage_search:",
+        on_change="rerun",
+        key="wider",
+        expanded=bool(st.session_state.get("allowed")),
+    )
+    if not pane.open:
+        return
+    with pane:
+        st.markdown(search_words.ABOUT)
+        if now.row["problem"] and not now.row["instance"]:
+            st.info(search_words.NO_START)
+        else:
+            _search(now, ink, catalogs)
+        st.divider()
+        file = uploaded.chooser()
+        uploaded.results(file, catalogs, now.market, "hour")
+
+
+def _search(now, ink, catalogs):
+    search_form.prepare(now, catalogs)
+    if search_form.question(now, catalogs) == "budget":
+        st.session_state.setdefault("budget", BUDGET_USD_PER_HOUR)
+        st.number_input("USD per hour at most", 0.1, step=1.0, format="%.2f", key="budget", persist_state="session")
+        search_tables.budget_ways(search_state.four_ways(now, catalogs), st.session_state["budget"], catalogs)
+        st.caption(plain(search_words.budget_note(now.scenario, catalogs)))
+        return
+    sets, limits = search_form.form(now, catalogs)
+    kept = search_state.found(now, catalogs, sets, limits)
+    if kept is None:
+        return
+    st.markdown(search_words.counts(kept["result"], kept["seconds"]))
+    if kept["rows"].empty:
+        st.info(search_words.loosen(kept["result"]), icon=":material/lightbulb:")
+        return
+    before = search_state.before(now, kept["limits"], catalogs)
+    search_tables.cards(kept, catalogs)
+    st.caption(plain(search_words.present(now, before, kept["limits"])))
+    search_tables.frontier(kept, now, before, ink)
+    search_tables.best_rows(kept, catalogs)
+    search_tables.csv(kept["rows"], kept)

@@ -1,0 +1,100 @@
+"""The words of the comparison tabs."""
+
+from calc.cost.markets import MARKETS
+from calc.plan.figures import figures
+from calc.words import name_of
+from views.theme import FITS
+from views.wording.numbers import about, is_missing, span, three
+
+NOTHING = "Nothing of this kind can be estimated for this job."
+NO_FRONTIER = "Nothing meets every limit, so there is no frontier: see what is in the way above."
+LINES = {"tensor": "tensor ≤ 8", "pipeline": "pipeline ≤ 8", "selective-ops": "per operator"}
+MARKS = "Ringed: the row looked at. Hollow: does not fit."
+BATCH_AXIS = {"training": "micro-batch", "inference": "sequences at once on a replica"}
+TITLES = {"precision": "Memory per GPU by precision", "optimizer": "Memory per GPU by optimizer"}
+
+
+def title(name, row):
+    """What varies, and on what card."""
+    return f"{TITLES[name]}, on {row['instance'] or row['gpu'] or 'any card'}"
+
+
+def values(row):
+    """61.2 GiB ✓ · $245 in 4.5 h: what stands beside a name."""
+    mark = f" {FITS[row['fits']][1]}" if row["fits"] else ""
+    memory = f"{three(figures(row)['memory_gib'])} GiB{mark}"
+    if row.get("runs") == "no":
+        return f"{memory} · does not run here"
+    if is_missing(row["usd"]):
+        return memory
+    return f"{memory} · {about(row['usd'])}" + (f" in {span(row['hours'])}" if row["work"] == "training" else " a month")
+
+
+def values_caption(row):
+    """What stays the same in a list of values."""
+    marks = ", ".join(f"{mark} {word}" for word, mark, *_ in list(FITS.values())[:3])
+    return f"All else as in the row looked at. {marks}; hollow: does not fit. Money and time of the job {MARKETS[row['market']].phrase}."
+
+
+def smallest(rows, name, catalogs):
+    """The takeaway of a list of values."""
+    return f"Smallest: {name_of(name, rows[name].iloc[0], catalogs)}, {three(figures(rows.iloc[0])['memory_gib'])} GiB per GPU"
+
+
+def card(row):
+    """card 79.6: the name of the rule at the card's memory."""
+    return f"card {three(figures(row)['card_gib'])}"
+
+
+def gpu_caption(row):
+    """What the lines over GPU counts keep."""
+    work = "every step keeps its tokens" if row["work"] == "training" else "the same requests at once, shared by the replicas"
+    return f"The same work on 1, 2, 4 … GPUs of {row['instance'] or row['gpu']}: {work}. Whole instances are paid. {MARKS}"
+
+
+def batch_line(line, catalogs, work):
+    """A line's name: a recompute, or a format of the cache."""
+    if work == "training":
+        return LINES.get(line) or name_of("recompute", line, catalogs)
+    return f"{line or '16-bit'} cache"
+
+
+def batch_caption(row):
+    """What the lines over batches keep."""
+    if row["work"] == "training":
+        return f"A line for each recompute. Every step keeps its tokens: a larger micro-batch takes fewer accumulation steps. {MARKS}"
+    return f"A line for each format of the KV cache; as many replicas as the requests at once need. {MARKS}"
+
+
+def lines_alt(name, rows):
+    """The takeaway of a chart of lines."""
+    fits = rows[rows["fits"].isin(["yes", "tight"])]
+    if fits.empty:
+        return "Nothing shown fits"
+    column = {"memory": "memory_bytes", "money": "usd", "time": "seconds"}[name]
+    best = fits.loc[fits[column].idxmin()] if fits[column].notna().any() else fits.iloc[0]
+    least = {
+        "memory": f"{three(figures(best)['memory_gib'])} GiB per GPU",
+        "money": about(best["usd"]),
+        "time": span(best["hours"]) if best["work"] == "training" else f"{three(figures(best)['token_ms'])} ms a token",
+    }[name]
+    return f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} ({best['line'] or 'as set'})"
+
+
+def point(row):
+    """1 × p5.48xlarge, with its market where that is not on demand."""
+    market = "" if row["market"] == "on-demand" else f", {MARKETS[row['market']].label}"
+    return f"{row['instances_needed']:.0f} × {row['instance']}{market}"
+
+
+def frontier_alt(edge):
+    """The takeaway of the frontier."""
+    return f"{len(edge)} arrangements that no other beats in both cost and time, {about(edge['usd'].min())} to {about(edge['usd'].max())}"
+
+
+def frontier_caption(options):
+    """What the points are."""
+    return (
+        f"The line: the least money for each time, of the {options.possible:,} combinations possible. Grey: the best of every "
+        "instance type. Diamond: the row looked at. Spot counts its interruptions."
+    )

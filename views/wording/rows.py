@@ -1,0 +1,65 @@
+"""What is said of one row on cards and board: verdict, memory against the card, the name of an answer, what it is like to keep."""
+
+from calc.charts.tables import COMPONENT_LABELS
+from calc.plan.figures import figures
+from views.theme import FITS
+from views.wording.numbers import gib, is_missing, percent, three
+
+ANSWERS = {"least-money": "Least money", "fastest": "Fastest", "roomiest": "Most headroom", "nearest": "Nearest"}
+RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
+
+
+def name(answer):
+    """Least money · Fastest."""
+    return " · ".join(ANSWERS[each] for each in answer.split("+"))
+
+
+def range_text(low_gib, high_gib):
+    """The stated range around an estimate."""
+    return f"{three(low_gib)} to {gib(high_gib)}"
+
+
+def verdict_text(total_gib, fits):
+    """What stands beside a bar: 61.2 GiB ✓."""
+    return f"{gib(total_gib)} {FITS[fits][1]}" if fits else gib(total_gib)
+
+
+def verdict(row):
+    """✓ fits, 67 %; ≈ tight, 91 %; ✗ 12.3 GiB over; a mark of its own for what is emulated or does not run."""
+    if row["problem"] and not row["fits"]:
+        return "✗ refused"
+    runs = RUNS.get(row.get("runs"), "")
+    if runs:
+        return f"✗ {runs}" if row["runs"] == "no" else f"? {runs}, {percent(figures(row)['used_ratio'])}"
+    if not row["fits"]:
+        return "no card named"
+    word, mark, *_ = FITS[row["fits"]]
+    numbers = figures(row)
+    return (
+        f"{mark} {gib(numbers['over_gib'])} over"
+        if row["fits"] == "no" and numbers["over_gib"] > 0
+        else f"{mark} {word}, {percent(numbers['used_ratio'])}"
+    )
+
+
+def memory(row):
+    """53.6 of 79.6 GiB (48.1 to 62.0): fits."""
+    numbers = figures(row)
+    card = "" if is_missing(numbers["card_gib"]) else f" of {three(numbers['card_gib'])}"
+    fits = f": {FITS[row['fits']][0]}" if row["fits"] else ""
+    return f"{three(numbers['memory_gib'])}{card} GiB per GPU ({three(numbers['low_gib'])} to {three(numbers['high_gib'])}){fits}"
+
+
+def tank_alt(row):
+    """The picture of a row's memory in under 120 characters."""
+    numbers = figures(row)
+    largest = COMPONENT_LABELS.get(numbers["largest"], "nothing").lower()
+    return f"{memory(row)}; largest: {largest}, {percent(numbers['largest_ratio'])}"
+
+
+def first_token(row):
+    """first token after 0.41 s, then 21.4 ms each."""
+    if is_missing(row["time_per_output_token_seconds"]):
+        return ""
+    first = "" if is_missing(row["time_to_first_token_seconds"]) else f"first token after {three(row['time_to_first_token_seconds'])} s, "
+    return f"{first}{three(figures(row)['token_ms'])} ms a token"
