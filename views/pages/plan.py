@@ -11,10 +11,9 @@ from calc.charts.tables import components_of
 from calc.plan import ranking
 from calc.scenarios.inputs import inputs_by_name
 from views import tables
-from views.panels import advice, comparisons
+from views.panels import advice, comparisons, earlier
 from views.session import address as session_address
 from views.session import catalogs as session_catalogs
-from views.session import uploaded
 from views.session.present_plan import present
 from views.sidebar import sidebar
 from views.theme import INKS
@@ -67,6 +66,6 @@ with st.container(horizontal=True):
     )
     with st.popover("Link to this plan", icon=":material/link:"):
         st.code(plan_words.link(st.context.url, address.query), language=None, wrap_lines=True)
-    file = uploaded.chooser()
-uploaded.results(file, catalogs, market, period)
+    file = earlier.chooser()
+earlier.preview(file, catalogs)
 st.caption(plain(plan_words.price_caption(best, catalogs, market, date.today())))

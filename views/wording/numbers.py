@@ -30,9 +30,33 @@ def usd(value):
     return f"${value:,.2f}" if abs(value) < 100 else f"${three(value)}"
 
 
+def about(value):
+    """Money as it is said: $40,200, $245, $36, $3.36."""
+    return f"${value:,.0f}" if not is_missing(value) and 9.995 <= abs(value) < 100 else usd(value)
+
+
 def percent(ratio):
     """A share of one, in whole per cent."""
-    return "unknown" if is_missing(ratio) else f"{100 * ratio:.0f} %"
+    if is_missing(ratio):
+        return "unknown"
+    return "under 1 %" if 0 < abs(ratio) < 0.01 else f"{100 * ratio:.0f} %"
+
+
+SPANS = ((2 / 60, "s", 1 / 3600), (1, "min", 1 / 60), (72, "h", 1), (math.inf, "days", 24))  # below so many hours, in this unit
+
+
+def span(hours, low=None, high=None):
+    """A stretch of hours in one unit, with its range: 4.5 h (3.6 to 6.9), 18 min, 3.2 days."""
+    if is_missing(hours):
+        return "unknown time"
+    unit, size = next((unit, size) for limit, unit, size in SPANS if hours < limit)
+    ranged = "" if is_missing(low) or is_missing(high) else f" ({short(low / size)} to {short(high / size)})"
+    return f"{short(hours / size)} {unit}{ranged}"
+
+
+def short(value):
+    """A tenth below twenty, whole numbers above: 4.5, 10.6, 48."""
+    return f"{value:,.1f}" if value < 20 else f"{value:,.0f}"
 
 
 def count(value):
@@ -65,3 +89,8 @@ def duration(seconds):
 def plain(text):
     """Text for Markdown elements, in which a pair of dollar signs would begin a formula."""
     return text.replace("$", "\\$")
+
+
+def counted(count, noun):
+    """1 row, 12 rows."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
