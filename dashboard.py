@@ -14,7 +14,8 @@ st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wi
 MENU = {  # section of the top bar: file, path, title, icon, help
     "": (
         ("plan", "", "Plan", "space_dashboard", "What to rent for the job, and how to set it"),
-        ("run_and_month", "bill", "Bill", "payments", "The bill in all: a run with spot's interruptions, or a month"),
+        ("compare", "compare", "Compare", "compare_arrows", "Kept scenarios side by side: what differs, by how much, and why"),
+        ("bill", "bill", "Bill", "payments", "What the job costs in words for who pays: what is paid, how sure, what is not in it"),
         ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
     ),
     "Reference": (
@@ -24,19 +25,7 @@ MENU = {  # section of the top bar: file, path, title, icon, help
     ),
 }
 # Of addresses that people have kept.
-OLD_PATHS = {"catalog": "models_and_prices", "models-and-prices": "models_and_prices", "cost": "run_and_month"}
-
-pages = {
-    section: [
-        st.Page(f"views/pages/{file}.py", url_path=path, title=title, icon=f":material/{icon}:", help=about, default=file == "plan")
-        for file, path, title, icon, about in entries
-    ]
-    for section, entries in MENU.items()
-}
-pages[""] += [
-    st.Page(partial(st.switch_page, f"views/pages/{file}.py"), url_path=path, title=path, visibility="hidden")
-    for path, file in OLD_PATHS.items()
-]
+OLD_PATHS = {"catalog": "models_and_prices", "models-and-prices": "models_and_prices", "cost": "bill"}
 
 try:
     address.read_link(session_catalogs.base_catalogs())
@@ -47,6 +36,24 @@ except CatalogError as error:
 address.settle(catalogs)
 undo.note()
 address.write_link(catalogs)
+pages = {
+    section: [
+        st.Page(
+            f"views/pages/{file}.py",
+            url_path=path,
+            title=title + kept_tray.counted(file),
+            icon=f":material/{icon}:",
+            help=about,
+            default=file == "plan",
+        )
+        for file, path, title, icon, about in entries
+    ]
+    for section, entries in MENU.items()
+}
+pages[""] += [
+    st.Page(partial(st.switch_page, f"views/pages/{file}.py"), url_path=path, title=path, visibility="hidden")
+    for path, file in OLD_PATHS.items()
+]
 page = st.navigation(pages, position="top")
 extra_state.keep(job_state.KEYS, page.url_path)
 kept_tray.tray(kept.rows(catalogs))

@@ -90,6 +90,8 @@ def test_money_and_time_name_what_makes_them(catalogs):
     cheaper = compare.differences(plain, spot)["usd"]
     assert cheaper.cause == "price"
     assert cheaper.parts["interruptions"] > 0
+    assert compare.differences(plain, twice)["usd"].against in ("speed", "instances")
+    assert compare.differences(plain, longer)["usd"].against == ""
     assert spot["usd"] == pytest.approx(spot["run_usd_spot"])
 
 

@@ -45,7 +45,12 @@ def test_another_price_in_the_file_stays_beside_todays(kept, catalogs):
 
 def test_new_changed_and_refused_are_told_apart(kept, catalogs):
     first, second, third = (kept.iloc[[at]] for at in range(3))
-    others = [first.assign(scenario="another"), second.assign(market="on-demand"), third, third.assign(scenario="three", tensor_parallel=3)]
+    others = [
+        first.assign(scenario="another", batch=2),
+        second.assign(market="on-demand"),
+        third,
+        third.assign(scenario="three", tensor_parallel=3),
+    ]
     content = b"".join([csv_tables.to_csv(others[0]), *(csv_tables.to_csv(each).split(b"\n", 1)[1] for each in others[1:])])
     back = read_earlier(content, "plans.csv", catalogs)
     assert back.unread == []

@@ -32,7 +32,7 @@ def test_kept_scenarios_stand_on_every_page_with_their_money(catalogs):
         {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "instance": "p4de.24xlarge", "train_tokens": 1.5e8}, catalogs, solve=False
     )
     assert chips(app)[0] == f"A · ${row['run_usd_spot']:.2f}"
-    for page in ("instances", "run_and_month", "accuracy", "models_and_prices", "method"):
+    for page in ("instances", "bill", "accuracy", "models_and_prices", "method"):
         app.switch_page(f"views/pages/{page}.py").run()
         assert not app.exception
         assert chips(app)[0].startswith("A · $")

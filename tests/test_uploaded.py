@@ -1,16 +1,14 @@
-"""A CSV given to the Plan page: rows estimated, wrong rows named, wrong files answered with one sentence."""
-
-from pathlib import Path
+"""A CSV given to the Compare page: rows estimated, wrong rows named, wrong files answered with one sentence."""
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
+from pages import opened, run, title
 
 from calc import estimate
 from calc.doors import csv_tables
-from views.session import uploaded
+from calc.doors.earlier_csv import MOST_ROWS, earlier
+from views.panels.earlier import _csv
 
-DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 ROWS = "scenario,model,gpus,sharding,instance,batch\n"
 GOOD = "plain,llama-3.2-1b,1,none,g6e.xlarge,1\n"
 MALFORMED = {
@@ -25,7 +23,7 @@ MALFORMED = {
     "an open quote": (b'model,batch\n"llama-3.2-1b,1\n', "is not a CSV table"),
     "a column twice": (b"model,batch,batch\nllama-3.2-1b,1,2\n", "stands twice"),
     "no rows": (b"model,batch\n", "no scenario"),
-    "too many rows": (b"model\n" + b"gpt2\n" * (uploaded.MOST_ROWS + 1), "at most"),
+    "too many rows": (b"model\n" + b"gpt2\n" * (MOST_ROWS + 1), "at most"),
 }
 
 
@@ -36,16 +34,14 @@ def warnings_of_the_machine(recwarn):
 
 @pytest.fixture(scope="module")
 def app():
-    return AppTest.from_file(DASHBOARD, default_timeout=60).run()
+    return opened("compare")
 
 
 def given(app, content, name="plans.csv"):
     """The page after a file was given."""
     content = content.encode() if isinstance(content, str) else content
-    app.file_uploader(key="uploaded").set_value((name, content, "text/csv")).run()
-    assert not app.exception
-    assert app.title[0].value.startswith("Llama 3.1 8B trains on")
-    assert len(app.metric) == 4
+    run(app.file_uploader(key="uploaded").set_value((name, content, "text/csv")))
+    assert title(app) == "Nothing is kept yet"
     return app
 
 
@@ -66,14 +62,14 @@ def test_a_file_that_cannot_be_read_is_answered_in_one_sentence(app, name):
 def test_rows_are_estimated_and_a_wrong_row_keeps_its_sentence(app):
     given(app, ROWS + "wrong,no-such-model,1,none,g6e.xlarge,1\n" + GOOD + ",llama-3.2-1b,1,none,g6e.xlarge,half\n")
     assert not app.error
-    assert "3 scenarios: 1 fit, 2 cannot be estimated." in " ".join(each.value for each in app.markdown)
+    assert "3 scenarios: 1 fit, 2 not understood." in " ".join(each.value for each in app.markdown)
     said = app.warning[0].value
-    assert "Scenario 1: " in said
+    assert "Row 1: " in said
     assert "no-such-model" in said
-    assert "Scenario 3: batch 'half' is not a whole number" in said
+    assert "Row 3: batch 'half' is not a whole number" in said
     shown = table(app)
-    assert list(shown["name"]) == ["plain", "wrong", "Scenario 3"]
-    assert list(shown["verdict"]) == ["fits", "cannot be estimated", "cannot be estimated"]
+    assert list(shown["name"]) == ["plain", "wrong", "Row 3"]
+    assert list(shown["verdict"]) == ["fits", "refused", "refused"]
     assert [bool(problem) for problem in shown["problem"]] == [False, True, True]
 
 
@@ -105,14 +101,14 @@ def test_what_the_page_writes_can_be_given_back(app, catalogs):
 
 def test_the_download_gives_the_same_rows_again(catalogs):
     asked, _ = csv_tables.from_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n")
-    content = uploaded._csv(estimate(asked, catalogs), asked)
+    content = _csv(earlier(asked, "plans.csv", catalogs))
     again, complaints = csv_tables.from_csv(content)
     assert not complaints
-    assert uploaded._csv(estimate(again, catalogs), again) == content
+    assert _csv(earlier(again, "plans.csv", catalogs)) == content
 
 
-def test_the_file_taken_away_leaves_the_plan(app):
+def test_the_file_taken_away_leaves_nothing(app):
     given(app, ROWS + GOOD)
     app.file_uploader(key="uploaded").set_value(None).run()
     assert table(app) is None
-    assert "uploaded_rows" not in app.session_state
+    assert "earlier" not in app.session_state

@@ -14,6 +14,7 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
 
 BLOCK_BYTES = 2**18
+ANSWERED = ("answer", "market", "why", "tried", "possible", "usd", "hours", "usd_per_hour", "seconds", "misses", "instances")
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
@@ -33,6 +34,11 @@ def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
         if restored.any():
             kept[name] = np.where(restored, cells, results[name].to_numpy(dtype=object))
     return kept
+
+
+def _written_beside(column: str) -> bool:
+    """Whether our own CSVs write this column beside inputs and results: an answer's, the file's own figures, readable GiB."""
+    return column in ANSWERED or column.startswith("then_") or column.endswith("_gib")
 
 
 class CheckedText(io.TextIOBase):
@@ -96,6 +102,6 @@ def from_csv(content: str | bytes, name: str = "the file") -> tuple[pd.DataFrame
 def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:
     """The scenario columns of a table of cells, and a sentence for each column that is not known."""
     inputs = [name for name in inputs_by_name() if name in table.columns]
-    unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not column.endswith("_gib")]
+    unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not _written_beside(column)]
     complaints = [f"{name} has a column '{column}' that is not known; it was left aside." for column in unknown]
     return table[inputs], complaints

@@ -33,7 +33,7 @@ class Earlier(NamedTuple):
 
 def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = True) -> Earlier:
     """The scenarios of a table of cells (csv_tables.read_csv), or a TableError with one sentence."""
-    table, complaints = csv_tables.scenarios_of(cells.drop(columns="market", errors="ignore"), name)
+    table, complaints = csv_tables.scenarios_of(cells, name)
     if not len(table):
         raise TableError(f"{name} names its columns and no scenario; add a row per scenario under the first line.")
     if len(table) > MOST_ROWS:
@@ -55,13 +55,13 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
 
 
 def standing(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
-    """How each row stands to those that are kept, by its name and choices: new, changed, as kept; refused where it has a problem."""
+    """How each row stands to those that are kept: as kept (the choices of one), changed (only its name), new; refused."""
     names = [name for name in inputs_by_name() if name != "scenario"] + ["market"]
-    mine = {row["scenario"]: _choices(row, names) for row in kept.to_dict("records")}
+    mine = [_choices(row, names) for row in kept.to_dict("records")]
+    named = set(kept["scenario"])
     found = []
     for row in rows.to_dict("records"):
-        before = mine.get(row["scenario"]) if row["scenario"] else None
-        same = "new" if before is None else "as kept" if before == _choices(row, names) else "changed"
+        same = "as kept" if _choices(row, names) in mine else "changed" if row["scenario"] in named else "new"
         found.append("refused" if row["problem"] else same)
     return found
 

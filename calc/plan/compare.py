@@ -22,6 +22,7 @@ from calc.words import card_name, name_of
 FEWEST, MOST = 2, 6
 PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read first
 UNREAD = {"training": INFERENCE_ONLY, "inference": TRAINING_ONLY}
+TELLING_RATIO = 0.2
 BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds")
 
 Factors = dict[str, Callable[[dict[str, Any]], float]]
@@ -60,7 +61,16 @@ class Difference(NamedTuple):
     @property
     def cause(self) -> str:
         """The largest part that goes the way of the change; empty where nothing changed."""
-        along = {name: part * np.sign(self.change) for name, part in self.parts.items()}
+        return self._largest(float(np.sign(self.change)))
+
+    @property
+    def against(self) -> str:
+        """The largest part that goes the other way, where it makes up for a fifth of the change or more; else empty."""
+        name = self._largest(-float(np.sign(self.change)))
+        return name if name and abs(self.parts[name]) >= TELLING_RATIO * abs(self.change) else ""
+
+    def _largest(self, sign: float) -> str:
+        along = {name: part * sign for name, part in self.parts.items()}
         name = max(along, key=lambda each: along[each], default="")
         return name if name and along[name] > 0 else ""
 

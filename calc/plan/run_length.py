@@ -10,9 +10,8 @@ from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.pipeline import estimate
 from calc.units import MILLISECONDS
 
-DECADE_STEPS = 8
+TIMES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # the run, shorter and longer
 MOST_SEQUENCES = 256
-BILLION = 1e9
 
 
 def run_columns(market: str) -> tuple[str, tuple[str, str]]:
@@ -23,14 +22,12 @@ def run_columns(market: str) -> tuple[str, tuple[str, str]]:
 
 
 def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The run from a tenth of its tokens to ten times as many: tokens, billions of them, market, usd, hours; `now` marks its own."""
-    shares = 10.0 ** (np.arange(-DECADE_STEPS, DECADE_STEPS + 1) / DECADE_STEPS)
-    tokens = scenario["train_tokens"] * shares
-    rows = estimate(pd.DataFrame(scenario | {"train_tokens": tokens}), catalogs, solve=False)
+    """The run from a tenth of its tokens to ten times as many: times, line (a market), usd, hours, fits; `now` marks its own."""
+    times = np.array(TIMES)
+    rows = pd.DataFrame(estimate(pd.DataFrame(scenario | {"train_tokens": scenario["train_tokens"] * times}), catalogs, solve=False))
+    shared = {"times": times, "tokens": rows["train_tokens"], "fits": rows["fits"], "now": times == 1}
     parts = [
-        pd.DataFrame(
-            {"tokens": tokens, "billions": tokens / BILLION, "market": label, "usd": rows[usd], "hours": rows[hours], "now": shares == 1}
-        )
+        pd.DataFrame({**shared, "line": label, "usd": rows[usd], "hours": rows[hours]})
         for label, (usd, hours) in map(run_columns, PLAN_MARKETS)
     ]
     table = pd.concat(parts, ignore_index=True)
@@ -38,13 +35,14 @@ def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
 
 
 def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
-    """Serving 1, 2, 4 ... sequences at once: sequences, usd of a million output tokens, milliseconds each, fits."""
+    """Serving 1, 2, 4 ... sequences at once: sequences, line (the market), usd of a million output tokens, milliseconds, fits."""
     counts = sorted({2**power for power in range(MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])})
     rows = estimate(pd.DataFrame(scenario | {"batch": [float(count) for count in counts]}), catalogs, solve=False)
     share = rows["usd_per_hour_spot"] / rows["usd_per_hour_on_demand"] if market == "spot" else 1.0
     table = pd.DataFrame(
         {
             "sequences": counts,
+            "line": MARKETS[market].label,
             "usd": rows["usd_per_million_output_tokens"] * share,
             "milliseconds": rows["time_per_output_token_seconds"] * MILLISECONDS,
             "fits": rows["fits"],

@@ -1,25 +1,10 @@
-"""Charts of money: prices side by side, cost against memory and GPUs, a run over its tokens, serving over its users."""
+"""Charts of money: prices side by side, cost against memory and GPUs."""
 
 import altair as alt
 
 from calc.cost.markets import MARKETS, PLAN_MARKETS
-from calc.plan.run_length import run_columns
-from views.charts.base import (
-    DOLLARS,
-    POINT,
-    ROWS,
-    THREE,
-    bar_rows,
-    doublings,
-    finished,
-    log_axis,
-    once,
-    over_gpus,
-    quantity_axis,
-    tips,
-    verdict_scale,
-)
-from views.theme import BLUE, FITS, ORANGE
+from views.charts.base import DOLLARS, POINT, ROWS, bar_rows, finished, once, over_gpus, quantity_axis, tips, verdict_scale
+from views.theme import BLUE, ORANGE
 
 
 @once
@@ -69,59 +54,3 @@ def cost_over_gpus(ink, usd_title):
         "Cost against GPU count",
         (),
     )
-
-
-@once
-def cost_over_tokens(ink):
-    """Reads billions, tokens_text, usd, hours, market, now. What the run costs at other lengths; the point is the plan."""
-    x = log_axis(alt.X("billions:Q"), ink, "billion tokens of the run, log scale", "~g")
-    y = log_axis(alt.Y("usd:Q"), ink, "USD for the run, log scale", DOLLARS)
-    colour = (
-        alt.Color("market:N", title=None)
-        .scale(domain=[run_columns(market)[0] for market in PLAN_MARKETS], range=[BLUE, ORANGE])
-        .legend(orient="bottom")
-    )
-    tooltip = [
-        alt.Tooltip("market:N", title="Market"),
-        alt.Tooltip("tokens_text:N", title="Tokens"),
-        alt.Tooltip("usd:Q", title="USD for the run", format="$,.2f"),
-        alt.Tooltip("hours:Q", title="Hours", format=THREE),
-    ]
-    lines = ROWS.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
-    points = (
-        ROWS.transform_filter(alt.datum.now).mark_point(filled=True, size=POINT, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
-    )
-    names = [
-        ROWS.transform_filter(f"datum.now && {test}")
-        .mark_text(align=align, dx=dx, dy=dy, color=ink.text, fontSize=12)
-        .encode(x=x, y=y, text=alt.Text("usd:Q", format=DOLLARS))
-        for test, align, dx, dy in (
-            (f"datum.market == '{MARKETS['on-demand'].label}'", "right", -9, -8),
-            (f"datum.market != '{MARKETS['on-demand'].label}'", "left", 9, 9),
-        )
-    ]
-    return finished(alt.layer(lines, points, *names), "Cost over the tokens of the run", ink, height=360)
-
-
-@once
-def cost_over_concurrency(ink):
-    """Reads sequences, usd, milliseconds, verdict, name. A million generated tokens as more are served at once."""
-    x = alt.X("sequences:Q", **doublings(ink, "sequences at once on a replica", 1024, padding=14))
-    y = log_axis(alt.Y("usd:Q"), ink, "USD per million output tokens", DOLLARS)
-    tooltip = [
-        alt.Tooltip("sequences:Q", title="Sequences at once", format="d"),
-        alt.Tooltip("usd:Q", title="USD per million output tokens", format="$,.3~r"),
-        alt.Tooltip("milliseconds:Q", title="Milliseconds per token", format=THREE),
-        alt.Tooltip("verdict:N", title="Verdict"),
-    ]
-    words, marks, colours = zip(*[(word, shape, colour) for word, _, shape, colour in FITS.values()][:3], strict=True)
-    line = ROWS.mark_line(strokeWidth=2, color=BLUE).encode(x=x, y=y)
-    points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
-        x=x,
-        y=y,
-        tooltip=tooltip,
-        shape=alt.Shape("verdict:N", title=None).scale(domain=words, range=marks).legend(orient="bottom"),
-        color=alt.Color("verdict:N", title=None).scale(domain=words, range=colours),
-    )
-    names = ROWS.mark_text(dy=-12, color=ink.text, fontSize=11).encode(x=x, y=y, text="name:N")
-    return finished(alt.layer(line, points, names), "Cost over sequences served at once, log scales", ink, height=360)

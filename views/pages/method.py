@@ -21,7 +21,7 @@ from views.sidebar import sidebar
 from views.theme import FITS, FITS_MEANING, INKS
 from views.wording import method as method_words
 from views.wording import rows as row_words
-from views.wording.numbers import gib, percent, plain
+from views.wording.numbers import gib, is_missing, percent, plain
 from views.wording.settings import setting
 
 catalogs = session_catalogs.catalogs()
@@ -32,8 +32,8 @@ now = present(catalogs)
 row, scenario = pd.Series(now.row), now.scenario
 model = name_of("model", row["model"], catalogs)
 
-if row["problem"]:
-    st.title(f"{model} cannot be estimated this way", anchor=False)
+if is_missing(row["memory_bytes"]):
+    st.title(f"{model}: there is no estimate to explain", anchor=False)
     st.error(plain(row["problem"]), icon=":material/block:")
     st.stop()
 
@@ -43,7 +43,8 @@ st.title(f"Where the {gib(total / GIB)} per GPU of {model} come from", anchor=Fa
 st.markdown(plain(setting(row, catalogs)))
 st.markdown(
     f"The estimate is the largest moment of the {why.phase} phase: {method_words.first_sentence(why.says)} Each part "
-    "is shown as it is computed: its formula in the columns it reads, then today's numbers put in, idle terms left out."
+    "is shown as it is computed: its formula in the columns it reads, then today's numbers put in, idle terms left out. "
+    "How far such estimates are from what was measured: Accuracy, under Reference."
 )
 
 st.subheader("At the peak, component by component", anchor=False)
@@ -65,10 +66,10 @@ for name in COMPONENTS:
             st.code(f"{name} = {tops['equation'][name]}", language="python", wrap_lines=True)
 absent = [COMPONENT_LABELS[name].lower() for name in components_of(row["work"]) if not row[name] > 0]
 if absent:
-    st.caption(f"Nothing at this moment: {', '.join(absent)}. Another phase may hold them, see below.")
+    st.caption(f"None at this moment: {', '.join(absent)}. They may be alive in another phase, below.")
 
 chain = why.formulas[why.formulas["component"] == "layout"]
-with st.expander("**What one GPU holds**: counts that several components read", key="why_layout"):
+with st.expander("**Shared by several components**: counts on one GPU", key="why_layout"):
     st.code(method_words.derivation(chain), language="python", wrap_lines=True)
     method_words.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
 

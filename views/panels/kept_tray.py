@@ -30,6 +30,12 @@ def tray(rows):
             st.button("Redo", on_click=undo.redo, type="tertiary", icon=":material/redo:", key="redo")
 
 
+def counted(page):
+    """What stands behind the name of a page in the top bar: how many are kept."""
+    many = len(kept.kept())
+    return f" ({many})" if page == "compare" and many else ""
+
+
 def _act(at):
     """Callback: what was chosen in a chip's menu."""
     {"take": kept.take, "copy": kept.duplicate, "remove": kept.remove}[st.session_state[f"kept_{at}"]](at)

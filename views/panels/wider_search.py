@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from views.panels import search_tables
-from views.session import search_state, uploaded
+from views.panels import earlier, search_tables
+from views.session import search_state
 from views.sidebar import search_form
 from views.wording import search as search_words
 from views.wording.numbers import plain
@@ -29,8 +29,7 @@ def panel(now, ink, catalogs):
         else:
             _search(now, ink, catalogs)
         st.divider()
-        file = uploaded.chooser()
-        uploaded.results(file, catalogs, now.market, "hour")
+        earlier.preview(earlier.chooser(), catalogs)
 
 
 def _search(now, ink, catalogs):

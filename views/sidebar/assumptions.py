@@ -3,7 +3,7 @@
 import streamlit as st
 
 from views.session import extra_state
-from views.wording.numbers import percent, plain, three
+from views.wording.numbers import is_missing, percent, plain, three
 
 UNITS = {
     "bytes_per_second": "bytes/s",
@@ -17,21 +17,32 @@ CALIBRATED = "calibrated: published runs by card and kind of matrix product, see
 
 
 def editor(row, catalogs):
-    """A field per assumption, empty where the catalog's value is taken, with its basis and source beside."""
+    """Closed at first: a field per assumption, empty where the catalog's value is taken, with its basis and source beside."""
+    with st.expander("Assumptions of time and cost", icon=":material/tune:", key="assumptions"):
+        _fields(row, catalogs)
+
+
+def _fields(row, catalogs):
     changed = extra_state.assumed()
     table = catalogs.assumptions
-    st.subheader("Assumptions", anchor=False)
     st.markdown(
         f"{len(changed)} of {len(table) + 1} changed. An empty field takes the value shown in grey. What is set here "
         "is an input like the others: it is in the link, in the CSV, and in every page's figures."
     )
     reached = row["utilization_ratio"]
-    meaning = f"Share of the card's dense rate that a GPU reaches while it computes; now {percent(reached)}."
-    _field("utilization", "Utilization", UNITS["ratio"], f"{three(reached)} for this plan", meaning, CALIBRATED)
+    now = "" if is_missing(reached) else f"; now {percent(reached)}"
+    _field(
+        "utilization",
+        "Utilization",
+        UNITS["ratio"],
+        f"{three(reached)} for this plan",
+        f"Share of the card's dense rate that a GPU reaches while it computes{now}.",
+        CALIBRATED,
+    )
     for name, entry in table.sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
         unit = UNITS.get(entry["unit"], entry["unit"])
-        told = f"{entry['basis']}: {entry['source']}"
-        _field(name, entry["label"], unit, f"{entry['value']:,.12g}", _sentence(entry["meaning"]), told)
+        basis = f"{entry['basis']}: {entry['source']}"
+        _field(name, entry["label"], unit, f"{entry['value']:,.12g}", _sentence(entry["meaning"]), basis)
     st.button("The catalog's values again", on_click=_reset, icon=":material/restart_alt:", type="tertiary", key="unassume")
 
 
@@ -40,7 +51,7 @@ def _order(basis):
     return order.index(basis) if basis in order else len(order)
 
 
-def _field(name, label, unit, default, meaning, told):
+def _field(name, label, unit, default, meaning, basis):
     field, words = st.columns([1, 2], vertical_alignment="bottom")
     with field:
         st.number_input(
@@ -53,7 +64,7 @@ def _field(name, label, unit, default, meaning, told):
             persist_state="session",
         )
     with words:
-        st.caption(plain(f"{meaning} *{told}*"))
+        st.caption(plain(f"{meaning} *{basis}*"))
 
 
 def _sentence(text):

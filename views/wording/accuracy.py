@@ -54,7 +54,7 @@ def introduction(errors, peaks, measured):
     return (
         f"{len(errors):,} cases stand against the estimate of today's formulas. Of the peaks {simulated} simulated: "
         f"real models run one step on no GPU with every storage followed; {how}. A simulation has no context, no "
-        "library workspace and no allocator slack: our own overhead is added before it is held against the range."
+        "library workspace and no allocator slack: our own overhead is added before it is put beside the range."
     )
 
 

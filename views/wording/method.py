@@ -22,8 +22,8 @@ VECTORS = {
 }
 LEFT_OUT = (
     "Other processes on the card, evaluation or generation during training, a moving average of the weights.",
-    "What a program keeps by itself: outputs held by a training loop, hooks, logging, a second model.",
-    "Saving: a full state dict gathered on one GPU holds the whole model there for a while.",
+    "What a program keeps by itself: outputs kept by a training loop, hooks, logging, a second model.",
+    "Saving: a full state dict gathered on one GPU puts the whole model there for a while.",
     "What a kernel takes inside one call: flash attention's backward pass keeps about 4 bytes per query element; the range carries it.",
     "Steps of uneven length: the longest micro-batch counts, so plan with its length.",
     "Padding, packing and uneven routing of experts: tokens are taken to be spread evenly.",

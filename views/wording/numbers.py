@@ -86,3 +86,8 @@ def duration(seconds):
 def plain(text):
     """Text for Markdown elements, in which a pair of dollar signs would begin a formula."""
     return text.replace("$", "\\$")
+
+
+def counted(count, noun):
+    """1 row, 12 rows."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

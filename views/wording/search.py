@@ -126,7 +126,7 @@ def loosen(result):
     if outside:
         return f"{outside:,} combinations would be possible without the limits: raise the budget, the deadline or the instances."
     if result.counts["do not run"]:
-        return f"{result.counts['do not run']:,} combinations fit, but the software refuses them there: allow other number formats or instances."
+        return f"{result.counts['do not run']:,} combinations fit, but the software refuses them: allow other formats or instances."
     if result.counts["too large"]:
         return "All that can be laid out is too large: allow more GPUs, sharding, recompute, a smaller format or LoRA."
     return "Nothing can be laid out or runs: allow GPU counts that the parallel degrees divide, other software or other families."

@@ -1,0 +1,181 @@
+"""The Bill page: what is paid and for what, how sure it is, what is not in it; assumptions that reach every page."""
+
+from datetime import date
+
+import pytest
+from examples import table
+from pages import address, opened, run, title
+
+from calc import estimate
+from calc.answers.options import options
+from calc.plan.bill import on_markets
+from calc.plan.compare import billed
+from calc.plan.run_length import over_concurrency, over_tokens
+from calc.scenarios.inputs import DEFAULTS, inputs_by_name
+from views.wording import bill as words
+from views.wording.numbers import about
+
+RUN = {"goal": "train", "model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": "8", "sharding": "zero3", "batch": "1"}
+RUN |= {"accumulation_steps": "4", "recompute": "none", "run_tokens": "10000000000"}
+SERVE = {
+    "goal": "serve",
+    "model": "qwen2.5-32b",
+    "instance": "p5.48xlarge",
+    "users": "20",
+    "prompt_tokens": "6000",
+    "answer_tokens": "1000",
+}
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+def bill(**query):
+    return opened("bill", **query)
+
+
+def said(app):
+    kinds = (app.title, app.markdown, app.caption, app.info, app.error, app.warning)
+    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
+
+
+def paid(app):
+    """The lines of the bill as they stand in the table."""
+    return [[str(cell).replace("\\", "") for cell in row] for row in app.table[0].value.to_numpy()]
+
+
+def dollars(text):
+    return float(text.strip("*$").replace(",", ""))
+
+
+def by_market(app):
+    return app.dataframe[0].value.set_index("Paid as")
+
+
+@pytest.fixture(scope="module")
+def row(catalogs):
+    """The answer to the same job as the page's."""
+    names = ("model", "instance", "sharding", "recompute")
+    job = {name: RUN[name] for name in names} | {name: float(RUN[name]) for name in ("gpus", "batch", "accumulation_steps")}
+    return options(job | {"train_tokens": 1e10}, catalogs).answers.iloc[0].to_dict()
+
+
+def test_a_run_says_what_is_paid_for_what_and_between_which_ends(row):
+    app = bill(**RUN)
+    (line,) = paid(app)
+    assert line[0] == "1 × p5.48xlarge in us-east-1, on demand"
+    assert line[1].startswith("10.0 billion tokens at")
+    assert dollars(line[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
+    assert title(app).replace("\\", "") == f"About {about(row['usd'])} for training Llama 3.1 8B once"
+    text = said(app)
+    for heading in ("**Time**", "**Price**", "**Memory**", "Other runs", "tax", "check it before you sign"):
+        assert heading in text
+
+
+def test_every_market_stands_once_with_its_bill(row):
+    markets = by_market(bill(**RUN))
+    assert markets["USD in all"]["On demand"] == pytest.approx(row["run_usd_on_demand"])
+    assert markets["USD in all"]["Spot"] == pytest.approx(row["run_usd_spot"])
+    assert markets["Hours billed"]["Capacity block"] % 24 == 0
+    assert (markets["Of"] != "").equals(markets["USD in all"].notna())
+
+
+def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
+    app = bill(**RUN, markets="spot")
+    *lines, whole = paid(app)
+    assert [line[1] for line in lines[1:]][1].startswith("Work done twice")
+    assert sum(dollars(line[4]) for line in lines) == pytest.approx(dollars(whole[4]), rel=0.01)
+    assert dollars(whole[4]) == pytest.approx(row["run_usd_spot"], rel=0.005)
+    assert "**Interruptions**" in said(app)
+    assert "Daly 2006" in said(app)
+
+
+def test_serving_is_billed_by_the_month_and_by_the_token():
+    app = bill(**SERVE)
+    assert "a month for serving Qwen2.5 32B" in title(app)
+    assert {metric.label for metric in app.metric} == {
+        "First token",
+        "Each further token",
+        "Million prompt tokens",
+        "Million generated tokens",
+    }
+    assert paid(app)[0][2] == "730 h"
+    assert "set “Load to serve”" in said(app)
+    run(app.get_by_key("served_tokens_per_second").set_value(2_000.0))
+    assert "2,000 tokens a second take" in said(app)
+
+
+def test_the_bill_is_of_the_row_looked_at(catalogs):
+    other = options({"model": "llama-3.1-8b", "train_tokens": 1.5e8}, catalogs).board.iloc[3]
+    app = bill(looked=f"instance~{other['instance']}~market~on-demand~gpus~{other['gpus']:.0f}")
+    assert paid(app)[0][0] == f"{other['instances_needed']:.0f} × {other['instance']} in us-east-1, on demand"
+    assert dollars(paid(app)[0][4]) == pytest.approx(other["usd"], rel=0.005)
+
+
+def test_an_assumption_is_an_input_like_any_other():
+    app = bill(**RUN)
+    before = paid(app)
+    run(app.get_by_key("utilization").set_value(0.2))
+    assert paid(app) != before
+    assert address(app)["utilization"] == ["0.2"]
+
+
+def test_an_assumption_of_the_link_reaches_the_plan_page():
+    assert address(opened(restart_seconds="7200"))["restart_seconds"] == ["7200"]
+
+
+def test_every_assumption_has_its_field_in_a_group_that_is_closed():
+    app = bill(**RUN)
+    keys = {field.key for field in app.number_input}
+    assert {name for name in inputs_by_name() if name not in DEFAULTS} <= keys
+    (group,) = [each for each in app.expander if each.label == "Assumptions of time and cost"]
+    assert not group.proto.expanded
+
+
+def test_a_plan_without_a_price_says_so(catalogs):
+    scenario = {"model": "llama-3.2-1b", "gpu": "h100-80gb-sxm", "train_tokens": 1e8}
+    unpriced = billed(table([scenario]).assign(market="on-demand"), catalogs).iloc[0].to_dict()
+    markets = on_markets(unpriced, catalogs)
+    assert words.heading(unpriced, catalogs) == "No price is known for Llama 3.2 1B on 1 × H100 SXM5 80GB"
+    assert words.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
+    assert "none is known on demand" in " ".join(words.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20)))
+
+
+def test_a_plan_outside_a_limit_is_billed_and_says_which():
+    app = bill(**RUN, usd_most="1")
+    assert app.warning[0].value
+    assert title(app).startswith("About")
+
+
+def test_a_refused_plan_shows_no_bill():
+    app = bill(model="llama-3.1-8b", tensor_parallel="3", gpus="3", instance="p5.48xlarge")
+    assert title(app).startswith("No bill for Llama 3.1 8B")
+    assert app.error[0].value
+    assert not app.table
+
+
+def test_a_model_that_cannot_serve_shows_no_bill():
+    app = bill(goal="serve", model="bert-base-uncased")
+    assert not app.exception
+    assert title(app).startswith("No bill for BERT")
+
+
+def test_cost_over_tokens_is_that_of_the_estimate(catalogs):
+    scenario = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3"}
+    row = estimate(scenario | {"train_tokens": 1e10}, catalogs, solve=False)
+    table = over_tokens(scenario | {"train_tokens": 1e9}, catalogs)
+    last = table[table["tokens"] == table["tokens"].max()].set_index("line")["usd"]
+    assert last["on demand"] == pytest.approx(row["run_usd_on_demand"])
+    assert last["spot, interruptions counted"] == pytest.approx(row["run_usd_spot"])
+    assert table["now"].sum() == 2
+
+
+def test_more_at_once_make_a_token_cheaper(catalogs):
+    scenario = {"work": "inference", "model": "qwen2.5-32b", "implementation": "vllm", "instance": "p5.48xlarge"}
+    scenario |= {"gpus": 8, "tensor_parallel": 8, "sequence_tokens": 8192, "prompt_tokens": 6000, "batch": 20}
+    table = over_concurrency(scenario, "on-demand", catalogs)
+    assert table["usd"].is_monotonic_decreasing
+    assert table["milliseconds"].is_monotonic_increasing
+    assert table[table["now"]]["sequences"].tolist() == [20]

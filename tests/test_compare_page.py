@@ -1,0 +1,172 @@
+"""The Compare page: kept scenarios side by side, named, moved and removed; a CSV of an earlier meeting kept or left."""
+
+import pytest
+from examples import table
+from pages import address, opened, run, title
+
+from calc.doors import csv_tables
+from calc.plan.compare import billed
+from views.panels.compare import AGAIN, AWAY, LEFT, RIGHT
+
+COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096~train_tokens~150000000"
+PLAIN = f"plain~market~on-demand~{COMMON}"
+EIGHT_BIT = f"8-bit~market~on-demand~{COMMON}~optimizer~adamw-8bit"
+ON_SPOT = f"on spot~market~spot~{COMMON}"
+SERVED = "served~market~on-demand~work~inference~model~llama-3.1-8b~instance~g6e.xlarge~implementation~vllm~batch~8"
+NO_PRICE = "a card~market~on-demand~model~llama-3.2-1b~gpu~h100-80gb-sxm"
+REFUSED = f"refused~market~on-demand~{COMMON}~tensor_parallel~3"
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+def said(app):
+    kinds = (app.title, app.markdown, app.caption, app.info, app.error, app.warning)
+    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
+
+
+def names(app):
+    return [text.split("~")[0] for text in address(app).get("kept", [])]
+
+
+def more(app, at, what):
+    return run(app.menu_button(key=f"more_{at}").set_value(what))
+
+
+def given(app, content, name="plans.csv"):
+    content = content.encode() if isinstance(content, str) else content
+    return run(app.file_uploader(key="uploaded").set_value((name, content, "text/csv")))
+
+
+def accept(app):
+    return app.button(key="accept_earlier")
+
+
+def test_with_nothing_kept_it_says_what_keeping_does_and_keeps_the_present_answers():
+    app = opened("compare")
+    assert title(app) == "Nothing is kept yet"
+    assert "Two to six of them stand side by side" in said(app)
+    run(app.button(key="keep_answers").click())
+    assert 1 <= len(names(app)) <= 3
+    assert app.button(key="keep_answers").disabled
+    run(app.button(key="undo").click())
+    assert names(app) == []
+
+
+def test_one_alone_is_shown_and_asks_for_a_second():
+    app = opened("compare", kept=[PLAIN])
+    assert "Keep a second scenario" in said(app)
+    assert not app.table
+
+
+def test_choices_that_differ_come_first_and_differences_say_why(catalogs):
+    app = opened("compare", kept=[PLAIN, EIGHT_BIT, ON_SPOT])
+    rows = billed(table([{}], model="llama-3.1-8b", gpus=8, sharding="zero3", instance="p5.48xlarge", sequence_tokens=4096,
+                        train_tokens=1.5e8).assign(market="on-demand"), catalogs)  # fmt: skip
+    assert "“on spot” costs least" in title(app)
+    differing = app.table[0].value
+    assert list(differing.iloc[:, 0]) == ["Market", "Optimizer"]
+    assert list(differing.columns[1:]) == ["plain", "8-bit", "on spot"]
+    words = said(app)
+    assert ": optimizer state" in words
+    assert "on spot instead of on demand" in words
+    assert f"{rows['usd_per_hour'].iloc[0]:.2f} an hour on demand" in words
+    assert "The others are compared with this one." in words
+
+
+def test_a_run_and_a_month_are_not_compared_in_all():
+    app = opened("compare", kept=[PLAIN, SERVED])
+    assert "a run beside a month" in said(app)
+
+
+def test_a_scenario_without_a_price_and_one_that_is_refused_stand_beside_the_others():
+    app = opened("compare", kept=[PLAIN, NO_PRICE, REFUSED])
+    assert "No instance, so no price" in said(app)
+    assert "do not divide" in app.error[0].value
+    assert app.button(key="take_2").disabled
+    assert not app.button(key="take_0").disabled
+
+
+def test_the_first_may_be_the_one_that_is_refused():
+    app = opened("compare", kept=[REFUSED, PLAIN])
+    assert "compared with this one" not in said(app)
+
+
+def test_scenarios_are_renamed_moved_duplicated_and_removed():
+    app = opened("compare", kept=[PLAIN, EIGHT_BIT])
+    run(app.text_input(key="name_0_plain").set_value("as it is"))
+    assert names(app) == ["as it is", "8-bit"]
+    assert names(more(app, 0, RIGHT)) == ["8-bit", "as it is"]
+    assert names(more(app, 1, LEFT)) == ["as it is", "8-bit"]
+    assert names(more(app, 1, AGAIN)) == ["as it is", "8-bit", "8-bit 2"]
+    assert names(more(app, 0, AWAY)) == ["8-bit", "8-bit 2"]
+    for _ in range(5):
+        run(app.button(key="undo").click())
+    assert names(app) == ["plain", "8-bit"]
+
+
+def test_use_in_plan_makes_it_the_plan():
+    app = opened("compare", kept=[PLAIN, SERVED])
+    run(app.button(key="take_1").click())
+    assert address(app)["goal"] == ["serve"]
+    assert names(app) == ["plain", "served"]
+
+
+def test_of_more_than_six_the_six_chosen_are_shown():
+    app = opened("compare", kept=[PLAIN.replace("plain", f"copy {number}") for number in range(8)])
+    assert len(app.multiselect(key="side_by_side").value) == 6
+    run(app.multiselect(key="side_by_side").set_value(["copy 7", "copy 2"]))
+    assert list(app.table[-1].value.columns[1:]) == ["copy 2"]  # what all share is said once
+    run(app.text_input(key="name_7_copy 7").set_value("last"))
+    assert app.multiselect(key="side_by_side").value == ["last", "copy 2"]
+
+
+def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs):
+    same = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "instance": "p5.48xlarge", "sequence_tokens": 4096}
+    rows = table(
+        [{"scenario": "plain"}, {"scenario": "fresh", "batch": 2}, {"scenario": "8-bit", "optimizer": "lion"}], **same, train_tokens=1.5e8
+    )
+    older = billed(rows.assign(market="on-demand"), catalogs).assign(usd_per_hour_on_demand=99.0, prices_as_of="2026-01-02")
+    app = given(opened("compare", kept=[PLAIN, EIGHT_BIT]), csv_tables.to_csv(older))
+    words = said(app)
+    assert "1 new, 1 changed, 1 as kept" in words
+    assert "Of 3 hourly prices in the file of 2026-01-02, 3 cost less today" in words
+    shown = app.dataframe[0].value
+    assert set(shown["then_usd_per_hour"]) == {99.0}
+    assert names(app) == ["plain", "8-bit"]
+    assert accept(app).label == "Keep 2 scenarios"
+    run(accept(app).click())
+    assert names(app) == ["plain", "8-bit", "fresh", "8-bit (plans)"]
+    assert accept(app).disabled
+    run(app.button(key="undo").click())
+    assert names(app) == ["plain", "8-bit"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("scenario,model,batch\ngood,gpt2,1\nbad,gpt2,half\n", "Row 2: batch 'half' is not a whole number from 1 up to 1e+15"),
+        ("scenario,model\ngood,gpt2\nbad,no-such\n", "Row 2: model 'no-such' is not in the catalog; choose one such as"),
+    ],
+)
+def test_nothing_is_kept_of_a_file_that_is_not_understood_whole(content, sentence):
+    app = given(opened("compare", kept=[PLAIN]), content)
+    assert sentence in said(app)
+    assert "Nothing is kept of a file that is not understood whole" in said(app)
+    assert accept(app).disabled
+    assert names(app) == ["plain"]
+
+
+def test_a_file_that_is_no_table_costs_one_sentence():
+    app = given(opened("compare", kept=[PLAIN, EIGHT_BIT]), b"\x89PNG\xff")
+    assert ["is not UTF-8" in error.value for error in app.error] == [True]
+    assert len(app.table) == 3
+
+
+def test_a_file_with_more_than_there_is_room_for_is_left():
+    rows = "".join(f"s{number},gpt2,{number + 1}\n" for number in range(25))
+    app = given(opened("compare"), "scenario,model,batch\n" + rows)
+    assert "There is room for 24 more scenarios" in said(app)
+    assert accept(app).disabled

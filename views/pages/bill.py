@@ -1,0 +1,72 @@
+"""The Bill page: what the job costs in words for who pays, how sure that is, what is not in it, and other ways to pay."""
+
+from datetime import date
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from calc.doors import csv_tables
+from calc.plan import bill, run_length
+from calc.plan.compare import billed
+from views import tables
+from views.panels import bill as panel
+from views.session import catalogs as session_catalogs
+from views.session.present_plan import present
+from views.sidebar import assumptions, sidebar
+from views.theme import INKS
+from views.wording import bill as bill_words
+from views.wording.numbers import plain
+
+catalogs = session_catalogs.catalogs()
+sidebar.sidebar(catalogs)
+ink = INKS[st.context.theme.type or "light"]
+now = present(catalogs)
+if not bill_words.is_billed(now.row):
+    st.title(plain(bill_words.heading(now.row, catalogs)), anchor=False)
+    st.error(plain(now.row["problem"]), icon=":material/block:")
+    assumptions.editor(now.row, catalogs)
+    st.stop()
+
+row = billed(pd.DataFrame([now.row]).assign(market=now.market), catalogs).iloc[0].to_dict()
+markets = bill.on_markets(row, catalogs)
+own = markets[markets["market"] == now.market].iloc[0].to_dict()
+trains = row["work"] == "training"
+
+st.title(plain(bill_words.heading(row, catalogs)), anchor=False)
+if row["problem"]:
+    st.warning(plain(row["problem"]), icon=":material/rule:")
+if own["basis"]:
+    st.markdown(plain(bill_words.summary(row, own)))
+    panel.paid(bill_words.paid(row, bill.lines(row), catalogs))
+    st.caption(plain(bill_words.idle(row)))
+left, right = st.columns(2, gap="large")
+with left:
+    st.subheader("How sure it is", anchor=False)
+    panel.points(bill_words.how_sure(row, own, date.today()))
+with right:
+    st.subheader("What is not in it", anchor=False)
+    panel.points(bill_words.NOT_IN_IT if trains else bill_words.NOT_IN_A_MONTH)
+
+st.subheader("Other prices for the same job", anchor=False)
+st.markdown(plain(bill_words.cheapest(markets, now.market, row["work"])))
+panel.markets(bill_words.other_markets(markets), date.today())
+
+if trains:
+    st.subheader("A longer or shorter run", anchor=False)
+    panel.over_tokens(row, run_length.over_tokens(now.scenario, catalogs), ink)
+    with st.expander("Spot and its interruptions", key="spot_details"):
+        panel.details(bill_words.spot_details(row))
+        st.caption(plain(bill_words.SOURCES))
+else:
+    st.subheader("How fast it answers, and what tokens cost", anchor=False)
+    with st.container(horizontal=True):
+        for label, value, note in bill_words.serving(row):
+            tables.metric(label, value, note)
+    panel.over_concurrency(row, run_length.over_concurrency(now.scenario, now.market, catalogs), ink)
+    st.caption(bill_words.load(row))
+
+assumptions.editor(row, catalogs)
+tables.download(
+    "This bill as CSV", partial(csv_tables.to_csv, pd.DataFrame([row])), f"headroom-bill-{row['model']}-{row['work']}.csv", "bill_csv"
+)

@@ -1,0 +1,52 @@
+"""The Compare page: kept scenarios side by side, what differs first, and what each difference to the first is made of."""
+
+from functools import partial
+
+import streamlit as st
+
+from calc.doors import csv_tables
+from calc.plan.compare import FEWEST, billed, choices
+from views import tables
+from views.panels import compare as panel
+from views.panels import earlier
+from views.session import catalogs as session_catalogs
+from views.session import kept
+from views.session.present_plan import present
+from views.theme import INKS
+from views.wording import compare as compare_words
+from views.wording.numbers import counted, plain
+
+catalogs = session_catalogs.catalogs()
+ink = INKS[st.context.theme.type or "light"]
+rows = billed(kept.rows(catalogs), catalogs)
+everything = rows.to_dict("records")
+
+title = st.container()
+with st.container(horizontal=True):
+    panel.keep_answers(present(catalogs))
+    file = earlier.chooser()
+    if everything:
+        tables.download(f"Kept as CSV ({counted(len(rows), 'row')})", partial(csv_tables.to_csv, rows), "headroom-kept.csv", "kept_csv")
+earlier.preview(file, catalogs)
+if not everything:
+    title.title("Nothing is kept yet", anchor=False)
+    st.markdown(compare_words.NOTHING_KEPT)
+    st.stop()
+
+shown = panel.shown(everything)
+records = [everything[at] for at in shown]
+title.title(plain(compare_words.heading(records)), anchor=False)
+panel.cards(records, shown, ink)
+if len(records) < FEWEST:
+    st.info("Keep a second scenario on Plan, or duplicate this one, and the two stand side by side.", icon=":material/bookmark_add:")
+    st.stop()
+
+table = choices(rows.iloc[shown], catalogs)
+names = [row["scenario"] for row in records]
+st.subheader("What differs", anchor=False)
+panel.words_table(table[table["differs"]], names, "The choices in which the scenarios differ")
+st.subheader("Memory, money and time", anchor=False)
+panel.figures_table(records, names)
+with st.expander("The same in all of them", key="same_in_all"):
+    panel.words_table(table[~table["differs"]], names[:1], "The choices that the scenarios share")
+st.caption(compare_words.HOW)

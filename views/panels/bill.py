@@ -1,0 +1,77 @@
+"""The tables of the Bill page."""
+
+import pandas as pd
+import streamlit as st
+
+from calc.charts.lines import lines_of
+from calc.cost import offers
+from views.charts import lines
+from views.charts.base import DOLLARS, THREE
+from views.panels.chart import draw
+from views.tables import NUMBER, TEXT
+from views.theme import verdict_words
+from views.wording import bill as words
+from views.wording.numbers import plain
+
+
+def paid(lines):
+    """What is paid, how long, USD."""
+    rows = [dict(zip(("What is paid", "For", "Time", "USD per hour", "USD"), map(plain, line), strict=True)) for line in lines]
+    st.table(rows, border="horizontal", hide_index=True, alt="The lines of the bill")
+
+
+def points(sentences):
+    """Sentences as a list."""
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences)))
+
+
+def details(pairs):
+    """A label and a value to a line."""
+    st.table(
+        [{"": label, " ": plain(value)} for label, value in pairs], border="horizontal", hide_index=True, hide_header=True, alt="Details"
+    )
+
+
+def markets(lines, today):
+    """The same job on every market."""
+    table = pd.DataFrame(lines)
+    days = [offers.days_since(day[:10], today) if day else 0 for day in table["Of"]]
+    table.insert(6, "Check price", [each > offers.OLD_DAYS for each in days])
+    st.dataframe(
+        table,
+        column_config={
+            "Paid as": TEXT(pinned=True),
+            "USD per hour": NUMBER(format="$%,.2f", help="All instances of the job."),
+            "Hours billed": NUMBER(format="%,.4g"),
+            "USD in all": NUMBER(format="$%,.2f", help="Interruptions counted on spot; whole days on capacity blocks."),
+            "Price is": TEXT(help="published, derived from another region, observed, estimated or assumed"),
+            "Check price": st.column_config.CheckboxColumn(help="Older than 90 days."),
+            "What it binds you to": TEXT(width="large"),
+            "Source": TEXT(width="medium"),
+        },
+        hide_index=True,
+        placeholder="–",
+        alt="The same job on every market",
+        key="markets",
+    )
+
+
+def over_tokens(row, table, ink):
+    """What the run costs if it is shorter or longer."""
+    x = (f"times the run of {words.tokens(row)}", THREE)
+    _lines("Cost of the run, log scales", x, ("USD", DOLLARS), table, table["times"], words.run_alt(row), "over_tokens", ink)
+
+
+def over_concurrency(row, table, ink):
+    """What a million generated tokens cost as more sequences are served at once."""
+    x, y = ("sequences at once on a replica; ringed: this plan", "d"), ("USD", DOLLARS)
+    _lines("A million generated tokens, log scales", x, y, table, table["sequences"], words.serving_alt(row), "over_concurrency", ink)
+
+
+def _lines(title, x, y, table, across, alt, key, ink):
+    if not len(table):
+        st.info("No price is known for it in this region.", icon=":material/money_off:")
+        return
+    made = lines_of(table, across, table["usd"], {name: name for name in table["line"].unique()})
+    spec = lines.over(ink, title, x, y, made.x_ticks, made.y_ticks)
+    draw(spec, made.table.assign(verdict=verdict_words(made.table["fits"])), alt, key)

@@ -1,0 +1,127 @@
+"""Kept scenarios as columns: a card each, the table of choices, the table of figures."""
+
+import streamlit as st
+
+from calc.plan.compare import MOST
+from views.charts.tank import tank_svg
+from views.session import kept
+from views.wording import compare as compare_words
+from views.wording.numbers import is_missing, plain
+
+TANK = (300, 26)
+NARROWEST = 230  # pixels of a card before the row of cards wraps
+LEFT, RIGHT, AGAIN, AWAY = "Move left", "Move right", "Duplicate", "Remove"
+ICONS = {LEFT: "arrow_back", RIGHT: "arrow_forward", AGAIN: "content_copy", AWAY: "delete"}
+
+
+def keep_answers(now):
+    """A button that keeps the present answers."""
+    rows = [row for row in now.options.answers.to_dict("records") if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
+    many = f"Keep the {len(rows)} present answers" if len(rows) > 1 else "Keep the present answer"
+    st.button(
+        many,
+        on_click=_keep,
+        args=(rows,),
+        disabled=not rows or kept.is_full(),
+        icon=":material/bookmark_add:",
+        type="secondary" if kept.kept() else "primary",
+        key="keep_answers",
+        help="They stay here, in the link and in the CSV, whatever the plan becomes.",
+    )
+
+
+def _keep(rows):
+    """Callback: all of the rows, in one step."""
+    for row in rows:
+        kept.keep(row)
+
+
+def shown(rows):
+    """The places of the rows that stand side by side: all of them, or the chosen six at most."""
+    if len(rows) <= MOST:
+        return list(range(len(rows)))
+    names = [row["scenario"] for row in rows]
+    state = st.session_state
+    state["side_by_side"] = [name for name in state.get("side_by_side", []) if name in names] or names[:MOST]
+    chosen = st.multiselect(f"Side by side, {MOST} at most", names, key="side_by_side", max_selections=MOST, persist_state="session")
+    return sorted(names.index(name) for name in chosen) or list(range(MOST))
+
+
+def cards(rows, places, ink):
+    """A card per scenario; the others say how they differ from the first."""
+    most = max((max(row["gpu_memory_bytes"], row["memory_high_bytes"]) for row in rows if not row["problem"]), default=1.0)
+    with st.grid(len(rows), min_column_width=NARROWEST, border=True, key="compared"):
+        for row, at in zip(rows, places, strict=True):
+            with st.container():
+                _card(row, at, rows[0], most, ink)
+
+
+def _card(row, at, first, most, ink):
+    st.text_input("Name", value=row["scenario"], key=_name_key(at, row["scenario"]), on_change=_rename, args=(at,), max_chars=60)
+    if row["problem"]:
+        st.error(plain(row["problem"]), icon=":material/block:")
+    else:
+        st.image(tank_svg(row, ink, *TANK, most_bytes=most), width="stretch", alt=compare_words.tank_alt(row))
+        st.markdown(plain(f"**{compare_words.money(row)}**"))
+        st.caption(plain(f"{compare_words.hourly(row)}  \n{compare_words.memory(row)}"), help=compare_words.verdict_help(row["fits"]))
+        if row is not first and not first["problem"]:
+            st.markdown(plain("\n".join(f"- {line}" for line in compare_words.against(first, row))))
+        elif row is first:
+            st.caption("The others are compared with this one.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Use in plan", on_click=kept.take, args=(at,), key=f"take_{at}", disabled=bool(row["problem"]), icon=":material/input:")
+        st.menu_button(
+            "More", _possible(at), format_func=lambda what: f":material/{ICONS[what]}: {what}", on_click=_more, args=(at,), key=f"more_{at}"
+        )
+
+
+def _name_key(at, name):
+    """Another place or name is another field, which begins with that name."""
+    return f"name_{at}_{name}"
+
+
+def _possible(at):
+    left, right = [LEFT] * (at > 0), [RIGHT] * (at < len(kept.kept()) - 1)
+    return [*left, *right, *[AGAIN] * (not kept.is_full()), AWAY]
+
+
+def _more(at):
+    """Callback: what was chosen in a card's menu."""
+    what = st.session_state[f"more_{at}"]
+    if what in (LEFT, RIGHT):
+        kept.move(at, 1 if what == RIGHT else -1)
+    elif what == AGAIN:
+        kept.duplicate(at)
+    else:
+        kept.remove(at)
+
+
+def _rename(at):
+    """Callback: another name; where the row is one of six chosen, it stays chosen."""
+    before, state = kept.kept()[at]["name"], st.session_state
+    kept.rename(at, state[_name_key(at, before)])
+    after = kept.kept()[at]["name"]
+    state["side_by_side"] = [after if name == before else name for name in state.get("side_by_side", [])]
+
+
+def words_table(choices, names, alt):
+    """A row per choice, a column per scenario."""
+    if not len(choices):
+        st.caption("Nothing.")
+        return
+    lines = [
+        {"": label, **dict(zip(_headers(names), map(plain, cells), strict=False))}
+        for label, *cells in choices[["label", *range(len(names))]].itertuples(index=False)
+    ]
+    st.table(lines, border="horizontal", hide_index=True, alt=alt)
+
+
+def figures_table(rows, names):
+    """Memory by component, money and time, a column per scenario."""
+    lines = [{"": label, **dict(zip(_headers(names), cells, strict=True))} for label, cells in compare_words.figures(rows)]
+    st.table(lines, border="horizontal", hide_index=True, alt="Memory by component, money and time of each scenario")
+
+
+def _headers(names):
+    """Names as column heads."""
+    return [plain(name) for name in names]

@@ -1,0 +1,147 @@
+"""A CSV of an earlier meeting: estimated with today's catalogs beside what it said then; kept with one click, or left."""
+
+from functools import partial
+from pathlib import PurePath
+
+import numpy as np
+import streamlit as st
+
+from calc.charts import tables as chart_tables
+from calc.doors import csv_tables
+from calc.doors.earlier_csv import earlier, standing
+from calc.doors.link_kept import MOST_KEPT
+from calc.plan.ranking import rank
+from calc.scenarios.problems import TableError, quoted
+from views import tables
+from views.session import kept
+from views.tables import NUMBER, TEXT
+from views.wording import earlier as words
+from views.wording.numbers import counted, plain
+
+ROWS = 1000  # as many as a browser scrolls well
+SENTENCES = 5
+
+
+def chooser():
+    """Where a file is given; returns it, or None."""
+    with st.popover("Bring a CSV back", icon=":material/upload_file:"):
+        st.caption(
+            "One row per scenario, as the CSV buttons of these pages write them. Only `model` is needed: an empty cell takes "
+            "its default, and results are worked out anew. Nothing is kept before you say so."
+        )
+        return st.file_uploader("CSV of scenarios", type="csv", key="uploaded", label_visibility="collapsed")
+
+
+def preview(file, catalogs):
+    """What the file holds, row for row; a file that cannot be read costs one sentence and nothing else."""
+    if file is None:
+        st.session_state.pop("earlier", None)
+        return
+    name = quoted(file.name)
+    try:
+        found = _read(file, name, catalogs)
+    except TableError as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return
+    standings = np.array(standing(found.rows, kept.rows(catalogs)), dtype=object)
+    with st.container(border=True):
+        st.markdown(plain(f"**{name}**: {words.summary(found.rows, standings, found.unread)}"))
+        if prices := words.prices(found.rows):
+            st.markdown(plain(prices))
+        _complaints(found.complaints + found.unread + words.refusals(found.rows, found.unread))
+        ranked = rank(found.rows.assign(standing=standings)).head(ROWS)
+        _table(ranked, catalogs)
+        if len(found.rows) > ROWS:
+            st.caption(f"The best {ROWS:,} of {len(found.rows):,} scenarios are shown; the CSV has all of them.")
+        _accept(found, standings, name)
+        tables.download(
+            f"Estimates as CSV ({counted(len(found.rows), 'row')})",
+            partial(_csv, found),
+            f"{PurePath(file.name).stem}-estimated.csv",
+            "uploaded_csv",
+        )
+
+
+def _read(file, name, catalogs):
+    """The file's rows, worked out once per file and catalogs."""
+    held = st.session_state.get("earlier")
+    if held and held[0] == file.file_id and held[1] is catalogs:
+        return held[2]
+    cells = csv_tables.read_csv(file.getvalue(), name)
+    with st.spinner(f"Estimating {counted(len(cells), 'scenario')}"):
+        found = earlier(cells, name, catalogs)
+    st.session_state["earlier"] = (file.file_id, catalogs, found)
+    return found
+
+
+def _complaints(said):
+    if said:
+        more = [f"And {len(said) - SENTENCES:,} more."] * (len(said) > SENTENCES)
+        st.warning(plain("  \n".join([*said[:SENTENCES], *more])), icon=":material/rule:")
+
+
+def _table(rows, catalogs):
+    """Each scenario then and now."""
+    shown = rows.assign(
+        name=names(rows, catalogs),
+        verdict=[words.verdict(row) for row in rows[["fits", "problem"]].itertuples()],
+        then_gib=chart_tables.for_screen(rows, ["then_memory_gib"])["then_memory_gib"],
+    )
+    tables.show(
+        shown,
+        {
+            "name": TEXT("Scenario", pinned=True, width="medium"),
+            "standing": TEXT("Among the kept", help="new; changed: another scenario has this name; as kept; refused: it cannot be run so"),
+            "verdict": TEXT("Verdict"),
+            "then_usd_per_hour": NUMBER("USD/h then", format="$%,.2f", help="In the file."),
+            "usd_per_hour": NUMBER("USD/h now", format="$%,.2f", help="With today's catalog, on the scenario's market."),
+            "then_gib": NUMBER("GiB then", format="%.3g", help="Memory per GPU in the file."),
+            "memory_gib": NUMBER("GiB now", format="%.3g", help="Memory per GPU with today's formulas."),
+            "then_prices_as_of": TEXT("Prices then of"),
+            "prices_as_of": TEXT("Prices now of"),
+            "gpus": NUMBER("GPUs", format="%d"),
+            "max_batch": NUMBER("Largest batch", format="%d"),
+            "problem": TEXT("Problem", width="large"),
+        },
+        "Scenarios of the file, then and now",
+        "earlier_rows",
+        {name: shown[name] for name in ("name", "verdict", "then_gib")},
+    )
+
+
+def _accept(found, standings, name):
+    """Keep what is new or changed, all of it or nothing."""
+    wanted = np.flatnonzero(np.isin(standings, ("new", "changed")))
+    room = MOST_KEPT - len(kept.kept())
+    obstacle = words.obstacle(found.unread, len(wanted), room)
+    if obstacle:
+        st.caption(obstacle)
+    st.button(
+        f"Keep {counted(len(wanted), 'scenario')}",
+        on_click=_keep,
+        args=(found.rows.iloc[wanted].to_dict("records"), PurePath(name).stem),
+        disabled=bool(obstacle),
+        type="primary",
+        icon=":material/bookmark_add:",
+        key="accept_earlier",
+    )
+
+
+def _keep(rows, file):
+    """Callback: the rows under their names; where another scenario has the name, the file's name stands beside it."""
+    names = {entry["name"] for entry in kept.kept()}
+    for row in rows:
+        name = str(row["scenario"])
+        kept.keep(row, f"{name} ({file})" if name in names else name or None)
+
+
+def _csv(found):
+    """All rows in the order of the file, with the cells as given where a row could not be estimated."""
+    return csv_tables.to_csv(csv_tables.as_written(found.rows, found.table))
+
+
+def names(rows, catalogs):
+    """The names that the file gives; else what sets a row apart, and the number of a row that has a problem."""
+    labels = chart_tables.labels(rows, catalogs)
+    given = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)
+    return [quoted(name) or (f"Row {number + 1}" if problem else label) for number, name, problem, label in given]

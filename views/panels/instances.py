@@ -1,0 +1,208 @@
+"""The parts of the Instances page: the switches, the list with its ticks, types side by side, one type by region."""
+
+import hashlib
+
+import pandas as pd
+import streamlit as st
+
+from calc.charts.tables import for_screen
+from calc.plan import instances
+from views.session import job_state, kept
+from views.session.present_plan import look_at
+from views.tables import NUMBER, TEXT, column
+from views.wording import instances as words
+from views.wording.numbers import counted, plain
+
+SESSION = {"persist_state": "session"}
+MOST_SIDE_BY_SIDE = 6
+MONEY = "$%,.2f"
+
+
+def whole_catalog(answered):
+    """Whether every instance type is shown, or those that run the job."""
+    if not answered:
+        return True
+    views = {False: "For this job", True: "All of them"}
+    st.session_state.setdefault("whole_catalog", False)
+    return st.segmented_control("Show", list(views), format_func=views.get, key="whole_catalog", required=True, **SESSION)
+
+
+def order(whole):
+    """The visible switch of the order."""
+    orders = [name for name in words.ORDERS if name != "job" or not whole]
+    key = "order_of_all" if whole else "order_for_job"
+    st.session_state.setdefault(key, orders[0])
+    return st.segmented_control("First", orders, format_func=words.ORDERS.get, key=key, required=True, **SESSION)
+
+
+def narrowed(catalogs):
+    """The families and the GPU memory of an instance that are asked for."""
+    with st.popover("Narrow", icon=":material/filter_alt:"):
+        every = sorted(catalogs.instances["family"].unique())
+        families = st.multiselect("Families", every, key="families", placeholder="All", **SESSION)
+        least = st.number_input("GPU memory of the instance, GiB at least", min_value=0, step=24, key="least_gib", **SESSION)
+    return families, least
+
+
+def listed(table, by, whole):
+    """The list; returns the rows that are ticked."""
+    frame = for_screen(table, [name for name in _columns(table, whole) if name in table or name == "spot_saving_percent"])
+    if not whole:
+        frame["verdict"] = [words.verdict(row) for row in table.to_dict("records")]
+    columns = {name: config for name, config in _columns(table, whole).items() if name in frame}
+    key = _key(by, whole, tuple(table["instance"]))
+    st.dataframe(
+        frame[list(columns)],
+        column_config=columns,
+        hide_index=True,
+        placeholder="–",
+        on_select="rerun",
+        selection_mode="multi-row",
+        height=460 if len(frame) > 12 else "content",
+        alt=f"{len(frame)} instance types by {words.ORDERS[by].lower()}",
+        key=key,
+    )
+    return [table.iloc[at].to_dict() for at in _places(key) if at < len(table)]
+
+
+def _places(key):
+    """The rows that are ticked in a table."""
+    return st.session_state.get(key, {}).get("selection", {}).get("rows", [])
+
+
+def _key(*what):
+    """Another list is another table, with nothing ticked."""
+    return f"instances_{hashlib.md5(repr(what).encode(), usedforsecurity=False).hexdigest()[:12]}"
+
+
+def _columns(table, whole):
+    most = float(table["gib_per_usd"].max() or 1)
+    job = {
+        "instances_needed": NUMBER("Needed", format="%d", help="Instances at the best arrangement of the job on this type."),
+        "verdict": TEXT("Verdict", help="Fits: the whole range of the estimate is within the card."),
+        "usd": NUMBER("Money for the job", format=MONEY, help="The run, or the month, on the job's market."),
+    }
+    return {
+        "instance": TEXT("Instance", pinned=True),
+        **({} if whole else job),
+        "gib_per_usd": st.column_config.ProgressColumn(
+            "GPU memory per $", min_value=0.0, max_value=most, format="%.3g GiB", help="All GPU memory over the price of an hour on demand."
+        ),
+        "on_demand_usd_per_hour": NUMBER("On demand, USD/h", format=MONEY, help="One instance."),
+        "spot_usd_per_hour": NUMBER("Spot, USD/h", format=MONEY, help="One instance, median over the zones."),
+        "spot_saving_percent": NUMBER("Spot saves", format="%.0f %%"),
+        "interruption_band": TEXT("Taken back", help="Share of such instances that AWS took back in a month: the Spot Advisor's band."),
+        "capacity_block_usd_per_hour": NUMBER("Capacity block, USD/h", format=MONEY),
+        "card": TEXT("Card"),
+        "gpus": NUMBER("GPUs", format="%d"),
+        "gpu_gib": NUMBER("GPU memory, GiB", format="%.4g", help="Of all GPUs of the instance, as the driver reports it."),
+        "bf16_pflops": NUMBER("16-bit PFLOP/s", format="%.3g", help="Dense, all GPUs together."),
+        "pflops_per_usd": NUMBER("PFLOP/s per $", format="%.3g"),
+        "host_gib": NUMBER("CPU memory, GiB", format="localized"),
+        "vcpus": column("vcpus_needed", "vCPUs of the quota", format="%d"),
+        "arm": st.column_config.CheckboxColumn("Arm", help="An Arm processor: not all software has builds for it."),
+        "region": TEXT("Region"),
+    }
+
+
+def actions(ticked, now, whole):
+    """What may be done with the ticked rows, and what the plan looks at."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        names = [row["instance"] for row in ticked]
+        label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
+        st.button(
+            label, on_click=_use, args=(ticked, now.options.board), disabled=not ticked, type="primary", icon=":material/input:", key="use"
+        )
+        rows = [] if whole else [now.options.board.iloc[row["at"]].to_dict() for row in ticked]
+        st.button(
+            "Keep ticked",
+            on_click=_keep,
+            args=(rows,),
+            disabled=not rows or kept.is_full(),
+            icon=":material/bookmark_add:",
+            key="keep_ticked",
+        )
+        said = f"Ticked: {', '.join(names)}. " if names else "Tick one to use it in the plan, two to six to see them side by side. "
+        st.caption(plain(said + words.in_the_plan(now.row)), width="content")
+
+
+def _use(ticked, board):
+    """Callback: the one row is looked at where the job's board has it; else these instances are set by hand."""
+    if len(ticked) == 1 and "at" in ticked[0]:
+        look_at(board.iloc[ticked[0]["at"]].to_dict())
+    else:
+        job_state.choose(instance=[row["instance"] for row in ticked])
+        look_at(None)
+
+
+def _keep(rows):
+    """Callback: all of the rows, in one step."""
+    for row in rows:
+        if not kept.is_kept(row):
+            kept.keep(row)
+
+
+def side_by_side(ticked, whole, catalogs):
+    """Two to six types as columns."""
+    rows = ticked[:MOST_SIDE_BY_SIDE]
+    st.subheader("Side by side", anchor=False)
+    lines = [
+        {"": label, **dict(zip([row["instance"] for row in rows], map(plain, cells), strict=True))}
+        for label, cells in words.facts(rows, whole, catalogs)
+    ]
+    st.table(lines, border="horizontal", hide_index=True, alt="The ticked instance types side by side")
+    if len(ticked) > len(rows):
+        st.caption(f"The first {len(rows)} of {counted(len(ticked), 'ticked type')}.")
+
+
+def regions(instance, sold, here, catalogs):
+    """One type in every region that sells it; a ticked region goes into the plan."""
+    if st.session_state.get("regions_offered") != instance:  # what was ticked or is in the plan comes first
+        st.session_state["regions_offered"] = st.session_state["instance_of_regions"] = instance
+    chosen = st.selectbox("Instance", sold, key="instance_of_regions", **SESSION)
+    table = instances.by_region(chosen, here, catalogs)
+    if not len(table):
+        st.info(f"No region of the catalog has a price of {chosen}.", icon=":material/public_off:")
+        return
+    columns = {
+        "name": TEXT("Region", pinned=True),
+        "region": TEXT("Id"),
+        "on_demand_usd_per_hour": NUMBER("On demand, USD/h", format=MONEY),
+        "against_here_percent": NUMBER(f"Against {here}", format="%+.0f %%"),
+        "spot_usd_per_hour": NUMBER("Spot, USD/h", format=MONEY, help="Median over the zones."),
+        "spot_saving_percent": NUMBER("Spot saves", format="%.0f %%"),
+        "interruption_band": TEXT("Taken back", help="Share of such instances that AWS took back in a month."),
+        "on_demand_as_of": TEXT("On demand of"),
+        "spot_as_of": TEXT("Spot of"),
+    }
+    key = f"regions_of_{chosen}"
+    st.dataframe(
+        pd.DataFrame(for_screen(table, list(columns))),
+        column_config=columns,
+        hide_index=True,
+        placeholder="–",
+        on_select="rerun",
+        selection_mode="single-row",
+        height="content",
+        alt=f"{chosen} in {len(table)} regions, cheapest first",
+        key=key,
+    )
+    places = _places(key)
+    region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            f"Use in plan in {region}" if region else "Use in plan",
+            on_click=_move,
+            args=(chosen, region),
+            disabled=region is None,
+            icon=":material/input:",
+            key="use_region",
+        )
+        missing = len(catalogs.regions) - len(table)
+        st.caption(f"{counted(missing, 'region')} of {len(catalogs.regions)} have no price for it.", width="content")
+
+
+def _move(instance, region):
+    """Callback: the job in that region, on that type."""
+    job_state.choose(regions=[region], instance=[instance])
+    look_at(None)

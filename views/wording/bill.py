@@ -1,0 +1,255 @@
+"""The sentences of the Bill page, for who pays: what is paid and for what, how sure it is, what is not in it, other ways to pay."""
+
+from calc.cost import offers
+from calc.cost.markets import MARKETS
+from calc.units import GIB
+from calc.words import card_name, name_of
+from views.wording.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
+
+LINES = {
+    "checkpoint": "Checkpoints: training waits while they are written",
+    "lost_work": "Work done twice after AWS took an instance back",
+    "restart": "Restarts on another instance",
+    "unused": "Hours that are billed and not needed",
+}
+BASIS = {
+    "published": "read from AWS or a named source",
+    "derived": "worked out from the price of another region",
+    "observed": "the median of what the zones asked",
+    "estimated": "worked out from the saving that the Spot Advisor names",
+    "assumed": "assumed",
+}
+NOT_IN_IT = (
+    "Other runs: attempts that fail, tuning of settings, evaluation. Teams often pay several times the run that ends up in use.",
+    "Storage: data, checkpoints that are kept, images, disks of the instances.",
+    "Traffic: out of AWS, between regions, between zones.",
+    "People, tax, support plans, discounts of your own contract.",
+)
+NOT_IN_A_MONTH = (
+    "Spare instances for when one fails or is taken back, and more of them for peaks above the load that is planned.",
+    "Storage: the model's weights, images, disks of the instances, logs.",
+    "Traffic: out of AWS and between zones; load balancers.",
+    "People, tax, support plans, discounts of your own contract.",
+)
+MARKET_NOTES = {
+    "on-demand": "Paid by the second, ends when you end it.",
+    "spot": "AWS takes instances back at two minutes' notice; capacity is not promised.",
+    "capacity-block": "Booked ahead in whole days and paid in full; the one way to be sure of the newest cards.",
+    "commit-1y": "The whole year is paid, used or not.",
+    "commit-3y": "All three years are paid, used or not.",
+}
+
+
+def is_billed(row):
+    """Whether there is a plan to bill: an answer, or the nearest one outside a limit."""
+    return not is_missing(row["memory_bytes"])
+
+
+def heading(row, catalogs):
+    """About $245 for training Llama 3.1 8B once; about $6,050 a month for serving it."""
+    model = name_of("model", row["model"], catalogs)
+    if not is_billed(row):
+        return f"No bill for {model} as it is set"
+    if is_missing(row["usd"]):
+        return f"No price is known for {model} on {place(row, catalogs)}"
+    if row["work"] == "inference":
+        return f"About {about(row['usd'])} a month for serving {model}"
+    how = "tuning" if row["tuning"] == "lora" else "training"
+    return f"About {about(row['usd'])} for {how} {model} once"
+
+
+def place(row, catalogs):
+    """2 × p5.48xlarge in us-east-1; 8 × H100 SXM5 80GB where a card alone is named."""
+    if not row["instance"]:
+        return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else counted(int(row["gpus"]), "GPU")
+    return f"{row['instances']:.0f} × {row['instance']} in {row['region']}"
+
+
+def summary(row, own):
+    """Between which ends the bill lies; `own` is the row's market of bill.on_markets."""
+    if row["work"] == "inference":
+        return f"For {row['hours']:,.0f} hours of the month, whatever the load."
+    if own["low_usd"] == own["high_usd"]:
+        return "The same wherever the run ends in the range of its time, since whole days are billed."
+    return f"Expect {about(own['low_usd'])} to {about(own['high_usd'])}."
+
+
+def paid(row, table, catalogs):
+    """The lines of the bill: what is paid and for what, how long, USD per hour, USD; their sum where there are several."""
+    hourly = f"{usd(row['usd_per_hour'])}"
+    lines = [(*_line(row, line["line"], catalogs), time(row, line["hours"]), hourly, usd(line["usd"])) for line in table.to_dict("records")]
+    if len(lines) == 1:
+        return lines
+    whole = time(row, table["hours"].sum())
+    return [*lines, ("**Together**", "", f"**{whole}**", "", f"**{usd(row['usd'])}**")]
+
+
+def time(row, hours):
+    """18.5 min of a run; 730 h of a month."""
+    return span(hours) if row["work"] == "training" else f"{hours:,.0f} h"
+
+
+def _line(row, line, catalogs):
+    """What is rented, and what for."""
+    if line != "work":
+        return "", LINES[line]
+    rented = f"{place(row, catalogs)}, {MARKETS[row['market']].label}"
+    if row["work"] == "training":
+        return rented, f"{tokens(row)} at {three(row['tokens_per_second'])} a second"
+    return rented, f"up to {count(tokens_of_a_month(row))} generated tokens, {three(row['tokens_per_second'])} a second"
+
+
+def tokens_of_a_month(row):
+    """What the deployments generate in the hours of the month at the steady rate."""
+    return row["tokens_per_second"] * row["instances"] / row["instances_needed"] * row["hours"] * 3600
+
+
+def idle(row):
+    """A warning where GPUs are paid and not used."""
+    if not row["idle_gpus"] > 0:
+        return ""
+    one = row["idle_gpus"] == 1
+    return f"{row['idle_gpus']:.0f} of {row['gpus_paid']:.0f} GPUs {'is' if one else 'are'} paid and stay{'s' if one else ''} idle."
+
+
+def how_sure(row, own, today):
+    """Sentences on time, price, memory, spot and what the estimate assumes of this row."""
+    return [sentence for sentence in (_time(row), _price(row, own, today), _memory(row), _spot(row), row.get("note") or "") if sentence]
+
+
+def _time(row):
+    if row["work"] == "training":
+        if is_missing(row["run_hours"]):
+            return "**Time**: the speed of this card with this number format is not known, so there is no time and no cost of the run."
+        ends = between(row["run_low_hours"], row["run_high_hours"])
+        return (
+            f"**Time**: {ends} without interruption; the middle is calibrated on published runs (Accuracy, under Reference). "
+            "The bill moves in step with it."
+        )
+    slow, fast = three(row["low_tokens_per_second"]), three(row["high_tokens_per_second"])
+    return f"**Load**: {slow} to {fast} generated tokens a second; the bill is for hours and does not move with it."
+
+
+def between(low, high):
+    """3.6 to 6.9 h; 40 min to 1.5 h."""
+    first, second = span(low), span(high)
+    unit = second.split(" ")[1]
+    return f"{first.removesuffix(' ' + unit)} to {second}"
+
+
+def _price(row, own, today):
+    if not own["basis"]:
+        return f"**Price**: none is known {MARKETS[row['market']].phrase} in {row['region']}."
+    days = offers.days_since(own["as_of"][:10], today)
+    age = f"{counted(days, 'day')} old: check it before you sign" if days > offers.OLD_DAYS else f"{counted(days, 'day')} old"
+    return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}."
+
+
+def _memory(row):
+    used = percent(row["memory_bytes"] / row["gpu_memory_bytes"])
+    return {
+        "yes": f"**Memory**: fits over the whole range of the estimate, {used} of the card.",
+        "tight": f"**Memory**: tight, {used} of the card: the job may run out of memory. Try it before you book.",
+        "no": "**Memory**: does not fit its card. The bill is of a job that would fail.",
+    }.get(row["fits"], "")
+
+
+def _spot(row):
+    if not MARKETS[row["market"]].interrupted:
+        return ""
+    band = f"AWS's band {row['interruption_band']}" if row["interruption_band"] else "no band is published for it"
+    return (
+        f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). "
+        "Waiting for capacity is not counted."
+    )
+
+
+def other_markets(table):
+    """Each market on a line: USD per hour, hours billed, USD in all, what the price rests on and of when."""
+    return [
+        {
+            "Paid as": MARKETS[row["market"]].label.capitalize(),
+            "USD per hour": row["usd_per_hour"],
+            "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
+            "USD in all": row["usd"],
+            "Price is": row["basis"] or "not known here",
+            "Of": row["as_of"],
+            "What it binds you to": MARKET_NOTES[row["market"]] + _zones(row),
+            "Source": row["source"],
+        }
+        for row in table.to_dict("records")
+    ]
+
+
+def _zones(row):
+    low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
+    return "" if is_missing(low) or is_missing(high) else f" An instance asked {usd(low)} to {usd(high)}, by zone."
+
+
+def cheapest(table, market, work):
+    """Which market costs least in all, against the row's own."""
+    spare = " On spot it takes spare instances, which are not counted." if work == "inference" else ""
+    known = table[table["usd"].notna()].sort_values("usd", kind="stable")
+    if not len(known):
+        return "No price of any kind is known for it."
+    least, own = known.iloc[0], table[table["market"] == market].iloc[0]
+    if least["market"] == market or is_missing(own["usd"]):
+        return f"Least in all: {MARKETS[least['market']].phrase}, as above."
+    saved = percent(1 - least["usd"] / own["usd"])
+    note = spare if MARKETS[least["market"]].interrupted else ""
+    return f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} less.{note}"
+
+
+def spot_details(row):
+    """Label and value of what interruptions do to a run on spot."""
+    young = duration(row["young_interval_seconds"])
+    return (
+        ("Interruptions expected in the run", three(row["expected_interruptions"])),
+        ("Mean time between two of them", duration(row["mean_uninterrupted_seconds"])),
+        ("One checkpoint", f"{gib(row['checkpoint_bytes'] / GIB)}, written in {duration(row['checkpoint_seconds'])}"),
+        ("Best interval between checkpoints", f"{duration(row['checkpoint_interval_seconds'])} (Daly; to first order {young}, Young)"),
+        ("Time that spot adds", f"{100 * row['spot_overhead_ratio']:.2g} % of the run"),
+        ("Saved after that, against on demand", percent(row["spot_saving_ratio"])),
+    )
+
+
+SOURCES = (
+    "Best interval between checkpoints: Young 1974, CACM 17(9), 530-531 (√(2 δ M)); Daly 2006, FGCS 22(3), 303-312, "
+    "equation 37; the run's time with interruptions: the same, equation 20. δ: one checkpoint, M: mean time between "
+    "interruptions of the whole job. One instance taken back stops all of them."
+)
+
+
+def serving(row):
+    """Label, value, note: how fast it answers and what a million tokens cost."""
+    first = f"{duration(row['time_to_first_token_low_seconds'])} to {duration(row['time_to_first_token_high_seconds'])}"
+    each = f"{duration(row['time_per_output_token_low_seconds'])} to {duration(row['time_per_output_token_high_seconds'])}"
+    return (
+        ("First token", duration(row["time_to_first_token_seconds"]), first),
+        ("Each further token", duration(row["time_per_output_token_seconds"]), each),
+        ("Million prompt tokens", usd(row["usd_per_million_input_tokens"]), "on demand"),
+        ("Million generated tokens", usd(row["usd_per_million_output_tokens"]), "on demand"),
+    )
+
+
+def load(row):
+    """How many deployments a load takes, or where to set it."""
+    if is_missing(row["load_deployments"]):
+        return "To be billed for a load, set “Load to serve” among the assumptions below."
+    asked = f"{three(row['served_tokens_per_second'])} tokens a second"
+    return f"{asked} take {counted(int(row['load_deployments']), 'deployment')} on {counted(int(row['load_instances']), 'instance')}."
+
+
+def tokens(row):
+    """150 million tokens."""
+    return f"{count(row['train_tokens'])} tokens"
+
+
+def run_alt(row):
+    """The takeaway of the chart of a run over its length."""
+    return f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost grows with the tokens"
+
+
+def serving_alt(row):
+    """The takeaway of the chart of serving over its sequences."""
+    return f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at {row['batch']:.0f} at once"

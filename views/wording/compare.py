@@ -1,0 +1,198 @@
+"""The sentences of the Compare page: who is cheapest and fastest, how each differs from the first and why, the table of figures."""
+
+from calc.charts.tables import COMPONENT_LABELS, components_of
+from calc.columns import COMPONENTS
+from calc.cost.markets import MARKETS
+from calc.plan.compare import differences
+from calc.units import GIB
+from views.theme import COMPONENT_COLOURS, FITS_MEANING, word
+from views.wording.numbers import duration, gib, hours, is_missing, percent, plain, three, usd
+
+PERIOD = {"training": "for the run", "inference": "a month"}
+CAUSES = {  # of a difference in money and time, where it needs no look at the rows
+    "train_tokens": "another length of the run",
+    "interruptions": "interruptions on spot",
+    "hours_per_month": "other hours in a month",
+    "billing": "what is billed beyond the hours used",
+}
+SHORT = {
+    "instances": "the number of instances",
+    "price": "the price of each",
+    "speed": "speed",
+    "train_tokens": "the length of the run",
+    "interruptions": "interruptions",
+    "hours_per_month": "the hours in a month",
+    "billing": "what is billed beyond the hours used",
+}
+
+
+def heading(rows):
+    """The claim of the page: which is least money, fastest, smallest; only what all rows can be compared in."""
+    sound = [row for row in rows if not row["problem"]]
+    if len(sound) < 2:
+        return "Compare what you kept"
+    works = {row["work"] for row in sound}
+    said = []
+    if len(works) == 1:
+        work = works.pop()
+        said.append(_least(sound, "usd", f"costs least, {{}} {PERIOD[work]}", usd))
+        said.append(_least(sound, "hours", "is fastest, {}", hours) if work == "training" else "")
+    said.append(_least(sound, "memory_bytes", "takes least memory, {} per GPU", lambda value: gib(value / GIB)))
+    return "; ".join(filter(None, said[:2] if said[0] else said)) or "Compare what you kept"
+
+
+def _least(rows, name, words, say):
+    """“8-bit” costs least, $182 for the run: empty where a row has no such figure, or all are alike."""
+    values = [row[name] for row in rows]
+    if any(is_missing(value) for value in values) or max(values) <= min(values) * 1.005:
+        return ""
+    best = rows[values.index(min(values))]
+    return f"“{best['scenario']}” {words.format(say(best[name]))}"
+
+
+def money(row):
+    """What it costs in all, and how long that is."""
+    if is_missing(row["usd"]):
+        return "No price" if row["instance"] else "No instance, so no price"
+    if row["work"] == "inference":
+        return f"{usd(row['usd'])} a month"
+    return f"{usd(row['usd'])} in {hours(row['hours'])}"
+
+
+def hourly(row):
+    """$27.45 an hour on demand, 1 × p4de.24xlarge in us-east-1."""
+    if not row["instance"]:
+        return f"{row['gpus']:.0f} × {row['gpu'] or 'GPU'}"
+    place = f"{row['instances_needed']:.0f} × {row['instance']} in {row['region']}"
+    return f"{place}, {usd(row['usd_per_hour'])} an hour {MARKETS[row['market']].phrase}"
+
+
+def memory(row):
+    """47.4 GiB per GPU (40.1 to 55.0), fits."""
+    low, high = three(row["memory_low_bytes"] / GIB), three(row["memory_high_bytes"] / GIB)
+    card = f", {word(row['fits'])} in {gib(row['gpu_memory_bytes'] / GIB)}" if row["fits"] else ""
+    return f"{gib(row['memory_bytes'] / GIB)} per GPU ({low} to {high}){card}"
+
+
+def signed(value, say):
+    """+$4.10, -18 GiB, under 1 %."""
+    said = say(abs(value))
+    return said if said.startswith("under") else f"{'+' if value > 0 else '-'}{said}"
+
+
+def against(first, other):
+    """How a row differs from the first: a line each for memory, USD per hour, time and money, with what mostly causes it."""
+    found, period = differences(first, other), f" {PERIOD[first['work']]}"
+    said = {  # how each is written, its unit, and what stands there where nothing differs
+        "memory_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
+        "usd_per_hour": (usd, " an hour", "the same price per hour"),
+        "hours": (hours, "", "the same time"),
+        "usd": (usd, period, f"the same cost{period}"),
+    }
+    lines = [_line(found[name], *how, first, other) for name, how in said.items() if name in found]
+    if "usd" not in found:
+        lines.append("a run beside a month: what they cost in all is not compared")
+    return [line for line in lines if line]
+
+
+def _line(difference, say, unit, same, first, other):
+    """-18 GiB per GPU, -23 %: optimizer state."""
+    if is_missing(difference.change) or not difference.parts:
+        return ""
+    if abs(difference.ratio) < 1e-4 or not difference.cause:
+        return same
+    head = f"{signed(difference.change, say)}{unit}, {_times(difference.ratio)}: {cause(difference.cause, first, other)}"
+    if not difference.against:
+        return head
+    more, less = (signed(difference.parts[name], say) for name in (difference.cause, difference.against))
+    return f"{head} ({more}), against {SHORT.get(difference.against) or COMPONENT_LABELS[difference.against].lower()} ({less})"
+
+
+def _times(ratio):
+    """-23 %, +37 %, and from three times on 20 × as much."""
+    return f"{three(1 + ratio)} × as much" if ratio >= 2 else signed(ratio, percent)
+
+
+def cause(name, first, other):
+    """What mostly makes a difference, in words."""
+    if name in COMPONENTS:
+        return COMPONENT_LABELS[name].lower()
+    if name == "instances":
+        return _instances(first["instances"], other["instances"])
+    if name == "price":
+        return _price(first, other)
+    if name == "speed":
+        was, now = three(first["tokens_per_second"]), three(other["tokens_per_second"])
+        return f"{now} tokens per second instead of {was}"
+    return CAUSES[name]
+
+
+def _instances(was, now):
+    if (was, now) == (1, 2):
+        return "a second instance"
+    return f"{now:.0f} instance{'s' if now > 1 else ''} instead of {was:.0f}"
+
+
+def _price(first, other):
+    if first["instance"] != other["instance"]:
+        return f"{other['instance']} instead of {first['instance']}"
+    if first["market"] != other["market"]:
+        return f"{MARKETS[other['market']].phrase} instead of {MARKETS[first['market']].phrase}"
+    return f"{other['region']} instead of {first['region']}" if first["region"] != other["region"] else "another price"
+
+
+def figures(rows):
+    """Label and one cell per row: verdict, memory by component, what it costs, how fast it is; what no row has is left out."""
+    works = {row["work"] for row in rows}
+    components = [name for name in COMPONENTS if any(name in components_of(work) for work in works)]
+    table = [("Memory per GPU", [gib(row["memory_bytes"] / GIB) for row in rows])]
+    table += [(f"{_mark(name)} {COMPONENT_LABELS[name]}", [_component(row, name) for row in rows]) for name in components]
+    table += [
+        ("USD per hour", [usd(row["usd_per_hour"]) for row in rows]),
+        ("USD in all", [money(row) for row in rows]),
+        ("Tokens per second", [_known(row["tokens_per_second"], three) for row in rows]),
+        ("First token", [_serving(row, "time_to_first_token_seconds") for row in rows]),
+        ("Each further token", [_serving(row, "time_per_output_token_seconds") for row in rows]),
+    ]
+    return [(label, [plain(cell) for cell in cells]) for label, cells in table if any(cell != "–" for cell in cells)]
+
+
+def _mark(name):
+    """A square in the colour that the component has in every picture."""
+    return f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'
+
+
+def _component(row, name):
+    return gib(row[name] / GIB) if row[name] > 0 else "–"
+
+
+def _serving(row, name):
+    return _known(row[name], duration) if row["work"] == "inference" else "–"
+
+
+def _known(value, say):
+    return "–" if is_missing(value) else say(value)
+
+
+def verdict_help(fits):
+    """What a verdict means, for a tooltip."""
+    return FITS_MEANING.get(fits, "no card is named, so nothing is said about fitting").capitalize() + "."
+
+
+def tank_alt(row):
+    """The tank of a row in words."""
+    largest = max(COMPONENTS, key=lambda name: row[name])
+    return f"{row['scenario']}: {memory(row)}; largest part {COMPONENT_LABELS[largest].lower()}"[:200]
+
+
+NOTHING_KEPT = (
+    "Keeping sets a scenario aside with its market and all of its choices, under a name of your own. Up to 24 stay here while the plan "
+    "moves on; they are in the link and in the CSV, so a colleague sees the same, and next month's prices are put to the same "
+    "scenarios. Two to six of them stand side by side: what differs, what it costs, and why.\n\n"
+    "Keep what the plan answers now, tick rows on its board, or bring back the CSV of an earlier meeting."
+)
+HOW = (
+    "Differences in memory are those of the components. Differences in money and time are divided among their factors by the "
+    "logarithmic mean (Ang 2005), so that the parts sum to the whole; the largest is named. Every scenario is estimated with today's "
+    "catalogs."
+)
