@@ -175,7 +175,7 @@ QUANTITIES = (
     Quantity("spot_basis", "Spot price is", "text", "observed (median over zones) or estimated"),
     Quantity("interruption_band", "Interruption band", "text", "AWS Spot Advisor: share of instances interrupted in a month"),
     Quantity("model_kind", "Kind of model", "text", "decoder, encoder, encoder-decoder, vision, audio or dual"),
-    Quantity("shares_form", "Block of the software", "", "1 where the software has one block for all families"),
+    Quantity("stack_shares_form", "Block of the software", "", "1 where the software has one block for all families"),
     Quantity("has_source", "Has a source side", "", "1 for an encoder-decoder"),
     Quantity("precision_format", "Format of activations", "", "0 bf16, 1 fp32, 2 autocast: the columns of the block coefficients"),
     Quantity("adapter_bytes_each", "Adapter width", "B", "Bytes per adapter parameter"),

@@ -29,7 +29,7 @@ BARS = {
     "training": STEP,
     "LoRA": STEP,
     "QLoRA": STEP,
-    "recompute": Bar(0.0, 0.0005),
+    "recompute": Bar(1e-5, 0.0005),
     "inference": STEP,
     "FSDP": Bar(0.01, 0.05),
     "DDP": Bar(0.01, 0.05),

@@ -135,3 +135,9 @@ def test_software_keeps_one_kernel_whatever_the_config_says():
 def test_every_software_block_belongs_to_a_software():
     blocks = set(entries_of(read_document(FOLDER, "software_blocks"), "software_blocks"))
     assert blocks == set(catalogs().implementations["block"]) - {""}
+
+
+def test_megatrons_unfused_attention_keeps_korthikantis_scores():
+    """Softmax's output, dropout's mask and output: 5 a s per head and pair (arXiv 2205.05198, equation 1)."""
+    form = next(form for form in catalogs().blocks["megatron"]["forms"] if (form["format"], form["attention"]) == ("bf16", "eager"))
+    assert form["saved"]["scores"] + form["saved"]["scores_dropout"] == 5
