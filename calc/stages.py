@@ -13,6 +13,7 @@ from calc.layout import HELD, LAYOUT
 from calc.memory import (
     adapters,
     block_backward,
+    block_sizes,
     kv_cache,
     logits,
     outside_blocks,
@@ -76,7 +77,7 @@ STAGES = (
     Stage("settled", SETTLED),
     Stage("counts", (*COUNTED, *ADAPTED_COUNTS, serving_engine.is_engine, serving_engine.on_large_card)),
     Stage("layout", (*LAYOUT, *weights.SHARDS, *states.SHARDS)),
-    Stage("blocks", (*adapters.ADAPTERS, *saved_activations.BLOCKS), keys=BLOCK_KEYS),
+    Stage("blocks", (*adapters.ADAPTERS, *block_sizes.SIZES_AND_FORMS, *saved_activations.BLOCKS), keys=BLOCK_KEYS),
     Stage("outside the blocks", outside_blocks.OUTSIDE, TRAINING),
     Stage("held", HELD, each_end=True),
     Stage("weights and states", (*weights.WEIGHTS, *states.STATES), each_end=True),

@@ -29,11 +29,12 @@ BARS = {
     "training": STEP,
     "LoRA": STEP,
     "QLoRA": STEP,
-    "recompute": STEP,
+    "recompute": Bar(1e-5, 0.0005),
     "inference": STEP,
     "FSDP": Bar(0.01, 0.05),
     "DDP": Bar(0.01, 0.05),
-    "tensor parallel": Bar(0.01, 0.05),
+    "tensor parallel": Bar(0.0005, 0.01),
+    "published training": Bar(0.005, 0.03),
 }
 
 

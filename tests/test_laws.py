@@ -21,17 +21,18 @@ CHANGES = {
     "config_defaults": ("max_position_embeddings", "77"),
     "models": ("vocab", "1000"),
     "blocks": ("hidden", "21"),
+    "software_blocks": ("rms_hidden", "21"),
     "heads": ("forward", "13"),
     "precisions": ("outer_bytes_each", "3"),
     "optimizers": ("matrix_states", "3"),
     "shardings": ("shards_weights", "0"),
     "recomputes": ("extra_forward_ratio", "0.3"),
-    "implementations": ("repeats_keys", "1"),
+    "implementations": ("accumulates", "1"),
     "choices/attentions": ("computes_all_scores", "1"),
     "choices/compiled_sizes": ("compiled_bytes_each", "9"),
     "choices/compiles": ("compiles", "1"),
     "choices/interruption_bands": ("band_interruption_ratio", "0.33"),
-    "choices/losses": ("loss_in_place", "1"),
+    "choices/losses": ("backward_bytes_each", "9"),
     "choices/model_kinds": ("is_causal", "0"),
     "choices/number_formats": ("bytes_each", "3"),
     "choices/offloads": ("leaves_weights", "1"),
@@ -59,6 +60,7 @@ SCENARIOS = pd.DataFrame(
         {"work": "inference", "precision": "nf4", "batch": 8},
         {"work": "inference", "implementation": "vllm", "batch": 8},
         {"work": "inference", "batch": 64},
+        {"implementation": "torchtune"},
     ]
 ).assign(model="llama-3.2-1b", instance="p5.48xlarge").astype(object).fillna("")  # fmt: skip
 

@@ -31,7 +31,7 @@ REFUSED = [
     ({"gradient_precision": "fp8"}, "gradient_precision 'fp8' is not known; use fp32 or bf16 or fp16."),
     ({"recompute": "some"}, "recompute 'some' is not in the catalog; choose one such as "),
     ({"attention": "xformers"}, "attention 'xformers' is not known; use flash or eager."),
-    ({"loss": "cut"}, "loss 'cut' is not known; use full or kernel or fused."),
+    ({"loss": "cut"}, "loss 'cut' is not known; use full or kernel or fused or chunked or compiled."),
     ({"implementation": "jax"}, "implementation 'jax' is not in the catalog; choose one such as "),
     ({"implementation": "vllm"}, "implementation vllm does not do training; choose transformers."),
     ({"implementation": "torchtitan", "work": "inference"}, "implementation torchtitan does not do inference; choose "),

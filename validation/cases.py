@@ -85,6 +85,15 @@ def measurements(row):
         yield case(f"measured {row['work']}", row, scenario, quantity, row[truth] or "nan", left_out)
 
 
+def published_peaks(row):
+    """What people published of a run: its allocated peak."""
+    words = ("work", "model", "precision", "tuning", "lora_targets", "implementation", "optimizer_kernel")
+    scenario = {name: row[name] for name in words if row[name]}
+    scenario |= {name: int(row[name]) for name in ("lora_rank", "batch", "sequence_tokens") if row[name]}
+    left_out = {row["left_out"]: row["left_out"] != ""}
+    return case(f"published {row['work']}", {**row, "layers": ""}, scenario, row["quantity"], 1e9 * float(row["gigabytes"]), left_out)
+
+
 SOURCES = (
     ("params.csv", counts),
     ("kv.csv", caches),
@@ -98,6 +107,7 @@ SOURCES = (
     ("parallel/tp.csv", tensor_parallel_steps),
     ("parallel/qlora.csv", quantised_lora_steps),
     ("parallel/sac.csv", recomputing_steps),
+    ("published_memory.csv", published_peaks),
     ("measured.csv", measurements),
 )
 

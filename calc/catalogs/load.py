@@ -31,7 +31,7 @@ CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
     *("optimizer_kernels", "scored_logits"),
 )
-MODEL_FILES = ("families", "config_defaults", "models", "blocks", "heads")
+MODEL_FILES = ("families", "config_defaults", "models", "blocks", "software_blocks", "heads")
 FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "prices", "price_history", *SPEED)
 
 
@@ -43,7 +43,7 @@ class Catalogs:
     stacks: pd.DataFrame
     families: dict  # model_type -> every trait of that family
     config_defaults: dict  # model_type -> what its config class fills in
-    blocks: dict
+    blocks: dict  # of the classes of transformers, and those that software has for all families
     heads: dict
     precisions: pd.DataFrame
     optimizers: pd.DataFrame
@@ -92,6 +92,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
     check_families(entries["models"], entries["heads"], families)
     models, stacks = model_table(entries["models"], families)
     _check_blocks(stacks, entries["blocks"])
+    _check_software_blocks(entries)
     gpus = table_of(entries["gpus"])
     instances = instance_table(entries["instances"], gpus)
     regions = documents["prices"]["regions"]
@@ -106,7 +107,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
         stacks=stacks,
         families=families,
         config_defaults=entries["config_defaults"],
-        blocks=entries["blocks"],
+        blocks=entries["blocks"] | entries["software_blocks"],
         heads=entries["heads"],
         **choices,
         **times,
@@ -196,6 +197,12 @@ def _write_out_sources(entry, sources, file, path):
 def _check_blocks(stacks, blocks):
     for model, block in zip(stacks["model"], stacks["block"], strict=True):
         check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
+
+
+def _check_software_blocks(entries):
+    for name, entry in entries["implementations"].items():
+        if entry["block"]:
+            check_reference(entry["block"], entries["software_blocks"], "catalogs/implementations.yaml", ("implementations", name), "block")
 
 
 def _check_closed(models: pd.DataFrame, model_kinds: pd.DataFrame, implementations: pd.DataFrame, serving_engines: pd.DataFrame, **_):

@@ -52,8 +52,29 @@ def stack_adapted_inputs(
     return tuple((adapted * (width > 0), width) for adapted, width in pairs)
 
 
+def stack_fused_adapter_bytes_per_token(
+    stack_adapted_inputs, adapter_bytes_each, lora_rank, adapts_q, adapts_k, adapts_v, stack_query_width, stack_key_width, stack_value_width
+):
+    """One adapter for queries, keys and values, each with dropout on its input: the dropped copy and its mask. [B]
+
+    litgpt/lora.py, LoRAQKVLinear: where not all three are adapted, their update is padded into the whole width, and saved.
+    """
+    (q, q_in), (k, k_in), (v, v_in), *others = stack_adapted_inputs
+    inputs = np.maximum(np.maximum(q * q_in, k * k_in), v * v_in) + sum(adapted * width for adapted, width in others)
+    products = (q + k + v + sum(adapted for adapted, _ in others)) * lora_rank
+    widths = adapts_q * stack_query_width + adapts_k * stack_key_width + adapts_v * stack_value_width
+    padded = widths * (1 - adapts_q * adapts_k * adapts_v)
+    return (adapter_bytes_each + 1) * inputs + adapter_bytes_each * (products + padded)
+
+
 def stack_adapter_saved_bytes_per_token(
-    stack_adapted_inputs, copies_input_bytes_each, shared_input_bytes_each, rank_product_bytes_each, lora_rank
+    stack_adapted_inputs,
+    copies_input_bytes_each,
+    shared_input_bytes_each,
+    rank_product_bytes_each,
+    lora_rank,
+    implementation_fuses_adapters,
+    stack_fused_adapter_bytes_per_token,
 ):
     """What the adapters of a block save: their inputs' copies and their products of rank width. [B]"""
     (q, q_in), (k, k_in), (v, v_in), (o, _), (gate, gate_in), (up, up_in), (down, down_in) = stack_adapted_inputs
@@ -61,7 +82,8 @@ def stack_adapter_saved_bytes_per_token(
     own = q * q_in + k * (1 - q) * k_in + v * (1 - np.maximum(q, k)) * v_in
     own = own + gate * gate_in + up * (1 - gate) * up_in + down * down_in
     products = (q + k + v + o + gate + up + down) * lora_rank
-    return copies_input_bytes_each * copies + shared_input_bytes_each * own + rank_product_bytes_each * products
+    apart = copies_input_bytes_each * copies + shared_input_bytes_each * own + rank_product_bytes_each * products
+    return np.where(implementation_fuses_adapters > 0, stack_fused_adapter_bytes_per_token, apart)
 
 
 ADAPTERS = (
@@ -69,5 +91,6 @@ ADAPTERS = (
     shared_input_bytes_each,
     rank_product_bytes_each,
     stack_adapted_inputs,
+    stack_fused_adapter_bytes_per_token,
     stack_adapter_saved_bytes_per_token,
 )

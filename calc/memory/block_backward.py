@@ -147,10 +147,21 @@ def products_activations_bytes(stack_layers_here, place_kept_bytes, stack_backwa
 
 
 def products_working_bytes(
-    stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, stack_largest_linear, tensor_parallel, adapts
+    stack_layers_here,
+    place_buffers_bytes,
+    fsdp_active,
+    gathered_bytes_each,
+    gradient_width_bytes_each,
+    stack_largest_linear,
+    tensor_parallel,
+    adapts,
 ):
-    """Working memory while the block's widest products run, FSDP's largest twice. Shape (places, stacks, rows). [B]"""
-    products = fsdp_active * 2 * gathered_bytes_each * stack_largest_linear / tensor_parallel * (adapts == 0)
+    """Working memory while the block's widest products run, and its weight gradients so far: two of its largest matrices. [B]
+
+    Simulated (validation/data/parallel). Shape (places, stacks, rows).
+    """
+    width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
+    products = 2 * width * stack_largest_linear / tensor_parallel * (adapts == 0)
     return (stack_layers_here > 0) * (place_buffers_bytes + products)
 
 

@@ -42,6 +42,15 @@ SIZES = (
     "shared_hidden",
     "shared_scores",
     "shared_source_scores",
+    "rms_hidden",
+    "layer_norm_hidden",
+    "gated_ffn",
+    "plain_ffn",
+    "joint_query",
+    "repeated_key",
+    "normed_query",
+    "normed_key",
+    "capped_scores",
     "one",
 )  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
 RELATIVE_POSITIONS = 512  # of DeBERTa, projected once for all tokens (He et al. 2021, arXiv 2006.03654)
@@ -56,7 +65,9 @@ FALLBACKS = {  # a case that a kind of block does not tell apart is read from th
 }
 VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
-HIDDEN = ("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "one")  # what stays `hidden` wide
+HIDDEN = (  # what stays `hidden` wide
+    *("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "rms_hidden", "layer_norm_hidden", "one"),
+)
 ATTENTION_CORE = (
     "heads",
     "scores",
@@ -67,6 +78,7 @@ ATTENTION_CORE = (
     "shared_mask",
     "shared_scores",
     "shared_source_scores",
+    "capped_scores",
 )
 
 

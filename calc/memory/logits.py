@@ -14,19 +14,37 @@ def logits_bytes(peak_moment, moment_logits_bytes):
     return at_peak(moment_logits_bytes, peak_moment)
 
 
-def logits_forward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each):
+def logits_forward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split):
     """Bytes per logit at the forward peak; a divided loss upcasts once more. [B]
 
     As computed, in fp32, and the log-softmax (transformers, loss/loss_utils.py), by kind of head in catalogs/heads.yaml.
     """
     own = head_coefficients["widths"][head_row, activation_format, 0]
-    return own + 4.0 * (vocabulary_split > 1) + implementation_logits_output_bytes_each
+    return own + 4.0 * (vocabulary_split > 1)
 
 
-def logits_backward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, implementation_logits_output_bytes_each):
+def logits_backward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split):
     """Bytes per logit when the backward pass begins: by kind of head in catalogs/heads.yaml. [B]"""
     own = head_coefficients["widths"][head_row, activation_format, 2]
-    return own + 4.0 * (vocabulary_split > 1) + implementation_logits_output_bytes_each
+    return own + 4.0 * (vocabulary_split > 1)
+
+
+def held_forward_bytes_each(adapts, batch, softcap):
+    """Bytes per logit at the forward peak where the loop holds outputs turned to fp32: them and their log-softmax. [B]
+
+    Of several sequences full tuning cuts the last token off a copy (litgpt, finetune/full.py); LoRA takes a list of chunks
+    (finetune/lora.py). A cap keeps what its tanh gave.
+    """
+    return 8.0 + 4.0 * (1 - adapts) * (batch > 1) + 2.0 * softcap
+
+
+def held_backward_bytes_each(adapts, softcap, decoder_tokens):
+    """Bytes per logit when the backward pass begins where the loop holds its outputs. [B]
+
+    LoRA's gradients are those of one chunk of 128 tokens (litgpt, finetune/lora.py, lm_head_chunk_size).
+    """
+    chunk = 8.0 * np.minimum(128 / decoder_tokens, 1)
+    return 8.0 + np.where(adapts > 0, chunk, 4.0) + 2.0 * softcap
 
 
 def logits_elements(logits_tokens, outputs, vocabulary_split, holds_head):
@@ -55,22 +73,67 @@ def fused_loss_bytes(
     return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
 
 
-def forward_logits_bytes(logits_elements, logits_forward_bytes_each, fuses_loss, loss_in_place, fused_loss_bytes):
+def stored_forward_bytes_each(
+    logits_forward_bytes_each,
+    held_forward_bytes_each,
+    implementation_holds_outputs,
+    loss_forward_bytes_each,
+    loss_compiled_bytes_each,
+    compiles,
+):
+    """Bytes per logit at the forward peak: the loss's own (choices.yaml), else the software's, else the head's. [B]"""
+    own = np.where(implementation_holds_outputs > 0, held_forward_bytes_each, logits_forward_bytes_each)
+    eager = np.where(loss_forward_bytes_each > 0, loss_forward_bytes_each, own)
+    return np.where(compiles * loss_compiled_bytes_each > 0, loss_compiled_bytes_each, eager)
+
+
+def stored_backward_bytes_each(
+    logits_backward_bytes_each,
+    held_backward_bytes_each,
+    implementation_holds_outputs,
+    loss_backward_bytes_each,
+    loss_compiled_bytes_each,
+    compiles,
+):
+    """Bytes per logit when the backward pass begins: the loss's own (choices.yaml), else the software's, else the head's. [B]"""
+    own = np.where(implementation_holds_outputs > 0, held_backward_bytes_each, logits_backward_bytes_each)
+    eager = np.where(loss_backward_bytes_each > 0, loss_backward_bytes_each, own)
+    return np.where(compiles * loss_compiled_bytes_each > 0, loss_compiled_bytes_each, eager)
+
+
+def forward_logits_bytes(logits_elements, stored_forward_bytes_each, fuses_loss, fused_loss_bytes):
     """Logits at the forward peak: as computed, upcast, and their log-softmax; or in one kernel, or by chunks. [B]
 
     transformers, loss/loss_utils.py; one kernel, which works in place, and chunks: Liger, arXiv 2410.10989.
     """
-    full = np.where(loss_in_place > 0, 4, logits_forward_bytes_each) * logits_elements
-    return np.where(fuses_loss > 0, fused_loss_bytes, full)
+    return np.where(fuses_loss > 0, fused_loss_bytes, stored_forward_bytes_each * logits_elements)
 
 
-def backward_logits_bytes(logits_elements, logits_backward_bytes_each, fuses_loss, loss_in_place, fused_loss_bytes):
+def head_gradients_bytes(
+    loss_head_gradients,
+    loss_beside_gradients_bytes_each,
+    logits_elements,
+    head_matrix_parameters,
+    vocabulary_split,
+    adapts,
+    compute_bytes_each,
+):
+    """Chunks after the head: the head's gradient twice, that of a chunk beside the sum, and what is left of the logits. [B]
+
+    torchtune, modules/loss/ce_chunked_output_loss.py; simulated (validation/data/parallel/ce.csv).
+    """
+    width = np.maximum(compute_bytes_each, 2) * (1 - adapts)
+    gradients = loss_head_gradients * width * head_matrix_parameters / vocabulary_split
+    return gradients + loss_beside_gradients_bytes_each * logits_elements
+
+
+def backward_logits_bytes(logits_elements, stored_backward_bytes_each, fuses_loss, fused_loss_bytes, head_gradients_bytes):
     """Logits when the backward pass begins: log-softmax and two gradients; or in one kernel, or by chunks. [B]
 
     transformers, loss/loss_utils.py; Liger, arXiv 2410.10989.
     """
-    full = np.where(loss_in_place > 0, 4, logits_backward_bytes_each) * logits_elements
-    return np.where(fuses_loss > 0, fused_loss_bytes, full)
+    stored = np.maximum(stored_backward_bytes_each * logits_elements, head_gradients_bytes)
+    return np.where(fuses_loss > 0, fused_loss_bytes, stored)
 
 
 def served_logit_bytes_each(compute_bytes_each, activation_format):
@@ -100,10 +163,15 @@ def decode_logits_bytes(batch, served_outputs, served_logit_bytes_each, generate
 TRAINING = (
     logits_forward_bytes_each,
     logits_backward_bytes_each,
+    held_forward_bytes_each,
+    held_backward_bytes_each,
+    stored_forward_bytes_each,
+    stored_backward_bytes_each,
     logits_elements,
     chunk_tokens,
     fused_loss_bytes,
     forward_logits_bytes,
+    head_gradients_bytes,
     backward_logits_bytes,
 )
 SERVING = (served_logit_bytes_each, served_outputs, prefill_logits_bytes, decode_logits_bytes)

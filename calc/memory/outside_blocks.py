@@ -87,12 +87,28 @@ def outside_backward_bytes(outside_coefficients, outside_tokens, heads, sequence
 
 
 def outside_saved_bytes(
-    outside_coefficients, outside_tokens, outside_source_tokens, hidden, hidden_dropout, sequence_split, outside_backward_bytes
+    outside_coefficients,
+    outside_tokens,
+    outside_source_tokens,
+    hidden,
+    hidden_dropout,
+    sequence_split,
+    outside_backward_bytes,
+    activation_bytes_each,
+    implementation_fuses_norms,
+    implementation_regathers_norms,
 ):
-    """Saved outside the blocks: the final norm's input and output beside what stays to the end. [B]"""
-    own = (outside_coefficients["hidden"] + outside_coefficients["hidden_dropout"] * hidden_dropout) * outside_tokens
+    """Saved outside the blocks: the final norm's input and output beside what stays to the end. [B]
+
+    With sequence parallelism the norm's gathered output stays whole, unless the backward pass gathers it again, and a norm
+    in one kernel keeps its input beside it (torchtitan, simulated: validation/data/parallel/tp.csv).
+    """
+    split = sequence_split > 1
+    norm = np.where(split & (implementation_fuses_norms > 0), 2 * activation_bytes_each, outside_coefficients["hidden"])
+    own = (norm + outside_coefficients["hidden_dropout"] * hidden_dropout) * outside_tokens
     wide = hidden / sequence_split * (own + outside_coefficients["source_hidden"] * outside_source_tokens)
-    return wide + outside_backward_bytes
+    whole = np.where(split & (implementation_regathers_norms == 0), activation_bytes_each * hidden * outside_tokens, 0)
+    return wide + whole * (1 - 1 / sequence_split) + outside_backward_bytes
 
 
 OUTSIDE = (

@@ -40,6 +40,11 @@ def embedding_gradient_bytes(embedding_parameters_here, embedding_parameters, ho
     return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - own * (1 - tied))
 
 
+def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation_bytes_each, hidden, outside_tokens):
+    """The gradient of the embedding's output, of the whole sequence on each tensor-parallel GPU; FSDP counts its own. [B]"""
+    return (1 - fsdp_active) * (1 - adapts) * holds_embedding * activation_bytes_each * hidden * outside_tokens
+
+
 def last_group_parameters_here(implementation_head_apart, embedding_parameters_here, holds_embedding, adapts, outside_parameters_here):
     """Trained parameters of the group that FSDP reduces last. [parameters]
 
@@ -157,7 +162,12 @@ MOMENTS = {
         Moment(
             "backward",
             "The embedding's gradient, built dense, and FSDP's last reduction.",
-            {"optimizer_bytes": "resident_optimizer_bytes", "gradients_bytes": "end_gradients_bytes", "working_bytes": "end_working_bytes"},
+            {
+                "optimizer_bytes": "resident_optimizer_bytes",
+                "gradients_bytes": "end_gradients_bytes",
+                "activations_bytes": "embedding_activations_bytes",
+                "working_bytes": "end_working_bytes",
+            },
         ),
         Moment(
             "step",
@@ -213,6 +223,7 @@ TRAINING = (
     forward_working_bytes,
     backward_working_bytes,
     embedding_gradient_bytes,
+    embedding_activations_bytes,
     last_group_parameters_here,
     last_reduction_bytes,
     end_gradients_bytes,

@@ -5,9 +5,7 @@ Per token a block's bytes are a linear form in its sizes, read off PyTorch stora
 
 import numpy as np
 
-from calc.memory.block_forms import CASES, RELATIVE_POSITIONS, LinearForms
 from calc.memory.peak import at_peak
-from calc.scenarios.join import FORMATS
 
 
 def activations_bytes(peak_moment, moment_activations_bytes):
@@ -19,104 +17,6 @@ def activations_bytes(peak_moment, moment_activations_bytes):
     return at_peak(moment_activations_bytes, peak_moment)
 
 
-def stack_attention_case(
-    computes_all_scores, stack_sequence, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window
-):
-    """Which attention kernel runs, as a column of the coefficient tables. Shape (stacks, rows).
-
-    Flash attention keeps no scores (Dao et al. 2022, arXiv 2205.14135; Dao 2023, arXiv 2307.08691). A sliding window that
-    the sequence reaches builds a mask, and a mask leaves the flash kernel.
-    """
-    masked = (stack_sequence >= stack_window_tokens) & (implementation_masks_window > 0)
-    grouped = stack_kv_heads < stack_heads
-    window = np.select(
-        [stack_kv_heads == 1, stack_kv_heads == stack_heads],
-        [CASES.index("sdpa-window-multiquery"), CASES.index("sdpa-window-equal")],
-        CASES.index("sdpa-window"),
-    )
-    plain = np.where(masked, window, np.where(grouped, CASES.index("sdpa-grouped"), CASES.index("sdpa")))
-    return np.where(computes_all_scores > 0, CASES.index("eager"), plain)
-
-
-def stack_form(stack_kind, activation_format, stack_attention_case):
-    """The row of the coefficient tables: kind of block, number format and attention kernel."""
-    return (stack_kind * len(FORMATS) + activation_format) * len(CASES) + stack_attention_case
-
-
-def block_sizes(
-    stack_hidden,
-    stack_query_width,
-    stack_key_width,
-    stack_value_width,
-    stack_ffn_width,
-    stack_heads,
-    stack_kv_heads,
-    stack_sequence,
-    hidden_dropout,
-    attention_dropout,
-    stack_experts,
-    stack_experts_per_token,
-    stack_expert_ffn_width,
-    stack_shared_ffn_width,
-    stack_latent_width,
-    stack_query_latent_width,
-    stack_source_ratio,
-    stack_source_tokens,
-    implementation_repeats_keys,
-    batch,
-):
-    """The sizes of a block by name, elements per token. Each of shape (stacks, rows). [elements]
-
-    `source` is the other side of an encoder-decoder per own token, `shared` one table for the whole batch.
-    """
-    repeats = implementation_repeats_keys > 0
-    scores, source_scores = stack_heads * stack_sequence, stack_heads * stack_source_tokens
-    return {
-        "hidden": stack_hidden,
-        "query": stack_query_width,
-        "key": np.where(repeats, stack_query_width, stack_key_width),
-        "value": np.where(repeats, np.maximum(stack_query_width, stack_value_width), stack_value_width),
-        "ffn": stack_ffn_width,
-        "heads": stack_heads,
-        "kv_heads": stack_kv_heads,
-        "scores": scores,
-        "mask": stack_sequence,
-        "hidden_dropout": stack_hidden * hidden_dropout,
-        "scores_dropout": scores * attention_dropout,
-        "routed_hidden": stack_experts_per_token * stack_hidden,
-        "routed_ffn": stack_experts_per_token * stack_expert_ffn_width,
-        "experts": stack_experts,
-        "experts_per_token": stack_experts_per_token,
-        "experts_hidden": stack_experts * stack_hidden,
-        "experts_ffn": stack_experts * stack_expert_ffn_width,
-        "shared_ffn": stack_shared_ffn_width,
-        "latent": stack_latent_width,
-        "query_latent": stack_query_latent_width,
-        "relative_hidden": stack_hidden * RELATIVE_POSITIONS / stack_sequence,
-        "source_hidden": stack_hidden * stack_source_ratio,
-        "source_key": stack_key_width * stack_source_ratio,
-        "source_scores": source_scores,
-        "source_scores_dropout": source_scores * attention_dropout,
-        "shared_mask": stack_sequence / batch,
-        "shared_hidden": stack_hidden / batch,
-        "shared_scores": scores / batch,
-        "shared_source_scores": source_scores / batch,
-        "one": np.ones_like(stack_hidden),
-    }
-
-
-def stack_whole_most_bytes_per_token(activation_bytes_each, stack_hidden, implementation_regathers_norms, implementation_splits_sequence):
-    """What stays whole on each tensor-parallel GPU, at most: with sequence parallelism two gathered norm outputs. [B]"""
-    gathered = 2 * np.minimum(activation_bytes_each, 4) * stack_hidden * (1 - implementation_regathers_norms)
-    return np.where(implementation_splits_sequence > 0, gathered, np.inf)
-
-
-def linear_forms(block_coefficients, stack_form, block_sizes, stack_layers, stack_whole_most_bytes_per_token, tensor_parallel):
-    """The linear forms of this table's blocks, ready to be asked by the name of a vector."""
-    columns = block_sizes | {"whole_most": stack_whole_most_bytes_per_token, "tensor_parallel": tensor_parallel}
-    return LinearForms(block_coefficients, stack_form, stack_layers > 0, columns)
-
-
 def sequence_split(tensor_parallel, implementation_splits_sequence):
     """GPUs over which norms and the residual stream are divided. [GPUs]
 
@@ -125,9 +25,10 @@ def sequence_split(tensor_parallel, implementation_splits_sequence):
     return np.where(implementation_splits_sequence > 0, tensor_parallel, 1)
 
 
-def stack_fused_norm_bytes_per_token(rms_norms, stack_hidden, stack_layers, implementation_fuses_norms, sequence_split):
-    """The fp32 copies that fused norms do not keep. Shape (stacks, rows). [B]"""
-    return 4 * rms_norms * stack_hidden * (stack_layers > 0) * implementation_fuses_norms / sequence_split
+def stack_fused_norm_bytes_per_token(rms_norms, stack_hidden, stack_layers, implementation_fuses_norms, sequence_split, stack_shares_form):
+    """The fp32 copies that fused norms do not keep; software's own block does not count them. Shape (stacks, rows). [B]"""
+    fused = implementation_fuses_norms * (1 - stack_shares_form)
+    return 4 * rms_norms * stack_hidden * (stack_layers > 0) * fused / sequence_split
 
 
 def stack_several_bytes_per_token(linear_forms, trains, stack_fused_norm_bytes_per_token):
@@ -168,8 +69,34 @@ def stack_checkpoint_bytes_per_token(
     return linear_forms("checkpoint", keeps_input, divided=False) / sequence_split + inputs * adapts
 
 
+def stack_products_bytes_per_token(
+    linear_forms, keeps_products, activation_bytes_each, stack_hidden, sequence_split, tensor_parallel, compiles
+):
+    """What torchtitan's policy per operator keeps: attention's outputs and every second product. Shape (stacks, rows). [B]
+
+    With sequence parallelism also both reduce-scatters' outputs, and the last product whole, as it is before it
+    (torchtitan, distributed/activation_checkpoint.py; simulated: validation/data/parallel/tp.csv). A compiled block does
+    not keep the last product, which its backward pass does not read (torchtitan's published runs, two of them).
+    """
+    split = (sequence_split > 1) * 1.0
+    own = np.where(
+        split > 0,
+        linear_forms("selective_ops", keeps_products, divided=False) / tensor_parallel,
+        linear_forms("selective_ops", keeps_products),
+    )
+    width = activation_bytes_each * stack_hidden
+    scattered = split * width * ((1 - 1 / sequence_split) + 2 / sequence_split)
+    return own + scattered - compiles * width
+
+
 def stack_kept_bytes_per_token(
-    keeps_input, keeps_products, drops_attention, stack_checkpoint_bytes_per_token, stack_saved_bytes_per_token, linear_forms
+    keeps_input,
+    keeps_products,
+    drops_attention,
+    stack_checkpoint_bytes_per_token,
+    stack_saved_bytes_per_token,
+    linear_forms,
+    stack_products_bytes_per_token,
 ):
     """What one block keeps for the backward pass under the chosen recompute. Shape (stacks, rows). [B]
 
@@ -178,7 +105,7 @@ def stack_kept_bytes_per_token(
     """
     without_core = np.minimum(linear_forms("core", drops_attention), stack_saved_bytes_per_token)
     kept = np.where(drops_attention > 0, without_core, stack_saved_bytes_per_token)
-    kept = np.where(keeps_products > 0, linear_forms("selective_ops", keeps_products), kept)
+    kept = np.where(keeps_products > 0, np.minimum(stack_products_bytes_per_token, stack_saved_bytes_per_token), kept)
     return np.where(keeps_input > 0, stack_checkpoint_bytes_per_token, kept)
 
 
@@ -254,11 +181,6 @@ def prefill_hidden_bytes(is_engine, batch, prompt_tokens, hidden, served_logit_b
 
 
 BLOCKS = (
-    stack_attention_case,
-    stack_form,
-    block_sizes,
-    stack_whole_most_bytes_per_token,
-    linear_forms,
     sequence_split,
     stack_fused_norm_bytes_per_token,
     stack_several_bytes_per_token,
@@ -266,6 +188,7 @@ BLOCKS = (
     stack_adapted_bytes_per_token,
     stack_saved_bytes_per_token,
     stack_checkpoint_bytes_per_token,
+    stack_products_bytes_per_token,
     stack_kept_bytes_per_token,
     stack_backward_bytes_per_token,
     stack_forward_bytes_per_token,

@@ -101,14 +101,16 @@ def held_gradients_bytes(
     trained_parameters_here,
     reduce_bytes_each,
     implementation_accumulates_unsharded,
+    implementation_accumulates,
 ):
     """Gradients of earlier micro-batches, alive in the forward pass. [B]
 
-    FSDP without synchronisation keeps them whole (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard).
+    Where micro-batches accumulate, and in recipes that always do (litgpt). FSDP without synchronisation keeps them whole
+    (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard).
     """
     whole = fsdp_active * implementation_accumulates_unsharded
     kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, full_gradients_bytes / gradient_shards)
-    return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1))
+    return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0))
 
 
 def ddp_bucket_bytes(bucket_bytes, implementation_bucket_elements):

@@ -31,15 +31,20 @@ def weights_bytes(
     weight_shards,
     adapts,
     offloads_weights,
+    implementation_wide_quantized_head,
+    dequantized_bytes_each,
+    head_elements_here,
+    holds_head,
 ):
     """Stored weights: matrices in their format, all else in its own. [B]
 
     Parameters · width / GPUs that divide them (Rajbhandari et al. 2019, arXiv 1910.02054, section 5.3); LoRA's adapters
     beside the frozen ones (Hu et al. 2021, arXiv 2106.09685), which 4-bit formats shrink (Dettmers et al. 2023, arXiv
-    2305.14314). Widths: catalogs/precisions.yaml.
+    2305.14314). Widths: catalogs/precisions.yaml. litgpt leaves the head beside 4-bit matrices in fp32 (implementations.yaml).
     """
     rest = blocks_parameters_here - formatted_parameters_here + outside_parameters_here
-    base = formatted_parameters_here * matrix_bytes_each + rest * outer_bytes_each
+    wide_head = implementation_wide_quantized_head * (dequantized_bytes_each > 0) * (4 - outer_bytes_each) * head_elements_here * holds_head
+    base = formatted_parameters_here * matrix_bytes_each + rest * outer_bytes_each + wide_head
     return (base + adapts * adapter_parameters_here * adapter_bytes_each) / weight_shards * (1 - offloads_weights)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from calc.evaluate import evaluate_all
-from calc.models import block_parameters, lora_widths, outside_parameters
+from calc.models import block_parameters, lora_widths, outside_parameters, shared_form
 from calc.models.families import FORMULAS as FAMILY_FORMULAS
 
 Sizes = dict[str, Any]  # size, trait or count -> value
@@ -45,6 +45,7 @@ STACK_COLUMNS = (
     *("latent_width", "query_latent_width", "cached_elements_per_token", "cross_cached_elements_per_token"),
     *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
     "block_largest_matrix",
+    *("rms_norm_width", "layer_norm_width", "gated_ffn_width", "norms_heads", "capped_scores"),
     *lora_widths.COLUMNS,
 )
 
@@ -114,14 +115,18 @@ def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
         stack = {"side": "tokens", **sizes, **own}
         stack |= {width: stack[size] for width, size in WIDTHS.items()}
         if stack["layers"]:
-            yield evaluate_all((*block_parameters.FORMULAS, *lora_widths.FORMULAS), stack)
+            yield evaluate_all((*block_parameters.FORMULAS, *shared_form.FORMULAS, *lora_widths.FORMULAS), stack)
 
 
 def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str, Any]]) -> tuple[Sizes, list[Sizes]]:
     """The row of one model and the rows of its stacks; a refused model has no counts and no stacks."""
     if "refused" in entry:
         return {**ABSENT, **entry}, []
-    model = evaluate_all(FORMULAS, sizes_of(entry, families[entry["model_type"]]))
+    traits = families[entry["model_type"]]
+    sizes = sizes_of(entry, traits)
+    if sizes["activation"] != traits["activation"]:
+        sizes["block"] = f"{traits['block']}-{sizes['activation']}"
+    model = evaluate_all(FORMULAS, sizes)
     stacks = list(stacks_of(model))
     in_blocks = sum(stack["layers"] * stack["block_parameters"] for stack in stacks)
     idle = sum(

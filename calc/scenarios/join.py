@@ -28,6 +28,7 @@ MODEL_COLUMNS = (
     "embedding_parameters",
     "outside_adapter_width",
     "outputs",
+    "softcap",
     "fixed_tokens",
     "hidden_dropout",
     "attention_dropout",
@@ -57,8 +58,14 @@ STACK_COLUMNS = (
     "block_linear_parameters",
     "block_expert_parameters",
     "block_largest_matrix",
+    "rms_norm_width",
+    "layer_norm_width",
+    "gated_ffn_width",
+    "norms_heads",
+    "capped_scores",
     *(f"adapter_{p}_{way}" for p in ADAPTED for way in ("in", "out")),
 )
+LOSS_COLUMNS = ("forward_bytes_each", "backward_bytes_each", "compiled_bytes_each", "head_gradients", "beside_gradients_bytes_each")
 CLOSED = {  # input -> the columns that its closed list gives
     "attention": ("computes_all_scores",),
     "compile": ("compiles",),
@@ -129,6 +136,13 @@ def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
     return first, depth, side, np.append([numbers[kind] for kind in stacks["block"]], 0)
 
 
+@kept("implementations", "blocks")
+def software_blocks(catalogs: Catalogs) -> np.ndarray:
+    """For each implementation the number of its one block for all decoders, -1 where it has that of each family."""
+    numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
+    return np.array([numbers.get(kind, -1) for kind in catalogs.implementations["block"]])
+
+
 def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     at = {}
     for column in ("precision", "optimizer", "sharding", "recompute", "implementation"):
@@ -140,6 +154,9 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     table["precision_format"] = precision_formats(catalogs)[at["precision"]]
     _check_able(table, at, catalogs, problems)
     software = at["implementation"]
+    own = software_blocks(catalogs)[software]
+    table["stack_shares_form"] = (own >= 0) & (table["is_decoder"] > 0) & (table["stack_latent_width"] == 0)
+    table["stack_kind"] = np.where(table["stack_shares_form"], own, table["stack_kind"])
     engine = _matched(catalogs, "implementations", "engines")[software]
     table |= columns_of(catalogs, "engines", numbers_in(catalogs, "engines"), engine, "engine_")
     serving = _matched(catalogs, "implementations", "serving_engines")[software]
@@ -148,9 +165,11 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     kernel = _matched(catalogs, "precisions", "kernels")[at["precision"]]
     table["kernel_dequantize_bytes_each"] = np.nan_to_num(numbers_of(catalogs, "kernels", "dequantize_bytes_each"))[kernel]
     table["kernel_host_ratio"] = np.nan_to_num(numbers_of(catalogs, "kernels", "host_ratio"), nan=1.0)[kernel]
-    usual = Words(software, words_of(catalogs, "implementations", "default_loss"))
+    plain, compiled = (Words(software, words_of(catalogs, "implementations", name)) for name in ("default_loss", "compiled_loss"))
+    usual = where(table["compiles"] > 0, compiled, plain)
     table["loss"] = where(table["asked_loss"].are(""), usual, table["asked_loss"])
-    table |= columns_of(catalogs, "losses", ("fuses_loss", "loss_in_place"), _listed(catalogs, "losses", table["loss"]))
+    table |= columns_of(catalogs, "losses", ("fuses_loss",), _listed(catalogs, "losses", table["loss"]))
+    table |= columns_of(catalogs, "losses", LOSS_COLUMNS, _listed(catalogs, "losses", table["loss"]), "loss_")
 
 
 def _listed(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from validation.simulate import dense, experts, two_sided_models
+from validation.simulate.device import silu_in_one_kernel
 from validation.simulate.dominant_forms import largest, value
 from validation.simulate.observe import observe_prefill, observe_training
 from validation.simulate.read_off import DROPPED, Reader
@@ -19,6 +20,12 @@ FAMILIES = {family.id: family for family in (*dense.FAMILIES, *experts.FAMILIES,
 DATA = Path(__file__).parent.parent / "data" / "saved_per_layer.csv"
 KEPT = {"saved": {}, "checkpoint": {"recompute": "full"}, "selective_ops": {"recompute": "products"},
         "frozen": {"frozen": True}}  # fmt: skip
+
+
+def observe_kept(family, case, number_format, name, **more):
+    """One step. Of a block that is recomputed the simulated truth takes SiLU's backward pass apart, and so do its forms."""
+    with silu_in_one_kernel(name != "checkpoint"):
+        return observe_training(family, case, number_format, **KEPT[name], **more)
 
 
 def tokens_of(case):
@@ -35,8 +42,8 @@ def forms_of(family, number_format, attention):
     cases = family.made_up(number_format, attention)[:2]
     sizes, tokens = [family.measure(case) for case in cases], [tokens_of(case) for case in cases]
     form, moments = {}, {}
-    for name, how in KEPT.items():
-        seen = [observe_training(family, case, number_format, **how) for case in cases]
+    for name in KEPT:
+        seen = [observe_kept(family, case, number_format, name) for case in cases]
         reader = Reader(sizes, tokens, [each.parameters for each in seen])
         form[name] = reader.total(seen[0].saved, seen[1].saved)
         if name in ("saved", "checkpoint"):
@@ -75,10 +82,10 @@ def check(family, form, case, which, dropout=True):
             | {"sizes": " ".join(f"{name}={sizes[name]:.8g}" for name in sorted(named))}
         )
 
-    for name, how in KEPT.items():
+    for name in KEPT:
         if name not in form or (which == "real" and name == "selective_ops"):
             continue
-        seen = observe_training(family, case, number_format, dropout=dropout, **how)
+        seen = observe_kept(family, case, number_format, name, dropout=dropout)
         reader = Reader((sizes, sizes), (tokens, tokens), (seen.parameters, seen.parameters))
         row(name, bytes_of(seen.saved, reader), value(form[name], sizes))
         if name in ("saved", "checkpoint"):

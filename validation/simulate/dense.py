@@ -1,5 +1,7 @@
 """Dense decoder blocks."""
 
+from dataclasses import replace
+
 from validation.simulate.families import EQUAL, SQUARE, WINDOW, Family
 
 EVERY = ("sdpa", "sdpa-grouped", "sdpa-window", "eager")
@@ -117,3 +119,22 @@ FAMILIES = (
         real=real(4096, 32, 32, 128, 16384),
     ),
 )  # fmt: skip
+
+# The same blocks with an activation function that their config may name instead: one kernel, or composed of simple
+# operations. The id is that of the block and the activation function.
+ACTIVATIONS = {
+    "gpt2": ("activation_function", ("gelu", "gelu_fast", "relu")),
+    "gpt_bigcode": ("activation_function", ("gelu_new", "gelu_fast")),
+    "gpt_neox": ("hidden_act", ("gelu_new", "gelu_fast", "relu")),
+    "opt": ("activation_function", ("gelu",)),
+    "phi": ("hidden_act", ("gelu", "gelu_fast")),
+}
+
+
+def activated(family):
+    """The variants of a family by activation function; `gelu` stands for all that are one kernel."""
+    field, functions = ACTIVATIONS.get(family.id, ("", ()))
+    return [replace(family, id=f"{family.id}-{function}", types=(), fixed=family.fixed | {field: function}) for function in functions]
+
+
+FAMILIES = (*FAMILIES, *(variant for family in FAMILIES for variant in activated(family)))

@@ -4,6 +4,7 @@ Import before torch is used. Attention is sent to the kernel that CUDA's dispatc
 is told that fake tensors are ordinary ones (it takes other branches while tracing).
 """
 
+import contextlib
 import ctypes
 import importlib.util
 import os
@@ -106,10 +107,22 @@ def cuda_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=F
 
 torch.nn.functional.scaled_dot_product_attention = cuda_attention
 
-# A CUDA build has a kernel of its own for the backward pass of SiLU. A CPU build would take it apart into seven
-# operators, whose temporaries no GPU ever sees. The body is never run: shapes are worked out without it.
-cuda_kernels = torch.library.Library("aten", "IMPL")
-cuda_kernels.impl("silu_backward", lambda gradient, given: torch.empty_like(given), "CUDA")
+
+@contextlib.contextmanager
+def silu_in_one_kernel(yes=True):
+    """A CUDA build has a kernel of its own for the backward pass of SiLU; a CPU build takes it apart into seven operators.
+
+    The body is never run: shapes are worked out without it.
+    """
+    kernels = torch.library.Library("aten", "IMPL") if yes else None
+    if kernels is not None:
+        kernels.impl("silu_backward", lambda gradient, given: torch.empty_like(given), "CUDA")
+    try:
+        yield
+    finally:
+        if kernels is not None:
+            kernels._destroy()
+
 
 # CUDA's grouped product takes any of the usual formats (16-bit ones by a fast path), its shape rule only bf16.
 import torch._meta_registrations  # noqa: E402

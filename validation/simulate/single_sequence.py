@@ -8,6 +8,7 @@ import sys
 import yaml
 
 from validation.simulate import dense, experts, two_sided_models
+from validation.simulate.device import silu_in_one_kernel
 from validation.simulate.observe import observe_training
 from validation.simulate.read_off import Reader, Unread
 from validation.simulate.write_catalog import CATALOG, write_catalog
@@ -19,7 +20,8 @@ def saved_alone(family, number_format, attention, saved):
     """The form of what is saved with a batch of one; None where it is that of larger batches, or cannot be read."""
     cases = [case | dict(batch=1, seq=LONGER * case["seq"]) for case in family.made_up(number_format, attention)[:2]]
     try:
-        seen = [observe_training(family, case, number_format) for case in cases]
+        with silu_in_one_kernel():
+            seen = [observe_training(family, case, number_format) for case in cases]
         tokens = [case.get("seq_of_block", case["seq"]) for case in cases]
         reader = Reader([family.measure(case) for case in cases], tokens, [each.parameters for each in seen])
         form = reader.total(seen[0].saved, seen[1].saved)

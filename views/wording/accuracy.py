@@ -16,6 +16,7 @@ GROUPS = {
     "DDP": "one step of DDP on one of several GPUs",
     "tensor parallel": "forward and backward of four blocks of torchtitan's Llama",
     "inference": "a prefill and one decoded token",
+    "published training": "peaks that were published of training runs on real GPUs",
     "saved activations": "what waits for the backward pass when the forward pass ends",
     "KV cache": "bytes of the cache after one forward pass",
     "parameters": "parameters of the whole model",

@@ -6,6 +6,7 @@ How many bits a checkpoint has (torch_dtype, quantization_config) is the scenari
 import json
 from typing import Any
 
+from calc.models.huggingface.activations import activation_of
 from calc.models.huggingface.derived_fields import FORMS
 from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS
 from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, dense_layers, window_tokens, windowed_layers
@@ -85,6 +86,9 @@ def _entry(config, model_type, model_id, catalogs):
     entry = {name: value for name, value in entry.items() if name != "plain_head_dim" and name != "shared_experts"}
     if entry["model_type"] not in catalogs.families:
         raise ConfigError(f"{model_id}: catalogs/families.yaml has no family {entry['model_type']}; add it.")
+    if "activation" in entry:
+        traits = catalogs.families[entry["model_type"]]
+        entry["activation"] = activation_of(entry["activation"], traits["block"], traits["activation"], catalogs.blocks)
     if entry.get("dense_layers") and not catalogs.families[entry["model_type"]]["block"]:
         raise ConfigError(f"{model_id}: a {model_type} with dense layers is not covered; choose another model.")
     return entry

@@ -28,6 +28,7 @@ _GPT2 = {
     "tied": "tie_word_embeddings",
     "hidden_dropout": "resid_pdrop",
     "attention_dropout": "attn_pdrop",
+    "activation": "activation_function",
 }
 _MPT = {
     "layers": "n_layers num_hidden_layers",
@@ -39,9 +40,10 @@ _MPT = {
     "hidden_dropout": "resid_pdrop",
 }
 _DROPOUTS = {"hidden_dropout": "hidden_dropout", "attention_dropout": "attention_dropout"}
-_NEOX = {**_SIZES, **_DROPOUTS, "qkv_bias": "attention_bias", "output_bias": "attention_bias"}
+_NEOX = {**_SIZES, **_DROPOUTS, "activation": "hidden_act", "qkv_bias": "attention_bias", "output_bias": "attention_bias"}
 _OPT = {
     **_SIZES,
+    "activation": "activation_function",
     "ffn": "ffn_dim",
     "embedding_width": "word_embed_proj_dim",
     "qkv_bias": "enable_bias",
@@ -158,7 +160,7 @@ FIELDS = {
     "gemma": _BIASED,
     "gemma2": _CAPPED,
     "gemma3_text": _CAPPED,
-    "phi": {**_LLAMA, "head_norm": "qk_layernorm"},
+    "phi": {**_LLAMA, "head_norm": "qk_layernorm", "activation": "hidden_act"},
     "phi3": _LLAMA,
     "gpt2": _GPT2,
     "gpt_bigcode": _GPT2,

@@ -10,6 +10,7 @@ from calc.models.huggingface.field_names import FIELDS
 LARGEST = 10**8  # no size of a model comes near it; beyond it a slip is meant
 MOST_LAYERS = 10**4
 FLAGS = {"tied", "qkv_bias", "output_bias", "mlp_bias", "head_norm"}
+WORDS = {"activation"}
 SWITCHES = {"hidden_dropout", "attention_dropout", "softcap"}  # on where the config has them above zero
 MAY_BE_ZERO = {"token_types", "shared_ffn", "shared_experts"}
 MAY_BE_NULL = {"kv_heads", "head_dim", "ffn", "query_latent_rank", "embedding_width", "experts_per_token"}
@@ -66,7 +67,7 @@ def defaults_of(model_type: str, class_defaults: Mapping[str, Any]) -> dict[str,
     values: dict[str, int] = {}
     for ours, theirs in FIELDS[model_type].items():
         own = ours in OWN_SIZES or theirs in OWN_FIELDS
-        of_family = ours in (FLAGS | SWITCHES) - {"tied"}
+        of_family = ours in (FLAGS | SWITCHES | WORDS) - {"tied"}
         if not of_family and (not own or ours in MAY_BE_LEFT_OUT.get(model_type, ())):
             filled = [class_defaults[name] for name in theirs.split() if name in class_defaults]
             values |= {ours: int(filled[0])} if filled else {}
@@ -83,6 +84,8 @@ def need_sizes(values: Mapping[str, int], model_type: str, model_id: str) -> Non
 
 
 def _value(ours, value, name, model_id):
+    if ours in WORDS:
+        return str(value).lower()
     if ours in SWITCHES:
         return int(bool(value))
     if ours in FLAGS:

@@ -1,0 +1,24 @@
+"""The widths that tell blocks of different families apart where software has one block for them all (catalogs/software_blocks.yaml)."""
+
+
+def rms_norm_width(block_norms, norm_vectors, hidden):
+    """Width of the hidden state, once for each RMSNorm of it in one block. [elements per token]"""
+    return (norm_vectors == 1) * block_norms * hidden
+
+
+def layer_norm_width(block_norms, norm_vectors, hidden):
+    """Width of the hidden state, once for each LayerNorm of it in one block. [elements per token]"""
+    return (norm_vectors != 1) * block_norms * hidden
+
+
+def gated_ffn_width(gated, ffn_width):
+    """Inner width of a network of three matrices, 0 where it has two. [elements per token]"""
+    return gated * ffn_width
+
+
+def norms_heads(head_norm, full_norm):
+    """1 where queries and keys are normed. [0 or 1]"""
+    return max(head_norm, full_norm)
+
+
+FORMULAS = (rms_norm_width, layer_norm_width, gated_ffn_width, norms_heads)

@@ -1,0 +1,143 @@
+"""Software with one model for all families has one block for them (catalogs/software_blocks.yaml), and a loss of its own.
+
+Bytes are sums counted by hand in the software's source: litgpt 0.5.13, torchtune 0.6.1, torchtitan 0.3, llm-foundry 0.22 and
+Megatron-Core 0.14; h, q, k, f, a: hidden, query, key and inner width, heads.
+"""
+
+import pytest
+from examples import catalogs, one
+from test_memory import per_block
+
+from calc import add_models, estimate, phases_table
+from calc.catalogs.load import FOLDER, entries_of, read_document
+from calc.models.huggingface.config import read_config
+from calc.pipeline import one_scenario
+
+TOKENS = {"batch": 2, "sequence_tokens": 1024}
+SIZES = {  # h, q, k, f, a
+    "llama-3.1-8b": (4096, 4096, 1024, 14336, 32),
+    "llama-2-7b": (4096, 4096, 4096, 11008, 32),
+    "falcon-7b": (4544, 4544, 64, 18176, 71),
+    "pythia-1.4b": (2048, 2048, 2048, 8192, 16),
+    "gemma-2-2b": (2304, 2048, 1024, 9216, 8),
+}
+SAVED = [  # bytes per token, element and h, q, k, f, a
+    ("litgpt", "llama-3.1-8b", (16, 8, 0, 8, 4)),
+    ("litgpt", "llama-2-7b", (16, 12, 0, 8, 4)),  # the values are a view of all three
+    ("litgpt", "falcon-7b", (4, 8, 0, 4, 4)),  # one LayerNorm, one kernel of GELU
+    ("litgpt", "pythia-1.4b", (8, 12, 0, 4, 4)),
+    ("litgpt", "gemma-2-2b", (32, 8, 0, 8, 4 + 8 * 1024)),  # four norms, capped scores
+    ("torchtune", "llama-3.1-8b", (16, 8, 0, 8, 4)),
+    ("torchtitan", "llama-3.1-8b", (8, 8, 0, 8, 4)),
+    ("llm-foundry", "pythia-1.4b", (8, 4, 4, 4, 4)),
+    ("megatron", "llama-3.1-8b", (8, 4, 4, 6, 4)),
+    # Korthikanti et al. 2022 (arXiv 2205.05198), table 2: 34 h a block, less two dropout masks of h each.
+    ("megatron", "pythia-1.4b", (32, 0, 0, 0, 4)),
+]
+
+
+@pytest.mark.parametrize(("software", "model", "counted"), SAVED)
+def test_a_block_saves_what_was_counted_in_its_source(software, model, counted):
+    found = per_block("saved_activations_bytes", model, precision="bf16", implementation=software, **TOKENS) / 2048
+    assert found == pytest.approx(sum(each * size for each, size in zip(counted, SIZES[model], strict=True)) + 8, abs=1e-6)
+
+
+def test_litgpts_adapters_keep_a_dropped_copy_and_its_mask():
+    """One for q, k and v together, and the padded update where not all three are adapted (litgpt/lora.py)."""
+    own = {"precision": "bf16", "implementation": "litgpt", "tuning": "lora", "lora_rank": 8, **TOKENS}
+    h, q, k, f, a = SIZES["llama-3.1-8b"]
+    frozen = 8 * h + 8 * q + 6 * f + 4 * a + 8
+    two = per_block("saved_activations_bytes", "llama-3.1-8b", **own, lora_targets="q+v") / 2048
+    assert two == pytest.approx(frozen + 3 * h + 2 * 2 * 8 + 2 * (q + k))
+    every = per_block("saved_activations_bytes", "llama-3.1-8b", **own, lora_targets="all-linear") / 2048
+    assert every == pytest.approx(frozen + 3 * (h + q + h + h + f) + 7 * 2 * 8)
+
+
+def test_a_compiled_block_keeps_products_and_norms():
+    h, q, k, f, a = SIZES["llama-3.1-8b"]
+    found = per_block("saved_activations_bytes", "llama-3.1-8b", precision="bf16", implementation="torchtitan", compile="yes", **TOKENS)
+    assert found / 2048 == pytest.approx(8 * h + 4 * q + 4 * k + 6 * f + 4 * a)
+
+
+def logits_of(**scenario):
+    """Bytes per logit at the forward peak and when the backward pass begins."""
+    table = one_scenario({"model": "llama-3.1-8b", "precision": "bf16", **TOKENS, **scenario}, catalogs())
+    return tuple(table[name][0] / 2048 / 128_256 for name in ("forward_logits_bytes", "backward_logits_bytes"))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "each"),
+    [
+        ({"implementation": "torchtune", "loss": "full"}, (10, 12)),
+        ({"implementation": "torchtune", "tuning": "lora"}, (6.5, 5)),
+        ({"implementation": "torchtune", "tuning": "lora", "compile": "yes"}, (2.25, 2.25)),
+        ({"implementation": "torchtune"}, (6.5, 1.75 + 2 * 2 * 4096 / 2048)),  # two gradients of the head beside the chunks
+        ({"implementation": "torchtitan"}, (10, 12)),
+        ({"implementation": "torchtitan", "compile": "yes"}, (4, 4)),
+        ({"implementation": "torchtitan", "compile": "yes", "loss": "full"}, (10, 12)),
+        ({"implementation": "litgpt"}, (12, 12)),
+        ({"implementation": "litgpt", "batch": 1, "sequence_tokens": 2048}, (8, 12)),
+        ({"implementation": "litgpt", "tuning": "lora"}, (8, 8 + 8 * 128 / 1024)),
+    ],
+)
+def test_each_software_holds_its_own_logits(scenario, each):
+    assert logits_of(**scenario) == pytest.approx(each, abs=1e-6)
+
+
+def test_the_loss_that_software_takes_by_itself_is_a_choice_that_gives_the_same():
+    for software, more in (("torchtune", {}), ("torchtitan", {"compile": "yes"}), ("litgpt", {})):
+        row = one(model="llama-3.1-8b", implementation=software, precision="bf16", **more)
+        again = one(model="llama-3.1-8b", implementation=software, precision="bf16", loss=row["loss"], **more)
+        assert again["memory_bytes"] == row["memory_bytes"]
+
+
+def test_litgpts_recipes_keep_gradients_into_the_next_forward_pass():
+    forward = phases_table({"model": "tinyllama-1.1b", "precision": "bf16", "implementation": "litgpt"}, catalogs())
+    held = forward[(forward["phase"] == "forward") & (forward["component"] == "gradients_bytes")]["bytes"].item()
+    assert held == 2 * 1_100_048_384
+
+
+def test_litgpts_head_beside_4_bit_matrices_is_wide():
+    """LitGPT's resource tables of 2023: Llama 2 7B in nf4 takes 4.57 GB, 0.26 GB more than a 16-bit head leaves."""
+    own = {"model": "llama-2-7b", "work": "inference", "precision": "nf4", "sequence_tokens": 128}
+    head = 32_000 * 4096
+    assert one(**own, implementation="litgpt")["weights_bytes"] - one(**own)["weights_bytes"] == 2 * head
+
+
+GPT2 = {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257}
+
+
+def saved_of_gpt2(function, **scenario):
+    entry = read_config(GPT2 | {"activation_function": function}, "mine", catalogs())
+    result = estimate({"model": "mine", **TOKENS, **scenario}, add_models(catalogs(), {"mine": entry}))
+    assert result["problem"] == ""
+    return result["saved_activations_bytes"] / 12 / 2048 / 3072
+
+
+@pytest.mark.parametrize(("precision", "less"), [("bf16", 6), ("fp32", 12), ("bf16-mixed", 12)])
+def test_an_activation_function_that_is_one_kernel_keeps_its_input_alone(precision, less):
+    """Cerebras-GPT's configs name gelu, GPT-2's gelu_new (transformers, activations.py)."""
+    difference = saved_of_gpt2("gelu_new", precision=precision) - saved_of_gpt2("gelu", precision=precision)
+    assert difference == pytest.approx(less, abs=0.01)
+
+
+def test_functions_that_no_block_was_simulated_with_stand_for_the_next():
+    same = {"gelu_pytorch_tanh": "gelu", "silu": "gelu", "gelu_python": "gelu_new"}
+    for named, like in same.items():
+        assert saved_of_gpt2(named) == saved_of_gpt2(like)
+    assert saved_of_gpt2("relu") < saved_of_gpt2("gelu") < saved_of_gpt2("gelu_new") <= saved_of_gpt2("gelu_fast")
+
+
+def test_software_keeps_one_kernel_whatever_the_config_says():
+    assert saved_of_gpt2("gelu_new", implementation="litgpt") == saved_of_gpt2("gelu", implementation="litgpt")
+
+
+def test_every_software_block_belongs_to_a_software():
+    blocks = set(entries_of(read_document(FOLDER, "software_blocks"), "software_blocks"))
+    assert blocks == set(catalogs().implementations["block"]) - {""}
+
+
+def test_megatrons_unfused_attention_keeps_korthikantis_scores():
+    """Softmax's output, dropout's mask and output: 5 a s per head and pair (arXiv 2205.05198, equation 1)."""
+    form = next(form for form in catalogs().blocks["megatron"]["forms"] if (form["format"], form["attention"]) == ("bf16", "eager"))
+    assert form["saved"]["scores"] + form["saved"]["scores_dropout"] == 5
