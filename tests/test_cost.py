@@ -52,7 +52,7 @@ def test_a_run_costs_its_hours(catalogs):
 
 def test_a_request_costs_its_input_and_output(catalogs):
     table = billed(catalogs, {**SERVE, "instance": "g6e.xlarge"})
-    first, each = (table[name][0] for name in ("burst_first_token_seconds", "time_per_output_token_seconds"))
+    first, each = table["burst_first_token_seconds"][0], 16 / table["decode_tokens_per_second"][0]
     price = table["usd_per_hour_on_demand"][0] / 3600 * (first + 1024 * each) / 16
     made = 2048 * table["usd_per_million_input_tokens"][0] + 1024 * table["usd_per_million_output_tokens"][0]
     assert made / 1e6 == pytest.approx(price)

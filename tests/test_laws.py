@@ -48,6 +48,7 @@ CHANGES = {
     "price_history": ("usd_per_hour", "7.77"),
     "utilization": ("matmul_ratio", "0.123"),
     "engines": ("bandwidth_ratio", "0.123"),
+    "serving_steps": ("block_seconds", "0.9"),
     "kernels": ("dequantize_bytes_each", "99.0"),
     "assumptions": ("restart_seconds", "7200"),
 }

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from calc.scenarios.inputs import ASSUMPTIONS
 from calc.speed.collectives import gather_seconds, group_bytes_per_second
+from calc.speed.decode import touched_experts_ratio
 from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
 from calc.speed.prefill import other_prompts_per_second, prefill_queue_seconds
 from calc.speed.ranges import SPEED_RESULTS
-from calc.speed.serving import serving_tokens_per_second, touched_experts_ratio
+from calc.speed.serving import serving_tokens_per_second
 from calc.speed.training import overlapped, pipeline_bubble_ratio
 from validation.speed import errors, published, time_table, with_published_models
 

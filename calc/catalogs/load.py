@@ -25,7 +25,7 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-SPEED = ("utilization", "engines", "kernels", "assumptions")  # what time and cost read
+SPEED = ("utilization", "engines", "serving_steps", "kernels", "assumptions")  # what time and cost read
 OTHERS = ("overheads", "serving_engines")
 CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
@@ -71,6 +71,7 @@ class Catalogs:
     price_history: pd.DataFrame
     utilization: pd.DataFrame  # a row per card
     engines: pd.DataFrame
+    serving_steps: pd.DataFrame  # a row per class of card
     kernels: pd.DataFrame
     assumptions: pd.DataFrame
     about: dict
@@ -223,5 +224,12 @@ def _check_times(times, gpus, implementations, precisions, **_):
             check_reference(name, times[own].index, f"catalogs/{own}.yaml", (own, name), f"entry of {own} for")
         for name in times[own].index:
             check_reference(name, known.index, f"catalogs/{own}.yaml", (own, name), other)
+    classes = dict.fromkeys(times["utilization"]["card_class"])
+    for name in classes:
+        check_reference(
+            name, times["serving_steps"].index, "catalogs/serving_steps.yaml", ("serving_steps", name), "entry of serving_steps for"
+        )
+    for name in times["serving_steps"].index:
+        check_reference(name, classes, "catalogs/serving_steps.yaml", ("serving_steps", name), "class of card")
     for name in times["kernels"].index:
         check_reference(name, precisions.index, "catalogs/kernels.yaml", ("kernels", name), "precision")

@@ -123,15 +123,21 @@ def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def speed_points(speed: pd.DataFrame) -> pd.DataFrame:
-    """A row per published figure for the chart; held out means not looked at when the catalogs of time were fitted."""
+    """A row per published rate for the chart; held out means not looked at when the catalogs of time were fitted.
+
+    A time per token stands as the tokens per second of one request; times to first token are no rates and are left out.
+    """
+    speed = speed[speed["measured"] != "time_to_first_token_seconds"]
+    per_token = speed["measured"] == "time_per_output_token_seconds"
+    rates = {name: np.where(per_token, 1 / speed[name].astype(float), speed[name].astype(float)) for name in ("value", "predicted")}
     seen = np.where(speed["held_out"].astype(str) == "True", "held out", "looked at")
     return pd.DataFrame(
         {
             "case": speed["source"],
             "model": speed["published_model"],
             "group": speed["work"] + ", " + seen,
-            "measured": speed["value"],
-            "predicted": speed["predicted"],
-            "error_ratio": speed["error_ratio"],
+            "measured": rates["value"],
+            "predicted": rates["predicted"],
+            "error_ratio": rates["predicted"] / rates["value"] - 1,
         }
     )

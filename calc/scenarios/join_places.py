@@ -25,6 +25,7 @@ INSTANCE_COLUMNS = ("gpus", "gpu_fraction", "vcpus", "memory_bytes", "nvlink_dom
 PRICE_COLUMNS = ("on_demand_usd_per_hour", "spot_usd_per_hour")
 PRICE_WORDS = ("on_demand_as_of", "spot_as_of", "on_demand_basis", "spot_basis", "interruption_band")
 CARD_COLUMNS = ("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "node_gpus", "node_network_bytes_per_second")
+STEP_COLUMNS = ("step_seconds", "block_seconds", "expert_block_seconds", "sequence_seconds", "all_reduce_seconds")
 
 
 def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
@@ -45,7 +46,8 @@ def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     table |= columns_of(catalogs, "gpus", GPU_COLUMNS, card, "gpu_") | columns_of(catalogs, "instances", INSTANCE_COLUMNS, at, "instance_")
     share = numbers_of(catalogs, "instances", "gpu_memory_bytes")[at]
     table["gpu_memory_bytes"] = np.where(at >= 0, share, numbers_of(catalogs, "gpus", "memory_bytes")[card])
-    table |= columns_of(catalogs, "utilization", CARD_COLUMNS, _card_class(catalogs)[card], "card_")
+    table |= columns_of(catalogs, "utilization", CARD_COLUMNS, _card_row(catalogs)[card], "card_")
+    table |= columns_of(catalogs, "serving_steps", STEP_COLUMNS, _card_class(catalogs)[card], "card_")
     price_of, regions = price_rows(catalogs)
     region, instance = table["region"], table["instance"]
     problems.add(
@@ -81,9 +83,15 @@ def _same(first: Words, second: Words) -> np.ndarray:
 
 
 @kept("gpus", "utilization")
-def _card_class(catalogs: Catalogs) -> np.ndarray:
+def _card_row(catalogs: Catalogs) -> np.ndarray:
     """For each card its row of utilization, and -1 for no card."""
     return np.append(catalogs.utilization.index.get_indexer(catalogs.gpus.index), -1)
+
+
+@kept("gpus", "utilization", "serving_steps")
+def _card_class(catalogs: Catalogs) -> np.ndarray:
+    """For each card its class's row of serving_steps, and -1 for no card."""
+    return np.append(catalogs.serving_steps.index.get_indexer(catalogs.utilization["card_class"].loc[catalogs.gpus.index]), -1)
 
 
 @kept("prices", "interruption_bands")

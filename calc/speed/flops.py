@@ -38,6 +38,20 @@ def matmul_flops(batch, stack_pass_tokens, stack_active_parameters):
     return 2 * batch * np.sum(stack_pass_tokens * stack_active_parameters, axis=0)
 
 
+def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expert_parameters, stack_experts, stack_experts_per_token):
+    """Those of the forward matrix products that routed experts take: 2 · batch · tokens · experts · k / E. [FLOP]
+
+    Shazeer et al. 2017, arXiv 1701.06538: of E experts each token meets k.
+    """
+    chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+    return 2 * batch * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
+
+
+def dense_equivalent_flops(matmul_flops, expert_matmul_flops, engine_expert_matmul_ratio):
+    """Dense products that would take as long as those of the blocks: experts' many small ones reach less. [FLOP]"""
+    return matmul_flops + expert_matmul_flops * (1 / engine_expert_matmul_ratio - 1)
+
+
 def head_flops(batch, head_tokens, outputs, hidden):
     """Forward product with the output head, for the tokens whose logits are wanted: 2 · tokens · outputs · hidden. [FLOP]
 
@@ -131,6 +145,8 @@ FLOPS = (
     source_tokens,
     stack_context_tokens,
     matmul_flops,
+    expert_matmul_flops,
+    dense_equivalent_flops,
     head_flops,
     attention_flops,
     element_bytes,

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+STEPS_AHEAD = 1.5  # half of the running step and one scheduled ahead, which a prompt finds before it
+
 
 def prefill_flops(matmul_flops, head_flops, attention_flops):
     """All arithmetic of the prefill of one replica's prompts. [FLOP]"""
@@ -14,7 +16,7 @@ def streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, engine_bandwidth_r
 
 
 def prompts_device_seconds(
-    matmul_flops,
+    dense_equivalent_flops,
     head_flops,
     attention_flops,
     element_traffic_bytes,
@@ -31,7 +33,7 @@ def prompts_device_seconds(
     Arithmetic at the share of the rate that it reaches, and what norms and activations move (Pope et al. 2022, arXiv
     2211.05102, for the two bounds).
     """
-    products = matmul_flops / (peak_flops_per_second * matmul_reach_ratio)
+    products = dense_equivalent_flops / (peak_flops_per_second * matmul_reach_ratio)
     head = head_flops / head_flops_per_second
     attention = attention_flops / attention_flops_per_second
     traffic = element_traffic_bytes / streamed_bytes_per_second
@@ -94,13 +96,13 @@ def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, eng
     return engine_request_seconds + prefill_compute_seconds + prefill_link_seconds
 
 
-def other_prompts_per_second(batch, burst_first_token_seconds, generated_tokens, time_per_output_token_seconds):
+def other_prompts_per_second(batch, burst_first_token_seconds, generated_tokens, decode_step_seconds):
     """Prompts of others that arrive at a replica while it keeps `batch` sequences in flight. [prompts/s]
 
     batch prompts pass in the time of their prefill and decode steps; one that arrives sees the rate of the batch - 1 others
     (the arrival theorem of closed systems: Sevcik and Mitrani 1981, J. ACM 28(2), 358-371).
     """
-    return (batch - 1) / (burst_first_token_seconds + generated_tokens * time_per_output_token_seconds)
+    return (batch - 1) / (burst_first_token_seconds + generated_tokens * decode_step_seconds)
 
 
 def prefill_queue_seconds(batch, other_prompts_per_second, prefill_compute_seconds, prefill_link_seconds):
@@ -121,16 +123,18 @@ def time_to_first_token_seconds(
     prefill_link_seconds,
     prefill_queue_seconds,
     engine_request_seconds,
-    time_per_output_token_seconds,
+    engine_replays_steps,
+    decode_step_seconds,
 ):
     """From the arrival of one prompt to its first token at the steady rate. [s]
 
-    It waits for the prompts before it, and one decode step of the others stands between (iteration-level scheduling: Yu et
-    al. 2022, Orca, OSDI). Where nothing is generated there is no steady rate: its prefill alone. Of a prompt that an engine
-    cuts into several chunks the decode steps between the chunks are left out.
+    It waits for the prompts before it, and one decode step of the others rides with it (iteration-level scheduling: Yu et al.
+    2022, Orca, OSDI); an engine that schedules ahead has one and a half before it (vLLM's asynchronous scheduling). Where
+    nothing is generated there is no steady rate: its prefill alone. Of a prompt that an engine cuts into several chunks the
+    decode steps between the chunks are left out.
     """
     alone = engine_request_seconds + prompt_compute_seconds + prefill_link_seconds / batch
-    between = np.where(batch > 1, time_per_output_token_seconds, 0)
+    between = np.where(batch > 1, (1 + STEPS_AHEAD * engine_replays_steps) * decode_step_seconds, 0)
     return alone + np.where(generated_tokens > 0, prefill_queue_seconds + between, 0)
 
 

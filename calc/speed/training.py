@@ -16,7 +16,7 @@ def training_flops(matmul_flops, head_flops, attention_flops, attention_passes, 
 
 
 def training_device_seconds(
-    matmul_flops,
+    dense_equivalent_flops,
     head_flops,
     attention_flops,
     attention_passes,
@@ -42,7 +42,7 @@ def training_device_seconds(
     """
     bandwidth = gpu_bandwidth_bytes_per_second * streaming_ratio
     forwards = 2 + extra_forward_ratio
-    products = matmul_flops * (forwards + weight_gradient_ratio) / (peak_flops_per_second * matmul_reach_ratio)
+    products = dense_equivalent_flops * (forwards + weight_gradient_ratio) / (peak_flops_per_second * matmul_reach_ratio)
     products = np.maximum(products, products_weights_bytes * forwards * context_parallel / bandwidth)
     head = head_flops * (2 + weight_gradient_ratio) / head_flops_per_second
     attention = attention_flops * attention_passes / attention_flops_per_second

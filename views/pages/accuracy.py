@@ -99,7 +99,7 @@ if len(found.speed):
             "accuracy_speed",
         )
     with right:
-        accuracy_words.speed(accuracy_tables.by_source(found.speed, ("work", "held_out", "source")))
+        accuracy_words.speed(accuracy_tables.by_source(found.speed, ("source", "measured", "held_out")))
 
 with st.container(horizontal=True):
     tables.download(

@@ -24,6 +24,7 @@ OTHERS = {
     "families": "Model families",
     "utilization": "Speed of cards",
     "engines": "Speed of software",
+    "serving_steps": "Steps of serving",
     "kernels": "Quantised kernels",
     "serving_engines": "Serving engines",
     "overheads": "Overheads",

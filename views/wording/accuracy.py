@@ -128,7 +128,7 @@ def speed(rows):
     seen = rows["held_out"].astype(str).map({"True": "held out", "False": "looked at"})
     columns = {
         "source": TEXT("Published by", pinned=True),
-        "work": TEXT("Work"),
+        "what": TEXT("What"),
         "seen": TEXT("Rows", help="Held out: not looked at when the catalogs of time were fitted."),
         "cases": NUMBER("Figures", format="%d"),
         "median_error_percent": NUMBER("Median", format="%.0f %%"),
@@ -136,15 +136,16 @@ def speed(rows):
         "p90_error_percent": NUMBER("90th percentile", format="%.0f %%"),
         "inside_percent": NUMBER("Inside the range", format="%.0f %%"),
     }
-    show(accuracy_tables.in_percent(rows).assign(seen=seen), columns, "Error of time by source", "speed", height=420)
+    what = rows["measured"].map(lambda name: GLOSSARY[name].label)
+    show(accuracy_tables.in_percent(rows).assign(seen=seen, what=what), columns, "Error of time by source", "speed", height=420)
 
 
 def speed_sentence(rows):
     """The error of time on the figures that nothing was fitted to."""
     held = rows[rows["held_out"].astype(str) == "True"]
     said = [
-        f"{work} {error(size['median_error_ratio'])} at the median over {size['cases']} figures"
-        for work, size in ((work, accuracy_tables.size_of_error(part)) for work, part in held.groupby("work"))
+        f"{GLOSSARY[name].label.lower()} {error(size['median_error_ratio'])} at the median over {size['cases']} figures"
+        for name, size in ((name, accuracy_tables.size_of_error(part)) for name, part in held.groupby("measured"))
     ]
     return f"On published figures that nothing was fitted to: {'; '.join(said)}."
 

@@ -1,0 +1,209 @@
+"""A decode step: one token for each of a replica's sequences, bounded by memory traffic."""
+
+import numpy as np
+
+from calc.speed.collectives import group_bytes_per_second
+
+
+def generated_tokens(sequence_tokens, prompt_tokens):
+    """Tokens that one sequence generates: what its cache holds beyond the prompt. [tokens]"""
+    return np.maximum(sequence_tokens - prompt_tokens, 0)
+
+
+def mean_cached_tokens(sequence_tokens, prompt_tokens):
+    """Tokens in one sequence's cache, on average over its generation. [tokens]"""
+    return (np.minimum(prompt_tokens, sequence_tokens) + sequence_tokens) / 2
+
+
+def expert_gpus(tensor_parallel, expert_parallel):
+    """GPUs over which one copy of the experts is spread in serving. [GPUs]
+
+    Inside the tensor-parallel group, or, where expert parallel is wider, over the replicas of attention beside it (vLLM,
+    vllm/model_executor/layers/fused_moe/config.py: expert parallel = tensor x data parallel).
+    """
+    return np.maximum(tensor_parallel, expert_parallel)
+
+
+def expert_batch(batch, expert_gpus, tensor_parallel):
+    """Sequences whose tokens meet at one copy of the experts: those of all replicas of attention that share it. [sequences]"""
+    return batch * expert_gpus / tensor_parallel
+
+
+def touched_experts_ratio(expert_batch, stack_experts, stack_experts_per_token):
+    """Share of the experts that a decode step reads, those that some token chose: 1 − (1 − k/E)^batch. [share]
+
+    As if each token chose on its own and all experts alike. Shape (stacks, rows).
+    """
+    idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+    return np.where(stack_experts > 0, 1 - idle_ratio**expert_batch, 1)
+
+
+def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, most_experts):
+    """Width of a block's matrices beside its experts; a format for experts alone leaves them as wide as the embedding. [B]"""
+    return np.where(experts_only * most_experts > 0, outer_bytes_each, matrix_bytes_each)
+
+
+def read_weights_bytes(
+    stack_layers,
+    stack_block_linear_parameters,
+    stack_block_expert_parameters,
+    touched_experts_ratio,
+    matrix_bytes_each,
+    dense_matrix_bytes_each,
+    outputs,
+    hidden,
+    outer_bytes_each,
+    tensor_parallel,
+    expert_gpus,
+):
+    """Weights that one GPU reads in one decode step: its share of the blocks and of the head. [B]
+
+    Pope et al. 2022, arXiv 2211.05102. Of experts those that the batch touches, read where they lie.
+    """
+    experts = np.sum(stack_layers * stack_block_expert_parameters * touched_experts_ratio, axis=0)
+    dense = np.sum(stack_layers * (stack_block_linear_parameters - stack_block_expert_parameters), axis=0)
+    whole = (dense * dense_matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
+    return whole + experts * matrix_bytes_each / expert_gpus
+
+
+def read_cache_bytes(
+    batch,
+    stack_layers,
+    stack_window_tokens,
+    stack_cached_elements_per_token,
+    stack_heads,
+    stack_kv_heads,
+    stack_latent_width,
+    mean_cached_tokens,
+    kv_bytes_each,
+    tensor_parallel,
+    engine_cache_copies,
+    engine_cache_passes,
+    engine_repeats_keys,
+):
+    """Keys and values that one GPU moves in one decode step. [B]
+
+    A paged engine reads the cache once (Kwon et al. 2023, arXiv 2309.06180). transformers appends by copying it whole and
+    first widens it to all heads.
+    """
+    elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_cached_elements_per_token
+    split = np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
+    widened = 1 + engine_repeats_keys * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
+    moved = np.sum(elements / split * (engine_cache_copies + engine_cache_passes * widened), axis=0)
+    return batch * kv_bytes_each * moved
+
+
+def decode_flops(batch, stack_active_parameters, outputs, hidden):
+    """Products of one decode step: 2 · batch · active parameters, head included. [FLOP]
+
+    Kaplan et al. 2020, arXiv 2001.08361, section 2.1; attention over the cache, bounded by memory, is left out.
+    """
+    return 2 * batch * (np.sum(stack_active_parameters, axis=0) + outputs * hidden)
+
+
+def all_reduce_start_seconds(collective_latency_seconds, card_all_reduce_seconds):
+    """Start-up of one small all-reduce: as set, else the card's (catalogs/serving_steps.yaml). [s]"""
+    return np.where(collective_latency_seconds > 0, collective_latency_seconds, card_all_reduce_seconds)
+
+
+def decode_link_seconds(
+    batch,
+    stack_layers,
+    stack_experts,
+    hidden,
+    tensor_parallel,
+    expert_gpus,
+    expert_batch,
+    island_gpus,
+    link_bytes_per_second,
+    network_share_bytes_per_second,
+    all_reduce_start_seconds,
+):
+    """What a decode step sends: two all-reduces per block, two exchanges per block of spread experts, in 16 bits. [s]
+
+    Each a start-up time and its bytes (Shoeybi et al. 2019, arXiv 1909.08053, section 3). Where experts are spread over
+    replicas of attention, every GPU gathers all their tokens and scatters the sums (vLLM, all2all.py, its plain way).
+    """
+    links = (island_gpus, link_bytes_per_second, network_share_bytes_per_second)
+    sent = 2 * batch * hidden * 2 * (1 - 1 / tensor_parallel) / group_bytes_per_second(tensor_parallel, 1, *links)
+    reduces = np.where(tensor_parallel > 1, 2 * np.sum(stack_layers, axis=0) * (all_reduce_start_seconds + sent), 0)
+    gathered = expert_batch * hidden * 2 * (1 - tensor_parallel / expert_gpus) / group_bytes_per_second(expert_gpus, 1, *links)
+    blocks = np.sum(stack_layers * (stack_experts > 0), axis=0)
+    return reduces + np.where(expert_gpus > tensor_parallel, 2 * blocks * (all_reduce_start_seconds + gathered), 0)
+
+
+def decode_fixed_seconds(
+    batch,
+    stack_layers,
+    stack_experts,
+    engine_device_seconds_per_block,
+    engine_seconds_per_sequence,
+    engine_replays_steps,
+    card_step_seconds,
+    card_block_seconds,
+    card_expert_block_seconds,
+    card_sequence_seconds,
+):
+    """What a decode step takes whatever it reads: gaps between kernels block by block, sampling and bookkeeping. [s]
+
+    The software's own, and of software that replays the step as one CUDA graph the card's (catalogs/serving_steps.yaml).
+    """
+    blocks, with_experts = np.sum(stack_layers, axis=0), np.sum(stack_layers * (stack_experts > 0), axis=0)
+    own = blocks * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
+    replayed = card_step_seconds + blocks * card_block_seconds + with_experts * card_expert_block_seconds + batch * card_sequence_seconds
+    return own + np.where(engine_replays_steps > 0, replayed, 0)
+
+
+def decode_device_seconds(
+    decode_fixed_seconds,
+    read_weights_bytes,
+    read_cache_bytes,
+    decode_flops,
+    tensor_parallel,
+    peak_flops_per_second,
+    matmul_reach_ratio,
+    gpu_bandwidth_bytes_per_second,
+    engine_bandwidth_ratio,
+):
+    """One decode step on the GPU: weights read or products taken, whichever is longer, the cache, and fixed times. [s]
+
+    The bound of memory bandwidth, or of arithmetic at large batches: Pope et al. 2022, arXiv 2211.05102.
+    """
+    bandwidth = gpu_bandwidth_bytes_per_second * engine_bandwidth_ratio
+    products = decode_flops / (tensor_parallel * peak_flops_per_second * matmul_reach_ratio)
+    return decode_fixed_seconds + np.maximum(read_weights_bytes / bandwidth, products) + read_cache_bytes / bandwidth
+
+
+def decode_host_seconds(
+    stack_layers, stack_experts, touched_experts_ratio, engine_host_seconds_per_block, engine_host_seconds_per_expert, kernel_host_ratio
+):
+    """Time in which the CPU launches one decode step's kernels, block by block and expert by expert. [s]"""
+    experts = stack_experts * touched_experts_ratio * engine_host_seconds_per_expert
+    return np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
+
+
+def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_seconds):
+    """One decode step, alone: the GPU's time, or the CPU's to launch it where that is longer. [s]
+
+    The time between two tokens while nobody else's prompt runs.
+    """
+    return np.maximum(decode_device_seconds + decode_link_seconds, decode_host_seconds)
+
+
+DECODE = (
+    generated_tokens,
+    mean_cached_tokens,
+    expert_gpus,
+    expert_batch,
+    touched_experts_ratio,
+    dense_matrix_bytes_each,
+    read_weights_bytes,
+    read_cache_bytes,
+    decode_flops,
+    all_reduce_start_seconds,
+    decode_link_seconds,
+    decode_fixed_seconds,
+    decode_device_seconds,
+    decode_host_seconds,
+    decode_step_seconds,
+)
