@@ -2,6 +2,7 @@
 
 from calc.answers.answer import answer
 from calc.catalogs.load import CatalogError, add_models, load_catalogs
-from calc.pipeline import estimate, estimate_distinct, phases_table
+from calc.one_scenario import phases_table
+from calc.pipeline import estimate, estimate_distinct
 
 __all__ = ["CatalogError", "add_models", "answer", "estimate", "estimate_distinct", "load_catalogs", "phases_table"]

@@ -15,7 +15,7 @@ from calc.largest import LIMITS, SOLVED, largest_columns
 from calc.memory.block_forms import block_coefficients
 from calc.memory.outside_blocks import head_coefficients, head_rows
 from calc.memory.overhead import FITS
-from calc.memory.phases import MOMENTS, PHASES
+from calc.memory.phases import MOMENTS
 from calc.results import Results
 from calc.scenarios.inputs import ASSUMED, INPUTS, inputs_by_name
 from calc.scenarios.join import join
@@ -25,7 +25,7 @@ from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, begins_a_formula, factorized, read_inputs
 from calc.scenarios.support import READS as SUPPORT_READS
 from calc.scenarios.support import support
-from calc.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, RESTING_ON_TIME, STAGES, both_ends, makes, memory, reads, walk
+from calc.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, RESTING_ON_TIME, STAGES, makes, memory, reads, walk
 
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
 COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
@@ -174,12 +174,26 @@ def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
     for rows in (np.flatnonzero(trains), np.flatnonzero(~trains)):
         if len(rows):
             own = problems if len(rows) == len(frame) else problems.of(rows)
-            table = join(inputs if own is problems else take(inputs, rows), catalogs, own)
-            table["head_row"] = head_rows(catalogs)[table["model_row"]]
-            table["head_coefficients"], table["block_coefficients"] = head_coefficients(catalogs), block_coefficients(catalogs)
-            walk(table, BEFORE_MEMORY)
-            refuse(RULES, table, own)
-            yield Part(rows, table, own)
+            yield Part(rows, settled_table(inputs if own is problems else take(inputs, rows), catalogs, own), own)
+
+
+def settled_table(inputs: Table, catalogs: Catalogs, problems: Problems) -> Table:
+    """Inputs of one kind of work joined with the catalogs and settled, layouts that cannot be noted among the problems."""
+    table = join(inputs, catalogs, problems)
+    table["head_row"] = head_rows(catalogs)[table["model_row"]]
+    table["head_coefficients"], table["block_coefficients"] = head_coefficients(catalogs), block_coefficients(catalogs)
+    walk(table, BEFORE_MEMORY)
+    refuse(RULES, table, problems)
+    return table
+
+
+def results_of(inputs: Table, catalogs: Catalogs) -> Results:
+    """The results of inputs (scenarios.read) of one kind of work, their largest batch and sequence left empty."""
+    rows = np.arange(inputs["rows"])
+    problems = Problems(len(rows))
+    results = Results(COLUMNS, WORDS, len(rows))
+    results.add(rows, _finished(Part(rows, settled_table(inputs, catalogs, problems), problems), catalogs, False))
+    return results
 
 
 def sound_rows(part: Part, also: Iterable[str] = ()) -> tuple[np.ndarray, Table]:
@@ -265,26 +279,3 @@ def not_covered(table: Table, row: int, catalogs: Catalogs) -> str:
     how = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
     chosen = ", ".join(f"{name} {table[name].at(row)}" for name in ("precision", "attention", "recompute"))
     return f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, attention or recompute."
-
-
-def one_scenario(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
-    """The table of one scenario with its memory, at the fuller end of a pipeline, every column in it."""
-    frame = as_frame(scenario if isinstance(scenario, dict) else scenario.to_dict())
-    first, last, _ = both_ends(next(parts(frame, catalogs)).table)
-    return last if last is not None and last["allocated_peak_bytes"] > first["allocated_peak_bytes"] else first
-
-
-def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
-    """The components at the largest moment of every phase of one scenario: rows (phase, component, bytes)."""
-    table = one_scenario(scenario, catalogs)
-    moments = MOMENTS["training" if table["trains"][0] > 0 else "inference"]
-    totals = [float(np.ravel(total)[0]) for total in table["moment_bytes"]]
-    rows = []
-    for phase in PHASES:
-        of_phase = [number for number, moment in enumerate(moments) if moment.phase == phase]
-        if of_phase:
-            largest = max(of_phase, key=totals.__getitem__)
-            for name in ALLOCATED:
-                values = table[f"moment_{name}"][largest] if f"moment_{name}" in table else table[name]
-                rows.append({"phase": phase, "component": name, "bytes": float(np.ravel(values)[0])})
-    return pd.DataFrame(rows)

@@ -1,12 +1,26 @@
-"""Answers against estimating every arrangement, and the laws that any change of a job keeps."""
+"""Answers against the plain way to find them, and the laws that any change of a job keeps."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from examples import answered
+from plain_answers import plain
 
 from calc import answer, estimate
+from calc.answers.bounds import least_bytes
+from calc.answers.combinations import FITS, combinations
+from calc.answers.grid import grid
 from calc.answers.options import options
+from calc.answers.places import places_of
+from calc.answers.rows import rows_of
+from calc.answers.settle import settled
+from calc.answers.tokens import tokens_each
+from calc.cost.job import job_of_rows
 from calc.cost.markets import MARKETS
+from calc.evaluate import evaluate
+from calc.pipeline import parts
+from calc.scenarios.support import RUNS
+from calc.stages import MEMORY, MEMORY_READS, fuller_end, walk
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p4d.24xlarge", "p5.48xlarge"]
 SMALL = {"model": "llama-3.2-1b", "instance": FEW, "instances_most": 2, "sequence_tokens": 2048}
@@ -24,6 +38,41 @@ JOBS = {
 }
 TIE = 1.005
 COSTS = {"on-demand": "on_demand", "spot": "spot"}
+
+
+PLAIN = {
+    "train": SMALL,
+    "8B": SMALL | {"model": "llama-3.1-8b", "usd_per_hour_most": 40},
+    "70B": SMALL | {"model": "llama-3.1-70b", "instance": ["p5.48xlarge", "p4de.24xlarge"], "instances_most": 4},
+    "lora": SMALL | {"method": "lora", "model": "llama-3.1-8b", "hours_most": 3},
+    "qlora": SMALL | {"method": "qlora", "model": "llama-3.1-8b"},
+    "8 bits": SMALL | {"fewest_bits": 8, "recompute": "none"},
+    "no bf16": SMALL | {"instance": ["g4dn.metal", "g6.48xlarge", "p3dn.24xlarge"]},
+    "spot": SMALL | {"markets": "on-demand+spot+capacity-block", "regions": "us-east-1+us-west-2+eu-north-1", "sharding": "zero3"},
+    "odd step": SMALL | {"sequence_tokens": 3000, "tensor_parallel": 1},
+    "serve": SERVED,
+    "serve 4 bits": SERVED | {"fewest_bits": 4},
+    "serve 32B": SERVED
+    | {"model": "qwen2.5-32b", "fewest_bits": 8, "first_token_seconds": 0.5, "instance": ["p4d.24xlarge", "g6e.12xlarge"]},
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_the_answers_are_those_of_estimating_every_arrangement(catalogs, name):
+    job = PLAIN[name]
+    found, rows = options(job, catalogs), plain(job, catalogs)
+    answers = {name: row for _, row in found.answers.iterrows() for name in row["answer"].split("+")}
+    assert found.edge["usd"].min() == pytest.approx(rows["usd"].min(), rel=1e-12)
+    assert answers["least-money"]["usd"] <= rows["usd"].min() * TIE
+    within = rows if "usd_per_hour_most" in job else rows[rows["usd"] <= 3 * answers["least-money"]["usd"]]
+    assert rows["seconds"].min() <= answers["fastest"]["seconds"] <= within["seconds"].min() * TIE
+    near = rows[rows["usd"] <= 1.5 * answers["least-money"]["usd"]]
+    assert near["headroom_bytes"].max() / TIE <= answers["roomiest"]["headroom_bytes"] <= near["headroom_bytes"].max()
+    board = found.board[(found.board["fits"] == "yes") & (found.board["runs"] == "yes") & (found.board["misses"] == "")]
+    least = rows.groupby(["instance", "market"], observed=True)["usd"].min()
+    mine = board.set_index(["instance", "market"])["usd"]
+    assert set(mine.index) == set(least.index)
+    assert ((mine / least - 1).between(-1e-12, TIE - 1 + 1e-12)).all()
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -159,10 +208,47 @@ def test_requests_a_second_are_kept_up_with(catalogs):
     assert rows["why"].str.contains("3 requests a second keep ").all()
 
 
+def test_published_4_bit_weights_are_served_as_they_are(catalogs):
+    found = options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 4}, catalogs)
+    assert "mxfp4" in set(found.board["precision"])
+    assert not {"awq-4bit", "gptq-4bit"} & set(found.board["precision"])
+
+
 def test_what_is_compared_has_a_row_for_each_value(catalogs):
     found = options(SMALL | {"optimizer": ["adamw", "adafactor"]}, catalogs)
     kinds = found.board[["instance", "optimizer"]].drop_duplicates()
     assert len(kinds) == len(found.board) == 2 * found.board["instance"].nunique()
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
+    whole = settled(PLAIN[name], catalogs)
+    places = places_of(whole, catalogs)
+    found = combinations(grid(whole, places, tokens_each(whole, catalogs)), places, whole, catalogs)
+    some = np.random.default_rng(7).choice(len(found.ways["usd"]), 200)
+    rows = rows_of(whole, found.grid, places, found.ways, some, [], {"tried": 0, "possible": 0}, catalogs)
+    same = {
+        "step_tokens": "step_tokens",
+        "token_seconds": "time_per_output_token_seconds",
+        "first_token_seconds": "time_to_first_token_seconds",
+    }
+    for mine, column in (same | {"headroom_bytes": "headroom_bytes", "instances": "instances_needed"}).items():
+        np.testing.assert_array_equal(found.ways[mine][some], rows[column].to_numpy(float), err_msg=column)
+    assert [FITS[fits] for fits in found.ways["fits"][some]] == rows["fits"].tolist()
+    assert [RUNS[runs] for runs in found.ways["runs"][some]] == rows["runs"].tolist()
+    again = estimate(rows, catalogs, solve=False)
+    done = job_of_rows(again, rows["market"], 0, catalogs)
+    for column in ("usd", "hours", "usd_per_hour", "seconds"):
+        np.testing.assert_array_equal(rows[column].to_numpy(float), getattr(done, column), err_msg=column)
+
+
+def test_the_lower_bound_of_memory_is_one(catalogs):
+    results = answered()
+    part = next(parts(results[results["work"] == "training"].drop(columns=["instance", "gpu"]), catalogs))
+    least = evaluate(least_bytes, walk(dict(part.table), MEMORY[:1]))
+    peak = fuller_end({name: part.table[name] for name in (*MEMORY_READS, "rows") if name in part.table})["allocated_peak_bytes"]
+    assert (least <= peak).all()
+    assert np.median(least / peak) > 0.2
 
 
 def test_whole_days_of_a_block_are_paid(catalogs):

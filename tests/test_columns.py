@@ -17,7 +17,8 @@ from calc.columns import COMPONENTS, GLOSSARY
 from calc.explain.calculator_formulas import TOTALS
 from calc.explain.calculators import ORIGINS
 from calc.models import architecture
-from calc.pipeline import COLUMNS, one_scenario
+from calc.one_scenario import one_scenario
+from calc.pipeline import COLUMNS
 from calc.scenarios import read
 from calc.scenarios.join import ADAPTED, TIED_COUNTS
 from calc.stages import FORMULAS, STAGES

@@ -29,10 +29,10 @@ MAY_IMPORT = {
 # The rooms of calc from the top; a room imports only those below it. Rooms on one line are neighbours and never meet.
 LEVELS = (
     *(("__main__",), ("calc",), ("doors",), ("answers",), ("search",), ("plan",), ("explain", "charts"), ("words",), ("estimate",)),
-    *(("stages",), ("cost", "speed", "memory"), ("layout",), ("scenarios",), ("catalogs",), ("models",), ("columns",)),
+    *(("stages",), ("cost", "speed", "memory"), ("layout",), ("scenarios",), ("catalogs",), ("models",), ("columns",), ("crossed",)),
     ("evaluate", "coded", "units"),
 )
-ONE_ROOM = dict.fromkeys(("pipeline", "largest", "results"), "estimate")
+ONE_ROOM = dict.fromkeys(("pipeline", "largest", "results", "one_scenario"), "estimate")
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {*("calc/catalogs/load.py", "calc/__main__.py", "calc/models/huggingface/config.py", "calc/doors/csv_tables.py")}
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}

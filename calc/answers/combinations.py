@@ -1,96 +1,202 @@
 """Every combination of a grid with its verdicts, time and money: arrays of equal length, one entry per way to rent it.
 
-`number` is the combination's place in the grid, `region` and `market` are places in the job's lists.
+Memory depends on the layout, time on layout and instance type, the price on instance type, region and market: each formula
+runs at its own level (calc/crossed.py). Of like ways in several regions the one of least price counts.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from calc.answers.bounds import least_bytes
 from calc.answers.grid import Grid
+from calc.answers.load import loaded
+from calc.answers.places import HARDWARE, Offer, Place, hardware, offers
+from calc.answers.timing import STEPPED, add_time, spot_overhead
 from calc.catalogs.load import Catalogs
-from calc.cost.job import job_of_rows
-from calc.evaluate import Table
-from calc.pipeline import estimate
-from calc.scenarios.support import RUNS
+from calc.coded import distinct, gathered, take
+from calc.cost import placement, prices
+from calc.cost.job import deployments, job
+from calc.cost.markets import MARKETS
+from calc.crossed import PAIR, WAY, Crossed
+from calc.evaluate import Table, evaluate
+from calc.memory import overhead
+from calc.memory.serving_engine import on_large_card
+from calc.pipeline import not_covered, settled_table
+from calc.scenarios.lookups import row_numbers
+from calc.scenarios.problems import Problems
+from calc.scenarios.read import ASKED, one_row
+from calc.scenarios.support import RUNS, asks, verdicts
+from calc.speed.collectives import island_gpus
+from calc.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, fuller_end, walk
 
-FITS = ("yes", "tight", "no", "")
-NEEDED = (
-    *("work", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "instance", "region", "hours_per_month"),
-    *("train_tokens", "tokens_per_second", "low_tokens_per_second", "step_tokens", "instances_needed", "time_to_first_token_seconds"),
-    *("time_per_output_token_seconds", "spot_overhead_ratio", "served_tokens_per_second"),
-    *("headroom_bytes", "memory_bytes", "fits", "runs", "problem"),
+LAYOUT_STAGES = MEMORY[:1]
+FITS = tuple(overhead.FITS)
+HELD = (  # what memory decides of fit, placement and money
+    *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes", "state_width_bytes_each"),
 )
-MOST_TURNS, MOST_SEQUENCES = 30, 8192
+SHOWN = ("runs", "fits", "memory_bytes", "headroom_bytes", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
 
 
-def combinations(grid: Grid, whole: dict[str, Any], catalogs: Catalogs) -> Table:
-    """All combinations that are not refused, in every region and market of the job; `problem`: the first refusal."""
-    parts: list[Table] = []
-    names = np.array([place.instance for place in grid.places], dtype=object)
-    base = grid.layouts.iloc[grid.layout].assign(instance=pd.Categorical.from_codes(grid.place, categories=names))
-    problem = ""
-    for region, name in enumerate(whole["regions"]):
-        frame = base.assign(region=name).reset_index(drop=True)
-        rows = _loaded(frame, whole, catalogs) if whole["requests_per_second"] else estimate(frame, catalogs, False, NEEDED)
-        refused = (rows["problem"] != "").to_numpy()
-        problem = problem or (str(rows["problem"].iloc[0]) if refused.all() and len(rows) else "")
-        for market, sold in enumerate(whole["markets"]):
-            parts.append(_on_market(rows, sold, whole, catalogs) | {"refused": refused, "number": np.arange(len(rows))})
-            parts[-1] |= {"region": np.full(len(rows), region), "market": np.full(len(rows), market)}
-    found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    kept = ~found.pop("refused") & ~np.isnan(found["usd_per_hour"])
-    return {name: values[kept] for name, values in found.items()} | {"problem": problem, "tried": len(kept)}
+class Combinations(NamedTuple):
+    """What was found: the layouts; `ways` with a column per figure; how many were tried; the least memory; what is wrong with all."""
+
+    grid: Grid
+    ways: Table
+    tried: int
+    smallest_bytes: float
+    problem: str
 
 
-def _loaded(frame: pd.DataFrame, whole: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The rows with as many sequences on each replica as keep up with the wanted requests (Little's law).
+def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalogs: Catalogs) -> Combinations:
+    """All combinations that live on their cards and are not refused. `layout` and `place` are their numbers in the grid."""
+    sold = offers(whole, places, catalogs)
+    count = np.sum([~np.isnan(offer.usd_per_hour) for offer in sold], axis=0)
+    tried = int((grid.steps_count[grid.layout] * count[grid.place]).sum())
+    table, problems = layouts_table(grid, whole, catalogs)
+    if not problems.sound.any():
+        return Combinations(grid, {}, tried, np.nan, str(problems.text[0]) if grid.size else "")
+    at = np.array([row_numbers(catalogs, "instances")[place.instance] for place in places])
+    cards = {name: values[at] if len(values) > 1 else values for name, values in hardware(catalogs).items()}
+    if whole["requests_per_second"]:
+        grid = loaded(grid, crossed_with(walk(dict(table), LAYOUT_STAGES), cards, grid), whole)
+        table, problems = layouts_table(grid, whole, catalogs)
+    living = _living(grid, cards, table, problems.sound, catalogs)
+    if not living:
+        return Combinations(grid, {}, tried, np.nan, "")
+    crossed, held = living
+    if np.isnan(held).all():
+        return Combinations(grid, {}, tried, np.nan, not_covered(table, int(np.flatnonzero(problems.sound)[0]), catalogs))
+    _accumulate(crossed, grid)
+    add_time(crossed, whole["work"])
+    parts = [_sold(crossed, offer, whole) for offer in sold]
+    ways = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Combinations(grid, ways, tried, float(np.nanmin(held)), "")
 
-    Sequences at once = requests per second x seconds of a request, which grow with the sequences: from one on upwards.
+
+def layouts_table(grid: Grid, whole: dict[str, Any], catalogs: Catalogs) -> tuple[Table, Problems]:
+    """The settled table of all layouts, and what is wrong with each."""
+    problems = Problems(grid.size)
+    inputs = inputs_of(whole, grid.layouts | {"rows": grid.size, "row_number": np.arange(grid.size)})
+    return settled_table(inputs, catalogs, problems), problems
+
+
+def inputs_of(whole: dict[str, Any], columns: Table) -> Table:
+    """The inputs (scenarios.read) of scenarios with these columns, all else as the job has it."""
+    names = ("work", "model", "sequence_tokens", "hours_per_month", "train_tokens" if whole["work"] == "training" else "prompt_tokens")
+    row = {name: whole[name] for name in names} | whole["assumed"]
+    row |= {"tuning": "full" if whole["method"] == "full" else "lora", "implementation": whole["implementation"]}
+    return one_row(row) | {f"asked_{name}" if name in ASKED else name: values for name, values in columns.items()}
+
+
+def crossed_with(table: Table, cards: Table, grid: Grid) -> Crossed:
+    """Layouts crossed with the cards of places, as the grid pairs them."""
+    own = {name: values for name, values in table.items() if not name.startswith(HARDWARE)}
+    return Crossed(own, cards, grid.layout, grid.place)
+
+
+def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray] | None:
+    """Layouts crossed with places, as far as they run, may stand there and fit or are tight; the memory of each layout.
+
+    None where nothing runs.
     """
-    rate, answer = whole["requests_per_second"], whole["answer_tokens"]
-    for _ in range(MOST_TURNS):
-        rows = estimate(frame, catalogs, False, NEEDED)
-        request = rows["time_to_first_token_seconds"] + answer * rows["time_per_output_token_seconds"]
-        replicas = rows["gpus"] / (rows["tensor_parallel"] * rows["pipeline_parallel"])
-        needed = np.ceil((rate * request / replicas - 1e-9).to_numpy(dtype=float))
-        batch = np.clip(np.fmax(needed, frame["batch"].to_numpy(dtype=float)), 1, MOST_SEQUENCES)
-        if (batch == frame["batch"]).all():
-            break
-        frame = frame.assign(batch=batch)
-    return rows
+    table, grid, sound = _by_card_class(table, grid, sound, cards)
+    walk(table, LAYOUT_STAGES)
+    runs, timed = _support(grid, table, cards, catalogs)
+    able = sound[grid.layout] & (runs != RUNS.index("no"))
+    if not able.any():
+        return None
+    least = np.broadcast_to(evaluate(least_bytes, table), table["rows"])[grid.layout]
+    small = least <= np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))[grid.place]
+    able &= small if (able & small).any() else least == np.min(least[able], initial=np.inf)
+    used = np.zeros(table["rows"], dtype=bool)
+    used[grid.layout[able]] = True
+    tried = grid._replace(layout=(np.cumsum(used) - 1)[grid.layout[able]], place=grid.place[able])
+    table = memory_once(take(table, np.flatnonzero(used)))
+    crossed = crossed_with(table, cards, tried)
+    crossed.set("runs", PAIR, runs[able])
+    crossed.set("timed", PAIR, timed[able])
+    crossed.evaluate_all((overhead.limit_bytes, overhead.fits))
+    crossed.keep(np.broadcast_to(crossed.at("fits", PAIR), len(tried.layout)) <= FITS.index("tight"))
+    crossed.evaluate_all((overhead.headroom_bytes, prices.instances_needed, island_gpus, *placement.PLACEMENT))
+    broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
+    crossed.keep(~np.any(broken, axis=0))
+    return crossed, np.atleast_1d(table["memory_bytes"])
 
 
-def _on_market(rows: pd.DataFrame, market: str, whole: dict[str, Any], catalogs: Catalogs) -> Table:
-    """The figures of rows of estimate that decide, with their money on a market."""
-    done = job_of_rows(rows, np.full(len(rows), market, dtype=object), 0, catalogs)
-    numbers = {name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"}
-    return {
-        "runs": pd.Categorical(rows["runs"], categories=(*RUNS, "")).codes,
-        "fits": pd.Categorical(rows["fits"], categories=FITS).codes,
-        "instances": done.instances,
-        "usd_per_hour": done.usd_per_hour,
-        "hours": done.hours,
-        "slow_hours": done.slow_hours,
-        "usd": done.usd,
-        "seconds": done.seconds,
-        "batch": numbers["batch"],
-        "load_ratio": _load(numbers, whole),
-        "step_tokens": numbers["step_tokens"],
-        "first_token_seconds": numbers["time_to_first_token_seconds"],
-        "token_seconds": numbers["time_per_output_token_seconds"],
-        "memory_bytes": numbers["memory_bytes"],
-        "headroom_bytes": numbers["headroom_bytes"],
+def memory_once(table: Table) -> Table:
+    """The table with what its memory decides; layouts without sharding differ in no byte by their replicas, if there are several."""
+    degrees = table["tensor_parallel"] * table["pipeline_parallel"] * table["context_parallel"]
+    unsharded = (table["shards_optimizer"] == 0) & (table["shards_gradients"] == 0) & (table["shards_weights"] == 0)
+    alike = table | {"gpus": np.where(unsharded, np.minimum(table["gpus"], 2 * degrees), table["gpus"])}
+    first, copies = distinct([alike[name] for name in MEMORY_KEYS], table["rows"])
+    held = fuller_end(take(alike, first, MEMORY_READS))
+    return table | {name: gathered(held[name], len(first), copies) for name in HELD}
+
+
+def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Table) -> tuple[Table, Grid, np.ndarray]:
+    """Layouts of an engine once for small and once for large cards, on which it has other defaults."""
+    if not np.any(table["is_engine"] > 0):
+        return table, grid, sound
+    size = grid.size
+    doubled = take(table, np.tile(np.arange(size), 2)) | {"on_large_card": np.repeat([0.0, 1.0], size)}
+    crossed = crossed_with(table, cards, grid)
+    large = np.broadcast_to(crossed.value(on_large_card, PAIR), len(grid.layout))
+    return doubled, grid._replace(layout=grid.layout + size * (large > 0)), np.tile(sound, 2)
+
+
+def _support(grid: Grid, table: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
+    """Of every pair what runs, as its place in RUNS, and whether its time is known: one verdict per kind of layout and place."""
+    small, kind = asks(table, catalogs)
+    kinds, places = small["rows"], len(cards["gpu_row"])
+    each = take(small, np.repeat(np.arange(kinds), places))
+    each |= {name: np.tile(cards[name], kinds) for name in ("gpu_row", "instance_row")}
+    runs, timed = verdicts(each, catalogs)
+    at = np.broadcast_to(kind, table["rows"])[grid.layout] * places + grid.place
+    return np.broadcast_to(runs, kinds * places)[at], np.broadcast_to(timed, kinds * places)[at]
+
+
+def _accumulate(crossed: Crossed, grid: Grid) -> None:
+    """A way for each accumulation of every pair."""
+    layout = np.broadcast_to(crossed.at("row_number", PAIR), len(crossed.layout))
+    count = grid.steps_count[layout]
+    pair = np.repeat(np.arange(len(layout)), count)
+    offset = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
+    crossed.multiply(pair)
+    crossed.set("accumulation_steps", WAY, grid.steps[grid.first_step[layout[pair]] + offset].astype(float))
+
+
+def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
+    """The figures that decide of every way that is sold so, with its money."""
+    market = whole["markets"][offer.market]
+    place = crossed.place[crossed.pair]
+    price = offer.usd_per_hour[place]
+    sold = ~np.isnan(price)
+    interrupted = spot_overhead(crossed, offer.band_interruption_ratio) if MARKETS[market].interrupted else np.zeros(1)
+    table = {name: crossed.at(name, WAY) for name in STEPPED}
+    done = job(table, market, price, interrupted, deployments(table, 0))
+    found = {name: getattr(done, name) for name in done._fields}
+    found |= {name: crossed.at(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps")}
+    found |= {
+        "first_token_seconds": crossed.at("time_to_first_token_seconds", WAY),
+        "token_seconds": table["time_per_output_token_seconds"],
     }
+    found |= {"layout": crossed.at("row_number", WAY), "place": place, "load_ratio": _load(found, whole)}
+    found |= {"region": offer.region[place], "market": np.full(1, offer.market)}
+    timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
+    found = {name: np.broadcast_to(values, len(place)) for name, values in found.items()}
+    for name in ("hours", "usd", "seconds", "slow_hours", "first_token_seconds", "token_seconds", "load_ratio") if not timed.all() else ():
+        if name == "load_ratio" or whole["work"] == "training" or "seconds" in name:
+            found[name] = np.where(timed, found[name], 0 if name == "load_ratio" else np.nan)
+    return found if sold.all() else {name: values[sold] for name, values in found.items()}
 
 
-def _load(numbers: Table, whole: dict[str, Any]) -> np.ndarray:
+def _load(found: Table, whole: dict[str, Any]) -> np.ndarray:
     """The wanted load over what an arrangement carries: requests a second by Little's law, else users at once; 0 in training."""
     if whole["work"] == "training":
-        return np.zeros(len(numbers["gpus"]))
-    at_once = numbers["batch"] * numbers["gpus"] / (numbers["tensor_parallel"] * numbers["pipeline_parallel"])
+        return np.zeros(1)
+    at_once = found["batch"] * found["gpus"] / (found["tensor_parallel"] * found["pipeline_parallel"])
     if not whole["requests_per_second"]:
         return whole["users"] / at_once
-    request = numbers["time_to_first_token_seconds"] + whole["answer_tokens"] * numbers["time_per_output_token_seconds"]
+    request = found["first_token_seconds"] + whole["answer_tokens"] * found["token_seconds"]
     return whole["requests_per_second"] * request / at_once

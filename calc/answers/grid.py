@@ -1,20 +1,19 @@
-"""Every arrangement that a job leaves open: layouts of GPUs and steps, and on which instance types each is tried."""
+"""Every arrangement that a job leaves open: layouts of GPUs and steps, and on which instance types each is tried.
 
-from collections.abc import Iterable
+A layout is a shape (GPUs, degrees, micro-batch) with its sharding, recompute, number formats and what else is compared. The
+accumulation of a step changes no memory but by being more than one, so each layout has a list of them.
+"""
+
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from calc.answers.inputs import FIXABLE, STEP_FACTOR
-from calc.answers.settle import JobError, fixed_at
-from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS
-from calc.cost.placement import slow_to_join
-from calc.scenarios.join import constants
-from calc.scenarios.lookups import numbers_of, row_numbers, words_of
+from calc.answers.places import Place
+from calc.answers.settle import fixed_at
+from calc.coded import Words
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
 SHARDINGS = ("none", "zero1", "zero2", "zero3")
@@ -22,87 +21,54 @@ RECOMPUTES = ("none", "selective", "selective-ops", "full")
 LONGEST_BATCH = 4096
 COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "batch", "accumulation_steps")
 TRAINED_IN = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}  # with bf16, without
-SERVED_IN = {16: (), 8: ("fp8", "int8"), 4: ("fp8", "int8", "awq-4bit", "gptq-4bit")}  # beside 16 bits
-
-
-class Place(NamedTuple):
-    """An instance type: its GPUs, how many of them tensor parallel may join, how many instances one job may span."""
-
-    instance: str
-    gpus: int
-    island: int
-    most: int
-    has_bf16: bool
+SERVED_IN_8, SERVED_IN_4 = ("fp8", "int8"), ("awq-4bit", "gptq-4bit")  # beside 16 bits; 4 bits also as they are published
+LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
 
 
 class Grid(NamedTuple):
-    """Layouts as columns of scenarios, and for each combination the number of its layout and of its instance type."""
+    """Layouts as columns of scenarios, the pairs of layout and place that are tried, and the accumulations of each layout."""
 
-    layouts: pd.DataFrame
+    layouts: dict[str, np.ndarray | Words]
+    size: int
     layout: np.ndarray
     place: np.ndarray
-    places: list[Place]
+    first_step: np.ndarray  # of each layout, into `steps`
+    steps_count: np.ndarray
+    steps: np.ndarray
 
 
-def places_of(whole: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[Place]:
-    """The instance types that the job allows and that have a price where it may run; raises JobError where there are none.
+class Shapes(NamedTuple):
+    """Shapes as whole numbers (rows of COUNTS), and the first and the count of each one's accumulations among `steps`."""
 
-    `factor`: how many times as many instances as the job allows may be spanned.
-    """
-    priced = catalogs.prices[catalogs.prices["region"].isin(whole["regions"])]
-    columns = [MARKETS[market].price for market in whole["markets"]]
-    sold = set(priced.loc[priced[columns].notna().any(axis=1), "instance"])
-    table = catalogs.instances
-    named = whole["fixed"].get("instance")
-    kept = list(named) if named else list(table.index[table["current"]])
-    cards = whole["fixed"].get("gpu")
-    kept = [name for name in kept if name in sold and (not cards or table["gpu"][name] in cards)]
-    if not kept:
-        what = " or ".join(named or cards or ["a GPU instance"])
-        where = ", ".join(whole["regions"]) if len(whole["regions"]) < len(catalogs.regions) else "any region"
-        market = " or ".join(MARKETS[name].phrase for name in whole["markets"])
-        raise JobError(f"No price is known for {what} {market} in {where}; allow other instances, regions or markets.")
-    at = np.array([row_numbers(catalogs, "instances")[name] for name in kept])
-    network, interfaces = (numbers_of(catalogs, "instances", name)[at] for name in ("network_bytes_per_second", "efa_interfaces"))
-    apart = slow_to_join(network, interfaces, constants(catalogs, "overheads")["slowest_joining_bytes_per_second"])
-    cards_at = [row_numbers(catalogs, "gpus")[card] for card in words_of(catalogs, "instances", "gpu")[at]]
-    has_bf16 = numbers_of(catalogs, "gpus", "supports_bf16")[cards_at] > 0
-    gpus, domain = (numbers_of(catalogs, "instances", name)[at] for name in ("gpus", "nvlink_domain_gpus"))
-    most = int(whole["instances_most"]) * factor
-    spans = (whole["work"] == "inference") & (numbers_of(catalogs, "instances", "gpu_fraction")[at] >= 1)
-    return [
-        Place(name, int(own), int(np.fmax(own, wide)), most if joins or several else 1, bool(native))
-        for name, own, wide, joins, several, native in zip(kept, gpus, domain, ~apart, spans, has_bf16, strict=True)
-    ]
+    counts: np.ndarray
+    first_step: np.ndarray
+    steps_count: np.ndarray
+    steps: np.ndarray
 
 
 def grid(whole: dict[str, Any], places: list[Place], tokens_each: float) -> Grid:
     """Every combination that is tried. `tokens_each`: tokens of one sequence in a training step."""
     trains = whole["work"] == "training"
-    blocks: dict[tuple, tuple[int, np.ndarray]] = {}
-    parts, layout, place, rows = [], [], [], 0
-    others = {native: _others(whole, native, trains) for native in (True, False)}
-    for number, each in enumerate(places):
-        for gpus in _gpu_counts(whole, each) if trains else (0,):
-            key = (each.has_bf16, gpus) if trains else (each.has_bf16, each.gpus, each.island, each.most)
-            if key not in blocks:
-                counts = _training(whole, gpus, tokens_each) if trains else _serving(whole, each)
-                other = np.arange(len(others[each.has_bf16])) + (0 if each.has_bf16 else len(others[True]))
-                block = np.column_stack([np.repeat(counts, len(other), axis=0), np.tile(other, len(counts))])
-                blocks[key] = rows, block
-                parts.append(block)
-                rows += len(block)
-            start, block = blocks[key]
-            inside = np.flatnonzero(block[:, COUNTS.index("tensor_parallel")] <= each.island)
-            layout.append(start + inside)
-            place.append(np.full(len(inside), number))
-    table = np.concatenate(parts) if parts else np.empty((0, len(COUNTS) + 3), dtype=int)
-    frame = _frame(whole, table, [*others[True], *others[False]], trains)
-    nothing = np.empty(0, dtype=int)
-    return Grid(frame, np.concatenate([nothing, *layout]), np.concatenate([nothing, *place]), places)
+    parts = []
+    for native in (True, False):
+        mine = [number for number, place in enumerate(places) if place.has_bf16 == native]
+        if mine:
+            tried = [(number, _gpu_counts(whole, places[number]) if trains else []) for number in mine]
+            shapes = _training(whole, tried, tokens_each) if trains else _serving(whole, places, mine)
+            parts.append(_crossed(whole, places, tried, shapes, native, trains))
+    found = _joined(parts)
+    return found._replace(layouts={name: _short(values) for name, values in found.layouts.items()})
 
 
-def _gpu_counts(whole, place):
+def _short(values: np.ndarray | Words) -> np.ndarray | Words:
+    """A column in which all layouts are equal as one value."""
+    codes = values.codes if isinstance(values, Words) else values
+    if not len(codes) or (codes != codes[0]).any():
+        return values
+    return Words(codes[:1], values.known) if isinstance(values, Words) else values[:1]
+
+
+def _gpu_counts(whole: dict[str, Any], place: Place) -> list[int]:
     """GPUs of a training job: a power of two inside one instance, or whole instances."""
     asked = whole["fixed"].get("gpus")
     if asked:
@@ -111,81 +77,94 @@ def _gpu_counts(whole, place):
     return sorted(inside | {place.gpus * instances for instances in range(1, place.most + 1)})
 
 
-def _training(whole, gpus, tokens_each):
-    """Layouts of so many GPUs as whole numbers: COUNTS, then sharding and recompute by number."""
-    shardings, recomputes = fixed_at(whole, "sharding", SHARDINGS), fixed_at(whole, "recompute", RECOMPUTES)
+def _training(whole: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
+    """Shapes of every count of GPUs that some place takes, in order of the counts."""
     degrees = [fixed_at(whole, name, free) for name, free in zip(COUNTS[1:4], (DEGREES, (1,), (1,)), strict=True)]
-    parts = []
-    for tensor, pipeline, context in product(*degrees):
-        replicas = gpus / (tensor * pipeline * context)
-        if replicas < 1 or replicas != int(replicas):
-            continue
-        alone = replicas * context == 1 and "sharding" not in whole["fixed"]
-        steps = np.array(_steps(whole, int(replicas), tokens_each))
-        chosen = np.array(list(product(range(len(steps)), range(1 if alone else len(shardings)), range(len(recomputes)))))
-        layout = np.tile([gpus, tensor, pipeline, context], (len(chosen), 1))
-        parts.append(np.column_stack([layout, steps[chosen[:, 0]], chosen[:, 1:]]).astype(int))
-    return np.concatenate(parts) if parts else np.empty((0, len(COUNTS) + 2), dtype=int)
+    rows, first, count = [], [], []
+    steps: list[int] = []
+    known: dict[int, list] = {}
+    for gpus in sorted({gpus for _, counts in tried for gpus in counts}):
+        for tensor, pipeline, context in product(*degrees):
+            replicas, rest = divmod(gpus, int(tensor * pipeline * context))
+            if rest or not replicas:
+                continue
+            if replicas not in known:
+                known[replicas] = []
+                for batch, each in _steps(whole, replicas, tokens_each):
+                    for accumulates in (False, True):
+                        own = [step for step in each if (step > 1) == accumulates]
+                        if own:
+                            known[replicas].append((batch, 1 + accumulates, len(steps), len(own)))
+                            steps += own
+            for batch, accumulates, start, length in known[replicas]:
+                rows.append((gpus, tensor, pipeline, context, batch, accumulates))
+                first.append(start)
+                count.append(length)
+    return Shapes(np.array(rows, dtype=int).reshape(-1, len(COUNTS)), np.array(first, int), np.array(count, int), np.array(steps, int))
 
 
-def _steps(whole, replicas, tokens_each):
-    """Pairs of micro-batch and accumulation whose step comes within the factor of the asked one, else the nearest.
+def _steps(whole: dict[str, Any], replicas: int, tokens_each: float) -> list[tuple[int, list[int]]]:
+    """Micro-batches with the accumulations whose step comes within the factor of the asked one, else the nearest.
 
     Micro-batches: powers of two, and what divides the sequences of one replica. Of each the accumulation nearest to the
     asked step and both ends.
     """
     sequences = whole["step_tokens"] / (tokens_each * replicas)
     low, high = sequences / STEP_FACTOR, sequences * STEP_FACTOR
-    batches = [int(batch) for batch in fixed_at(whole, "batch", _batches(round(sequences), high))]
-    asked = whole["fixed"].get("accumulation_steps")
-    pairs = []
+    batches = [int(batch) for batch in fixed_at(whole, "batch", _batches(round(sequences), int(high)))]
+    asked = [int(each) for each in whole["fixed"].get("accumulation_steps", ())]
+    found = []
     for batch in batches:
         least, most = max(int(np.ceil(low / batch - 1e-9)), 1), int(high / batch + 1e-9)
-        if asked:
-            inside = [int(steps) for steps in asked if least <= steps <= most]
-        else:
-            inside = sorted({least, most, min(max(round(sequences / batch), least), most)}) if least <= most else []
-        pairs += [(batch, steps) for steps in inside]
-    if not pairs:  # set by hand, or one micro-batch on every GPU is too much: the nearest, which misses the step
-        steps = [int(each) for each in asked] if asked else None
-        near = [(batch, each) for batch in batches for each in (steps or [max(round(sequences / batch), 1)])]
-        least = min(abs(np.log(batch * each / sequences)) for batch, each in near)
-        pairs = [pair for pair in near if abs(np.log(pair[0] * pair[1] / sequences)) <= least + 1e-9]
-    return pairs
+        inside = {least, most, min(max(round(sequences / batch), least), most)} if least <= most else set()
+        inside = {steps for steps in asked if least <= steps <= most} if asked else inside
+        if inside:
+            found.append((batch, sorted(inside)))
+    if found:
+        return found
+    # Set by hand, or one micro-batch on every GPU is too much: the nearest, which misses the step.
+    near = [(batch, steps) for batch in batches for steps in asked or [max(round(sequences / batch), 1)]]
+    far = [abs(np.log(batch * steps / sequences)) for batch, steps in near]
+    return [(batch, [steps]) for (batch, steps), each in zip(near, far, strict=True) if each <= min(far) + 1e-9]
 
 
 @cache
-def _batches(sequences: int, high: float) -> tuple[int, ...]:
+def _batches(sequences: int, high: int) -> tuple[int, ...]:
     """Powers of two and divisors of a count of sequences, up to the most."""
-    most = max(min(int(high), LONGEST_BATCH), 1)
+    most = max(min(high, LONGEST_BATCH), 1)
     powers = {2**power for power in range(most.bit_length())}
     divisors = {divisor for divisor in range(1, min(sequences, most) + 1) if sequences % divisor == 0}
     return tuple(sorted(each for each in powers | divisors if each <= most))
 
 
-def _serving(whole, place):
-    """Layouts of replicas on one instance type as whole numbers: COUNTS, then two zeros.
+def _serving(whole: dict[str, Any], places: list[Place], mine: list[int]) -> Shapes:
+    """Shapes of replicas that some place takes: one copy of the model each, on whole instances.
 
-    Of counts of replicas with the same sequences on each the fewest; a wanted rate of requests fills whole instances.
+    Of counts of replicas with the same sequences on each the fewest; for a wanted rate of requests every count inside one
+    instance and whole instances beyond.
     """
     tensors, pipelines = (fixed_at(whole, name, free) for name, free in (("tensor_parallel", DEGREES), ("pipeline_parallel", (1,))))
-    asked, rate = whole["fixed"].get("gpus"), whole["requests_per_second"]
-    parts = []
-    for tensor, pipeline in product(tensors, pipelines):
-        replica = int(tensor * pipeline)
-        most = place.gpus * place.most // replica
-        own = max(place.gpus // replica, 1)
-        if asked:
-            replicas = [int(count) // replica for count in asked if count % replica == 0 and count <= place.gpus * place.most]
-        elif rate:
-            replicas = [*range(1, min(own, most) + 1), *range(2 * own, most + 1, own)]
-        else:
-            batches = fixed_at(whole, "batch", _shares(int(whole["users"]), most))
-            replicas = sorted({int(np.ceil(whole["users"] / batch)) for batch in batches})
-        for count in (each for each in replicas if 1 <= each <= max(most, 0)):
-            for batch in fixed_at(whole, "batch", [1 if rate else np.ceil(whole["users"] / count)]):
-                parts.append((count * replica, tensor, pipeline, 1, batch, 1, 0, 0))
-    return np.array(parts, dtype=int).reshape(-1, len(COUNTS) + 2)
+    rows: set[tuple] = set()
+    for each in {places[number]._replace(instance="") for number in mine}:
+        for tensor, pipeline in product(tensors, pipelines):
+            replica = int(tensor * pipeline)
+            for count in _replicas(whole, each, replica):
+                batches = fixed_at(whole, "batch", [1 if whole["requests_per_second"] else np.ceil(whole["users"] / count)])
+                rows |= {(count * replica, int(tensor), int(pipeline), 1, int(batch), 1) for batch in batches}
+    counts = np.array(sorted(rows), dtype=int).reshape(-1, len(COUNTS))
+    return Shapes(counts, np.zeros(len(counts), dtype=int), np.ones(len(counts), dtype=int), np.ones(1, dtype=int))
+
+
+def _replicas(whole: dict[str, Any], place: Place, replica: int) -> list[int]:
+    """Counts of replicas of so many GPUs that one place takes."""
+    own, most = max(place.gpus // replica, 1), place.gpus * place.most // replica
+    asked = whole["fixed"].get("gpus")
+    if asked:
+        return [int(count) // replica for count in asked if count % replica == 0 and replica <= count <= most * replica]
+    if whole["requests_per_second"]:
+        return [*range(1, min(own, most) + 1), *range(2 * own, most + 1, own)]
+    batches = fixed_at(whole, "batch", _shares(int(whole["users"]), most))
+    return sorted(count for count in {int(np.ceil(whole["users"] / batch)) for batch in batches} if count <= most)
 
 
 @cache
@@ -194,33 +173,83 @@ def _shares(users: int, most: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(-(-users // count) for count in range(1, max(min(users, most), 1) + 1)))
 
 
-def _others(whole: dict[str, Any], native: bool, trains: bool) -> list[dict[str, Any]]:
-    """The choices that are not layout, on cards with bf16 or without: number formats, optimizer, and what is compared."""
+def _crossed(whole: dict, places: list[Place], tried: list, shapes: Shapes, native: bool, trains: bool) -> Grid:
+    """Shapes with every choice beside them, on the places that take them."""
+    lists = _choices(whole, native, trains)
+    numbers = np.array(list(product(*(range(len(values)) for values in lists.values()))), dtype=int).reshape(-1, len(lists))
+    choices = len(numbers)
+    layouts: dict[str, np.ndarray | Words] = {
+        name: np.repeat(shapes.counts[:, at].astype(float), choices) for at, name in enumerate(COUNTS)
+    }
+    for at, (name, values) in enumerate(lists.items()):
+        codes = np.tile(numbers[:, at], len(shapes.counts))
+        words = all(isinstance(value, str) for value in values)
+        layouts[name] = Words(codes, np.array(values, dtype=object)) if words else np.array(values, dtype=float)[codes]
+    pairs, owners = _pairs(whole, places, tried, shapes, trains)
+    layout = (pairs[:, None] * choices + np.arange(choices)).ravel()
+    place = np.repeat(owners, choices)
+    if "sharding" in lists and "sharding" not in whole["fixed"]:  # one GPU has nothing to shard over
+        alone = shapes.counts[:, 0] == shapes.counts[:, 1] * shapes.counts[:, 2]
+        sharded = numbers[:, list(lists).index("sharding")] > 0
+        sound = ~(alone[layout // choices] & sharded[layout % choices])
+        layout, place = layout[sound], place[sound]
+    first, count = np.repeat(shapes.first_step, choices), np.repeat(shapes.steps_count, choices)
+    return Grid(layouts, len(first), layout, place, first, count, shapes.steps)
+
+
+def _pairs(whole: dict, places: list[Place], tried: list, shapes: Shapes, trains: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Shapes and places that go together: tensor parallel inside one NVLink domain, counts that the place takes."""
+    gpus, tensor = shapes.counts[:, 0], shapes.counts[:, 1]
+    parts, owners = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
+    for number, counts in tried:
+        place = places[number]
+        inside = tensor <= place.island
+        if trains:
+            inside &= np.isin(gpus, counts)
+        else:
+            replica = tensor * shapes.counts[:, 2]
+            known = {size: _replicas(whole, place, size) for size in set(replica.tolist())}
+            inside &= np.array([count // size in known[size] for count, size in zip(gpus.tolist(), replica.tolist(), strict=True)], bool)
+        parts.append(np.flatnonzero(inside))
+        owners.append(np.full(len(parts[-1]), number))
+    return np.concatenate(parts), np.concatenate(owners)
+
+
+def _choices(whole: dict[str, Any], native: bool, trains: bool) -> dict[str, list]:
+    """The values of every choice beside the shape, on cards with bf16 or without."""
     bits = whole["fewest_bits"]
     if trains:
         usual = TRAINED_IN[whole["method"]][0 if native else 1]
         narrow = ["fp8-mixed"] if bits <= 8 and whole["method"] == "full" and native else []
-        free: dict[str, Iterable] = {"precision": [usual, *narrow], "optimizer": ["adamw", "adamw-8bit"] if bits <= 8 else ["adamw"]}
+        free: dict[str, list] = {"sharding": [*SHARDINGS], "recompute": [*RECOMPUTES], "precision": [usual, *narrow]}
+        free["optimizer"] = ["adamw", "adamw-8bit"] if bits <= 8 else ["adamw"]
     else:
-        free = {"precision": ["bf16" if native else "fp16", *SERVED_IN[bits]], "kv_precision": ["", "fp8"] if bits <= 8 else [""]}
-    laid_out = {*COUNTS, "sharding", "recompute", "instance", "gpu", "tuning"}
+        four = (whole["published_precision"],) if whole["published_precision"] else SERVED_IN_4
+        narrow = [*(SERVED_IN_8 if bits <= 8 else ()), *(four if bits <= 4 else ())]
+        free = {"precision": ["bf16" if native else "fp16", *narrow], "kv_precision": ["", "fp8"] if bits <= 8 else [""]}
     lists = {name: fixed_at(whole, name, values) for name, values in free.items()}
-    lists |= {name: values for name, values in whole["fixed"].items() if name in FIXABLE and name not in laid_out and name not in free}
-    return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+    return lists | {name: values for name, values in whole["fixed"].items() if name in FIXABLE and name not in {*LAID_OUT, *free}}
 
 
-def _frame(whole: dict[str, Any], table: np.ndarray, others: list[dict[str, Any]], trains: bool) -> pd.DataFrame:
-    """Layouts as rows of scenarios, every column of the job in them, none of a place."""
-    names = ("work", "model", "sequence_tokens", "hours_per_month", *(("train_tokens",) if trains else ("prompt_tokens",)))
-    columns: dict[str, Any] = {name: whole[name] for name in names} | whole["assumed"]
-    columns |= {"implementation": "transformers" if trains else "vllm", "tuning": "full" if whole["method"] == "full" else "lora"}
-    columns |= {name: table[:, at].astype(float) for at, name in enumerate(COUNTS)}
-    if trains:
-        lists = (("sharding", SHARDINGS), ("recompute", RECOMPUTES))
-        for at, (name, free) in enumerate(lists, start=len(COUNTS)):
-            columns[name] = pd.Categorical.from_codes(table[:, at], categories=fixed_at(whole, name, free))
-    for name in others[0] if others else ():
-        words = np.array([other[name] for other in others], dtype=object)
-        codes, known = pd.factorize(words)
-        columns[name] = pd.Categorical.from_codes(codes[table[:, -1]], categories=known)
-    return pd.DataFrame(columns, index=np.arange(len(table)))
+def _joined(parts: list[Grid]) -> Grid:
+    """The grids of cards with bf16 and without as one."""
+    if len(parts) < 2:
+        return parts[0] if parts else Grid({}, 0, *(np.empty(0, dtype=int) for _ in range(5)))
+    first, second = parts
+    layouts: dict[str, np.ndarray | Words] = {}
+    for name, values in first.layouts.items():
+        other = second.layouts[name]
+        if isinstance(values, Words) and isinstance(other, Words):
+            codes = np.concatenate([values.codes, other.codes + len(values.known)])
+            layouts[name] = Words(codes, np.concatenate([values.known, other.known]))
+        else:
+            layouts[name] = np.concatenate([np.asarray(values), np.asarray(other)])
+    return Grid(
+        layouts,
+        first.size + second.size,
+        np.concatenate([first.layout, second.layout + first.size]),
+        np.concatenate([first.place, second.place]),
+        np.concatenate([first.first_step, second.first_step + len(first.steps)]),
+        np.concatenate([first.steps_count, second.steps_count]),
+        np.concatenate([first.steps, second.steps]),
+    )

@@ -5,7 +5,9 @@ instances, the plainer layout. Fastest: the least time, at most three times the 
 Roomiest: the most bytes of headroom of those within one and a half times the least money.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +23,15 @@ QUALIFIES, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(6)
 FEW = 1e-9
 
 
-class Limit(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Limit:
     """A limit of the job: its column, what it asks at most, what each combination has."""
 
     name: str
     most: float
     values: np.ndarray
 
+    @cached_property
     def excess(self) -> np.ndarray:
         """How many times over the limit each combination is; 0 where it keeps it or nothing is known."""
         ratio = np.nan_to_num(self.values / self.most)
@@ -50,7 +54,7 @@ def limits(found: Table, whole: dict[str, Any]) -> list[Limit]:
 
 def classes(found: Table, kept: list[Limit]) -> np.ndarray:
     """Of each combination whether it qualifies, or the first reason against it, the lightest first."""
-    over = np.any([limit.excess() > 0 for limit in kept], axis=0)
+    over = np.any([limit.excess > 0 for limit in kept], axis=0)
     fits, runs = found["fits"], found["runs"]
     lives = fits <= FITS.index("tight")
     verdict = np.where(fits == FITS.index("tight"), TIGHT, QUALIFIES)
@@ -60,7 +64,7 @@ def classes(found: Table, kept: list[Limit]) -> np.ndarray:
     return np.where(lives & (runs != RUNS.index("no")), verdict, LEFT_OUT)
 
 
-def plainness(found: Table, whole: dict[str, Any], layout: Table) -> list[np.ndarray]:
+def plainness(found: Table, whole: dict[str, Any], ranks: Table) -> list[np.ndarray]:
     """What decides between combinations that cost as much, the first thing first.
 
     The step nearest to the asked, fewer GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer GPUs
@@ -70,21 +74,24 @@ def plainness(found: Table, whole: dict[str, Any], layout: Table) -> list[np.nda
     step = np.round(np.abs(np.log(found["step_tokens"] / whole["step_tokens"])), 6) if trains else np.zeros(len(found["usd"]))
     in_blocks = np.array([MARKETS[name].block_hours > 0 for name in whole["markets"]])[found["market"]]
     time = np.where(in_blocks, np.round(np.log(found["seconds"]), 2), 0)
-    names = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "sharding", "recompute")
-    own = [layout[name] for name in names]
-    return [step, layout["gpus_paid"], found["instances"], time, *own, found["usd"], layout["accumulation_steps"]]
+    own = [found[name] for name in ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")]
+    more = [found["usd"], found["accumulation_steps"]]
+    keys = [step, ranks["gpus_paid"], found["instances"], time, *own, ranks["sharding"], ranks["recompute"], *more]
+    return [key for key in keys if len(key) > 1 or len(found["usd"]) == 1]
 
 
 def best_each(group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], higher: bool = False) -> np.ndarray:
-    """Of each group the entry of least (or highest) cost, by `ties` among those within half a per cent of it; in order of groups."""
+    """Of each group the entry of least (or highest) cost, by `ties` among those within half a per cent of it; in order of groups.
+
+    Groups are small whole numbers.
+    """
     cost = np.where(np.isnan(cost), np.inf, -cost if higher else cost)
-    groups, at = np.unique(group, return_inverse=True)
-    least = np.full(len(groups), np.inf)
-    np.minimum.at(least, at, cost)
-    bound = np.where(least > 0, least * TIE_RATIO, least / TIE_RATIO)[at]
-    near = np.flatnonzero(cost <= bound)
-    order = near[np.lexsort([key[near] for key in (*reversed(ties), at)])]
-    return order[np.flatnonzero(np.diff(at[order], prepend=-1))]
+    least = np.full(group.max(initial=0) + 1, np.inf)
+    np.minimum.at(least, group, cost)
+    bound = np.where(least > 0, least * TIE_RATIO, least / TIE_RATIO)
+    near = np.flatnonzero(cost <= bound[group])
+    order = near[np.lexsort([*(key[near] for key in reversed(ties)), group[near]])]
+    return order[np.flatnonzero(np.diff(group[order], prepend=-1))]
 
 
 def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: bool) -> dict[str, int]:
@@ -105,31 +112,33 @@ def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: boo
     return pick
 
 
-def frontier(usd: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """The entries that no other beats in both money and time, least money first."""
-    order = np.lexsort((seconds, usd))
+def frontier(found: Table, qualify: np.ndarray) -> np.ndarray:
+    """Of those that qualify the entries that no other beats in both money and time, least money first."""
+    usd, seconds = found["usd"][qualify], found["seconds"][qualify]
+    hourly, code = np.unique(found["usd_per_hour"][qualify], return_inverse=True)  # where an hour costs as much, the fastest
+    least = np.full(len(hourly), np.inf)
+    np.minimum.at(least, code, seconds)
+    few = np.flatnonzero(seconds == least[code])
+    order = few[np.lexsort((seconds[few], usd[few]))]
     before = np.minimum.accumulate(np.concatenate([[np.inf], seconds[order]]))[:-1]
-    return order[seconds[order] < before]
+    return qualify[order[seconds[order] < before]]
 
 
 def distance(kept: list[Limit]) -> np.ndarray:
     """How far each combination is from keeping every limit: those that miss fewer first, then those that miss them by less."""
-    excess = np.array([limit.excess() for limit in kept])
+    excess = np.array([limit.excess for limit in kept])
     much = np.max(excess, axis=0)
     return np.count_nonzero(excess, axis=0) + np.round(much / (1 + much), 6)
 
 
-def nearest(found: Table, verdict: np.ndarray, kept: list[Limit], ties: list[np.ndarray]) -> int | None:
-    """Where none qualifies: one that runs and fits and is over one limit by the least, else tight, emulated, unknown; None."""
+def nearest(found: Table, verdict: np.ndarray, kept: list[Limit], ties: list[np.ndarray]) -> int:
+    """Where none qualifies: one that runs and fits and is over one limit by the least, else tight, emulated, unknown."""
     sound = (found["fits"] == FITS.index("yes")) & (found["runs"] == RUNS.index("yes")) & ~np.isnan(found["seconds"])
     over = np.flatnonzero(sound & (verdict == OUTSIDE))
     if len(over):
         order = np.lexsort([*(key[over] for key in reversed(ties)), found["usd"][over], distance(kept)[over]])
         return int(over[order[0]])
-    for state in (TIGHT, EMULATED, UNKNOWN, OUTSIDE):
-        able = np.flatnonzero(verdict == state)
-        if len(able):
-            usd = np.nan_to_num(found["usd"][able], nan=np.inf)
-            usd = usd if np.isfinite(usd).any() else found["usd_per_hour"][able]
-            return int(able[best_each(np.zeros(len(able), dtype=int), usd, [key[able] for key in ties])[0]])
-    return None
+    able = np.flatnonzero(verdict == verdict.min())
+    usd = np.nan_to_num(found["usd"][able], nan=np.inf)
+    usd = usd if np.isfinite(usd).any() else found["usd_per_hour"][able]
+    return int(able[best_each(np.zeros(len(able), dtype=int), usd, [key[able] for key in ties])[0]])

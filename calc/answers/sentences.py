@@ -57,7 +57,8 @@ def setting(row: Mapping[str, Any], catalogs: Catalogs) -> str:
     parts = []
     if row["work"] == "inference":
         parts.append(f"{replicas:.0f} replicas of {gpus / replicas:.0f} {card}" if replicas > 1 else f"{gpus:.0f} {card}")
-        parts.append(f"{row['precision']}, {row['batch']:.0f} sequences on each" if replicas > 1 else f"{row['precision']}")
+        at_once = "1 sequence" if row["batch"] == 1 else f"{row['batch']:,.0f} sequences"
+        parts.append(f"{row['precision']}, {at_once}{' on each' if replicas > 1 else ' at once'}")
     else:
         how = {"none": "data parallel", "zero1": "ZeRO 1", "zero2": "ZeRO 2", "zero3": "FSDP"}.get(row["sharding"], row["sharding"])
         parts.append(f"1 {card}" if gpus == 1 else f"{how} over {gpus:.0f} {card}" if replicas > 1 else f"{gpus:.0f} {card}")
@@ -75,9 +76,14 @@ def missed(name: str, ratio: float, whole: Mapping[str, Any], step_tokens: float
     if name == "step_tokens":
         return f"{has.format(has=f'{step_tokens:,.0f}')}, beyond a factor of {STEP_FACTOR:.0f} ({most.format(most=f'{asked:,.0f}')})"
     if name in ("users", "requests_per_second"):
-        return f"{has.format(has=f'{asked / ratio:,.3g}')} ({most.format(most=f'{asked:,.3g}')})"
+        return f"{has.format(has=count(asked / ratio))} ({most.format(most=count(asked))})"
     said = spoken(name)
     return f"{has.format(has=said(asked * ratio))}, {more(ratio)} ({most.format(most=said(asked))})"
+
+
+def count(value: float) -> str:
+    """A count or a rate, to a tenth where it is small and broken."""
+    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:,.1f}"
 
 
 def spoken(name: str) -> Callable[[float], str]:
@@ -90,8 +96,10 @@ def spoken(name: str) -> Callable[[float], str]:
 
 
 def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], whole: Mapping[str, Any], catalogs: Catalogs) -> str:
-    """What decided: one sentence. `facts`: possible, the next of another instance type, the least money and its hours."""
+    """What decided: one sentence. `facts`: possible, budget, the least-money row and the next."""
     how, place_ = setting(row, catalogs), place(row)
+    if names == ["nearest"]:
+        return f"Nearest of what was tried: {how} on {place_}."
     trains = whole["work"] == "training"
     parts = []
     if "least-money" in names:
@@ -100,20 +108,21 @@ def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], whol
         many = f" of {facts['possible']:,} arrangements that run, fit and keep the limits" if facts["possible"] > 1 else ""
         only = "" if many else ", the only one that runs, fits and keeps the limits"
         parts.append(f"Least money{kind}{many}{only}: {how} on {place_}")
-        if facts.get("next"):
+        if facts["next"] is not None:
             beside = place(facts["next"])
             beside = beside if beside != place_ else setting(facts["next"], catalogs)
             parts.append(f"the next, {beside}, costs {_against(facts['next']['usd'], row['usd'])}")
     else:
-        budget = f" of those that cost at most {{}} times the least money ({money(facts['least_usd'])})"
+        budget = f" of those that cost at most {{}} times the least money ({money(facts['least']['usd'])})"
         parts += ["Fastest" + ("" if facts["budget"] else budget.format("3"))] if "fastest" in names else []
         room = f"{row['headroom_bytes'] / GIB:,.1f} of {row['gpu_memory_bytes'] / GIB:,.1f} GiB free"
         parts += [f"Most headroom{budget.format('1.5')}, {room}"] if names == ["roomiest"] else []
-        time = f"{duration(row['seconds'])}{'' if trains else ' a token'} instead of {duration(facts['least_seconds'])}"
+        time = f"{duration(row['seconds'])}{'' if trains else ' a token'} instead of {duration(facts['least']['seconds'])}"
         parts[0] += f"{' and roomiest' if len(names) > 1 else ''}: {how} on {place_}, {time}"
     if whole["requests_per_second"]:
+        at_once = row["batch"] * row["gpus"] / (row["tensor_parallel"] * row["pipeline_parallel"])
         parts.append(
-            f"{whole['requests_per_second']:g} requests a second keep {facts['at_once']:,.0f} sequences busy (rate x time of a request)"
+            f"{count(whole['requests_per_second'])} requests a second keep {at_once:,.0f} sequences busy (rate x time of a request)"
         )
     if row["market"] == "spot" and not trains:
         parts.append("spare instances for interruptions are not counted")

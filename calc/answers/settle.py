@@ -14,6 +14,7 @@ from calc.scenarios.problems import quoted
 from calc.scenarios.read import HUGE, KINDS, number
 
 TRAINING, SERVING = "training", "inference"
+DERIVED = ("fixed", "assumed", "implementation", "published_precision")
 
 
 class JobError(ValueError):
@@ -21,7 +22,10 @@ class JobError(ValueError):
 
 
 def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
-    """Every job column with its value, `fixed` (scenario column -> the values to try); raises JobError."""
+    """Every job column with its value, and what is derived of it (DERIVED); raises JobError.
+
+    `fixed`: scenario column -> the values to try; `assumed`: assumptions of time and cost that the job sets.
+    """
     given = {str(name): value for name, value in job.items() if not blank(value)}
     work = _one(inputs_by_name()["work"], given.get("work"))
     usual = USUAL[work]
@@ -48,7 +52,10 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
     assumed = {name: _one(inputs_by_name()[name], given[name]) for name in inputs_by_name() if name not in DEFAULTS and name in given}
-    return whole | {"fixed": fixed, "assumed": assumed}
+    software = fixed.get("implementation", ["transformers" if work == TRAINING else "vllm"])[0]
+    family = catalogs.families.get(catalogs.models["model_type"][whole["model"]], {})
+    published = family.get("published_precision", "")
+    return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
 
 
 def blank(value: Any) -> bool:

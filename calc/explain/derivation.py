@@ -20,7 +20,7 @@ from calc.layout import HELD, LAYOUT
 from calc.memory import block_forms
 from calc.memory.peak import Moment
 from calc.memory.phases import MOMENTS, PHASES
-from calc.pipeline import one_scenario
+from calc.one_scenario import one_scenario
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
 from calc.scenarios.join import FORMATS, MODEL_COLUMNS, STACK_COLUMNS, TIED_COUNTS
 from calc.stages import MEMORY, STAGES

@@ -1,5 +1,6 @@
 """Scenario rows as people write them -> inputs with defaults filled in, and a sentence for each row that cannot be read."""
 
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -53,6 +54,23 @@ def read_inputs(frame: pd.DataFrame, problems: Problems) -> dict[str, Any]:
     inputs["precision"] = where(inputs["precision"].are(""), usual, inputs["precision"])
     problems.add(inputs["model"].are(""), "No model is named; write the id of a model of the catalog.")
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
+
+
+def one_row(row: dict[str, Any]) -> dict[str, Any]:
+    """All scenario columns of one row whose cells are known to be sound, as read_inputs has them: one value each."""
+    inputs = dict(_defaults())
+    for name, value in row.items():
+        column = inputs_by_name()[name]
+        inputs[name] = word(str(value)) if column.kind in ("text", "choice") else np.array([float(value)])
+    inputs["names_sequence"] = np.array(["sequence_tokens" in row])
+    if "precision" not in row:
+        inputs["precision"] = word(DEFAULT_PRECISION[inputs["work"].at(0)])
+    return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    return {column.name: _default(column) for column in inputs_by_name().values()}
 
 
 def _default(column: Input) -> Words | np.ndarray:

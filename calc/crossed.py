@@ -1,0 +1,90 @@
+"""Formulas over combinations of two tables: each runs at the narrowest level that holds all that it reads.
+
+The levels: one value for all; a value per layout; per place; per pair of a layout and a place; per way (a pair and what
+it is multiplied by). What depends on the layout alone is so worked out once, however many places it is tried on.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from calc.evaluate import Table, parameters_of
+
+ONE, LAYOUT, PLACE, PAIR, WAY = range(5)
+
+
+class Crossed:
+    """Columns at their levels; `layout` and `place` of every pair, and `pair` of every way once there are ways."""
+
+    def __init__(self, layouts: Table, places: Table, layout: np.ndarray, place: np.ndarray) -> None:
+        self.layout, self.place, self.pair = layout, place, np.arange(len(layout))
+        self.columns: dict[str, tuple[int, Any]] = {}
+        self.spread: dict[tuple[str, int], Any] = {}
+        for level, table in ((LAYOUT, layouts), (PLACE, places)):
+            for name, values in table.items():
+                if isinstance(values, np.ndarray) and values.ndim:
+                    self.set(name, level, values)
+
+    def set(self, name: str, level: int, values: np.ndarray) -> None:
+        """Set a column; what is one value for all needs no level."""
+        self.columns[name] = (ONE if values.shape[-1] == 1 else level, values)
+        for wide in (PAIR, WAY):
+            self.spread.pop((name, wide), None)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.columns
+
+    def at(self, name: str, level: int) -> Any:
+        """A column at its own level or a wider one, its last axis that of the level, or one value."""
+        own, values = self.columns[name]
+        if own in (ONE, level):
+            return values
+        if (name, level) not in self.spread:
+            if own == PAIR:
+                spread = values[..., self.pair]
+            else:
+                of_pair = self.layout if own == LAYOUT else self.place
+                spread = values[..., of_pair if level == PAIR else of_pair[self.pair]]
+            self.spread[name, level] = spread
+        return self.spread[name, level]
+
+    def value(self, formula: Callable, level: int) -> Any:
+        """What a formula makes of the columns, each at this level."""
+        return formula(**{name: self.at(name, level) for name in parameters_of(formula)})
+
+    def evaluate_all(self, formulas: Iterable[Callable]) -> None:
+        """Add the column that each formula makes, in order, at its level."""
+        for formula in formulas:
+            level = wider({self.columns[name][0] for name in parameters_of(formula)})
+            self.set(formula.__name__, level, np.atleast_1d(self.value(formula, level)))
+
+    def keep(self, pairs: np.ndarray) -> None:
+        """Leave only some pairs, by number or by a condition."""
+        self.layout, self.place = self.layout[pairs], self.place[pairs]
+        self.pair = np.arange(len(self.layout))
+        self.spread = {}
+        for name, (level, values) in self.columns.items():
+            if level == PAIR:
+                self.columns[name] = (PAIR, values[..., pairs])
+
+    def multiply(self, pair: np.ndarray) -> None:
+        """Make the ways: the number of the pair of each."""
+        self.pair = pair
+        self.spread = {key: values for key, values in self.spread.items() if key[1] == PAIR}
+
+
+def wider(levels: set[int]) -> int:
+    """The narrowest level that holds columns of all these levels."""
+    widest = max(levels, default=ONE)
+    return PAIR if widest == PLACE and LAYOUT in levels else widest
+
+
+def needed(formulas: Iterable[Callable], wanted: Iterable[str]) -> tuple[Callable, ...]:
+    """Of formulas in order those that the wanted columns rest on."""
+    names, kept = set(wanted), []
+    for formula in reversed(tuple(formulas)):
+        if formula.__name__ in names:
+            kept.append(formula)
+            names |= set(parameters_of(formula))
+    return tuple(reversed(kept))
