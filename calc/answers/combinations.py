@@ -11,7 +11,7 @@ import numpy as np
 from calc.answers.bounds import least_bytes
 from calc.answers.grid import Grid
 from calc.answers.load import loaded
-from calc.answers.places import HARDWARE, Offer, Place, hardware, offers
+from calc.answers.places import Offer, Place, offers
 from calc.answers.timing import STEPPED, add_time, spot_overhead
 from calc.catalogs.load import Catalogs
 from calc.coded import distinct, gathered, take
@@ -23,10 +23,11 @@ from calc.evaluate import Table, evaluate
 from calc.memory import overhead
 from calc.memory.serving_engine import on_large_card
 from calc.pipeline import not_covered, settled_table
+from calc.scenarios.join_places import HARDWARE, hardware
 from calc.scenarios.lookups import row_numbers
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import ASKED, one_row
-from calc.scenarios.support import RUNS, asks, verdicts
+from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.speed.collectives import island_gpus
 from calc.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, fuller_end, walk
 
@@ -148,12 +149,9 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Table) ->
 def _support(grid: Grid, table: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """Of every pair what runs, as its place in RUNS, and whether its time is known: one verdict per kind of layout and place."""
     small, kind = asks(table, catalogs)
-    kinds, places = small["rows"], len(cards["gpu_row"])
-    each = take(small, np.repeat(np.arange(kinds), places))
-    each |= {name: np.tile(cards[name], kinds) for name in ("gpu_row", "instance_row")}
-    runs, timed = verdicts(each, catalogs)
-    at = np.broadcast_to(kind, table["rows"])[grid.layout] * places + grid.place
-    return np.broadcast_to(runs, kinds * places)[at], np.broadcast_to(timed, kinds * places)[at]
+    verdict, timed = verdicts_on(small, cards, catalogs)
+    at = grid.place, np.broadcast_to(kind, table["rows"])[grid.layout]
+    return verdict[at], timed[at]
 
 
 def _accumulate(crossed: Crossed, grid: Grid) -> None:

@@ -7,16 +7,11 @@ import numpy as np
 from calc.answers.settle import JobError
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.coded import Words, word
 from calc.cost.markets import MARKETS
 from calc.cost.placement import slow_to_join
-from calc.evaluate import Table
 from calc.scenarios.join import constants
-from calc.scenarios.join_places import band_ratios, join_places, price_rows
+from calc.scenarios.join_places import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import numbers_of, row_numbers
-from calc.scenarios.problems import Problems
-
-HARDWARE = ("gpu_", "instance_", "card_")  # columns of a card and an instance
 
 
 class Place(NamedTuple):
@@ -36,15 +31,6 @@ class Offer(NamedTuple):
     region: np.ndarray
     usd_per_hour: np.ndarray
     band_interruption_ratio: np.ndarray
-
-
-@kept("instances", "gpus", "utilization", "prices", "interruption_bands")
-def hardware(catalogs: Catalogs) -> Table:
-    """What formulas read of the card and the instance of every instance type, in the order of the catalog."""
-    names = catalogs.instances.index.to_numpy(dtype=object)
-    table: Table = {"instance": Words(np.arange(len(names)), names), "asked_gpu": word(""), "region": word(catalogs.regions.index[0])}
-    join_places(table, catalogs, Problems(len(names)))
-    return {name: values for name, values in table.items() if name.startswith(HARDWARE)}
 
 
 def places_of(whole: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[Place]:

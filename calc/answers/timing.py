@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calc.cost.spot import SPOT
+from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import ONE, PLACE, WAY, Crossed, needed
 from calc.stages import EMPTY, OTHERS_READ, TIME
 
@@ -11,7 +11,6 @@ STEPPED = (  # what the money of a way is made of
     *("trains", "train_tokens", "tokens_per_second", "hours_per_month", "instances_needed", "engine_time_high_ratio"),
     *("time_per_output_token_seconds", "served_tokens_per_second", "batch", "data_parallel"),
 )
-UNTIL_OVERHEAD = needed(SPOT, ("spot_overhead_ratio",))
 
 
 def add_time(crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED) -> None:

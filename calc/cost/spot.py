@@ -110,3 +110,4 @@ SPOT = (
     run_usd_spot,
     spot_saving_ratio,
 )
+UNTIL_OVERHEAD = SPOT[: SPOT.index(spot_overhead_ratio) + 1]

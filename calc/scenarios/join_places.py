@@ -5,7 +5,7 @@ import pandas as pd
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.coded import Words, where
+from calc.coded import Words, where, word
 from calc.evaluate import Table
 from calc.scenarios.lookups import columns_of, find, nearest, numbers_of, words_of
 from calc.scenarios.problems import Problems, quoted
@@ -26,6 +26,8 @@ PRICE_COLUMNS = ("on_demand_usd_per_hour", "spot_usd_per_hour")
 PRICE_WORDS = ("on_demand_as_of", "spot_as_of", "on_demand_basis", "spot_basis", "interruption_band")
 CARD_COLUMNS = ("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "node_gpus", "node_network_bytes_per_second")
 STEP_COLUMNS = ("step_seconds", "block_seconds", "expert_block_seconds", "sequence_seconds", "all_reduce_seconds")
+
+HARDWARE = ("gpu_", "instance_", "card_")  # how the columns of a card and an instance begin
 
 
 def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
@@ -73,6 +75,15 @@ def _prices_of(price_of: dict[tuple[str, str], int], instance: Words, region: Wo
     pairs, found = pd.factorize(np.atleast_1d(instance.codes * len(region.known) + region.codes))
     named = [(instance.known[pair // len(region.known)], region.known[pair % len(region.known)]) for pair in found]
     return np.array([price_of.get(pair, -1) for pair in named], dtype=np.int64)[pairs]
+
+
+@kept("instances", "gpus", "utilization", "prices", "interruption_bands")
+def hardware(catalogs: Catalogs) -> Table:
+    """What formulas read of the card and the instance of every instance type, in the order of the catalog."""
+    names = catalogs.instances.index.to_numpy(dtype=object)
+    table: Table = {"instance": Words(np.arange(len(names)), names), "asked_gpu": word(""), "region": word(catalogs.regions.index[0])}
+    join_places(table, catalogs, Problems(len(names)))
+    return {name: values for name, values in table.items() if name.startswith(HARDWARE)}
 
 
 def _same(first: Words, second: Words) -> np.ndarray:

@@ -54,7 +54,7 @@ def support(table: Table, catalogs: Catalogs) -> Support:
 def asks(table: Table, catalogs: Catalogs) -> tuple[Table, np.ndarray]:
     """The distinct rows of a table as far as rules tell them apart, and for every row which of them it is.
 
-    `verdicts` takes them; of layouts without a place `gpu_row` and `instance_row` may be put in first, one value each.
+    `verdicts` takes them, and of layouts without a place `verdicts_on`.
     """
     keys = [table[name] for name in TOLD_APART] + [place_kinds(table, catalogs), model_kinds(catalogs)[table["model_row"]]]
     keys += [bounds_passed(catalogs, name, table[name]) for name in BOUNDS[:2]]
@@ -66,6 +66,15 @@ def verdicts(small: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """The verdict of each row as its place in RUNS, one beyond without a card, and whether its times are those of what runs."""
     counts = counting(small, catalogs)
     return _worst(counts, small, catalogs), _timed(counts, catalogs)
+
+
+def verdicts_on(small: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
+    """`verdicts` of every row on every place (cards: a gpu_row and instance_row each). Shape (places, rows)."""
+    rows, places = small["rows"], len(cards["gpu_row"])
+    every = take(small, np.tile(np.arange(rows), places))
+    first, alike = asks(every | {name: np.repeat(cards[name], rows) for name in ("gpu_row", "instance_row")}, catalogs)
+    verdict, timed = (np.broadcast_to(values, first["rows"])[alike] for values in verdicts(first, catalogs))
+    return verdict.reshape(places, rows), timed.reshape(places, rows)
 
 
 def _worst(counts: np.ndarray, small: Table, catalogs: Catalogs) -> np.ndarray:

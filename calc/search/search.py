@@ -17,23 +17,21 @@ from calc.cost import placement
 from calc.cost.job import Job, deployments, job, within
 from calc.cost.markets import MARKETS
 from calc.cost.prices import instances_needed
-from calc.cost.spot import SPOT
+from calc.cost.spot import UNTIL_OVERHEAD
 from calc.evaluate import Table, evaluate, evaluate_all, parameters_of
 from calc.memory import overhead
 from calc.memory.serving_engine import on_large_card
 from calc.pipeline import parts, sound_rows
-from calc.scenarios.join_places import band_ratios, price_rows
-from calc.scenarios.lookups import numbers_of, words_of
-from calc.scenarios.support import RUNS, asks, verdicts
+from calc.scenarios.join_places import band_ratios, hardware, price_rows
+from calc.scenarios.lookups import numbers_of, row_numbers, words_of
+from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.search.space import Space, instances_of, markets_of, regions_of
 from calc.speed.collectives import island_gpus
 from calc.stages import MEMORY_RESULTS, TIME, memory, reads, walk
 
 CHUNK_LAYOUTS = 50_000
 MOST_WAYS = 100_000_000
-UNTIL_OVERHEAD = SPOT[: [formula.__name__ for formula in SPOT].index("spot_overhead_ratio") + 1]
 PRICES = tuple(market.price for market in MARKETS.values())
-HARDWARE = ("gpu_", "instance_", "card_")
 OWN = (  # read beside what the stages of time read
     *("train_tokens", "hours_per_month", "batch", "gpus", "served_tokens_per_second", "implementation_reserves_share"),
     *("serving_large_card_bytes", "tight_ratio", "is_engine", "usable_host_ratio", "slowest_joining_bytes_per_second"),
@@ -79,13 +77,13 @@ def search(workload, allowed, limits, catalogs, progress=None):
         raise SearchError("No instance of these families has a price on these markets; allow other families or markets.")
     counts, parts = dict.fromkeys(REASONS, 0), []
     starts = range(0, space.size, CHUNK_LAYOUTS)
-    hardware = _hardware(space, instances, regions, catalogs)
+    cards = _cards(instances, catalogs)
     offers = [_offers(catalogs, instance, regions) for instance in instances]
     for chunk, start in enumerate(starts):
         layouts = _layouts(space, start, regions, catalogs)
         counts["impossible"] += layouts.impossible * places
-        runs = _may_run(layouts.asks, hardware, limits, catalogs) if len(layouts.numbers) else []
-        for number, (one, offer) in enumerate(zip(hardware, offers, strict=True)):
+        runs = _may_run(layouts.asks, cards, limits, catalogs) if len(layouts.numbers) else []
+        for number, (one, offer) in enumerate(zip(cards, offers, strict=True)):
             if len(layouts.numbers):
                 here, rows = _on_instance(layouts, one, runs[number], limits, len(regions) * len(markets), counts)
                 if len(rows):
@@ -147,12 +145,10 @@ def _rows(table, rows, chosen):
     return {name: values[..., chosen] if values.shape[-1] == rows else values for name, values in table.items()}
 
 
-def _hardware(space: Space, instances: list[str], regions: list[str], catalogs: Catalogs) -> list[Table]:
+def _cards(instances: list[str], catalogs: Catalogs) -> list[Table]:
     """The columns of card and instance of each instance type, one value each."""
-    rows = space.rows(np.zeros(len(instances), dtype=int)).assign(instance=instances, gpu="", region=regions[0])
-    table = next(parts(rows, catalogs)).table
-    wanted = {name: np.broadcast_to(table[name], len(instances)) for name in table if name.startswith(HARDWARE)}
-    return [{name: values[number : number + 1] for name, values in wanted.items()} for number in range(len(instances))]
+    found, rows = hardware(catalogs), row_numbers(catalogs, "instances")
+    return [{name: values[rows[instance] : rows[instance] + 1] for name, values in found.items()} for instance in instances]
 
 
 def _offers(catalogs: Catalogs, instance: str, regions: list[str]) -> tuple[np.ndarray, list[tuple[str, float]]]:
@@ -194,16 +190,12 @@ def _on_instance(layouts, one, runs, limits, offers, counts):
     return here, chosen
 
 
-def _may_run(asked, hardware, limits, catalogs):
+def _may_run(asked, cards, limits, catalogs):
     """Whether each layout runs on each instance type, a row per type; what is emulated or not known to only if `unverified`."""
     small, copies = asked
-    rows = small["rows"]
-    places = {name: np.repeat(np.concatenate([one[name] for one in hardware]), rows) for name in ("gpu_row", "instance_row")}
-    every = take(small, np.tile(np.arange(rows), len(hardware))) | places
-    first, alike = asks(every, catalogs)
-    verdict, timed = verdicts(first, catalogs)
-    allowed = (verdict <= RUNS.index("unknown" if limits.unverified else "yes")) & timed
-    return allowed[alike].reshape(len(hardware), rows)[:, copies]
+    places = {name: np.concatenate([one[name] for one in cards]) for name in ("gpu_row", "instance_row")}
+    verdict, timed = verdicts_on(small, places, catalogs)
+    return ((verdict <= RUNS.index("unknown" if limits.unverified else "yes")) & timed)[:, copies]
 
 
 def _may_stand(places, one, constants):
