@@ -58,17 +58,19 @@ class Results:
         # Numbers stay in the order of the block, so that choosing columns copies nothing.
         return pd.concat([numbers, pd.DataFrame(words, index=numbers.index)], axis=1)[list(self.columns)]
 
-    def plain(self, **more: Any) -> pd.DataFrame:
-        """The rows in their order with further columns in front, numbers as float64 and words as plain text: for few rows."""
-        texts = {name: values for name, values in more.items() if np.asarray(values).dtype.kind in "OU"}
-        figures = {name: values for name, values in more.items() if name not in texts}
-        at, rows = self.place[: self.rows], self.rows
-        block = np.concatenate([np.array([np.broadcast_to(values, rows) for values in figures.values()], dtype=float), self.block[:, at]])
-        told = [np.array(list(known), dtype=object)[self.codes[name][at]] for name, known in self.words.items()]
-        words = np.stack([*(np.broadcast_to(np.asarray(values, dtype=object), rows) for values in texts.values()), *told])
-        numbers = pd.DataFrame(block.T, columns=[*figures, *self.numbers])
-        named = pd.DataFrame(words.T, columns=[*texts, *self.words], dtype=object)
-        return pd.concat([numbers, named], axis=1)[[*more, *self.columns]]
+    def plain(self, **beside: Any) -> pd.DataFrame:
+        """The rows in their order, other columns in front or in the place of own ones; words as plain text: for few rows."""
+        rows, at = self.rows, self.place[: self.rows]
+        numbers: dict[str, Any] = dict(zip(self.numbers, self.block[:, at], strict=True))
+        words: dict[str, Any] = {name: np.array(list(known), dtype=object)[self.codes[name][at]] for name, known in self.words.items()}
+        for name, values in beside.items():
+            of = words if np.asarray(values).dtype.kind in "OU" else numbers
+            of[name] = np.broadcast_to(np.asarray(values, dtype=object if of is words else float), rows)
+        figures = pd.DataFrame(np.stack(list(numbers.values())).T, columns=list(numbers))
+        texts = pd.DataFrame(np.stack(list(words.values())).T, columns=list(words), dtype=object)
+        return pd.concat([figures, texts], axis=1)[
+            list(dict.fromkeys([*(name for name in beside if name not in self.columns), *self.columns]))
+        ]
 
     def _put_in_order(self) -> None:
         """Bring the rows into their own order, column by column in the memory that they have."""

@@ -226,7 +226,8 @@ def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
     places = places_of(whole, catalogs)
     found = combinations(grid(whole, places, tokens_each(whole, catalogs)), places, whole, catalogs)
     some = np.random.default_rng(7).choice(len(found.ways["usd"]), 200)
-    rows = rows_of(whole, found.grid, places, found.ways, some, [], {"tried": 0, "possible": 0}, catalogs)
+    results, beside = rows_of(whole, found.grid, places, found.ways, some, [], catalogs)
+    rows = results.plain(**beside)
     same = {
         "step_tokens": "step_tokens",
         "token_seconds": "time_per_output_token_seconds",

@@ -18,8 +18,9 @@ from calc.coded import distinct, gathered, take
 from calc.cost import placement, prices
 from calc.cost.job import deployments, job
 from calc.cost.markets import MARKETS
+from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, WAY, Crossed
-from calc.evaluate import Table, evaluate
+from calc.evaluate import Table, evaluate, parameters_of
 from calc.memory import overhead
 from calc.memory.serving_engine import on_large_card
 from calc.pipeline import not_covered, settled_table
@@ -29,14 +30,21 @@ from calc.scenarios.problems import Problems
 from calc.scenarios.read import ASKED, one_row
 from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.speed.collectives import island_gpus
-from calc.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, fuller_end, walk
+from calc.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, reads, walk
 
 LAYOUT_STAGES = MEMORY[:1]
+READ = frozenset(  # of a layout, by what comes after its shards are known
+    [
+        *(*MEMORY_READS, *MEMORY_KEYS, *reads(TIME), *STEPPED, "row_number", "is_engine", "tight_ratio", "implementation_reserves_share"),
+        *(name for formula in (*overhead.VERDICT, *placement.PLACEMENT, *UNTIL_OVERHEAD) for name in parameters_of(formula)),
+        *(name for rule in placement.RULES for name in parameters_of(rule.wrong)),
+    ]
+)
 FITS = tuple(overhead.FITS)
 HELD = (  # what memory decides of fit, placement and money
     *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes", "state_width_bytes_each"),
 )
-SHOWN = ("runs", "fits", "memory_bytes", "headroom_bytes", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
+SHOWN = ("runs", "fits", "headroom_bytes", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
 
 
 class Combinations(NamedTuple):
@@ -103,20 +111,21 @@ def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs:
     """
     table, grid, sound = _by_card_class(table, grid, sound, cards)
     walk(table, LAYOUT_STAGES)
-    runs, timed = _support(grid, table, cards, catalogs)
-    able = sound[grid.layout] & (runs != RUNS.index("no"))
+    verdict, timed, kind = _support(table, cards, catalogs)
+    able = (sound[:, None] & (verdict != RUNS.index("no")).T[kind])[grid.layout, grid.place]
     if not able.any():
         return None
-    least = np.broadcast_to(evaluate(least_bytes, table), table["rows"])[grid.layout]
-    small = least <= np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))[grid.place]
-    able &= small if (able & small).any() else least == np.min(least[able], initial=np.inf)
+    least = np.broadcast_to(evaluate(least_bytes, table), table["rows"])
+    small = (least[:, None] <= cards["gpu_memory_bytes"])[grid.layout, np.minimum(grid.place, len(cards["gpu_memory_bytes"]) - 1)]
+    able &= small if (able & small).any() else least[grid.layout] == np.min(least[grid.layout[able]])
     used = np.zeros(table["rows"], dtype=bool)
     used[grid.layout[able]] = True
     tried = grid._replace(layout=(np.cumsum(used) - 1)[grid.layout[able]], place=grid.place[able])
-    table = memory_once(take(table, np.flatnonzero(used)))
+    table = memory_once(take(table, np.flatnonzero(used), READ))
     crossed = crossed_with(table, cards, tried)
-    crossed.set("runs", PAIR, runs[able])
-    crossed.set("timed", PAIR, timed[able])
+    of_pair = tried.place, kind[grid.layout[able]]
+    crossed.set("runs", PAIR, verdict[of_pair])
+    crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
     crossed.evaluate_all((overhead.limit_bytes, overhead.fits))
     crossed.keep(np.broadcast_to(crossed.at("fits", PAIR), len(tried.layout)) <= FITS.index("tight"))
     crossed.evaluate_all((overhead.headroom_bytes, prices.instances_needed, island_gpus, *placement.PLACEMENT))
@@ -146,12 +155,11 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Table) ->
     return doubled, grid._replace(layout=grid.layout + size * (large > 0)), np.tile(sound, 2)
 
 
-def _support(grid: Grid, table: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
-    """Of every pair what runs, as its place in RUNS, and whether its time is known: one verdict per kind of layout and place."""
+def _support(table: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What runs, as its place in RUNS, and whether its time is known, of every kind of layout on every place; each layout's kind."""
     small, kind = asks(table, catalogs)
     verdict, timed = verdicts_on(small, cards, catalogs)
-    at = grid.place, np.broadcast_to(kind, table["rows"])[grid.layout]
-    return verdict[at], timed[at]
+    return verdict, timed, np.broadcast_to(kind, table["rows"])
 
 
 def _accumulate(crossed: Crossed, grid: Grid) -> None:
@@ -172,7 +180,8 @@ def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
     sold = ~np.isnan(price)
     interrupted = spot_overhead(crossed, offer.band_interruption_ratio) if MARKETS[market].interrupted else np.zeros(1)
     table = {name: crossed.at(name, WAY) for name in STEPPED}
-    done = job(table, market, price, interrupted, deployments(table, 0))
+    copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
+    done = job(table, market, price, interrupted, copies)
     found = {name: getattr(done, name) for name in done._fields}
     found |= {name: crossed.at(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps")}
     found |= {

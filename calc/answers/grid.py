@@ -199,19 +199,20 @@ def _crossed(whole: dict, places: list[Place], tried: list, shapes: Shapes, nati
 
 def _pairs(whole: dict, places: list[Place], tried: list, shapes: Shapes, trains: bool) -> tuple[np.ndarray, np.ndarray]:
     """Shapes and places that go together: tensor parallel inside one NVLink domain, counts that the place takes."""
-    gpus, tensor = shapes.counts[:, 0], shapes.counts[:, 1]
+    gpus, tensor, replica = shapes.counts[:, 0], shapes.counts[:, 1], shapes.counts[:, 1] * shapes.counts[:, 2]
+    known: dict[tuple, np.ndarray] = {}
     parts, owners = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
     for number, counts in tried:
         place = places[number]
-        inside = tensor <= place.island
-        if trains:
-            inside &= np.isin(gpus, counts)
-        else:
-            replica = tensor * shapes.counts[:, 2]
-            known = {size: _replicas(whole, place, size) for size in set(replica.tolist())}
-            inside &= np.array([count // size in known[size] for count, size in zip(gpus.tolist(), replica.tolist(), strict=True)], bool)
-        parts.append(np.flatnonzero(inside))
-        owners.append(np.full(len(parts[-1]), number))
+        alike = (place.island, tuple(counts)) if trains else place._replace(instance="")
+        if alike not in known:
+            able = {size: counts if trains else _replicas(whole, place, size) for size in set(replica.tolist())}
+            inside = [
+                (count if trains else count // size) in able[size] for count, size in zip(gpus.tolist(), replica.tolist(), strict=True)
+            ]
+            known[alike] = np.flatnonzero((tensor <= place.island) & np.array(inside, dtype=bool))
+        parts.append(known[alike])
+        owners.append(np.full(len(known[alike]), number))
     return np.concatenate(parts), np.concatenate(owners)
 
 

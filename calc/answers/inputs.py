@@ -35,3 +35,5 @@ USUAL = {"training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS}, "
 SAID_BY_JOB = ("work", "model", "train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month", "region", "scenario")
 FIXABLE = tuple(name for name in BY_NAME if name not in SAID_BY_JOB)  # scenario columns that fix, or list, a choice
 SEVERAL = tuple(name for name in FIXABLE if name != "lora_targets")  # of these `a+b` is a list
+# What an answer has beside a result row.
+ANSWER_COLUMNS = ("answer", "market", "why", "tried", "possible", "usd", "hours", "usd_per_hour", "seconds", "misses")

@@ -11,8 +11,9 @@ import pandas as pd
 from calc.answers import ranking, sentences
 from calc.answers.combinations import FITS, Combinations, combinations
 from calc.answers.grid import COUNTS, grid
+from calc.answers.inputs import ANSWER_COLUMNS
 from calc.answers.places import Place, places_of
-from calc.answers.rows import ANSWER_COLUMNS, best_of_places, edge_of, plain_ranks, rows_of
+from calc.answers.rows import best_of_places, edge_of, plain_ranks, rows_of
 from calc.answers.settle import DERIVED, JobError, blank, settled
 from calc.answers.tokens import tokens_each
 from calc.catalogs.kept import kept
@@ -21,7 +22,7 @@ from calc.pipeline import COLUMNS, WORDS, estimate
 from calc.units import GIB
 from calc.words import card_name
 
-KEPT_JOBS = 64
+KEPT_JOBS, KEPT_COMBINATIONS = 64, 2
 NEAREST = "nearest"
 WIDER = 8  # times as many instances, where nothing fits in those allowed
 
@@ -58,21 +59,35 @@ def _remembered(catalogs: Catalogs) -> Any:
     return lru_cache(maxsize=KEPT_JOBS)(lambda text: options_of(json.loads(text), catalogs))
 
 
+@kept("models")
+def _combined(catalogs: Catalogs) -> Any:
+    """The last places and combinations: a job that differs in a limit alone has the same."""
+    return lru_cache(maxsize=KEPT_COMBINATIONS)(lambda text: _combinations_of(json.loads(text), catalogs))
+
+
 def options_of(job: dict[str, Any], catalogs: Catalogs) -> Options:
-    """The options of a job, worked out anew."""
+    """The options of a job, ranked anew."""
+    unlimited = {name: value for name, value in job.items() if name not in ranking.LIMITS}
     try:
         whole = settled(job, catalogs)
-        each = tokens_each(whole, catalogs)
-        for factor in (1, WIDER):
-            places = places_of(whole, catalogs, factor)
-            found = combinations(grid(whole, places, each), places, whole, catalogs)
-            if found.problem or (found.ways and len(found.ways["usd"])):
-                break
+        places, found = _combined(catalogs)(json.dumps(unlimited, sort_keys=True, default=str))
     except JobError as error:
         return _refused(job, str(error), 0)
     if found.problem or not found.ways or not len(found.ways["usd"]):
         return _refused(job, found.problem or _nothing_near(whole, places, found, catalogs), found.tried)
     return _chosen(whole, places, found, catalogs)
+
+
+def _combinations_of(job: dict[str, Any], catalogs: Catalogs) -> tuple[list[Place], Combinations]:
+    """The places that a job allows and all combinations there; with more instances than it allows where none fits."""
+    whole = settled(job, catalogs)
+    each = tokens_each(whole, catalogs)
+    for factor in (1, WIDER):
+        places = places_of(whole, catalogs, factor)
+        found = combinations(grid(whole, places, each), places, whole, catalogs)
+        if found.problem or (found.ways and len(found.ways["usd"])):
+            break
+    return places, found
 
 
 def _chosen(whole: dict[str, Any], places: list[Place], found: Combinations, catalogs: Catalogs) -> Options:
@@ -88,22 +103,26 @@ def _chosen(whole: dict[str, Any], places: list[Place], found: Combinations, cat
     for name, number in picks.items():
         names.setdefault(number, []).append(name)
     board = best_of_places(whole, tried, ways, verdict, limits, ties, next(iter(names)))
-    counted = {"tried": found.tried, "possible": len(qualify)}
-    rows = rows_of(whole, tried, places, ways, np.array([*names, *board]), limits, counted, catalogs)
+    results, beside = rows_of(whole, tried, places, ways, np.array([*names, *board]), limits, catalogs)
+
+    def row(at: int) -> dict[str, Any]:
+        return results.row(at) | {name: values[at] for name, values in beside.items()}
+
+    following = row(len(names) + 1) if len(board) > 1 and verdict[board[1]] == ranking.QUALIFIES else None
+    facts = {"possible": len(qualify), "budget": budget, "least": row(0), "next": following}
+    said = [sentences.why(names[number], row(at), facts, whole, catalogs) for at, number in enumerate(names)]
+    problem = "" if len(qualify) else _way_off(picks[NEAREST], row(0), ways, verdict, limits)
+    rest = [""] * (len(board) - 1)
+    named = ["+".join(each) for each in names.values()]
+    head = {"answer": [*named, named[0], *rest], "why": [*said, said[0], *rest], "problem": [*([problem] * (len(names) + 1)), *rest]}
+    head |= beside | {"tried": found.tried, "possible": len(qualify)}
+    rows = results.plain(**{name: head[name] for name in (*ANSWER_COLUMNS, "problem")})
     answers, shown = rows.iloc[: len(names)].reset_index(drop=True), rows.iloc[len(names) :].reset_index(drop=True)
-    facts: dict[str, Any] = {"possible": len(qualify), "budget": budget, "least": answers.iloc[0], "next": None}
-    if len(board) > 1 and verdict[board[1]] == ranking.QUALIFIES:
-        facts["next"] = shown.iloc[1]
-    said = [sentences.why(names[number], answers.iloc[at], facts, whole, catalogs) for at, number in enumerate(names)]
-    problem = "" if len(qualify) else _way_off(picks[NEAREST], answers.iloc[0], ways, verdict, limits)
-    answers = answers.assign(answer=["+".join(each) for each in names.values()], why=said, problem=problem)
-    for column in ("answer", "why", "problem"):
-        shown[column] = [answers[column].iloc[0], *shown[column].iloc[1:]]
     edge = edge_of(whole, places, ways, ranking.frontier(ways, qualify))
     return Options(_told(whole), answers, shown, edge, found.tried, len(qualify), problem)
 
 
-def _way_off(number: int, row: pd.Series, ways: dict, verdict: np.ndarray, limits: list[ranking.Limit]) -> str:
+def _way_off(number: int, row: dict[str, Any], ways: dict, verdict: np.ndarray, limits: list[ranking.Limit]) -> str:
     """What is in the way of the nearest plan, and what to do."""
     where = f"the nearest plan, {sentences.place(row)},"
     if row["misses"]:

@@ -19,6 +19,7 @@ from calc.scenarios.support import RUNS
 
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
+LIMITS = ("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds")  # change no combination
 QUALIFIES, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(6)
 FEW = 1e-9
 
@@ -80,45 +81,50 @@ def plainness(found: Table, whole: dict[str, Any], ranks: Table) -> list[np.ndar
     return [key for key in keys if len(key) > 1 or len(found["usd"]) == 1]
 
 
-def best_each(group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], higher: bool = False) -> np.ndarray:
-    """Of each group the entry of least (or highest) cost, by `ties` among those within half a per cent of it; in order of groups.
+def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray]) -> np.ndarray:
+    """Of each group of the entries `at` the one of least cost, by `ties` among those within half a per cent; in order of groups.
 
-    Groups are small whole numbers.
+    `group` (small whole numbers; one for all makes one group) and `cost` are of the entries, `ties` of all combinations.
     """
-    cost = np.where(np.isnan(cost), np.inf, -cost if higher else cost)
+    cost = np.where(np.isnan(cost), np.inf, cost)
     least = np.full(group.max(initial=0) + 1, np.inf)
-    np.minimum.at(least, group, cost)
+    if len(group) == 1:
+        least[group] = cost.min(initial=np.inf)
+    else:
+        np.minimum.at(least, group, cost)
     bound = np.where(least > 0, least * TIE_RATIO, least / TIE_RATIO)
     near = np.flatnonzero(cost <= bound[group])
-    order = near[np.lexsort([*(key[near] for key in reversed(ties)), group[near]])]
-    return order[np.flatnonzero(np.diff(group[order], prepend=-1))]
+    groups = np.broadcast_to(group, len(at))[near]
+    order = np.lexsort([*(key[at[near]] for key in reversed(ties)), groups])
+    return at[near[order[np.flatnonzero(np.diff(groups[order], prepend=-1))]]]
+
+
+ALL = np.zeros(1, dtype=int)  # one group
 
 
 def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: bool) -> dict[str, int]:
     """The entries named least-money, fastest and roomiest of those that qualify."""
-    one = np.zeros(len(qualify), dtype=int)
-    own = [key[qualify] for key in ties]
     usd = found["usd"][qualify]
-    least = qualify[best_each(one, usd, own)[0]]
+    least = best_each(qualify, ALL, usd, ties)[0]
     dearest = found["usd"][least] * (1 + FEW)
     pick = {"least-money": int(least)}
-    for name, ratio, column, higher in (
-        ("fastest", np.inf if budget else FASTEST_RATIO, "seconds", False),
-        ("roomiest", ROOMIEST_RATIO, "headroom_bytes", True),
+    for name, ratio, column, sign in (
+        ("fastest", np.inf if budget else FASTEST_RATIO, "seconds", 1),
+        ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
     ):
         within = qualify[usd <= dearest * ratio]
-        cheap_first = [found["usd"][within], *(key[within] for key in ties)]
-        pick[name] = int(within[best_each(one[: len(within)], found[column][within], cheap_first, higher)[0]])
+        pick[name] = int(best_each(within, ALL, sign * found[column][within], [found["usd"], *ties])[0])
     return pick
 
 
 def frontier(found: Table, qualify: np.ndarray) -> np.ndarray:
     """Of those that qualify the entries that no other beats in both money and time, least money first."""
     usd, seconds = found["usd"][qualify], found["seconds"][qualify]
-    hourly, code = np.unique(found["usd_per_hour"][qualify], return_inverse=True)  # where an hour costs as much, the fastest
-    least = np.full(len(hourly), np.inf)
-    np.minimum.at(least, code, seconds)
-    few = np.flatnonzero(seconds == least[code])
+    sold = (found["place"][qualify], found["market"][qualify], found["instances"][qualify].astype(int), found["region"][qualify])
+    group = np.ravel_multi_index(sold, [each.max(initial=0) + 1 for each in sold])  # of what costs as much an hour the fastest
+    least = np.full(group.max(initial=0) + 1, np.inf)
+    np.minimum.at(least, group, seconds)
+    few = np.flatnonzero(seconds == least[group])
     order = few[np.lexsort((seconds[few], usd[few]))]
     before = np.minimum.accumulate(np.concatenate([[np.inf], seconds[order]]))[:-1]
     return qualify[order[seconds[order] < before]]
@@ -139,6 +145,5 @@ def nearest(found: Table, verdict: np.ndarray, kept: list[Limit], ties: list[np.
         order = np.lexsort([*(key[over] for key in reversed(ties)), found["usd"][over], distance(kept)[over]])
         return int(over[order[0]])
     able = np.flatnonzero(verdict == verdict.min())
-    usd = np.nan_to_num(found["usd"][able], nan=np.inf)
-    usd = usd if np.isfinite(usd).any() else found["usd_per_hour"][able]
-    return int(able[best_each(np.zeros(len(able), dtype=int), usd, [key[able] for key in ties])[0]])
+    usd = found["usd"][able] if not np.isnan(found["usd"][able]).all() else found["usd_per_hour"][able]
+    return int(best_each(able, ALL, usd, ties)[0])

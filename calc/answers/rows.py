@@ -14,8 +14,8 @@ from calc.catalogs.load import Catalogs
 from calc.coded import Words, key_codes, take
 from calc.evaluate import Table
 from calc.pipeline import results_of
+from calc.results import Results
 
-ANSWER_COLUMNS = ("answer", "market", "why", "tried", "possible", "usd", "hours", "usd_per_hour", "seconds", "misses")
 EDGE_COLUMNS = ("hours", "usd", "seconds")
 
 
@@ -46,7 +46,7 @@ def best_of_places(
     outside = verdict == ranking.OUTSIDE
     cost = np.where(outside, ranking.distance(limits), usd)[shown]
     ties = [np.where(outside, 10 * ways["runs"] + ways["fits"], 0), np.where(outside, usd, 0), *ties]
-    best = shown[ranking.best_each(group[shown], cost, [key[shown] for key in ties])]
+    best = ranking.best_each(shown, group[shown], cost, ties)
     best = np.array([first, *best[group[best] != group[first]]], dtype=int)
     return best[np.lexsort((usd[best], verdict[best], np.arange(len(best)) > 0))]
 
@@ -58,24 +58,21 @@ def rows_of(
     ways: Table,
     chosen: np.ndarray,
     limits: list[ranking.Limit],
-    counted: dict[str, int],
     catalogs: Catalogs,
-) -> pd.DataFrame:
-    """Combinations as rows of estimate, with their market and money and what they miss."""
+) -> tuple[Results, dict[str, Any]]:
+    """Combinations estimated, and beside them their market, their money and what they miss."""
     layouts = take(tried.layouts | {"rows": tried.size}, ways["layout"][chosen])
     own: Table = {"batch": ways["batch"][chosen], "accumulation_steps": ways["accumulation_steps"][chosen]}
     own["instance"] = Words(ways["place"][chosen], np.array([place.instance for place in places], dtype=object))
     own["region"] = Words(ways["region"][chosen], np.array(whole["regions"], dtype=object))
-    results = results_of(inputs_of(whole, layouts | own), catalogs)
     excess = {limit.name: limit.excess[chosen] for limit in limits}
     misses = [
         "; ".join(sentences.missed(name, ratios[at], whole, step) for name, ratios in excess.items() if ratios[at] > 0)
         for at, step in enumerate(ways["step_tokens"][chosen])
     ]
-    markets = np.array(whole["markets"], dtype=object)[ways["market"][chosen]]
     figures = {name: ways[name][chosen] for name in ("usd", "hours", "usd_per_hour", "seconds")}
-    head = {"answer": "", "market": markets, "why": "", **counted, **figures, "misses": misses}
-    return results.plain(**{name: head[name] for name in ANSWER_COLUMNS})
+    beside = {"market": [whole["markets"][market] for market in ways["market"][chosen]], "misses": misses, **figures}
+    return results_of(inputs_of(whole, layouts | own), catalogs), beside
 
 
 def edge_of(whole: dict[str, Any], places: list[Place], ways: Table, on_edge: np.ndarray) -> pd.DataFrame:
