@@ -8,13 +8,14 @@ from typing import BinaryIO
 import numpy as np
 import pandas as pd
 
+from calc.answers.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 from calc.columns import GLOSSARY
 from calc.doors.csv_writer import write_csv
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
 
 BLOCK_BYTES = 2**18
-ANSWERED = ("answer", "market", "why", "tried", "possible", "usd", "hours", "usd_per_hour", "seconds", "misses", "instances")
+ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, "instances"])
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:

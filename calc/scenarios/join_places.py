@@ -77,7 +77,7 @@ def _prices_of(price_of: dict[tuple[str, str], int], instance: Words, region: Wo
     return np.array([price_of.get(pair, -1) for pair in named], dtype=np.int64)[pairs]
 
 
-@kept("instances", "gpus", "utilization", "prices", "interruption_bands")
+@kept("instances", "gpus", "utilization", "serving_steps", "prices", "interruption_bands")
 def hardware(catalogs: Catalogs) -> Table:
     """What formulas read of the card and the instance of every instance type, in the order of the catalog."""
     names = catalogs.instances.index.to_numpy(dtype=object)
