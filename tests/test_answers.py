@@ -159,6 +159,20 @@ def test_a_limit_in_the_way_is_named_with_the_nearest_plan(catalogs):
     assert row["hours"] > 0.05
 
 
+@pytest.mark.parametrize(
+    ("job", "limit", "column"), [(SMALL, "hours_most", "run_high_hours"), (SERVED, "token_seconds", "time_per_output_token_high_seconds")]
+)
+def test_a_time_can_be_held_with_the_slow_end_of_its_range(catalogs, job, limit, column):
+    usual = answer(job, catalogs).iloc[0]
+    allowed = (usual["hours"] if limit == "hours_most" else usual["seconds"]) * 1.1
+    assert answer(job | {limit: allowed}, catalogs).iloc[0]["usd"] == usual["usd"]
+    held = answer(job | {limit: allowed, "hold_slow_end": "yes"}, catalogs)
+    assert (held[column] <= allowed).all()
+    assert held["usd"].iloc[0] > usual["usd"]
+    missed = answer(job | {limit: allowed / 1000, "hold_slow_end": "yes"}, catalogs).iloc[0]
+    assert " at the slow end of the range, " in missed["problem"]
+
+
 def test_more_instances_than_allowed_are_the_nearest(catalogs):
     row = answer({"model": "llama-3.1-70b", "instance": "p5.48xlarge", "instances_most": 1}, catalogs).iloc[0]
     assert row["answer"] == "nearest"

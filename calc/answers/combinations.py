@@ -79,7 +79,7 @@ def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalog
     _accumulate(crossed, grid)
     add_time(crossed, whole["work"])
     parts = [_sold(crossed, offer, whole) for offer in sold]
-    ways = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    ways = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return Combinations(grid, ways, tried, float(np.nanmin(held)), "")
 
 
@@ -116,21 +116,22 @@ def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs:
     if not able.any():
         return None
     least = np.broadcast_to(evaluate(least_bytes, table), table["rows"])
-    small = (least[:, None] <= cards["gpu_memory_bytes"])[grid.layout, np.minimum(grid.place, len(cards["gpu_memory_bytes"]) - 1)]
-    able &= small if (able & small).any() else least[grid.layout] == np.min(least[grid.layout[able]])
+    card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
+    small = able & (least.take(grid.layout) <= card_bytes.take(grid.place))
+    able = np.flatnonzero(small if small.any() else able & (least.take(grid.layout) == np.min(least.take(grid.layout[able]))))
+    layout, place = grid.layout.take(able), grid.place.take(able)
     used = np.zeros(table["rows"], dtype=bool)
-    used[grid.layout[able]] = True
-    tried = grid._replace(layout=(np.cumsum(used) - 1)[grid.layout[able]], place=grid.place[able])
+    used[layout] = True
+    of_pair = place, kind.take(layout)
     table = memory_once(take(table, np.flatnonzero(used), READ))
-    crossed = crossed_with(table, cards, tried)
-    of_pair = tried.place, kind[grid.layout[able]]
+    crossed = crossed_with(table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place))
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
     crossed.evaluate_all((overhead.limit_bytes, overhead.fits))
-    crossed.keep(np.broadcast_to(crossed.at("fits", PAIR), len(tried.layout)) <= FITS.index("tight"))
+    crossed.keep(np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(layout)) <= FITS.index("tight")))
     crossed.evaluate_all((overhead.headroom_bytes, prices.instances_needed, island_gpus, *placement.PLACEMENT))
     broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
-    crossed.keep(~np.any(broken, axis=0))
+    crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
     return crossed, np.atleast_1d(table["memory_bytes"])
 
 
@@ -167,16 +168,16 @@ def _accumulate(crossed: Crossed, grid: Grid) -> None:
     layout = np.broadcast_to(crossed.at("row_number", PAIR), len(crossed.layout))
     count = grid.steps_count[layout]
     pair = np.repeat(np.arange(len(layout)), count)
-    offset = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
+    first = grid.first_step.take(layout) - (np.cumsum(count) - count)  # of each pair's ways in `steps`, less its place among the ways
     crossed.multiply(pair)
-    crossed.set("accumulation_steps", WAY, grid.steps[grid.first_step[layout[pair]] + offset].astype(float))
+    crossed.set("accumulation_steps", WAY, grid.steps.take(np.arange(len(pair)) + first.take(pair)).astype(float))
 
 
 def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
     """The figures that decide of every way that is sold so, with its money."""
     market = whole["markets"][offer.market]
-    place = crossed.place[crossed.pair]
-    price = offer.usd_per_hour[place]
+    place = crossed.place.take(crossed.pair)
+    price = offer.usd_per_hour.take(place)
     sold = ~np.isnan(price)
     interrupted = spot_overhead(crossed, offer.band_interruption_ratio) if MARKETS[market].interrupted else np.zeros(1)
     table = {name: crossed.at(name, WAY) for name in STEPPED}
@@ -189,13 +190,13 @@ def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
         "token_seconds": table["time_per_output_token_seconds"],
     }
     found |= {"layout": crossed.at("row_number", WAY), "place": place, "load_ratio": _load(found, whole)}
-    found |= {"region": offer.region[place], "market": np.full(1, offer.market)}
+    found |= {"region": offer.region.take(place), "market": np.full(1, offer.market), "slow_ratio": table["engine_time_high_ratio"]}
     timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
     found = {name: np.broadcast_to(values, len(place)) for name, values in found.items()}
     for name in ("hours", "usd", "seconds", "slow_hours", "first_token_seconds", "token_seconds", "load_ratio") if not timed.all() else ():
         if name == "load_ratio" or whole["work"] == "training" or "seconds" in name:
             found[name] = np.where(timed, found[name], 0 if name == "load_ratio" else np.nan)
-    return found if sold.all() else {name: values[sold] for name, values in found.items()}
+    return found if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in found.items()}
 
 
 def _load(found: Table, whole: dict[str, Any]) -> np.ndarray:

@@ -40,13 +40,14 @@ class Limit:
 
 
 def limits(found: Table, whole: dict[str, Any]) -> list[Limit]:
-    """The limits that a job sets."""
+    """The limits that a job sets; those on time are held with the slow end of the range where it asks for that."""
+    slow = whole["hold_slow_end"] == "yes"
     if whole["work"] == "training":
-        hours = found["slow_hours" if whole["hold_slow_end"] == "yes" else "hours"]
         far = np.exp(np.abs(np.log(found["step_tokens"] / whole["step_tokens"])))
-        own = [("hours_most", whole["hours_most"], hours), ("step_tokens", STEP_FACTOR, far)]
+        own = [("hours_most", whole["hours_most"], found["slow_hours" if slow else "hours"]), ("step_tokens", STEP_FACTOR, far)]
     else:
-        own = [(name, whole[name], found[name]) for name in ("first_token_seconds", "token_seconds")]
+        ratio = found["slow_ratio"] if slow else 1.0
+        own = [(name, whole[name], found[name] * ratio) for name in ("first_token_seconds", "token_seconds")]
         own.append(("requests_per_second" if whole["requests_per_second"] else "users", 1.0, found["load_ratio"]))
     money = [("usd_most", whole["usd_most"], found["usd"]), ("usd_per_hour_most", whole["usd_per_hour_most"], found["usd_per_hour"])]
     size = [("instances_most", whole["instances_most"], found["instances"])]
@@ -94,8 +95,8 @@ def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np
         np.minimum.at(least, group, cost)
     bound = np.where(least > 0, least * TIE_RATIO, least / TIE_RATIO)
     near = np.flatnonzero(cost <= bound[group])
-    groups = np.broadcast_to(group, len(at))[near]
-    order = np.lexsort([*(key[at[near]] for key in reversed(ties)), groups])
+    groups = np.broadcast_to(group, len(at)).take(near)
+    order = np.lexsort([*(key.take(at.take(near)) for key in reversed(ties)), groups])
     return at[near[order[np.flatnonzero(np.diff(groups[order], prepend=-1))]]]
 
 
@@ -104,7 +105,7 @@ ALL = np.zeros(1, dtype=int)  # one group
 
 def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: bool) -> dict[str, int]:
     """The entries named least-money, fastest and roomiest of those that qualify."""
-    usd = found["usd"][qualify]
+    usd = found["usd"].take(qualify)
     least = best_each(qualify, ALL, usd, ties)[0]
     dearest = found["usd"][least] * (1 + FEW)
     pick = {"least-money": int(least)}
@@ -112,15 +113,15 @@ def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: boo
         ("fastest", np.inf if budget else FASTEST_RATIO, "seconds", 1),
         ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
     ):
-        within = qualify[usd <= dearest * ratio]
-        pick[name] = int(best_each(within, ALL, sign * found[column][within], [found["usd"], *ties])[0])
+        within = qualify.take(np.flatnonzero(usd <= dearest * ratio))
+        pick[name] = int(best_each(within, ALL, sign * found[column].take(within), [found["usd"], *ties])[0])
     return pick
 
 
 def frontier(found: Table, qualify: np.ndarray) -> np.ndarray:
     """Of those that qualify the entries that no other beats in both money and time, least money first."""
-    usd, seconds = found["usd"][qualify], found["seconds"][qualify]
-    sold = (found["place"][qualify], found["market"][qualify], found["instances"][qualify].astype(int), found["region"][qualify])
+    usd, seconds = found["usd"].take(qualify), found["seconds"].take(qualify)
+    sold = [found[name].take(qualify).astype(int) for name in ("place", "market", "instances", "region")]
     group = np.ravel_multi_index(sold, [each.max(initial=0) + 1 for each in sold])  # of what costs as much an hour the fastest
     least = np.full(group.max(initial=0) + 1, np.inf)
     np.minimum.at(least, group, seconds)

@@ -142,7 +142,7 @@ def _short(values):
 
 def _rows(table, rows, chosen):
     """The chosen rows of columns that are not one value for all."""
-    return {name: values[..., chosen] if values.shape[-1] == rows else values for name, values in table.items()}
+    return {name: values.take(chosen, axis=-1) if values.shape[-1] == rows else values for name, values in table.items()}
 
 
 def _cards(instances: list[str], catalogs: Catalogs) -> list[Table]:
