@@ -49,7 +49,7 @@ def csv(evaluate):
 
 
 def scenarios(rows, names, period, key="scenarios"):
-    """Every scenario, best first, with the reason where one cannot be estimated."""
+    """Every scenario, best first, with the reason where one is refused."""
     show(
         rows,
         {
@@ -136,7 +136,7 @@ def meanings(name, values, catalogs):
 
 def _verdicts(rows):
     verdicts = zip(rows["fits"], rows["runs"], rows["problem"], strict=True)
-    return ["cannot be estimated" if problem else verdict(fits, runs) for fits, runs, problem in verdicts]
+    return ["refused" if problem else verdict(fits, runs) for fits, runs, problem in verdicts]
 
 
 def show(rows, columns, alt, key, added=None, **more):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from calc.answers.options import Options, options
+from calc.plan.figures import records
 from calc.plan.ranking import scenario_of
 from views.session import job_state
 
@@ -52,7 +53,7 @@ def _named_by_row():
 def _looked_at(found):
     """The answer or the row of the board that was looked at, as far as it is still there; else the first answer."""
     looked = st.session_state.get("looked") or {}
-    rows = [*found.answers.to_dict("records"), *found.board.to_dict("records")] if looked else []
+    rows = [*records(found.answers), *records(found.board)] if looked else []
     same = [row for row in rows if all(row.get(name) == looked.get(name) for name in ("instance", "market"))]
     if not same:
         return found.answers.iloc[0].to_dict()

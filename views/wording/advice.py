@@ -56,4 +56,4 @@ def caption(row):
         if row["on_demand_as_of"]
         else ""
     )
-    return " ".join(filter(None, ("Each change was estimated with nothing else changed.", f"{spot}{taken}." if spot else "", day)))
+    return " ".join(filter(None, ("Each was estimated anew, with nothing else changed.", f"{spot}{taken}." if spot else "", day)))

@@ -1,5 +1,6 @@
 """The words of the board: its orders, its columns, what its marks mean."""
 
+from calc.cost.markets import MARKETS
 from calc.words import card_name
 from views.theme import FITS, FITS_MEANING
 from views.wording.numbers import about, is_missing
@@ -24,6 +25,11 @@ def orders(work):
         "fastest": "Fastest",
         "headroom": "Most headroom",
     }
+
+
+def market(row):
+    """on demand, spot."""
+    return MARKETS[row["market"]].label
 
 
 def gpus(row, catalogs):
