@@ -89,6 +89,12 @@ def test_a_scenario_without_a_price_and_one_that_is_refused_stand_beside_the_oth
     assert not app.button(key="take_0").disabled
 
 
+def test_what_would_fail_is_marked_and_leads_in_nothing():
+    app = opened("compare", kept=[PLAIN, f"too large~market~on-demand~{COMMON}~batch~16", EIGHT_BIT])
+    assert "✗ does not fit" in said(app)
+    assert "too large" not in title(app)
+
+
 def test_the_first_may_be_the_one_that_is_refused():
     app = opened("compare", kept=[REFUSED, PLAIN])
     assert "compared with this one" not in said(app)

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from pages import address, opened, run, title, with_fields
+from pages import address, opened, run, with_fields
 from streamlit.testing.v1 import AppTest
 
 from calc.plan.job_fields import BY_HAND, CHOSEN, JOB
@@ -149,9 +149,9 @@ def test_no_deadline_is_a_field_left_empty():
 
 
 def test_more_work_costs_more():
-    small, large = opened("run_and_month", examples="1000"), opened("run_and_month", examples="100000")
-    assert title(small).startswith("3.00 million tokens")
-    assert title(large).startswith("300 million tokens")
+    small, large = opened("bill", examples="1000"), opened("bill", examples="100000")
+    assert small.table[0].value["For"][0].startswith("3.00 million tokens")
+    assert large.table[0].value["For"][0].startswith("300 million tokens")
 
 
 def test_the_example_comes_back():

@@ -34,8 +34,8 @@ own = markets[markets["market"] == now.market].iloc[0].to_dict()
 trains = row["work"] == "training"
 
 st.title(plain(bill_words.heading(row, catalogs)), anchor=False)
-if row["problem"]:
-    st.warning(plain(row["problem"]), icon=":material/rule:")
+if row["misses"]:
+    st.warning(plain(bill_words.outside(row, now.options.problem)), icon=":material/rule:")
 if own["basis"]:
     st.markdown(plain(bill_words.summary(row, own)))
     panel.paid(bill_words.paid(row, bill.lines(row), catalogs))

@@ -45,6 +45,11 @@ def is_billed(row):
     return not is_missing(row["memory_bytes"])
 
 
+def outside(row, problem):
+    """Which limit of the job this row misses; `problem` says it where no row keeps every limit."""
+    return problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
+
+
 def heading(row, catalogs):
     """About $245 for training Llama 3.1 8B once; about $6,050 a month for serving it."""
     model = name_of("model", row["model"], catalogs)
