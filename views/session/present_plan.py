@@ -4,10 +4,14 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from calc import estimate
 from calc.answers.options import Options, options
 from calc.plan.figures import records
 from calc.plan.ranking import scenario_of
+from calc.scenarios.inputs import inputs_by_name
 from views.session import job_state
+
+SERVED_BY = "vllm"  # where the job names no software
 
 
 class Present(NamedTuple):
@@ -30,6 +34,19 @@ def present(catalogs):
     if row["memory_bytes"] == row["memory_bytes"]:
         row["problem"] = ""
     return Present(found, found.job, row, scenario_of(row), row.get("market") or "on-demand")
+
+
+def as_set(now, catalogs):
+    """The plan where nothing can be rented for the job as it is set: the scenario that is set, with its memory, unpriced."""
+    if now.row["memory_bytes"] == now.row["memory_bytes"]:
+        return now
+    usual = {"implementation": SERVED_BY} if now.job.get("work") == "inference" else {}
+    inputs = inputs_by_name()
+    one = {name: value for name, value in now.job.items() if name in inputs and not isinstance(value, list) and value not in (None, "")}
+    row = estimate({**usual, **one}, catalogs, solve=False)
+    if row["memory_bytes"] != row["memory_bytes"]:
+        return now
+    return now._replace(row={**now.row, **row}, scenario=scenario_of(row))
 
 
 def look_at(row):
