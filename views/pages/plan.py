@@ -4,6 +4,7 @@ from datetime import date
 
 import streamlit as st
 
+from calc.search.limits import limits_of_job
 from views.panels import advice, answer_cards, board, comparisons, looked_at, status, wider_search
 from views.session import address as session_address
 from views.session import catalogs as session_catalogs
@@ -35,6 +36,6 @@ answer_cards.cards(options, now.row, free, ink, catalogs)
 if is_answered:
     looked_at.memory(now.row, now.scenario, ink, catalogs)
     board.board(options, ink, catalogs)
-    advice.panel(now.row, now.market, catalogs)
+    advice.panel(now.row, now.market, limits_of_job(now.job), catalogs)
     comparisons.tabs(now, ink, catalogs)
 wider_search.panel(now, ink, catalogs)
