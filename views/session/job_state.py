@@ -4,6 +4,7 @@ A choice that the job leaves free is None or an empty list until the user sets i
 """
 
 from collections import namedtuple
+from functools import partial
 
 import streamlit as st
 
@@ -110,13 +111,14 @@ def settle(catalogs):
     notes += _fit_lengths(catalogs)
     fields = asked()
     able = {
-        "precision": possible_precisions(catalogs, fields),
-        "implementation": possible("implementation", work_of(fields), catalogs),
-        "optimizer": list(catalogs.optimizers.index),
-        "instance": list(catalogs.instances.index),
+        "precision": partial(possible_precisions, catalogs, fields),
+        "implementation": partial(possible, "implementation", work_of(fields), catalogs),
+        "optimizer": partial(list, catalogs.optimizers.index),
+        "instance": partial(list, catalogs.instances.index),
     }
     for name, values in able.items():
-        notes += _keep_possible(name, values)
+        if state[name] or state.get("parked", {}).get(name):
+            notes += _keep_possible(name, values())
     return notes
 
 

@@ -83,5 +83,3 @@ def _limits(trains):
             width="stretch",
             **SESSION,
         )
-    else:
-        st.number_input("Instances at most", 1, value=None, step=1, key=KEYS.instances_most, placeholder="no limit", **SESSION)
