@@ -80,6 +80,7 @@ def test_an_answer_estimated_again_gives_its_own_figures(catalogs, name):
     rows = answer(JOBS[name], catalogs)
     assert (rows["problem"] == "").all()
     assert (rows["fits"] == "yes").all()
+    assert (rows["runs"] == "yes").all()
     again = estimate(rows, catalogs, solve=False)
     for column in again:
         if again[column].dtype.kind == "f":
@@ -220,6 +221,18 @@ def test_requests_a_second_are_kept_up_with(catalogs):
     at_once = rows["batch"] * rows["gpus"] / rows["tensor_parallel"]
     assert (3 * request <= at_once).all()
     assert rows["why"].str.contains("3 requests a second keep ").all()
+
+
+def test_what_is_refused_never_appears(catalogs):
+    """vLLM has no bf16 on a T4 and loads on no Arm host with a T4G; fp8 products need compute capability 8.9."""
+    sold = ["g4dn.12xlarge", "g5g.xlarge", "g5.xlarge"]
+    found = options(SERVED | {"instance": sold}, catalogs)
+    assert set(found.board["runs"]) == {"yes", "emulated"}
+    assert found.board["instance"].tolist() == ["g5.xlarge", "g4dn.12xlarge"]
+    trained = options(SMALL | {"precision": "fp8-mixed"}, catalogs)
+    assert set(trained.board["instance"]) == {"g6e.xlarge", "p5.48xlarge"}
+    refused = answer(SERVED | {"instance": "g4dn.12xlarge", "precision": "bf16"}, catalogs).iloc[0]
+    assert refused["problem"].startswith("Nothing runs so on the instances allowed: vLLM stops at start: ")
 
 
 def test_published_4_bit_weights_are_served_as_they_are(catalogs):
