@@ -184,7 +184,7 @@ def test_nothing_near_leaves_the_problem_alone(catalogs):
     row = answer({"model": "llama-3.1-405b", "instance": "g5.xlarge"}, catalogs).iloc[0]
     assert row["answer"] == ""
     assert np.isnan(row["usd"])
-    assert row["problem"].startswith("Nothing holds this job: its smallest arrangement takes ")
+    assert row["problem"].startswith("Nothing allowed is large enough: the smallest arrangement takes ")
 
 
 WRONG = {

@@ -13,6 +13,7 @@ from calc.explain.rules import rules_that_count
 from calc.memory import overhead
 from calc.units import GIB
 from calc.words import name_of
+from views.charts import bars
 from views.charts import memory as memory_charts
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
@@ -114,13 +115,12 @@ st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
 st.subheader("What four published calculators say", anchor=False)
 beside = calculators.beside_ours(row, catalogs)
 drawn = calculators.bars(beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"])
-drawn["verdict_text"] = method_words.said_totals(drawn, total)
+drawn["value_text"] = method_words.said_totals(drawn, total)
 draw(
-    memory_charts.memory_by_component(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),
-    drawn,
+    bars.memory(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),
+    drawn.assign(fits=""),
     method_words.systems_alt(beside),
     "method_systems",
-    rules,
 )
 method_words.systems(beside)
 st.caption(

@@ -21,7 +21,6 @@ BESIDE = {
     "logits": "{0} logits",
     "max_sequences": "at most {0} sequences",
     "max_batched_tokens": "at most {0} batched tokens",
-    "memory_utilization": "memory share {0}",
 }
 LORA = {"lora_rank": "rank {0}", "lora_targets": "on {0}", "adapter_precision": "{0} adapters"}
 
