@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from calc.answers.inputs import TIE_RATIO
 from calc.answers.options import Options
-from calc.answers.ranking import TIE_RATIO
 
 ORDERS = ("money", "hour", "fastest", "headroom")
 COLUMN = {"hour": "usd_per_hour", "fastest": "seconds", "headroom": "headroom_bytes"}

@@ -10,6 +10,7 @@ import numpy as np
 
 from calc.answers.bounds import least_bytes
 from calc.answers.grid import Grid
+from calc.answers.inputs import TIE_RATIO
 from calc.answers.load import loaded
 from calc.answers.places import Offer, Place, offers
 from calc.answers.timing import STEPPED, add_time, spot_overhead
@@ -79,6 +80,7 @@ def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalog
     _accumulate(crossed, grid)
     add_time(crossed, whole["work"])
     parts = [_sold(crossed, offer, whole) for offer in sold]
+    parts = [_near_steps(part, whole) for part in parts] if whole["work"] == "training" else parts
     ways = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return Combinations(grid, ways, tried, float(np.nanmin(held)), "")
 
@@ -197,6 +199,24 @@ def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
         if name == "load_ratio" or whole["work"] == "training" or "seconds" in name:
             found[name] = np.where(timed, found[name], 0 if name == "load_ratio" else np.nan)
     return found if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in found.items()}
+
+
+def _near_steps(found: Table, whole: dict[str, Any]) -> Table:
+    """Of the accumulations of each layout on a place the one nearest to the asked step; another where it saves more than a tie.
+
+    Chosen before any limit, so that a looser limit only ever adds to what there is to choose from.
+    """
+    changes = (np.diff(found["layout"], prepend=-1) != 0) | (np.diff(found["place"], prepend=-1) != 0)
+    first, group = np.flatnonzero(changes), np.cumsum(changes) - 1
+    if not len(first):
+        return found
+    cost = np.where(np.isnan(found["usd"]), np.inf, found["usd"])
+    far = np.abs(np.log(found["step_tokens"] / whole["step_tokens"]))
+    nearest = far == np.minimum.reduceat(far, first)[group]
+    least = np.minimum.reduceat(cost, first)[group]
+    near_cost = np.minimum.reduceat(np.where(nearest, cost, np.inf), first)[group]
+    chosen = np.flatnonzero(np.where(near_cost <= least * TIE_RATIO, nearest, cost == least))
+    return {name: values.take(chosen) for name, values in found.items()}
 
 
 def _load(found: Table, whole: dict[str, Any]) -> np.ndarray:

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from calc.answers.combinations import FITS
-from calc.answers.inputs import STEP_FACTOR
+from calc.answers.inputs import STEP_FACTOR, TIE_RATIO
 from calc.cost.markets import MARKETS
 from calc.evaluate import Table
 from calc.scenarios.support import RUNS
 
-TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
 LIMITS = ("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds")  # change no combination
 QUALIFIES, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(6)
@@ -82,8 +81,8 @@ def plainness(found: Table, whole: dict[str, Any], ranks: Table) -> list[np.ndar
     return [key for key in keys if len(key) > 1 or len(found["usd"]) == 1]
 
 
-def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray]) -> np.ndarray:
-    """Of each group of the entries `at` the one of least cost, by `ties` among those within half a per cent; in order of groups.
+def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], ratio: float = 1 + FEW) -> np.ndarray:
+    """Of each group of the entries `at` the one of least cost, by `ties` among those within the ratio; in order of groups.
 
     `group` (small whole numbers; one for all makes one group) and `cost` are of the entries, `ties` of all combinations.
     """
@@ -93,7 +92,7 @@ def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np
         least[group] = cost.min(initial=np.inf)
     else:
         np.minimum.at(least, group, cost)
-    bound = np.where(least > 0, least * TIE_RATIO, least / TIE_RATIO)
+    bound = np.where(least > 0, least * ratio, least / ratio)
     near = np.flatnonzero(cost <= bound[group])
     groups = np.broadcast_to(group, len(at)).take(near)
     order = np.lexsort([*(key.take(at.take(near)) for key in reversed(ties)), groups])
@@ -104,7 +103,10 @@ ALL = np.zeros(1, dtype=int)  # one group
 
 
 def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: bool) -> dict[str, int]:
-    """The entries named least-money, fastest and roomiest of those that qualify."""
+    """The entries named least-money, fastest and roomiest of those that qualify.
+
+    The least money is the least to the cent, or a looser limit could make it more; time and headroom are equal within a tie.
+    """
     usd = found["usd"].take(qualify)
     least = best_each(qualify, ALL, usd, ties)[0]
     dearest = found["usd"][least] * (1 + FEW)
@@ -114,7 +116,7 @@ def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: boo
         ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
     ):
         within = qualify.take(np.flatnonzero(usd <= dearest * ratio))
-        pick[name] = int(best_each(within, ALL, sign * found[column].take(within), [found["usd"], *ties])[0])
+        pick[name] = int(best_each(within, ALL, sign * found[column].take(within), [found["usd"], *ties], TIE_RATIO)[0])
     return pick
 
 
