@@ -9,7 +9,7 @@ from views.panels import kept_tray
 from views.session import address, extra_state, job_state, kept, undo
 from views.session import catalogs as session_catalogs
 
-st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=312)
+st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=340)
 
 MENU = {  # section of the top bar: file, path, title, icon, help
     "": (

@@ -1,93 +1,19 @@
 """One real browser: the page is drawn, another model changes the charts, the CSV gives the same numbers again."""
 
 import io
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from browser import CHART, drawn, settled
 from examples import catalogs
 
 from calc import estimate
 from calc.doors import csv_tables
 from views.panels import board
 
-ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 pytestmark = pytest.mark.xdist_group("browser")  # one server and one browser; the largest group starts first
 ROW, HEADER = board.ROW, board.HEADER
-CHART = '[data-testid="stVegaLiteChart"]'
-
-
-def missing(what):
-    """Skip on a machine without it; in continuous integration its absence is a failure."""
-    if os.environ.get("CI"):
-        pytest.fail(f"{what} is missing, and CI must run the browser test")
-    pytest.skip(f"{what} is missing: apt-get install chromium, pip install -r requirements/dev.txt")
-
-
-@pytest.fixture(scope="module")
-def address():
-    """The dashboard, served on a free port for as long as the module runs."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "dashboard.py", "--server.port", str(port)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            wait_for_health(port)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            server.terminate()
-
-
-def wait_for_health(port):
-    for _ in range(240):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.25)
-    pytest.fail("the dashboard did not start within a minute")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        missing("Chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-def drawn(page, url):
-    """The page with its charts drawn; what the console complains of is kept on it."""
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page.goto(url)
-    page.wait_for_selector(f"{CHART} svg", timeout=60_000)
-    settled(page)
-    return errors
-
-
-def settled(page):
-    """Wait until the script has run and what it sent is painted."""
-    page.wait_for_timeout(600)
-    page.wait_for_function("document.querySelector('[data-testid=\"stApp\"]').dataset.testScriptState === 'notRunning'")
-    page.wait_for_timeout(600)
 
 
 def tanks_drawn(page):

@@ -134,9 +134,8 @@ def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):
 
 def test_advice_is_taken_with_one_click_and_undone_with_another():
     app = run(opened(model="llama-3.1-8b", instance="p5.48xlarge"))
-    app.session_state["advice"] = True
     before = address(run(app))
-    run(next(button for button in app.button if button.label == "Take it").click())
+    run(next(button for button in app.button if button.label == "Take").click())
     assert address(app) != before
     run(app.button(key="undo").click())
     assert address(app) == before

@@ -17,7 +17,9 @@ def tray(rows):
                 chip(row), list(ACTIONS), format_func=ACTIONS.get, on_click=_act, args=(at,), icon=":material/bookmark:", key=f"kept_{at}"
             )
         if not len(rows):
-            st.caption("Nothing is kept yet: Keep puts a scenario here, on every page and in the link.", width="content")
+            st.caption("Nothing kept yet", help="Keep puts a scenario here, on every page and in the link.", width="content")
+        else:
+            st.page_link("views/pages/compare.py", label="Compare", icon=":material/compare_arrows:", width="content")
         st.button(
             "Undo",
             on_click=undo.undo,
