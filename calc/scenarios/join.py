@@ -164,6 +164,8 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     table |= {name: np.nan_to_num(values) for name, values in constants.items()}
     kernel = _matched(catalogs, "precisions", "kernels")[at["precision"]]
     table["kernel_dequantize_bytes_each"] = np.nan_to_num(numbers_of(catalogs, "kernels", "dequantize_bytes_each"))[kernel]
+    for name, none in (("decode_bytes_each", 0.0), ("decode_widens_from", 1.0)):
+        table[f"kernel_{name}"] = np.nan_to_num(numbers_of(catalogs, "kernels", name), nan=none)[kernel]
     table["kernel_host_ratio"] = np.nan_to_num(numbers_of(catalogs, "kernels", "host_ratio"), nan=1.0)[kernel]
     plain, compiled = (Words(software, words_of(catalogs, "implementations", name)) for name in ("default_loss", "compiled_loss"))
     usual = where(table["compiles"] > 0, compiled, plain)

@@ -118,17 +118,23 @@ def expert_parallel_seconds(
     island_gpus,
     link_bytes_per_second,
     network_share_bytes_per_second,
+    engine_sends_once_per_island,
 ):
     """All-to-alls of expert parallelism in one micro-batch: a token's copies go to experts and back, in 16 bits. [s]
 
-    Lepikhin et al. 2020 (arXiv 2006.16668). A copy that leaves the island crosses its own GPU's share of the network.
+    Lepikhin et al. 2020 (arXiv 2006.16668). A copy that leaves the island crosses its own GPU's share of the network; software
+    may send a token to each other island once, however many of its k experts are there, and pass it on inside (DeepEP's
+    normal kernels, github.com/deepseek-ai/DeepEP): of n islands (n − 1) (1 − (1 − 1/n)^k) instead of k (1 − 1/n).
     """
-    copies = np.sum(stack_layers * stack_pass_tokens * stack_hidden * stack_experts_per_token, axis=0)
-    copied_bytes = 2 * batch * copies / (pipeline_parallel * context_parallel * tensor_parallel)
-    outside_ratio = np.maximum(1 - island_gpus / (expert_parallel * tensor_parallel), 0)
-    inside_ratio = 1 - 1 / expert_parallel - outside_ratio
-    seconds = inside_ratio / link_bytes_per_second + outside_ratio / network_share_bytes_per_second
-    return passes_ratio * 2 * copied_bytes * np.where(expert_parallel > 1, seconds, 0)
+    islands = np.maximum(expert_parallel * tensor_parallel / island_gpus, 1)
+    inside_ratio = 1 / islands - 1 / expert_parallel
+    copies = stack_experts_per_token * (1 - 1 / islands)
+    once = (islands - 1) * (1 - (1 - 1 / islands) ** stack_experts_per_token)
+    left = np.where(engine_sends_once_per_island > 0, np.minimum(once, copies), copies)
+    each = stack_experts_per_token * inside_ratio / link_bytes_per_second + left / network_share_bytes_per_second
+    sent_seconds = np.sum(stack_layers * stack_pass_tokens * stack_hidden * each, axis=0)
+    split = pipeline_parallel * context_parallel * tensor_parallel
+    return np.where(expert_parallel > 1, passes_ratio * 2 * 2 * batch * sent_seconds / split, 0)
 
 
 def context_parallel_seconds(

@@ -93,6 +93,24 @@ def read_cache_bytes(
     return batch * kv_bytes_each * moved
 
 
+def decode_widened_bytes(
+    batch,
+    stack_layers,
+    stack_block_linear_parameters,
+    kernel_decode_bytes_each,
+    kernel_decode_widens_from,
+    engine_replays_steps,
+    tensor_parallel,
+):
+    """What widening quantised matrices moves in a decode step of several sequences, where the kernel cannot take them as they are. [B]
+
+    bitsandbytes multiplies one token with 4-bit weights and widens them for more (bitsandbytes/autograd/_functions.py,
+    matmul_4bit); serving engines' own kernels widen in registers (Frantar et al. 2024, MARLIN, arXiv 2408.11743).
+    """
+    widens = (batch >= kernel_decode_widens_from) * (1 - engine_replays_steps)
+    return widens * kernel_decode_bytes_each * np.sum(stack_layers * stack_block_linear_parameters, axis=0) / tensor_parallel
+
+
 def decode_flops(batch, stack_active_parameters, outputs, hidden):
     """Products of one decode step: 2 · batch · active parameters, head included. [FLOP]
 
@@ -158,6 +176,7 @@ def decode_device_seconds(
     decode_fixed_seconds,
     read_weights_bytes,
     read_cache_bytes,
+    decode_widened_bytes,
     decode_flops,
     tensor_parallel,
     peak_flops_per_second,
@@ -171,14 +190,27 @@ def decode_device_seconds(
     """
     bandwidth = gpu_bandwidth_bytes_per_second * engine_bandwidth_ratio
     products = decode_flops / (tensor_parallel * peak_flops_per_second * matmul_reach_ratio)
-    return decode_fixed_seconds + np.maximum(read_weights_bytes / bandwidth, products) + read_cache_bytes / bandwidth
+    return (
+        decode_fixed_seconds + np.maximum(read_weights_bytes / bandwidth, products) + (read_cache_bytes + decode_widened_bytes) / bandwidth
+    )
 
 
 def decode_host_seconds(
-    stack_layers, stack_experts, touched_experts_ratio, engine_host_seconds_per_block, engine_host_seconds_per_expert, kernel_host_ratio
+    stack_layers,
+    stack_experts,
+    touched_experts_ratio,
+    engine_host_seconds_per_block,
+    engine_host_seconds_per_expert,
+    engine_loops_experts,
+    kernel_host_ratio,
 ):
-    """Time in which the CPU launches one decode step's kernels, block by block and expert by expert. [s]"""
-    experts = stack_experts * touched_experts_ratio * engine_host_seconds_per_expert
+    """Time in which the CPU launches one decode step's kernels, block by block and expert by expert. [s]
+
+    transformers before its grouped products loops over all experts of a block, chosen or not (modeling_mixtral.py and
+    modeling_qwen2_moe.py of releases 4.36 to 4.50, MoeBlock.forward).
+    """
+    launched = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
+    experts = stack_experts * launched * engine_host_seconds_per_expert
     return np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
 
 
@@ -199,6 +231,7 @@ DECODE = (
     dense_matrix_bytes_each,
     read_weights_bytes,
     read_cache_bytes,
+    decode_widened_bytes,
     decode_flops,
     all_reduce_start_seconds,
     decode_link_seconds,

@@ -5,6 +5,8 @@ A pass is the forward of training, or the prefill of inference. Stack columns ha
 
 import numpy as np
 
+COMPILED_CAST_BYTES_EACH = 5  # of one element cast to 8 bits by a compiled kernel: read for the maximum, read again, written
+
 
 def pass_tokens(trains, sequence_tokens, prompt_tokens):
     """Tokens of one sequence that pass at once: all of them in training, the prompt in inference. [tokens]"""
@@ -114,6 +116,36 @@ def element_bytes(
     return 2 * batch * np.sum(stack_layers * stack_pass_tokens * (dense + routed), axis=0)
 
 
+def cast_bytes(
+    trains,
+    compute_bytes_each,
+    compiles,
+    engine_cast_bytes_each,
+    batch,
+    stack_layers,
+    stack_pass_tokens,
+    stack_hidden,
+    stack_query_width,
+    stack_key_width,
+    stack_ffn_width,
+    stack_shared_ffn_width,
+    stack_experts_per_token,
+    stack_expert_ffn_width,
+    stack_block_linear_parameters,
+):
+    """What casting to 8 bits moves in a micro-batch of training: inputs of products, gradients of their outputs, weights twice. [B]
+
+    Inputs h, q, h, f and gradients q + 2k, h, 2f, h per token and block (torchao/float8/float8_linear.py); per element the
+    reads and writes of absolute value, maximum, scaling, clamping and cast, of which torch.compile leaves the maximum's read
+    and one read and write.
+    """
+    each = np.where(compiles > 0, np.minimum(engine_cast_bytes_each, COMPILED_CAST_BYTES_EACH), engine_cast_bytes_each)
+    routed = stack_experts_per_token * (2 * stack_hidden + 3 * stack_expert_ffn_width)
+    width = 4 * stack_hidden + 2 * stack_query_width + 2 * stack_key_width + 3 * (stack_ffn_width + stack_shared_ffn_width) + routed
+    elements = np.sum(stack_layers * (batch * stack_pass_tokens * width + 2 * stack_block_linear_parameters), axis=0)
+    return trains * (compute_bytes_each < 2) * each * elements
+
+
 def score_bytes(batch, stack_layers, stack_heads, stack_pass_tokens, computes_all_scores):
     """Scores that an eager attention writes and reads, once, in 16 bits; a flash kernel writes none. [B]
 
@@ -150,6 +182,7 @@ FLOPS = (
     head_flops,
     attention_flops,
     element_bytes,
+    cast_bytes,
     score_bytes,
     logit_bytes,
     products_weights_bytes,

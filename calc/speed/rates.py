@@ -13,6 +13,35 @@ def weight_gradient_ratio(trained_parameters, parameters):
     return np.minimum(trained_parameters / parameters, 1)
 
 
+def last_product_ratio(
+    stack_pass_tokens,
+    stack_layers,
+    stack_active_parameters,
+    stack_hidden,
+    stack_ffn_width,
+    stack_experts_per_token,
+    stack_expert_ffn_width,
+    stack_shared_ffn_width,
+):
+    """Share of the blocks' products that their last one, the projection down, takes. [share]
+
+    Hidden · (width of the feed-forward network, of shared experts and of the k that a token meets), of all active weights.
+    """
+    last = stack_hidden * (stack_ffn_width + stack_shared_ffn_width + stack_experts_per_token * stack_expert_ffn_width)
+    whole = np.sum(stack_pass_tokens * stack_active_parameters, axis=0)
+    return np.minimum(np.sum(stack_pass_tokens * stack_layers * last, axis=0) / np.maximum(whole, 1), 1)
+
+
+def repeated_products_ratio(extra_forward_ratio, keeps_input, engine_recompute_stops_early, adapts, last_product_ratio):
+    """Products that recompute takes again, of one forward pass. [passes]
+
+    PyTorch's checkpointing without reentrant autograd stops a block's second forward pass once its last saved tensor is back
+    (torch/utils/checkpoint.py, _StopRecomputationError, early_stop): nobody saves the output of the projection down, so that
+    product is not taken again. Adapters save what follows it.
+    """
+    return extra_forward_ratio - keeps_input * engine_recompute_stops_early * (1 - adapts) * last_product_ratio
+
+
 def passes_ratio(trains, extra_forward_ratio):
     """Forward passes' worth of communication in a micro-batch: forward, backward, and what is computed again. [passes]"""
     return 1 + trains * (1 + extra_forward_ratio)
@@ -42,9 +71,16 @@ def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmu
     return wide_flops_per_second * card_matmul_ratio * engine_matmul_ratio
 
 
-def attention_flops_per_second(wide_flops_per_second, card_attention_ratio, engine_attention_ratio):
-    """What attention reaches: catalogs/utilization.yaml and engines.yaml. [FLOP/s]"""
-    return wide_flops_per_second * card_attention_ratio * engine_attention_ratio
+def attention_flops_per_second(
+    wide_flops_per_second, card_attention_ratio, engine_attention_ratio, context_parallel, engine_context_attention_ratio
+):
+    """What attention reaches: catalogs/utilization.yaml and engines.yaml. [FLOP/s]
+
+    Under context parallelism each rank works on short pieces and waits for the slowest of the ring (Liu et al. 2023, arXiv
+    2310.01889): a calibrated share of it.
+    """
+    pieces = np.where(context_parallel > 1, engine_context_attention_ratio, 1)
+    return wide_flops_per_second * card_attention_ratio * engine_attention_ratio * pieces
 
 
 def element_passes(adapts, compiles, engine_element_passes, engine_adapter_element_passes, compile_element_ratio):
@@ -92,6 +128,8 @@ def host_seconds(
 
 RATES = (
     weight_gradient_ratio,
+    last_product_ratio,
+    repeated_products_ratio,
     passes_ratio,
     wide_flops_per_second,
     peak_flops_per_second,

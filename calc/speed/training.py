@@ -2,16 +2,17 @@
 
 import numpy as np
 
+CHUNK_LAYERS = 4  # blocks in a chunk of an interleaved pipeline stage
 LOGIT_PASSES = 6  # upcast, log-softmax, its gradient and the downcast, each reading or writing the logits
 
 
-def training_flops(matmul_flops, head_flops, attention_flops, attention_passes, weight_gradient_ratio, extra_forward_ratio):
+def training_flops(matmul_flops, head_flops, attention_flops, attention_passes, weight_gradient_ratio, repeated_products_ratio):
     """All arithmetic of one micro-batch of training, recompute counted, on the whole replica. [FLOP]
 
     Per token 6 N (Kaplan et al. 2020, arXiv 2001.08361, section 2.1) + 2 N · recompute (Chen et al. 2016, arXiv 1604.06174)
     in full training, 4 N in LoRA, whose frozen weights need no gradient (Hu et al. 2021, arXiv 2106.09685), and attention.
     """
-    blocks = matmul_flops * (2 + extra_forward_ratio + weight_gradient_ratio)
+    blocks = matmul_flops * (2 + repeated_products_ratio + weight_gradient_ratio)
     return blocks + head_flops * (2 + weight_gradient_ratio) + attention_flops * attention_passes
 
 
@@ -25,11 +26,13 @@ def training_device_seconds(
     products_weights_bytes,
     weight_gradient_ratio,
     extra_forward_ratio,
+    repeated_products_ratio,
     peak_flops_per_second,
     matmul_reach_ratio,
     head_flops_per_second,
     attention_flops_per_second,
     element_traffic_bytes,
+    cast_bytes,
     gpu_bandwidth_bytes_per_second,
     streaming_ratio,
     context_parallel,
@@ -42,11 +45,11 @@ def training_device_seconds(
     """
     bandwidth = gpu_bandwidth_bytes_per_second * streaming_ratio
     forwards = 2 + extra_forward_ratio
-    products = dense_equivalent_flops * (forwards + weight_gradient_ratio) / (peak_flops_per_second * matmul_reach_ratio)
+    products = dense_equivalent_flops * (2 + repeated_products_ratio + weight_gradient_ratio) / (peak_flops_per_second * matmul_reach_ratio)
     products = np.maximum(products, products_weights_bytes * forwards * context_parallel / bandwidth)
     head = head_flops * (2 + weight_gradient_ratio) / head_flops_per_second
     attention = attention_flops * attention_passes / attention_flops_per_second
-    traffic = element_traffic_bytes * (1 + forwards) + logit_bytes * LOGIT_PASSES + dequantize_bytes * forwards
+    traffic = element_traffic_bytes * (1 + forwards) + logit_bytes * LOGIT_PASSES + dequantize_bytes * forwards + cast_bytes
     return (products + head + attention + traffic / bandwidth) / replica_gpus
 
 
@@ -87,12 +90,23 @@ def micro_batch_seconds(
     return training_compute_seconds + left + tensor_parallel_seconds + expert_parallel_seconds
 
 
-def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, pipeline_chunks):
+def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps):
+    """Chunks of blocks per pipeline stage that take turns: as set, else as the software does. [chunks]
+
+    Megatron interleaves where the micro-batches divide by the stages (Narayanan et al. 2021, arXiv 2104.04473, section 2.2.2);
+    its recipes keep about four blocks in a chunk. All else runs plain 1F1B.
+    """
+    divides = accumulation_steps % pipeline_parallel == 0
+    own = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1)
+    return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, own, 1))
+
+
+def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, stage_chunks):
     """Idle share of filling and draining the pipeline: (p − 1) / (v · m). [share of the ideal time]
 
     Narayanan et al. 2021, arXiv 2104.04473, section 2.2: p stages, m micro-batches, v chunks per GPU. Stages alike.
     """
-    return (pipeline_parallel - 1) / (accumulation_steps * pipeline_chunks)
+    return (pipeline_parallel - 1) / (accumulation_steps * stage_chunks)
 
 
 def synchronization_seconds(
@@ -159,6 +173,7 @@ TRAINING = (
     training_compute_seconds,
     activation_offload_seconds,
     micro_batch_seconds,
+    stage_chunks,
     pipeline_bubble_ratio,
     synchronization_seconds,
     optimizer_traffic_bytes_each,
