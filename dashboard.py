@@ -25,7 +25,7 @@ MENU = {  # section of the top bar: file, path, title, icon, help
     ),
 }
 # Of addresses that people have kept.
-OLD_PATHS = {"catalog": "models_and_prices", "models-and-prices": "models_and_prices", "cost": "bill"}
+OLD_PATHS = {"search": "plan", "catalog": "models_and_prices", "models-and-prices": "models_and_prices", "cost": "bill"}
 
 try:
     address.read_link(session_catalogs.base_catalogs())

@@ -66,7 +66,7 @@ def _card(row, at, first, most, ink):
         st.markdown(plain(f"**{compare_words.money(row)}**{compare_words.mark(row)}"))
         st.caption(plain(f"{compare_words.hourly(row)}  \n{compare_words.memory(row)}"), help=compare_words.verdict_help(row["fits"]))
         if row is not first and not first["problem"]:
-            st.markdown(plain("\n".join(f"- {line}" for line in compare_words.against(first, row))))
+            st.markdown(plain("  \n".join(compare_words.against(first, row))))
         elif row is first:
             st.caption("The others are compared with this one.")
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -99,7 +99,7 @@ def against(first, other):
     lines = [_line(found[name], *how, first, other) for name, how in said.items() if name in found]
     if "usd" not in found:
         lines.append("a run beside a month: what they cost in all is not compared")
-    return [line for line in lines if line]
+    return [line.replace(" %", "\u00a0%").replace(" ×", "\u00a0×") for line in lines if line]
 
 
 def _line(difference, say, unit, same, first, other):
@@ -108,7 +108,7 @@ def _line(difference, say, unit, same, first, other):
         return ""
     if abs(difference.ratio) < 1e-4 or not difference.cause:
         return same
-    head = f"{signed(difference.change, say)}{unit}, {_times(difference.ratio)}: {cause(difference.cause, first, other)}"
+    head = f"**{signed(difference.change, say)}**{unit}, {_times(difference.ratio)}: {cause(difference.cause, first, other)}"
     if not difference.against:
         return head
     more, less = (signed(difference.parts[name], say) for name in (difference.cause, difference.against))
