@@ -167,6 +167,14 @@ def test_ticked_rows_are_kept_and_a_cell_is_looked_at(found, monkeypatch):
     assert kept == rows[1:3]
 
 
+@pytest.mark.parametrize("state", ["training", "serving"])
+def test_without_a_budget_the_fastest_costs_at_most_three_times_the_least(state, found):
+    opened(v="2", **STATES[state])
+    assert found[-1].job["usd_most"] is None
+    usd_of = found[-1].answers.set_index("answer")["usd"]
+    assert usd_of.max() <= 3 * usd_of.iloc[0] * 1.001
+
+
 def test_what_is_compared_has_a_column_of_its_own(found):
     app = opened(v="2", model="llama-3.2-1b", optimizer=["adamw", "adamw-8bit"], gpus=["1", "2"])
     shown = board(app)
