@@ -39,6 +39,7 @@ JOB_FIELDS = (
 )
 JOB = {field.name: field for field in JOB_FIELDS}
 NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
+BUDGETS = ("usd_most", "usd_per_hour_most")  # whose usual limit is none: an answer then keeps the fastest within sight of the least money
 SEVERAL = ("regions", "markets")
 LIMITS = ("days_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")
 MAY_BE_EMPTY = (*LIMITS, "step_tokens", "requests_per_second")
@@ -99,7 +100,7 @@ def step_by_hand(asked: dict[str, Any], by_hand: dict[str, list]) -> int | None:
 
 def job_of(asked: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     """The job row (contract.md, "Jobs in, answers out"); a column set by hand is one value, or a list to be compared."""
-    limits = {name: NO_LIMIT if asked[name] is None else asked[name] for name in LIMITS}
+    limits = {name: NO_LIMIT if asked[name] is None and name not in BUDGETS else asked[name] for name in LIMITS}
     job = {"model": asked["model"], "work": work_of(asked), **{name: asked[name] for name in ("fewest_bits", "hold_slow_end")}}
     if job["work"] == "training":
         job |= {"method": method_of(asked), "train_tokens": tokens_of_run(asked)}

@@ -92,6 +92,8 @@ def _table(frame, rows, job, ink, catalogs):
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
     table.insert(1, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
     table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))
+    for name in reversed(board_words.compared(job)):
+        table.insert(3, name, word_column([board_words.value(name, row[name], catalogs) for row in rows]))
     if len({row["market"] for row in rows}) > 1:
         table.insert(3, "market", word_column([board_words.market(row) for row in rows]))
     if len({row["region"] for row in rows}) > 1:
@@ -100,7 +102,8 @@ def _table(frame, rows, job, ink, catalogs):
     table["setting"] = word_column([setting(row, catalogs) for row in rows])
     if any(row["misses"] for row in rows):
         table["misses"] = word_column([row["misses"] for row in rows])
-    return table, {name: config for name, config in _columns(serves).items() if name in table}
+    columns = _columns(serves) | {name: column(name, kind=TEXT) for name in board_words.compared(job)}
+    return table, {name: columns[name] for name in table}
 
 
 def _columns(serves):

@@ -111,8 +111,8 @@ def older_prices(made, catalogs, row):
 
 
 def typeset(text):
-    """A sentence of calc with the multiplication sign: 4 × p5.48xlarge."""
-    return re.sub(r"(\d) x ", r"\1 × ", text)
+    """A sentence of calc with the multiplication sign, never broken beside it: 4 × p5.48xlarge."""
+    return re.sub(r"(\d) x ", "\\1\u00a0×\u00a0", text)
 
 
 def file_name(row):
