@@ -120,6 +120,17 @@ def test_use_in_plan_makes_it_the_plan():
     assert names(app) == ["plain", "served"]
 
 
+def test_the_plan_that_a_scenario_became_costs_what_it_cost():
+    rest = "tensor_parallel~1~batch~1"
+    app = opened("compare", kept=[PLAIN, f"older~market~on-demand~{COMMON.replace('p5.48', 'p4d.24')}~recompute~full~{rest}"])
+    for at in (0, 1):
+        app.switch_page("views/pages/compare.py")
+        run(run(app).button(key=f"take_{at}").click())
+        before = app.table[1].value.set_index("").loc["USD in all"].iloc[at]
+        app.switch_page("views/pages/bill.py")
+        assert str(run(app).table[0].value["USD"][0]) == before.split(" ")[0]
+
+
 def test_of_more_than_six_the_six_chosen_are_shown():
     app = opened("compare", kept=[PLAIN.replace("plain", f"copy {number}") for number in range(8)])
     assert len(app.multiselect(key="side_by_side").value) == 6
