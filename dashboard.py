@@ -8,6 +8,7 @@ from calc import CatalogError
 from views.panels import kept_tray
 from views.session import address, extra_state, job_state, kept, undo
 from views.session import catalogs as session_catalogs
+from views.sidebar import sidebar
 
 st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=340)
 
@@ -57,4 +58,5 @@ pages[""] += [
 page = st.navigation(pages, position="top")
 extra_state.keep(job_state.KEYS, page.url_path)
 kept_tray.tray(kept.rows(catalogs))
+sidebar.complaints()
 page.run()

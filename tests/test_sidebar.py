@@ -67,6 +67,21 @@ def test_a_field_that_is_cleared_takes_its_last_value_again(browser, address):
     page.context.close()
 
 
+def test_a_value_holds_on_every_page_and_back(browser, address):
+    page = opened(browser, f"{address}?examples=20000")
+    for name, value in (("Bill", "30000"), ("Instances", "40000"), ("Plan", "50000")):
+        before = page.get_by_role("spinbutton", name="Examples").input_value()
+        page.get_by_role("link", name=name).first.click()
+        settled(page)
+        field = page.get_by_role("spinbutton", name="Examples")
+        assert field.input_value() == before
+        field.fill(value)
+        page.keyboard.press("Enter")
+        settled(page)
+        assert f"examples={value}" in page.url
+    page.context.close()
+
+
 def test_the_link_of_a_kept_scenario_opens_in_a_new_profile(browser, address):
     first = opened(browser, f"{address}?model=qwen2.5-7b&goal=serve&users=20&precision=fp8")
     first.get_by_role("button", name="Keep", exact=True).first.click()

@@ -23,7 +23,6 @@ now, free = present(catalogs), over_all(catalogs)
 options, first = now.options, now.options.answers.iloc[0].to_dict()
 is_answered = bool(first["answer"])
 
-sidebar.complaints()
 if older := plan_words.older_prices(session_address.address().prices_as_of, catalogs, first):
     st.info(plain(older), icon=":material/history:")
 st.title(plain(plan_words.heading(options, job_state.asked()["goal"], catalogs)), anchor=False)

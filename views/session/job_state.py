@@ -8,7 +8,19 @@ from functools import partial
 
 import streamlit as st
 
-from calc.plan.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL, asked_of, is_read, job_of, method_of, tokens_of_run, work_of
+from calc.answers.job_fields import (
+    BY_HAND,
+    COMPARED,
+    JOB,
+    MAY_BE_EMPTY,
+    SEVERAL,
+    asked_of,
+    is_read,
+    job_of,
+    method_of,
+    tokens_of_run,
+    work_of,
+)
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.search.space import possible
 from views.session import extra_state

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from calc.answers.inputs import STEP_TOKENS
+from calc.answers.job_fields import JOB, tokens_of_run
 from calc.cost.markets import MARKETS
-from calc.plan.job_fields import JOB, tokens_of_run
 from views.session import address, job_state
 from views.session.job_state import KEYS
 from views.sidebar import by_hand, model_form
@@ -60,7 +60,8 @@ def _how_much(asked):
     """The amount of work: a run's tokens, or the requests to be served."""
     if asked["goal"] == "serve":
         with _row():
-            _whole("Users", KEYS.users, "Requests being answered at the same moment, by all replicas together.")
+            at_once = "Requests being answered at the same moment, by all replicas together."
+            _whole("Users", KEYS.users, at_once, disabled=bool(asked["requests_per_second"]))
             _number("or req/s", KEYS.requests_per_second, "Requests per second, instead of users at once.", "–")
             _instances()
         with _row():
@@ -68,14 +69,15 @@ def _how_much(asked):
             _whole("Answer", KEYS.answer_tokens, "Tokens generated for a request; prompt and answer are its context.")
             _number("First, s", KEYS.first_token_seconds, "Seconds to the first token of one arriving prompt, queueing counted.")
         return
-    total = f"{count(tokens_of_run(asked))} tokens in all."
     if asked["goal"] == "train":
-        _number("Tokens of the run", KEYS.run_tokens, total, "", form="%.0f", step=1e9)
+        _number("Tokens of the run", KEYS.run_tokens, None, "", form="%.0f", step=1e9)
     else:
         with _row():
-            _whole("Examples", KEYS.examples, total)
+            _whole("Examples", KEYS.examples)
             _whole("Tokens each", KEYS.example_tokens)
-            _number("Epochs", KEYS.epochs, f"How often each example is seen. {total}", "", step=1.0)
+            _number("Epochs", KEYS.epochs, "How often each example is seen.", "", step=1.0)
+    named = job_state.set_by_hand().get(KEYS.train_tokens)
+    st.caption(f"{count(named[0])} tokens, set by hand below" if named else f"{count(tokens_of_run(asked))} tokens in all")
     with _row():
         _whole("Context", KEYS.sequence_tokens, "Tokens of one sequence, into which examples are packed.")
         step = "Tokens of an optimizer step, all GPUs together; answers stay within a factor of 2 of it."
@@ -131,9 +133,9 @@ def _row():
     return st.container(horizontal=True, wrap=False, gap="xsmall")
 
 
-def _whole(label, key, help_text=None, empty=""):
+def _whole(label, key, help_text=None, empty="", disabled=False):
     """A count; `empty`: what an empty field stands for. One that may not be empty takes its last value again."""
-    st.number_input(label, min_value=1, value=None, step=1, key=key, help=help_text, placeholder=empty, **SESSION)
+    st.number_input(label, 1, value=None, step=1, key=key, help=help_text, placeholder=empty, disabled=disabled, **SESSION)
 
 
 def _number(label, key, help_text, empty="no limit", form="%g", step=None):
