@@ -54,6 +54,7 @@ INPUTS = (
     Input("kv_precision", "choice", "", NUMBER_FORMATS, catalog="number_formats"),
     Input("max_sequences", "count", None),
     Input("max_batched_tokens", "count", None),
+    Input("memory_utilization", "number", None),
     Input("gpu", "text", catalog="gpus"),
     Input("instance", "text", catalog="instances"),
     Input("region", "text", "us-east-1", catalog="regions"),
