@@ -31,11 +31,7 @@ def group(asked, catalogs):
     several = len(job_state.set_by_hand())
     if several:
         st.button(
-            f"{several} set by hand: back to auto",
-            on_click=job_state.to_auto,
-            type="tertiary",
-            icon=":material/undo:",
-            key="all_to_auto",
+            f"{several} set by hand: back to auto", on_click=job_state.to_auto, type="tertiary", icon=":material/undo:", key="all_to_auto"
         )
 
 

@@ -32,13 +32,6 @@ NOT_IN_A_MONTH = (
     "Traffic: out of AWS and between zones; load balancers.",
     "People, tax, support plans, discounts of your own contract.",
 )
-MARKET_NOTES = {
-    "on-demand": "Paid by the second, ends when you end it.",
-    "spot": "AWS takes instances back at two minutes' notice; capacity is not promised.",
-    "capacity-block": "Booked ahead in whole days and paid in full; the one way to be sure of the newest cards.",
-    "commit-1y": "The whole year is paid, used or not.",
-    "commit-3y": "All three years are paid, used or not.",
-}
 
 
 def is_billed(row):
@@ -180,7 +173,7 @@ def other_markets(table):
             "USD in all": row["usd"],
             "Price is": row["basis"] or "not known here",
             "Of": row["as_of"],
-            "What it binds you to": MARKET_NOTES[row["market"]] + _zones(row),
+            "What it binds you to": MARKETS[row["market"]].binds + _zones(row),
             "Source": row["source"],
         }
         for row in table.to_dict("records")
