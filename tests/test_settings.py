@@ -70,6 +70,7 @@ OTHERS = {
         "kv_precision": "fp8",
         "max_sequences": 32,
         "max_batched_tokens": 2048,
+        "memory_utilization": 0.8,
         "logits": "all",
     },
 }

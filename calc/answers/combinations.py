@@ -23,7 +23,7 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, WAY, Crossed
 from calc.evaluate import Table, evaluate, parameters_of
 from calc.memory import overhead
-from calc.memory.serving_engine import on_large_card
+from calc.memory.serving_engine import on_huge_card, on_large_card
 from calc.pipeline import not_covered, settled_table
 from calc.scenarios.join_places import HARDWARE, hardware
 from calc.scenarios.lookups import row_numbers
@@ -36,14 +36,15 @@ from calc.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, rea
 LAYOUT_STAGES = MEMORY[:1]
 READ = frozenset(  # of a layout, by what comes after its shards are known
     [
-        *(*MEMORY_READS, *MEMORY_KEYS, *reads(TIME), *STEPPED, "row_number", "is_engine", "tight_ratio", "implementation_reserves_share"),
+        *(*MEMORY_READS, *MEMORY_KEYS, *reads(TIME), *STEPPED, "row_number", "is_engine", "tight_ratio", "memory_utilization"),
         *(name for formula in (*overhead.VERDICT, *placement.PLACEMENT, *UNTIL_OVERHEAD) for name in parameters_of(formula)),
         *(name for rule in placement.RULES for name in parameters_of(rule.wrong)),
     ]
 )
 FITS = tuple(overhead.FITS)
 HELD = (  # what memory decides of fit, placement and money
-    *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes", "state_width_bytes_each"),
+    *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "graphs_bytes", "offloaded_bytes"),
+    "state_width_bytes_each",
 )
 SHOWN = ("runs", "fits", "headroom_bytes", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
 
@@ -148,14 +149,16 @@ def memory_once(table: Table) -> Table:
 
 
 def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Table) -> tuple[Table, Grid, np.ndarray]:
-    """Layouts of an engine once for small and once for large cards, on which it has other defaults."""
+    """Layouts of an engine once for small, for large and for huge cards: it has other defaults on each."""
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
     size = grid.size
-    doubled = take(table, np.tile(np.arange(size), 2)) | {"on_large_card": np.repeat([0.0, 1.0], size)}
     crossed = crossed_with(table, cards, grid)
-    large = np.broadcast_to(crossed.value(on_large_card, PAIR), len(grid.layout))
-    return doubled, grid._replace(layout=grid.layout + size * (large > 0)), np.tile(sound, 2)
+    crossed.evaluate_all((on_large_card, on_huge_card))
+    large, huge = (np.broadcast_to(crossed.at(name, PAIR), len(grid.layout)) > 0 for name in ("on_large_card", "on_huge_card"))
+    every = take(table, np.tile(np.arange(size), 3))
+    every |= {"on_large_card": np.repeat([0.0, 1.0, 1.0], size), "on_huge_card": np.repeat([0.0, 0.0, 1.0], size)}
+    return every, grid._replace(layout=grid.layout + size * (large.astype(int) + huge)), np.tile(sound, 3)
 
 
 def _support(table: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

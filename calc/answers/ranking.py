@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from calc.answers.combinations import FITS
-from calc.answers.inputs import STEP_FACTOR, TIE_RATIO
+from calc.answers.inputs import TIE_RATIO
 from calc.cost.markets import MARKETS
 from calc.evaluate import Table
 from calc.scenarios.support import RUNS
+from calc.search.limits import STEP_FACTOR
 
 FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
 LIMITS = ("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds")  # change no combination

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from calc.answers.inputs import STEP_FACTOR
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
+from calc.search.limits import STEP_FACTOR
 from calc.units import GIB, HOUR_SECONDS, MILLISECONDS
 from calc.words import card_name
 

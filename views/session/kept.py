@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from calc import estimate
+from calc.answers.job_fields import CHOSEN
 from calc.cost.job import job_of_rows
 from calc.doors.link_kept import MOST_KEPT, differing, named
-from calc.plan.job_fields import CHOSEN
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
 

@@ -41,6 +41,7 @@ def fields(asked, chosen, catalogs):
         choice(KEYS.logits, "Logits of", list(SCORED), chosen, catalogs, SCORED.get)
         number(KEYS.max_sequences, "Most sequences (vLLM)", chosen, catalogs)
         number(KEYS.max_batched_tokens, "Most batched tokens (vLLM)", chosen, catalogs)
+        number(KEYS.memory_utilization, "Share of the card (vLLM)", chosen, catalogs, least=0.1, step=0.01, shown="%.2f")
     number(KEYS.decoder_tokens, "Decoder tokens", chosen, catalogs)
     number(KEYS.hours_per_month, "Hours per month", chosen, catalogs)
     _limits(trains)
