@@ -153,12 +153,15 @@ def test_a_card_without_bf16_is_given_fp16(catalogs):
 
 
 @pytest.mark.parametrize(
-    ("scenario", "saved"), [(RUN, 0.25), (RUN | {"model": "llama-3.1-70b", "gpus": 64, "recompute": "full"}, 0.35)], ids=["8B", "70B"]
+    ("scenario", "saved"), [(RUN, 0.2), (RUN | {"model": "llama-3.1-70b", "gpus": 64, "recompute": "full"}, 0.3)], ids=["8B", "70B"]
 )
 def test_fp8_products_are_offered_as_other_work_where_the_card_has_them(catalogs, scenario, saved):
+    """Compiled; without, casting takes what the products save."""
+    eager = advise(scenario, catalogs).set_index("change")["saved_work_ratio"].get("fp8 mixed", 0)
+    scenario = scenario | {"compile": "yes"}
     change = advise(scenario, catalogs).set_index("change").loc["fp8 mixed"]
     assert not change["same_work"]
-    assert change["saved_work_ratio"] > saved
+    assert change["saved_work_ratio"] > saved > eager
     assert "Micikevicius" in change["source"]
     older = advise(scenario | {"instance": "p4de.24xlarge"}, catalogs)
     assert "fp8 mixed" not in set(older["change"])
