@@ -14,7 +14,8 @@ from jsonschema import Draft202012Validator
 from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs, read_document
 from calc.catalogs.strict_yaml import read_strictly
 from calc.cost.offers import is_old
-from views.wording.plan import price_age
+from calc.plan.bill import price_facts
+from views.wording.plan import day_text, price_age
 
 TABLES = Path(__file__).parent / "published"
 PUBLISHED = yaml.safe_load((TABLES / "prices.yaml").read_text("utf-8"))["prices"]
@@ -91,10 +92,13 @@ def test_old_prices_are_reported_not_failed(catalogs):
     for age, old in ((0, False), (90, False), (91, True)):
         today = date.fromisoformat(catalogs.prices_as_of) + timedelta(days=age)
         assert is_old(days, today).tolist() == [old, True, False]
-        said, warns = price_age({"prices_as_of": catalogs.prices_as_of}, catalogs, today)
+        said, warns = price_age({"market": ""}, catalogs, today)
         assert warns == old
         assert ("3 months old: check before renting" in said) == old
-    assert price_age({"prices_as_of": "2026-04-15"}, catalogs, date(2026, 11, 21))[0].startswith("Prices of 15 April 2026, 7 months old")
+    row = {"instance": "p6-b200.48xlarge", "region": "us-east-1"}
+    for market in ("on-demand", "spot"):
+        said, _ = price_age(row | {"market": market}, catalogs, date(2026, 11, 21))
+        assert said.startswith(f"Price of {day_text(price_facts(row, market, catalogs)['as_of'])}, ")
     for market in ("on_demand", "spot"):
         assert (catalogs.prices[f"{market}_as_of"] <= catalogs.prices_as_of).all()
 

@@ -45,7 +45,7 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
         ends[f"{name}_usd"] = hourly * _billed(hours * ratio, trains)
     numbers = {"billed_hours": _billed(hours, trains), **ends}
     columns = ["market", "instances", "usd_per_hour", "hours", "usd"]
-    facts = pd.DataFrame([_facts(row, name, catalogs) for name in MARKETS])
+    facts = pd.DataFrame([price_facts(row, name, catalogs) for name in MARKETS])
     return pd.concat([table[columns].assign(**numbers).reset_index(drop=True), facts], axis="columns")
 
 
@@ -55,11 +55,11 @@ def _billed(hours, trains):
     return np.array([float(billed_hours(market, np.array(trained), np.array(own))) for market, trained, own in parts])
 
 
-def _facts(row, name, catalogs):
-    """What the price of an instance on a market rests on, of when it is, who says so, and the range over the zones."""
-    table, key = catalogs.prices, MARKETS[name].key
+def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:
+    """What the price of the row's instance on a market rests on, of when it is, who says so, and the range over the zones."""
+    table, key = catalogs.prices, MARKETS[market].key
     found = table[(table["instance"] == row["instance"]) & (table["region"] == row["region"])]
-    if not len(found) or np.isnan(found.iloc[0][MARKETS[name].price]):
+    if not len(found) or np.isnan(found.iloc[0][MARKETS[market].price]):
         return {"basis": "", **dict.fromkeys(FACTS, ""), "low_zone_usd_per_hour": np.nan, "high_zone_usd_per_hour": np.nan}
     price = found.iloc[0]
     zones = {f"{end}_zone_usd_per_hour": price.get(f"{key}_{end}_usd_per_hour", np.nan) for end in ("low", "high")}

@@ -7,6 +7,7 @@ from urllib.parse import urlencode, urlsplit
 from calc.answers.board import is_less
 from calc.cost import offers
 from calc.cost.markets import MARKETS
+from calc.plan.bill import price_facts
 from calc.plan.figures import figures
 from calc.words import name_of
 from views.wording.numbers import about, is_missing, percent, span, usd
@@ -80,11 +81,14 @@ def tried(options):
 
 
 def price_age(row, catalogs, today):
-    """The day of the prices and, past 90 days, how old they are; and whether that is a warning."""
-    as_of = row["prices_as_of"] or catalogs.prices_as_of
+    """The day of the price that the row pays and, past 90 days, how old it is; and whether that is a warning."""
+    own = price_facts(row, row["market"], catalogs)["as_of"][:10] if row["market"] else ""
+    as_of = own or catalogs.prices_as_of
     days = offers.days_since(as_of, today)
     old = days > offers.OLD_DAYS
-    return f"Prices of {day_text(as_of)}" + (f", {offers.months(days)} months old: check before renting" if old else ""), old
+    return f"{'Price' if own else 'Prices'} of {day_text(as_of)}" + (
+        f", {offers.months(days)} months old: check before renting" if old else ""
+    ), old
 
 
 def day_text(day):
