@@ -147,6 +147,11 @@ def _usd(term):
     return [(one["unit"], float(one["pricePerUnit"]["USD"])) for one in dimensions if "USD" in one["pricePerUnit"]]
 
 
+def _is_local(zone, region):
+    """Whether an id or a name is that of a Local or Wavelength Zone: use1-atl2-az1 beside use1-az1, us-east-1-atl-2a beside us-east-1a."""
+    return zone.startswith(f"{region}-") if zone.startswith(region) else zone.count("-") > 1
+
+
 def read_spot(client, region, instances, found, sleep):
     """The spot price now in force: median, lowest and highest over the zones, the newest of each zone."""
     request = {"InstanceTypes": instances, "ProductDescriptions": ["Linux/UNIX"], "StartTime": datetime.now(UTC)}
@@ -154,6 +159,8 @@ def read_spot(client, region, instances, found, sleep):
     for page in pages(client.describe_spot_price_history, sleep, **request):
         for item in page["SpotPriceHistory"]:
             zone = item.get("AvailabilityZoneId") or item["AvailabilityZone"]
+            if _is_local(zone, region):
+                continue
             key = item["InstanceType"], zone
             if key not in newest or newest[key][0] < item["Timestamp"]:
                 newest[key] = item["Timestamp"], float(item["SpotPrice"])

@@ -3,14 +3,13 @@
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import date
+from math import isfinite
 
-from calc.cost.markets import MARKETS
+from refresh.doubts import LABELS, LEAP_RATIO, doubts
 from refresh.found import PRICED, family_of
 
-LEAP_RATIO = 3  # a price that moves further than this, up or down, is doubted
 ESTIMATE_AFTER_DAYS = 90  # an observed spot price younger than this is not replaced by an estimate
 SAME_SHAPE = ("gpu", "gpus", "vcpus", "memory_gib")
-WORDS = {market.key: market.label for market in MARKETS.values()}
 
 
 @dataclass
@@ -36,6 +35,7 @@ def merge(documents, found, scope, today):
         for (instance, region), figures in sorted(found.prices[market].items()):
             if instance in instances:
                 _merge_price(merged, market, instance, region, figures, before, today)
+    merged.doubts += doubts(before, dict(_rows(prices)), instances, found.prices)
     for (instance, region), said in sorted(found.prices["interruption"].items()):
         row = prices["prices"].get(instance, {}).get(region)
         if row is not None:
@@ -57,7 +57,10 @@ def _rows(prices):
 
 def _merge_price(merged, market, instance, region, figures, before, today):
     old, new = before.get((instance, region), {}).get(market), figures["usd_per_hour"]
-    name = f"{WORDS[market]} {instance} {region}"
+    name = f"{LABELS[market]} {instance} {region}"
+    if not isfinite(new):
+        merged.doubts.append(f"{name} is {new}, which is no price; it is left as it was")
+        return
     if new <= 0:
         if old:
             merged.doubts.append(f"{name} falls to zero (it was {old['usd_per_hour']:g} on {old['as_of']})")
@@ -92,13 +95,13 @@ def _drop_gone(merged, market, found, scope):
             left.add(place)
             continue
         old = row.pop(market)
-        merged.changes.append(f"{WORDS[market]} {instance} {region}: {old['usd_per_hour']:g} -> none")
+        merged.changes.append(f"{LABELS[market]} {instance} {region}: {old['usd_per_hour']:g} -> none")
         if old.get("basis") in ("published", "observed"):
             gone.setdefault(place, []).append(f"{instance} {region}")
     for place, names in gone.items():
         if market == "on_demand" or (market == "spot" and place not in left):
             family = "" if place in left else f"; family {place[0]} vanishes there"
-            merged.doubts.append(f"{WORDS[market]}: no price any more for {', '.join(names)}{family}")
+            merged.doubts.append(f"{LABELS[market]}: no price any more for {', '.join(names)}{family}")
 
 
 def _merge_shapes(merged, found, scope, today):

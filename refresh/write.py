@@ -79,7 +79,8 @@ def read_documents(folder):
 def write_catalogs(folder, documents):
     """Write beside the old catalogs, load the whole set as the app would, then replace; on an error put all back."""
     folder = Path(folder)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".catalogs-") as name:
+    _sweep(folder.parent)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".catalogs-{os.getpid()}-") as name:
         trial, kept = Path(name) / "catalogs", Path(name) / "kept"
         shutil.copytree(folder, trial)
         shutil.copytree(folder, kept)
@@ -96,3 +97,21 @@ def write_catalogs(folder, documents):
             for catalog in NAMES:
                 os.replace(kept / f"{catalog}.yaml", folder / f"{catalog}.yaml")
             raise
+
+
+def _sweep(parent):
+    """Take away what refreshes that were killed have left: the number in the name is that of their process."""
+    for left in parent.glob(".catalogs-*"):
+        number = left.name.split("-")[1]
+        if not (number.isdecimal() and _runs(int(number))):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _runs(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

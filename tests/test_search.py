@@ -204,6 +204,7 @@ def test_capacity_blocks_are_paid_in_whole_days_and_weeks(catalogs):
     trains = np.ones(4)
     hours = np.array([0.5, 24, 25, 15 * 24])
     assert billed_hours("capacity-block", trains, hours).tolist() == [24, 24, 48, 21 * 24]
+    assert billed_hours("capacity-block", np.zeros(2), np.array([200.0, 730.0])).tolist() == [9 * 24, 31 * 24]
     assert billed_hours("on-demand", trains, hours).tolist() == hours.tolist()
     assert billed_hours("commit-1y", np.zeros(1), np.array([100.0])).tolist() == [730]
     sets = TRAINING_SETS | {"instance": ["p5.48xlarge"], "market": ["capacity-block"], "gpus": [8]}

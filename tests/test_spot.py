@@ -36,15 +36,22 @@ def test_daly_corrects_young_and_stops_at_m():
     """Daly 2006, equation 37: near Young less δ for small δ, and M itself from δ = 2 M on."""
     ratio = 300 / (2 * 24 * HOUR)
     expected = 2 * HOUR * (1 + np.sqrt(ratio) / 3 + ratio / 9) - 300
-    assert checkpoint_interval_seconds(300, 24 * HOUR) == pytest.approx(expected)
-    assert checkpoint_interval_seconds(10 * HOUR, 4 * HOUR) == 4 * HOUR
+    assert checkpoint_interval_seconds(300, 24 * HOUR, np.inf) == pytest.approx(expected)
+    assert checkpoint_interval_seconds(10 * HOUR, 4 * HOUR, np.inf) == 4 * HOUR
+
+
+def test_an_interval_is_at_most_the_run():
+    """8B on p4d, 14.3 h: the best interval would be longer than the run; a length that is not known does not cap it."""
+    row = spotted({**RUN, "instance": "p4d.24xlarge", "train_tokens": 1e8})
+    assert row["checkpoint_interval_seconds"].iloc[0] == pytest.approx(row["run_hours"].iloc[0] * HOUR)
+    assert checkpoint_interval_seconds(300, 24 * HOUR, np.nan) == checkpoint_interval_seconds(300, 24 * HOUR, np.inf)
 
 
 def test_daly_interval_loses_least():
     def overhead(interval):
         return spot_overhead_ratio(1, interval, 120, 10 * HOUR, 600)
 
-    best = checkpoint_interval_seconds(120, 10 * HOUR)
+    best = checkpoint_interval_seconds(120, 10 * HOUR, np.inf)
     intervals = best * np.linspace(0.2, 5, 400)
     assert overhead(best) == pytest.approx(overhead(intervals).min(), rel=1e-3)
 
@@ -52,7 +59,7 @@ def test_daly_interval_loses_least():
 def test_a_simulated_run_takes_as_long():
     """A thousand hours of work under a steady rate of interruptions, drawn at random, against Daly's closed form."""
     checkpoint, restart, mean, work = 120.0, 600.0, 5.0 * HOUR, 1000.0 * HOUR
-    interval = float(checkpoint_interval_seconds(checkpoint, mean))
+    interval = float(checkpoint_interval_seconds(checkpoint, mean, np.inf))
     draw, spent, done = np.random.default_rng(7), 0.0, 0.0
     next_stop = draw.exponential(mean)
     while done < work:
@@ -102,7 +109,7 @@ def test_a_checkpoint_holds_weights_and_state():
 @settings(deadline=None)
 def test_laws(ratio, instances, checkpoint, restart):
     mean = mean_uninterrupted_seconds(ratio, instances)
-    interval = checkpoint_interval_seconds(checkpoint, mean)
+    interval = checkpoint_interval_seconds(checkpoint, mean, np.inf)
     overhead = spot_overhead_ratio(1, interval, checkpoint, mean, restart)
     assert interval > 0
     assert overhead > 0

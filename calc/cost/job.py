@@ -40,12 +40,15 @@ def deployments(table: Table, users: float) -> np.ndarray:
 
 
 def billed_hours(market: str, trains: np.ndarray, hours: np.ndarray) -> np.ndarray:
-    """Hours that AWS charges: a capacity block in whole days, beyond 14 in whole weeks; a commitment to its end."""
+    """Hours that AWS charges: a capacity block in whole days, beyond 14 in whole weeks; a commitment to its end.
+
+    A service may take blocks one after another, and so pays whole days however many there are.
+    """
     terms = MARKETS[market]
     if terms.block_hours:
         days = np.ceil(hours / terms.block_hours) * terms.block_hours
         weeks = np.ceil(hours / WEEK_HOURS) * WEEK_HOURS
-        return np.where(trains > 0, np.where(days <= LONGEST_DAILY_BLOCK_HOURS, days, weeks), hours)
+        return np.where((trains > 0) & (days > LONGEST_DAILY_BLOCK_HOURS), weeks, days)
     return np.maximum(hours, np.where(trains > 0, terms.least_run_hours, terms.least_month_hours))
 
 

@@ -5,6 +5,7 @@ Assumptions stand in catalogs/assumptions.yaml. One instance interrupted stops t
 
 import numpy as np
 
+from calc.cost.prices import run_hours
 from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS
 
 
@@ -37,14 +38,14 @@ def young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
     return np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds)
 
 
-def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
+def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, run_hours):
     """Training between two checkpoints that loses least, τ (Daly 2006, FGCS 22(3), 303-312, equation 37). [s]
 
-    √(2 δ M) · (1 + √(δ / 2M) / 3 + (δ / 2M) / 9) − δ where δ < 2 M, else M.
+    √(2 δ M) · (1 + √(δ / 2M) / 3 + (δ / 2M) / 9) − δ where δ < 2 M, else M; at most the whole run, where its length is known.
     """
     ratio = checkpoint_seconds / (2 * mean_uninterrupted_seconds)
     interval = np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds) * (1 + np.sqrt(ratio) / 3 + ratio / 9)
-    return np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds)
+    return np.fmin(np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds), run_hours * HOUR_SECONDS)
 
 
 def spot_overhead_ratio(trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, restart_seconds):
@@ -110,4 +111,4 @@ SPOT = (
     run_usd_spot,
     spot_saving_ratio,
 )
-UNTIL_OVERHEAD = SPOT[: SPOT.index(spot_overhead_ratio) + 1]
+UNTIL_OVERHEAD = (run_hours, *SPOT[: SPOT.index(spot_overhead_ratio) + 1])

@@ -1,0 +1,83 @@
+"""What a refresh doubts beyond a price that leaps, and what it leaves behind."""
+
+import subprocess
+
+import numpy as np
+import pytest
+
+from tests.refresh_answers import contents, g5_prices, price, product, session, small_catalogs, spot
+from tests.test_refresh import refresh
+
+pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return small_catalogs(tmp_path / "catalogs")
+
+
+@pytest.fixture
+def without_one(folder):
+    """The catalogs without any price of one type, which so is new to the next refresh."""
+    path = folder / "prices.yaml"
+    before, rest = path.read_text("utf-8").split("  g5.2xlarge:\n", 1)
+    path.write_text(before + rest[rest.index("  g5.48xlarge:\n") :], "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("usd", [99999, 0.0001])
+def test_a_new_price_far_from_its_family_is_refused(without_one, capsys, usd):
+    before = contents(without_one)
+    assert refresh(without_one, session(g5_prices(_2xlarge=usd))) == 1
+    assert "g5.2xlarge us-east-1 is new at" in capsys.readouterr().err
+    assert contents(without_one) == before
+
+
+def test_a_new_price_near_its_family_comes_in(without_one):
+    assert refresh(without_one, session(g5_prices(_2xlarge=1.212))) == 0
+    assert price(without_one, "g5.2xlarge")["on_demand_usd_per_hour"] == 1.212
+
+
+def test_what_is_not_finite_is_never_written(folder, capsys):
+    before = price(folder, "g5.xlarge")["on_demand_usd_per_hour"]
+    assert refresh(folder, session([*g5_prices()[1:], product("g5.xlarge", np.inf)]), "--accept") == 0
+    assert "which is no price" in capsys.readouterr().err
+    assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == before
+
+
+def test_spot_above_on_demand_is_doubted(folder, capsys):
+    assert refresh(folder, session(g5_prices(), [*spot(["g5.xlarge"], 1.25)])) == 1
+    assert "spot g5.xlarge us-east-1 asks 1.25, more than on demand (1.006)" in capsys.readouterr().err
+
+
+def test_a_family_that_moves_together_is_doubted(folder, capsys):
+    now = {f"_{size}xlarge": price(folder, f"g5.{size}xlarge")["on_demand_usd_per_hour"] for size in ("", 2, 4, 8, 12, 16, 24, 48)}
+    raised = {name: 2.5 * usd for name, usd in now.items()}
+    assert refresh(folder, session(g5_prices(**raised))) == 1
+    assert "the family g5 in us-east-1 moves together by +150%" in capsys.readouterr().err
+    fallen = {name: 0.8 * usd for name, usd in now.items()}
+    assert refresh(folder, session(g5_prices(**fallen))) == 0
+
+
+def test_local_zones_are_not_of_the_region(folder):
+    local = [item | {"AvailabilityZoneId": "use1-atl2-az1"} for item in spot(["g5.xlarge"], 0.20)]
+    named = [
+        {key: value for key, value in item.items() if key != "AvailabilityZoneId"} | {"AvailabilityZone": "us-east-1-atl-2a"}
+        for item in local
+    ]
+    kept = spot(["g5.xlarge", "g5.2xlarge", "g5.4xlarge", "g5.12xlarge", "g5.16xlarge", "g5.48xlarge"], 0.44)
+    assert refresh(folder, session(g5_prices(), [*kept, *local, *named]), "--accept") == 0
+    row = price(folder, "g5.xlarge")
+    assert (row["spot_usd_per_hour"], row["spot_low_usd_per_hour"], row["spot_zones"]) == (0.44, 0.44, 1)
+
+
+def test_what_a_killed_refresh_left_is_swept_by_the_next(folder):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    left = folder.parent / f".catalogs-{ended.pid}-abc"
+    left.mkdir()
+    (left / "prices.yaml").write_text("half", "utf-8")
+    own = folder.parent / f".catalogs-{1}-abc"  # a process that lives
+    own.mkdir()
+    assert refresh(folder, session(g5_prices(_xlarge=1.1))) == 0
+    assert sorted(each.name for each in folder.parent.glob(".catalogs-*")) == [own.name]
