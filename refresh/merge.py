@@ -152,7 +152,7 @@ def _tidy(documents, sources, today):
         document[name] = {instance: dict(sorted(rows.items())) for instance, rows in sorted(document[name].items())}
     prices["regions"] = dict(sorted(prices["regions"].items()))
     for document, name in ((prices, "prices"), (history, "price_history"), (instances, "instances")):
-        used = set(_sources(document[name])) | set(_sources(document.get("capacity_blocks", {})))
+        used = set(_sources(document[name]))
         document["sources"] = {key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used}
         document["checked_on"] = today
 

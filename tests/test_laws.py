@@ -163,6 +163,6 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     (folder / "prices.yaml").write_text(kept.replace("usd_per_hour: ", "usd_per_our: ", 1), "utf-8")
     assert shown(app.run()) == []
     assert app.error[0].value.startswith("catalogs/prices.yaml, entry ")
-    assert "field usd_per_hour: this field is missing; add it" in app.error[0].value
+    assert "usd_per_hour: this field is missing; add it" in app.error[0].value
     (folder / "prices.yaml").write_text(kept, "utf-8")
     assert shown(app.run()) == first

@@ -102,7 +102,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
     _check_times(times, gpus=gpus, **choices)
     _check_closed(models, **choices)
     check_support(entries["support"], sorted(set(instances["family"])), **choices)
-    prices = price_table(entries["prices"], documents["prices"].get("capacity_blocks", {}), instances, regions)
+    prices = price_table(entries["prices"], instances, regions)
     return Catalogs(
         models=models,
         stacks=stacks,
@@ -172,8 +172,8 @@ def _checked(content: bytes, schema: bytes, file: str) -> bytes:
 def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str, Any]:
     """The entries, id -> entry, in order; keys of the file's `sources` written out as the source's own words."""
     file = f"catalogs/{file or name}.yaml"
-    for key in ("capacity_blocks", name) if "sources" in document else ():
-        _write_out_sources(document.get(key, {}), document["sources"], file, (key,))
+    if "sources" in document:
+        _write_out_sources(document.get(name, {}), document["sources"], file, (name,))
     entries = document.get(name)
     if isinstance(entries, list):
         check_order([entry["id"] for entry in entries], file)

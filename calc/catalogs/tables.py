@@ -66,23 +66,20 @@ def by_card(entries: dict[str, Any]) -> pd.DataFrame:
     return table_of(rows)
 
 
-def price_table(entries: dict[str, Any], capacity_blocks: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
+def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
     """Prices of today: one row per instance and region, the columns of every market beside one another."""
     file = "catalogs/prices.yaml"
     check_order(list(regions), file)
-    for instance in capacity_blocks:
-        check_reference(instance, instances.index, file, ("capacity_blocks", instance), "instance")
     rows = []
     for instance, by_region in entries.items():
         check_reference(instance, instances.index, file, ("prices", instance), "instance")
         if list(by_region) != sorted(by_region):
             order = ", ".join(sorted(by_region))
             raise CatalogError(f"{file}, entry {instance}: its regions are not sorted; write them as {order}.")
-        everywhere = {"capacity_block": capacity_blocks[instance]} if instance in capacity_blocks else {}
         for region, markets in by_region.items():
             check_reference(region, regions, file, ("prices", instance, region), "region")
             row = {"instance": instance, "region": region}
-            for market, price in (everywhere | markets).items():
+            for market, price in markets.items():
                 row.update({f"{market}_{name}": value for name, value in price.items()})
             rows.append(row)
     text = {name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band", "_kind"))}
