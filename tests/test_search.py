@@ -209,7 +209,7 @@ def test_capacity_blocks_are_paid_in_whole_days_and_weeks(catalogs):
     assert billed_hours("commit-1y", np.zeros(1), np.array([100.0])).tolist() == [730]
     sets = TRAINING_SETS | {"instance": ["p5.48xlarge"], "market": ["capacity-block"], "gpus": [8]}
     found = search(TRAIN, sets, OPEN, catalogs)
-    assert found.candidates["usd"].min() == pytest.approx(24 * 41.528)
+    assert found.candidates["usd"].min() == pytest.approx(24 * 37.76)
 
 
 def test_nothing_within_the_limits_is_no_error(catalogs):
