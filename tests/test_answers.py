@@ -197,7 +197,10 @@ WRONG = {
     "both": ({"method": "full", "tuning": "lora"}, "method full and tuning lora contradict each other; leave tuning empty."),
     "layout": ({"tensor_parallel": 5, "gpus": 5}, "tensor parallel 5 does not divide the 32 heads of "),
     "length": ({"model": "gpt2", "sequence_tokens": 4096}, "gpt2 has learned positions for 1024 tokens, "),
-    "no decoder": ({"model": "bert-base-uncased", "work": "inference", "sequence_tokens": ""}, "vLLM's cache serves decoders; choose "),
+    "no decoder": (
+        {"model": "bert-base-uncased", "work": "inference", "implementation": "vllm", "sequence_tokens": ""},
+        "vLLM's cache serves decoders; choose ",
+    ),
     "refused": ({"model": "qwen3.5-27b"}, "Three of four layers are linear attention"),
 }
 
@@ -282,3 +285,11 @@ def test_whole_days_of_a_block_are_paid(catalogs):
     price = catalogs.prices.set_index(["instance", "region"]).loc[("p5.48xlarge", "us-east-1"), MARKETS["capacity-block"].price]
     assert row["usd"] == pytest.approx(24 * price * row["instances_needed"])
     assert row["gpus"] == row["gpus_paid"]
+
+
+@pytest.mark.parametrize("model", ["bert-base-uncased", "vit-base-patch16"])
+def test_an_encoder_is_served_by_transformers(model, catalogs):
+    """vLLM's cache serves decoders; asked for by name it is refused, left open it is not taken."""
+    job = {"work": "inference", "model": model, "users": 4, "prompt_tokens": 128}
+    assert set(answer(job, catalogs)["implementation"]) == {"transformers"}
+    assert "choose implementation transformers" in answer(job | {"implementation": "vllm"}, catalogs)["problem"].iloc[0]
