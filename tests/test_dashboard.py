@@ -162,6 +162,13 @@ def test_a_model_with_learned_positions_is_answered_at_the_length_it_has():
     assert "learned positions" not in said(app)
 
 
+@pytest.mark.parametrize(("model", "used"), [("bert-base-uncased", "prompt 512, not 1,024"), ("whisper-large-v3", "answer 224, not 512")])
+def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
+    app = opened(goal="serve", model=model)
+    assert title(app).startswith("Serving")
+    assert used in said(app)
+
+
 def test_a_model_that_is_not_covered_says_why():
     app = opened(model="qwen3.5-27b")
     assert "linear attention" in said(app)

@@ -1,6 +1,6 @@
 """A job as people write it -> every job column with its value, the choices that it fixes, and what is wrong in one sentence."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,8 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         column = inputs_by_name()[name]
         whole[name] = _one(column, given.get(name), usual.get(name))
     longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[row]
-    generates = kind_numbers(catalogs, "generates")[row] > 0
-    _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), generates)
+    answers = generates(whole["model"], catalogs)
+    _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), answers)
     whole["fewest_bits"] = int(whole["fewest_bits"])
     whole["regions"] = _regions(given, catalogs)
     whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS)
@@ -53,10 +53,22 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
     assumed = {name: _one(inputs_by_name()[name], given[name]) for name in inputs_by_name() if name not in DEFAULTS and name in given}
-    software = fixed.get("implementation", ["vllm" if work != TRAINING and generates else "transformers"])[0]  # vLLM serves no encoders
+    software = fixed.get("implementation", ["vllm" if work != TRAINING and answers else "transformers"])[0]  # vLLM serves no encoders
     family = catalogs.families.get(catalogs.models["model_type"][whole["model"]], {})
     published = family.get("published_precision", "")
     return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
+
+
+def generates(model: str, catalogs: Catalogs) -> bool:
+    """Whether a model answers a prompt token by token, as encoders do not."""
+    return bool(kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]] > 0)
+
+
+def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
+    """A sequence, or prompt and answer, as far as a model has learned positions; an answer that leaves no room takes half of them."""
+    first, *answers = lengths
+    answers = [each if each < longest else int(longest) // 2 for each in answers]
+    return int(min(first, longest - sum(answers))), *answers
 
 
 def blank(value: Any) -> bool:

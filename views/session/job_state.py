@@ -21,6 +21,7 @@ from calc.answers.job_fields import (
     tokens_of_run,
     work_of,
 )
+from calc.answers.settle import fitted_lengths, generates
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.search.space import possible
 from views.session import extra_state
@@ -30,6 +31,7 @@ HELD_AS = {"count": int, "number": float, "amount": float}  # as number fields h
 FIRST_VISIT = {name: [field.default] if name in SEVERAL else field.default for name, field in JOB.items()}
 AUTO = {name: [] if name in COMPARED else None for name in BY_HAND}
 KEYS = namedtuple("Keys", (*JOB, *BY_HAND))(*JOB, *BY_HAND)  # where the session holds each value, and its widget's key
+LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
 
 
 def asked():
@@ -148,17 +150,18 @@ def _restore():
 
 def _fit_lengths(catalogs):
     """A model with learned positions gets no longer a sequence than it has; the next model gets back what was asked."""
-    state, serves = st.session_state, st.session_state["goal"] == "serve"
-    name = KEYS.prompt_tokens if serves else KEYS.sequence_tokens
-    longest = catalogs.models.at[state["model"], "longest_sequence_tokens"]
-    longest = max(1, longest - state["answer_tokens"]) if serves else longest
-    asked_for, given = state.get("shortened", {}).get(name, (0, 0))
-    asked_for = asked_for if state[name] == given else state[name]
-    given = int(min(asked_for, longest))
-    state[name] = given
-    state["shortened"] = {name: (asked_for, given)} if given < asked_for else {}
-    model = catalogs.models.at[state["model"], "name"]
-    return [f"{model} has learned positions for {given:,} tokens: {given:,} are used, not {asked_for:,}."] * (given < asked_for)
+    state, entry = st.session_state, catalogs.models.loc[st.session_state["model"]]
+    longest = entry["longest_sequence_tokens"]
+    served = list(LENGTHS)[: 1 + generates(state["model"], catalogs)]
+    names = served if state["goal"] == "serve" else [KEYS.sequence_tokens]
+    before = state.get("shortened", {})
+    asked_for = [before[name][0] if before.get(name, (0, 0))[1] == state[name] else state[name] for name in names]
+    found = dict(zip(names, zip(asked_for, fitted_lengths(asked_for, longest), strict=True), strict=True))
+    state["shortened"] = {name: pair for name, pair in found.items() if pair[1] < pair[0]}
+    for name, (_, given) in found.items():
+        state[name] = given
+    used = ", ".join(f"{LENGTHS.get(name, 'context')} {given:,}, not {asked:,}" for name, (asked, given) in state["shortened"].items())
+    return [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."] if used else []
 
 
 def _keep_possible(name, values):

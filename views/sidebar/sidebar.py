@@ -4,6 +4,7 @@ import streamlit as st
 
 from calc.answers.inputs import STEP_TOKENS
 from calc.answers.job_fields import JOB, tokens_of_run
+from calc.answers.settle import generates
 from calc.cost.markets import MARKETS
 from views.session import address, job_state
 from views.session.job_state import KEYS
@@ -23,7 +24,7 @@ def sidebar(catalogs):
         if asked["goal"] == "tune":
             _segments("Method", KEYS.method, METHODS)
         _model(catalogs)
-        _how_much(asked)
+        _how_much(asked, catalogs)
         _where(catalogs)
         _limits(asked["goal"] == "serve")
         by_hand.group(asked, catalogs)
@@ -56,7 +57,7 @@ def _model(catalogs):
     model_form.add_a_model()
 
 
-def _how_much(asked):
+def _how_much(asked, catalogs):
     """The amount of work: a run's tokens, or the requests to be served."""
     if asked["goal"] == "serve":
         with _row():
@@ -66,7 +67,8 @@ def _how_much(asked):
             _instances()
         with _row():
             _whole("Prompt", KEYS.prompt_tokens, "Tokens of one prompt.")
-            _whole("Answer", KEYS.answer_tokens, "Tokens generated for a request; prompt and answer are its context.")
+            context = "Tokens generated for a request, none by an encoder; prompt and answer are its context."
+            _whole("Answer", KEYS.answer_tokens, context, disabled=not generates(asked["model"], catalogs))
             _number("First, s", KEYS.first_token_seconds, "Seconds to the first token of one arriving prompt, queueing counted.")
         return
     if asked["goal"] == "train":
