@@ -50,6 +50,7 @@ CHANGES = {
     "engines": ("bandwidth_ratio", "0.123"),
     "serving_steps": ("block_seconds", "0.9"),
     "kernels": ("dequantize_bytes_each", "99.0"),
+    "time_spreads": ("high_ratio", "9.5"),
     "assumptions": ("restart_seconds", "7200"),
 }
 DASHBOARD = str(FOLDER.parent / "dashboard.py")

@@ -102,7 +102,9 @@ def errors(rows, catalogs):
         [rows["measured"] == name for name in rows["measured"].unique()], [of[name] for name in rows["measured"].unique()]
     )
     ratio = np.where(rows["measured"].str.endswith("_seconds"), rows["value"] / predicted, predicted / rows["value"])  # true time / ours
-    inside = (ratio >= table["engine_time_low_ratio"]) & (ratio <= table["engine_time_high_ratio"])
+    of_prompts = rows["measured"].isin(("time_to_first_token_seconds", "prefill_tokens_per_second"))
+    low, high = (np.where(of_prompts, table[f"first_token_{end}_ratio"], table[f"time_{end}_ratio"]) for end in ("low", "high"))
+    inside = (ratio >= low) & (ratio <= high)
     return rows.assign(predicted=predicted, error_ratio=predicted / rows["value"] - 1, inside=inside, problem=problems)
 
 

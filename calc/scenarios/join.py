@@ -258,6 +258,8 @@ def _join_assumptions(table: Table, catalogs: Catalogs) -> None:
         table[name] = np.where(np.isnan(own), values[name], own)
     table["utilization"] = table.pop("asked_utilization")
     table |= constants(catalogs, "overheads")
+    for name in ("low_ratio", "high_ratio"):
+        table[f"corner_{name}"] = numbers_of(catalogs, "time_spreads", name)[:-1, None]
 
 
 @kept()

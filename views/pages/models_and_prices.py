@@ -26,6 +26,7 @@ OTHERS = {
     "engines": "Speed of software",
     "serving_steps": "Steps of serving",
     "kernels": "Quantised kernels",
+    "time_spreads": "Ranges of time",
     "serving_engines": "Serving engines",
     "overheads": "Overheads",
     "support": "What runs where",
