@@ -8,8 +8,9 @@ from calc import CatalogError
 from views.panels import kept_tray
 from views.session import address, extra_state, job_state, kept, undo
 from views.session import catalogs as session_catalogs
+from views.sidebar import sidebar
 
-st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=312)
+st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=340)
 
 MENU = {  # section of the top bar: file, path, title, icon, help
     "": (
@@ -25,7 +26,7 @@ MENU = {  # section of the top bar: file, path, title, icon, help
     ),
 }
 # Of addresses that people have kept.
-OLD_PATHS = {"catalog": "models_and_prices", "models-and-prices": "models_and_prices", "cost": "bill"}
+OLD_PATHS = {"search": "plan", "catalog": "models_and_prices", "models-and-prices": "models_and_prices", "cost": "bill"}
 
 try:
     address.read_link(session_catalogs.base_catalogs())
@@ -57,4 +58,5 @@ pages[""] += [
 page = st.navigation(pages, position="top")
 extra_state.keep(job_state.KEYS, page.url_path)
 kept_tray.tray(kept.rows(catalogs))
+sidebar.complaints()
 page.run()

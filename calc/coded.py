@@ -58,7 +58,7 @@ def taken(values: Any, total: int, rows: np.ndarray) -> Any:
     if isinstance(values, Words):
         return values if len(values.codes) == 1 else Words(values.codes[rows], values.known)
     if isinstance(values, np.ndarray) and values.ndim and values.shape[-1] == total and total > 1:
-        return values[..., rows]
+        return values.take(rows, axis=-1)
     return values
 
 
@@ -113,4 +113,4 @@ def gathered(values: Any, rows: int, copies: np.ndarray) -> Any:
     """A column of distinct rows for all the rows that they stand for."""
     if isinstance(values, Words):
         return Words(np.broadcast_to(values.codes, rows)[copies], values.known)
-    return np.broadcast_to(values, (*np.shape(values)[:-1], rows))[..., copies] if np.ndim(values) else values
+    return np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1) if np.ndim(values) else values

@@ -71,6 +71,7 @@ QUANTITIES = (
     Quantity("kv_precision", "KV cache format", "text", "Number format of keys and values"),
     Quantity("max_sequences", "Engine's sequences", "", "vLLM's max_num_seqs"),
     Quantity("max_batched_tokens", "Engine's batched tokens", "tokens", "vLLM's max_num_batched_tokens"),
+    Quantity("memory_utilization", "Engine's share of the card", "share", "vLLM's gpu_memory_utilization"),
     Quantity("gpu", "Card", "text", "Id of a card"),
     Quantity("instance", "Instance", "text", "AWS instance type"),
     Quantity("region", "Region", "text", "AWS region"),

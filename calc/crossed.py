@@ -42,10 +42,10 @@ class Crossed:
             return values
         if (name, level) not in self.spread:
             if own == PAIR:
-                spread = values[..., self.pair]
+                spread = values.take(self.pair, axis=-1)
             else:
                 of_pair = self.layout if own == LAYOUT else self.place
-                spread = values[..., of_pair if level == PAIR else of_pair[self.pair]]
+                spread = values.take(of_pair if level == PAIR else of_pair.take(self.pair), axis=-1)
             self.spread[name, level] = spread
         return self.spread[name, level]
 
@@ -60,13 +60,13 @@ class Crossed:
             self.set(formula.__name__, level, np.atleast_1d(self.value(formula, level)))
 
     def keep(self, pairs: np.ndarray) -> None:
-        """Leave only some pairs, by number or by a condition."""
-        self.layout, self.place = self.layout[pairs], self.place[pairs]
+        """Leave only some pairs, by number."""
+        self.layout, self.place = self.layout.take(pairs), self.place.take(pairs)
         self.pair = np.arange(len(self.layout))
         self.spread = {}
         for name, (level, values) in self.columns.items():
             if level == PAIR:
-                self.columns[name] = (PAIR, values[..., pairs])
+                self.columns[name] = (PAIR, values.take(pairs, axis=-1))
 
     def multiply(self, pair: np.ndarray) -> None:
         """Make the ways: the number of the pair of each."""

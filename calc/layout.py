@@ -16,13 +16,31 @@ def shard_gpus(data_parallel, context_parallel):
     return data_parallel * context_parallel
 
 
-def fsdp_active(implementation_fsdp, shards_gradients, shard_gpus, trains, offloads_weights):
+def partitions_master(master_bytes_each, shards_optimizer, shards_weights, implementation_fsdp):
+    """1 where ZeRO 1 or 2 divides an fp32 master copy: DeepSpeed's way, whatever software is named. [0 or 1]
+
+    Every GPU holds the 16-bit weights whole; FSDP has no master copy, its shards are it (deepspeed,
+    runtime/zero/stage_1_and_2.py; torch/distributed/fsdp/_fully_shard).
+    """
+    return (master_bytes_each > 0) * (shards_optimizer > 0) * (shards_weights == 0) * implementation_fsdp
+
+
+def bucket_elements(partitions_master, implementation_bucket_elements, hidden):
+    """Elements of DeepSpeed's reduce bucket: the software's, or hidden^2, which Trainer sets for "auto". [elements]
+
+    transformers, integrations/deepspeed.py.
+    """
+    return np.where(partitions_master > 0, hidden**2, implementation_bucket_elements)
+
+
+def fsdp_active(implementation_fsdp, partitions_master, shards_gradients, shard_gpus, trains, offloads_weights):
     """1 where weights are gathered block by block (FSDP2). [0 or 1]
 
     ZeRO 2 and 3 on more than one GPU, and weights that live in CPU memory (Zhao et al. 2023, arXiv 2304.11277;
     torch/distributed/fsdp/_fully_shard).
     """
-    return np.maximum(implementation_fsdp * shards_gradients * (shard_gpus > 1), offloads_weights) * trains
+    blockwise = implementation_fsdp * (1 - partitions_master) * shards_gradients * (shard_gpus > 1)
+    return np.maximum(blockwise, offloads_weights) * trains
 
 
 def autocast_active(autocast_bytes_each, fsdp_active, implementation_autocasts_shards, shards_gradients, trains):
@@ -86,24 +104,41 @@ def stack_layers_here(stack_layers, stage_layers_ratio):
     return stack_layers * stage_layers_ratio
 
 
-def stack_block_parameters_here(stack_block_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel):
+def expert_split(tensor_parallel, expert_parallel, pipeline_parallel, gpus, trains):
+    """GPUs that divide the routed experts of one block. [GPUs]
+
+    In serving expert parallel lies inside the tensor group, or spreads it over the attention's replicas (vLLM,
+    fused_moe/config.py; SGLang, layers/moe): the larger of both; in training too where their product exceeds the GPUs.
+    """
+    inside = (trains == 0) | (tensor_parallel * expert_parallel > gpus / pipeline_parallel)
+    return np.where(inside, np.maximum(tensor_parallel, expert_parallel), tensor_parallel * expert_parallel)
+
+
+def stack_block_experts_here(stack_block_expert_parameters, expert_split):
+    """Elements of one block's routed experts on one GPU. Shape (stacks, rows). [elements]"""
+    return stack_block_expert_parameters / expert_split
+
+
+def stack_block_parameters_here(stack_block_parameters, stack_block_expert_parameters, stack_block_experts_here, tensor_parallel):
     """Parameters of one block on one GPU. Shape (stacks, rows). [parameters]
 
     Tensor parallel divides all, expert parallel the routed experts; norms and biases, which stay whole, are divided too.
     """
-    shared = stack_block_parameters - stack_block_expert_parameters
-    return (shared + stack_block_expert_parameters / expert_parallel) / tensor_parallel
+    return (stack_block_parameters - stack_block_expert_parameters) / tensor_parallel + stack_block_experts_here
 
 
-def stack_block_linear_here(stack_block_linear_parameters, stack_block_expert_parameters, tensor_parallel, expert_parallel):
+def stack_block_linear_here(stack_block_linear_parameters, stack_block_expert_parameters, stack_block_experts_here, tensor_parallel):
     """Elements of one block's matrices on one GPU. Shape (stacks, rows). [elements]"""
-    shared = stack_block_linear_parameters - stack_block_expert_parameters
-    return (shared + stack_block_expert_parameters / expert_parallel) / tensor_parallel
+    return (stack_block_linear_parameters - stack_block_expert_parameters) / tensor_parallel + stack_block_experts_here
 
 
-def stack_block_experts_here(stack_block_expert_parameters, tensor_parallel, expert_parallel):
-    """Elements of one block's routed experts on one GPU. Shape (stacks, rows). [elements]"""
-    return stack_block_expert_parameters / (tensor_parallel * expert_parallel)
+def expert_copies_ratio(shard_gpus, expert_parallel):
+    """Ranks that share a GPU's other weights per rank that holds the same experts. [ratio]
+
+    Expert parallel lies across the data-parallel ranks: data x context x tensor / expert parallel of them hold the same
+    experts and divide their states (Megatron-Core, parallel_state.py; torchtitan, distributed/parallel_dims.py).
+    """
+    return np.minimum(expert_parallel, shard_gpus)
 
 
 def vocabulary_split(tensor_parallel, implementation_splits_vocabulary):
@@ -171,6 +206,11 @@ def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
     return np.sum(stack_layers_here * stack_block_parameters_here, axis=0)
 
 
+def spread_experts_here(stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains, adapts):
+    """What the experts' trained parameters count more where states are divided by fewer ranks than others. [elements]"""
+    return trains * (1 - adapts) * np.sum(stack_layers_here * stack_block_experts_here, axis=0) * (expert_copies_ratio - 1)
+
+
 def adapter_parameters_here(stack_layers_here, stack_adapter_parameters, tensor_parallel):
     """LoRA parameters on one GPU. [parameters]"""
     return np.sum(stack_layers_here * stack_adapter_parameters, axis=0) / tensor_parallel
@@ -211,6 +251,8 @@ def largest_parameters_here(
 LAYOUT = (
     data_parallel,
     shard_gpus,
+    partitions_master,
+    bucket_elements,
     fsdp_active,
     autocast_active,
     activation_format,
@@ -222,9 +264,11 @@ LAYOUT = (
     logits_tokens,
     stage_layers_ratio,
     stack_layers_here,
+    expert_split,
+    stack_block_experts_here,
     stack_block_parameters_here,
     stack_block_linear_here,
-    stack_block_experts_here,
+    expert_copies_ratio,
     vocabulary_split,
     head_matrix_parameters,
     gathered_bytes_each,
@@ -238,6 +282,7 @@ HELD = (  # at one end of a pipeline
     outside_parameters_here,
     embedding_parameters_here,
     blocks_parameters_here,
+    spread_experts_here,
     adapter_parameters_here,
     trained_blocks_here,
     trained_outside_here,

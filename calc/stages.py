@@ -54,6 +54,7 @@ BLOCK_KEYS = (
     "computes_all_scores",
     "sequence_tokens",
     "decoder_tokens",
+    "prompt_tokens",
     "tensor_parallel",
     "recompute",
     "implementation",
@@ -75,7 +76,7 @@ PARTS = (  # the components in their rooms, each at the moment of the peak
 )
 STAGES = (
     Stage("settled", SETTLED),
-    Stage("counts", (*COUNTED, *ADAPTED_COUNTS, serving_engine.is_engine, serving_engine.on_large_card)),
+    Stage("counts", (*COUNTED, *ADAPTED_COUNTS, serving_engine.is_engine, serving_engine.on_large_card, serving_engine.on_huge_card)),
     Stage("layout", (*LAYOUT, *weights.SHARDS, *states.SHARDS)),
     Stage("blocks", (*adapters.ADAPTERS, *block_sizes.SIZES_AND_FORMS, *saved_activations.BLOCKS), keys=BLOCK_KEYS),
     Stage("outside the blocks", outside_blocks.OUTSIDE, TRAINING),
@@ -180,6 +181,7 @@ MEMORY_KEYS = (
     "max_sequences",
     "max_batched_tokens",
     "on_large_card",
+    "on_huge_card",
 )
 
 

@@ -1,7 +1,10 @@
 """What all tests share: one reading of the catalogs, and the last word of a run, what moved against the recorded grid."""
 
+import browser as in_browser
 import examples
 import pytest
+
+address, browser = in_browser.address, in_browser.browser  # fixtures
 
 
 @pytest.fixture(scope="session")

@@ -94,7 +94,7 @@ def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
 
 def test_serving_is_billed_by_the_month_and_by_the_token():
     app = bill(**SERVE)
-    assert "a month for serving Qwen2.5 32B" in title(app)
+    assert "a month for serving Qwen2.5 32B to 20 users" in title(app)
     assert {metric.label for metric in app.metric} == {
         "First token",
         "Each further token",
@@ -138,7 +138,7 @@ def test_a_plan_without_a_price_says_so(catalogs):
     scenario = {"model": "llama-3.2-1b", "gpu": "h100-80gb-sxm", "train_tokens": 1e8}
     unpriced = billed(table([scenario]).assign(market="on-demand"), catalogs).iloc[0].to_dict()
     markets = on_markets(unpriced, catalogs)
-    assert words.heading(unpriced, catalogs) == "No price is known for Llama 3.2 1B on 1 × H100 SXM5 80GB"
+    assert words.heading(unpriced, scenario, "tune", catalogs) == "No price is known for fine-tuning Llama 3.2 1B on 1 × H100 SXM5 80GB"
     assert words.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
     assert "none is known on demand" in " ".join(words.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20)))
 
@@ -151,7 +151,7 @@ def test_a_plan_outside_a_limit_is_billed_and_says_which():
 
 def test_a_refused_plan_shows_no_bill():
     app = bill(model="llama-3.1-8b", tensor_parallel="3", gpus="3", instance="p5.48xlarge")
-    assert title(app).startswith("No bill for Llama 3.1 8B")
+    assert title(app).startswith("No bill for fine-tuning Llama 3.1 8B")
     assert app.error[0].value
     assert not app.table
 
@@ -159,7 +159,7 @@ def test_a_refused_plan_shows_no_bill():
 def test_a_model_that_cannot_serve_shows_no_bill():
     app = bill(goal="serve", model="bert-base-uncased")
     assert not app.exception
-    assert title(app).startswith("No bill for BERT")
+    assert title(app).startswith("No bill for serving BERT")
 
 
 def test_cost_over_tokens_is_that_of_the_estimate(catalogs):

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs, read_document
 from calc.catalogs.strict_yaml import read_strictly
 from calc.cost.offers import is_old
-from views.wording.plan import price_caption
+from views.wording.plan import price_age
 
 TABLES = Path(__file__).parent / "published"
 PUBLISHED = yaml.safe_load((TABLES / "prices.yaml").read_text("utf-8"))["prices"]
@@ -88,12 +88,13 @@ def test_prices_are_plausible(catalogs):
 def test_old_prices_are_reported_not_failed(catalogs):
     """The age of prices is no fault of the code: it is said, and marked from the 91st day on."""
     days = pd.Series([catalogs.prices_as_of, "2020-01-01", ""])
-    shown = {"prices_as_of": catalogs.prices_as_of, "region": "us-east-1"}
     for age, old in ((0, False), (90, False), (91, True)):
         today = date.fromisoformat(catalogs.prices_as_of) + timedelta(days=age)
         assert is_old(days, today).tolist() == [old, True, False]
-        assert (f"{age} days old: check them" in price_caption(shown, catalogs, "on-demand", today)) == old
-    assert catalogs.prices_as_of in price_caption({**shown, "prices_as_of": ""}, catalogs, "on-demand", date.max)
+        said, warns = price_age({"prices_as_of": catalogs.prices_as_of}, catalogs, today)
+        assert warns == old
+        assert ("3 months old: check before renting" in said) == old
+    assert price_age({"prices_as_of": "2026-04-15"}, catalogs, date(2026, 11, 21))[0].startswith("Prices of 15 April 2026, 7 months old")
     for market in ("on_demand", "spot"):
         assert (catalogs.prices[f"{market}_as_of"] <= catalogs.prices_as_of).all()
 

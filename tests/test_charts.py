@@ -5,12 +5,14 @@ import json
 import pandas as pd
 import pytest
 
-from calc import phases_table
+from calc import estimate, phases_table
 from calc.charts import tables as chart_tables
-from calc.plan import ranking, scaling
+from calc.plan import ranking
+from calc.scenarios.read import cross
 from views import theme
-from views.charts import cost as cost_charts
+from views.charts import bars, lines
 from views.charts import memory as memory_charts
+from views.charts.against_time import cost_against_time
 from views.wording import numbers
 
 INK = theme.INKS["light"]
@@ -26,19 +28,16 @@ CHOICES = {
 }
 TRAINING = chart_tables.components_of("training")
 BAR_SPECS = {
-    "memory_by_component": memory_charts.memory_by_component(INK, TRAINING),
-    "cost_against_memory": cost_charts.cost_against_memory(INK, "USD per hour, on demand"),
-    "memory_over_gpus": memory_charts.memory_over_gpus(INK),
-    "cost_over_gpus": cost_charts.cost_over_gpus(INK, "USD per hour, on demand"),
+    "bars": bars.memory(INK, TRAINING, "Memory per GPU by precision"),
     "phases": memory_charts.phases(INK, TRAINING),
-    "fits_on": memory_charts.fits_on(INK),
-    "prices": cost_charts.prices(INK, "USD per hour", "Instances"),
+    "lines": lines.over(INK, "Memory per GPU", ("GPUs", "d"), ("GiB per GPU", ",.3~r"), (1.0, 2.0), (1.0, 2.0)),
+    "against time": cost_against_time(INK, "hours of the run", "USD for the run", (1.0, 2.0), (1.0, 2.0)),
 }
 
 
 @pytest.fixture(scope="module")
 def ranked(catalogs):
-    return ranking.rank(scaling.scenarios(CHOICES, catalogs))
+    return ranking.rank(estimate(cross(CHOICES), catalogs, solve=False))
 
 
 def encodings(spec):
@@ -76,12 +75,18 @@ def test_every_quantitative_axis_names_its_quantity(name):
 
 
 def test_a_specification_is_built_once_per_theme():
-    assert memory_charts.memory_over_gpus(theme.INKS["dark"]) is memory_charts.memory_over_gpus(theme.INKS["dark"])
-    assert memory_charts.memory_over_gpus(theme.INKS["dark"]) is not memory_charts.memory_over_gpus(INK)
+    assert memory_charts.phases(theme.INKS["dark"], TRAINING) is memory_charts.phases(theme.INKS["dark"], TRAINING)
+    assert memory_charts.phases(theme.INKS["dark"], TRAINING) is not memory_charts.phases(INK, TRAINING)
 
 
 def test_a_component_has_one_colour_everywhere():
-    scales = [e["color"]["scale"] for name in ("memory_by_component", "phases") for e in encodings(BAR_SPECS[name]) if "color" in e]
+    scales = [
+        e[c]["scale"]
+        for name in ("bars", "phases")
+        for e in encodings(BAR_SPECS[name])
+        for c in ("color", "fill", "stroke")
+        if "scale" in e.get(c, {})
+    ]
     for scale in scales:
         colours = dict(zip(scale["domain"], scale["range"], strict=True))
         assert colours == {chart_tables.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING}
@@ -96,19 +101,11 @@ def test_colours_are_distinct_and_every_component_has_one():
 
 def test_stacked_bars_read_what_the_table_has(ranked, catalogs):
     table = chart_tables.by_component(ranked, chart_tables.labels(ranked, catalogs), TRAINING)
-    assert fields(BAR_SPECS["memory_by_component"]) <= {*table.columns, "verdict_text"}
-    cards = chart_tables.cards(ranked, catalogs)
-    assert fields(BAR_SPECS["memory_by_component"], "cards") <= set(cards.columns)
+    assert fields(BAR_SPECS["bars"]) <= {*table.columns, "value_text"}
+    assert fields(BAR_SPECS["phases"], "cards") <= set(chart_tables.cards(ranked, catalogs).columns)
     totals = table.groupby("label")["gib"].sum()
     said = table[table["last"]].set_index("label")["total_gib"]
     pd.testing.assert_series_equal(totals, said.loc[totals.index], check_names=False, check_index_type=False)
-
-
-def test_points_read_what_the_table_has_and_only_priced_rows_are_drawn(ranked, catalogs):
-    unpriced = ranked.assign(usd=[float("nan"), *ranked["usd"].iloc[1:]])
-    table = chart_tables.points(unpriced, chart_tables.labels(ranked, catalogs))
-    assert len(table) == len(ranked) - 1
-    assert fields(BAR_SPECS["cost_against_memory"]) <= {*table.columns, "verdict"}
 
 
 def test_the_frontier_is_what_nothing_beats(ranked):
@@ -127,15 +124,6 @@ def test_phases_read_what_the_table_has(ranked, catalogs):
     assert fields(BAR_SPECS["phases"]) <= {*table.columns, "phase_text"}
     largest = table.groupby("phase")["gib"].sum().max() * 2**30
     assert largest == pytest.approx(ranked.iloc[0]["allocated_peak_bytes"])
-
-
-def test_gpu_counts_read_what_the_table_has(ranked, catalogs):
-    chosen = ranked.head(2)
-    rows = scaling.over_gpus(chosen, catalogs)
-    names = chart_tables.plan_names(chosen, catalogs)
-    table = chart_tables.against_gpus(rows, [names[number] for number in rows["plan"]], ranking.in_period(rows, "spot", "day"))
-    for name in ("memory_over_gpus", "cost_over_gpus"):
-        assert fields(BAR_SPECS[name]) <= {*table.columns, "verdict"}
 
 
 @pytest.mark.parametrize(
@@ -157,14 +145,7 @@ def test_words_may_be_categories(ranked, catalogs):
     coded = ranked.astype(dict.fromkeys(words, "category")).copy()
     again = ranking.rank(coded.drop(columns=["usd", "frontier"]))
     assert [again[name].to_list() for name in words] == [ranked[name].to_list() for name in words]
-    plain, of_codes = ranking.answer(ranked), ranking.answer(again)
-    assert {name: plain[name] for name in plain if name != "row"} == {name: of_codes[name] for name in plain if name != "row"}
     names = chart_tables.labels(ranked, catalogs)
     assert chart_tables.labels(again, catalogs) == names
-    for made in (
-        lambda rows: chart_tables.by_component(rows, names, TRAINING),
-        lambda rows: chart_tables.points(rows, names),
-        lambda rows: chart_tables.cards(rows, catalogs),
-        lambda rows: chart_tables.against_gpus(rows, names, rows["usd"]),
-    ):
+    for made in (lambda rows: chart_tables.by_component(rows, names, TRAINING), lambda rows: chart_tables.cards(rows, catalogs)):
         pd.testing.assert_frame_equal(made(again).reset_index(drop=True), made(ranked).reset_index(drop=True))

@@ -131,3 +131,13 @@ def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
 def test_an_assumption_is_named_where_it_differs(catalogs):
     found = compare.choices(billed(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
     assert list(found[found["differs"]]["label"]) == [catalogs.assumptions["label"]["restart_seconds"]]
+
+
+def test_tanks_share_a_scale_that_one_giant_does_not_spoil():
+    fitting = {"gpu_memory_bytes": 80.0, "memory_high_bytes": 60.0}
+    giant = {"gpu_memory_bytes": 40.0, "memory_high_bytes": 400.0}
+    assert compare.tank_scale([fitting]) == 80
+    assert compare.tank_scale([fitting, {**giant, "memory_high_bytes": 100.0}]) == 100
+    assert compare.tank_scale([fitting, giant]) == 160
+    assert compare.tank_scale([{"gpu_memory_bytes": float("nan"), "memory_high_bytes": 50.0}]) == 50
+    assert compare.tank_scale([]) == 1

@@ -89,6 +89,12 @@ def test_a_scenario_without_a_price_and_one_that_is_refused_stand_beside_the_oth
     assert not app.button(key="take_0").disabled
 
 
+def test_what_would_fail_is_marked_and_leads_in_nothing():
+    app = opened("compare", kept=[PLAIN, f"too large~market~on-demand~{COMMON}~batch~16", EIGHT_BIT])
+    assert "✗ does not fit" in said(app)
+    assert "too large" not in title(app)
+
+
 def test_the_first_may_be_the_one_that_is_refused():
     app = opened("compare", kept=[REFUSED, PLAIN])
     assert "compared with this one" not in said(app)
@@ -112,6 +118,17 @@ def test_use_in_plan_makes_it_the_plan():
     run(app.button(key="take_1").click())
     assert address(app)["goal"] == ["serve"]
     assert names(app) == ["plain", "served"]
+
+
+def test_the_plan_that_a_scenario_became_costs_what_it_cost():
+    rest = "tensor_parallel~1~batch~1"
+    app = opened("compare", kept=[PLAIN, f"older~market~on-demand~{COMMON.replace('p5.48', 'p4d.24')}~recompute~full~{rest}"])
+    for at in (0, 1):
+        app.switch_page("views/pages/compare.py")
+        run(run(app).button(key=f"take_{at}").click())
+        before = app.table[1].value.set_index("").loc["USD in all"].iloc[at]
+        app.switch_page("views/pages/bill.py")
+        assert str(run(app).table[0].value["USD"][0]) == before.split(" ")[0]
 
 
 def test_of_more_than_six_the_six_chosen_are_shown():

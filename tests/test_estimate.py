@@ -49,6 +49,7 @@ SCENARIO = {
     "kv_precision": ("", ""),
     "max_sequences": (None, None),
     "max_batched_tokens": (None, None),
+    "memory_utilization": (None, None),
     "gpu": ("", ""),
     "instance": ("", ""),
     "region": ("us-east-1", "us-east-1"),

@@ -7,7 +7,7 @@ import pytest
 from pages import address, opened, run, title, with_fields
 from streamlit.testing.v1 import AppTest
 
-from calc.plan.job_fields import BY_HAND, CHOSEN, JOB
+from calc.answers.job_fields import BY_HAND, CHOSEN, JOB
 from calc.scenarios.inputs import inputs_by_name
 from views.session import job_state
 
@@ -72,7 +72,7 @@ def test_a_choice_is_auto_until_it_is_touched_and_again_after_one_click():
 
 def test_all_that_is_set_by_hand_goes_back_at_once():
     app = with_fields(opened(gpus="8", precision="bf16", batch="2", attention="eager"))
-    assert "All 4 set by hand" in app.button(key="all_to_auto").label
+    assert "4 set by hand" in app.button(key="all_to_auto").label
     run(app.button(key="all_to_auto").click())
     assert not {"gpus", "precision", "batch", "attention"} & set(address(app))
 
@@ -149,9 +149,9 @@ def test_no_deadline_is_a_field_left_empty():
 
 
 def test_more_work_costs_more():
-    small, large = opened("run_and_month", examples="1000"), opened("run_and_month", examples="100000")
-    assert title(small).startswith("3.00 million tokens")
-    assert title(large).startswith("300 million tokens")
+    small, large = opened("bill", examples="1000"), opened("bill", examples="100000")
+    assert small.table[0].value["For"][0].startswith("3.00 million tokens")
+    assert large.table[0].value["For"][0].startswith("300 million tokens")
 
 
 def test_the_example_comes_back():
@@ -191,3 +191,35 @@ def test_an_adopted_scenario_is_held_as_the_widgets_hold_it():
 
 def test_an_adopted_run_of_the_jobs_own_length_leaves_the_length_to_the_job():
     assert adopted({"model": "gpt2", "train_tokens": 150_000_000.0})["train_tokens"] is None
+
+
+def test_an_old_link_opens_as_it_was_set():
+    app = opened(
+        v="1", work="training", tuning="lora", precision="nf4-dq", model="llama-3.1-70b", gpus="8", instance="p4d.24xlarge", batch="1",
+        accumulation_steps="1", sharding="zero3", recompute="full", sequence_tokens="4096", optimizer="adamw", market="spot", period="day",
+        region="us-west-2", layout="divided", train_tokens="1000000000", prices_as_of="2026-07-20",
+    )  # fmt: skip
+    assert not app.warning
+    query = address(app)
+    assert (query["goal"], query["method"], query["markets"], query["regions"]) == (["tune"], ["qlora"], ["spot"], ["us-west-2"])
+    assert (query["gpus"], query["instance"], query["precision"], query["days_most"]) == (["8"], ["p4d.24xlarge"], ["nf4-dq"], [""])
+    assert "p4d.24xlarge" in app.title[0].value
+
+
+def test_what_a_link_asked_in_vain_is_named_on_every_page():
+    app = opened("accuracy", model="gpt-9", colour="red")
+    said = app.warning[0].value
+    assert "model=gpt-9" in said
+    assert "colour=red" in said
+
+
+def test_the_row_looked_at_is_in_the_link_and_on_every_page():
+    app = opened()
+    looks = [button for button in app.button if button.label == "Look at it"]
+    assert looks
+    run(looks[-1].click())
+    looked = address(app)["looked"][0]
+    bill, method = (opened(page, **address(app)) for page in ("bill", "method"))
+    assert address(bill)["looked"] == address(method)["looked"] == [looked]
+    assert title(bill) != title(opened("bill"))
+    assert title(method) != title(opened("method"))

@@ -130,3 +130,12 @@ def test_a_row_that_is_kept_is_estimated_as_it_was(catalogs):
     last = rows.iloc[-1]
     assert (last["memory_bytes"], last["usd"], last["hours"]) == (row["memory_bytes"], row["run_usd_spot"], row["spot_run_hours"])
     assert pd.isna(rows["usd"].iloc[1])
+
+
+def test_advice_is_taken_with_one_click_and_undone_with_another():
+    app = run(opened(model="llama-3.1-8b", instance="p5.48xlarge"))
+    before = address(run(app))
+    run(next(button for button in app.button if button.label == "Take").click())
+    assert address(app) != before
+    run(app.button(key="undo").click())
+    assert address(app) == before

@@ -156,10 +156,10 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
 
     app = AppTest.from_file(DASHBOARD, default_timeout=60).run()
     first = shown(app)
-    assert len(first) == 4
+    assert first
     kept = changed(folder, "prices")
     changed_price = shown(app.run())
-    assert len(changed_price) == 4
+    assert len(changed_price) == len(first)
     assert changed_price != first
     (folder / "prices.yaml").write_text(kept.replace("usd_per_hour: ", "usd_per_our: ", 1), "utf-8")
     assert shown(app.run()) == []

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.answers.job_fields import JOB, MAY_BE_EMPTY
 from calc.doors.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
 from calc.doors.link_kept import MOST_KEPT, differing, named
 from calc.models.huggingface.config import custom_entry
-from calc.plan.job_fields import JOB, MAY_BE_EMPTY
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF
 
 

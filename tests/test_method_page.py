@@ -89,7 +89,7 @@ def test_the_range_the_phases_and_the_omissions_are_said(app):
 def test_a_scenario_that_cannot_be_estimated_says_why():
     app = open_page(PAGE, {**ONE, "gpus": "8", "tensor_parallel": "3"})
     assert not app.exception
-    assert "cannot be estimated" in app.title[0].value
+    assert "there is no estimate to explain" in app.title[0].value
     assert app.error[0].value
 
 

@@ -145,7 +145,7 @@ def test_the_board_is_sorted_by_its_switch(by, found):
     app = run(app.segmented_control(key="sort").set_value(by))
     rows = ordered(found[-1].board, by)
     assert board(app)["usd"].to_list() == pytest.approx(rows["usd"].to_list(), nan_ok=True)
-    possible = rows[(rows["fits"] == "yes") & (rows["misses"] == "") & (rows["runs"] == "yes")]
+    possible = rows[rows["usd"].notna() & (rows["fits"] == "yes") & (rows["misses"] == "") & (rows["runs"] == "yes")]
     values = possible[COLUMN.get(by, "usd")]
     assert values.is_monotonic_decreasing if by == "headroom" else values.iloc[1:].is_monotonic_increasing
     assert possible.index.to_list() == list(range(len(possible)))
@@ -165,6 +165,22 @@ def test_ticked_rows_are_kept_and_a_cell_is_looked_at(found, monkeypatch):
     monkeypatch.setattr(board_panel.kept, "keep", kept.append)
     board_panel._keep(rows[1:3])
     assert kept == rows[1:3]
+
+
+@pytest.mark.parametrize("state", ["training", "serving"])
+def test_without_a_budget_the_fastest_costs_at_most_three_times_the_least(state, found):
+    opened(v="2", **STATES[state])
+    assert found[-1].job["usd_most"] is None
+    usd_of = found[-1].answers.set_index("answer")["usd"]
+    assert usd_of.max() <= 3 * usd_of.iloc[0] * 1.001
+
+
+def test_what_is_compared_has_a_column_of_its_own(found):
+    app = opened(v="2", model="llama-3.2-1b", optimizer=["adamw", "adamw-8bit"], gpus=["1", "2"])
+    shown = board(app)
+    assert set(shown["optimizer"]) == {"AdamW", "AdamW 8-bit"}
+    assert set(shown["gpus"]) == {"1", "2"}
+    assert len(shown) == len(found[-1].board)
 
 
 @pytest.mark.parametrize("tab", TABS)

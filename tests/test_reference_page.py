@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from calc.charts import catalog_tables
+from views.panels import catalog_tables as panel
 
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 PAGE = "views/pages/models_and_prices.py"
@@ -48,6 +49,24 @@ def test_a_model_is_searched_on_the_page():
     app.text_input(key="model_search").set_value("no such thing").run()
     assert not app.dataframe
     assert "No model of the catalog" in app.info[0].value
+
+
+def test_a_ticked_model_goes_into_the_plan(monkeypatch):
+    monkeypatch.setattr(panel, "_places", lambda _: [0])
+    app = opened("Models")
+    app.text_input(key="model_search").set_value("mixtral 8x7b").run()
+    assert app.button(key="use_model").label == "Use Mixtral 8x7B v0.1 in plan"
+    app.button(key="use_model").click().run()
+    assert not app.exception
+    assert app.query_params["model"] in ("mixtral-8x7b", ["mixtral-8x7b"])
+
+
+def test_a_model_that_is_not_estimated_cannot_be_used(catalogs, monkeypatch):
+    monkeypatch.setattr(panel, "_places", lambda _: [0])
+    app = opened("Models")
+    refused = catalogs.models.index[catalogs.models["refused"] != ""][0]
+    app.text_input(key="model_search").set_value(refused).run()
+    assert app.button(key="use_model").disabled
 
 
 def test_prices_say_how_many_are_old_and_unknown():

@@ -11,7 +11,7 @@ from test_memory import per_block
 from calc import add_models, estimate, phases_table
 from calc.catalogs.load import FOLDER, entries_of, read_document
 from calc.models.huggingface.config import read_config
-from calc.pipeline import one_scenario
+from calc.one_scenario import one_scenario
 
 TOKENS = {"batch": 2, "sequence_tokens": 1024}
 SIZES = {  # h, q, k, f, a

@@ -9,6 +9,8 @@ from calc.answers.inputs import JOB_BY_NAME
 from calc.answers.options import options
 from calc.answers.settle import blank
 from calc.catalogs.load import Catalogs
+from calc.largest import SOLVED
+from calc.pipeline import estimate
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError, quoted
 
@@ -23,6 +25,7 @@ def answer(jobs: pd.DataFrame | Mapping[str, Any] | list[dict[str, Any]], catalo
     parts = []
     for job in table.to_dict("records"):
         rows = options(job, catalogs).answers
+        rows = rows.assign(**estimate(rows, catalogs, columns=SOLVED)) if rows["memory_bytes"].notna().all() else rows
         own = {name: [value] * len(rows) for name, value in job.items() if name not in rows}
         name = "" if blank(job.get("job")) else job["job"]
         parts.append(pd.concat([pd.DataFrame(own | {"job": name}, index=rows.index), rows], axis=1))

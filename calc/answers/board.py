@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from calc.answers.inputs import TIE_RATIO
 from calc.answers.options import Options
-from calc.answers.ranking import TIE_RATIO
 
 ORDERS = ("money", "hour", "fastest", "headroom")
 COLUMN = {"hour": "usd_per_hour", "fastest": "seconds", "headroom": "headroom_bytes"}
@@ -15,8 +15,9 @@ def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
     if by not in COLUMN:
         return board
     values = board[COLUMN[by]].to_numpy(dtype=float)
-    behind = (board["fits"] != "yes") | (board["misses"] != "") | ~board.get("runs", board["fits"]).isin(["yes", ""])
-    order = np.lexsort((-values if by == "headroom" else values, behind))
+    unknown = board[["usd", "seconds"]].isna().any(axis=1)
+    behind = (board["fits"] != "yes") | (board["misses"] != "") | (board["runs"] != "yes") | unknown
+    order = np.lexsort((-values if by == "headroom" else values, behind))  # what qualifies stays first
     return board.iloc[order].reset_index(drop=True)
 
 

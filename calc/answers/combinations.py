@@ -10,6 +10,7 @@ import numpy as np
 
 from calc.answers.bounds import least_bytes
 from calc.answers.grid import Grid
+from calc.answers.inputs import TIE_RATIO
 from calc.answers.load import loaded
 from calc.answers.places import Offer, Place, offers
 from calc.answers.timing import STEPPED, add_time, spot_overhead
@@ -22,7 +23,7 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, WAY, Crossed
 from calc.evaluate import Table, evaluate, parameters_of
 from calc.memory import overhead
-from calc.memory.serving_engine import on_large_card
+from calc.memory.serving_engine import on_huge_card, on_large_card
 from calc.pipeline import not_covered, settled_table
 from calc.scenarios.join_places import HARDWARE, hardware
 from calc.scenarios.lookups import row_numbers
@@ -35,14 +36,15 @@ from calc.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, rea
 LAYOUT_STAGES = MEMORY[:1]
 READ = frozenset(  # of a layout, by what comes after its shards are known
     [
-        *(*MEMORY_READS, *MEMORY_KEYS, *reads(TIME), *STEPPED, "row_number", "is_engine", "tight_ratio", "implementation_reserves_share"),
+        *(*MEMORY_READS, *MEMORY_KEYS, *reads(TIME), *STEPPED, "row_number", "is_engine", "tight_ratio", "memory_utilization"),
         *(name for formula in (*overhead.VERDICT, *placement.PLACEMENT, *UNTIL_OVERHEAD) for name in parameters_of(formula)),
         *(name for rule in placement.RULES for name in parameters_of(rule.wrong)),
     ]
 )
 FITS = tuple(overhead.FITS)
 HELD = (  # what memory decides of fit, placement and money
-    *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes", "state_width_bytes_each"),
+    *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "graphs_bytes", "offloaded_bytes"),
+    "state_width_bytes_each",
 )
 SHOWN = ("runs", "fits", "headroom_bytes", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
 
@@ -79,7 +81,8 @@ def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalog
     _accumulate(crossed, grid)
     add_time(crossed, whole["work"])
     parts = [_sold(crossed, offer, whole) for offer in sold]
-    ways = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    parts = [_near_steps(part, whole) for part in parts] if whole["work"] == "training" else parts
+    ways = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return Combinations(grid, ways, tried, float(np.nanmin(held)), "")
 
 
@@ -116,21 +119,22 @@ def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs:
     if not able.any():
         return None
     least = np.broadcast_to(evaluate(least_bytes, table), table["rows"])
-    small = (least[:, None] <= cards["gpu_memory_bytes"])[grid.layout, np.minimum(grid.place, len(cards["gpu_memory_bytes"]) - 1)]
-    able &= small if (able & small).any() else least[grid.layout] == np.min(least[grid.layout[able]])
+    card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
+    small = able & (least.take(grid.layout) <= card_bytes.take(grid.place))
+    able = np.flatnonzero(small if small.any() else able & (least.take(grid.layout) == np.min(least.take(grid.layout[able]))))
+    layout, place = grid.layout.take(able), grid.place.take(able)
     used = np.zeros(table["rows"], dtype=bool)
-    used[grid.layout[able]] = True
-    tried = grid._replace(layout=(np.cumsum(used) - 1)[grid.layout[able]], place=grid.place[able])
+    used[layout] = True
+    of_pair = place, kind.take(layout)
     table = memory_once(take(table, np.flatnonzero(used), READ))
-    crossed = crossed_with(table, cards, tried)
-    of_pair = tried.place, kind[grid.layout[able]]
+    crossed = crossed_with(table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place))
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
     crossed.evaluate_all((overhead.limit_bytes, overhead.fits))
-    crossed.keep(np.broadcast_to(crossed.at("fits", PAIR), len(tried.layout)) <= FITS.index("tight"))
+    crossed.keep(np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(layout)) <= FITS.index("tight")))
     crossed.evaluate_all((overhead.headroom_bytes, prices.instances_needed, island_gpus, *placement.PLACEMENT))
     broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
-    crossed.keep(~np.any(broken, axis=0))
+    crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
     return crossed, np.atleast_1d(table["memory_bytes"])
 
 
@@ -145,14 +149,16 @@ def memory_once(table: Table) -> Table:
 
 
 def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Table) -> tuple[Table, Grid, np.ndarray]:
-    """Layouts of an engine once for small and once for large cards, on which it has other defaults."""
+    """Layouts of an engine once for small, for large and for huge cards: it has other defaults on each."""
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
     size = grid.size
-    doubled = take(table, np.tile(np.arange(size), 2)) | {"on_large_card": np.repeat([0.0, 1.0], size)}
     crossed = crossed_with(table, cards, grid)
-    large = np.broadcast_to(crossed.value(on_large_card, PAIR), len(grid.layout))
-    return doubled, grid._replace(layout=grid.layout + size * (large > 0)), np.tile(sound, 2)
+    crossed.evaluate_all((on_large_card, on_huge_card))
+    large, huge = (np.broadcast_to(crossed.at(name, PAIR), len(grid.layout)) > 0 for name in ("on_large_card", "on_huge_card"))
+    every = take(table, np.tile(np.arange(size), 3))
+    every |= {"on_large_card": np.repeat([0.0, 1.0, 1.0], size), "on_huge_card": np.repeat([0.0, 0.0, 1.0], size)}
+    return every, grid._replace(layout=grid.layout + size * (large.astype(int) + huge)), np.tile(sound, 3)
 
 
 def _support(table: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -167,16 +173,16 @@ def _accumulate(crossed: Crossed, grid: Grid) -> None:
     layout = np.broadcast_to(crossed.at("row_number", PAIR), len(crossed.layout))
     count = grid.steps_count[layout]
     pair = np.repeat(np.arange(len(layout)), count)
-    offset = np.arange(len(pair)) - np.repeat(np.cumsum(count) - count, count)
+    first = grid.first_step.take(layout) - (np.cumsum(count) - count)  # of each pair's ways in `steps`, less its place among the ways
     crossed.multiply(pair)
-    crossed.set("accumulation_steps", WAY, grid.steps[grid.first_step[layout[pair]] + offset].astype(float))
+    crossed.set("accumulation_steps", WAY, grid.steps.take(np.arange(len(pair)) + first.take(pair)).astype(float))
 
 
 def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
     """The figures that decide of every way that is sold so, with its money."""
     market = whole["markets"][offer.market]
-    place = crossed.place[crossed.pair]
-    price = offer.usd_per_hour[place]
+    place = crossed.place.take(crossed.pair)
+    price = offer.usd_per_hour.take(place)
     sold = ~np.isnan(price)
     interrupted = spot_overhead(crossed, offer.band_interruption_ratio) if MARKETS[market].interrupted else np.zeros(1)
     table = {name: crossed.at(name, WAY) for name in STEPPED}
@@ -189,13 +195,31 @@ def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
         "token_seconds": table["time_per_output_token_seconds"],
     }
     found |= {"layout": crossed.at("row_number", WAY), "place": place, "load_ratio": _load(found, whole)}
-    found |= {"region": offer.region[place], "market": np.full(1, offer.market)}
+    found |= {"region": offer.region.take(place), "market": np.full(1, offer.market), "slow_ratio": table["engine_time_high_ratio"]}
     timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
     found = {name: np.broadcast_to(values, len(place)) for name, values in found.items()}
     for name in ("hours", "usd", "seconds", "slow_hours", "first_token_seconds", "token_seconds", "load_ratio") if not timed.all() else ():
         if name == "load_ratio" or whole["work"] == "training" or "seconds" in name:
             found[name] = np.where(timed, found[name], 0 if name == "load_ratio" else np.nan)
-    return found if sold.all() else {name: values[sold] for name, values in found.items()}
+    return found if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in found.items()}
+
+
+def _near_steps(found: Table, whole: dict[str, Any]) -> Table:
+    """Of the accumulations of each layout on a place the one nearest to the asked step; another where it saves more than a tie.
+
+    Chosen before any limit, so that a looser limit only ever adds to what there is to choose from.
+    """
+    changes = (np.diff(found["layout"], prepend=-1) != 0) | (np.diff(found["place"], prepend=-1) != 0)
+    first, group = np.flatnonzero(changes), np.cumsum(changes) - 1
+    if not len(first):
+        return found
+    cost = np.where(np.isnan(found["usd"]), np.inf, found["usd"])
+    far = np.abs(np.log(found["step_tokens"] / whole["step_tokens"]))
+    nearest = far == np.minimum.reduceat(far, first)[group]
+    least = np.minimum.reduceat(cost, first)[group]
+    near_cost = np.minimum.reduceat(np.where(nearest, cost, np.inf), first)[group]
+    chosen = np.flatnonzero(np.where(near_cost <= least * TIE_RATIO, nearest, cost == least))
+    return {name: values.take(chosen) for name, values in found.items()}
 
 
 def _load(found: Table, whole: dict[str, Any]) -> np.ndarray:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.answers.inputs import FIXABLE, STEP_FACTOR
+from calc.answers.inputs import FIXABLE
 from calc.answers.places import Place
 from calc.answers.settle import fixed_at
 from calc.coded import Words
+from calc.search.limits import STEP_FACTOR
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
 SHARDINGS = ("none", "zero1", "zero2", "zero3")

@@ -132,7 +132,7 @@ def _way_off(number: int, row: dict[str, Any], ways: dict, verdict: np.ndarray, 
     if verdict[number] > ranking.TIGHT:
         known = {"emulated": "runs only by emulation", "unknown": "is not known to run"}.get(row["runs"], "has no known speed")
         against.append(known)
-    said = f"Nothing that surely runs fits over the whole range: {where} {' and '.join(against)}; try it before you rely on it."
+    said = f"Nothing known to run fits over the whole range: {where} {' and '.join(against)}; try it before you rely on it."
     return f"{said[:-1]}: {row['note']}" if row["note"] else said
 
 
@@ -149,7 +149,7 @@ def _nothing_near(whole: dict[str, Any], places: list[Place], found: Combination
         row = estimate(asked | {"instance": largest}, catalogs, False)
         return str(row["problem"]) or f"Nothing runs so on the instances allowed: {row['note']}".strip()
     return (
-        f"Nothing holds this job: its smallest arrangement takes {found.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
+        f"Nothing allowed is large enough: the smallest arrangement takes {found.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
         f"largest card allowed, {card}, has {held / GIB:,.1f}; allow larger instances, or take LoRA or fewer bits."
     )
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from calc.answers.combinations import FITS
-from calc.answers.inputs import STEP_FACTOR
+from calc.answers.inputs import TIE_RATIO
 from calc.cost.markets import MARKETS
 from calc.evaluate import Table
 from calc.scenarios.support import RUNS
+from calc.search.limits import STEP_FACTOR
 
-TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
 LIMITS = ("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds")  # change no combination
 QUALIFIES, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(6)
@@ -40,13 +40,14 @@ class Limit:
 
 
 def limits(found: Table, whole: dict[str, Any]) -> list[Limit]:
-    """The limits that a job sets."""
+    """The limits that a job sets; those on time are held with the slow end of the range where it asks for that."""
+    slow = whole["hold_slow_end"] == "yes"
     if whole["work"] == "training":
-        hours = found["slow_hours" if whole["hold_slow_end"] == "yes" else "hours"]
         far = np.exp(np.abs(np.log(found["step_tokens"] / whole["step_tokens"])))
-        own = [("hours_most", whole["hours_most"], hours), ("step_tokens", STEP_FACTOR, far)]
+        own = [("hours_most", whole["hours_most"], found["slow_hours" if slow else "hours"]), ("step_tokens", STEP_FACTOR, far)]
     else:
-        own = [(name, whole[name], found[name]) for name in ("first_token_seconds", "token_seconds")]
+        ratio = found["slow_ratio"] if slow else 1.0
+        own = [(name, whole[name], found[name] * ratio) for name in ("first_token_seconds", "token_seconds")]
         own.append(("requests_per_second" if whole["requests_per_second"] else "users", 1.0, found["load_ratio"]))
     money = [("usd_most", whole["usd_most"], found["usd"]), ("usd_per_hour_most", whole["usd_per_hour_most"], found["usd_per_hour"])]
     size = [("instances_most", whole["instances_most"], found["instances"])]
@@ -81,8 +82,8 @@ def plainness(found: Table, whole: dict[str, Any], ranks: Table) -> list[np.ndar
     return [key for key in keys if len(key) > 1 or len(found["usd"]) == 1]
 
 
-def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray]) -> np.ndarray:
-    """Of each group of the entries `at` the one of least cost, by `ties` among those within half a per cent; in order of groups.
+def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], ratio: float = 1 + FEW) -> np.ndarray:
+    """Of each group of the entries `at` the one of least cost, by `ties` among those within the ratio; in order of groups.
 
     `group` (small whole numbers; one for all makes one group) and `cost` are of the entries, `ties` of all combinations.
     """
@@ -92,10 +93,10 @@ def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np
         least[group] = cost.min(initial=np.inf)
     else:
         np.minimum.at(least, group, cost)
-    bound = np.where(least > 0, least * TIE_RATIO, least / TIE_RATIO)
+    bound = np.where(least > 0, least * ratio, least / ratio)
     near = np.flatnonzero(cost <= bound[group])
-    groups = np.broadcast_to(group, len(at))[near]
-    order = np.lexsort([*(key[at[near]] for key in reversed(ties)), groups])
+    groups = np.broadcast_to(group, len(at)).take(near)
+    order = np.lexsort([*(key.take(at.take(near)) for key in reversed(ties)), groups])
     return at[near[order[np.flatnonzero(np.diff(groups[order], prepend=-1))]]]
 
 
@@ -103,8 +104,11 @@ ALL = np.zeros(1, dtype=int)  # one group
 
 
 def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: bool) -> dict[str, int]:
-    """The entries named least-money, fastest and roomiest of those that qualify."""
-    usd = found["usd"][qualify]
+    """The entries named least-money, fastest and roomiest of those that qualify.
+
+    The least money is the least to the cent, or a looser limit could make it more; time and headroom are equal within a tie.
+    """
+    usd = found["usd"].take(qualify)
     least = best_each(qualify, ALL, usd, ties)[0]
     dearest = found["usd"][least] * (1 + FEW)
     pick = {"least-money": int(least)}
@@ -112,15 +116,15 @@ def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: boo
         ("fastest", np.inf if budget else FASTEST_RATIO, "seconds", 1),
         ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
     ):
-        within = qualify[usd <= dearest * ratio]
-        pick[name] = int(best_each(within, ALL, sign * found[column][within], [found["usd"], *ties])[0])
+        within = qualify.take(np.flatnonzero(usd <= dearest * ratio))
+        pick[name] = int(best_each(within, ALL, sign * found[column].take(within), [found["usd"], *ties], TIE_RATIO)[0])
     return pick
 
 
 def frontier(found: Table, qualify: np.ndarray) -> np.ndarray:
     """Of those that qualify the entries that no other beats in both money and time, least money first."""
-    usd, seconds = found["usd"][qualify], found["seconds"][qualify]
-    sold = (found["place"][qualify], found["market"][qualify], found["instances"][qualify].astype(int), found["region"][qualify])
+    usd, seconds = found["usd"].take(qualify), found["seconds"].take(qualify)
+    sold = [found[name].take(qualify).astype(int) for name in ("place", "market", "instances", "region")]
     group = np.ravel_multi_index(sold, [each.max(initial=0) + 1 for each in sold])  # of what costs as much an hour the fastest
     least = np.full(group.max(initial=0) + 1, np.inf)
     np.minimum.at(least, group, seconds)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from calc.answers.inputs import STEP_FACTOR
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
+from calc.search.limits import STEP_FACTOR
 from calc.units import GIB, HOUR_SECONDS, MILLISECONDS
 from calc.words import card_name
 
@@ -58,7 +58,8 @@ def setting(row: Mapping[str, Any], catalogs: Catalogs) -> str:
     if row["work"] == "inference":
         parts.append(f"{replicas:.0f} replicas of {gpus / replicas:.0f} {card}" if replicas > 1 else f"{gpus:.0f} {card}")
         at_once = "1 sequence" if row["batch"] == 1 else f"{row['batch']:,.0f} sequences"
-        parts.append(f"{row['precision']}, {at_once}{' on each' if replicas > 1 else ' at once'}")
+        parts.append(row["precision"] + (f" with an {row['kv_precision']} cache" if row["kv_precision"] else ""))
+        parts.append(f"{at_once}{' on each' if replicas > 1 else ' at once'}")
     else:
         how = {"none": "data parallel", "zero1": "ZeRO 1", "zero2": "ZeRO 2", "zero3": "FSDP"}.get(row["sharding"], row["sharding"])
         parts.append(f"1 {card}" if gpus == 1 else f"{how} over {gpus:.0f} {card}" if replicas > 1 else f"{gpus:.0f} {card}")
@@ -78,7 +79,8 @@ def missed(name: str, ratio: float, whole: Mapping[str, Any], step_tokens: float
     if name in ("users", "requests_per_second"):
         return f"{has.format(has=count(asked / ratio))} ({most.format(most=count(asked))})"
     said = spoken(name)
-    return f"{has.format(has=said(asked * ratio))}, {more(ratio)} ({most.format(most=said(asked))})"
+    slow = " at the slow end of the range" if whole["hold_slow_end"] == "yes" and ("hours" in name or "seconds" in name) else ""
+    return f"{has.format(has=said(asked * ratio))}{slow}, {more(ratio)} ({most.format(most=said(asked))})"
 
 
 def count(value: float) -> str:

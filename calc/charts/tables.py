@@ -9,7 +9,6 @@ import pandas as pd
 
 from calc.catalogs.load import CLOSED, Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
-from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.units import GIB, MILLISECONDS
 from calc.words import card_name, name_of
 
@@ -33,11 +32,6 @@ def labels(rows: pd.DataFrame, catalogs: Catalogs, always: Collection[str] = ())
     """A name for each row: the choices in which the rows differ, then the GPUs and where they stand."""
     columns = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
     return _joined(rows, catalogs, always, [_where(catalogs, *row) for row in _records(rows, columns)])
-
-
-def plan_names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
-    """A name for each row without its GPU count: the choices in which the rows differ, then the card or instance."""
-    return _joined(rows, catalogs, (), [name or card_name(gpu, catalogs) for name, gpu in _records(rows, ("instance", "gpu"))])
 
 
 def _records(rows, columns):
@@ -95,7 +89,7 @@ def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]
 
 
 def cards(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """The usable memory of each card among the rows; cards within 1 % share a rule; tiers keep names apart."""
+    """The usable memory of each card among the rows; cards within 1 % share a rule."""
     capacities = dict(zip(rows["gpu"], rows["gpu_memory_bytes"], strict=True))
     groups: list[tuple[list[str], float]] = []
     for gpu, capacity in sorted(((gpu, memory) for gpu, memory in capacities.items() if memory > 0), key=itemgetter(1)):
@@ -107,38 +101,8 @@ def cards(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
         {
             "card": word_column([f"{', '.join(dict.fromkeys(names))} {capacity / GIB:.3g} GiB" for names, capacity in groups]),
             "card_gib": [capacity / GIB for _, capacity in groups],
-            "tier": [place % 3 for place in range(len(groups))],
         }
-    ).astype({"card_gib": float, "tier": int})
-
-
-def points(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """One row per scenario that has a price: usd, gib, whether it lies on the frontier."""
-    table = pd.DataFrame(
-        {
-            "label": word_column(names),
-            "usd": rows["usd"].to_numpy(dtype=float),
-            "gib": rows["memory_bytes"].to_numpy(dtype=float) / GIB,
-            "fits": word_column(rows["fits"]),
-            "frontier": rows["frontier"].to_numpy(dtype=bool),
-        }
-    )
-    table = table[table["usd"].notna() & table["gib"].notna()]
-    return table.assign(name=table["label"].where(table["frontier"], ""))
-
-
-def against_gpus(rows: pd.DataFrame, names: list[str], usd: pd.Series) -> pd.DataFrame:
-    """One row per plan and GPU count: gib and usd."""
-    table = pd.DataFrame(
-        {
-            "plan": word_column(names),
-            "gpus": rows["gpus"].to_numpy(dtype=float),
-            "gib": rows["memory_bytes"].to_numpy(dtype=float) / GIB,
-            "usd": usd.to_numpy(dtype=float),
-            "fits": word_column(rows["fits"]),
-        }
-    )
-    return table[table["gib"].notna()]
+    ).astype({"card_gib": float})
 
 
 def by_phase(phases: pd.DataFrame, components: Sequence[str]) -> pd.DataFrame:
@@ -192,16 +156,3 @@ def _on_screen(rows, name):
 def screen_names(columns: Iterable[str]) -> list[str]:
     """The names under which a catalog's columns are shown: bytes as GiB."""
     return [name.removesuffix("_bytes") + "_gib" if name.endswith("_bytes") else name for name in columns]
-
-
-def two_markets(names: list[str], on_demand: Any, spot: Any) -> pd.DataFrame:
-    """On demand and spot of each row in one long table, rows without any price left out."""
-    table = pd.DataFrame(
-        {
-            "label": word_column(names).repeat(2),
-            "rank": np.repeat(np.arange(len(names)), 2),
-            "market": word_column([MARKETS[market].label for market in PLAN_MARKETS] * len(names)),
-            "usd": np.column_stack([np.asarray(on_demand, float), np.asarray(spot, float)]).ravel(),
-        }
-    )
-    return table[table["usd"].notna()]

@@ -7,10 +7,11 @@ from calc.units import MEAN_MONTH_HOURS, YEAR_HOURS
 
 @dataclass(frozen=True)
 class Market:
-    """A way to pay: its label, its name in the catalogs, whether AWS takes instances back, and the least that is billed."""
+    """A way to pay: its label, its name in the catalogs, what it binds one to, whether AWS takes instances back, the least billed."""
 
     label: str
     key: str
+    binds: str
     note: str = ""
     interrupted: float = 0
     block_hours: float = 0
@@ -29,11 +30,35 @@ class Market:
 
 
 MARKETS = {
-    "on-demand": Market("on demand", "on_demand"),
-    "spot": Market("spot", "spot", "median over the zones", interrupted=1),
+    "on-demand": Market("on demand", "on_demand", "Paid by the second, ends when you end it."),
+    "spot": Market(
+        "spot",
+        "spot",
+        "AWS takes instances back at two minutes' notice; capacity is not promised.",
+        note="median over the zones",
+        interrupted=1,
+    ),
     # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
-    "capacity-block": Market("capacity block", "capacity_block", "whole days, paid ahead", block_hours=24),
-    "commit-1y": Market("1-year commitment", "commit_1y", least_run_hours=YEAR_HOURS, least_month_hours=MEAN_MONTH_HOURS),
-    "commit-3y": Market("3-year commitment", "commit_3y", least_run_hours=3 * YEAR_HOURS, least_month_hours=MEAN_MONTH_HOURS),
+    "capacity-block": Market(
+        "capacity block",
+        "capacity_block",
+        "Booked ahead in whole days and paid in full; the one way to be sure of the newest cards.",
+        note="whole days, paid ahead",
+        block_hours=24,
+    ),
+    "commit-1y": Market(
+        "1-year commitment",
+        "commit_1y",
+        "The whole year is paid, used or not.",
+        least_run_hours=YEAR_HOURS,
+        least_month_hours=MEAN_MONTH_HOURS,
+    ),
+    "commit-3y": Market(
+        "3-year commitment",
+        "commit_3y",
+        "All three years are paid, used or not.",
+        least_run_hours=3 * YEAR_HOURS,
+        least_month_hours=MEAN_MONTH_HOURS,
+    ),
 }
 PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries

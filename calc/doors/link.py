@@ -7,10 +7,11 @@ by hand, for the rest are the answer's own. `v` grows when the meaning of a name
 import re
 from typing import Any
 
+from calc.answers.inputs import ANYWHERE
+from calc.answers.job_fields import BY_HAND, JOB, MAY_BE_EMPTY, SEVERAL
 from calc.catalogs.load import Catalogs
 from calc.doors import link_kept, link_models, link_v1
 from calc.doors.link_sets import PREFIXES, compose_sets, read_set
-from calc.plan.job_fields import ANYWHERE, BY_HAND, JOB, MAY_BE_EMPTY, SEVERAL
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input
 from calc.scenarios.read import HUGE
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from calc.answers.job_fields import JOB, asked_of, is_read
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.plan.job_fields import JOB, asked_of, is_read
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.scenarios.read import begins_a_formula
 

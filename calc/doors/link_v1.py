@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from calc.answers.job_fields import BY_HAND, DEGREES, JOB, LIMITS, asked_of
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import PLAN_MARKETS
-from calc.plan.job_fields import BY_HAND, DEGREES, JOB, LIMITS, asked_of
 from calc.scenarios.inputs import BY_NAME, Input
 
 VERSION = "1"

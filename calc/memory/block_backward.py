@@ -1,7 +1,7 @@
 """The backward pass inside one block: its widest products, then all its gradients, then (FSDP) their reduction. Bytes.
 
 Between the ends of a stack of like blocks memory is linear (each block frees its activations and adds its gradients), so
-only its last, second and first block are looked at: place columns have the shape (places, stacks, rows). The blocks above
+only its last two and first two blocks are looked at: place columns have the shape (places, stacks, rows). The blocks above
 are done: their activations are freed, their gradients kept. FSDP holds this block and the next one whole while the block
 above is still reduced.
 """
@@ -10,9 +10,9 @@ import numpy as np
 
 
 def place_blocks_below(stack_layers_here):
-    """Blocks of the same stack below this one: of its last, its second and its first. Shape (places, stacks, rows). [blocks]"""
+    """Blocks of the same stack below this one: of its last two and of its first two. Shape (places, stacks, rows). [blocks]"""
     last = stack_layers_here - 1
-    return np.stack([last, np.minimum(last, 1), 0 * last])
+    return np.stack([last, np.maximum(last - 1, 0), np.minimum(last, 1), 0 * last])
 
 
 def stack_blocks_before(stack_layers_here):
@@ -155,14 +155,49 @@ def products_working_bytes(
     stack_largest_linear,
     tensor_parallel,
     adapts,
+    implementation_adds_in_place,
 ):
     """Working memory while the block's widest products run, and its weight gradients so far: two of its largest matrices. [B]
 
-    Simulated (validation/data/parallel). Shape (places, stacks, rows).
+    Simulated (validation/data/parallel); Megatron adds them into its buffer inside the product (core/tensor_parallel/layers.py).
+    Shape (places, stacks, rows).
     """
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
-    products = 2 * width * stack_largest_linear / tensor_parallel * (adapts == 0)
+    products = 2 * width * stack_largest_linear / tensor_parallel * (adapts == 0) * (1 - implementation_adds_in_place)
     return (stack_layers_here > 0) * (place_buffers_bytes + products)
+
+
+def attention_activations_bytes(
+    stack_layers_here, place_kept_bytes, stack_attention_backward_bytes_per_token, stack_tokens, outside_backward_bytes
+):
+    """Activations at attention's worst moment. Shape (places, stacks, rows). [B]"""
+    own = place_kept_bytes + stack_attention_backward_bytes_per_token * stack_tokens + outside_backward_bytes
+    return (stack_layers_here > 0) * (stack_attention_backward_bytes_per_token > 0) * own
+
+
+def attention_working_bytes(
+    stack_layers_here,
+    place_buffers_bytes,
+    fsdp_active,
+    gathered_bytes_each,
+    gradient_width_bytes_each,
+    stack_attention_backward_bytes_per_token,
+    stack_block_linear_here,
+    stack_hidden,
+    stack_query_width,
+    stack_key_width,
+    stack_value_width,
+    tensor_parallel,
+    implementation_adds_in_place,
+):
+    """Working memory at attention's worst moment: the network's and the output projection's gradients are there. [B]
+
+    Simulated (validation/data/parallel/fsdp_peaks.csv). Shape (places, stacks, rows).
+    """
+    width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
+    to_come = stack_hidden * (stack_query_width + stack_key_width + stack_value_width) / tensor_parallel
+    made = width * np.maximum(stack_block_linear_here - to_come, 0) * (1 - implementation_adds_in_place)
+    return (stack_layers_here > 0) * (stack_attention_backward_bytes_per_token > 0) * (place_buffers_bytes + made)
 
 
 def gradients_activations_bytes(stack_layers_here, place_kept_bytes, stack_residual_bytes, outside_backward_bytes):
@@ -171,11 +206,17 @@ def gradients_activations_bytes(stack_layers_here, place_kept_bytes, stack_resid
 
 
 def gradients_working_bytes(
-    stack_layers_here, place_buffers_bytes, fsdp_active, gathered_bytes_each, gradient_width_bytes_each, stack_trained_here
+    stack_layers_here,
+    place_buffers_bytes,
+    fsdp_active,
+    gathered_bytes_each,
+    gradient_width_bytes_each,
+    stack_trained_here,
+    implementation_adds_in_place,
 ):
     """Working memory once the block has all its gradients. Shape (places, stacks, rows). [B]"""
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
-    return (stack_layers_here > 0) * (place_buffers_bytes + width * stack_trained_here)
+    return (stack_layers_here > 0) * (place_buffers_bytes + width * stack_trained_here * (1 - implementation_adds_in_place))
 
 
 def reduction_activations_bytes(stack_layers_here, place_kept_bytes, stack_residual_bytes, outside_backward_bytes):
@@ -205,6 +246,8 @@ BLOCK_BACKWARD = (
     stack_residual_bytes,
     products_activations_bytes,
     products_working_bytes,
+    attention_activations_bytes,
+    attention_working_bytes,
     gradients_activations_bytes,
     gradients_working_bytes,
     reduction_activations_bytes,

@@ -63,8 +63,9 @@ FALLBACKS = {  # a case that a kind of block does not tell apart is read from th
     "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"),
     "sdpa-window-equal": ("sdpa-window", "sdpa", "eager"),
 }
-VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")
+VECTORS = ("saved", "saved_alone", "saved_eight_bit", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
+OF_NETWORK = ("ffn", "gated_ffn", "plain_ffn", "routed_ffn", "shared_ffn", "experts_ffn")  # alive until the network's backward pass is done
 HIDDEN = (  # what stays `hidden` wide
     *("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "rms_hidden", "layer_norm_hidden", "one"),
 )
@@ -109,7 +110,7 @@ def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
     The row of a kind, format and case is (kind · formats + format) · cases + case. `core` is what is saved without
     attention's own scores and statistics, `compiled` what a compiled block saves.
     """
-    tables: dict[str, list] = {name: [] for name in (*VECTORS, *MOMENTS, "core", "compiled")}
+    tables: dict[str, list] = {name: [] for name in (*VECTORS, *MOMENTS, *(f"{name}_attention" for name in MOMENTS), "core", "compiled")}
     compiled = form_of(catalogs.compiled_sizes["compiled_bytes_each"].to_dict())
     for block in catalogs.blocks.values():
         held = {(form["format"], form["attention"]): form for form in block["forms"]}
@@ -120,10 +121,12 @@ def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
                 form, kernel = (known or [{}])[0], (plain if case == "eager" else known)
                 saved = (kernel or [{}])[0].get("saved")
                 for name in VECTORS:
-                    tables[name].append(form_of(form.get(name, form.get("saved") if name == "saved_alone" else None)))
+                    tables[name].append(form_of(form.get(name, form.get("saved") if name in ("saved_alone", "saved_eight_bit") else None)))
                 for name in MOMENTS:
                     moments = form.get(name) or (form.get("backward") if name == "recomputed" else None) or ()
                     tables[name].append(tuple(form_of(moment) for moment in moments))
+                    of_attention = [moment for moment in moments if not set(OF_NETWORK) & set(moment)]
+                    tables[f"{name}_attention"].append(tuple(form_of(moment) for moment in of_attention))
                 core = None if saved is None else {name: value for name, value in saved.items() if name not in ATTENTION_CORE}
                 tables["core"].append(form_of(core))
                 tables["compiled"].append(compiled)
@@ -156,11 +159,12 @@ class LinearForms:
         return self._spread(lambda form, part: self._sum(vectors[form], part, divided), needed)
 
     def worst(self, name: str, needed: Any = 1) -> np.ndarray:
-        """The largest of the moments of a block, in bytes per token."""
+        """The largest of the moments of a block, in bytes per token; of attention's alone 0 where there are none."""
         moments = self.coefficients[name]
+        nothing = 0.0 if name.endswith("_attention") else np.nan
 
         def largest(form: int, part: slice) -> Any:
-            return np.fmax.reduce([self._sum(moment, part, True) for moment in moments[form]]) if moments[form] else np.nan
+            return np.fmax.reduce([self._sum(moment, part, True) for moment in moments[form]]) if moments[form] else nothing
 
         return self._spread(largest, needed)
 

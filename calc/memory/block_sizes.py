@@ -10,15 +10,23 @@ from calc.memory.block_forms import CASES, RELATIVE_POSITIONS, LinearForms
 from calc.scenarios.join import FORMATS
 
 
+def stack_scored_tokens(stack_sequence, prompt_tokens, trains, is_decoder):
+    """Tokens that are scored against one another: in serving those of the prompt, the rest of the sequence is cache. [tokens]
+
+    Shape (stacks, rows).
+    """
+    return np.where((trains == 0) & (is_decoder > 0), np.minimum(stack_sequence, prompt_tokens), stack_sequence)
+
+
 def stack_attention_case(
-    computes_all_scores, stack_sequence, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window
+    computes_all_scores, stack_scored_tokens, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window
 ):
     """Which attention kernel runs, as a column of the coefficient tables. Shape (stacks, rows).
 
     Flash attention keeps no scores (Dao et al. 2022, arXiv 2205.14135; Dao 2023, arXiv 2307.08691). A sliding window that
     the sequence reaches builds a mask, and a mask leaves the flash kernel.
     """
-    masked = (stack_sequence >= stack_window_tokens) & (implementation_masks_window > 0)
+    masked = (stack_scored_tokens >= stack_window_tokens) & (implementation_masks_window > 0)
     grouped = stack_kv_heads < stack_heads
     window = np.select(
         [stack_kv_heads == 1, stack_kv_heads == stack_heads],
@@ -43,6 +51,7 @@ def block_sizes(
     stack_heads,
     stack_kv_heads,
     stack_sequence,
+    stack_scored_tokens,
     hidden_dropout,
     attention_dropout,
     stack_experts,
@@ -65,7 +74,7 @@ def block_sizes(
 
     `source` is the other side of an encoder-decoder per own token, `shared` one table for the whole batch.
     """
-    scores, source_scores = stack_heads * stack_sequence, stack_heads * stack_source_tokens
+    scores, source_scores = stack_heads * stack_scored_tokens, stack_heads * stack_source_tokens
     return {
         "hidden": stack_hidden,
         "query": stack_query_width,
@@ -75,7 +84,7 @@ def block_sizes(
         "heads": stack_heads,
         "kv_heads": stack_kv_heads,
         "scores": scores,
-        "mask": stack_sequence,
+        "mask": stack_scored_tokens,
         "hidden_dropout": stack_hidden * hidden_dropout,
         "scores_dropout": scores * attention_dropout,
         "routed_hidden": stack_experts_per_token * stack_hidden,
@@ -92,7 +101,7 @@ def block_sizes(
         "source_key": stack_key_width * stack_source_ratio,
         "source_scores": source_scores,
         "source_scores_dropout": source_scores * attention_dropout,
-        "shared_mask": stack_sequence / batch,
+        "shared_mask": stack_scored_tokens / batch,
         "shared_hidden": stack_hidden / batch,
         "shared_scores": scores / batch,
         "shared_source_scores": source_scores / batch,
@@ -121,4 +130,4 @@ def linear_forms(block_coefficients, stack_form, block_sizes, stack_layers, stac
     return LinearForms(block_coefficients, stack_form, stack_layers > 0, columns)
 
 
-SIZES_AND_FORMS = (stack_attention_case, stack_form, block_sizes, stack_whole_most_bytes_per_token, linear_forms)
+SIZES_AND_FORMS = (stack_scored_tokens, stack_attention_case, stack_form, block_sizes, stack_whole_most_bytes_per_token, linear_forms)

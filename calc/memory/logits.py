@@ -80,11 +80,14 @@ def stored_forward_bytes_each(
     loss_forward_bytes_each,
     loss_compiled_bytes_each,
     compiles,
+    loss_in_place,
+    implementation_in_place_bytes_each,
 ):
     """Bytes per logit at the forward peak: the loss's own (choices.yaml), else the software's, else the head's. [B]"""
     own = np.where(implementation_holds_outputs > 0, held_forward_bytes_each, logits_forward_bytes_each)
     eager = np.where(loss_forward_bytes_each > 0, loss_forward_bytes_each, own)
-    return np.where(compiles * loss_compiled_bytes_each > 0, loss_compiled_bytes_each, eager)
+    chosen = np.where(compiles * loss_compiled_bytes_each > 0, loss_compiled_bytes_each, eager)
+    return np.where(loss_in_place > 0, implementation_in_place_bytes_each, chosen)
 
 
 def stored_backward_bytes_each(
@@ -94,11 +97,14 @@ def stored_backward_bytes_each(
     loss_backward_bytes_each,
     loss_compiled_bytes_each,
     compiles,
+    loss_in_place,
+    implementation_in_place_bytes_each,
 ):
     """Bytes per logit when the backward pass begins: the loss's own (choices.yaml), else the software's, else the head's. [B]"""
     own = np.where(implementation_holds_outputs > 0, held_backward_bytes_each, logits_backward_bytes_each)
     eager = np.where(loss_backward_bytes_each > 0, loss_backward_bytes_each, own)
-    return np.where(compiles * loss_compiled_bytes_each > 0, loss_compiled_bytes_each, eager)
+    chosen = np.where(compiles * loss_compiled_bytes_each > 0, loss_compiled_bytes_each, eager)
+    return np.where(loss_in_place > 0, implementation_in_place_bytes_each, chosen)
 
 
 def forward_logits_bytes(logits_elements, stored_forward_bytes_each, fuses_loss, fused_loss_bytes):
@@ -147,12 +153,21 @@ def served_outputs(outputs, vocabulary_split, holds_head):
 
 
 def prefill_logits_bytes(
-    batch, prompt_tokens, logits_of_all, scores_each_token, scores_once, served_outputs, served_logit_bytes_each, is_engine, sampler_bytes
+    batch,
+    prompt_tokens,
+    logits_of_all,
+    scores_each_token,
+    scores_once,
+    served_outputs,
+    served_logit_bytes_each,
+    is_engine,
+    sampler_bytes,
+    softcap,
 ):
-    """Logits of the prompt: of its last token, or of all; an engine's sampler at its own limits. [B]"""
+    """Logits of the prompt: of its last token, or of all, twice where they are capped; an engine's sampler at its own limits. [B]"""
     each = (logits_of_all > 0) & (scores_once == 0) | (scores_each_token > 0)
     scored = batch * np.where(each, prompt_tokens, 1)
-    return np.where(is_engine > 0, sampler_bytes, scored * served_outputs * served_logit_bytes_each)
+    return np.where(is_engine > 0, sampler_bytes, scored * served_outputs * served_logit_bytes_each * (1 + softcap))
 
 
 def decode_logits_bytes(batch, served_outputs, served_logit_bytes_each, generates):

@@ -55,9 +55,12 @@ def context_bytes(
     return np.where(is_engine > 0, engine, context_held_bytes + collective_held_bytes * (gpus > 1))
 
 
-def overhead_bytes(allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes):
-    """CUDA context, library workspaces, CUDA graphs, and what the allocator reserves beyond the peak. [B]"""
-    return context_bytes + slack_ratio * allocated_peak_bytes + graphs_bytes
+def overhead_bytes(allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, trains, least_cached_bytes):
+    """CUDA context, library workspaces, CUDA graphs, and what the allocator reserves beyond the peak. [B]
+
+    A training job on a roomy card caches blocks of every size that it once used: at least least_cached_bytes.
+    """
+    return context_bytes + np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains) + graphs_bytes
 
 
 def memory_bytes(allocated_peak_bytes, overhead_bytes):
@@ -80,13 +83,14 @@ def headroom_bytes(gpu_memory_bytes, memory_bytes):
     return gpu_memory_bytes - memory_bytes
 
 
-def limit_bytes(gpu_memory_bytes, context_bytes, is_engine, implementation_reserves_share, tight_ratio):
+def limit_bytes(gpu_memory_bytes, context_bytes, graphs_bytes, is_engine, memory_utilization, tight_ratio, serving_counts_graphs):
     """The largest allocated peak that lives: the card less the context and five per cent. [B]
 
-    Of a serving engine its share of the card (vLLM's gpu_memory_utilization) less the context.
+    Of a serving engine its share of the card (vLLM's gpu_memory_utilization) less the context, and less the CUDA graphs where
+    it counts them.
     """
     plain = (gpu_memory_bytes - context_bytes) / tight_ratio
-    return np.where(is_engine > 0, implementation_reserves_share * gpu_memory_bytes - context_bytes, plain)
+    return np.where(is_engine > 0, memory_utilization * gpu_memory_bytes - context_bytes - serving_counts_graphs * graphs_bytes, plain)
 
 
 def fits(memory_high_bytes, allocated_peak_bytes, limit_bytes, gpu_memory_bytes):

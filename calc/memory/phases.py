@@ -34,7 +34,8 @@ def backward_working_bytes(stack_autocast_bytes, keeps_input, head_autocast_byte
 def embedding_gradient_bytes(embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each):
     """The embedding's gradient, built dense: whole on each tensor-parallel GPU. [B]
 
-    Beside the head's where they share a matrix; torch.nn.Embedding with sparse=False.
+    Beside the head's where they share a matrix; torch.nn.Embedding with sparse=False. Of three users (T5: both
+    sides and the head) the third's is added to the sum of the other two.
     """
     own = embedding_parameters_here * holds_embedding * (1 - adapts)
     return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - own * (1 - tied))
@@ -85,10 +86,12 @@ def last_reduction_bytes(
     return np.maximum(np.maximum(first, (p + g) * group), g * group + g * group / gradient_shards + cast + p * kept)
 
 
-def end_gradients_bytes(full_gradients_bytes, fsdp_active, last_group_parameters_here, gradient_width_bytes_each, gradient_shards):
+def end_gradients_bytes(
+    full_gradients_bytes, spread_gradients_bytes, fsdp_active, last_group_parameters_here, gradient_width_bytes_each, gradient_shards
+):
     """All gradients at the end of the backward pass, those still to be reduced left out. [B]"""
     waiting = fsdp_active * last_group_parameters_here * gradient_width_bytes_each
-    return np.maximum(full_gradients_bytes - waiting, 0) / gradient_shards
+    return (np.maximum(full_gradients_bytes - waiting, 0) + spread_gradients_bytes) / gradient_shards
 
 
 def end_working_bytes(fsdp_active, last_reduction_bytes, adapts, embedding_gradient_bytes, bucket_bytes):
@@ -96,9 +99,9 @@ def end_working_bytes(fsdp_active, last_reduction_bytes, adapts, embedding_gradi
     return np.where(fsdp_active > 0, last_reduction_bytes * (1 - adapts), embedding_gradient_bytes) + bucket_bytes
 
 
-def step_gradients_bytes(full_gradients_bytes, gradient_shards):
-    """All gradients at the optimizer's step, divided. [B]"""
-    return full_gradients_bytes / gradient_shards
+def step_gradients_bytes(full_gradients_bytes, spread_gradients_bytes, gradient_shards):
+    """All gradients at the optimizer's step, divided; those of experts by the ranks that hold the same ones. [B]"""
+    return (full_gradients_bytes + spread_gradients_bytes) / gradient_shards
 
 
 def step_working_bytes(
@@ -109,14 +112,15 @@ def step_working_bytes(
     step_copies,
     trained_bytes_each,
     step_largest_bytes_each,
-    implementation_bucket_elements,
+    implementation_widens_gradients,
+    partitions_master,
     shards_optimizer,
     shards_weights,
     data_parallel,
     offloads_optimizer,
     ddp_bucket_bytes,
 ):
-    """The step's temporaries; DeepSpeed widens its shard of the gradients to fp32. [B]
+    """The step's temporaries; DeepSpeed widens its shard of the gradients to fp32, Megatron's fused Adam reads them as they are. [B]
 
     torch/optim by way of catalogs/optimizers.yaml; deepspeed/runtime/zero/stage_1_and_2.py, and stage3.py, which works on
     a sub_group_size of 1e9 elements at a time.
@@ -124,7 +128,7 @@ def step_working_bytes(
     shard = trained_parameters_here / optimizer_shards
     largest = step_largest_bytes_each * np.minimum(largest_parameters_here, trained_parameters_here) / gradient_shards
     temporary = step_copies * shard * trained_bytes_each + largest
-    deepspeed = (implementation_bucket_elements > 0) * shards_optimizer * (data_parallel > 1)
+    deepspeed = np.maximum(implementation_widens_gradients, partitions_master) * shards_optimizer * (data_parallel > 1)
     widened = deepspeed * 6 * np.where(shards_weights > 0, np.minimum(shard, 1e9), shard)
     return (temporary + widened) * (1 - offloads_optimizer) + ddp_bucket_bytes
 
@@ -136,7 +140,7 @@ def decode_working_bytes(cache_growth_bytes, dequantized_bytes):
 
 MOMENTS = {
     "training": (
-        Moment("load", "The model on the GPU before anything runs.", {}),
+        Moment("load", "The model on the GPU before anything runs.", {"working_bytes": "load_working_bytes"}),
         Moment(
             "forward",
             "The head's forward pass: everything saved, logits upcast.",
@@ -191,13 +195,14 @@ MOMENTS = {
             )
             for name, says in (
                 ("products", "The backward pass inside one block, at its widest products."),
+                ("attention", "The backward pass inside one block, at attention's worst moment."),
                 ("gradients", "The backward pass inside one block, once it has all its gradients."),
                 ("reduction", "The backward pass inside one block, while its gradients are reduced."),
             )
         ),
     ),
     "inference": (
-        Moment("load", "The model on the GPU before anything runs.", {}),
+        Moment("load", "The model on the GPU before anything runs.", {"working_bytes": "load_working_bytes"}),
         Moment(
             "prefill",
             "The prompt passes through the widest block.",

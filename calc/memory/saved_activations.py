@@ -50,10 +50,23 @@ def stack_adapted_bytes_per_token(
 
 
 def stack_saved_bytes_per_token(
-    adapts, batch, compiles, stack_adapted_bytes_per_token, stack_single_bytes_per_token, stack_several_bytes_per_token, linear_forms
+    adapts,
+    batch,
+    compiles,
+    compute_bytes_each,
+    stack_shares_form,
+    stack_adapted_bytes_per_token,
+    stack_single_bytes_per_token,
+    stack_several_bytes_per_token,
+    linear_forms,
 ):
-    """What autograd saves of one block; a compiled block keeps less. Shape (stacks, rows). [B]"""
+    """What autograd saves of one block; a compiled block keeps less. Shape (stacks, rows). [B]
+
+    Transformer Engine saves the inputs of its 8-bit products in 8 bits (Megatron; module/layernorm_linear.py).
+    """
+    eight_bit = (compute_bytes_each == 1) & stack_shares_form
     trained = np.where(batch == 1, stack_single_bytes_per_token, stack_several_bytes_per_token)
+    trained = np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), trained)
     saved = np.where(adapts > 0, stack_adapted_bytes_per_token, trained)
     return np.where(compiles > 0, np.minimum(saved, linear_forms("compiled", compiles)), saved)
 
@@ -114,6 +127,17 @@ def stack_backward_bytes_per_token(linear_forms, trains, keeps_all, stack_saved_
     kept, again = trains * (keeps_all > 0), trains * (keeps_all == 0)
     worst = np.where(keeps_all > 0, linear_forms.worst("backward", kept), linear_forms.worst("recomputed", again))
     return stack_saved_bytes_per_token + np.maximum(worst - stack_several_bytes_per_token, 0)
+
+
+def stack_attention_backward_bytes_per_token(
+    linear_forms, trains, adapts, keeps_all, stack_saved_bytes_per_token, stack_several_bytes_per_token
+):
+    """One block at attention's worst moment, its network's activations gone: catalogs/blocks.yaml. Shape (stacks, rows). [B]"""
+    kept, again = trains * (keeps_all > 0), trains * (keeps_all == 0)
+    plain, recomputed = linear_forms.worst("backward_attention", kept), linear_forms.worst("recomputed_attention", again)
+    worst = np.where(keeps_all > 0, plain, recomputed)
+    left = worst + stack_saved_bytes_per_token - stack_several_bytes_per_token
+    return (worst > 0) * (1 - adapts) * np.maximum(left, 0)
 
 
 def stack_forward_bytes_per_token(linear_forms, trains):
@@ -191,6 +215,7 @@ BLOCKS = (
     stack_products_bytes_per_token,
     stack_kept_bytes_per_token,
     stack_backward_bytes_per_token,
+    stack_attention_backward_bytes_per_token,
     stack_forward_bytes_per_token,
 )
 SAVED = (stack_kept_bytes, moved_activations_bytes, saved_activations_bytes, stack_autocast_bytes, head_autocast_bytes)

@@ -17,15 +17,23 @@ def on_large_card(is_engine, gpu_memory_bytes, gpu_takes_small_engine_defaults, 
     return is_engine * large
 
 
+def on_huge_card(on_large_card, gpu_memory_bytes, serving_huge_card_bytes):
+    """1 where an engine runs on a card of its largest defaults."""
+    return on_large_card * (gpu_memory_bytes >= serving_huge_card_bytes)
+
+
 def engine_sequences(max_sequences, on_large_card, serving_small_sequences, serving_large_sequences):
     """Sequences that the start-up profile samples (max_num_seqs). [sequences]"""
     usual = np.where(on_large_card > 0, serving_large_sequences, serving_small_sequences)
     return np.where(np.isnan(max_sequences), usual, max_sequences)
 
 
-def engine_batched_tokens(max_batched_tokens, on_large_card, serving_small_batched_tokens, serving_large_batched_tokens):
+def engine_batched_tokens(
+    max_batched_tokens, on_large_card, on_huge_card, serving_small_batched_tokens, serving_large_batched_tokens, serving_huge_batched_tokens
+):
     """Tokens of one forward pass of the profile (max_num_batched_tokens). [tokens]"""
-    usual = np.where(on_large_card > 0, serving_large_batched_tokens, serving_small_batched_tokens)
+    large = np.where(on_huge_card > 0, serving_huge_batched_tokens, serving_large_batched_tokens)
+    usual = np.where(on_large_card > 0, large, serving_small_batched_tokens)
     return np.where(np.isnan(max_batched_tokens), usual, max_batched_tokens)
 
 
@@ -46,7 +54,7 @@ def engine_forward_bytes(
 
 
 def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_ratio):
-    """CUDA graphs, captured after the cache was sized: outside the engine's share of the card. [B]"""
+    """CUDA graphs of an engine. [B]"""
     return is_engine * (serving_graphs_bytes + serving_graphs_ratio * weights_bytes)
 
 

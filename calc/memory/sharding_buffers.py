@@ -81,19 +81,20 @@ def gathered_backward_bytes(
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
 
 
-def bucket_bytes(full_gradients_bytes, data_parallel, shards_gradients, implementation_bucket_elements, implementation_fsdp, trains):
+def bucket_bytes(full_gradients_bytes, data_parallel, shards_gradients, bucket_elements, implementation_fsdp, trains):
     """Gradient buckets: DDP's as large as all gradients, from the start; DeepSpeed's two while it reduces. [B]
 
     Li et al. 2020, arXiv 2006.15704; torch/csrc/distributed/c10d/reducer.cpp (where gradients are not views of the
     buckets, gradient_as_bucket_view=False); deepspeed/runtime/zero/stage_1_and_2.py, reduce_bucket_size.
     """
     ddp = (data_parallel > 1) * (shards_gradients == 0) * (implementation_fsdp > 0) * full_gradients_bytes
-    bucket = 2 * np.minimum(implementation_bucket_elements * 2, full_gradients_bytes)
-    return trains * np.where(implementation_bucket_elements > 0, (data_parallel > 1) * bucket, ddp)
+    bucket = 2 * np.minimum(bucket_elements * 2, full_gradients_bytes)
+    return trains * np.where(bucket_elements > 0, (data_parallel > 1) * bucket, ddp)
 
 
 def held_gradients_bytes(
     full_gradients_bytes,
+    spread_gradients_bytes,
     gradient_shards,
     accumulation_steps,
     pipeline_parallel,
@@ -105,17 +106,18 @@ def held_gradients_bytes(
 ):
     """Gradients of earlier micro-batches, alive in the forward pass. [B]
 
-    Where micro-batches accumulate, and in recipes that always do (litgpt). FSDP without synchronisation keeps them whole
-    (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard).
+    Where micro-batches accumulate, in recipes that always do (litgpt), and in a buffer that stands from the start (Megatron). FSDP
+    without synchronisation keeps them whole (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard).
     """
     whole = fsdp_active * implementation_accumulates_unsharded
-    kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, full_gradients_bytes / gradient_shards)
+    divided = (full_gradients_bytes + spread_gradients_bytes) / gradient_shards
+    kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, divided)
     return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0))
 
 
-def ddp_bucket_bytes(bucket_bytes, implementation_bucket_elements):
+def ddp_bucket_bytes(bucket_bytes, bucket_elements):
     """Of the buckets those that stand from the start: DDP's. [B]"""
-    return np.where(implementation_bucket_elements > 0, 0, bucket_bytes)
+    return np.where(bucket_elements > 0, 0, bucket_bytes)
 
 
 BUFFERS = (

@@ -45,6 +45,11 @@ def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, off
     return trained_parameters_here * gradient_width_bytes_each * (1 - offloads_weights)
 
 
+def spread_gradients_bytes(spread_experts_here, gradient_width_bytes_each, gradient_shards, offloads_weights):
+    """What the experts' gradients count more where they are divided by fewer ranks than others. [B]"""
+    return (gradient_shards > 1) * spread_experts_here * gradient_width_bytes_each * (1 - offloads_weights)
+
+
 def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_state_bytes_each):
     """Width of one optimizer state element: of the weight, or fixed (8 bits and a scale per 256). [B]
 
@@ -57,6 +62,7 @@ def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_s
 def resident_optimizer_bytes(
     trained_blocks_here,
     trained_outside_here,
+    spread_experts_here,
     matrix_states,
     outer_states,
     state_width_bytes_each,
@@ -72,12 +78,14 @@ def resident_optimizer_bytes(
     """Optimizer state and the fp32 master copy. [B]
 
     Parameters · (states · width + 4 with a master copy) / optimizer shards (Rajbhandari et al. 2019, arXiv 1910.02054,
-    sections 3.1 and 5.1). Adam has two states, its moments (Kingma and Ba 2014, arXiv 1412.6980).
+    sections 3.1 and 5.1); those of experts by the ranks that hold the same ones. Adam has two
+    states, its moments (Kingma and Ba 2014, arXiv 1412.6980).
     """
-    state = (trained_blocks_here * matrix_states + trained_outside_here * outer_states) * state_width_bytes_each
+    blocks = trained_blocks_here + spread_experts_here * (optimizer_shards > 1)
+    state = (blocks * matrix_states + trained_outside_here * outer_states) * state_width_bytes_each
     wide_embedding = embedding_in_fp32 * implementation_embedding_state_in_fp32 * trains * (1 - adapts)
     state = state + wide_embedding * embedding_parameters_here * outer_states * (4 - state_width_bytes_each)
-    master = master_bytes_each * (1 - adapts) * (trained_blocks_here + trained_outside_here)
+    master = master_bytes_each * (1 - adapts) * (blocks + trained_outside_here)
     return (state + master) / optimizer_shards * (1 - offloads_optimizer)
 
 
@@ -131,6 +139,7 @@ STATES = (
     trained_parameters_here,
     gradient_width_bytes_each,
     full_gradients_bytes,
+    spread_gradients_bytes,
     state_width_bytes_each,
     resident_optimizer_bytes,
     step_copies,

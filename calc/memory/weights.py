@@ -11,6 +11,17 @@ def weight_shards(shard_gpus, shards_weights, fsdp_active, trains):
     return np.where(np.maximum(shards_weights * trains, fsdp_active) > 0, shard_gpus, 1)
 
 
+def stack_expert_padding_ratio(stack_expert_ffn_width, stack_hidden, tensor_parallel, expert_parallel, serving_expert_tile):
+    """Experts' matrices in whole tiles of an engine's MXFP4 kernel, over their plain size. Shape (stacks, rows). [ratio]
+
+    The inner width per GPU and the hidden width are rounded up (vLLM, quantization/mxfp4.py, create_weights).
+    """
+    inner = np.maximum(stack_expert_ffn_width / np.maximum(tensor_parallel / expert_parallel, 1), 1)
+    tile = np.maximum(serving_expert_tile, 1)
+    padded = np.ceil(inner / tile) * tile * np.ceil(stack_hidden / tile) * tile / np.maximum(inner * stack_hidden, 1)
+    return np.where((serving_expert_tile > 0) & (stack_expert_ffn_width > 0), padded, 1.0)
+
+
 def formatted_parameters_here(stack_layers_here, stack_block_linear_here, stack_block_experts_here, experts_only):
     """Elements of block matrices that are in the precision's own format. [parameters]
 
@@ -20,8 +31,14 @@ def formatted_parameters_here(stack_layers_here, stack_block_linear_here, stack_
     return np.sum(stack_layers_here * np.where(experts_only * has_experts > 0, stack_block_experts_here, stack_block_linear_here), axis=0)
 
 
+def padding_elements_here(stack_layers_here, stack_block_experts_here, stack_expert_padding_ratio, experts_only):
+    """Elements that tiles add to experts in a format made for them. [elements]"""
+    return experts_only * np.sum(stack_layers_here * stack_block_experts_here * (stack_expert_padding_ratio - 1), axis=0)
+
+
 def weights_bytes(
     formatted_parameters_here,
+    padding_elements_here,
     blocks_parameters_here,
     outside_parameters_here,
     adapter_parameters_here,
@@ -29,6 +46,7 @@ def weights_bytes(
     outer_bytes_each,
     adapter_bytes_each,
     weight_shards,
+    spread_experts_here,
     adapts,
     offloads_weights,
     implementation_wide_quantized_head,
@@ -44,7 +62,8 @@ def weights_bytes(
     """
     rest = blocks_parameters_here - formatted_parameters_here + outside_parameters_here
     wide_head = implementation_wide_quantized_head * (dequantized_bytes_each > 0) * (4 - outer_bytes_each) * head_elements_here * holds_head
-    base = formatted_parameters_here * matrix_bytes_each + rest * outer_bytes_each + wide_head
+    formatted = formatted_parameters_here + spread_experts_here * (weight_shards > 1)
+    base = (formatted + padding_elements_here) * matrix_bytes_each + rest * outer_bytes_each + wide_head
     return (base + adapts * adapter_parameters_here * adapter_bytes_each) / weight_shards * (1 - offloads_weights)
 
 
@@ -58,5 +77,36 @@ def dequantized_bytes(dequantized_bytes_each, stack_largest_linear, tensor_paral
     return dequantized_bytes_each * np.max(stack_largest_linear, axis=0) / tensor_parallel
 
 
+def load_working_bytes(
+    tied,
+    stores_head,
+    head_elements_here,
+    implementation_fuses_at_load,
+    stack_layers_here,
+    stack_hidden,
+    stack_query_width,
+    stack_key_width,
+    stack_value_width,
+    matrix_bytes_each,
+    tensor_parallel,
+):
+    """What loading holds beside the weights: a tied head that the checkpoint has apart, parts of matrices being fused. [B]
+
+    AutoAWQ fuses queries, keys and values of all blocks before their parts are freed (awq/utils/fused_utils.py, fuse_qkv).
+    """
+    head = tied * stores_head * 2 * head_elements_here
+    widths = stack_query_width + stack_key_width + stack_value_width
+    parts = np.sum(stack_layers_here * stack_hidden * widths, axis=0) * matrix_bytes_each / tensor_parallel
+    return head + implementation_fuses_at_load * parts
+
+
 SHARDS = (weight_shards,)
-WEIGHTS = (formatted_parameters_here, weights_bytes, trained_bytes_each, dequantized_bytes)
+WEIGHTS = (
+    stack_expert_padding_ratio,
+    formatted_parameters_here,
+    padding_elements_here,
+    weights_bytes,
+    trained_bytes_each,
+    dequantized_bytes,
+    load_working_bytes,
+)

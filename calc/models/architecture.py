@@ -33,7 +33,7 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys
 TEXTS = ("name", "family", "model_type", "kind", "hf_repo", "refused", "source", "checked_on", "notes")
 MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
-    *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied"),
+    *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied", "always_tied"),
     *("outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout"),
     *("softcap", "rms_norms", "longest_sequence_tokens", "refused", "source", "checked_on", "notes"),
 )

@@ -17,12 +17,13 @@ from calc.cost.job import job_of_rows
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import ASSUMED, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY, inputs_by_name
 from calc.units import HOUR_SECONDS
-from calc.words import card_name, name_of
+from calc.words import SPOKEN, card_name, name_of
 
 FEWEST, MOST = 2, 6
 PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read first
 UNREAD = {"training": INFERENCE_ONLY, "inference": TRAINING_ONLY}
 TELLING_RATIO = 0.2
+MOST_CARDS = 2.0  # what runs further over its card is cut off at its picture's end
 BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds")
 
 Factors = dict[str, Callable[[dict[str, Any]], float]]
@@ -129,6 +130,14 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     return pd.DataFrame(table, columns=columns).sort_values("differs", ascending=False, kind="stable", ignore_index=True)
 
 
+def tank_scale(rows: list[dict[str, Any]]) -> float:
+    """The bytes at the right end of tanks that stand on one scale: what the largest needs, at most twice the largest card."""
+    cards = [row["gpu_memory_bytes"] for row in rows if row["gpu_memory_bytes"] > 0]
+    needs = [row["memory_high_bytes"] for row in rows if row["memory_high_bytes"] > 0]
+    most = max([*cards, *needs], default=1.0)
+    return min(most, MOST_CARDS * max(cards)) if cards else most
+
+
 def label(name: str, rows: list[dict[str, Any]], catalogs: Catalogs) -> str:
     """A choice's name on screen; sequences at once are no micro-batches where all rows serve."""
     if name == "batch" and all(row["work"] == "inference" for row in rows):
@@ -148,6 +157,8 @@ def in_words(name: str, row: dict[str, Any], catalogs: Catalogs) -> str:
         return MARKETS[value].label
     if name == "instance":
         return value or card_name(row["gpu"], catalogs)
+    if (name, value) in SPOKEN:
+        return SPOKEN[name, value]
     if isinstance(value, int | float | np.number):
         return "" if np.isnan(value) else f"{value:,.10g}"
     if name == "kv_precision":

@@ -13,9 +13,9 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.pipeline import estimate
-from calc.plan.scaling import NVLINK_GPUS
 from calc.scenarios.support import RUNS
 
+NVLINK_GPUS = 8  # of one instance; no card of the catalog joins more
 MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go so far, or to so many times the scenario's own
 MOST_BATCH = {"training": 64, "inference": 256}
 DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel")

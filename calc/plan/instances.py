@@ -51,7 +51,7 @@ def by_region(instance: str, here: str, catalogs: Catalogs) -> pd.DataFrame:
     table = priced(catalogs, catalogs.regions.index)
     table = table[(table["instance"] == instance) & (table["on_demand_usd_per_hour"].notna() | table["spot_usd_per_hour"].notna())]
     own = table.loc[table["region"] == here, "on_demand_usd_per_hour"]
-    ratio = table["on_demand_usd_per_hour"] / (own.iloc[0] if len(own) else np.nan) - 1
+    ratio = (table["on_demand_usd_per_hour"] / (own.iloc[0] if len(own) else np.nan) - 1).round(3) + 0.0  # no minus before a zero
     names = catalogs.regions["name"].loc[table["region"]].to_numpy()
     return table.assign(name=names, against_here_ratio=ratio).sort_values(
         ["on_demand_usd_per_hour", "spot_usd_per_hour"], na_position="last", kind="stable", ignore_index=True

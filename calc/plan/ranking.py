@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calc.columns import COMPONENTS
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.support import RUNS
-from calc.units import GIB
 
 HOURS = {"hour": 1.0, "day": 24.0}
 HOLDS = ("yes", "tight")
@@ -53,49 +51,6 @@ def rank(frame: pd.DataFrame, market: str = "on-demand", period: str = "hour") -
     best_before = np.minimum.accumulate(np.concatenate([[np.inf], memory[by_cost]]))[:-1]
     frontier = np.isin(np.arange(len(order)), by_cost[memory[by_cost] < best_before])
     return frame.iloc[order].assign(usd=usd, frontier=frontier)
-
-
-def answer(ranked: pd.DataFrame) -> dict[str, Any]:
-    """The row to name, and how many rows fit, are tight, do not fit, are refused, cannot be estimated.
-
-    The row is the cheapest of what runs and holds, else of what is emulated, else of what is not verified; without one what
-    is refused and would fit, then the row that is least over its card; without a card the smallest.
-    """
-    fits, usd = ranked["fits"].to_numpy(dtype=object), ranked["usd"].to_numpy(dtype=float)
-    memory, card = (ranked[name].to_numpy(dtype=float) for name in ("memory_bytes", "gpu_memory_bytes"))
-    sound = (ranked["problem"] == "").to_numpy()
-    refused = sound & (ranked["runs"] == RUNS[-1]).to_numpy()
-    stands, holds = standing(ranked), offered(ranked)
-    states = (
-        ("cheapest", holds & ~np.isnan(usd), usd),
-        ("unpriced", holds, memory),
-        ("refused", refused & np.isin(fits, HOLDS), usd),
-        ("over", sound & (fits != ""), memory - card),
-        ("no card", sound, memory),
-        ("problem", np.ones(len(ranked), dtype=bool), np.zeros(len(ranked))),
-    )
-    state, able, measure = next(each for each in states if each[1].any())
-    row = ranked.iloc[np.lexsort((memory, measure, np.where(holds, stands, 0), ~able))[0]]
-    parts = row[list(COMPONENTS)].astype(float)
-    return {
-        "state": state,
-        "row": row,
-        "fit": int((holds & (fits == "yes")).sum()),
-        "tight": int((holds & (fits == "tight")).sum()),
-        "do_not_fit": int((sound & ~refused & (fits == "no")).sum()),
-        "refused": int(refused.sum()),
-        "problems": int((~sound).sum()),
-        "rows": len(ranked),
-        "memory_gib": float(row["memory_bytes"]) / GIB,
-        "low_gib": float(row["memory_low_bytes"]) / GIB,
-        "high_gib": float(row["memory_high_bytes"]) / GIB,
-        "card_gib": float(row["gpu_memory_bytes"]) / GIB,
-        "over_gib": float(row["memory_bytes"] - row["gpu_memory_bytes"]) / GIB,
-        "used_ratio": float(row["memory_bytes"] / row["gpu_memory_bytes"]) if row["fits"] else float("nan"),
-        "largest": parts.idxmax() if parts.notna().any() else "",
-        "largest_gib": float(parts.max()) / GIB,
-        "largest_ratio": float(parts.max() / row["memory_bytes"]) if parts.notna().any() else float("nan"),
-    }
 
 
 def scenario_of(row: Mapping[str, Any] | pd.Series) -> dict[str, Any]:

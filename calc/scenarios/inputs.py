@@ -54,6 +54,7 @@ INPUTS = (
     Input("kv_precision", "choice", "", NUMBER_FORMATS, catalog="number_formats"),
     Input("max_sequences", "count", None),
     Input("max_batched_tokens", "count", None),
+    Input("memory_utilization", "number", None),
     Input("gpu", "text", catalog="gpus"),
     Input("instance", "text", catalog="instances"),
     Input("region", "text", "us-east-1", catalog="regions"),
@@ -67,7 +68,7 @@ TRAINING_ONLY = (  # what the other kind of work never reads
     *("tuning", "lora_rank", "lora_targets", "adapter_precision", "optimizer", "optimizer_kernel", "gradient_precision"),
     *("recompute", "loss", "reduce_precision", "accumulation_steps", "sharding", "offload", "train_tokens"),
 )
-INFERENCE_ONLY = ("logits", "prompt_tokens", "kv_precision", "max_sequences", "max_batched_tokens")
+INFERENCE_ONLY = ("logits", "prompt_tokens", "kv_precision", "max_sequences", "max_batched_tokens", "memory_utilization")
 LORA_ONLY = ("lora_rank", "lora_targets", "adapter_precision")
 SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")  # lengths that follow the sequence where they are not named
 # Assumptions of time and cost: each may be set by a column of its name, else catalogs/assumptions.yaml holds its value.

@@ -17,7 +17,7 @@ PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 ADAPTED = (*PROJECTIONS, "router", "experts")  # all that `all-linear` reaches
 TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 
-TIED_COUNTS = ("parameters", "active_parameters", "head_parameters", "tied", "outside_parameters")  # joined as model_<name>
+TIED_COUNTS = ("parameters", "active_parameters", "head_parameters", "tied", "always_tied", "outside_parameters")  # joined as model_<name>
 MODEL_COLUMNS = (
     "layers",
     "hidden",
@@ -65,7 +65,15 @@ STACK_COLUMNS = (
     "capped_scores",
     *(f"adapter_{p}_{way}" for p in ADAPTED for way in ("in", "out")),
 )
-LOSS_COLUMNS = ("forward_bytes_each", "backward_bytes_each", "compiled_bytes_each", "head_gradients", "beside_gradients_bytes_each")
+STOOD_ON = ("matrix_bytes_each", "outer_bytes_each", "gradient_bytes_each", "state_bytes_each", "master_bytes_each")
+LOSS_COLUMNS = (
+    "forward_bytes_each",
+    "backward_bytes_each",
+    "compiled_bytes_each",
+    "in_place",
+    "head_gradients",
+    "beside_gradients_bytes_each",
+)
 CLOSED = {  # input -> the columns that its closed list gives
     "attention": ("computes_all_scores",),
     "compile": ("compiles",),
@@ -151,7 +159,8 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
         table |= columns_of(catalogs, f"{column}s", numbers_in(catalogs, f"{column}s"), at[column], prefix)
     for column, names in CLOSED.items():
         table |= columns_of(catalogs, LIST_OF[column], names, _listed(catalogs, LIST_OF[column], table[column]))
-    table["precision_format"] = precision_formats(catalogs)[at["precision"]]
+    table["computes_all_scores"] = np.maximum(table["computes_all_scores"], table["implementation_eager"])
+    _join_master_form(table, at["precision"], catalogs)
     _check_able(table, at, catalogs, problems)
     software = at["implementation"]
     own = software_blocks(catalogs)[software]
@@ -183,6 +192,23 @@ def _listed(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:
 def _matched(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
     """For each entry of one catalog the row of the like-named entry in another, -1 where there is none."""
     return rows_of(catalogs, other, getattr(catalogs, name).index)
+
+
+def _join_master_form(table: Table, own: np.ndarray, catalogs: Catalogs) -> None:
+    """In software with a master copy 8-bit products stand on the form that the precision names (Megatron, DeepSpeed).
+
+    Its weights, gradients and states are theirs; the products, and the copies of matrices made for them, stay the precision's.
+    """
+    stands_on = np.where(table["implementation_masters_eight_bit"] > 0, master_forms(catalogs)[own], own)
+    table |= columns_of(catalogs, "precisions", STOOD_ON, stands_on)
+    table["precision_format"] = precision_formats(catalogs)[stands_on]
+
+
+@kept("precisions")
+def master_forms(catalogs: Catalogs) -> np.ndarray:
+    """For each precision the row of the form that it stands on in software with a master copy, its own where it names none."""
+    named = rows_of(catalogs, "precisions", catalogs.precisions["master_form"])
+    return np.where(named >= 0, named, np.arange(len(named)))
 
 
 @kept("precisions")

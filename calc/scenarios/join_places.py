@@ -106,8 +106,8 @@ def _card_row(catalogs: Catalogs) -> np.ndarray:
 
 @kept("gpus", "utilization", "serving_steps")
 def _card_class(catalogs: Catalogs) -> np.ndarray:
-    """For each card its class's row of serving_steps, and -1 for no card."""
-    return np.append(catalogs.serving_steps.index.get_indexer(catalogs.utilization["card_class"].loc[catalogs.gpus.index]), -1)
+    """For each card its class's row of serving_steps, and -1 for no card or one that no class is known of."""
+    return np.append(catalogs.serving_steps.index.get_indexer(catalogs.utilization["card_class"].reindex(catalogs.gpus.index)), -1)
 
 
 @kept("prices", "interruption_bands")

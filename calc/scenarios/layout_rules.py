@@ -135,16 +135,16 @@ RULES = (
         {"twice": lambda context_parallel: 2 * context_parallel},
     ),
     Rule(
+        lambda memory_utilization: memory_utilization > 1,
+        "memory_utilization is {memory_utilization:g}, and an engine has at most the whole card; take at most 1.",
+    ),
+    Rule(
         lambda hours_per_month: hours_per_month > LONGEST_MONTH_HOURS,
         f"hours_per_month is {{hours_per_month:g}}, and a month has at most {LONGEST_MONTH_HOURS}; take at most that.",
     ),
     Rule(
         lambda trains, leaves_optimizer, leaves_activations: (trains == 0) & (leaves_optimizer + leaves_activations > 0),
         "Offloading is estimated for training; set offload to none to serve.",
-    ),
-    Rule(
-        lambda implementation_shards_optimizer_only, shards_gradients: (implementation_shards_optimizer_only > 0) & (shards_gradients > 0),
-        "Megatron divides the optimizer state only; set sharding to zero1 or none.",
     ),
     Rule(
         lambda trains, context_parallel: (trains == 0) & (context_parallel > 1),

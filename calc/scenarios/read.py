@@ -14,7 +14,7 @@ from calc.scenarios.problems import Problems, TableError, quoted
 HUGE = 1e15
 KINDS = {"count": "a whole number from 1", "number": "a number above 0", "amount": "a number from 0"}
 # Inputs whose final value depends on others: they are read under asked_<name>.
-ASKED = ("loss", "gpu", "sequence_tokens", "decoder_tokens", "prompt_tokens", "tie_embeddings", *ASSUMED)
+ASKED = ("loss", "gpu", "memory_utilization", "sequence_tokens", "decoder_tokens", "prompt_tokens", "tie_embeddings", *ASSUMED)
 DEFAULT_PRECISION = {"training": "bf16-mixed", "inference": "bf16"}
 
 

@@ -18,10 +18,13 @@ def prompt_tokens(asked_prompt_tokens, sequence_tokens):
     return np.where(np.isnan(asked_prompt_tokens), sequence_tokens, asked_prompt_tokens)
 
 
-def tied(asks_ties, model_tied, implementation_unties_head, is_decoder):
-    """1 where embedding and head share a matrix: as asked, else as the model; some software never shares a decoder's. [0 or 1]"""
+def tied(asks_ties, model_tied, model_always_tied, implementation_unties_head, is_decoder):
+    """1 where embedding and head share a matrix: as asked, else as the model; some software never shares a decoder's. [0 or 1]
+
+    T5 of transformers 5 always does (configuration_t5.py).
+    """
     own = np.where(np.isnan(asks_ties), model_tied, asks_ties)
-    return np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, own)
+    return np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, np.maximum(own, model_always_tied))
 
 
 def head_parameters(tied, model_tied, model_head_parameters, embedding_parameters):
@@ -46,6 +49,12 @@ def active_parameters(model_active_parameters, head_parameters, model_head_param
 def outside_parameters(model_outside_parameters, head_parameters, model_head_parameters):
     """Parameters outside the blocks. [parameters]"""
     return model_outside_parameters + (head_parameters - model_head_parameters)
+
+
+def memory_utilization(asked_memory_utilization, implementation_reserves_share):
+    """Share of the card that a serving engine takes: as asked, else its default; empty for other software. [share]"""
+    usual = np.where(implementation_reserves_share > 0, implementation_reserves_share, np.nan)
+    return np.where(np.isnan(asked_memory_utilization) | (implementation_reserves_share == 0), usual, asked_memory_utilization)
 
 
 def adapter_bytes_each(implementation_adapter_bytes_each, asked_adapter_bytes_each):
@@ -144,6 +153,7 @@ SETTLED = (
     parameters,
     active_parameters,
     outside_parameters,
+    memory_utilization,
     adapter_bytes_each,
     gradient_override_bytes_each,
     offloads_optimizer,

@@ -11,7 +11,7 @@ from calc.charts.tables import word_column
 from calc.cost.job import Job, job_of_rows, within
 from calc.cost.markets import MARKETS
 from calc.pipeline import estimate
-from calc.plan.ranking import HOLDS
+from calc.plan.ranking import STANDINGS, offered, standing
 from calc.scenarios.inputs import BY_NAME, DEFAULTS, inputs_by_name
 from calc.search.changes import Change, pairs, singles
 from calc.search.limits import OPEN, SERVED_WITHIN, Limits
@@ -26,6 +26,7 @@ NEEDED = (
     *("step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds", "spot_overhead_ratio"),
     *("train_tokens", "hours_per_month", "served_tokens_per_second", "problem"),
 )
+EMULATED = STANDINGS.index("emulated")
 SAME_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
 ALWAYS_SAID = ("model", "sequence_tokens", "precision")  # by the scenario, default or not
 FRAME = (
@@ -45,7 +46,7 @@ def advise(scenario: Mapping[str, Any], catalogs: Catalogs, market: str = "on-de
     now = dict(scenario) if "allocated_peak_bytes" in scenario else estimate(dict(scenario), catalogs, solve=False)
     if now["problem"]:
         return pd.DataFrame(columns=list(FRAME))
-    fitting = now["fits"] in HOLDS and now["runs"] == "yes"
+    fitting = bool(offered(now)[0]) and (now["runs"] != "emulated" or now["tokens_per_second"] > 0)
     changes = singles(now, catalogs, market, limits.instances, fitting)
     table = _tried(now, changes, catalogs, market, limits)
     found = picked(now, table, fitting)
@@ -86,9 +87,9 @@ def _tried(now: dict[str, Any], changes: list[Change], catalogs: Catalogs, marke
     runs, fits = rows["runs"].astype(str).to_numpy(), rows["fits"].astype(str).to_numpy()
     timed = ~np.isnan(rate)
     stays = np.array([not change.set.keys() & {"instance", "gpu"} for change in changes])
-    sound = np.isin(fits, HOLDS) & (rows["problem"] == "").to_numpy()
-    # What is emulated at a known speed mends what does not run on its own card; elsewhere something runs as it should.
-    sound &= (runs == "yes") | ((runs == "emulated") & timed & stays & (now["runs"] != "yes"))
+    stands = standing(rows)
+    # What is emulated at a known speed is better than what is refused on the same card; elsewhere something runs as it should.
+    sound = (stands == 0) | ((stands == EMULATED) & timed & stays & (now["runs"] != "yes"))
     sound &= timed | ~(timed & sound).any()  # a card of which no time is known only where none of any is
     with np.errstate(divide="ignore", invalid="ignore"):
         token_ratio = job.usd_per_hour / rate / (base.usd_per_hour / rate_before)
@@ -135,10 +136,11 @@ def _paced(now, numbers, limits):
     if now["work"] == "training":
         return np.ones(len(numbers["gpus"]), dtype=bool)
     kept = np.ones(len(numbers["gpus"]), dtype=bool)
+    slow = numbers["tokens_per_second"] / numbers["low_tokens_per_second"] if limits.slow_end else 1.0
     for name, column in (("first_token_seconds", "time_to_first_token_seconds"), ("output_token_seconds", "time_per_output_token_seconds")):
         most = getattr(limits, name)
         most = most if np.isfinite(most) else np.fmax(getattr(SERVED_WITHIN, name), now[column])
-        kept &= ~(numbers[column] > most)
+        kept &= ~(numbers[column] * slow > most)
     return kept
 
 

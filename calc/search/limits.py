@@ -34,6 +34,22 @@ OPEN = Limits()
 SERVED_WITHIN = Limits(first_token_seconds=2, output_token_seconds=0.05)  # 20 tokens a second, faster than anyone reads
 
 
+OF_A_JOB = {  # the columns of a job that limit its answers
+    "instances_most": "instances",
+    "usd_per_hour_most": "usd_per_hour",
+    "usd_most": "usd",
+    "hours_most": "hours",
+    "first_token_seconds": "first_token_seconds",
+    "token_seconds": "output_token_seconds",
+}
+
+
+def limits_of_job(job: dict[str, Any]) -> Limits:
+    """The limits of a job, settled or not, in the words of a search."""
+    slow_end = {"slow_end": 1} if job.get("hold_slow_end") == "yes" else {}
+    return limits_of({own: job.get(name) for name, own in OF_A_JOB.items()} | slow_end)
+
+
 def limits_of(given: dict[str, Any]) -> Limits:
     """Limits from a mapping of numbers, in which an empty value asks for nothing."""
     return replace(OPEN, **{name: float(given[name]) for name in LIMIT_NAMES if given.get(name) not in (None, "")})

@@ -20,7 +20,7 @@ from calc.cost.prices import instances_needed
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.evaluate import Table, evaluate, evaluate_all, parameters_of
 from calc.memory import overhead
-from calc.memory.serving_engine import on_large_card
+from calc.memory.serving_engine import on_huge_card, on_large_card
 from calc.pipeline import parts, sound_rows
 from calc.scenarios.join_places import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import numbers_of, row_numbers, words_of
@@ -33,8 +33,9 @@ CHUNK_LAYOUTS = 50_000
 MOST_WAYS = 100_000_000
 PRICES = tuple(market.price for market in MARKETS.values())
 OWN = (  # read beside what the stages of time read
-    *("train_tokens", "hours_per_month", "batch", "gpus", "served_tokens_per_second", "implementation_reserves_share"),
-    *("serving_large_card_bytes", "tight_ratio", "is_engine", "usable_host_ratio", "slowest_joining_bytes_per_second"),
+    *("train_tokens", "hours_per_month", "batch", "gpus", "served_tokens_per_second"),
+    *("serving_large_card_bytes", "serving_huge_card_bytes", "serving_counts_graphs", "memory_utilization", "tight_ratio", "is_engine"),
+    *("usable_host_ratio", "slowest_joining_bytes_per_second"),
 )
 READ = {*reads(TIME), *(name for formula in (*UNTIL_OVERHEAD, *placement.PLACEMENT) for name in parameters_of(formula)), *OWN}
 PLACED = ("gpus", "tensor_parallel", "replica_gpus", "offloaded_bytes", "trains")
@@ -115,8 +116,8 @@ def _layouts(space: Space, start: int, regions: list[str], catalogs: Catalogs) -
     sound, table = sound_rows(part, READ)
     if not len(sound):
         return Layouts(sound, len(numbers), {}, [], (), ())
-    cards = (0.0, 1.0) if np.any(table["is_engine"] > 0) else (0.0,)  # an engine has other defaults on large cards
-    held = [_memory(table | {"on_large_card": np.full(1, large)}) for large in cards]
+    sizes = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)) if np.any(table["is_engine"] > 0) else ((0.0, 0.0),)  # an engine's defaults go by them
+    held = [_memory(table | {"on_large_card": np.full(1, large), "on_huge_card": np.full(1, huge)}) for large, huge in sizes]
     known = np.flatnonzero(~np.isnan(held[0]["allocated_peak_bytes"]))
     held = [{name: values[known] for name, values in each.items()} for each in held]
     table = take(table, known)
@@ -142,7 +143,7 @@ def _short(values):
 
 def _rows(table, rows, chosen):
     """The chosen rows of columns that are not one value for all."""
-    return {name: values[..., chosen] if values.shape[-1] == rows else values for name, values in table.items()}
+    return {name: values.take(chosen, axis=-1) if values.shape[-1] == rows else values for name, values in table.items()}
 
 
 def _cards(instances: list[str], catalogs: Catalogs) -> list[Table]:
@@ -163,8 +164,9 @@ def _offers(catalogs: Catalogs, instance: str, regions: list[str]) -> tuple[np.n
 def _on_instance(layouts, one, runs, limits, offers, counts):
     """The layouts that run on an instance type and that it holds, with their time on it, and whether they keep the limits."""
     rows = len(layouts.numbers)
-    large = int(np.any(evaluate(on_large_card, layouts.table | one)))
-    held = layouts.memory[large % len(layouts.memory)]
+    large = {"on_large_card": evaluate(on_large_card, layouts.table | one)}
+    size = int(np.any(large["on_large_card"])) + int(np.any(evaluate(on_huge_card, layouts.table | one | large)))
+    held = layouts.memory[size % len(layouts.memory)]
     limit = evaluate(overhead.limit_bytes, layouts.table | held | one)
     inside = held["allocated_peak_bytes"] <= limit
     surely = held["memory_high_bytes"] <= one["gpu_memory_bytes"]

@@ -38,7 +38,7 @@ def error_by_family(ink, title="Error of the estimate by family of models"):
     zero = ROWS.mark_rule(color=ink.faint).encode(x=alt.datum(0))
     marks = ROWS.mark_point(filled=True, size=45, opacity=0.5, color=ink.text).encode(
         x=alt.X("error_ratio:Q").scale(scale).axis(axis),
-        y=bar_rows(130),
+        y=bar_rows(ink, 130),
         tooltip=tips(case="Case", model="Model", group="Group", error_ratio="Error"),
     )
     return finished(alt.layer(zero, marks), title, ink, height=alt.Step(22))

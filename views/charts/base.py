@@ -9,8 +9,6 @@ from functools import lru_cache
 
 import altair as alt
 
-from views.theme import COMPONENT_COLOURS, FITS
-
 THREE = ",.3~r"
 DOLLARS = "$,.3~r"
 POINT = 90
@@ -44,52 +42,11 @@ def tips(**titles):
     ]
 
 
-def doublings(ink, title, most=2**11, **scale):
-    """The log-2 axis of counts."""
-    counts = [2**power for power in range(most.bit_length())]
-    axis = quantity_axis(ink, title, "d", values=counts)
-    return {"scale": alt.Scale(type="log", base=2, nice=False, **scale), "axis": axis}
-
-
-def log_axis(channel, ink, title, number=THREE):
-    """A channel on a log-10 axis with room around its points."""
-    axis = quantity_axis(ink, title, number, tickCount=5)
-    axis.gridOpacity = 0.25  # a log axis has ten lines to the decade
-    return channel.scale(alt.Scale(type="log", nice=False, padding=28)).axis(axis)
-
-
-def bar_rows(label_width=250):
+def bar_rows(ink, label_width=250):
     """One bar or row per label, in the order of the table."""
     return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
-        labelOverlap=False, labelLimit=label_width, ticks=False, domain=False, labelPadding=8
+        labelOverlap=False, labelLimit=label_width, labelFontSize=SIZE, labelColor=ink.text, ticks=False, domain=False, labelPadding=8
     )
-
-
-def verdict_scale(channel, index):
-    """Shape or colour of a verdict, one legend for both."""
-    words = [row[0] for row in FITS.values()]
-    return (
-        channel("verdict:N", title=None)
-        .scale(domain=words, range=[row[index] for row in FITS.values()])
-        .legend(orient="bottom", values=words[:3], symbolSize=POINT, symbolOpacity=1)
-    )
-
-
-def over_gpus(ink, y, title, rules=()):
-    """A line per plan over the number of GPUs; the shape of a point is its verdict."""
-    x = alt.X("gpus:Q", **doublings(ink, "GPUs, log-2 scale"))
-    colour = (
-        alt.Color("plan:N", title=None).scale(range=list(COMPONENT_COLOURS.values())).legend(orient="bottom", columns=2, labelLimit=260)
-    )
-    lines = ROWS.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
-    points = ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(
-        x=x,
-        y=y,
-        color=colour,
-        shape=verdict_scale(alt.Shape, 2).legend(None),
-        tooltip=tips(plan="Plan", gpus="GPUs", gib="GiB per GPU", usd="USD", verdict="Verdict"),
-    )
-    return finished(alt.layer(lines, points, *rules), title, ink, height=340)
 
 
 def finished(chart, title, ink, **size):

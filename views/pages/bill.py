@@ -12,6 +12,7 @@ from calc.plan.compare import billed
 from views import tables
 from views.panels import bill as panel
 from views.session import catalogs as session_catalogs
+from views.session import job_state
 from views.session.present_plan import present
 from views.sidebar import assumptions, sidebar
 from views.theme import INKS
@@ -21,9 +22,9 @@ from views.wording.numbers import plain
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
-now = present(catalogs)
+now, goal = present(catalogs), job_state.asked()["goal"]
 if not bill_words.is_billed(now.row):
-    st.title(plain(bill_words.heading(now.row, catalogs)), anchor=False)
+    st.title(plain(bill_words.heading(now.row, now.job, goal, catalogs)), anchor=False)
     st.error(plain(now.row["problem"]), icon=":material/block:")
     assumptions.editor(now.row, catalogs)
     st.stop()
@@ -33,9 +34,9 @@ markets = bill.on_markets(row, catalogs)
 own = markets[markets["market"] == now.market].iloc[0].to_dict()
 trains = row["work"] == "training"
 
-st.title(plain(bill_words.heading(row, catalogs)), anchor=False)
-if row["problem"]:
-    st.warning(plain(row["problem"]), icon=":material/rule:")
+st.title(plain(bill_words.heading(row, now.job, goal, catalogs)), anchor=False)
+if row["misses"]:
+    st.warning(plain(bill_words.outside(row, now.options.problem)), icon=":material/rule:")
 if own["basis"]:
     st.markdown(plain(bill_words.summary(row, own)))
     panel.paid(bill_words.paid(row, bill.lines(row), catalogs))

@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc.doors import csv_tables
 from calc.plan.compare import FEWEST, billed, choices
+from calc.plan.figures import records
 from views import tables
 from views.panels import compare as panel
 from views.panels import earlier
@@ -19,7 +20,7 @@ from views.wording.numbers import counted, plain
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
 rows = billed(kept.rows(catalogs), catalogs)
-everything = rows.to_dict("records")
+everything = records(rows)
 
 title = st.container()
 with st.container(horizontal=True):

@@ -13,10 +13,11 @@ from calc.explain.rules import rules_that_count
 from calc.memory import overhead
 from calc.units import GIB
 from calc.words import name_of
+from views.charts import bars
 from views.charts import memory as memory_charts
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
-from views.session.present_plan import present
+from views.session.present_plan import as_set, present
 from views.sidebar import sidebar
 from views.theme import FITS, FITS_MEANING, INKS
 from views.wording import method as method_words
@@ -28,18 +29,20 @@ catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
 
-now = present(catalogs)
+now = as_set(present(catalogs), catalogs)
 row, scenario = pd.Series(now.row), now.scenario
 model = name_of("model", row["model"], catalogs)
 
 if is_missing(row["memory_bytes"]):
     st.title(f"{model}: there is no estimate to explain", anchor=False)
-    st.error(plain(row["problem"]), icon=":material/block:")
+    st.error(plain(now.options.problem), icon=":material/block:")
     st.stop()
 
 why = explain(scenario, catalogs, method_words.written)
 total = float(row["memory_bytes"])
 st.title(f"Where the {gib(total / GIB)} per GPU of {model} come from", anchor=False)
+if now.options.problem:
+    st.warning(plain(now.options.problem), icon=":material/rule:")
 st.markdown(plain(setting(row, catalogs)))
 st.markdown(
     f"The estimate is the largest moment of the {why.phase} phase: {method_words.first_sentence(why.says)} Each part "
@@ -112,13 +115,12 @@ st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
 st.subheader("What four published calculators say", anchor=False)
 beside = calculators.beside_ours(row, catalogs)
 drawn = calculators.bars(beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"])
-drawn["verdict_text"] = method_words.said_totals(drawn, total)
+drawn["value_text"] = method_words.said_totals(drawn, total)
 draw(
-    memory_charts.memory_by_component(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),
-    drawn,
+    bars.memory(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),
+    drawn.assign(fits=""),
     method_words.systems_alt(beside),
     "method_systems",
-    rules,
 )
 method_words.systems(beside)
 st.caption(

@@ -9,6 +9,7 @@ from calc.cost import offers
 from views import tables
 from views.panels import catalog_tables as panel
 from views.session import catalogs as session_catalogs
+from views.session import job_state
 
 OTHERS = {
     "models": "Models, every field",
@@ -70,6 +71,7 @@ if price_pane.open:
     with price_pane:
         place, sold = st.columns(2)
         names = catalogs.regions["name"]
+        st.session_state.setdefault("prices_region", next(iter(job_state.asked()["regions"]), names.index[0]))
         with place:
             region = st.selectbox(
                 "Region", list(names.index), format_func=lambda each: f"{each} · {names[each]}", key="prices_region", **SESSION

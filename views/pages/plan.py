@@ -4,6 +4,7 @@ from datetime import date
 
 import streamlit as st
 
+from calc.search.limits import limits_of_job
 from views.panels import advice, answer_cards, board, comparisons, looked_at, status, wider_search
 from views.session import address as session_address
 from views.session import catalogs as session_catalogs
@@ -22,7 +23,6 @@ now, free = present(catalogs), over_all(catalogs)
 options, first = now.options, now.options.answers.iloc[0].to_dict()
 is_answered = bool(first["answer"])
 
-sidebar.complaints()
 if older := plan_words.older_prices(session_address.address().prices_as_of, catalogs, first):
     st.info(plain(older), icon=":material/history:")
 st.title(plain(plan_words.heading(options, job_state.asked()["goal"], catalogs)), anchor=False)
@@ -35,6 +35,6 @@ answer_cards.cards(options, now.row, free, ink, catalogs)
 if is_answered:
     looked_at.memory(now.row, now.scenario, ink, catalogs)
     board.board(options, ink, catalogs)
-    advice.panel(now.row, now.market, catalogs)
+    advice.panel(now.row, now.market, limits_of_job(now.job), catalogs)
     comparisons.tabs(now, ink, catalogs)
 wider_search.panel(now, ink, catalogs)

@@ -12,13 +12,13 @@ from views.wording.numbers import plain
 SHOWN = 3
 
 
-def panel(row, market, catalogs):
-    """The changes, the most useful first; a row that is refused says in its own words what to change."""
+def panel(row, market, limits, catalogs):
+    """The changes within the limits, the most useful first; a row that is refused says in its own words what to change."""
     if row["problem"] and not row["fits"]:
         return
     fits = row["fits"] in HOLDS
     st.subheader("What to change" if fits else "What would make it fit", anchor=False)
-    tried = changes(row, market, catalogs)
+    tried = changes(row, market, limits, catalogs)
     if not len(tried):
         st.markdown(advice_words.nothing(fits))
         return
@@ -35,10 +35,10 @@ def panel(row, market, catalogs):
         st.caption(advice_words.caption(row))
 
 
-def changes(row, market, catalogs):
-    """The changes of a row that help; tried once for a scenario and market."""
+def changes(row, market, limits, catalogs):
+    """The changes of a row that help and keep the limits; tried once for a scenario, market and limits."""
     scenario = scenario_of(row)
-    return remembered("advice", (scenario, market, catalogs.version), lambda: advise(scenario, catalogs, market))
+    return remembered("advice", (scenario, market, limits, catalogs.version), lambda: advise(scenario, catalogs, market, limits))
 
 
 def _line(at, change, row, market, fits, catalogs):

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from calc.answers.board import is_less
+from calc.plan.figures import records
 from views.charts.tank import tank_svg
 from views.session import job_state, kept
 from views.session.present_plan import look_at
@@ -16,7 +17,7 @@ CARD_WIDTH = 222  # pixels below which cards stand one below the other
 
 def cards(options, looked, over_all, ink, catalogs):
     """A card for each answer; beside them what it would be without the instances set by hand, where that is less."""
-    rows = [row for row in options.answers.to_dict("records") if row["answer"]]
+    rows = [row for row in records(options.answers) if row["answer"]]
     beside = over_all is not None and not over_all.problem and (bool(options.problem) or is_less(over_all, options))
     if not rows and not beside:
         return

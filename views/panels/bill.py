@@ -52,7 +52,7 @@ def markets(lines, today):
         hide_index=True,
         placeholder="–",
         alt="The same job on every market",
-        key="markets",
+        key="bill_markets",
     )
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc.answers.board import ORDERS, ordered
 from calc.charts.tables import for_screen, word_column
+from calc.plan.figures import records
 from views.charts.tank import data_uri, tank_svg
 from views.session import kept
 from views.session.present_plan import look_at
@@ -26,7 +27,7 @@ def board(options, ink, catalogs):
         by = _order(options.job)
         ticked = st.container()
     frame = ordered(options.board, by)
-    rows, key = frame.to_dict("records"), _key(options.job, by)
+    rows, key = records(frame), _key(options.job, by)
     table, columns = _table(frame, rows, options.job, ink, catalogs)
     st.dataframe(
         table,
@@ -55,7 +56,6 @@ def board(options, ink, catalogs):
 
 def _order(job):
     """The visible switch of the order."""
-    st.session_state.setdefault("sort", ORDERS[0])
     words = board_words.orders(job["work"])
     return st.segmented_control(
         "Sort by", list(ORDERS), format_func=words.get, key="sort", required=True, label_visibility="collapsed", persist_state="session"
@@ -88,16 +88,22 @@ def _keep(rows):
 def _table(frame, rows, job, ink, catalogs):
     """The cells and how each column is written."""
     serves = job["work"] == "inference"
-    several = "+" in str(job.get("regions"))
     table = for_screen(frame, board_words.COLUMNS[job["work"]])
-    table.insert(0, "name", word_column([place(row, several) for row in rows]))
+    table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
     table.insert(1, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
     table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))
+    for name in reversed(board_words.compared(job)):
+        table.insert(3, name, word_column([board_words.value(name, row[name], catalogs) for row in rows]))
+    if len({row["market"] for row in rows}) > 1:
+        table.insert(3, "market", word_column([board_words.market(row) for row in rows]))
+    if len({row["region"] for row in rows}) > 1:
+        table.insert(3, "region", word_column([row["region"] for row in rows]))
     table["card"] = word_column([board_words.gpus(row, catalogs) for row in rows])
     table["setting"] = word_column([setting(row, catalogs) for row in rows])
     if any(row["misses"] for row in rows):
         table["misses"] = word_column([row["misses"] for row in rows])
-    return table, {name: config for name, config in _columns(serves).items() if name in table}
+    columns = _columns(serves) | {name: column(name, kind=TEXT) for name in board_words.compared(job)}
+    return table, {name: columns[name] for name in table}
 
 
 def _columns(serves):
@@ -106,6 +112,8 @@ def _columns(serves):
         "name": TEXT("Arrangement", pinned=True, width=165),
         "tank": st.column_config.ImageColumn("Memory in its own card", width=TANK[0] + 16, alignment="left", help=board_words.TANK_HELP),
         "verdict": TEXT("Verdict", width=110, help=board_words.VERDICT_HELP),
+        "region": TEXT("Region"),
+        "market": TEXT("Price", help="The market of USD in all."),
         "usd": NUMBER("USD a month" if serves else "USD in all", help=board_words.USD_HELP, **money),
         "hours": NUMBER("Hours", format="%.3g", help="Of the whole run on its market, interruptions counted."),
         "time_to_first_token_seconds": column("time_to_first_token_seconds", "First token, s", format="%.3g"),

@@ -1,15 +1,18 @@
 """Tables of models, cards and prices as people look them up."""
 
+import hashlib
+
 import streamlit as st
 
+from views.session import job_state
 from views.tables import NUMBER, TEXT, show
 
-LINK = st.column_config.LinkColumn
 TICK = st.column_config.CheckboxColumn
 
 
-def models(rows, **more):
-    """Models with their size, shape and what their weights take; whether they are estimated, or why not."""
+def models(rows):
+    """Models with their size, shape and what their weights take; whether they are estimated, or why not; one goes into the plan."""
+    key = f"models_{hashlib.md5(repr(list(rows['id'])).encode(), usedforsecurity=False).hexdigest()[:12]}"  # other rows: nothing ticked
     show(
         rows,
         {
@@ -29,10 +32,32 @@ def models(rows, **more):
             "source": TEXT("Source", width="large"),
         },
         "Models, by name",
-        "models",
+        key,
         height=560,
-        **more,
+        on_select="rerun",
+        selection_mode="single-row",
     )
+    chosen = [rows.iloc[at] for at in _places(key) if at < len(rows)]
+    named = chosen[0] if chosen and chosen[0]["estimated"] else None
+    st.button(
+        "Use in plan" if named is None else f"Use {named['name']} in plan",
+        on_click=_use,
+        args=(named["id"] if named is not None else None,),
+        disabled=named is None,
+        icon=":material/input:",
+        help="Tick a model that is estimated.",
+        key="use_model",
+    )
+
+
+def _places(key):
+    """The rows that are ticked in a table."""
+    return st.session_state.get(key, {}).get("selection", {}).get("rows", [])
+
+
+def _use(model):
+    """Callback: the job is of this model."""
+    job_state.choose(model=model)
 
 
 def cards(rows):

@@ -2,21 +2,22 @@
 
 import streamlit as st
 
-from calc.plan.compare import MOST
+from calc.plan.compare import MOST, tank_scale
+from calc.plan.figures import records
 from views.charts.tank import tank_svg
 from views.session import kept
 from views.wording import compare as compare_words
 from views.wording.numbers import is_missing, plain
 
 TANK = (300, 26)
-NARROWEST = 230  # pixels of a card before the row of cards wraps
+NARROWEST = 195  # pixels of a card before the row of cards wraps
 LEFT, RIGHT, AGAIN, AWAY = "Move left", "Move right", "Duplicate", "Remove"
 ICONS = {LEFT: "arrow_back", RIGHT: "arrow_forward", AGAIN: "content_copy", AWAY: "delete"}
 
 
 def keep_answers(now):
     """A button that keeps the present answers."""
-    rows = [row for row in now.options.answers.to_dict("records") if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
+    rows = [row for row in records(now.options.answers) if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
     many = f"Keep the {len(rows)} present answers" if len(rows) > 1 else "Keep the present answer"
     st.button(
         many,
@@ -49,7 +50,7 @@ def shown(rows):
 
 def cards(rows, places, ink):
     """A card per scenario; the others say how they differ from the first."""
-    most = max((max(row["gpu_memory_bytes"], row["memory_high_bytes"]) for row in rows if not row["problem"]), default=1.0)
+    most = tank_scale([row for row in rows if not row["problem"]])
     with st.grid(len(rows), min_column_width=NARROWEST, border=True, key="compared"):
         for row, at in zip(rows, places, strict=True):
             with st.container():
@@ -62,10 +63,10 @@ def _card(row, at, first, most, ink):
         st.error(plain(row["problem"]), icon=":material/block:")
     else:
         st.image(tank_svg(row, ink, *TANK, most_bytes=most), width="stretch", alt=compare_words.tank_alt(row))
-        st.markdown(plain(f"**{compare_words.money(row)}**"))
+        st.markdown(plain(f"**{compare_words.money(row)}**{compare_words.mark(row)}"))
         st.caption(plain(f"{compare_words.hourly(row)}  \n{compare_words.memory(row)}"), help=compare_words.verdict_help(row["fits"]))
         if row is not first and not first["problem"]:
-            st.markdown(plain("\n".join(f"- {line}" for line in compare_words.against(first, row))))
+            st.markdown(plain("  \n".join(compare_words.against(first, row))))
         elif row is first:
             st.caption("The others are compared with this one.")
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -7,6 +7,7 @@ from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.lines import lines_of
 from calc.plan import comparisons
+from calc.plan.figures import records
 from calc.words import name_of
 from views import tables
 from views.charts import against_time as time_charts
@@ -19,6 +20,8 @@ from views.theme import verdict_words
 from views.wording import comparisons as words
 from views.wording.numbers import plain
 
+FIRST = "Cost against time"  # costs no estimate
+
 
 def tabs(now, ink, catalogs):
     """How the row compares: every tab starts from its scenario and market."""
@@ -30,7 +33,8 @@ def tabs(now, ink, catalogs):
         "Batch": lambda: _batch(now, ink, catalogs),
         "Cost against time": lambda: _against_time(now, ink),
     }
-    for body, pane in zip(bodies.values(), st.tabs(list(bodies), on_change="rerun", key="tab"), strict=True):
+    panes = st.tabs(list(bodies), default=FIRST, on_change="rerun", key="tab")
+    for body, pane in zip(bodies.values(), panes, strict=True):
         if pane.open:
             with pane:
                 body()
@@ -50,7 +54,7 @@ def _values(name, values, now, ink, catalogs):
         return
     components = chart_tables.components_of(now.scenario["work"])
     table = chart_tables.by_component(rows, [name_of(name, value, catalogs) for value in rows[name]], components)
-    said = [words.values(row) for row in rows.to_dict("records")]
+    said = [words.values(row) for row in records(rows)]
     table["value_text"] = [said[rank] for rank in table["rank"]]
     title = words.title(name, now.row)
     draw(bars.memory(ink, components, title), table, words.smallest(rows, name, catalogs), f"varied_{name}")
@@ -106,7 +110,7 @@ def _against_time(now, ink):
     row = pd.DataFrame([now.row])
     parts = [options.board.assign(kind="other"), options.edge.assign(kind="frontier"), row.assign(kind="now")]
     table = pd.concat([part[["seconds", "usd", "instance", "instances_needed", "market", "kind"]] for part in parts], ignore_index=True)
-    made = against_time(table.assign(label=[words.point(each) for each in table.to_dict("records")]), trains)
+    made = against_time(table.assign(label=[words.point(each) for each in records(table)]), trains)
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per token", "USD per month")
     draw(time_charts.cost_against_time(ink, *titles, made.x_ticks, made.y_ticks), made.table, words.frontier_alt(options.edge), "frontier")
     st.caption(words.frontier_caption(options))

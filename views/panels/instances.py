@@ -32,7 +32,7 @@ def order(whole):
     orders = [name for name in words.ORDERS if name != "job" or not whole]
     key = "order_of_all" if whole else "order_for_job"
     st.session_state.setdefault(key, orders[0])
-    return st.segmented_control("First", orders, format_func=words.ORDERS.get, key=key, required=True, **SESSION)
+    return st.segmented_control("First", orders, format_func=words.ORDERS.get, key=key, required=True, wrap=True, **SESSION)
 
 
 def narrowed(catalogs):

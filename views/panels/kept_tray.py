@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from calc.plan.figures import records
 from views.session import kept, undo
 from views.wording.kept import chip, undo_help
 
@@ -11,12 +12,14 @@ ACTIONS = {"take": "Make it the plan", "copy": "Keep a copy", "remove": "Remove"
 def tray(rows):
     """The chips of the kept rows, Undo and Redo."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="kept_tray"):
-        for at, row in enumerate(rows.to_dict("records")):
+        for at, row in enumerate(records(rows)):
             st.menu_button(
                 chip(row), list(ACTIONS), format_func=ACTIONS.get, on_click=_act, args=(at,), icon=":material/bookmark:", key=f"kept_{at}"
             )
         if not len(rows):
-            st.caption("Nothing is kept yet: Keep puts a scenario here, on every page and in the link.", width="content")
+            st.caption("Nothing kept yet", help="Keep puts a scenario here, on every page and in the link.", width="content")
+        else:
+            st.page_link("views/pages/compare.py", label="Compare", icon=":material/compare_arrows:", width="content")
         st.button(
             "Undo",
             on_click=undo.undo,

@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc.charts.against_time import against_time, pace
 from calc.doors import csv_tables
+from calc.plan.figures import records
 from calc.search.frontier import chart_points, named, place
 from calc.words import card_name
 from views.charts import against_time as time_charts
@@ -96,7 +97,7 @@ def best_rows(kept, catalogs):
         "interruption_band": TEXT("Interrupted in a month", help="The Spot Advisor's band; empty: not published."),
         "arm": st.column_config.CheckboxColumn("Arm"),
     }
-    found = rows.to_dict("records")
+    found = records(rows)
     added = {
         "place": [place(search_words.job(row)) for row in found],
         "card": [card_name(gpu, catalogs) for gpu in rows["gpu"]],

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from calc.answers.board import ORDERS
 from calc.doors import link
 from views.session import extra_state, job_state
 from views.session.own_models import own_models, take_models
@@ -39,6 +40,7 @@ def read_link(catalogs):
     for name in (*VIEW, "allowed", "limits"):
         if name in choices:
             state[name] = choices[name]
+    state.setdefault("sort", ORDERS[0])
 
 
 def take(choices):

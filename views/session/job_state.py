@@ -4,10 +4,23 @@ A choice that the job leaves free is None or an empty list until the user sets i
 """
 
 from collections import namedtuple
+from functools import partial
 
 import streamlit as st
 
-from calc.plan.job_fields import BY_HAND, COMPARED, JOB, MAY_BE_EMPTY, SEVERAL, asked_of, is_read, job_of, method_of, tokens_of_run, work_of
+from calc.answers.job_fields import (
+    BY_HAND,
+    COMPARED,
+    JOB,
+    MAY_BE_EMPTY,
+    SEVERAL,
+    asked_of,
+    is_read,
+    job_of,
+    method_of,
+    tokens_of_run,
+    work_of,
+)
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.search.space import possible
 from views.session import extra_state
@@ -110,13 +123,14 @@ def settle(catalogs):
     notes += _fit_lengths(catalogs)
     fields = asked()
     able = {
-        "precision": possible_precisions(catalogs, fields),
-        "implementation": possible("implementation", work_of(fields), catalogs),
-        "optimizer": list(catalogs.optimizers.index),
-        "instance": list(catalogs.instances.index),
+        "precision": partial(possible_precisions, catalogs, fields),
+        "implementation": partial(possible, "implementation", work_of(fields), catalogs),
+        "optimizer": partial(list, catalogs.optimizers.index),
+        "instance": partial(list, catalogs.instances.index),
     }
     for name, values in able.items():
-        notes += _keep_possible(name, values)
+        if state[name] or state.get("parked", {}).get(name):
+            notes += _keep_possible(name, values())
     return notes
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from calc import estimate
+from calc.answers.job_fields import CHOSEN
 from calc.cost.job import job_of_rows
 from calc.doors.link_kept import MOST_KEPT, differing, named
 from views.session import catalogs as session_catalogs
@@ -64,8 +65,10 @@ def move(at, by):
 
 def take(at):
     """Callback: becomes the plan, every choice of it set by hand; Undo brings the plan back that stood before."""
-    entry = kept()[at]
-    job_state.adopt(entry["scenario"], entry["market"], session_catalogs.catalogs())
+    entry, catalogs = kept()[at], session_catalogs.catalogs()
+    row = rows(catalogs).iloc[at]
+    chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}  # also where it is the default, or an answer chooses anew
+    job_state.adopt({**chosen, **entry["scenario"]}, entry["market"], catalogs)
 
 
 def rows(catalogs):

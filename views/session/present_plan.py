@@ -4,9 +4,14 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from calc import estimate
 from calc.answers.options import Options, options
+from calc.plan.figures import records
 from calc.plan.ranking import scenario_of
+from calc.scenarios.inputs import inputs_by_name
 from views.session import job_state
+
+SERVED_BY = "vllm"  # where the job names no software
 
 
 class Present(NamedTuple):
@@ -31,6 +36,19 @@ def present(catalogs):
     return Present(found, found.job, row, scenario_of(row), row.get("market") or "on-demand")
 
 
+def as_set(now, catalogs):
+    """The plan where nothing can be rented for the job as it is set: the scenario that is set, with its memory, unpriced."""
+    if now.row["memory_bytes"] == now.row["memory_bytes"]:
+        return now
+    usual = {"implementation": SERVED_BY} if now.job.get("work") == "inference" else {}
+    inputs = inputs_by_name()
+    one = {name: value for name, value in now.job.items() if name in inputs and not isinstance(value, list) and value not in (None, "")}
+    row = estimate({**usual, **one}, catalogs, solve=False)
+    if row["memory_bytes"] != row["memory_bytes"]:
+        return now
+    return now._replace(row={**now.row, **row}, scenario=scenario_of(row))
+
+
 def look_at(row):
     """Callback: the row that every page starts from; None: the first answer again."""
     state = st.session_state
@@ -52,7 +70,7 @@ def _named_by_row():
 def _looked_at(found):
     """The answer or the row of the board that was looked at, as far as it is still there; else the first answer."""
     looked = st.session_state.get("looked") or {}
-    rows = [*found.answers.to_dict("records"), *found.board.to_dict("records")] if looked else []
+    rows = [*records(found.answers), *records(found.board)] if looked else []
     same = [row for row in rows if all(row.get(name) == looked.get(name) for name in ("instance", "market"))]
     if not same:
         return found.answers.iloc[0].to_dict()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc.plan.job_fields import work_of
+from calc.answers.job_fields import work_of
 from calc.search.space import possible
 from calc.words import card_name
 from views.session import job_state
@@ -31,11 +31,7 @@ def group(asked, catalogs):
     several = len(job_state.set_by_hand())
     if several:
         st.button(
-            f"All {several} set by hand back to auto",
-            on_click=job_state.to_auto,
-            type="tertiary",
-            icon=":material/undo:",
-            key="all_to_auto",
+            f"{several} set by hand: back to auto", on_click=job_state.to_auto, type="tertiary", icon=":material/undo:", key="all_to_auto"
         )
 
 

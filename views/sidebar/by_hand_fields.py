@@ -87,16 +87,16 @@ def choice(key, label, options, chosen, catalogs, said=None):
     st.selectbox(label, options, index=None, format_func=said, key=key, placeholder=placeholder, help=GLOSSARY[key].meaning, **SESSION)
 
 
-def number(key, label, chosen, catalogs, usual=None):
+def number(key, label, chosen, catalogs, usual=None, least=1.0, step=10.0, shown="%.0f"):
     """A number; empty it is auto."""
     whole = inputs_by_name()[key].kind == "count"
     value = chosen.get(key) if usual is None else usual
     st.number_input(
         label,
-        min_value=1 if whole else 1.0,
+        min_value=1 if whole else least,
         value=None,
-        step=1 if whole else 10.0,
-        format=None if whole else "%.0f",
+        step=1 if whole else step,
+        format=None if whole else shown,
         key=key,
         placeholder="auto" if is_missing(value) else f"auto: {words(key, value, catalogs)}",
         help=GLOSSARY[key].meaning,

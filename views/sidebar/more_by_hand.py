@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc.plan.job_fields import JOB, method_of, work_of
+from calc.answers.job_fields import JOB, method_of, work_of
 from views.session.job_state import KEYS
 from views.sidebar.by_hand_fields import choice, number
 
@@ -41,6 +41,7 @@ def fields(asked, chosen, catalogs):
         choice(KEYS.logits, "Logits of", list(SCORED), chosen, catalogs, SCORED.get)
         number(KEYS.max_sequences, "Most sequences (vLLM)", chosen, catalogs)
         number(KEYS.max_batched_tokens, "Most batched tokens (vLLM)", chosen, catalogs)
+        number(KEYS.memory_utilization, "Share of the card (vLLM)", chosen, catalogs, least=0.1, step=0.01, shown="%.2f")
     number(KEYS.decoder_tokens, "Decoder tokens", chosen, catalogs)
     number(KEYS.hours_per_month, "Hours per month", chosen, catalogs)
     _limits(trains)
@@ -83,5 +84,3 @@ def _limits(trains):
             width="stretch",
             **SESSION,
         )
-    else:
-        st.number_input("Instances at most", 1, value=None, step=1, key=KEYS.instances_most, placeholder="no limit", **SESSION)

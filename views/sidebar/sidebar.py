@@ -3,8 +3,8 @@
 import streamlit as st
 
 from calc.answers.inputs import STEP_TOKENS
+from calc.answers.job_fields import JOB, tokens_of_run
 from calc.cost.markets import MARKETS
-from calc.plan.job_fields import JOB, tokens_of_run
 from views.session import address, job_state
 from views.session.job_state import KEYS
 from views.sidebar import by_hand, model_form
@@ -52,7 +52,7 @@ def _segments(label, key, words):
 def _model(catalogs):
     rows = zip(catalogs.models.index, catalogs.models["name"], catalogs.models["refused"], strict=True)
     names = {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
-    st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, required=True, **SESSION)
+    st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, **SESSION)
     model_form.add_a_model()
 
 
@@ -60,25 +60,33 @@ def _how_much(asked):
     """The amount of work: a run's tokens, or the requests to be served."""
     if asked["goal"] == "serve":
         with _row():
-            _whole("Users at once", KEYS.users, "Requests being answered at the same moment, by all replicas together.")
-            _number("or requests/s", KEYS.requests_per_second, "Requests per second, instead of users at once.", "–")
+            at_once = "Requests being answered at the same moment, by all replicas together."
+            _whole("Users", KEYS.users, at_once, disabled=bool(asked["requests_per_second"]))
+            _number("or req/s", KEYS.requests_per_second, "Requests per second, instead of users at once.", "–")
+            _instances()
         with _row():
-            _whole("Prompt tokens", KEYS.prompt_tokens)
-            _whole("Answer tokens", KEYS.answer_tokens, "Generated for a request; prompt and answer are its context.")
+            _whole("Prompt", KEYS.prompt_tokens, "Tokens of one prompt.")
+            _whole("Answer", KEYS.answer_tokens, "Tokens generated for a request; prompt and answer are its context.")
+            _number("First, s", KEYS.first_token_seconds, "Seconds to the first token of one arriving prompt, queueing counted.")
         return
-    total = f"{count(tokens_of_run(asked))} tokens in all."
     if asked["goal"] == "train":
-        st.number_input("Tokens of the run", 1.0, step=1e9, format="%.0f", key=KEYS.run_tokens, help=total, required=True, **SESSION)
+        _number("Tokens of the run", KEYS.run_tokens, None, "", form="%.0f", step=1e9)
     else:
         with _row():
             _whole("Examples", KEYS.examples)
             _whole("Tokens each", KEYS.example_tokens)
-            seen = f"How often each example is seen. {total}"
-            st.number_input("Epochs", 0.0, step=1.0, format="%g", key=KEYS.epochs, help=seen, required=True, **SESSION)
+            _number("Epochs", KEYS.epochs, "How often each example is seen.", "", step=1.0)
+    named = job_state.set_by_hand().get(KEYS.train_tokens)
+    st.caption(f"{count(named[0])} tokens, set by hand below" if named else f"{count(tokens_of_run(asked))} tokens in all")
     with _row():
-        _whole("Context tokens", KEYS.sequence_tokens, "Tokens of one sequence, into which examples are packed.")
+        _whole("Context", KEYS.sequence_tokens, "Tokens of one sequence, into which examples are packed.")
         step = "Tokens of an optimizer step, all GPUs together; answers stay within a factor of 2 of it."
-        _whole("Tokens per step", KEYS.step_tokens, step, f"{STEP_TOKENS:,}")
+        _whole("Per step", KEYS.step_tokens, step, f"{STEP_TOKENS:,}")
+        _instances()
+
+
+def _instances():
+    _whole("Instances", KEYS.instances_most, "The most instances of one job.", "no limit")
 
 
 def _where(catalogs):
@@ -113,26 +121,22 @@ def _limits(serves):
     """What an answer must keep; an empty field is no limit."""
     with _row():
         if serves:
-            _number("First token, s", KEYS.first_token_seconds, "For one arriving prompt at the steady rate, queueing counted.")
-            _number("Each token, s", KEYS.token_seconds, "For each generated token after the first, at the steady rate.")
+            _number("Token, s", KEYS.token_seconds, "Seconds for each generated token after the first, at the steady rate.")
         else:
             _number("Within days", KEYS.days_most, "From the first step to the last.")
-            _whole("Instances", KEYS.instances_most, "The most instances of one job.", "no limit")
-    with _row():
-        _number("USD a month" if serves else "USD in all", KEYS.usd_most, "The most that it may cost.", form="%.2f")
-        _number("USD per hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.", form="%.2f")
+        _number("USD/month" if serves else "USD in all", KEYS.usd_most, "The most that it may cost.", form="%.2f")
+        _number("USD/hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.", form="%.2f")
 
 
 def _row():
-    """Fields side by side, as wide as the sidebar; below 7.5 rem they leave out their buttons for more and less."""
+    """Three fields side by side; so narrow they leave out the buttons for more and less."""
     return st.container(horizontal=True, wrap=False, gap="xsmall")
 
 
-def _whole(label, key, help_text=None, empty=""):
-    """A count; `empty`: what an empty field stands for, where it may be empty."""
-    more = {"value": None, "placeholder": empty} if empty else {"required": True}
-    st.number_input(label, min_value=1, step=1, key=key, help=help_text, **more, **SESSION)
+def _whole(label, key, help_text=None, empty="", disabled=False):
+    """A count; `empty`: what an empty field stands for. One that may not be empty takes its last value again."""
+    st.number_input(label, 1, value=None, step=1, key=key, help=help_text, placeholder=empty, disabled=disabled, **SESSION)
 
 
-def _number(label, key, help_text, placeholder="no limit", form="%g"):
-    st.number_input(label, 0.0, value=None, format=form, key=key, help=help_text, placeholder=placeholder, **SESSION)
+def _number(label, key, help_text, empty="no limit", form="%g", step=None):
+    st.number_input(label, 0.0, value=None, step=step, format=form, key=key, help=help_text, placeholder=empty, **SESSION)

@@ -94,8 +94,7 @@ def misses(rows):
     st.table(
         [
             {
-                "Case": f"{row['model']}, {GLOSSARY[row['quantity']].label.lower()} ({row['case']})",
-                "Setting": _setting(row),
+                "Case": f"{row['model']}, {GLOSSARY[row['quantity']].label.lower()}: {_setting(row)} *({row['case']})*",
                 "Error": f"{100 * row['error_ratio']:+.2g} %",
                 "Why": row["why"] + (f" *{row['why_source']}*" if row["why_source"] else ""),
             }

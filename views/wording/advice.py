@@ -56,4 +56,5 @@ def caption(row):
         if row["on_demand_as_of"]
         else ""
     )
-    return " ".join(filter(None, ("Each change was estimated with nothing else changed.", f"{spot}{taken}." if spot else "", day)))
+    each = "Each was estimated anew, with nothing else changed, and keeps the limits of the job."
+    return " ".join(filter(None, (each, f"{spot}{taken}." if spot else "", day)))

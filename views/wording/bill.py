@@ -3,7 +3,8 @@
 from calc.cost import offers
 from calc.cost.markets import MARKETS
 from calc.units import GIB
-from calc.words import card_name, name_of
+from calc.words import card_name
+from views.wording import plan as plan_words
 from views.wording.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
 
 LINES = {
@@ -31,13 +32,6 @@ NOT_IN_A_MONTH = (
     "Traffic: out of AWS and between zones; load balancers.",
     "People, tax, support plans, discounts of your own contract.",
 )
-MARKET_NOTES = {
-    "on-demand": "Paid by the second, ends when you end it.",
-    "spot": "AWS takes instances back at two minutes' notice; capacity is not promised.",
-    "capacity-block": "Booked ahead in whole days and paid in full; the one way to be sure of the newest cards.",
-    "commit-1y": "The whole year is paid, used or not.",
-    "commit-3y": "All three years are paid, used or not.",
-}
 
 
 def is_billed(row):
@@ -45,17 +39,22 @@ def is_billed(row):
     return not is_missing(row["memory_bytes"])
 
 
-def heading(row, catalogs):
-    """About $245 for training Llama 3.1 8B once; about $6,050 a month for serving it."""
-    model = name_of("model", row["model"], catalogs)
+def outside(row, problem):
+    """Which limit of the job this row misses; `problem` says it where no row keeps every limit."""
+    return problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
+
+
+def heading(row, job, goal, catalogs):
+    """About $245 for fine-tuning Llama 3.1 8B once; about $6,050 a month for serving Qwen2.5 32B to 20 users."""
+    work = plan_words.work(job, goal, catalogs)
+    work = work if work.startswith(("LoRA", "QLoRA")) else work[0].lower() + work[1:]
     if not is_billed(row):
-        return f"No bill for {model} as it is set"
+        return f"No bill for {work} as it is set"
     if is_missing(row["usd"]):
-        return f"No price is known for {model} on {place(row, catalogs)}"
+        return f"No price is known for {work} on {place(row, catalogs)}"
     if row["work"] == "inference":
-        return f"About {about(row['usd'])} a month for serving {model}"
-    how = "tuning" if row["tuning"] == "lora" else "training"
-    return f"About {about(row['usd'])} for {how} {model} once"
+        return f"About {about(row['usd'])} a month for {work}"
+    return f"About {about(row['usd'])} for {work} once"
 
 
 def place(row, catalogs):
@@ -174,7 +173,7 @@ def other_markets(table):
             "USD in all": row["usd"],
             "Price is": row["basis"] or "not known here",
             "Of": row["as_of"],
-            "What it binds you to": MARKET_NOTES[row["market"]] + _zones(row),
+            "What it binds you to": MARKETS[row["market"]].binds + _zones(row),
             "Source": row["source"],
         }
         for row in table.to_dict("records")

@@ -1,6 +1,8 @@
 """The words of the board: its orders, its columns, what its marks mean."""
 
-from calc.words import card_name
+from calc.columns import GLOSSARY
+from calc.cost.markets import MARKETS
+from calc.words import card_name, name_of
 from views.theme import FITS, FITS_MEANING
 from views.wording.numbers import about, is_missing
 
@@ -24,6 +26,21 @@ def orders(work):
         "fastest": "Fastest",
         "headroom": "Most headroom",
     }
+
+
+def compared(job):
+    """The choices of which several values are set by hand: columns of their own."""
+    return [name for name, value in job.items() if isinstance(value, list) and name in GLOSSARY and name != "instance"]
+
+
+def value(name, value, catalogs):
+    """One value that is compared: bf16 mixed, 8."""
+    return f"{value:g}" if isinstance(value, float) else name_of(name, value, catalogs)
+
+
+def market(row):
+    """on demand, spot."""
+    return MARKETS[row["market"]].label
 
 
 def gpus(row, catalogs):

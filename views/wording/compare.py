@@ -6,7 +6,7 @@ from calc.cost.markets import MARKETS
 from calc.plan.compare import differences
 from calc.units import GIB
 from views.theme import COMPONENT_COLOURS, FITS_MEANING, word
-from views.wording.numbers import duration, gib, hours, is_missing, percent, plain, three, usd
+from views.wording.numbers import duration, gib, is_missing, percent, plain, span, three, usd
 
 PERIOD = {"training": "for the run", "inference": "a month"}
 CAUSES = {  # of a difference in money and time, where it needs no look at the rows
@@ -27,8 +27,8 @@ SHORT = {
 
 
 def heading(rows):
-    """The claim of the page: which is least money, fastest, smallest; only what all rows can be compared in."""
-    sound = [row for row in rows if not row["problem"]]
+    """The claim of the page: which is least money, fastest, smallest; only among what runs and fits."""
+    sound = [row for row in rows if not row["problem"] and row["fits"] != "no" and row.get("runs") != "no"]
     if len(sound) < 2:
         return "Compare what you kept"
     works = {row["work"] for row in sound}
@@ -36,7 +36,7 @@ def heading(rows):
     if len(works) == 1:
         work = works.pop()
         said.append(_least(sound, "usd", f"costs least, {{}} {PERIOD[work]}", usd))
-        said.append(_least(sound, "hours", "is fastest, {}", hours) if work == "training" else "")
+        said.append(_least(sound, "hours", "is fastest, {}", span) if work == "training" else "")
     said.append(_least(sound, "memory_bytes", "takes least memory, {} per GPU", lambda value: gib(value / GIB)))
     return "; ".join(filter(None, said[:2] if said[0] else said)) or "Compare what you kept"
 
@@ -56,7 +56,14 @@ def money(row):
         return "No price" if row["instance"] else "No instance, so no price"
     if row["work"] == "inference":
         return f"{usd(row['usd'])} a month"
-    return f"{usd(row['usd'])} in {hours(row['hours'])}"
+    return f"{usd(row['usd'])} in {span(row['hours'])}"
+
+
+def mark(row):
+    """What stands beside the money of a scenario that would fail: does not fit, does not run."""
+    if row.get("runs") == "no":
+        return "  \n✗ does not run: the bill is of a job that would fail"
+    return "  \n✗ does not fit: the bill is of a job that would fail" if row["fits"] == "no" else ""
 
 
 def hourly(row):
@@ -86,13 +93,13 @@ def against(first, other):
     said = {  # how each is written, its unit, and what stands there where nothing differs
         "memory_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
         "usd_per_hour": (usd, " an hour", "the same price per hour"),
-        "hours": (hours, "", "the same time"),
+        "hours": (span, "", "the same time"),
         "usd": (usd, period, f"the same cost{period}"),
     }
     lines = [_line(found[name], *how, first, other) for name, how in said.items() if name in found]
     if "usd" not in found:
         lines.append("a run beside a month: what they cost in all is not compared")
-    return [line for line in lines if line]
+    return [line.replace(" %", "\u00a0%").replace(" ×", "\u00a0×") for line in lines if line]
 
 
 def _line(difference, say, unit, same, first, other):
@@ -101,7 +108,7 @@ def _line(difference, say, unit, same, first, other):
         return ""
     if abs(difference.ratio) < 1e-4 or not difference.cause:
         return same
-    head = f"{signed(difference.change, say)}{unit}, {_times(difference.ratio)}: {cause(difference.cause, first, other)}"
+    head = f"**{signed(difference.change, say)}**{unit}, {_times(difference.ratio)}: {cause(difference.cause, first, other)}"
     if not difference.against:
         return head
     more, less = (signed(difference.parts[name], say) for name in (difference.cause, difference.against))

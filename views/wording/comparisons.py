@@ -27,7 +27,9 @@ def values(row):
         return f"{memory} · does not run here"
     if is_missing(row["usd"]):
         return memory
-    return f"{memory} · {about(row['usd'])}" + (f" in {span(row['hours'])}" if row["work"] == "training" else " a month")
+    if row["work"] == "training":
+        return f"{memory} · {about(row['usd'])} in {span(row['hours'])}"
+    return f"{memory} · {about(row['usd'])} a month · {three(figures(row)['token_ms'])} ms"
 
 
 def values_caption(row):

@@ -37,7 +37,7 @@ def prices(rows):
     of = f" of {days[0]}" if days else ""
     if not more + less:
         return f"The hourly prices in the file{of} are today's: none of {len(both)} has moved."
-    moved = [f"{more} cost more" * (more > 0), f"{less} cost less" * (less > 0)]
+    moved = [f"{n} cost{'s' if n == 1 else ''} {words}" * (n > 0) for n, words in ((more, "more"), (less, "less"))]
     return f"Of {len(both)} hourly prices in the file{of}, {' and '.join(filter(None, moved))} today; the rest are the same."
 
 

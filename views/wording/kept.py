@@ -15,10 +15,10 @@ FIELDS = {
 
 
 def chip(row):
-    """p4de, full · $29; a kept row that cannot be estimated says so."""
+    """p4de, full · $29; a kept row that is refused says so."""
     name = row["scenario"]
     if row["problem"]:
-        return plain(f"{name} · cannot be estimated")
+        return plain(f"{name} · refused")
     if not is_missing(row["usd"]):
         return plain(f"{name} · {usd(row['usd'])}{'' if row['work'] == 'training' else ' a month'}")
     return plain(f"{name} · {usd(row['usd_per_hour'])} an hour" if not is_missing(row["usd_per_hour"]) else f"{name} · no price")

@@ -96,15 +96,6 @@ def day_text(day):
     return f"{when.day} {when:%B %Y}"
 
 
-def price_caption(row, catalogs, market, today):
-    """Which prices these are, and of when; a warning where they are old."""
-    as_of = row["prices_as_of"] or catalogs.prices_as_of
-    days = offers.days_since(as_of, today)
-    age = f" :material/warning: {days} days old: check them before renting." if days > offers.OLD_DAYS else ""
-    said = f"Prices: {row['region']}, {MARKETS[market].phrase}, the oldest used of {as_of}.{age}"
-    return f"{said} Catalog {catalogs.version}. Memory is an estimate with its range; see Accuracy."
-
-
 def older_prices(made, catalogs, row):
     """What to say of a plan that was made with other prices than today's, and how its instance's has moved; empty otherwise."""
     if not made or made == catalogs.prices_as_of:
@@ -120,8 +111,8 @@ def older_prices(made, catalogs, row):
 
 
 def typeset(text):
-    """A sentence of calc with the multiplication sign: 4 × p5.48xlarge."""
-    return re.sub(r"(\d) x ", r"\1 × ", text)
+    """A sentence of calc with the multiplication sign, never broken beside it: 4 × p5.48xlarge."""
+    return re.sub(r"(\d) x ", "\\1\u00a0×\u00a0", text)
 
 
 def file_name(row):

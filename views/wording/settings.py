@@ -21,7 +21,7 @@ BESIDE = {
     "logits": "{0} logits",
     "max_sequences": "at most {0} sequences",
     "max_batched_tokens": "at most {0} batched tokens",
-    "memory_utilization": "memory share {0}",
+    "memory_utilization": "{0} of the card",
 }
 LORA = {"lora_rank": "rank {0}", "lora_targets": "on {0}", "adapter_precision": "{0} adapters"}
 
@@ -32,7 +32,8 @@ def setting(row, catalogs):
     parts = [_method(row, catalogs), *(_training(row, catalogs) if trains else _serving(row, catalogs))]
     parts += [f"{words} {row[name]:.0f}" for name, words in DEGREES.items() if row[name] > 1]
     own_loss = catalogs.implementations["default_loss"].get(software) if trains else row["loss"]
-    usual = {**DEFAULTS, "loss": own_loss}
+    own_share = catalogs.implementations["reserves_share"].get(software)
+    usual = {**DEFAULTS, "loss": own_loss, "memory_utilization": own_share}
     parts += [_said(name, words, row) for name, words in BESIDE.items() if not is_missing(row.get(name)) and row[name] != usual.get(name)]
     parts += [said("implementation", software, catalogs)] if software != "transformers" or not trains else []
     return " · ".join(part for part in parts if part)

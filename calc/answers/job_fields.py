@@ -3,42 +3,36 @@
 from math import prod
 from typing import Any
 
+from calc.answers.inputs import ANYWHERE, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS
-from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, YES_NO, Input
+from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, Input
 from calc.scenarios.read import HUGE
 from calc.units import DAY_HOURS
 
-USUAL_ANSWER_TOKENS = 512
-ANYWHERE = "anywhere"
+USUAL_ANSWER_TOKENS = int(str(JOB_BY_NAME["answer_tokens"].default))
 # The defaults are the first visit: a job that people know, answered before anything is clicked.
 JOB_FIELDS = (
     Input("goal", "choice", "tune", ("train", "tune", "serve")),
-    Input("method", "choice", "full", ("full", "lora", "qlora")),
+    JOB_BY_NAME["method"],
     Input("model", "text", "llama-3.1-8b", catalog="models"),
     Input("examples", "count", 50_000),
     Input("example_tokens", "count", 1_000),
     Input("epochs", "number", 3),
     Input("run_tokens", "number", 1e9),
-    Input("sequence_tokens", "count", 4096),
+    Input("sequence_tokens", "count", SEQUENCE_TOKENS),
     Input("step_tokens", "count", None),
-    Input("users", "count", 8),
-    Input("requests_per_second", "number", None),
-    Input("prompt_tokens", "count", 1024),
-    Input("answer_tokens", "count", USUAL_ANSWER_TOKENS),
-    Input("regions", "text", "us-east-1", catalog="regions"),
-    Input("markets", "choice", "on-demand", tuple(name for name in MARKETS if not name.startswith("commit"))),
+    *(JOB_BY_NAME[name] for name in ("users", "requests_per_second")),
+    Input("prompt_tokens", "count", USUAL["inference"]["prompt_tokens"]),
+    JOB_BY_NAME["answer_tokens"],
+    Input("regions", "text", JOB_BY_NAME["regions"].default, catalog="regions"),
+    Input("markets", "choice", JOB_BY_NAME["markets"].default, JOB_MARKETS),
     Input("days_most", "number", 7),
-    Input("usd_most", "number", None),
-    Input("usd_per_hour_most", "number", None),
-    Input("instances_most", "count", 16),
-    Input("first_token_seconds", "number", 2),
-    Input("token_seconds", "number", 0.05),
-    Input("fewest_bits", "choice", "16", ("16", "8", "4")),
-    Input("hold_slow_end", "choice", "no", YES_NO),
+    *(JOB_BY_NAME[name] for name in ("usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")),
+    *(JOB_BY_NAME[name] for name in ("fewest_bits", "hold_slow_end")),
 )
 JOB = {field.name: field for field in JOB_FIELDS}
 NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
+BUDGETS = ("usd_most", "usd_per_hour_most")  # whose usual limit is none: an answer then keeps the fastest within sight of the least money
 SEVERAL = ("regions", "markets")
 LIMITS = ("days_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")
 MAY_BE_EMPTY = (*LIMITS, "step_tokens", "requests_per_second")
@@ -99,7 +93,7 @@ def step_by_hand(asked: dict[str, Any], by_hand: dict[str, list]) -> int | None:
 
 def job_of(asked: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     """The job row (contract.md, "Jobs in, answers out"); a column set by hand is one value, or a list to be compared."""
-    limits = {name: NO_LIMIT if asked[name] is None else asked[name] for name in LIMITS}
+    limits = {name: NO_LIMIT if asked[name] is None and name not in BUDGETS else asked[name] for name in LIMITS}
     job = {"model": asked["model"], "work": work_of(asked), **{name: asked[name] for name in ("fewest_bits", "hold_slow_end")}}
     if job["work"] == "training":
         job |= {"method": method_of(asked), "train_tokens": tokens_of_run(asked)}

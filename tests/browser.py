@@ -1,0 +1,81 @@
+"""A real browser on a dashboard of its own: what the tests share that need one. They run one after another (xdist_group)."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+CHART = '[data-testid="stVegaLiteChart"]'
+
+
+def missing(what):
+    """Skip on a machine without it; in continuous integration its absence is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{what} is missing, and CI must run the browser test")
+    pytest.skip(f"{what} is missing: apt-get install chromium, pip install -r requirements/dev.txt")
+
+
+@pytest.fixture(scope="session")
+def address():
+    """The dashboard, served on a free port for as long as the tests run."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "dashboard.py", "--server.port", str(port)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            wait_for_health(port)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.terminate()
+
+
+def wait_for_health(port):
+    for _ in range(240):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.25)
+    pytest.fail("the dashboard did not start within a minute")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if CHROMIUM is None:
+        missing("Chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+def drawn(page, url):
+    """The page with its charts drawn; what the console complains of is kept on it."""
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto(url)
+    page.wait_for_selector(f"{CHART} svg", timeout=60_000)
+    settled(page)
+    return errors
+
+
+def settled(page):
+    """Wait until the script has run and what it sent is painted."""
+    page.wait_for_timeout(600)
+    page.wait_for_function("document.querySelector('[data-testid=\"stApp\"]').dataset.testScriptState === 'notRunning'")
+    page.wait_for_timeout(600)

@@ -1,0 +1,96 @@
+"""The sidebar in a real browser: the job on one screen, a group that stays open, focus that stays, links in a new profile."""
+
+import pytest
+from browser import drawn, settled
+
+pytestmark = pytest.mark.xdist_group("browser")
+SIDEBAR = '[data-testid="stSidebarContent"]'
+GROUP = '[data-testid="stSidebar"] details'
+
+
+def opened(browser, url, **more):
+    """A page in a profile of its own, with its charts drawn."""
+    page = browser.new_context(viewport={"width": 1440, "height": 900}, **more).new_page()
+    assert drawn(page, url) == []
+    return page
+
+
+def pill(page, key, text):
+    """The button of a value."""
+    return page.locator(f".st-key-{key} button").filter(has_text=text).first
+
+
+def press(page, key, text):
+    pill(page, key, text).click()
+    settled(page)
+
+
+@pytest.mark.parametrize("goal", ["train", "tune", "serve"])
+def test_the_job_is_on_one_screen_without_scrolling(browser, address, goal):
+    page = opened(browser, f"{address}?goal={goal}&gpus=8&markets=on-demand&markets=spot")
+    page.wait_for_selector(f"{SIDEBAR} [data-testid='stNumberInput'] input")
+    over = page.evaluate(f"(e => e.scrollHeight - e.clientHeight)(document.querySelector('{SIDEBAR}'))")
+    assert over <= 0
+    assert page.locator(GROUP).get_attribute("open") is None
+    cut = "[...document.querySelectorAll(`%s [data-testid='stNumberInput'] input`)].filter(e => e.scrollWidth > e.clientWidth).length"
+    assert page.evaluate(cut % SIDEBAR) == 0
+    page.context.close()
+
+
+def test_the_group_stays_open_and_focus_stays_while_a_value_changes(browser, address):
+    page = opened(browser, address)
+    page.get_by_text("Set by hand", exact=True).click()
+    settled(page)
+    pill(page, "gpus", "8").focus()
+    for held in (True, False, True):
+        page.keyboard.press("Space")
+        settled(page)
+        assert ("gpus=8" in page.url) == held
+        assert page.evaluate("document.activeElement.innerText") == "8"
+        assert page.locator(GROUP).get_attribute("open") is not None
+    press(page, "auto_gpus", "GPUs")
+    assert "gpus=" not in page.url
+    press(page, "undo", "Undo")
+    assert "gpus=8" in page.url
+    assert page.locator(GROUP).get_attribute("open") is not None
+    page.context.close()
+
+
+def test_a_field_that_is_cleared_takes_its_last_value_again(browser, address):
+    page = opened(browser, f"{address}?examples=20000")
+    field = page.get_by_role("spinbutton", name="Examples")
+    field.fill("")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert field.input_value() == "20000"
+    assert "examples=20000" in page.url
+    page.context.close()
+
+
+def test_a_value_holds_on_every_page_and_back(browser, address):
+    page = opened(browser, f"{address}?examples=20000")
+    for name, value in (("Bill", "30000"), ("Instances", "40000"), ("Plan", "50000")):
+        before = page.get_by_role("spinbutton", name="Examples").input_value()
+        page.get_by_role("link", name=name).first.click()
+        settled(page)
+        field = page.get_by_role("spinbutton", name="Examples")
+        assert field.input_value() == before
+        field.fill(value)
+        page.keyboard.press("Enter")
+        settled(page)
+        assert f"examples={value}" in page.url
+    page.context.close()
+
+
+def test_the_link_of_a_kept_scenario_opens_in_a_new_profile(browser, address):
+    first = opened(browser, f"{address}?model=qwen2.5-7b&goal=serve&users=20&precision=fp8")
+    first.get_by_role("button", name="Keep", exact=True).first.click()
+    settled(first)
+    press(first, "undo", "Undo")
+    press(first, "redo", "Redo")
+    said = [first.locator(each).first.inner_text() for each in ("h1", ".st-key-kept_0", SIDEBAR)]
+    second = opened(browser, first.url)
+    assert [second.locator(each).first.inner_text() for each in ("h1", ".st-key-kept_0", SIDEBAR)] == said
+    assert second.url == first.url
+    first.context.close()
+    second.context.close()

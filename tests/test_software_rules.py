@@ -1,0 +1,172 @@
+"""What software does that decides memory beside its blocks: masters, experts, load peaks, engines' defaults.
+
+Each rule where its source names it; bytes of one GPU, per parameter or counted by hand.
+"""
+
+import pytest
+from examples import catalogs, one
+
+from calc import estimate
+from calc.memory.weights import stack_expert_padding_ratio
+from calc.one_scenario import one_scenario
+
+GIB = 2**30
+LLAMA_8B = 8_030_261_248
+MIXTRAL_EXPERTS = 32 * 8 * 3 * 4096 * 14336
+MIXTRAL_OTHERS = 46_702_792_704 - MIXTRAL_EXPERTS
+
+
+def test_scores_of_a_prefill_are_prompt_by_prompt():
+    """The rest of the sequence is cache: eager scores do not grow with it."""
+    own = {"work": "inference", "model": "llama-2-7b", "attention": "eager", "batch": 2}
+    long, short = one(**own, sequence_tokens=8192, prompt_tokens=1024), one(**own, sequence_tokens=1024)
+    assert long["kv_cache_bytes"] == 8 * short["kv_cache_bytes"]
+    scored = one_scenario({**own, "sequence_tokens": 8192, "prompt_tokens": 1024}, catalogs())["prefill_activations_bytes"]
+    assert scored == one_scenario({**own, "sequence_tokens": 1024}, catalogs())["prefill_activations_bytes"]
+
+
+def test_a_final_softcap_holds_two_copies_of_the_logits():
+    table = one_scenario({"work": "inference", "model": "gemma-2-2b", "logits": "all", "sequence_tokens": 512}, catalogs())
+    assert table["prefill_logits_bytes"][0] == 4 * 256_000 * 512
+
+
+@pytest.mark.parametrize("asked", ["", "no", "yes"])
+def test_t5_of_transformers_5_always_ties(asked):
+    """google/flan-t5-base: 247,577,856 with a head of its own, which the class shares (configuration_t5.py)."""
+    assert one(model="flan-t5-base", tie_embeddings=asked)["parameters"] == 247_577_856 - 32_128 * 768
+
+
+def test_awq_checkpoints_hold_a_tied_heads_matrix_at_load():
+    row = one(work="inference", model="llama-3.2-1b", precision="awq-4bit", sequence_tokens=128)
+    assert (row["peak_phase"], row["allocated_peak_bytes"] - row["weights_bytes"]) == ("load", 2 * 128_256 * 2048)
+
+
+def test_autoawq_fuses_before_it_frees():
+    own = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "sequence_tokens": 128}
+    row, plain = one(**own, implementation="autoawq"), one(**own)
+    parts = 32 * 4096 * (4096 + 2 * 1024) * 0.51953125
+    assert row["peak_phase"] == "load"
+    assert row["allocated_peak_bytes"] == pytest.approx(row["weights_bytes"] + parts)
+    assert row["allocated_peak_bytes"] > plain["allocated_peak_bytes"]
+
+
+def test_autoawqs_prefill_is_eager():
+    own = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "batch": 4, "sequence_tokens": 4096}
+    eager = one(**own, attention="eager")
+    assert one(**own, implementation="autoawq")["allocated_peak_bytes"] == eager["allocated_peak_bytes"]
+
+
+def test_a_small_training_job_caches_at_least_so_much():
+    row = one(model="gpt2", precision="bf16", optimizer="sgd", sequence_tokens=128)
+    assert row["overhead_bytes"] - row["context_bytes"] == pytest.approx(0.7 * GIB)
+    large = one(model="llama-3.1-8b")
+    assert large["overhead_bytes"] - large["context_bytes"] == pytest.approx(0.06 * large["allocated_peak_bytes"])
+
+
+@pytest.mark.parametrize("sharding", ["zero1", "zero2"])
+def test_a_divided_master_copy_stands_beside_whole_weights(sharding):
+    """DeepSpeed, runtime/zero/stage_1_and_2.py: 2 N whole, 12 N / W divided, 6 N / W at the step; Trainer's buckets are small."""
+    own = {"model": "llama-3.1-8b", "precision": "bf16-master", "recompute": "full", "gpus": 8, "sharding": sharding}
+    row = one(**own, implementation="transformers")
+    assert row["weights_bytes"] == 2 * LLAMA_8B
+    assert row["optimizer_bytes"] == 12 * LLAMA_8B / 8
+    assert row["working_bytes"] == 6 * LLAMA_8B / 8
+    assert row["allocated_peak_bytes"] <= one(**own, implementation="deepspeed")["allocated_peak_bytes"]
+
+
+MEGATRON = {"implementation": "megatron", "precision": "bf16-master", "gpus": 64, "recompute": "full"}
+
+
+@pytest.mark.parametrize(
+    ("degrees", "shards"), [({}, 64), ({"expert_parallel": 8}, 64), ({"tensor_parallel": 2, "expert_parallel": 4}, 64)]
+)
+def test_experts_states_are_divided_by_the_ranks_that_hold_the_same_ones(degrees, shards):
+    """Megatron-Core, parallel_state.py: with any expert parallel degree all 64 GPUs together hold one state of each expert."""
+    row = one(model="mixtral-8x7b", sharding="zero1", **MEGATRON, **degrees)
+    assert row["optimizer_bytes"] == pytest.approx(12 * (MIXTRAL_EXPERTS + MIXTRAL_OTHERS) / shards, rel=1e-3)
+
+
+def test_experts_gradients_and_weights_are_divided_likewise():
+    own = {"model": "mixtral-8x7b", "implementation": "torchtitan", "gpus": 64, "sharding": "zero3", "recompute": "full"}
+    spread, whole = one(**own, expert_parallel=8), one(**own)
+    assert spread["weights_bytes"] == pytest.approx(whole["weights_bytes"])
+    assert spread["optimizer_bytes"] == pytest.approx(whole["optimizer_bytes"])
+
+
+@pytest.mark.parametrize("degrees", [{"tensor_parallel": 8}, {"tensor_parallel": 8, "expert_parallel": 8}, {"expert_parallel": 8}])
+def test_expert_parallel_lies_inside_the_group_when_serving(degrees):
+    row = one(work="inference", model="mixtral-8x7b", implementation="vllm", gpus=8, **degrees)
+    others = MIXTRAL_OTHERS / degrees.get("tensor_parallel", 1)
+    assert row["weights_bytes"] == pytest.approx(2 * (MIXTRAL_EXPERTS / 8 + others))
+
+
+def test_megatron_adds_gradients_into_a_buffer_that_stands_from_the_start():
+    """core/distributed/param_and_grad_buffer.py; its fused Adam reads them in fp32, so nothing is widened at the step."""
+    table = one_scenario({"model": "llama-3.1-8b", "sharding": "zero1", **MEGATRON}, catalogs())
+    assert table["held_gradients_bytes"][0] == 4 * LLAMA_8B
+    assert table["step_working_bytes"][0] == 0
+    assert table["products_working_bytes"].max() == 0
+
+
+def test_megatrons_loss_keeps_sixteen_bits():
+    table = one_scenario({"model": "llama-3.1-8b", "sequence_tokens": 4096, **MEGATRON}, catalogs())
+    assert table["backward_logits_bytes"][0] == 2 * 128_256 * 4096
+
+
+def test_megatron_has_a_fully_sharded_mode():
+    row = one(model="llama-3.1-8b", sharding="zero3", **MEGATRON)
+    assert row["problem"] == ""
+    assert row["weights_bytes"] == 2 * LLAMA_8B / 64
+
+
+def test_fp8_products_stand_on_a_master_copy_in_megatron():
+    """Transformer Engine: 16-bit weights, fp32 gradients, inputs of products in one byte."""
+    own = {"model": "llama-3.1-8b", "sharding": "zero1"} | MEGATRON | {"recompute": "none", "sequence_tokens": 8192}
+    wide, narrow = one(**own), one(**own | {"precision": "fp8-mixed"})
+    assert narrow["weights_bytes"] == wide["weights_bytes"]
+    assert narrow["optimizer_bytes"] == wide["optimizer_bytes"]
+    less = 2 * 4096 - 4096 + 14336  # two norms' outputs and the product in one byte less, attention's output once more
+    assert wide["saved_activations_bytes"] - narrow["saved_activations_bytes"] == pytest.approx(32 * 8192 * less)
+    elsewhere = one(model="llama-3.1-8b", precision="fp8-mixed", recompute="full")
+    assert elsewhere["weights_bytes"] == 4 * LLAMA_8B
+
+
+@pytest.mark.parametrize(("tensor_parallel", "padded"), [(1, 3072), (2, 1536), (4, 768), (8, 512)])
+def test_mxfp4_experts_fill_the_kernels_tile(tensor_parallel, padded):
+    """gpt-oss: 2880 wide and 2880 inside, in tiles of 256 (vLLM, quantization/mxfp4.py)."""
+    ratio = stack_expert_padding_ratio(2880, 2880, tensor_parallel, 1, 256)
+    assert ratio * 2880 / tensor_parallel * 2880 == pytest.approx(padded * 3072)
+
+
+def test_an_engine_takes_the_share_of_the_card_that_is_asked():
+    own = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4", "sequence_tokens": 8192}
+    usual, less = one(**own), one(**own, memory_utilization=0.85)
+    assert usual["memory_utilization"] == 0.92
+    assert less["max_batch"] < usual["max_batch"]
+    assert estimate({**own, "memory_utilization": 1.2}, catalogs())["problem"].startswith("memory_utilization is 1.2")
+
+
+def test_cuda_graphs_are_inside_the_share():
+    table = one_scenario({"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4"}, catalogs())
+    from calc.memory.overhead import limit_bytes
+
+    names = ("gpu_memory_bytes", "context_bytes", "graphs_bytes", "is_engine", "memory_utilization", "tight_ratio", "serving_counts_graphs")
+    found = limit_bytes(*(table[name] for name in names))
+    assert found == 0.92 * table["gpu_memory_bytes"] - table["context_bytes"] - table["graphs_bytes"]
+
+
+@pytest.mark.parametrize(("gpu", "tokens"), [("l4", 2048), ("h100-80gb-sxm", 8192), ("b200", 16384)])
+def test_vllm_batches_more_tokens_on_larger_cards(gpu, tokens):
+    table = one_scenario({"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": gpu}, catalogs())
+    assert table["engine_batched_tokens"][0] == tokens
+
+
+def test_trl_never_has_the_full_logits():
+    row = one(model="llama-3.1-8b", implementation="trl")
+    assert (row["loss"], row["memory_bytes"]) == ("fused", one(model="llama-3.1-8b", loss="fused")["memory_bytes"])
+
+
+def test_autocast_over_sixteen_bit_weights_is_sixteen_bits():
+    assert (
+        one(model="llama-3.1-8b", precision="bf16-autocast")["memory_bytes"] == one(model="llama-3.1-8b", precision="bf16")["memory_bytes"]
+    )
