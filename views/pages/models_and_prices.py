@@ -28,6 +28,8 @@ OTHERS = {
     "serving_steps": "Steps of serving",
     "kernels": "Quantised kernels",
     "time_spreads": "Ranges of time",
+    "time_boxes": "Reach of published times",
+    "time_runs": "Published times",
     "serving_engines": "Serving engines",
     "overheads": "Overheads",
     "support": "What runs where",
