@@ -16,7 +16,7 @@ SERVING |= {"sequence_tokens": 2048}
 CASES = {  # word: a scenario, what its reason says
     "measured nearby": (SERVING | {"precision": "fp8"}, "published runs of this model, software, card and precision"),
     "calibrated": (SERVING | {"model": "llama-3.1-8b"}, ""),
-    "derived": ({"model": "bert-base-uncased", "gpu": "a100-80gb-sxm"}, "not a decoder"),
+    "derived": ({"model": "roberta-large", "gpu": "a100-80gb-sxm"}, "not a decoder"),
     "assumed": (SERVING | {"gpu": "l40s"}, "another class of card"),
     "extrapolated": (TRAINING | {"gpus": 4096, "precision": "bf16-mixed"}, "GPUs outside the 1 to 1,024 of published runs"),
 }
