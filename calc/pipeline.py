@@ -25,6 +25,8 @@ from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, begins_a_formula, factorized, read_inputs
 from calc.scenarios.support import READS as SUPPORT_READS
 from calc.scenarios.support import support
+from calc.speed.basis import READS as BASIS_READS
+from calc.speed.basis import Basis, basis
 from calc.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, RESTING_ON_TIME, STAGES, makes, memory, reads, walk
 
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
@@ -51,6 +53,7 @@ BILL_COLUMNS = (
     *makes(STAGES[NAMES.index("price") : NAMES.index("placement")]),
     *("spans_instances", "host_memory_needed_bytes"),
 )
+TIME_WORDS = Basis._fields
 SHOWN = tuple(column.name for column in INPUTS)
 COLUMNS = (  # of a result, in order
     *SHOWN,
@@ -62,6 +65,7 @@ COLUMNS = (  # of a result, in order
     "runs",
     *SOLVED,
     *BILL_COLUMNS,
+    *TIME_WORDS,
     *PRICE_WORDS,
     *ASSUMED,
     "note",
@@ -75,6 +79,7 @@ WORDS = frozenset(
         "runs",
         "note",
         "prices_as_of",
+        *TIME_WORDS,
         *PRICE_WORDS,
         "problem",
     ]
@@ -82,7 +87,7 @@ WORDS = frozenset(
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
 LATER_READS = (
     reads(STAGES[NAMES.index("counts") + 1 :])
-    | {*MEMORY_KEYS, *LIMITS, *PRICE_WORDS, *SUPPORT_READS, "longest_sequence_tokens", "attention", "instance"}
+    | {*MEMORY_KEYS, *LIMITS, *PRICE_WORDS, *SUPPORT_READS, *BASIS_READS, "longest_sequence_tokens", "attention", "instance"}
     | {name for rule in placement.RULES for name in (*rule.reads, *parameters_of(rule.wrong))}
 )
 
@@ -220,7 +225,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
         found = _found(table, solve)
         runs, note, timed = support(table, catalogs)
         untimed = {name: _emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
-        found |= {"runs": runs, "note": note} | untimed
+        found |= {"runs": runs, "note": note} | untimed | basis(table | untimed, catalogs)._asdict()
         covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
         stands = Problems(len(sound))
         stands.add(~covered, lambda row: not_covered(table, row, catalogs))
@@ -229,7 +234,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
         refuse(placement.RULES, table, stands)
         if not stands.sound.all():
             misplaced = ~stands.sound
-            of_the_bill = {*BILL_COLUMNS, "fits"}
+            of_the_bill = {*BILL_COLUMNS, *TIME_WORDS, "fits"}
             found = {name: _emptied(values, misplaced) if name in of_the_bill else values for name, values in found.items()}
             problems.text[sound[misplaced]] = stands.text[misplaced]
         found = {name: _spread(values, sound, rows) for name, values in found.items()}

@@ -28,7 +28,7 @@ from calc.memory import (
 from calc.memory.peak import add_moments
 from calc.scenarios.layout_rules import COUNTED
 from calc.scenarios.settled import ADAPTED_COUNTS, SETTLED
-from calc.speed import collectives, decode, flops, prefill, ranges, rates, serving, training
+from calc.speed import collectives, decode, flops, prefill, ranges, rates, serving, spread, training
 
 TRAINING, SERVING = "training", "inference"
 
@@ -101,7 +101,7 @@ STAGES = (
     Stage("tokens of a step", training.STEP, TRAINING),
     Stage("time of a step", training.TRAINING, TRAINING),
     Stage("time of a request", (*decode.DECODE, *prefill.PREFILL, *serving.STEADY, *serving.THROUGHPUT), SERVING),
-    Stage("ranges", ranges.RANGES),
+    Stage("ranges", (*spread.SPREAD, *ranges.RANGES)),
     Stage("price", (*prices.PER_HOUR, *prices.PER_RUN)),
     Stage("spot", spot.SPOT),
     Stage("placement", placement.PLACEMENT),

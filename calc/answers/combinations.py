@@ -193,9 +193,11 @@ def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
     found |= {
         "first_token_seconds": crossed.at("time_to_first_token_seconds", WAY),
         "token_seconds": table["time_per_output_token_seconds"],
+        "slow_first_token_ratio": table["first_token_high_ratio"],
+        "slow_token_ratio": table["time_high_ratio"],
     }
     found |= {"layout": crossed.at("row_number", WAY), "place": place, "load_ratio": _load(found, whole)}
-    found |= {"region": offer.region.take(place), "market": np.full(1, offer.market), "slow_ratio": table["engine_time_high_ratio"]}
+    found |= {"region": offer.region.take(place), "market": np.full(1, offer.market)}
     timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
     found = {name: np.broadcast_to(values, len(place)) for name, values in found.items()}
     for name in ("hours", "usd", "seconds", "slow_hours", "first_token_seconds", "token_seconds", "load_ratio") if not timed.all() else ():

@@ -46,12 +46,17 @@ def limits(found: Table, whole: dict[str, Any]) -> list[Limit]:
         far = np.exp(np.abs(np.log(found["step_tokens"] / whole["step_tokens"])))
         own = [("hours_most", whole["hours_most"], found["slow_hours" if slow else "hours"]), ("step_tokens", STEP_FACTOR, far)]
     else:
-        ratio = found["slow_ratio"] if slow else 1.0
-        own = [(name, whole[name], found[name] * ratio) for name in ("first_token_seconds", "token_seconds")]
+        of = ("first_token", "token")
+        own = [(f"{name}_seconds", whole[f"{name}_seconds"], _late(found, name) if slow else found[f"{name}_seconds"]) for name in of]
         own.append(("requests_per_second" if whole["requests_per_second"] else "users", 1.0, found["load_ratio"]))
     money = [("usd_most", whole["usd_most"], found["usd"]), ("usd_per_hour_most", whole["usd_per_hour_most"], found["usd_per_hour"])]
     size = [("instances_most", whole["instances_most"], found["instances"])]
     return [Limit(name, float(most), values) for name, most, values in (*own, *money, *size) if most is not None]
+
+
+def _late(found: Table, name: str) -> np.ndarray:
+    """The slow end of the range of a time in serving. [s]"""
+    return np.asarray(found[f"{name}_seconds"] * found[f"slow_{name}_ratio"])
 
 
 def classes(found: Table, kept: list[Limit]) -> np.ndarray:

@@ -6,9 +6,12 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import ONE, PLACE, WAY, Crossed, needed
 from calc.stages import EMPTY, OTHERS_READ, TIME
 
-TIMED = ("tokens_per_second", "step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds")
+TIMED = (
+    *("tokens_per_second", "step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds"),
+    *("time_high_ratio", "first_token_high_ratio"),
+)
 STEPPED = (  # what the money of a way is made of
-    *("trains", "train_tokens", "tokens_per_second", "hours_per_month", "instances_needed", "engine_time_high_ratio"),
+    *("trains", "train_tokens", "tokens_per_second", "hours_per_month", "instances_needed", "time_high_ratio", "first_token_high_ratio"),
     *("time_per_output_token_seconds", "served_tokens_per_second", "batch", "data_parallel"),
 )
 

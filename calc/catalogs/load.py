@@ -25,7 +25,7 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-SPEED = ("utilization", "engines", "serving_steps", "kernels", "assumptions")  # what time and cost read
+SPEED = ("utilization", "engines", "serving_steps", "kernels", "time_spreads", "time_boxes", "time_runs", "assumptions")
 OTHERS = ("overheads", "serving_engines")
 CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
@@ -73,6 +73,9 @@ class Catalogs:
     engines: pd.DataFrame
     serving_steps: pd.DataFrame  # a row per class of card
     kernels: pd.DataFrame
+    time_spreads: pd.DataFrame  # a row per corner
+    time_boxes: pd.DataFrame  # a row per axis
+    time_runs: pd.DataFrame  # a row per model, software, card and precision that was published
     assumptions: pd.DataFrame
     about: dict
     version: str

@@ -62,7 +62,7 @@ def job(table: Table, market: str, instance_usd_per_hour: np.ndarray, spot_overh
     usd_per_hour = instances * instance_usd_per_hour
     usd = usd_per_hour * billed_hours(market, trains, hours)
     seconds = np.where(trains > 0, run * HOUR_SECONDS, table["time_per_output_token_seconds"])
-    slow_hours = hours * np.where(trains > 0, table["engine_time_high_ratio"], 1.0)
+    slow_hours = hours * np.where(trains > 0, table["time_high_ratio"], 1.0)
     return Job(instances, usd_per_hour, hours, usd, seconds, slow_hours)
 
 
@@ -80,7 +80,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
         *("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio"),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
-    table["engine_time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
+    table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
     table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
     degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float)
     table["data_parallel"] = np.maximum(table["gpus"] // degrees.prod(axis=1), 1)

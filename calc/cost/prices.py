@@ -96,14 +96,14 @@ def run_hours(trains, train_tokens, tokens_per_second):
     return np.where(trains > 0, train_tokens / tokens_per_second / HOUR_SECONDS, np.nan)
 
 
-def run_low_hours(run_hours, engine_time_low_ratio):
+def run_low_hours(run_hours, time_low_ratio):
     """The fast end of the run. [h]"""
-    return run_hours * engine_time_low_ratio
+    return run_hours * time_low_ratio
 
 
-def run_high_hours(run_hours, engine_time_high_ratio):
+def run_high_hours(run_hours, time_high_ratio):
     """The slow end of the run. [h]"""
-    return run_hours * engine_time_high_ratio
+    return run_hours * time_high_ratio
 
 
 def run_usd_on_demand(run_hours, usd_per_hour_on_demand):

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.coded import Words, where
 from calc.evaluate import Table
 from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
-from calc.scenarios.join_places import join_places
+from calc.scenarios.join_places import ASSUMED, join_places
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row_numbers, rows_of, words_of
 from calc.scenarios.problems import Problems, quoted
 
@@ -175,6 +175,8 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     table["kernel_dequantize_bytes_each"] = np.nan_to_num(numbers_of(catalogs, "kernels", "dequantize_bytes_each"))[kernel]
     for name, none in (("decode_bytes_each", 0.0), ("decode_widens_from", 1.0)):
         table[f"kernel_{name}"] = np.nan_to_num(numbers_of(catalogs, "kernels", name), nan=none)[kernel]
+    table["kernel_is_assumed"] = (words_of(catalogs, "kernels", "basis") == ASSUMED).astype(float)[kernel]
+    table["engine_is_assumed"] = (words_of(catalogs, "engines", "basis") == ASSUMED).astype(float)[engine]
     table["kernel_host_ratio"] = np.nan_to_num(numbers_of(catalogs, "kernels", "host_ratio"), nan=1.0)[kernel]
     plain, compiled = (Words(software, words_of(catalogs, "implementations", name)) for name in ("default_loss", "compiled_loss"))
     usual = where(table["compiles"] > 0, compiled, plain)
@@ -284,6 +286,10 @@ def _join_assumptions(table: Table, catalogs: Catalogs) -> None:
         table[name] = np.where(np.isnan(own), values[name], own)
     table["utilization"] = table.pop("asked_utilization")
     table |= constants(catalogs, "overheads")
+    for end in ("low", "high"):
+        table[f"corner_{end}_ratio"] = numbers_of(catalogs, "time_spreads", f"{end}_ratio")[:-1, None]
+        bounds = (numbers_of(catalogs, "time_boxes", f"{work}_{end}")[:-1, None] for work in ("training", "inference"))
+        table[f"box_{end}"] = np.where(table["trains"] > 0, *bounds)
 
 
 @kept()

@@ -26,6 +26,7 @@ PRICE_COLUMNS = ("on_demand_usd_per_hour", "spot_usd_per_hour")
 PRICE_WORDS = ("on_demand_as_of", "spot_as_of", "on_demand_basis", "spot_basis", "interruption_band")
 CARD_COLUMNS = ("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "node_gpus", "node_network_bytes_per_second")
 STEP_COLUMNS = ("step_seconds", "block_seconds", "expert_block_seconds", "sequence_seconds", "all_reduce_seconds")
+ASSUMED = "assumed"  # the basis of an entry that no published run was held against
 
 HARDWARE = ("gpu_", "instance_", "card_")  # how the columns of a card and an instance begin
 
@@ -49,7 +50,11 @@ def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     share = numbers_of(catalogs, "instances", "gpu_memory_bytes")[at]
     table["gpu_memory_bytes"] = np.where(at >= 0, share, numbers_of(catalogs, "gpus", "memory_bytes")[card])
     table |= columns_of(catalogs, "utilization", CARD_COLUMNS, _card_row(catalogs)[card], "card_")
-    table |= columns_of(catalogs, "serving_steps", STEP_COLUMNS, _card_class(catalogs)[card], "card_")
+    of_class = _card_class(catalogs)[card]
+    table |= columns_of(catalogs, "serving_steps", STEP_COLUMNS, of_class, "card_")
+    table["card_is_of_older_release"] = np.nan_to_num(numbers_of(catalogs, "serving_steps", "of_older_release"))[of_class]
+    table["card_is_assumed"] = (words_of(catalogs, "utilization", "basis") == ASSUMED).astype(float)[_card_row(catalogs)[card]]
+    table["card_step_is_assumed"] = (words_of(catalogs, "serving_steps", "basis") == ASSUMED).astype(float)[of_class]
     price_of, regions = price_rows(catalogs)
     region, instance = table["region"], table["instance"]
     problems.add(

@@ -183,9 +183,9 @@ def _on_instance(layouts, one, runs, limits, offers, counts):
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(here, TIME)
     here["surely"] = surely[chosen]
-    slow = here["engine_time_high_ratio"] if limits.slow_end else 1.0
-    paced = (here["time_to_first_token_seconds"] * slow <= limits.first_token_seconds) & (
-        here["time_per_output_token_seconds"] * slow <= limits.output_token_seconds
+    first, each = (here["first_token_high_ratio"], here["time_high_ratio"]) if limits.slow_end else (1.0, 1.0)
+    paced = (here["time_to_first_token_seconds"] * first <= limits.first_token_seconds) & (
+        here["time_per_output_token_seconds"] * each <= limits.output_token_seconds
     )
     sized = (here["step_tokens"] >= limits.step_tokens) & (here["step_tokens"] <= limits.highest_step_tokens)
     here["kept"] = np.where(here["trains"] > 0, sized, paced) & (here["surely"] | (limits.surely == 0))

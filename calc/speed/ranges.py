@@ -47,54 +47,54 @@ def tokens_per_second_per_gpu(tokens_per_second, gpus):
     return tokens_per_second / gpus
 
 
-def low_tokens_per_second(tokens_per_second, engine_time_high_ratio):
+def low_tokens_per_second(tokens_per_second, time_high_ratio):
     """The slow end of the range. [tokens/s]"""
-    return tokens_per_second / engine_time_high_ratio
+    return tokens_per_second / time_high_ratio
 
 
-def high_tokens_per_second(tokens_per_second, engine_time_low_ratio):
+def high_tokens_per_second(tokens_per_second, time_low_ratio):
     """The fast end of the range. [tokens/s]"""
-    return tokens_per_second / engine_time_low_ratio
+    return tokens_per_second / time_low_ratio
 
 
-def step_low_seconds(step_seconds, engine_time_low_ratio):
+def step_low_seconds(step_seconds, time_low_ratio):
     """The fast end of an optimizer step. [s]"""
-    return step_seconds * engine_time_low_ratio
+    return step_seconds * time_low_ratio
 
 
-def step_high_seconds(step_seconds, engine_time_high_ratio):
+def step_high_seconds(step_seconds, time_high_ratio):
     """The slow end of an optimizer step. [s]"""
-    return step_seconds * engine_time_high_ratio
+    return step_seconds * time_high_ratio
 
 
-def time_to_first_token_low_seconds(time_to_first_token_seconds, engine_time_low_ratio):
+def time_to_first_token_low_seconds(time_to_first_token_seconds, first_token_low_ratio):
     """The fast end of the time to first token. [s]"""
-    return time_to_first_token_seconds * engine_time_low_ratio
+    return time_to_first_token_seconds * first_token_low_ratio
 
 
-def time_to_first_token_high_seconds(time_to_first_token_seconds, engine_time_high_ratio):
+def time_to_first_token_high_seconds(time_to_first_token_seconds, first_token_high_ratio):
     """The slow end of the time to first token. [s]"""
-    return time_to_first_token_seconds * engine_time_high_ratio
+    return time_to_first_token_seconds * first_token_high_ratio
 
 
-def burst_first_token_low_seconds(burst_first_token_seconds, engine_time_low_ratio):
+def burst_first_token_low_seconds(burst_first_token_seconds, first_token_low_ratio):
     """The fast end of the time to the first tokens of a burst. [s]"""
-    return burst_first_token_seconds * engine_time_low_ratio
+    return burst_first_token_seconds * first_token_low_ratio
 
 
-def burst_first_token_high_seconds(burst_first_token_seconds, engine_time_high_ratio):
+def burst_first_token_high_seconds(burst_first_token_seconds, first_token_high_ratio):
     """The slow end of the time to the first tokens of a burst. [s]"""
-    return burst_first_token_seconds * engine_time_high_ratio
+    return burst_first_token_seconds * first_token_high_ratio
 
 
-def time_per_output_token_low_seconds(time_per_output_token_seconds, engine_time_low_ratio):
+def time_per_output_token_low_seconds(time_per_output_token_seconds, time_low_ratio):
     """The fast end of the time per output token. [s]"""
-    return time_per_output_token_seconds * engine_time_low_ratio
+    return time_per_output_token_seconds * time_low_ratio
 
 
-def time_per_output_token_high_seconds(time_per_output_token_seconds, engine_time_high_ratio):
+def time_per_output_token_high_seconds(time_per_output_token_seconds, time_high_ratio):
     """The slow end of the time per output token. [s]"""
-    return time_per_output_token_seconds * engine_time_high_ratio
+    return time_per_output_token_seconds * time_high_ratio
 
 
 RANGES = (

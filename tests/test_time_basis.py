@@ -1,0 +1,73 @@
+"""What a time rests on: published runs nearby, the least sure corner, or nothing beyond the reach of published runs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calc import estimate
+from calc.scenarios.inputs import BY_NAME
+from calc.speed.basis import BASES
+from calc.speed.spread import AXES
+from validation.speed import published, published_runs, time_table, with_published_models
+
+TRAINING = {"model": "llama-3.1-8b", "implementation": "torchtitan", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3"}
+SERVING = {"work": "inference", "model": "llama-3.1-70b", "implementation": "vllm", "gpu": "b200", "prompt_tokens": 1024}
+SERVING |= {"sequence_tokens": 2048}
+CASES = {  # word: a scenario, what its reason says
+    "measured nearby": (SERVING | {"precision": "fp8"}, "published runs of this model, software, card and precision"),
+    "calibrated": (SERVING | {"model": "llama-3.1-8b"}, ""),
+    "derived": ({"model": "roberta-large", "gpu": "a100-80gb-sxm"}, "not a decoder"),
+    "assumed": (SERVING | {"gpu": "l40s"}, "another class of card"),
+    "extrapolated": (TRAINING | {"gpus": 4096, "precision": "bf16-mixed"}, "GPUs outside the 1 to 1,024 of published runs"),
+}
+
+
+@pytest.fixture(scope="module")
+def runs(catalogs):
+    return published(), with_published_models(catalogs)
+
+
+def asked(catalogs, *scenarios):
+    return estimate(pd.DataFrame(list(scenarios)).astype(object).fillna(""), catalogs)
+
+
+@pytest.mark.parametrize("word", BASES)
+def test_the_word_and_the_reason(catalogs, word):
+    scenario, reason = CASES[word]
+    row = asked(catalogs, scenario).iloc[0]
+    assert row["problem"] == ""
+    assert row["time_basis"] == word
+    assert reason in row["time_reason"]
+
+
+def test_where_there_is_no_time_it_rests_on_nothing(catalogs):
+    rows = asked(catalogs, {"model": "llama-3.1-8b"}, TRAINING | {"tensor_parallel": 3}, SERVING)
+    for name in ("time_basis", "time_reason"):
+        assert [*rows[name][:2]] == ["", ""]
+    assert rows["time_basis"][2] != ""
+
+
+def test_outside_of_published_runs_a_range_is_twice_as_wide(catalogs):
+    inside, outside = asked(catalogs, TRAINING | {"gpus": 1024}, TRAINING | {"gpus": 1032}).to_dict("records")
+    for end in ("low", "high"):
+        ratio, wider = (row[f"step_{end}_seconds"] / row["step_seconds"] for row in (inside, outside))
+        assert wider == pytest.approx(ratio**2)
+
+
+def test_the_reach_of_published_runs_is_that_of_the_data(runs):
+    """Every bound holds every run, and is within a hundredth of one."""
+    rows, catalogs = runs
+    table, _ = time_table(rows[[name for name in rows if name in BY_NAME]].fillna(""), catalogs)
+    for axis in AXES:
+        values = np.broadcast_to(table[axis], len(rows))
+        for work in ("training", "inference"):
+            own, box = values[rows["work"] == work], catalogs.time_boxes.loc[axis]
+            for end, most in (("low", own.min()), ("high", own.max())):
+                bound = box[f"{work}_{end}"]
+                assert np.isnan(bound) or bound == pytest.approx(most, rel=0.01)
+            assert not np.any((own < box[f"{work}_low"]) | (own > box[f"{work}_high"]))
+
+
+def test_the_published_runs_are_those_of_the_data(catalogs):
+    found = published_runs(catalogs)
+    assert {" ".join(name): count for name, count in found.items()} == catalogs.time_runs["runs"].to_dict()
