@@ -93,6 +93,9 @@ QUANTITIES = (
     Quantity("memory_bytes", "Memory", "B", "What nvidia-smi shows on a roomy card"),
     Quantity("memory_low_bytes", "Memory, low", "B", "Lower end of the stated range"),
     Quantity("memory_high_bytes", "Memory, high", "B", "Upper end of the stated range"),
+    Quantity(
+        "memory_basis", "Memory rests on", "text", "Simulated, measured nearby or derived from source; and on which axis it is extrapolated"
+    ),
     Quantity("context_bytes", "CUDA context", "B", "Held by the driver and its libraries whatever runs"),
     Quantity("peak_phase", "Peak", "text", "The moment of the peak"),
     Quantity("gpu_memory_bytes", "Card memory", "B", "Usable memory of the card as its driver reports it"),

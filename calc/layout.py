@@ -43,6 +43,14 @@ def fsdp_active(implementation_fsdp, partitions_master, shards_gradients, shard_
     return np.maximum(blockwise, offloads_weights) * trains
 
 
+def reshards_weights(shards_weights, pipeline_parallel):
+    """1 where FSDP gives gathered weights back after each block; a pipeline keeps its stage's whole between micro-batches. [0 or 1]
+
+    torchtitan, models/llama3/infra/parallelize.py, reshard_after_forward_policy; torch/distributed/pipelining/stage.py.
+    """
+    return shards_weights * (pipeline_parallel == 1)
+
+
 def autocast_active(autocast_bytes_each, fsdp_active, implementation_autocasts_shards, shards_gradients, trains):
     """1 under autocast (torch/amp/autocast_mode.py). [0 or 1]
 
@@ -254,6 +262,7 @@ LAYOUT = (
     partitions_master,
     bucket_elements,
     fsdp_active,
+    reshards_weights,
     autocast_active,
     activation_format,
     activation_bytes_each,

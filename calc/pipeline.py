@@ -12,6 +12,7 @@ from calc.columns import ALLOCATED
 from calc.cost import placement
 from calc.evaluate import Table, parameters_of
 from calc.largest import LIMITS, SOLVED, largest_columns
+from calc.memory.basis import BASES
 from calc.memory.block_forms import block_coefficients
 from calc.memory.outside_blocks import head_coefficients, head_rows
 from calc.memory.overhead import FITS
@@ -59,6 +60,7 @@ COLUMNS = (  # of a result, in order
     *SHOWN,
     *COUNTS,
     *MEMORY_COLUMNS,
+    "memory_basis",
     "peak_phase",
     *VERDICT_COLUMNS,
     "fits",
@@ -74,6 +76,7 @@ COLUMNS = (  # of a result, in order
 WORDS = frozenset(
     [
         *(column.name for column in INPUTS if column.kind in ("text", "choice")),
+        "memory_basis",
         "peak_phase",
         "fits",
         "runs",
@@ -247,6 +250,7 @@ def _found(table: Table, solve: bool) -> Table:
     work = "training" if table["trains"][0] > 0 else "inference"
     found = {name: table[name] for name in (*MEMORY_COLUMNS, *VERDICT_COLUMNS, *PRICE_WORDS)}
     phases = np.array([moment.phase for moment in MOMENTS[work]], dtype=object)
+    found["memory_basis"] = Words(table["memory_basis"], BASES)
     found["peak_phase"], found["fits"] = Words(table["peak_moment"], phases), Words(table["fits"], FITS)
     bill = {name: table[name] for name in BILL_COLUMNS}
     found |= {name: values if isinstance(values, Words) else _finite(values) for name, values in bill.items()}

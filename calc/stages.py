@@ -143,7 +143,7 @@ MEMORY_READS = reads(MEMORY)
 MEMORY_RESULTS = tuple(
     name
     for name in makes(MEMORY)
-    if name in {*reads(AFTER_MEMORY), *COMPONENTS, "saved_activations_bytes", "memory_low_bytes", "peak_moment"}
+    if name in {*reads(AFTER_MEMORY), *COMPONENTS, "saved_activations_bytes", "memory_low_bytes", "memory_basis", "peak_moment"}
 )
 # What decides memory, among the columns that stand before its stages.
 MEMORY_KEYS = (

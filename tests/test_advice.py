@@ -130,7 +130,7 @@ def test_a_layout_that_trains_the_same_comes_before_lora_and_larger_cards(catalo
     row = own[own["change"] == "ZeRO 3 with full recompute"].iloc[0]
     assert row["set"] == {"sharding": "zero3", "recompute": "full"}
     now = estimate(UNSHARDED, catalogs, solve=False)
-    assert now["memory_bytes"] / GIB - row["saved_gib"] == pytest.approx(34.1, abs=0.5)
+    assert now["memory_bytes"] / GIB - row["saved_gib"] == pytest.approx(34.6, abs=0.5)
     assert row["slowdown_ratio"] == pytest.approx(1.2, abs=0.1)
     assert any(change.get("tensor_parallel") == 8 for change in own["set"])
 

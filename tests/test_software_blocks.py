@@ -104,6 +104,18 @@ def test_litgpts_head_beside_4_bit_matrices_is_wide():
     assert one(**own, implementation="litgpt")["weights_bytes"] - one(**own)["weights_bytes"] == 2 * head
 
 
+MPT = {"model_type": "mpt", "d_model": 1536, "n_heads": 12, "n_layers": 24, "max_seq_len": 2048, "vocab_size": 50368}
+
+
+def test_norms_of_one_vector_may_be_layer_norms():
+    """MPT's have no bias and no fp32 copy (transformers, modeling_mpt.py; llm-foundry, models/layers/norm.py)."""
+    held = add_models(catalogs(), {"mine": read_config(MPT, "mine", catalogs())})
+    own = {"model": "mine", "implementation": "llm-foundry", "precision": "bf16", **TOKENS}
+    assert estimate(own, held)["parameters"] == 50368 * 1536 + 24 * (12 * 1536**2 + 2 * 1536) + 1536
+    counted = (8 + 6 + 2 + 16) * 1536 + 4 * 12 + 8  # two norms, queries, keys and values, attention's output, the network's two
+    assert float(one_scenario(own, held)["stack_saved_bytes_per_token"].ravel()[0]) == counted
+
+
 GPT2 = {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257}
 
 

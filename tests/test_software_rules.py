@@ -3,11 +3,12 @@
 Each rule where its source names it; bytes of one GPU, per parameter or counted by hand.
 """
 
+import numpy as np
 import pytest
 from examples import catalogs, one
 
 from calc import estimate
-from calc.memory.weights import stack_expert_padding_ratio
+from calc.memory.weights import segment_waste_bytes, stack_expert_padding_ratio
 from calc.one_scenario import one_scenario
 
 GIB = 2**30
@@ -170,3 +171,25 @@ def test_autocast_over_sixteen_bit_weights_is_sixteen_bits():
     assert (
         one(model="llama-3.1-8b", precision="bf16-autocast")["memory_bytes"] == one(model="llama-3.1-8b", precision="bf16")["memory_bytes"]
     )
+
+
+def test_a_pipeline_under_fsdp_keeps_its_stage_whole():
+    """torchtitan, reshard_after_forward_policy; torch/distributed/pipelining/stage.py: whole weights in 16 bits, gradients in fp32."""
+    own = {"model": "llama-3.1-8b", "implementation": "torchtitan", "sharding": "zero3", "reduce_precision": "fp32", "recompute": "full"}
+    staged = one_scenario({**own, "gpus": 16, "pipeline_parallel": 2}, catalogs())
+    blocks = 16 * 218_112_000
+    assert staged["blocks_parameters_here"][0] == blocks
+    assert staged["held_gradients_bytes"][0] == 4 * staged["trained_parameters_here"][0]
+    assert staged["place_whole_bytes"].min() >= 2 * blocks
+    flat = one_scenario({**own, "gpus": 8}, catalogs())
+    assert flat["held_gradients_bytes"][0] == 0
+    assert flat["place_whole_bytes"].max() < 2 * blocks
+
+
+def test_large_tensors_count_what_their_segment_leaves():
+    """5120 x 13824 in 16 bits is 135 MiB, its segment 136; 3584 squared leaves more than 1 MiB, which is split off."""
+    mib = 2**20
+    assert list(segment_waste_bytes(np.array([135, 129.5, 24.5, 112, 9]) * mib)) == [mib, 0.5 * mib, 0, 0, 0]
+    row = one(work="inference", model="qwen2.5-14b", precision="bf16", sequence_tokens=2049, prompt_tokens=1)
+    assert row["working_bytes"] == pytest.approx(3 * 48 * mib, rel=0.2)
+    assert row["weights_bytes"] == 2 * 14_770_033_664

@@ -50,17 +50,21 @@ def place_whole_bytes(
     stack_block_parameters_here,
     place_blocks_below,
     stack_blocks_before,
-    shards_weights,
+    reshards_weights,
+    pipeline_parallel,
+    blocks_parameters_here,
     embedding_parameters_here,
 ):
-    """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below. [B]
+    """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below, a pipeline all. [B]
 
-    Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard. Shape (places, stacks, rows).
+    Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard; set_reshard_after_backward(False) in
+    torch/distributed/pipelining/stage.py. Shape (places, stacks, rows).
     """
     root = (1 - implementation_head_apart) * (outside_parameters_here + trained_head_here)
     before = stack_blocks_before + place_blocks_below
     fetched = np.where(before >= 1, stack_block_parameters_here, implementation_head_apart * embedding_parameters_here)
-    ahead = np.where(shards_weights < 1, stack_block_parameters_here * before, fetched)
+    kept = np.where(pipeline_parallel > 1, blocks_parameters_here - stack_block_parameters_here, stack_block_parameters_here * before)
+    ahead = np.where(reshards_weights < 1, kept, fetched)
     return fsdp_active * gathered_bytes_each * (root + stack_block_parameters_here + ahead)
 
 

@@ -5,6 +5,7 @@ Constants and their sources: catalogs/overheads.yaml. PyTorch sees about half a 
 
 import numpy as np
 
+from calc.memory.basis import BASIS
 from calc.memory.serving_engine import graphs_bytes
 
 HOLDS = ("yes", "tight")  # the verdicts that a run lives with
@@ -40,11 +41,19 @@ def slack_ratio(
 
 
 def spread_ratio(
-    trains, works_together, batch_share, sharded_spread_ratio, training_spread_ratio, serving_spread_ratio, serving_batch_spread_ratio
+    trains,
+    works_together,
+    batch_share,
+    sharded_spread_ratio,
+    training_spread_ratio,
+    serving_spread_ratio,
+    serving_batch_spread_ratio,
+    widening_ratio,
 ):
-    """Half width of the stated range, as a share of the allocated peak. [share]"""
+    """Half width of the stated range, as a share of the allocated peak: wider where the figure rests on less (basis.py). [share]"""
     serving = serving_spread_ratio + serving_batch_spread_ratio * batch_share
-    return np.where(trains > 0, np.where(works_together > 0, sharded_spread_ratio, training_spread_ratio), serving)
+    own = np.where(trains > 0, np.where(works_together > 0, sharded_spread_ratio, training_spread_ratio), serving)
+    return own * widening_ratio
 
 
 def context_bytes(
@@ -107,6 +116,7 @@ def fits(memory_high_bytes, allocated_peak_bytes, limit_bytes, gpu_memory_bytes)
 OVERHEAD = (
     batch_share,
     works_together,
+    *BASIS,
     graphs_bytes,
     slack_ratio,
     spread_ratio,

@@ -34,19 +34,19 @@ def live_weights_bytes(
     return active * gathered_bytes_each * np.minimum(live, blocks_parameters_here + outside_parameters_here)
 
 
-def root_and_block_bytes(gathered_bytes_each, outside_parameters_here, shards_weights, last_block_bytes):
-    """Whole weights of FSDP's root group, and of one block where weights are sharded. [B]
+def root_and_block_bytes(gathered_bytes_each, outside_parameters_here, reshards_weights, last_block_bytes):
+    """Whole weights of FSDP's root group, and of one block where they are sharded again. [B]
 
     Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard.
     """
-    return gathered_bytes_each * outside_parameters_here + shards_weights * last_block_bytes
+    return gathered_bytes_each * outside_parameters_here + reshards_weights * last_block_bytes
 
 
 def gathered_forward_bytes(
     live_weights_bytes,
     root_and_block_bytes,
     fsdp_active,
-    shards_weights,
+    reshards_weights,
     implementation_head_apart,
     gathered_bytes_each,
     head_elements_here,
@@ -58,7 +58,7 @@ def gathered_forward_bytes(
     pass, keeps all (Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard).
     """
     apart = 2 * gathered_bytes_each * head_elements_here
-    kept = (1 - shards_weights) * gathered_bytes_each * (blocks_parameters_here + implementation_head_apart * head_elements_here)
+    kept = (1 - reshards_weights) * gathered_bytes_each * (blocks_parameters_here + implementation_head_apart * head_elements_here)
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
 
 
@@ -66,7 +66,7 @@ def gathered_backward_bytes(
     live_weights_bytes,
     root_and_block_bytes,
     fsdp_active,
-    shards_weights,
+    reshards_weights,
     implementation_head_apart,
     gathered_bytes_each,
     head_elements_here,
@@ -77,7 +77,7 @@ def gathered_backward_bytes(
     Zhao et al. 2023, arXiv 2304.11277 (backward prefetching); torch/distributed/fsdp/_fully_shard.
     """
     apart = gathered_bytes_each * head_elements_here
-    kept = (1 - shards_weights) * gathered_bytes_each * blocks_parameters_here
+    kept = (1 - reshards_weights) * gathered_bytes_each * blocks_parameters_here
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
 
 
@@ -107,9 +107,10 @@ def held_gradients_bytes(
     """Gradients of earlier micro-batches, alive in the forward pass. [B]
 
     Where micro-batches accumulate, in recipes that always do (litgpt), and in a buffer that stands from the start (Megatron). FSDP
-    without synchronisation keeps them whole (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard).
+    without synchronisation keeps them whole (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard), as its
+    pipelines do until the last micro-batch (torch/distributed/pipelining/stage.py).
     """
-    whole = fsdp_active * implementation_accumulates_unsharded
+    whole = fsdp_active * np.maximum(implementation_accumulates_unsharded, pipeline_parallel > 1)
     divided = (full_gradients_bytes + spread_gradients_bytes) / gradient_shards
     kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, divided)
     return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0))

@@ -3,9 +3,9 @@
 import math
 
 
-def rms_norms(block_norms, norm_vectors):
+def rms_norms(block_norms, norm_vectors, unbiased_norms):
     """Root-mean-square norms of the hidden width in one block; 0 where they are LayerNorms. [norms]"""
-    return block_norms * (norm_vectors == 1)
+    return block_norms * (norm_vectors == 1) * (1 - unbiased_norms)
 
 
 def longest_sequence_tokens(kind, learned_positions, max_position):

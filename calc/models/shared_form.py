@@ -1,14 +1,14 @@
 """The widths that tell blocks of different families apart where software has one block for them all (catalogs/software_blocks.yaml)."""
 
 
-def rms_norm_width(block_norms, norm_vectors, hidden):
+def rms_norm_width(rms_norms, hidden):
     """Width of the hidden state, once for each RMSNorm of it in one block. [elements per token]"""
-    return (norm_vectors == 1) * block_norms * hidden
+    return rms_norms * hidden
 
 
-def layer_norm_width(block_norms, norm_vectors, hidden):
+def layer_norm_width(block_norms, rms_norms, hidden):
     """Width of the hidden state, once for each LayerNorm of it in one block. [elements per token]"""
-    return (norm_vectors != 1) * block_norms * hidden
+    return (block_norms - rms_norms) * hidden
 
 
 def gated_ffn_width(gated, ffn_width):

@@ -25,7 +25,10 @@ def memory(row, scenario, ink, catalogs):
     with left:
         st.image(tank_svg(row, ink, 720, 44), width="stretch", alt=row_words.tank_alt(row))
         st.markdown(_components(row))
-        st.caption("Pale: the card's usable memory, which ends at the upright line. Whisker: the range of the estimate.")
+        st.caption(
+            "Pale: the card's usable memory, which ends at the upright line. Whisker: the range of the estimate, "
+            f"which is {row['memory_basis']}."
+        )
     with right:
         _phases(row, scenario, ink, catalogs)
 

@@ -1,0 +1,108 @@
+"""What a memory figure rests on, and how much wider its range is for it: numbers into the words of the column memory_basis.
+
+The first of GROUNDS that holds, from the last on, is told; so is the first axis on which the scenario lies beyond all that
+was simulated or published (the known_ entries of catalogs/overheads.yaml), which doubles the range.
+"""
+
+import numpy as np
+
+SIMULATED, MEASURED = "simulated", "measured nearby"
+GROUNDS = (
+    f"{SIMULATED}: storage by storage",
+    f"{MEASURED}: published runs of this software",
+    f"{MEASURED}: published runs of quantised weights",
+    "derived from source: this software",
+    "derived from source: compiled blocks",
+    "derived from source: 8-bit products",
+    "derived from source: a divided master copy",
+    "derived from source: tensor parallel beside sharding",
+    "derived from source: context parallel",
+    "derived from source: expert parallel",
+    "derived from source: pipeline stages",
+    "derived from source: CPU offload",
+)
+DERIVED = GROUNDS.index("derived from source: this software")
+AXES = ("", "its tokens per sequence", "its sequences at once", "its GPUs", "its tensor parallel degree", "its pipeline stages")
+BASES = np.array(
+    [ground + (f"; extrapolated in {axis}, the range doubled" if axis else "") for ground in GROUNDS for axis in AXES], dtype=object
+)
+
+
+def memory_ground(
+    trains,
+    implementation_simulated,
+    implementation_measured,
+    dequantized_bytes_each,
+    is_engine,
+    compiles,
+    compute_bytes_each,
+    partitions_master,
+    shards_gradients,
+    shard_gpus,
+    tensor_parallel,
+    context_parallel,
+    expert_parallel,
+    pipeline_parallel,
+    offloads_optimizer,
+    offloads_weights,
+    offloads_activations,
+):
+    """What the figure rests on, as a number into GROUNDS: the weakest part of it.
+
+    Simulated: transformers and torchtitan on one GPU, under FSDP2, DDP and tensor parallel (validation/data).
+    """
+    software = np.where(implementation_simulated > 0, 0, np.where(implementation_measured > 0, 1, DERIVED))
+    conditions = (
+        (offloads_optimizer + offloads_weights + offloads_activations) * trains > 0,
+        (pipeline_parallel > 1),
+        (expert_parallel > 1),
+        (context_parallel > 1),
+        (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | (shards_gradients > 0) & (shard_gpus > 1)),
+        trains * partitions_master > 0,
+        trains * (compute_bytes_each == 1) > 0,
+        trains * compiles > 0,
+        (trains == 0) & (dequantized_bytes_each > 0) & (software < DERIVED),
+    )
+    numbers = (*range(len(GROUNDS) - 1, DERIVED, -1), 2)
+    return np.select(np.broadcast_arrays(*conditions), numbers, software)
+
+
+def beyond_axis(
+    trains,
+    sequence_tokens,
+    context_parallel,
+    batch,
+    gpus,
+    tensor_parallel,
+    pipeline_parallel,
+    known_training_tokens,
+    known_serving_tokens,
+    known_sequences,
+    known_gpus,
+    known_tensor_parallel,
+    known_pipeline_stages,
+    is_engine,
+):
+    """The first axis on which nothing known reaches so far, as a number into AXES; 0 where all do."""
+    tokens = np.where(trains > 0, known_training_tokens, known_serving_tokens)
+    conditions = (
+        (sequence_tokens / context_parallel > tokens) & (is_engine == 0),
+        (batch > known_sequences) & (is_engine == 0),
+        gpus > known_gpus,
+        tensor_parallel > known_tensor_parallel,
+        pipeline_parallel > known_pipeline_stages,
+    )
+    return np.select(np.broadcast_arrays(*conditions), range(1, len(AXES)), 0)
+
+
+def memory_basis(memory_ground, beyond_axis):
+    """What the figure rests on and where it is extrapolated, as a number into BASES."""
+    return memory_ground * len(AXES) + beyond_axis
+
+
+def widening_ratio(memory_ground, beyond_axis, derived_spread_ratio):
+    """How much wider the range is than that of a simulated or measured figure inside the known box. [ratio]"""
+    return np.where(memory_ground >= DERIVED, derived_spread_ratio, 1.0) * np.where(beyond_axis > 0, 2.0, 1.0)
+
+
+BASIS = (memory_ground, beyond_axis, memory_basis, widening_ratio)

@@ -1,0 +1,65 @@
+"""What a memory figure rests on is told, and its range follows it: calc/memory/basis.py."""
+
+import pytest
+from examples import catalogs, one
+
+from calc import estimate
+from calc.memory.basis import AXES, BASES, GROUNDS
+
+FSDP = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "recompute": "full"}
+
+
+def half_width_ratio(row):
+    return (row["memory_high_bytes"] - row["memory_low_bytes"]) / 2 / row["memory_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "said"),
+    [
+        ({}, "simulated: storage by storage"),
+        (FSDP, "simulated: storage by storage"),
+        ({"implementation": "litgpt", "precision": "bf16"}, "measured nearby: published runs of this software"),
+        ({"work": "inference", "precision": "awq-4bit"}, "measured nearby: published runs of quantised weights"),
+        ({"work": "inference", "implementation": "vllm"}, "measured nearby: published runs of this software"),
+        ({"implementation": "torchtune"}, "derived from source: this software"),
+        (FSDP | {"tensor_parallel": 2}, "derived from source: tensor parallel beside sharding"),
+        (FSDP | {"context_parallel": 2}, "derived from source: context parallel"),
+        ({"gpus": 8, "sharding": "zero1", "precision": "bf16-master"}, "derived from source: a divided master copy"),
+        (FSDP | {"pipeline_parallel": 2, "context_parallel": 2}, "derived from source: pipeline stages"),
+        ({"offload": "optimizer"}, "derived from source: CPU offload"),
+        (FSDP | {"compile": "yes"}, "derived from source: compiled blocks"),
+        ({"sequence_tokens": 131_072}, "simulated: storage by storage; extrapolated in its tokens per sequence, the range doubled"),
+        (FSDP | {"gpus": 1024}, "simulated: storage by storage; extrapolated in its GPUs, the range doubled"),
+    ],
+)
+def test_a_figure_says_what_it_rests_on(scenario, said):
+    row = one(**{"model": "llama-3.1-8b"} | scenario)
+    assert row["problem"] == ""
+    assert row["memory_basis"] == said
+
+
+def test_the_range_is_wider_where_a_figure_rests_on_less():
+    known, derived = one(model="llama-3.1-8b"), one(model="llama-3.1-8b", implementation="torchtune")
+    assert half_width_ratio(known) < half_width_ratio(derived)
+
+
+def test_the_range_doubles_beyond_what_is_known():
+    own = {"work": "inference", "model": "llama-3.1-8b"}
+    inside, beyond = one(**own, sequence_tokens=32_768), one(**own, sequence_tokens=32_769)
+    spread = [
+        row["memory_high_bytes"] - row["memory_bytes"] - catalogs().overheads.at["least_spread_bytes", "value"] for row in (inside, beyond)
+    ]
+    assert spread[1] / spread[0] == pytest.approx(2, rel=1e-3)
+
+
+def test_ranges_are_narrow_where_figures_are_simulated():
+    """At most 7 % on one GPU, 15 % sharded, 6 % in serving, from 16 GiB on."""
+    assert half_width_ratio(one(model="llama-3.2-3b", precision="bf16")) < 0.07
+    assert half_width_ratio(one(**FSDP | {"sequence_tokens": 8192})) < 0.15
+    assert half_width_ratio(one(work="inference", model="llama-3.1-8b", sequence_tokens=4096)) < 0.06
+
+
+def test_every_row_has_a_basis_and_every_basis_is_a_sentence_part():
+    assert len(BASES) == len(GROUNDS) * len(AXES) == len(set(BASES))
+    refused = estimate({"model": "llama-3.1-8b", "gpus": 3, "tensor_parallel": 2}, catalogs())
+    assert (refused["memory_basis"] == "") == (refused["problem"] != "")
