@@ -65,7 +65,7 @@ SCENARIOS = pd.DataFrame(
         {"work": "inference", "implementation": "vllm", "batch": 8},
         {"work": "inference", "batch": 64},
         {"implementation": "torchtune"},
-        {"model": "llama-3.1-8b", "implementation": "torchtitan", "precision": "bf16-mixed", "gpus": 8, "sharding": "zero3"},
+        {"model": "llama-3-8b", "implementation": "megatron", "precision": "fp8-mixed", "gpus": 8, "sharding": "zero1"},
     ]
 ).assign(model=lambda rows: rows["model"].fillna("llama-3.2-1b"), instance="p5.48xlarge").astype(object).fillna("")  # fmt: skip
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calc.speed.spread import CORNERS
+from calc.scenarios.inputs import BY_NAME
+from calc.speed.spread import CORNERS, OF_FIRST_TOKEN
 from validation.speed import errors, published, time_table, with_published_models
 
 TRAINING = {
@@ -50,6 +51,16 @@ def test_a_range_widens_in_a_corner(catalogs, corner):
     spread = catalogs.time_spreads.loc[corner]
     assert table["time_high_ratio"][1] / table["time_high_ratio"][0] == pytest.approx(spread["high_ratio"])
     assert table["time_low_ratio"][1] / table["time_low_ratio"][0] == pytest.approx(spread["low_ratio"])
+
+
+def test_the_corners_say_how_many_runs_they_rest_on(catalogs):
+    rows = published()
+    table, _ = time_table(rows[[name for name in rows if name in BY_NAME]].fillna(""), with_published_models(catalogs))
+    inside = table["layout_corners"].astype(int) | table["place_corners"].astype(int)
+    of_prompts = rows["measured"].isin(("time_to_first_token_seconds", "prefill_tokens_per_second"))
+    for place, corner in enumerate(CORNERS):
+        lies = (inside >> place & 1 > 0) & (of_prompts == (corner in OF_FIRST_TOKEN))
+        assert lies.sum() == catalogs.time_spreads["runs"][corner], corner
 
 
 def test_a_first_token_is_less_sure_than_a_step(catalogs):

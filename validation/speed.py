@@ -7,6 +7,7 @@ out, with the reason in the data file.
 
 import json
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,16 +67,23 @@ def _aside(key, one_of):
 def published_runs(catalogs):
     """How many runs were published of each kind of work, software, model, card and precision, as catalogs/time_runs.yaml has them.
 
-    Of models that the catalog has, and of the software itself: engines that are asked as another are left out.
+    Of models and cards that the catalog has, and of the software itself: engines that are asked as another are left out.
     """
     rows = published()
-    own = ~rows["engine"].str.contains(ASKED_AS_ANOTHER) & rows["model"].isin(catalogs.models.index)
+    own = ~rows["engine"].str.contains(ASKED_AS_ANOTHER) & rows["model"].isin(catalogs.models.index) & rows["gpu"].isin(catalogs.gpus.index)
     return rows[own].groupby(["work", "implementation", "model", "gpu", "precision"])["row"].nunique()
 
 
 def with_published_models(catalogs):
-    """The catalogs with the models of the published runs that they lack."""
-    return add_models(catalogs, json.loads((DATA / "throughput_models.json").read_text("utf-8")))
+    """The catalogs with the models and cards of the published runs that they lack."""
+    models = json.loads((DATA / "throughput_models.json").read_text("utf-8"))
+    for name, card in json.loads((DATA / "throughput_cards.json").read_text("utf-8")).items():
+        gpus, utilization = (table.copy() for table in (catalogs.gpus, catalogs.utilization))
+        gpus.loc[name], utilization.loc[name] = gpus.loc[card["like"]], utilization.loc[card["like"]]
+        gpus.loc[name, "bandwidth_bytes_per_second"] = card["bandwidth_bytes_per_second"]
+        gpus.loc[name, [f"{width}_flops_per_second" for width in ("bf16", "fp8")]] *= card["rate_ratio"]
+        catalogs = replace(catalogs, gpus=gpus, utilization=utilization)
+    return add_models(catalogs, models)
 
 
 def time_table(scenarios: pd.DataFrame, catalogs) -> tuple[Table, np.ndarray]:

@@ -5,7 +5,9 @@ A pass is the forward of training, or the prefill of inference. Stack columns ha
 
 import numpy as np
 
-COMPILED_CAST_BYTES_EACH = 5  # of one element cast to 8 bits by a compiled kernel: read for the maximum, read again, written
+COMPILED_CAST_BYTES_EACH = (
+    7  # of one element cast to 8 bits by compiled kernels: read for the maximum, read again, written, copied transposed
+)
 
 
 def pass_tokens(trains, sequence_tokens, prompt_tokens):
@@ -137,7 +139,7 @@ def cast_bytes(
 
     Inputs h, q, h, f and gradients q + 2k, h, 2f, h per token and block (torchao/float8/float8_linear.py); per element the
     reads and writes of absolute value, maximum, scaling, clamping and cast, of which torch.compile leaves the maximum's read
-    and one read and write.
+    and one read and write, and a copy in the other layout (torchao/float8/float8_ops.py, preprocess_addmm).
     """
     each = np.where(compiles > 0, np.minimum(engine_cast_bytes_each, COMPILED_CAST_BYTES_EACH), engine_cast_bytes_each)
     routed = stack_experts_per_token * (2 * stack_hidden + 3 * stack_expert_ffn_width)

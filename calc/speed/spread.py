@@ -1,4 +1,4 @@
-"""How far a time may lie off: the software's own range, wider in corners that few published runs show, twice as wide outside them all.
+"""How far a time may lie off: the software's own range, twice as wide outside of all published runs, wider in corners that few show.
 
 What a row's layout decides and what its card decides stand apart, so that combinations of both multiply two short columns.
 """
@@ -102,18 +102,18 @@ def _product(corners, ratios, left_out=(), only=CORNERS):
 
 
 def _twice(ratio, axes_outside):
-    """A ratio twice as far from 1 outside of all published runs: its square. [ratio]"""
+    """The software's own ratio, twice as far from 1 outside of all published runs: its square. [ratio]"""
     return np.where(axes_outside > 0, ratio**2, ratio)
 
 
 def layout_low_ratio(engine_time_low_ratio, layout_corners, corner_low_ratio, axes_outside):
     """The fast end of a time, of the time, before its card is known. [ratio]"""
-    return _twice(engine_time_low_ratio * _product(layout_corners, corner_low_ratio, OF_FIRST_TOKEN), axes_outside)
+    return _twice(engine_time_low_ratio, axes_outside) * _product(layout_corners, corner_low_ratio, OF_FIRST_TOKEN)
 
 
 def layout_high_ratio(engine_time_high_ratio, layout_corners, corner_high_ratio, axes_outside):
     """The slow end of a time, of the time, before its card is known. [ratio]"""
-    return _twice(engine_time_high_ratio * _product(layout_corners, corner_high_ratio, OF_FIRST_TOKEN), axes_outside)
+    return _twice(engine_time_high_ratio, axes_outside) * _product(layout_corners, corner_high_ratio, OF_FIRST_TOKEN)
 
 
 def layout_first_low_ratio(layout_low_ratio, layout_corners, corner_low_ratio):
