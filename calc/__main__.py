@@ -17,7 +17,7 @@ from calc import CatalogError, add_models, estimate, load_catalogs
 from calc.doors.answers_csv import answered
 from calc.doors.csv_tables import as_written, read_tables
 from calc.doors.csv_writer import write_csv
-from calc.models.huggingface.config import ConfigError, read_config_text
+from calc.models.huggingface.config import ConfigError, read_config_text, refused_entry
 from calc.scenarios.problems import TableError
 
 CHUNK_ROWS, CHUNK_JOBS = 60_000, 20
@@ -131,10 +131,16 @@ def _configs(paths, catalogs):
             raise ConfigError(f"{path}: there is no *.json in this folder; put config.json files there.")
         for file in files:
             try:
-                text = file.read_text(encoding="utf-8-sig")
-            except UnicodeDecodeError as error:
-                raise ConfigError(f"{file} is not UTF-8 text (byte {error.start}); give a config.json.") from None
-            yield file.stem, read_config_text(text, file.stem, catalogs)
+                try:
+                    text = file.read_text(encoding="utf-8-sig")
+                except UnicodeDecodeError as error:
+                    raise ConfigError(f"{file} is not UTF-8 text (byte {error.start}); give a config.json.") from None
+                yield file.stem, read_config_text(text, file.stem, catalogs)
+            except ConfigError as error:
+                if not path.is_dir():
+                    raise
+                print(f"{error} Rows that name it are refused.", file=sys.stderr)
+                yield file.stem, refused_entry(file.stem, str(error))
 
 
 if __name__ == "__main__":

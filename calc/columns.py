@@ -204,6 +204,7 @@ QUANTITIES = (
     Quantity("logits_backward_bytes_each", "Bytes per logit, backward", "B", "Log-softmax and two gradients"),
     Quantity("head_elements_here", "Head's matrix", "", "Elements on one GPU"),
     Quantity("asks_ties", "Asked to tie", "", "1 to tie embedding and head, 0 not to; empty as the model does"),
+    Quantity("names_precision", "Names a precision", "", "1 where the scenario says its precision"),
     Quantity("names_sequence", "Names a length", "", "1 where the scenario says how long a sequence is"),
     Quantity("at_last_stage", "At the last stage", "", "1 on the last GPU of a pipeline, 0 on the first"),
     Quantity("model_row", "Place of the model", "", "Its place in the catalog"),
@@ -238,7 +239,9 @@ QUANTITIES = (
     Quantity("card_is_of_older_release", "Older release", "", "1 where serving there is known from a release of 2024 or before"),
     Quantity("box_low", "Least published", "", "Of each axis, over the published runs of the work"),
     Quantity("box_high", "Most published", "", "Of each axis, over the published runs of the work"),
-    Quantity("note", "Note", "text", "Why a row does not simply run, what to install beside it and what to choose"),
+    Quantity(
+        "note", "Note", "text", "What of the model is left out; why a row does not simply run, what to install beside it and what to choose"
+    ),
     Quantity("problem", "Problem", "text", "What is wrong with this row and what to change"),
 )
 GLOSSARY = {quantity.name: quantity for quantity in QUANTITIES}

@@ -22,6 +22,7 @@ from calc.scenarios.inputs import ASSUMED, INPUTS, inputs_by_name
 from calc.scenarios.join import join
 from calc.scenarios.join_places import PRICE_WORDS
 from calc.scenarios.layout_rules import RULES, refuse
+from calc.scenarios.lookups import words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, begins_a_formula, factorized, read_inputs
 from calc.scenarios.support import READS as SUPPORT_READS
@@ -227,6 +228,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
             walk(table, AFTER_MEMORY)
         found = _found(table, solve)
         runs, note, timed = support(table, catalogs)
+        note = with_model_notes(note, table["model_row"], catalogs)
         untimed = {name: _emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
         found |= {"runs": runs, "note": note} | untimed | basis(table | untimed, catalogs)._asdict()
         covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
@@ -243,6 +245,17 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
         found = {name: _spread(values, sound, rows) for name, values in found.items()}
     codes, said = pd.factorize(problems.text)
     return shown | counts | found | {"problem": Words(codes, said)}
+
+
+def with_model_notes(note: Words, model_row: np.ndarray, catalogs: Catalogs) -> Words:
+    """What an estimate of each row's model does not hold, before what is said of how it runs. Shape (rows,)."""
+    told = words_of(catalogs, "models", "note")
+    codes, notes = np.broadcast_arrays(note.codes, np.broadcast_to(model_row, max(len(note.codes), len(model_row))))
+    if not (told != "")[notes].any():
+        return note
+    pairs, found = pd.factorize(codes.astype(np.int64) * len(told) + notes)
+    said = [f"{told[pair % len(told)]} {note.known[pair // len(told)]}".strip() for pair in found]
+    return Words(pairs, np.array(said, dtype=object))
 
 
 def _found(table: Table, solve: bool) -> Table:

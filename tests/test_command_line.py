@@ -168,8 +168,8 @@ BAD_CONFIGS = {
     "no JSON": (b"{", "my: this is not JSON (line 1); give a config.json as the hub has it."),
     "no UTF-8": (b"\xff\xfe", "my.json is not UTF-8 text (byte 0); give a config.json."),
     "no config": (b"[]", "my: this is no config; give a JSON object with a model_type."),
-    "no type": (b"{}", "my: model_type is missing; give the config.json of a model, not of an adapter."),
-    "another type": (b'{"model_type": "mamba"}', "my: model_type mamba is not covered; covered are "),
+    "no type": (b"{}", "my: model_type is missing; give the config.json of a model."),
+    "another type": (b'{"model_type": "mamba"}', "my: model_type mamba is not covered: its layers keep a state"),
 }
 
 

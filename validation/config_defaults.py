@@ -10,6 +10,8 @@ from datetime import date
 from pathlib import Path
 
 from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS
+from calc.models.huggingface.parts import WRAPPERS
+from calc.models.huggingface.towers import TOWER_FIELDS, TOWERS
 
 FILE = Path(__file__).resolve().parents[1] / "catalogs" / "config_defaults.yaml"
 HEAD = """\
@@ -34,10 +36,11 @@ def config_defaults():
 
     names = {model_type: [name for theirs in fields.values() for name in theirs.split()] for model_type, fields in FIELDS.items()}
     names |= {f"clip_{side}_model": names[like] for side, like in CLIP_SIDES.items()} | {"clip": []}
-    return {
-        model_type: class_defaults(CONFIG_MAPPING[model_type], dict.fromkeys([*names[model_type], *LAYER_AND_FORM_FIELDS]))
-        for model_type in sorted(names)
-    }
+    names = {model_type: [*own, *LAYER_AND_FORM_FIELDS] for model_type, own in names.items()}
+    names |= {tower: [*names.get(tower, ()), *TOWER_FIELDS] for tower in TOWERS}
+    names |= {wrapper: ["tie_word_embeddings"] for wrapper in WRAPPERS if wrapper not in names}
+    found = {model_type: class_defaults(CONFIG_MAPPING[model_type], dict.fromkeys(own)) for model_type, own in sorted(names.items())}
+    return {model_type: own for model_type, own in found.items() if own}
 
 
 def main():

@@ -55,7 +55,9 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     assumed = {name: _one(inputs_by_name()[name], given[name]) for name in inputs_by_name() if name not in DEFAULTS and name in given}
     software = fixed.get("implementation", ["vllm" if work != TRAINING and answers else "transformers"])[0]  # vLLM serves no encoders
     family = catalogs.families.get(catalogs.models["model_type"][whole["model"]], {})
-    published = family.get("published_precision", "")
+    stored = catalogs.models["stored_precision"][whole["model"]]
+    in_4_bits = bool(stored) and catalogs.precisions["matrix_bytes_each"][stored] < 1
+    published = stored if in_4_bits else family.get("published_precision", "")
     return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
 
 

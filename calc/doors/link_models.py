@@ -5,7 +5,7 @@ from math import inf
 from typing import Any
 
 PREFIX = "custom."
-LONGEST_SIZE = 200
+LONGEST_SIZE = 600
 
 
 def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:

@@ -27,15 +27,17 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys
         *("value_head_dim", "embedding_width", "text_width", "cross_attention"),
         *("mel_bins", "source_positions", "classes", "image", "patch"),
         *("text_layers", "text_hidden", "text_heads", "text_ffn", "projection"),
+        *("labels", "headless", "pooler", "left_out_parameters"),
     ],
     0,
 )
-TEXTS = ("name", "family", "model_type", "kind", "hf_repo", "refused", "source", "checked_on", "notes")
+TEXTS = ("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_precision", "note", "source", "checked_on", "notes")
 MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied", "always_tied"),
     *("outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout"),
-    *("softcap", "rms_norms", "longest_sequence_tokens", "refused", "source", "checked_on", "notes"),
+    *("softcap", "rms_norms", "longest_sequence_tokens", "refused", "left_out_parameters", "stored_precision"),
+    *("note", "source", "checked_on", "notes"),
 )
 FORMULAS = (*outside_parameters.FORMULAS, *FAMILY_FORMULAS)
 STACK_IDS = ("model", "stack", "block", "side")
@@ -137,7 +139,19 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
     model["layers"] = sum(stack["layers"] for stack in stacks)
     model["parameters"] = model["outside_parameters"] + in_blocks
     model["active_parameters"] = model["parameters"] - idle
+    model["note"] = note_of(model)
     return model, stacks
+
+
+def note_of(model: Mapping[str, Any]) -> str:
+    """What an estimate of the model does not hold, in sentences: parts left out, what its family or its config is not."""
+    said = [model["caveat"], model.get("remark", "")]
+    if model.get("left_out"):
+        count = model["left_out_parameters"]
+        share = count / (model["parameters"] + count) if count else 0
+        much = f"{count:,.0f} parameters, {share:.1%} of all" if count else "whose parameters are not counted"
+        said.insert(0, f"Left out: {model['left_out']}, {much}.")
+    return " ".join(filter(None, said))
 
 
 def model_table(entries: Mapping[str, Mapping[str, Any]], families: Mapping[str, Mapping[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -6,9 +6,9 @@ def fixed_tokens(kind, image, patch, source_positions):
     return (image // patch) ** 2 + 1 if patch else source_positions * (kind == "audio")
 
 
-def outputs(vocab, classes, kind):
+def outputs(vocab, classes, kind, labels, headless):
     """Width of the logits: the vocabulary, or the classes of a classifier; an encoder of pairs has none. [elements]"""
-    return 0 if kind == "dual" else classes + vocab
+    return 0 if kind == "dual" or headless else labels or classes + vocab
 
 
 def embedding_parameters(vocab, embedding_width):
@@ -42,9 +42,10 @@ def projection_parameters(embedding_width, text_width):
     return 2 * embedding_width * text_width if embedding_width != text_width else 0
 
 
-def head_extra_parameters(masked_head, head_bias, spare_bias, tied, hidden, outputs):
-    """The masked-LM head's dense layer and norm, and biases of the output. [parameters]"""
-    return masked_head * (hidden * hidden + 3 * hidden) + (head_bias + spare_bias * (1 - tied)) * outputs
+def head_extra_parameters(masked_head, head_bias, spare_bias, tied, hidden, outputs, pooler):
+    """The masked-LM head's dense layer and norm, a classifier's dense layer, and biases of the output. [parameters]"""
+    dense = masked_head * (hidden * hidden + 3 * hidden) + pooler * (hidden * hidden + hidden)
+    return dense + (head_bias + spare_bias * (1 - tied)) * outputs
 
 
 def image_parameters(patch, channels, hidden, stem_bias, fixed_tokens):

@@ -10,6 +10,7 @@ from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.join_places import ASSUMED, join_places
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row_numbers, rows_of, words_of
 from calc.scenarios.problems import Problems, quoted
+from calc.scenarios.stored_precision import usual_precision
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
 SIDES = ("tokens", "source", "fixed")
@@ -107,6 +108,7 @@ def _join_model(table: Table, catalogs: Catalogs, problems: Problems) -> None:
         table[name] = kind_numbers(catalogs, name)[at]
     longest = table["longest_sequence_tokens"]
     table["longest_sequence_tokens"] = np.where((found < 0) | np.isnan(longest), np.inf, longest)
+    table["precision"] = usual_precision(table, catalogs)
     refused = words_of(catalogs, "models", "refused")
     problems.add((refused != "")[at], lambda row: str(refused[at[row if len(at) > 1 else 0]]))
     first, depth, side, kind = stack_rows(catalogs)

@@ -49,6 +49,7 @@ def read_inputs(frame: pd.DataFrame, problems: Problems) -> dict[str, Any]:
         else:
             inputs[column.name] = _read_numbers(column, frame[column.name], problems)
     inputs["names_sequence"] = _named(frame, "sequence_tokens")
+    inputs["names_precision"] = ~inputs["precision"].are("")
     serves = inputs["work"].are("inference")
     usual = Words(serves.astype(int), np.array(list(DEFAULT_PRECISION.values()), dtype=object))
     inputs["precision"] = where(inputs["precision"].are(""), usual, inputs["precision"])
@@ -63,6 +64,7 @@ def one_row(row: dict[str, Any]) -> dict[str, Any]:
         column = inputs_by_name()[name]
         inputs[name] = word(str(value)) if column.kind in ("text", "choice") else np.array([float(value)])
     inputs["names_sequence"] = np.array(["sequence_tokens" in row])
+    inputs["names_precision"] = np.array(["precision" in row])
     if "precision" not in row:
         inputs["precision"] = word(DEFAULT_PRECISION[inputs["work"].at(0)])
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}

@@ -1,6 +1,6 @@
 """A Hugging Face config.json becomes an entry like those of catalogs/models.yaml; what is wrong is a ConfigError.
 
-How many bits a checkpoint has (torch_dtype, quantization_config) is the scenario's to choose and is not read.
+torch_dtype is not read: 16 or 32 bits are the scenario's to choose.
 """
 
 import json
@@ -8,18 +8,19 @@ from typing import Any
 
 from calc.models.huggingface.activations import activation_of
 from calc.models.huggingface.derived_fields import FORMS
-from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS
+from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS, SAME_FAMILY
 from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, dense_layers, window_tokens, windowed_layers
-from calc.models.huggingface.values import ConfigError, must_divide, need_sizes, values_of, whole_number
+from calc.models.huggingface.not_covered import not_covered
+from calc.models.huggingface.parts import WRAPPERS, text_part
+from calc.models.huggingface.remarks import named_class, own_code, stored_precision
+from calc.models.huggingface.towers import left_out
+from calc.models.huggingface.values import ConfigError, must_divide, need_sizes, shown, values_of, whole_number
 
-__all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text"]
+__all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
 
 # Names under which a class, or a copy of it, goes by in configs.
 ALIASES = {"kimi_k2": "deepseek_v3", "xlm-roberta": "roberta", "camembert": "roberta"}
 ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text"}
-
-# Configs of several parts, and the model_type of a text part that does not name its own.
-WRAPPERS = {"gemma3": "gemma3_text", "llama4": "llama4_text", "mistral3": "mistral", "kimi_k25": "deepseek_v3"}
 
 
 def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
@@ -36,18 +37,26 @@ def read_config(config: Any, model_id: str, catalogs: Any) -> dict[str, Any]:
     """The entry of a config given as a mapping; families and what classes fill in are those of the catalogs."""
     if not isinstance(config, dict):
         raise ConfigError(f"{model_id}: this is no config; give a JSON object with a model_type.")
-    config, model_type, parts = _text_part(config, model_id)
+    part = text_part(config, model_id, catalogs.config_defaults)
+    given, model_type = part.config, ALIASES.get(part.model_type, part.model_type)
     if model_type not in {*FIELDS, "clip"} & set(catalogs.config_defaults):
-        known = ", ".join(sorted({*FIELDS, *ALIASES, *WRAPPERS, "clip"}))
-        raise ConfigError(f"{model_id}: model_type {model_type} is not covered; covered are {known}.")
+        raise ConfigError(f"{model_id}: {not_covered(given, part.model_type, _covered())}")
     try:
-        entry = _pair_entry(config, model_id, catalogs) if model_type == "clip" else _entry(config, model_type, model_id, catalogs)
+        plain = model_type == "clip"
+        entry = _pair_entry(given, model_id, catalogs) if plain else _entry(given, model_type, model_id, catalogs, part.outer is not None)
+        entry |= {} if plain else _said(config, part, entry, model_id, catalogs)
     except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
-        raise ConfigError(f"{model_id}: a field of this {model_type} config is of a wrong kind ({error}).") from None
+        raise ConfigError(f"{model_id}: a field of this {shown(model_type)} config is of a wrong kind ({shown(error)}).") from None
     about = {"name": str(model_id), "family": model_type, "hf_repo": "", "checked_on": ""}
-    about["source"] = f"its config.json, model_type {config.get('model_type', model_type)}"
-    about["notes"] = "The text part alone; the other parts of this config are not counted." if parts else ""
+    about["source"] = f"its config.json, model_type {shown(config.get('model_type', model_type))}"
+    about["notes"] = "The text part alone; the other parts of this config are not counted." if part.outer else ""
     return {**about, **entry}
+
+
+def _covered():
+    """Every model_type that is read."""
+    own = {*FIELDS, *ALIASES, "clip"}
+    return own | {wrapper for wrapper, inner in WRAPPERS.items() if inner in own}
 
 
 def custom_entry(hidden: int, layers: int, heads: int, kv_heads: int, ffn: int, vocab: int, name: str, catalogs: Any) -> dict[str, Any]:
@@ -57,28 +66,36 @@ def custom_entry(hidden: int, layers: int, heads: int, kv_heads: int, ffn: int, 
     return {**read_config({"model_type": "llama", **sizes}, name, catalogs), "source": "six sizes given by hand"}
 
 
-def _text_part(config, model_id):
-    """The config of the text decoder, its model_type, and whether the config has other parts."""
-    model_type = config.get("model_type")
-    if not isinstance(model_type, str) or not model_type:
-        raise ConfigError(f"{model_id}: model_type is missing; give the config.json of a model, not of an adapter.")
-    inner = config.get("text_config")
-    if model_type in WRAPPERS and isinstance(inner, dict):
-        tied = {"tie_word_embeddings": config["tie_word_embeddings"]} if "tie_word_embeddings" in config else {}
-        inner = {**tied, **inner, "model_type": inner.get("model_type") or WRAPPERS[model_type]}
-        return inner, ALIASES.get(inner["model_type"], inner["model_type"]), True
-    return config, ALIASES.get(model_type, model_type), False
+def refused_entry(model_id: str, why: str) -> dict[str, Any]:
+    """The entry of a model whose config cannot be read: rows that name it say why."""
+    return {"name": model_id, "family": "", "model_type": "", "kind": "decoder", "refused": why}
 
 
-def _entry(config, model_type, model_id, catalogs):
+def _said(config, part, entry, model_id, catalogs):
+    """What a config says beside its sizes: parts left out, the class it names, code of its own, how it is stored."""
+    family = catalogs.families[entry["model_type"]]
+    if part.outer is not None and family["kind"] not in ("decoder", "encoder-decoder"):
+        raise ConfigError(
+            f"{model_id}: the {shown(config['model_type'])} around its {part.model_type} is not covered; choose another model."
+        )
+    head, unknown_class = named_class(config, ALIASES.get(part.model_type, part.model_type), family["kind"], model_id)
+    precision, unknown_form = stored_precision({**part.config, **config})
+    sentences = (unknown_class, own_code(config, part.model_type), unknown_form)
+    found = {**head, "stored_precision": precision, "remark": " ".join(filter(None, sentences))}
+    if part.outer is not None:
+        found["left_out"], found["left_out_parameters"] = left_out(part.outer, entry["hidden"], catalogs.config_defaults)
+    return {name: value for name, value in found.items() if value != "" and (value or name in head)}
+
+
+def _entry(config, model_type, model_id, catalogs, all_defaults=False):
     class_defaults = catalogs.config_defaults[model_type]
     config = {name: class_defaults[name] for name in LAYER_AND_FORM_FIELDS if name in class_defaults} | config
-    values = values_of(config, model_type, model_id, class_defaults)
+    values = values_of(config, model_type, model_id, class_defaults, all_defaults)
     derive = FORMS.get(model_type)
     if "hidden" in values and "heads" in values and derive:
         values |= derive(config, values, model_id)
     need_sizes(values, model_type, model_id)
-    entry = {"model_type": model_type, "kv_heads": values["heads"], **values}
+    entry = {"model_type": SAME_FAMILY.get(model_type, model_type), "kv_heads": values["heads"], **values}
     must_divide(entry["heads"], entry["kv_heads"], ("the number of heads", "that of key and value heads"), model_id)
     entry |= _head_sizes(entry, model_id)
     if "layers" in entry:

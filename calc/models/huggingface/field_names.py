@@ -185,8 +185,27 @@ FIELDS = {
     "t5": _T5,
     "mt5": _T5,
     "bart": _BART,
+    "qwen2_vl_text": _LLAMA,
+    "qwen2_5_vl_text": _LLAMA,
+    "qwen2_5_omni_text": _LLAMA,
+    "qwen3_vl_text": _BIASED,
+    "qwen3_vl_moe_text": _MOE,
+    "qwen3_omni_moe_text": _MOE,
+    "emu3_text_model": _BIASED_THROUGHOUT,
+    "granite_docling_text": _BIASED_THROUGHOUT,
     "whisper": {**_BART, "source_positions": "max_source_positions", "mel_bins": "num_mel_bins"},
     "vit": _VIT,
+}
+
+# Types whose blocks are those of another family; what their classes fill in is their own.
+SAME_FAMILY = {
+    "granite_docling_text": "llama",
+    "qwen2_5_omni_text": "qwen2",
+    "qwen2_5_vl_text": "qwen2",
+    "qwen2_vl_text": "qwen2",
+    "qwen3_omni_moe_text": "qwen3_moe",
+    "qwen3_vl_moe_text": "qwen3_moe",
+    "qwen3_vl_text": "qwen3",
 }
 
 # Fields beside these that tell layers apart or choose a form (layer_kinds.py, derived_fields.py).

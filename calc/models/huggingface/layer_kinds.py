@@ -48,6 +48,9 @@ WINDOWS = {
     "phi3": ("sliding_window", None, _every_layer),
     "qwen2": ("sliding_window", "use_sliding_window", _last_layers),
     "qwen3": ("sliding_window", "use_sliding_window", _last_layers),
+    "qwen2_vl_text": ("sliding_window", "use_sliding_window", _last_layers),
+    "qwen2_5_vl_text": ("sliding_window", "use_sliding_window", _last_layers),
+    "qwen2_5_omni_text": ("sliding_window", "use_sliding_window", _last_layers),
     "qwen2_moe": ("sliding_window", "use_sliding_window", _even_first_layers),
     "qwen3_moe": ("sliding_window", "use_sliding_window", _every_layer),
     "smollm3": ("sliding_window", "use_sliding_window", _unrotated_layers),
@@ -59,6 +62,7 @@ WINDOWS = {
 
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
 READS_LAYER_TYPES = {"ministral", "qwen2", "qwen3", "qwen2_moe", "smollm3"}
+READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
 READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}
 
@@ -96,6 +100,8 @@ def _not_in_list(config, layers):
 DENSE = {
     "qwen2_moe": _sparse_steps,
     "qwen3_moe": _sparse_steps,
+    "qwen3_vl_moe_text": _sparse_steps,
+    "qwen3_omni_moe_text": _sparse_steps,
     "deepseek_v2": _first_layers,
     "deepseek_v3": _first_layers,
     "glm4_moe": _first_layers,

@@ -31,6 +31,12 @@ class ConfigError(Exception):
     """One sentence: which config, which field, what is wrong and what to do."""
 
 
+def shown(text: object) -> str:
+    """A word of a config as a sentence shows it: on one line, its odd characters escaped, at most 40 of them."""
+    escaped = json.dumps(str(text)[:80])[1:-1]
+    return escaped if len(escaped) <= 40 else escaped[:37] + "..."
+
+
 def whole_number(value: Any, least: int, field: str, model_id: str) -> int:
     """The value as a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -46,9 +52,14 @@ def must_divide(whole: int, part: int, words: tuple[str, str], model_id: str) ->
         raise ConfigError(f"{model_id}: {words[0]} ({whole}) is not a multiple of {words[1]} ({part}); mend one.")
 
 
-def values_of(config: Mapping[str, Any], model_type: str, model_id: str, class_defaults: Mapping[str, Any]) -> dict[str, int]:
-    """Our fields with their values: of the config, else the default of its class."""
-    values = defaults_of(model_type, class_defaults)
+def values_of(
+    config: Mapping[str, Any], model_type: str, model_id: str, class_defaults: Mapping[str, Any], all_defaults: bool = False
+) -> dict[str, int]:
+    """Our fields with their values: of the config, else the default of its class.
+
+    With `all_defaults` that stands for its sizes too, as in the parts of a config, which leave out what is usual.
+    """
+    values = defaults_of(model_type, class_defaults, all_defaults)
     for ours, theirs in FIELDS[model_type].items():
         named = [name for name in theirs.split() if name in config]
         if not named:
@@ -62,11 +73,11 @@ def values_of(config: Mapping[str, Any], model_type: str, model_id: str, class_d
     return values
 
 
-def defaults_of(model_type: str, class_defaults: Mapping[str, Any]) -> dict[str, int]:
+def defaults_of(model_type: str, class_defaults: Mapping[str, Any], all_defaults: bool = False) -> dict[str, int]:
     """Our fields with the values that the class fills in; flags and switches but `tied` are traits of the family."""
     values: dict[str, int] = {}
     for ours, theirs in FIELDS[model_type].items():
-        own = ours in OWN_SIZES or theirs in OWN_FIELDS
+        own = not all_defaults and (ours in OWN_SIZES or theirs in OWN_FIELDS)
         of_family = ours in (FLAGS | SWITCHES | WORDS) - {"tied"}
         if not of_family and (not own or ours in MAY_BE_LEFT_OUT.get(model_type, ())):
             filled = [class_defaults[name] for name in theirs.split() if name in class_defaults]

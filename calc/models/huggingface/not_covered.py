@@ -1,0 +1,58 @@
+"""What is said of a model_type that is not covered: why, where that is known, and the nearest one that is."""
+
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from calc.models.huggingface.values import shown
+
+STATE = "its layers keep a state instead of a cache, which is not modelled yet"
+HEADS = "heads and caches that differ from layer to layer are not modelled yet"
+WHY = {
+    "deepseek_v4": "caches compressed layer by layer and several residual streams are not modelled yet",
+    "gemma3n": HEADS,
+    "gemma3n_text": HEADS,
+    "gemma4": HEADS,
+    "gemma4_text": HEADS,
+}
+STATES: tuple[str, ...] = (
+    "mamba",
+    "rwkv",
+    "jamba",
+    "bamba",
+    "zamba",
+    "nemotron_h",
+    "granitemoehybrid",
+    "falcon_h1",
+    "lfm2",
+    "recurrent_gemma",
+    "qwen3_next",
+)
+STATES += ("qwen3_5", "kimi_linear", "xlstm", "minimax", "bailing_hybrid", "olmo_hybrid")
+# A field that only such models have, and the covered type that is then the nearest.
+LIKE = {
+    "kv_lora_rank": "deepseek_v3",
+    "shared_expert_intermediate_size": "qwen2_moe",
+    "num_experts": "qwen3_moe",
+    "n_routed_experts": "glm4_moe",
+    "num_local_experts": "mixtral",
+    "is_encoder_decoder": "t5",
+    "patch_size": "vit",
+    "type_vocab_size": "bert",
+}
+
+
+def not_covered(config: Mapping[str, Any], model_type: str, covered: Collection[str]) -> str:
+    """One sentence, without the model's name."""
+    lower = model_type.lower()
+    if lower in covered:
+        return f"model_type {shown(model_type)} is not covered; did you mean {lower}? Write it in small letters."
+    why = WHY.get(lower) or next((STATE for begun in STATES if lower.startswith(begun)), "")
+    nearest = _nearest(config, lower, covered)
+    return f"model_type {shown(model_type)} is not covered{': ' * bool(why)}{why}; the nearest that is covered is {nearest}."
+
+
+def _nearest(config, lower, covered):
+    named = get_close_matches(lower[:60], sorted(covered), n=3, cutoff=0.7)
+    held = [like for field, like in LIKE.items() if config.get(field) and like in covered]
+    return next((like for like in held if like in named), next(iter([*named, *held]), "llama"))

@@ -1,0 +1,102 @@
+"""What a Hugging Face config says beside its sizes: the class it names, code of its own, how its weights are stored.
+
+What is known is counted; what is not becomes a sentence, so that nothing is estimated as the plain model in silence.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from calc.models.huggingface.values import shown, whole_number
+
+Config = Mapping[str, Any]
+PLAIN = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForImageClassification", "ForPreTraining", "CLIPModel")
+DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
+# Classifiers of an encoder with a dense layer of the hidden width before the classes: of a sequence, of each token.
+POOLED = {"bert": (1, 0), "roberta": (1, 0), "distilbert": (1, 0), "deberta-v2": (1, 0)}
+POOLS = {"bert", "roberta"}  # classes without a head that have such a layer
+
+
+def named_class(config: Config, model_type: str, kind: str, model_id: str) -> tuple[dict[str, int], str]:
+    """What the class that the config names has in place of the usual head, as sizes, and a sentence where that is not known."""
+    names = config.get("architectures")
+    name = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
+    if any(word in name.lower() for word in DRAFTS):
+        return {}, f"Its architectures name {shown(name)}, a draft head beside a model; it is estimated as a plain {model_type}."
+    if not name or (name.endswith(PLAIN) and "Reward" not in name):
+        return {}, ""
+    known = kind == "decoder" or (kind == "encoder" and model_type in POOLED)
+    encodes = kind == "encoder"
+    none = {"tied": 0, "head_bias": 0, "masked_head": 0, "spare_bias": 0}
+    if known and name.endswith(("ForSequenceClassification", "ForTokenClassification")):
+        of_tokens = name.endswith("ForTokenClassification")
+        labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2
+        own = {"labels": whole_number(labels, 1, "num_labels", model_id), "head_bias": int(encodes or of_tokens)}
+        return none | own | {"pooler": POOLED[model_type][of_tokens] if encodes else 0}, ""
+    if known and name.endswith("Model") and "Reward" not in name:
+        return none | {"headless": 1, "pooler": int(encodes and model_type in POOLS)}, ""
+    return {}, f"Its architectures name {shown(name)}, which is not covered; it is estimated as a plain {model_type}."
+
+
+def own_code(config: Config, model_type: str) -> str:
+    """A sentence about a config that brings code of its own."""
+    return (
+        f"It brings code of its own (auto_map), which is not read; it is estimated as a plain {model_type}."
+        if config.get("auto_map")
+        else ""
+    )
+
+
+def stored_precision(config: Config) -> tuple[str, str]:
+    """The precision of catalogs/precisions.yaml in which the weights are stored, and a sentence where there is none for it."""
+    stored = config.get("quantization_config") or config.get("compression_config")
+    if not stored:
+        return "", ""
+    method = _lower(stored, "quant_method") if isinstance(stored, dict) else ""
+    found = STORED[method](stored) if method in STORED else ""
+    told = "" if found else f"Its quantization_config ({shown(method or 'of an unknown form')}) is not covered: choose a precision."
+    return found, told
+
+
+def _lower(config, name):
+    return str(config.get(name) or "").lower()
+
+
+def _four_bits(name):
+    return lambda stored: {4: name, 8: "int8"}.get(stored.get("bits", 4), "") if isinstance(stored.get("bits", 4), int) else ""
+
+
+def _bitsandbytes(stored):
+    if stored.get("load_in_8bit"):
+        return "int8"
+    if _lower(stored, "bnb_4bit_quant_type") != "nf4":
+        return "int4" if stored.get("load_in_4bit") else ""
+    return "nf4-dq" if stored.get("bnb_4bit_use_double_quant") else "nf4"
+
+
+def _compressed(stored):
+    groups = stored.get("config_groups")
+    groups = [each for each in groups.values() if isinstance(each, dict)] if isinstance(groups, dict) else []
+    weights = [each["weights"] for each in groups if isinstance(each.get("weights"), dict)]
+    kinds = {(_lower(each, "type"), each.get("num_bits")) for each in weights}
+    known = {("float", 8): "fp8", ("int", 8): "int8", ("int", 4): "gptq-4bit", ("float", 4): "nvfp4"}
+    if ("float", 4) in kinds and any(each.get("group_size") == 32 for each in weights):
+        return "mxfp4"
+    return known.get(kinds.pop(), "") if len(kinds) == 1 else ""
+
+
+def _modelopt(stored):
+    algorithm = _lower(stored.get("quantization", stored) if isinstance(stored.get("quantization", stored), dict) else {}, "quant_algo")
+    return {"fp8": "fp8", "nvfp4": "nvfp4", "w4a16_awq": "awq-4bit"}.get(algorithm, "") or _compressed(stored)
+
+
+STORED = {
+    "awq": _four_bits("awq-4bit"),
+    "gptq": _four_bits("gptq-4bit"),
+    "auto-round": _four_bits("gptq-4bit"),
+    "fp8": lambda _stored: "fp8",
+    "fbgemm_fp8": lambda _stored: "fp8",
+    "mxfp4": lambda _stored: "mxfp4",
+    "bitsandbytes": _bitsandbytes,
+    "compressed-tensors": _compressed,
+    "modelopt": _modelopt,
+}

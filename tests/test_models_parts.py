@@ -1,0 +1,137 @@
+"""Configs of several parts, and what a config says beside its sizes: counted where it is known, else a sentence."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from calc import add_models, estimate, load_catalogs
+from calc.__main__ import main
+from calc.models.architecture import model_table
+from calc.models.huggingface.config import read_config
+
+RECORDED = Path(__file__).parent / "recorded"
+CATALOGS = load_catalogs()
+LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 4}
+LLAMA |= {"intermediate_size": 128, "vocab_size": 100}
+
+
+def lines(name):
+    return [json.loads(line) for line in (RECORDED / name).read_text("utf-8").splitlines()]
+
+
+def read(config):
+    """The entry of a config and its row of the table of models."""
+    entry = read_config(config, "it", CATALOGS)
+    models, _ = model_table({"it": entry}, CATALOGS.families)
+    return entry, models.loc["it"]
+
+
+@pytest.mark.parametrize("case", lines("wrappers.jsonl"), ids=lambda case: case["config"]["model_type"])
+def test_the_text_part_counts_as_in_its_class(case):
+    assert read(case["config"])[1]["parameters"] == case["parameters"]
+
+
+@pytest.mark.parametrize("case", lines("towers.jsonl"), ids=lambda case: case["config"]["model_type"])
+def test_a_tower_left_out_counts_as_in_its_class(case):
+    entry, model = read(case["config"])
+    assert entry["left_out_parameters"] == case["left_out"]
+    assert f"{case['left_out']:,} parameters" in model["note"]
+
+
+@pytest.mark.parametrize("case", lines("classes.jsonl"), ids=lambda case: case["config"]["architectures"][0])
+def test_a_class_without_the_usual_head_counts_as_it_is(case):
+    assert read(case["config"])[1]["parameters"] == case["parameters"]
+
+
+def test_the_tower_of_a_published_config_is_that_of_the_catalog():
+    config = json.loads((RECORDED / "configs/gemma-3-4b.json").read_text("utf-8"))
+    assert read(config)[1]["left_out_parameters"] == CATALOGS.models["left_out_parameters"]["gemma-3-4b"] == 419816304
+
+
+def test_a_tower_of_an_unknown_kind_is_said_to_be_left_out():
+    config = {"model_type": "qwen3_vl", "text_config": {**LLAMA, "model_type": "qwen3_vl_text"}, "vision_config": {"depth": "deep"}}
+    assert read(config)[1]["note"] == "Left out: its vision tower and the projector, whose parameters are not counted."
+    config = {"model_type": "a_new_one", "llm_config": LLAMA, "audio_config": {}, "vision_config": {}}
+    assert "its vision and audio part, whose" in read(config)[1]["note"]
+
+
+def test_early_files_of_qwen2_vl_hold_their_text_part_beside_the_others():
+    config = {**LLAMA, "model_type": "qwen2_vl", "vision_config": {"depth": 2, "embed_dim": 64, "hidden_size": 64}}
+    inner = {"model_type": "qwen2_vl", "text_config": {**LLAMA, "model_type": "qwen2_vl_text"}, "vision_config": config["vision_config"]}
+    assert read(config)[1].drop("source").equals(read(inner)[1].drop("source"))
+
+
+def test_a_thinker_holds_a_text_part_of_its_own():
+    thinker = {"model_type": "qwen3_omni_moe_thinker", "text_config": {"num_attention_heads": 16}, "audio_config": {}}
+    assert read({"model_type": "qwen3_omni_moe", "thinker_config": thinker})[0]["model_type"] == "qwen3_moe"
+
+
+def test_mistral_small_keeps_its_own_head():
+    config = {"model_type": "mistral3", "text_config": {**LLAMA, "model_type": "mistral"}, "vision_config": {}}
+    assert read(config)[1]["head_parameters"] == 64 * 100
+    assert read({**config, "tie_word_embeddings": True})[1]["head_parameters"] == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"architectures": ["LlamaForCausalLM"]}, ""),
+        ({"architectures": ["LlamaForCausalLMEagle3"]}, "a draft head"),
+        ({"architectures": ["LlamaForRewardModel"]}, "names LlamaForRewardModel, which is not covered"),
+        ({"auto_map": {"AutoModel": "modeling_mine.Mine"}}, "code of its own (auto_map)"),
+        ({"quantization_config": {"quant_method": "aqlm"}}, "quantization_config (aqlm) is not covered"),
+        ({"quantization_config": {"bits": "many"}}, "quantization_config (of an unknown form)"),
+    ],
+)
+def test_what_is_not_counted_is_said(more, words):
+    note = read({**LLAMA, **more})[1]["note"]
+    assert words.replace("names", "name") in note
+    assert bool(note) == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("stored", "precision"),
+    [
+        ({"quant_method": "awq", "bits": 4}, "awq-4bit"),
+        ({"quant_method": "gptq", "bits": 4, "group_size": 128}, "gptq-4bit"),
+        ({"quant_method": "gptq", "bits": 3}, ""),
+        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8"),
+        ({"quant_method": "mxfp4"}, "mxfp4"),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}, "nf4"),
+        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "int8"),
+        ({"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}}, "fp8"),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4"),
+        ([1], ""),
+    ],
+)
+def test_a_model_is_served_as_its_file_is_stored(stored, precision):
+    entry = read_config({**LLAMA, "quantization_config": stored}, "it", CATALOGS)
+    assert entry.get("stored_precision", "") == precision
+    catalogs = add_models(CATALOGS, {"it": entry})
+    rows = [{"model": "it", "work": "inference"}, {"model": "it", "work": "inference", "precision": "bf16"}, {"model": "it"}]
+    found = estimate(pd.DataFrame(rows), catalogs, False)
+    assert found["precision"].tolist() == [precision or "bf16", "bf16", "bf16-mixed"]
+    assert estimate(rows[0], catalogs, False)["precision"] == (precision or "bf16")
+
+
+def test_the_note_reaches_every_row_of_the_model():
+    rows = pd.DataFrame([{"model": "gemma-3-4b"}, {"model": "gpt2"}, {"model": "gemma-3-4b", "work": "inference"}])
+    notes = estimate(rows, CATALOGS, False)["note"].tolist()
+    said = "Left out: its vision tower and the projector, 419,816,304 parameters, 9.8% of all."
+    assert [note.startswith(said) for note in notes] == [True, False, True]
+
+
+def test_one_uncovered_file_of_a_folder_refuses_its_own_rows_alone(tmp_path, capsys):
+    folder = tmp_path / "configs"
+    folder.mkdir()
+    (folder / "good.json").write_text(json.dumps(LLAMA))
+    (folder / "bad.json").write_text('{"model_type": "mamba2"}')
+    (folder / "latin.json").write_bytes("ü".encode("latin-1"))
+    (tmp_path / "in.csv").write_text("model\ngood\nbad\n")
+    assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--model-config", str(folder)]) == 0
+    found = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
+    assert found["problem"][0] == ""
+    assert "mamba2 is not covered" in found["problem"][1]
+    assert len(capsys.readouterr().err.splitlines()) == 2
