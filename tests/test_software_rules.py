@@ -191,5 +191,5 @@ def test_large_tensors_count_what_their_segment_leaves():
     mib = 2**20
     assert list(segment_waste_bytes(np.array([135, 129.5, 24.5, 112, 9]) * mib)) == [mib, 0.5 * mib, 0, 0, 0]
     row = one(work="inference", model="qwen2.5-14b", precision="bf16", sequence_tokens=2049, prompt_tokens=1)
-    assert row["working_bytes"] == pytest.approx(3 * 48 * mib, rel=0.2)
+    assert row["overhead_bytes"] - row["context_bytes"] == pytest.approx(3 * 48 * mib + 0.01 * row["allocated_peak_bytes"])
     assert row["weights_bytes"] == 2 * 14_770_033_664
