@@ -193,3 +193,18 @@ def test_large_tensors_count_what_their_segment_leaves():
     row = one(work="inference", model="qwen2.5-14b", precision="bf16", sequence_tokens=2049, prompt_tokens=1)
     assert row["overhead_bytes"] - row["context_bytes"] == pytest.approx(3 * 48 * mib + 0.01 * row["allocated_peak_bytes"])
     assert row["weights_bytes"] == 2 * 14_770_033_664
+
+
+@pytest.mark.parametrize(
+    ("more", "same"),
+    [
+        ({}, {"precision": "bf16"}),
+        ({"gpus": 8, "sharding": "zero3"}, {"precision": "bf16-mixed"}),  # accelerate widens what FSDP trains
+        ({"gpus": 8, "sharding": "zero2", "implementation": "deepspeed"}, {"precision": "bf16-master"}),
+        ({"gpus": 8}, {"precision": "bf16"}),
+    ],
+)
+def test_trainers_bf16_is_another_precision_in_each_software(more, same):
+    """transformers 5 loads the checkpoint's own format; accelerate, accelerator.py; transformers, integrations/deepspeed.py."""
+    own = {"model": "llama-3.1-8b", "recompute": "full", **more}
+    assert one(**own, precision="bf16-autocast")["memory_bytes"] == one(**own | same)["memory_bytes"]
