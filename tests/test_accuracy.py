@@ -29,7 +29,7 @@ BARS = {
     "saved activations": Bar(0.005, 0.025),
     "training": STEP,
     "LoRA": STEP,
-    "QLoRA": Bar(0.001, 0.01),
+    "QLoRA": Bar(0.0015, 0.01),
     "recompute": Bar(1e-5, 0.0005),
     "inference": STEP,
     "FSDP": Bar(1e-5, 0.01),
