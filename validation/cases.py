@@ -82,13 +82,24 @@ def measurements(row):
         yield case(f"measured {row['work']}", row, scenario, quantity, row[truth] or "nan", left_out)
 
 
+NOT_OF_A_PUBLISHED_RUN = {"source", "note", "confidence", "outcome", "quantity", "gigabytes", "left_out", "gpu"}
+
+
+def published_scenario(row):
+    """The scenario of a published run."""
+    said = {name: value for name, value in row.items() if name not in NOT_OF_A_PUBLISHED_RUN and value}
+    return {name: int(value) if value.isdigit() else value for name, value in said.items()}
+
+
 def published_peaks(row):
-    """What people published of a run: its allocated peak."""
-    words = ("work", "model", "precision", "tuning", "lora_targets", "implementation", "optimizer_kernel")
-    scenario = {name: row[name] for name in words if row[name]}
-    scenario |= {name: int(row[name]) for name in ("lora_rank", "batch", "sequence_tokens") if row[name]}
-    left_out = {row["left_out"]: row["left_out"] != ""}
-    return case(f"published {row['work']}", {**row, "layers": ""}, scenario, row["quantity"], 1e9 * float(row["gigabytes"]), left_out)
+    """What people published of a run: its allocated peak, or what the allocator had reserved; nothing where it only ran."""
+    if not row["gigabytes"]:
+        return []
+    reserved = row["quantity"] == "reserved_bytes"
+    quantity, truth = "memory_bytes" if reserved else row["quantity"], 1e9 * float(row["gigabytes"])
+    group = f"published {row['work']}, {row['confidence']} confidence"
+    made = case(group, {**row, "layers": ""}, published_scenario(row), quantity, truth, {row["left_out"]: row["left_out"] != ""})
+    return [made | {"published_by": row["source"], "lacks_context": float(reserved)}]
 
 
 SOURCES = (
@@ -96,10 +107,13 @@ SOURCES = (
     ("kv.csv", caches),
     ("train_peaks.csv", training_steps),
     ("held_out_train.csv", training_steps),
+    ("held_out_2_train.csv", training_steps),
     ("infer_peaks.csv", inference_passes),
     ("held_out_infer.csv", inference_passes),
+    ("held_out_2_infer.csv", inference_passes),
     ("parallel/fsdp_peaks.csv", sharded_steps),
     ("held_out_fsdp.csv", sharded_steps),
+    ("held_out_2_fsdp.csv", sharded_steps),
     ("parallel/ddp_peaks.csv", replicated_steps),
     ("parallel/tp.csv", tensor_parallel_steps),
     ("parallel/qlora.csv", quantised_lora_steps),
@@ -117,4 +131,4 @@ def all_cases():
             made = reader(row)
             for one in [made] if isinstance(made, dict) else made:
                 rows.append({"case": f"{source.removesuffix('.csv')} {number}", "source": source, **one})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).fillna({"published_by": "", "lacks_context": 0.0})

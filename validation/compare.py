@@ -1,7 +1,8 @@
 """The estimate against every case: `python -m validation.compare` prints the error by group and writes `results/`.
 
-`errors.csv` has a row per case; `summary.csv` the median, 90th percentile and worst error and the share in the range.
-Simulated truth is what PyTorch allocates: our overhead is added before it is held against the range, which has it.
+`errors.csv` has a row per case; `summary.csv` the median, 90th percentile and worst error, the share in the range and the
+range's half width; `verdicts.csv` whether published runs ran and what is said of them. Simulated truth is what PyTorch
+allocates: our overhead is added before it is held against the range, which has it; to what a run had reserved, our context.
 """
 
 import sys
@@ -13,9 +14,11 @@ import pandas as pd
 
 from calc import estimate, load_catalogs
 from validation.cases import all_cases
+from validation.verdicts import verdicts, verdicts_summary
 
 RESULTS = Path(__file__).parent / "results"
-NOT_SCENARIO = ["case", "source", "group", "layers", "quantity", "truth", "left_out"]
+NOT_SCENARIO = ["case", "source", "group", "layers", "quantity", "truth", "left_out", "published_by", "lacks_context"]
+RANGED_BYTES = 6 * 2**30  # below, a range is absolute: context and cached blocks alone are 1 to 2.5 GiB
 ALLOCATED, SHOWN = "allocated_peak_bytes", "memory_bytes"
 BY_GROUP, BY_FAMILY = ["group"], ["group", "family"]
 
@@ -48,7 +51,8 @@ def predicted(cases, catalogs):
         cases.at[row, "model"] = name
     scenarios = cases.drop(columns=NOT_SCENARIO)
     estimates = estimate(scenarios, catalogs)
-    errors = cases[["case", "group", "model", "quantity", "truth"]].copy()
+    errors = cases[["case", "group", "model", "quantity", "truth", "published_by"]].copy()
+    errors["truth"] += np.where(cases["lacks_context"] > 0, estimates["context_bytes"].to_numpy(), 0)
     errors.insert(2, "family", catalogs.models["family"].reindex(cases["model"]).to_numpy())
     errors["predicted"] = [estimates.at[row, name] for row, name in cases["quantity"].items()]
     errors["error_ratio"] = errors["predicted"] / errors["truth"] - 1
@@ -57,9 +61,13 @@ def predicted(cases, catalogs):
     inside = (shown >= estimates["memory_low_bytes"].to_numpy()) & (shown <= estimates["memory_high_bytes"].to_numpy())
     errors["peak_phase"] = estimates["peak_phase"].to_numpy()
     errors["problem"] = estimates["problem"].fillna("").to_numpy()
-    ranged = np.where(cases["group"].str.startswith("measured"), cases["quantity"] == SHOWN, simulated)
+    ranged = np.where(cases["group"].str.startswith("measured"), cases["quantity"] == SHOWN, simulated | (cases["quantity"] == SHOWN))
     ranged = ranged & (errors["problem"] == "")
     errors["inside"] = np.where(ranged, inside.astype(float), np.nan)
+    errors["memory_basis"] = estimates["memory_basis"].astype(str).to_numpy()
+    half = (estimates["memory_high_bytes"] - estimates["memory_low_bytes"]) / 2 / estimates["memory_bytes"]
+    told = ranged & (estimates["memory_bytes"] > RANGED_BYTES) & ~errors["memory_basis"].str.contains("extrapolated").to_numpy()
+    errors["half_width_ratio"] = np.where(told, half, np.nan)
     return pd.concat([errors, scenarios.drop(columns="model")], axis="columns")
 
 
@@ -76,6 +84,7 @@ def summary(errors, by):
             "worst_error_ratio": size.max(),
             "mean_signed_error_ratio": answered.groupby(by)["error_ratio"].mean(),
             "inside_ratio": answered.groupby(by)["inside"].mean(),
+            "half_width_ratio": answered.groupby(by)["half_width_ratio"].median(),
         }
     )
     return table.reset_index()
@@ -88,12 +97,15 @@ def main():
     RESULTS.mkdir(exist_ok=True)
     errors.to_csv(RESULTS / "errors.csv", index=False, float_format="%.10g")
     left_out[["case", "group", "model", "left_out"]].to_csv(RESULTS / "left_out.csv", index=False)
+    said = verdicts(load_catalogs())
+    said.to_csv(RESULTS / "verdicts.csv", index=False)
     by_family = summary(errors, BY_FAMILY)
     groups = summary(errors, BY_GROUP).assign(family="")
     pd.concat([groups, by_family])[list(by_family)].to_csv(RESULTS / "summary.csv", index=False, float_format="%.4g")
     percent = {name: lambda value: f"{value:.2%}" for name in by_family if name.endswith("_ratio")}
     for table in (groups.drop(columns="family"), by_family):
         print(table.to_string(index=False, formatters=percent, na_rep=""), end="\n\n")
+    print(verdicts_summary(said).to_string(index=False, formatters=percent | {"called_no_ratio": "{:.1%}".format}), end="\n\n")
     print(f"{len(errors)} cases, {len(left_out)} left out because no scenario says what they did: results/left_out.csv")
     return 0
 

@@ -79,14 +79,11 @@ def tensor_parallel_steps(row):
 
 def quantised_lora_steps(row):
     """Forward and backward of four blocks with LoRA over an NF4 or int8 base; no optimizer ran."""
-    left_out = {
-        "a base prepared in fp32 under autocast": row["prepared_and_autocast"] == "1",
-        "reentrant checkpointing": row["ckpt"] == "2",
-    }
+    left_out = {"reentrant checkpointing": row["ckpt"] == "2"}
     scenario = {
         "work": "training",
         "model": model_id(row["model"]),
-        "precision": {"nf4": "nf4-dq", "int8": "int8"}[row["quant"]],
+        "precision": {"nf4": "nf4-dq", "int8": "int8"}[row["quant"]] + "-prepared" * int(row["prepared_and_autocast"]),
         "tuning": "lora",
         "lora_rank": int(row["r"]),
         "optimizer": "sgd",

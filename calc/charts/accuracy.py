@@ -14,6 +14,7 @@ import pandas as pd
 from calc.units import GIB
 
 PEAKS = ("allocated_peak_bytes", "memory_bytes")
+ON_GPUS = ("measured", "published")  # how the groups of runs on real GPUs begin; all others are simulated
 UNEXPLAINED = "not explained"
 TOO = {"low": -1, "high": 1}
 
@@ -27,6 +28,11 @@ def peaks(errors: pd.DataFrame) -> pd.DataFrame:
     """The answered cases that are held against a peak."""
     found = answered(errors)
     return found[found["quantity"].isin(PEAKS)]
+
+
+def on_gpus(errors: pd.DataFrame) -> pd.Series:
+    """Which cases ran on a real GPU."""
+    return errors["group"].str.startswith(ON_GPUS)
 
 
 def size_of_error(errors: pd.DataFrame) -> dict[str, float]:

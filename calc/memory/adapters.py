@@ -7,10 +7,14 @@ shares the input with its neighbours, and the output projection's with attention
 import numpy as np
 
 
-def copies_input_bytes_each(adapter_bytes_each, autocast_bytes_each, compute_bytes_each):
-    """Width of the copy that each adapted matrix keeps of its input; 0 where neighbours share one. [B]"""
+def copies_input_bytes_each(adapter_bytes_each, autocast_bytes_each, compute_bytes_each, matrix_bytes_each):
+    """Width of the copy that each adapted matrix keeps of its input; 0 where neighbours share one. [B]
+
+    Under autocast in 16 bits; beside a quantised matrix, whose own product takes a copy, twice (validation/data/parallel/qlora.csv).
+    """
     wide = (autocast_bytes_each == 0) & (compute_bytes_each < 4)
-    return (adapter_bytes_each == 4) * np.where(autocast_bytes_each > 0, 2.0, np.where(wide, 4.0, 0.0))
+    autocast = np.where(matrix_bytes_each < 2, 4.0, 2.0)
+    return (adapter_bytes_each == 4) * np.where(autocast_bytes_each > 0, autocast, np.where(wide, 4.0, 0.0))
 
 
 def shared_input_bytes_each(adapter_bytes_each, copies_input_bytes_each):

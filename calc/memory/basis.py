@@ -1,7 +1,7 @@
 """What a memory figure rests on, and how much wider its range is for it: numbers into the words of the column memory_basis.
 
-The first of GROUNDS that holds, from the last on, is told; so is the first axis on which the scenario lies beyond all that
-was simulated or published (the known_ entries of catalogs/overheads.yaml), which doubles the range.
+The last of GROUNDS that fits is told; so is the last axis on which the scenario lies beyond all that was simulated or
+published (the known_ entries of catalogs/overheads.yaml), which doubles the range.
 """
 
 import numpy as np
@@ -52,19 +52,28 @@ def memory_ground(
     Simulated: transformers and torchtitan on one GPU, under FSDP2, DDP and tensor parallel (validation/data).
     """
     software = np.where(implementation_simulated > 0, 0, np.where(implementation_measured > 0, 1, DERIVED))
-    conditions = (
-        (offloads_optimizer + offloads_weights + offloads_activations) * trains > 0,
-        (pipeline_parallel > 1),
-        (expert_parallel > 1),
-        (context_parallel > 1),
-        (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | (shards_gradients > 0) & (shard_gpus > 1)),
-        trains * partitions_master > 0,
-        trains * (compute_bytes_each == 1) > 0,
-        trains * compiles > 0,
+    conditions = (  # in the order of GROUNDS from the third on
         (trains == 0) & (dequantized_bytes_each > 0) & (software < DERIVED),
+        None,
+        trains * compiles > 0,
+        trains * (compute_bytes_each == 1) > 0,
+        trains * partitions_master > 0,
+        (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | (shards_gradients > 0) & (shard_gpus > 1)),
+        context_parallel > 1,
+        expert_parallel > 1,
+        pipeline_parallel > 1,
+        trains * (offloads_optimizer + offloads_weights + offloads_activations) > 0,
     )
-    numbers = (*range(len(GROUNDS) - 1, DERIVED, -1), 2)
-    return np.select(np.broadcast_arrays(*conditions), numbers, software)
+    return _last_that_holds(conditions, software, first=2)
+
+
+def _last_that_holds(conditions, otherwise, first):
+    """The number of the last condition that holds, counted from `first`; columns of one value stay so."""
+    found = otherwise
+    for number, condition in enumerate(conditions, start=first):
+        if condition is not None and np.any(condition):
+            found = np.where(condition, number, found)
+    return found
 
 
 def beyond_axis(
@@ -83,7 +92,7 @@ def beyond_axis(
     known_pipeline_stages,
     is_engine,
 ):
-    """The first axis on which nothing known reaches so far, as a number into AXES; 0 where all do."""
+    """The last axis on which nothing known reaches so far, as a number into AXES; 0 where all do."""
     tokens = np.where(trains > 0, known_training_tokens, known_serving_tokens)
     conditions = (
         (sequence_tokens / context_parallel > tokens) & (is_engine == 0),
@@ -92,7 +101,7 @@ def beyond_axis(
         tensor_parallel > known_tensor_parallel,
         pipeline_parallel > known_pipeline_stages,
     )
-    return np.select(np.broadcast_arrays(*conditions), range(1, len(AXES)), 0)
+    return _last_that_holds(conditions, np.zeros(1, dtype=int), first=1)
 
 
 def memory_basis(memory_ground, beyond_axis):

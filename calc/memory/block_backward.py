@@ -228,9 +228,16 @@ def reduction_activations_bytes(stack_layers_here, place_kept_bytes, stack_resid
     return (stack_layers_here > 0) * (place_kept_bytes + stack_residual_bytes + outside_backward_bytes)
 
 
-def reduction_working_bytes(stack_layers_here, place_buffers_bytes, fsdp_active, reduce_bytes_each, stack_trained_here):
-    """Working memory while FSDP reduces the block's gradients. Shape (places, stacks, rows). [B]"""
-    return (stack_layers_here > 0) * (place_buffers_bytes + fsdp_active * reduce_bytes_each * stack_trained_here)
+def reduction_working_bytes(
+    stack_layers_here, place_buffers_bytes, place_reducing_bytes, fsdp_active, reduce_bytes_each, stack_trained_here
+):
+    """Working memory while FSDP reduces the block's gradients, those of the block above being done. [B]
+
+    The block's whole weights are gone, its whole gradients are there; one reduce-scatter is in flight
+    (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce). Shape (places, stacks, rows).
+    """
+    own = fsdp_active * (reduce_bytes_each * stack_trained_here - place_reducing_bytes)
+    return (stack_layers_here > 0) * (place_buffers_bytes + own)
 
 
 BLOCK_BACKWARD = (

@@ -64,12 +64,12 @@ def context_bytes(
     return np.where(is_engine > 0, engine, context_held_bytes + collective_held_bytes * (gpus > 1))
 
 
-def overhead_bytes(allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, trains, least_cached_bytes):
+def overhead_bytes(allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, matrix_waste_bytes, trains, least_cached_bytes):
     """CUDA context, library workspaces, CUDA graphs, and what the allocator reserves beyond the peak. [B]
 
     A training job on a roomy card caches blocks of every size that it once used: at least least_cached_bytes.
     """
-    return context_bytes + np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains) + graphs_bytes
+    return context_bytes + np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains) + graphs_bytes + matrix_waste_bytes
 
 
 def memory_bytes(allocated_peak_bytes, overhead_bytes):

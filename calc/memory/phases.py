@@ -133,14 +133,9 @@ def step_working_bytes(
     return (temporary + widened) * (1 - offloads_optimizer) + ddp_bucket_bytes
 
 
-def prefill_working_bytes(dequantized_bytes, matrix_waste_bytes):
-    """While the prompt passes: one matrix widened, and the allocator's waste. [B]"""
-    return dequantized_bytes + matrix_waste_bytes
-
-
-def decode_working_bytes(cache_growth_bytes, dequantized_bytes, matrix_waste_bytes):
-    """One token per sequence on the full cache: a copy of one layer's, one matrix widened, and the allocator's waste. [B]"""
-    return cache_growth_bytes + dequantized_bytes + matrix_waste_bytes
+def decode_working_bytes(cache_growth_bytes, dequantized_bytes):
+    """One token per sequence on the full cache: a copy of one layer's, and one matrix widened. [B]"""
+    return cache_growth_bytes + dequantized_bytes
 
 
 MOMENTS = {
@@ -214,18 +209,13 @@ MOMENTS = {
             {
                 "kv_cache_bytes": "prefill_cache_bytes",
                 "activations_bytes": "prefill_activations_bytes",
-                "working_bytes": "prefill_working_bytes",
+                "working_bytes": "dequantized_bytes",
             },
         ),
         Moment(
             "prefill",
             "The prompt's logits: of its last token, or of all.",
-            {
-                "kv_cache_bytes": "prefill_cache_bytes",
-                "activations_bytes": "prefill_hidden_bytes",
-                "logits_bytes": "prefill_logits_bytes",
-                "working_bytes": "matrix_waste_bytes",
-            },
+            {"kv_cache_bytes": "prefill_cache_bytes", "activations_bytes": "prefill_hidden_bytes", "logits_bytes": "prefill_logits_bytes"},
         ),
         Moment(
             "decode",
@@ -246,5 +236,5 @@ TRAINING = (
     step_gradients_bytes,
     step_working_bytes,
 )
-SERVING = (prefill_working_bytes, decode_working_bytes)
+SERVING = (decode_working_bytes,)
 PEAK = (peak_moment, allocated_peak_bytes)

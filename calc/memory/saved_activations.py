@@ -175,11 +175,11 @@ def stack_autocast_bytes(
     stack_adapter_experts_in,
     matrix_bytes_each,
 ):
-    """The 16-bit copy of every matrix that autocast makes once and keeps. Shape (stacks, rows). [B]
+    """The 16-bit copy of every matrix, quantised ones apart, that autocast makes once and keeps. Shape (stacks, rows). [B]
 
     torch/amp/autocast_mode.py, cache_enabled; adapted experts are merged into a copy likewise (peft 0.21).
     """
-    cast = stack_block_linear_here * autocast_bytes_each * autocast_active
+    cast = stack_block_linear_here * autocast_bytes_each * autocast_active * (matrix_bytes_each >= 2)
     merged = adapts_experts * (stack_adapter_experts_in > 0) * stack_block_experts_here * matrix_bytes_each
     return stack_layers_here * (cast + merged)
 

@@ -100,7 +100,8 @@ def matrix_waste_bytes(
 ):
     """The allocator's waste at the blocks' dense matrices in serving, where they stand in a plain format. [B]
 
-    Published: Qwen2.5's speed benchmark, 0.15 of 28 GiB; LitGPT's resource tables, 0.12 of 24 GiB.
+    No tensor is in it, so it stands with the overhead, though a log counts it as allocated. Published: Qwen2.5's speed
+    benchmark, 0.15 of 28 GiB; LitGPT's resource tables, 0.12 of 24 GiB.
     """
     each = stack_hidden * matrix_bytes_each / tensor_parallel
     of_heads, of_ffn = segment_waste_bytes(each * stack_query_width), segment_waste_bytes(each * stack_ffn_width)
@@ -120,7 +121,6 @@ def load_working_bytes(
     stack_value_width,
     matrix_bytes_each,
     tensor_parallel,
-    matrix_waste_bytes,
 ):
     """What loading holds beside the weights: a tied head that the checkpoint has apart, parts of matrices being fused. [B]
 
@@ -129,7 +129,7 @@ def load_working_bytes(
     head = tied * stores_head * 2 * head_elements_here
     widths = stack_query_width + stack_key_width + stack_value_width
     parts = np.sum(stack_layers_here * stack_hidden * widths, axis=0) * matrix_bytes_each / tensor_parallel
-    return head + implementation_fuses_at_load * parts + matrix_waste_bytes
+    return head + implementation_fuses_at_load * parts
 
 
 SHARDS = (weight_shards,)

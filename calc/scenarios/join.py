@@ -199,19 +199,21 @@ def _matched(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
 
 
 def _join_master_form(table: Table, own: np.ndarray, catalogs: Catalogs) -> None:
-    """In software with a master copy 8-bit products stand on the form that the precision names (Megatron, DeepSpeed).
+    """The form that a precision stands on: in software with a master copy, and in shards that are widened for training.
 
     Its weights, gradients and states are theirs; the products, and the copies of matrices made for them, stay the precision's.
     """
-    stands_on = np.where(table["implementation_masters_eight_bit"] > 0, master_forms(catalogs)[own], own)
+    stands_on = np.where(table["implementation_masters_eight_bit"] > 0, forms_of(catalogs, "master_form")[own], own)
+    widened = table["implementation_widens_shards"] * table["shards_gradients"] * (table["gpus"] > 1) * (1 - table["adapts"])
+    stands_on = np.where(widened > 0, forms_of(catalogs, "sharded_form")[own], stands_on)
     table |= columns_of(catalogs, "precisions", STOOD_ON, stands_on)
     table["precision_format"] = precision_formats(catalogs)[stands_on]
 
 
 @kept("precisions")
-def master_forms(catalogs: Catalogs) -> np.ndarray:
-    """For each precision the row of the form that it stands on in software with a master copy, its own where it names none."""
-    named = rows_of(catalogs, "precisions", catalogs.precisions["master_form"])
+def forms_of(catalogs: Catalogs, name: str) -> np.ndarray:
+    """For each precision the row of the form that it names in a column, its own where it names none."""
+    named = rows_of(catalogs, "precisions", catalogs.precisions[name])
     return np.where(named >= 0, named, np.arange(len(named)))
 
 

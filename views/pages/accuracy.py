@@ -28,9 +28,11 @@ if found is None:
 
 compared_peaks = accuracy_tables.peaks(found.errors)
 peaks = accuracy_tables.size_of_error(compared_peaks)
-measured = compared_peaks["group"].str.startswith("measured")
+real = accuracy_tables.on_gpus(compared_peaks)
 st.title(accuracy_words.headline(compared_peaks), anchor=False)
-st.markdown(accuracy_words.introduction(found.errors, peaks["cases"], int(measured.sum())))
+st.markdown(accuracy_words.introduction(found.errors, peaks["cases"], int(real.sum())))
+if len(found.verdicts):
+    st.markdown(accuracy_words.verdicts(found.verdicts))
 with st.container(horizontal=True):
     for label, value, note in accuracy_words.metrics(peaks, found.errors):
         tables.metric(label, value, note)
@@ -73,8 +75,11 @@ st.subheader("Error by group", anchor=False)
 by_family = st.toggle("Each family of models", key="accuracy_by_family", persist_state="session")
 accuracy_words.summary(found.summary, by_family)
 
-st.subheader(f"The {WORST} cases that miss most", anchor=False)
-accuracy_words.misses(accuracy_tables.misses(found.errors, found.reasons, WORST))
+on_gpus = accuracy_tables.on_gpus(found.errors)
+for part, words in ((found.errors[on_gpus], "on real GPUs"), (found.errors[~on_gpus], "simulated")):
+    if len(part):
+        st.subheader(f"The {WORST} cases that miss most, {words}", anchor=False)
+        accuracy_words.misses(accuracy_tables.misses(part, found.reasons, WORST))
 
 st.subheader("What is not covered", anchor=False)
 left, right = st.columns(2)

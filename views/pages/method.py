@@ -96,8 +96,11 @@ low, high = row["memory_low_bytes"] / GIB, row["memory_high_bytes"] / GIB
 st.markdown(
     f"Expect {row_words.range_text(low, high)}. The middle, {gib(total / GIB)}, is what nvidia-smi shows on a roomy card: "
     "the allocated peak and its overhead. The range carries what no formula knows: how the allocator cuts segments, "
-    "what kernels take inside one call, versions of drivers and libraries."
+    f"what kernels take inside one call, versions of drivers and libraries. The figure is {row['memory_basis']}; the range is "
+    "wider where a figure is derived from source alone, and twice as wide beyond all that was simulated or published."
 )
+software = catalogs.implementations.loc[row["implementation"]]
+st.caption(f"What {software['name']} does is known from release {software['releases']}; a newer one may differ.")
 st.caption(method_words.prose(overhead.__doc__.split("\n\n")[1]))
 with st.expander("Formulas of the range", key="why_range"):
     for name in ("memory_low_bytes", "memory_high_bytes"):

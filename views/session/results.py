@@ -9,18 +9,19 @@ import streamlit as st
 from calc.catalogs.strict_yaml import read_strictly
 
 FOLDER = Path(__file__).resolve().parents[2] / "validation"
-FILES = {name: FOLDER / "results" / f"{name}.csv" for name in ("errors", "summary", "left_out", "speed_errors")}
+FILES = {name: FOLDER / "results" / f"{name}.csv" for name in ("errors", "summary", "left_out", "speed_errors", "verdicts")}
 REASONS, MADE = FOLDER / "misses.yaml", FOLDER / "data" / "README.md"
-NUMBERS = ("truth", "predicted", "error_ratio", "inside")
+NUMBERS = ("truth", "predicted", "error_ratio", "inside", "half_width_ratio")
 
 
 class Results(NamedTuple):
-    """A row per case, per group and family, per case left out, per published speed; reasons of misses; how made."""
+    """A row per case, per group and family, per case left out, per published speed, per run with its verdict; reasons; how made."""
 
     errors: pd.DataFrame
     summary: pd.DataFrame
     left_out: pd.DataFrame
     speed: pd.DataFrame
+    verdicts: pd.DataFrame
     reasons: list
     made: str
 
@@ -40,7 +41,7 @@ def _results(stamp):
         errors[name] = pd.to_numeric(errors[name], errors="coerce")
     reasons = read_strictly(REASONS.read_text("utf-8"), "validation/misses.yaml")["misses"] if REASONS.exists() else []
     summary, speed = (_as_numbers(tables[name]) for name in ("summary", "speed_errors"))
-    return Results(errors, summary, tables["left_out"], speed, reasons, _made())
+    return Results(errors, summary, tables["left_out"], speed, tables["verdicts"], reasons, _made())
 
 
 def _table(path):

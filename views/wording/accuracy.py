@@ -16,7 +16,10 @@ GROUPS = {
     "DDP": "one step of DDP on one of several GPUs",
     "tensor parallel": "forward and backward of four blocks of torchtitan's Llama",
     "inference": "a prefill and one decoded token",
-    "published training": "peaks that were published of training runs on real GPUs",
+    "published training, high confidence": "peaks that were published of training runs on real GPUs, every setting known",
+    "published training, medium confidence": "what the allocator had reserved in published training runs on real GPUs",
+    "published inference, high confidence": "peaks that were published of serving on real GPUs, every setting known",
+    "published inference, medium confidence": "peaks that were published of serving quantised weights on real GPUs",
     "saved activations": "what waits for the backward pass when the forward pass ends",
     "KV cache": "bytes of the cache after one forward pass",
     "parameters": "parameters of the whole model",
@@ -35,27 +38,36 @@ def error(ratio):
 
 
 def headline(peaks):
-    """The answer in one sentence, simulated and measured peaks apart."""
-    on_a_gpu = peaks["group"].str.startswith("measured")
+    """The answer in one sentence, peaks on real GPUs first, simulated ones apart."""
+    real = accuracy_tables.on_gpus(peaks)
     said = [
-        f"{words}: {error(size['median_error_ratio'])} off at the median, {error(size['worst_error_ratio'])} at worst"
-        for words, size in (
-            (words, accuracy_tables.size_of_error(part))
-            for words, part in (("Simulated peaks", peaks[~on_a_gpu]), ("measured ones", peaks[on_a_gpu]))
+        f"{words.format(len(part))}: {error(size['median_error_ratio'])} off at the median, {error(size['worst_error_ratio'])} at worst"
+        for words, part, size in (
+            (words, part, accuracy_tables.size_of_error(part))
+            for words, part in (("On real GPUs, {:,} peaks", peaks[real]), ("{:,} simulated ones", peaks[~real]))
             if len(part)
         )
     ]
     return "; ".join(said)
 
 
-def introduction(errors, peaks, measured):
+def introduction(errors, peaks, real):
     """What the cases are and how far they go."""
-    simulated = f"{peaks - measured:,} are" if measured else f"all {peaks:,} are"
-    how = f"{measured:,} are measured on a GPU" if measured else "`make measure` adds those of a real GPU"
     return (
-        f"{len(errors):,} cases stand against the estimate of today's formulas. Of the peaks {simulated} simulated: "
-        f"real models run one step on no GPU with every storage followed; {how}. A simulation has no context, no "
-        "library workspace and no allocator slack: our own overhead is added before it is put beside the range."
+        f"{len(errors):,} cases stand against the estimate of today's formulas. {real:,} peaks are of runs on real GPUs, published with "
+        f"their settings, or measured by `make measure`; {peaks - real:,} are simulated: real models run one step on no GPU "
+        "with every storage followed. A simulation has no context, no library workspace and no allocator slack: our own overhead "
+        "is added before it is put beside the range."
+    )
+
+
+def verdicts(rows):
+    """What is said of published runs that ran, and of those that ran out of memory."""
+    ran, failed = (rows[rows["outcome"] == outcome]["fits"] for outcome in ("ran", "out of memory"))
+    return (
+        f"Of {len(ran):,} published runs that ran, {percent((ran == 'no').mean())} are called no and "
+        f"{percent((ran == 'tight').mean())} tight; of {len(failed):,} that ran out of memory, "
+        f"{int((failed == 'yes').sum()):,} are called yes."
     )
 
 
@@ -73,8 +85,11 @@ def metrics(size, errors):
 def summary(rows, by_family):
     """The error of every group, or of every group and family."""
     rows = rows[rows["family"] != ""] if by_family else rows[rows["family"] == ""]
-    table = accuracy_tables.in_percent(rows).assign(meaning=rows["group"].map(GROUPS).fillna(""))
-    columns = {"group": TEXT("Group", pinned=True)}
+    rows = rows.assign(on_gpus=accuracy_tables.on_gpus(rows)).sort_values("on_gpus", ascending=False, kind="stable")
+    table = accuracy_tables.in_percent(rows).assign(
+        meaning=rows["group"].map(GROUPS).fillna(""), seen=rows["on_gpus"].map({True: "real GPUs", False: "simulated"})
+    )
+    columns = {"group": TEXT("Group", pinned=True), "seen": TEXT("Truth")}
     columns |= {"family": TEXT("Family", pinned=True)} if by_family else {}
     columns |= {
         "cases": NUMBER("Cases", format="%d"),
@@ -84,6 +99,9 @@ def summary(rows, by_family):
         "worst_error_percent": NUMBER("Worst", format=PERCENT),
         "mean_signed_error_percent": NUMBER("Mean, signed", format=PERCENT, help="Below zero: the estimate is low."),
         "inside_percent": NUMBER("Inside the range", format="%.0f %%", help="Share of the truth in the stated range."),
+        "half_width_percent": NUMBER(
+            "Half width", format="%.1f %%", help="Of the range at the median: cases above 6 GiB, none extrapolated."
+        ),
     }
     columns |= {} if by_family else {"meaning": TEXT("A case is", width="large")}
     show(table, columns, "Error of the estimate by group", "summary", height=480 if by_family else "content")
