@@ -43,7 +43,8 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         column = inputs_by_name()[name]
         whole[name] = _one(column, given.get(name), usual.get(name))
     longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[row]
-    _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), kind_numbers(catalogs, "generates")[row] > 0)
+    writes = generates(whole["model"], catalogs)
+    _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), writes)
     whole["fewest_bits"] = int(whole["fewest_bits"])
     whole["regions"] = _regions(given, catalogs)
     whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS)
@@ -52,10 +53,15 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
     assumed = {name: _one(inputs_by_name()[name], given[name]) for name in inputs_by_name() if name not in DEFAULTS and name in given}
-    software = fixed.get("implementation", ["transformers" if work == TRAINING else "vllm"])[0]
+    software = fixed.get("implementation", ["vllm" if work == SERVING and writes else "transformers"])[0]
     family = catalogs.families.get(catalogs.models["model_type"][whole["model"]], {})
     published = family.get("published_precision", "")
     return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
+
+
+def generates(model: str, catalogs: Catalogs) -> bool:
+    """Whether a model of the catalog writes tokens: an encoder does not."""
+    return bool(kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]] > 0)
 
 
 def blank(value: Any) -> bool:

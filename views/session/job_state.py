@@ -21,6 +21,7 @@ from calc.answers.job_fields import (
     tokens_of_run,
     work_of,
 )
+from calc.answers.settle import generates
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.search.space import possible
 from views.session import extra_state
@@ -151,14 +152,15 @@ def _fit_lengths(catalogs):
     state, serves = st.session_state, st.session_state["goal"] == "serve"
     name = KEYS.prompt_tokens if serves else KEYS.sequence_tokens
     longest = catalogs.models.at[state["model"], "longest_sequence_tokens"]
-    longest = max(1, longest - state["answer_tokens"]) if serves else longest
+    longest = max(1, longest - state["answer_tokens"]) if serves and generates(state["model"], catalogs) else longest
     asked_for, given = state.get("shortened", {}).get(name, (0, 0))
     asked_for = asked_for if state[name] == given else state[name]
     given = int(min(asked_for, longest))
     state[name] = given
     state["shortened"] = {name: (asked_for, given)} if given < asked_for else {}
     model = catalogs.models.at[state["model"], "name"]
-    return [f"{model} has learned positions for {given:,} tokens: {given:,} are used, not {asked_for:,}."] * (given < asked_for)
+    what = " of the prompt, beside the answer" if given < catalogs.models.at[state["model"], "longest_sequence_tokens"] else ""
+    return [f"{model} has learned positions for {given:,} tokens{what}: {given:,} are used, not {asked_for:,}."] * (given < asked_for)
 
 
 def _keep_possible(name, values):
