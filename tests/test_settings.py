@@ -97,4 +97,4 @@ def test_the_line_is_in_words_of_the_field(catalogs):
     assert said.startswith("LoRA rank 16 on all-linear, fp32 adapters, over bf16 · AdamW · FSDP (ZeRO 3) over 8 GPUs")
     assert "micro-batch 2 × 2 steps of 4,096 tokens · no recompute" in said
     said = setting(estimate(SERVED, catalogs, solve=False), catalogs)
-    assert said == "bf16 · 2 replicas · 16 sequences at once of 4,096 tokens · prompt 2,048 · tensor parallel 4 · vLLM"
+    assert said == "bf16 · 2 replicas · 16 sequences on each of 4,096 tokens · prompt 2,048 · tensor parallel 4 · vLLM"

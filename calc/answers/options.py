@@ -150,7 +150,7 @@ def _nothing_near(whole: dict[str, Any], places: list[Place], found: Combination
         return str(row["problem"]) or f"Nothing runs so on the instances allowed: {row['note']}".strip()
     return (
         f"Nothing allowed is large enough: the smallest arrangement takes {found.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
-        f"largest card allowed, {card}, has {held / GIB:,.1f}; allow larger instances, or take LoRA or fewer bits."
+        f"largest card allowed, {card}, has {held / GIB:,.1f}; {sentences.smaller(whole)}."
     )
 
 

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.search.limits import STEP_FACTOR
 from calc.units import GIB, HOUR_SECONDS, MILLISECONDS
-from calc.words import card_name
+from calc.words import card_name, said
 
 # limit -> what the row has, what the job allows, and what to change
 MISSED = {
@@ -21,7 +21,8 @@ MISSED = {
     "usd_per_hour_most": ("costs {has} an hour", "{most} allowed", "allow that much, or more time on smaller cards"),
     "instances_most": ("needs {has} instances", "{most} allowed", "allow that many"),
 }
-FAR_RATIO = 2
+FAR_RATIO, WHOLE_RATIO = 2, 10
+BRIEF_SECONDS = 600  # a run in which starting its instances counts
 
 
 def money(usd: float) -> str:
@@ -38,7 +39,9 @@ def duration(seconds: float) -> str:
 
 
 def more(ratio: float) -> str:
-    """A ratio above 1 in words: 6 % more, 3.2 times as much."""
+    """A ratio above 1 in words: 6 % more, 3.2 times as much, 42 times as much."""
+    if ratio >= WHOLE_RATIO:
+        return f"{ratio:,.0f} times as much"
     if ratio >= FAR_RATIO:
         return f"{ratio:,.1f} times as much"
     return "under 1 % more" if ratio < 1.01 else f"{100 * (ratio - 1):.0f} % more"
@@ -62,9 +65,10 @@ def setting(row: Mapping[str, Any], catalogs: Catalogs) -> str:
         parts.append(f"{at_once}{' on each' if replicas > 1 else ' at once'}")
     else:
         how = {"none": "data parallel", "zero1": "ZeRO 1", "zero2": "ZeRO 2", "zero3": "FSDP"}.get(row["sharding"], row["sharding"])
-        parts.append(f"1 {card}" if gpus == 1 else f"{how} over {gpus:.0f} {card}" if replicas > 1 else f"{gpus:.0f} {card}")
+        shared = f"{gpus:.0f} {card}" if replicas in (1, gpus) else f"{replicas:.0f} replicas of {gpus / replicas:.0f} {card}"
+        parts.append(f"{how} over {shared}" if replicas > 1 else shared)
         if row["recompute"] != "none":
-            parts.append(f"recompute {row['recompute']}")
+            parts.append(said("recompute", row["recompute"], catalogs))
     if row["tensor_parallel"] > 1:
         parts.insert(1, f"tensor parallel {row['tensor_parallel']:.0f}")
     return ", ".join(parts)
@@ -78,9 +82,23 @@ def missed(name: str, ratio: float, whole: Mapping[str, Any], step_tokens: float
         return f"{has.format(has=f'{step_tokens:,.0f}')}, beyond a factor of {STEP_FACTOR:.0f} ({most.format(most=f'{asked:,.0f}')})"
     if name in ("users", "requests_per_second"):
         return f"{has.format(has=count(asked / ratio))} ({most.format(most=count(asked))})"
-    said = spoken(name)
+    spell = spoken(name)
     slow = " at the slow end of the range" if whole["hold_slow_end"] == "yes" and ("hours" in name or "seconds" in name) else ""
-    return f"{has.format(has=said(asked * ratio))}{slow}, {more(ratio)} ({most.format(most=said(asked))})"
+    return f"{has.format(has=spell(asked * ratio))}{slow}, {more(ratio)} ({most.format(most=spell(asked))})"
+
+
+def smaller(whole: Mapping[str, Any]) -> str:
+    """What makes an arrangement smaller: first to free what is set by hand."""
+    fixed, serves = whole["fixed"], whole["work"] == "inference"
+    cures = {
+        "sharding": "FSDP" if "none" in fixed.get("sharding", ()) else "",
+        "batch": ("fewer sequences at once" if serves else "a smaller micro-batch") if max(fixed.get("batch", [1])) > 1 else "",
+        "recompute": "recompute" if "none" in fixed.get("recompute", ()) else "",
+    }
+    parts = [f"set {' or '.join(filter(None, cures.values()))}"] if any(cures.values()) else []
+    parts += ["allow larger instances"]
+    parts += ["take fewer bits" if serves or whole["method"] != "full" else "take LoRA or fewer bits"]
+    return f"{', '.join(parts[:-1])}, or {parts[-1]}"
 
 
 def count(value: float) -> str:
@@ -119,13 +137,16 @@ def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], whol
         parts += ["Fastest" + ("" if facts["budget"] else budget.format("3"))] if "fastest" in names else []
         room = f"{row['headroom_bytes'] / GIB:,.1f} of {row['gpu_memory_bytes'] / GIB:,.1f} GiB free"
         parts += [f"Most headroom{budget.format('1.5')}, {room}"] if names == ["roomiest"] else []
-        time = f"{duration(row['seconds'])}{'' if trains else ' a token'} instead of {duration(facts['least']['seconds'])}"
-        parts[0] += f"{' and roomiest' if len(names) > 1 else ''}: {how} on {place_}, {time}"
+        time, usual = duration(row["seconds"]), duration(facts["least"]["seconds"])
+        instead = "" if time == usual else f", {time}{'' if trains else ' a token'} instead of {usual}"
+        parts[0] += f"{' and roomiest' if len(names) > 1 else ''}: {how} on {place_}{instead}"
     if whole["requests_per_second"]:
         at_once = row["batch"] * row["gpus"] / (row["tensor_parallel"] * row["pipeline_parallel"])
         parts.append(
             f"{count(whole['requests_per_second'])} requests a second keep {at_once:,.0f} sequences busy (rate x time of a request)"
         )
+    if trains and row["seconds"] < BRIEF_SECONDS:
+        parts.append("starting the instances and loading the model are not counted")
     if row["market"] == "spot" and not trains:
         parts.append("spare instances for interruptions are not counted")
     return "; ".join(parts) + "."

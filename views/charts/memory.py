@@ -7,12 +7,13 @@ from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips
 from views.theme import COMPONENT_COLOURS
 
 
-def _colour_of_component(ink, components, columns=2):
+def _colour_of_component(ink, components, has_legend, columns=2):
     # Two columns: a third would be cut off on a phone.
+    look = {"columns": columns, "symbolStrokeWidth": 0, "labelLimit": 180, "labelFontSize": SIZE, "labelColor": ink.text}
     return (
         alt.Color("component:N", title=None)
         .scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
-        .legend(orient="bottom", columns=columns, symbolStrokeWidth=0, labelLimit=180, labelFontSize=SIZE, labelColor=ink.text)
+        .legend(alt.Legend(orient="bottom", **look) if has_legend else None)
     )
 
 
@@ -28,21 +29,18 @@ def _card_rules(ink):
 
 
 @once
-def phases(ink, components):
-    """Reads phase, rank, component, order, gib, phase_gib, phase_text, last; cards. What is alive in each phase."""
-    x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title="Phase, in the order of a step").axis(
-        labelAngle=0,
-        ticks=False,
-        labelFontSize=SIZE,
-        labelColor=ink.text,
-        titleFontSize=SIZE,
-        titleColor=ink.text,
-        titleFontWeight="normal",
+def phases(ink, components, has_legend=True):
+    """Reads phase, rank, component, order, gib, phase_gib, phase_text, last; cards. What is alive in each phase.
+
+    Without its legend where a list beside it names the colours.
+    """
+    x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
+        labelAngle=0, ticks=False, labelFontSize=SIZE, labelColor=ink.text
     )
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,
         y=alt.Y("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU")),
-        color=_colour_of_component(ink, components),
+        color=_colour_of_component(ink, components, has_legend),
         order=alt.Order("order:O"),
         tooltip=tips(phase="Phase", component="Component", gib="GiB per GPU"),
     )
@@ -51,4 +49,4 @@ def phases(ink, components):
         .mark_text(baseline="bottom", dy=-4, fontSize=SIZE, color=ink.text)
         .encode(x=x, y="phase_gib:Q", text="phase_text:N")
     )
-    return finished(alt.layer(bars, totals, *_card_rules(ink)), "Allocated memory per GPU by phase", ink, height=330)
+    return finished(alt.layer(bars, totals, *_card_rules(ink)), "Allocated memory per GPU by phase", ink, height=330 if has_legend else 260)

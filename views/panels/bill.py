@@ -42,7 +42,7 @@ def markets(lines, today):
         column_config={
             "Paid as": TEXT(pinned=True),
             "USD per hour": NUMBER(format="$%,.2f", help="All instances of the job."),
-            "Hours billed": NUMBER(format="%,.4g"),
+            "Hours billed": NUMBER(format="%,.2f"),
             "USD in all": NUMBER(format="$%,.2f", help="Interruptions counted on spot; whole days on capacity blocks."),
             "Price is": TEXT(help="published, derived from another region, observed, estimated or assumed"),
             "Check price": st.column_config.CheckboxColumn(help="Older than 90 days."),

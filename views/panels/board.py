@@ -17,7 +17,7 @@ from views.wording.plan import place
 from views.wording.settings import setting
 
 ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
-TANK = (200, 28)  # as high as a cell draws it
+TANK = (160, 28)  # as high as a cell draws it
 
 
 def board(options, ink, catalogs):
@@ -90,14 +90,14 @@ def _table(frame, rows, job, ink, catalogs):
     serves = job["work"] == "inference"
     table = for_screen(frame, board_words.COLUMNS[job["work"]])
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
-    table.insert(1, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
-    table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))
+    table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))  # after the money: both are seen on a phone
+    table.insert(3, "tank", word_column([data_uri(tank_svg(row, ink, *TANK)) for row in rows]))
     for name in reversed(board_words.compared(job)):
-        table.insert(3, name, word_column([board_words.value(name, row[name], catalogs) for row in rows]))
+        table.insert(1, name, word_column([board_words.value(name, row[name], catalogs) for row in rows]))
     if len({row["market"] for row in rows}) > 1:
-        table.insert(3, "market", word_column([board_words.market(row) for row in rows]))
+        table.insert(1, "market", word_column([board_words.market(row) for row in rows]))
     if len({row["region"] for row in rows}) > 1:
-        table.insert(3, "region", word_column([row["region"] for row in rows]))
+        table.insert(1, "region", word_column([row["region"] for row in rows]))
     table["card"] = word_column([board_words.gpus(row, catalogs) for row in rows])
     table["setting"] = word_column([setting(row, catalogs) for row in rows])
     if any(row["misses"] for row in rows):
@@ -115,7 +115,7 @@ def _columns(serves):
         "region": TEXT("Region"),
         "market": TEXT("Price", help="The market of USD in all."),
         "usd": NUMBER("USD a month" if serves else "USD in all", help=board_words.USD_HELP, **money),
-        "hours": NUMBER("Hours", format="%.3g", help="Of the whole run on its market, interruptions counted."),
+        "hours": NUMBER("Hours", format="%,.2f", help="Of the whole run on its market, interruptions counted."),
         "time_to_first_token_seconds": column("time_to_first_token_seconds", "First token, s", format="%.3g"),
         "time_per_output_token_ms": NUMBER("Next tokens, ms", format="%.3g", help="Milliseconds for each further token of one answer."),
         "usd_per_hour_on_demand": column("usd_per_hour_on_demand", "USD/h on demand", **money),

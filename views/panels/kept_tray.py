@@ -16,9 +16,9 @@ def tray(rows):
             st.menu_button(
                 chip(row), list(ACTIONS), format_func=ACTIONS.get, on_click=_act, args=(at,), icon=":material/bookmark:", key=f"kept_{at}"
             )
-        if not len(rows):
-            st.caption("Nothing kept yet", help="Keep puts a scenario here, on every page and in the link.", width="content")
-        else:
+        if not (len(rows) or undo.can_undo() or undo.can_redo()):
+            return
+        if len(rows):
             st.page_link("views/pages/compare.py", label="Compare", icon=":material/compare_arrows:", width="content")
         st.button(
             "Undo",

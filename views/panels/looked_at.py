@@ -46,7 +46,7 @@ def _phases(row, scenario, ink, catalogs):
     """What is alive in each phase, and which of them the estimate is."""
     allocated = tuple(name for name in chart_tables.components_of(row["work"]) if name != "overhead_bytes")
     table = remembered("phases", (scenario, catalogs.version), lambda: _phase_table(scenario, allocated, catalogs))
-    draw(memory_charts.phases(ink, allocated), table, f"The peak is in the {row['peak_phase']} phase", "phases")
+    draw(memory_charts.phases(ink, allocated, has_legend=False), table, f"The peak is in the {row['peak_phase']} phase", "phases")
     st.caption(f"The largest phase, {row['peak_phase']}, is the estimate; context and allocator slack come on top.")
 
 

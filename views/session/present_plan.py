@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc import estimate
 from calc.answers.options import Options, options
+from calc.answers.settle import generates
 from calc.plan.figures import records
 from calc.plan.ranking import scenario_of
 from calc.scenarios.inputs import inputs_by_name
@@ -40,7 +41,8 @@ def as_set(now, catalogs):
     """The plan where nothing can be rented for the job as it is set: the scenario that is set, with its memory, unpriced."""
     if now.row["memory_bytes"] == now.row["memory_bytes"]:
         return now
-    usual = {"implementation": SERVED_BY} if now.job.get("work") == "inference" else {}
+    served = now.job.get("work") == "inference" and generates(now.job["model"], catalogs)
+    usual = {"implementation": SERVED_BY} if served else {}
     inputs = inputs_by_name()
     one = {name: value for name, value in now.job.items() if name in inputs and not isinstance(value, list) and value not in (None, "")}
     row = estimate({**usual, **one}, catalogs, solve=False)

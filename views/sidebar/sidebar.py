@@ -126,8 +126,8 @@ def _limits(serves):
             _number("Token, s", KEYS.token_seconds, "Seconds for each generated token after the first, at the steady rate.")
         else:
             _number("Within days", KEYS.days_most, "From the first step to the last.")
-        _number("USD/month" if serves else "USD in all", KEYS.usd_most, "The most that it may cost.", form="%.2f")
-        _number("USD/hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.", form="%.2f")
+        _number("USD/month" if serves else "USD in all", KEYS.usd_most, "The most that it may cost.")
+        _number("USD/hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.")
 
 
 def _row():

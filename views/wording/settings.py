@@ -62,7 +62,8 @@ def _training(row, catalogs):
 def _serving(row, catalogs):
     copies = replicas(row)
     yield f"{copies:.0f} replicas" if copies > 1 else ""
-    yield f"{row['batch']:.0f} sequence{'s' if row['batch'] > 1 else ''} at once of {row['sequence_tokens']:,.0f} tokens"
+    at_once = "on each" if copies > 1 else "at once"
+    yield f"{row['batch']:.0f} sequence{'s' if row['batch'] > 1 else ''} {at_once} of {row['sequence_tokens']:,.0f} tokens"
     yield f"prompt {row['prompt_tokens']:,.0f}" if row["prompt_tokens"] != row["sequence_tokens"] else ""
     yield name_of("kv_precision", row["kv_precision"], catalogs) if row["kv_precision"] else ""
 

@@ -1,0 +1,70 @@
+"""What is said of answers: figures that differ as they are said, the true reason, what makes a plan smaller."""
+
+import pytest
+
+from calc import answer
+from calc.answers import sentences
+from calc.answers.options import options
+
+TUNE = {"model": "llama-3.1-8b", "work": "training", "method": "full", "train_tokens": 150_000_000}
+SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
+
+
+@pytest.mark.parametrize(("ratio", "said"), [(1.004, "under 1 % more"), (1.06, "6 % more"), (3.24, "3.2 times as much"),
+                                             (42.3, "42 times as much"), (239.04, "239 times as much")])  # fmt: skip
+def test_a_ratio_is_said_with_as_many_digits_as_people_say(ratio, said):
+    assert sentences.more(ratio) == said
+
+
+def figures_said(rows, catalogs, seconds):
+    whole = {"work": "training", "requests_per_second": None}
+    row, least = rows.iloc[-1].to_dict() | {"seconds": seconds}, rows.iloc[0].to_dict() | {"seconds": 6840.0}
+    return sentences.why(["roomiest"], row, {"budget": False, "least": least, "next": None, "possible": 2}, whole, catalogs)
+
+
+def test_a_time_is_compared_only_where_it_is_said_differently(catalogs):
+    rows = options(TUNE, catalogs).answers
+    assert "instead of" not in figures_said(rows, catalogs, 6850.0)
+    assert "2.9 h instead of 1.9 h" in figures_said(rows, catalogs, 2.9 * 3600)
+
+
+def test_a_run_of_minutes_says_that_starting_is_not_counted(catalogs):
+    for row in options(TUNE, catalogs).answers.to_dict("records"):
+        assert ("starting the instances" in row["why"]) == (row["seconds"] < sentences.BRIEF_SECONDS)
+    assert not options(SERVE, catalogs).answers["why"].str.contains("starting the instances").any()
+
+
+def test_replicas_of_several_gpus_are_said_as_on_the_card(catalogs):
+    row = {"work": "training", "gpu": "b200", "gpus": 16, "sharding": "zero2", "recompute": "selective-ops"}
+    row |= {"tensor_parallel": 2, "pipeline_parallel": 1, "context_parallel": 1}
+    said = sentences.setting(row, catalogs)
+    assert said.startswith("ZeRO 2 over 8 replicas of 2 ")
+    assert said.endswith("tensor parallel 2, selective recompute per operator")
+
+
+@pytest.mark.parametrize(
+    ("fixed", "cure"),
+    [
+        ({}, "; allow larger instances, or take LoRA or fewer bits."),
+        ({"batch": 4, "sharding": "none"}, "; set FSDP or a smaller micro-batch, allow larger instances, or take LoRA or fewer bits."),
+        ({"method": "lora", "batch": 1, "recompute": "none"}, "; set recompute, allow larger instances, or take fewer bits."),
+    ],
+)
+def test_what_is_too_large_says_what_of_it_is_set_by_hand(catalogs, fixed, cure):
+    alone = {"gpus": 8, "tensor_parallel": 1, "pipeline_parallel": 1, "context_parallel": 1, "instance": "g4dn.metal"}
+    problem = options({**TUNE, "model": "llama-3.1-70b", **alone, **fixed}, catalogs).problem
+    assert problem.startswith("Nothing allowed is large enough: ")
+    assert problem.endswith(cure)
+
+
+def test_bf16_on_a_card_without_it_says_what_to_choose(catalogs):
+    asked = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
+    problem = options(asked, catalogs).problem
+    assert problem.startswith("Nothing runs so on the instances allowed: ")
+    assert "choose fp16" in problem
+
+
+def test_an_encoder_is_served_by_software_that_serves_it(catalogs):
+    rows = answer({"model": "bert-base-uncased", "work": "inference", "users": 8}, catalogs)
+    assert (rows["problem"] == "").all()
+    assert set(rows["implementation"]) == {"transformers"}
