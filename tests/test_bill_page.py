@@ -157,7 +157,7 @@ def test_a_refused_plan_shows_no_bill():
 
 
 def test_a_model_that_cannot_serve_shows_no_bill():
-    app = bill(goal="serve", model="bert-base-uncased")
+    app = bill(goal="serve", model="bert-base-uncased", implementation="vllm")
     assert not app.exception
     assert title(app).startswith("No bill for serving BERT")
 

@@ -94,7 +94,9 @@ def test_old_prices_are_reported_not_failed(catalogs):
         said, warns = price_age({"prices_as_of": catalogs.prices_as_of}, catalogs, today)
         assert warns == old
         assert ("3 months old: check before renting" in said) == old
-    assert price_age({"prices_as_of": "2026-04-15"}, catalogs, date(2026, 11, 21))[0].startswith("Prices of 15 April 2026, 7 months old")
+    assert price_age({"prices_as_of": "2026-04-15"}, catalogs, date(2026, 11, 21))[0].startswith(
+        "Oldest price of 15 April 2026, 7 months old"
+    )
     for market in ("on_demand", "spot"):
         assert (catalogs.prices[f"{market}_as_of"] <= catalogs.prices_as_of).all()
 
