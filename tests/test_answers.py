@@ -197,7 +197,10 @@ WRONG = {
     "both": ({"method": "full", "tuning": "lora"}, "method full and tuning lora contradict each other; leave tuning empty."),
     "layout": ({"tensor_parallel": 5, "gpus": 5}, "tensor parallel 5 does not divide the 32 heads of "),
     "length": ({"model": "gpt2", "sequence_tokens": 4096}, "gpt2 has learned positions for 1024 tokens, "),
-    "no decoder": ({"model": "bert-base-uncased", "work": "inference", "sequence_tokens": ""}, "vLLM's cache serves decoders; choose "),
+    "no decoder": (
+        {"model": "bert-base-uncased", "work": "inference", "implementation": "vllm", "sequence_tokens": ""},
+        "vLLM's cache serves decoders; choose ",
+    ),
     "refused": ({"model": "qwen3.5-27b"}, "Three of four layers are linear attention"),
 }
 
