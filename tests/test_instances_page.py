@@ -88,7 +88,7 @@ def test_one_type_by_region_goes_into_the_plan_there(monkeypatch):
 
 
 def test_a_region_without_prices_and_a_model_that_cannot_serve_leave_the_catalog():
-    app = opened("instances", goal="serve", model="bert-base-uncased")
+    app = opened("instances", goal="serve", model="bert-base-uncased", implementation="vllm")
     assert "instance types with GPUs" in title(app)
     assert len(listed(app)) > 60
     assert app.button(key="keep_ticked").disabled
