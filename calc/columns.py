@@ -84,7 +84,7 @@ QUANTITIES = (
     Quantity("gradients_bytes", "Gradients", "B", "Gradients alive at the peak"),
     Quantity("optimizer_bytes", "Optimizer state", "B", "Moments, and the fp32 master copy"),
     Quantity("activations_bytes", "Activations", "B", "Saved for the backward pass, or the working set of a forward pass"),
-    Quantity("logits_bytes", "Logits", "B", "Scores of every word of the vocabulary; in training with the loss's temporaries"),
+    Quantity("logits_bytes", "Logits", "B", "Scores over the vocabulary; in training the loss too"),
     Quantity("kv_cache_bytes", "KV cache", "B", "Keys and values of cached tokens"),
     Quantity("working_bytes", "Working memory", "B", "Copies, gathered shards, step temporaries and buffers at the peak"),
     Quantity("overhead_bytes", "Overhead", "B", "CUDA context, library workspaces, allocator slack"),

@@ -12,7 +12,8 @@ STATES = {
     "serving": {"goal": "serve", "model": "qwen2.5-32b", "users": "20"},
     "on spot, kept": {"markets": "spot", "kept": [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]},
     "nothing fits": {"goal": "train", "model": "deepseek-v3", "instance": "g6.xlarge"},
-    "cannot serve": {"goal": "serve", "model": "bert-base-uncased"},
+    "cannot serve": {"goal": "serve", "model": "bert-base-uncased", "implementation": "vllm"},
+    "an encoder": {"goal": "serve", "model": "bert-base-uncased"},
 }
 BANNED = re.compile(r"\bways\b|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be estimated", re.IGNORECASE)
 SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")

@@ -31,10 +31,10 @@ def money(usd: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Hours, minutes, seconds or milliseconds, to a tenth where that is less than a hundred."""
-    for unit, name in ((HOUR_SECONDS, "h"), (60, "min"), (1, "s")):
-        if seconds >= unit:
-            return f"{seconds / unit:,.0f} {name}" if seconds >= 100 * unit else f"{seconds / unit:,.1f} {name}"
+    """Hours, minutes, seconds or milliseconds, to a tenth below sixty of them."""
+    for least, unit, name in ((HOUR_SECONDS, HOUR_SECONDS, "h"), (120, 60, "min"), (1, 1, "s")):
+        if seconds >= least:
+            return f"{seconds / unit:,.{0 if seconds >= 60 * unit else 1}f} {name}"
     return f"{seconds * MILLISECONDS:,.1f} ms"
 
 

@@ -5,6 +5,9 @@ import altair as alt
 from views.charts.base import ROWS, bar_rows, finished, once, quantity_axis, tips
 from views.theme import COMPONENT_COLOURS
 
+# One more than there are colours, so that colour and shape never repeat together; the last is a star.
+STAR = "M0,-1L.3,-.3L1,0L.3,.3L0,1L-.3,.3L-1,0L-.3,-.3Z"
+SHAPES = ("circle", "square", "cross", "diamond", "triangle-up", "triangle-down", "triangle-right", "triangle-left", STAR)
 TICKS = (-0.1, -0.03, -0.01, -0.001, 0, 0.001, 0.01, 0.03, 0.1)
 
 
@@ -22,7 +25,7 @@ def predicted_against_truth(ink, unit, truth, title):
         x=x,
         y=y,
         color=kinds,
-        shape=alt.Shape("group:N", title=None),
+        shape=alt.Shape("group:N", title=None).scale(range=list(SHAPES)),
         tooltip=tips(
             case="Case", model="Model", group="Group", measured=f"True, {unit}", predicted=f"Predicted, {unit}", error_ratio="Error"
         ),

@@ -35,7 +35,7 @@ def phases(ink, components, has_legend=True):
     Without its legend where a list beside it names the colours.
     """
     x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
-        labelAngle=0, ticks=False, labelFontSize=SIZE, labelColor=ink.text
+        labelAngle=0, labelOverlap=False, ticks=False, labelFontSize=SIZE, labelColor=ink.text
     )
     bars = ROWS.mark_bar(stroke=ink.paper, strokeWidth=0.7).encode(
         x=x,

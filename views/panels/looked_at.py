@@ -21,7 +21,7 @@ def memory(row, scenario, ink, catalogs):
     """The row in the middle of the page."""
     st.subheader(plain(f"What is in the memory: {plan_words.place(row)}"), anchor=False)
     st.markdown(plain(f"{row_words.memory(row)} · {setting(row, catalogs)}"))
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([4, 3], gap="medium")
     with left:
         st.image(tank_svg(row, ink, 720, 44), width="stretch", alt=row_words.tank_alt(row))
         st.markdown(_components(row))

@@ -50,7 +50,7 @@ SOURCES = (
 
 RUNS_MEANING = {
     "yes": "It runs: nothing is known against this software, card, number format, cache, attention and host.",
-    "emulated": "It runs, slower than its format promises. The memory holds; times are given only where the speed of what runs is known.",
+    "emulated": "It runs, slower than its format promises. Times are given only where the speed of what runs is known.",
     "unknown": "Not verified: nobody was found who says that it runs, or that it does not. Try it before renting many.",
     "no": "It does not run, or not within the memory of the plan. The memory stands as it would be; there is no time and no cost of a run.",
 }

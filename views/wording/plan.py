@@ -107,7 +107,7 @@ def older_prices(made, catalogs, row):
     said = f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
     change = offers.price_change(catalogs, row["instance"], row["region"], made)
     if not change["then_usd"] > 0 or not change["now_usd"] > 0:
-        return f"{said} The history holds no price of that day for {row['instance']}." if row["instance"] else said
+        return f"{said} The history has no price of that day for {row['instance']}." if row["instance"] else said
     way = "more" if change["ratio"] > 0 else "less"
     moved = f"{percent(abs(change['ratio']))} {way}" if change["ratio"] else "the same"
     hourly = f"{usd(change['then_usd'])} per hour then and {usd(change['now_usd'])} now"
