@@ -35,6 +35,7 @@ BARS = {
     "FSDP": Bar(1e-5, 0.01),
     "DDP": Bar(1e-4, 0.01),
     "tensor parallel": Bar(0.0005, 0.01),
+    "FSDP with tensor parallel": Bar(1e-4, 0.001),
     "published training, high confidence": Bar(0.005, 0.03),
     "published training, medium confidence": Bar(0.03, 0.12),  # what the allocator had reserved
     "published inference, high confidence": Bar(0.006, 0.03),

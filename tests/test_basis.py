@@ -23,6 +23,7 @@ def half_width_ratio(row):
         ({"work": "inference", "implementation": "vllm"}, "measured nearby: published runs of this software"),
         ({"implementation": "torchtune"}, "derived from source: this software"),
         (FSDP | {"tensor_parallel": 2}, "derived from source: tensor parallel beside sharding"),
+        (FSDP | {"tensor_parallel": 2, "implementation": "torchtitan"}, "simulated: storage by storage"),
         (FSDP | {"context_parallel": 2}, "derived from source: context parallel"),
         ({"gpus": 8, "sharding": "zero1", "precision": "bf16-master"}, "derived from source: a divided master copy"),
         (FSDP | {"pipeline_parallel": 2, "context_parallel": 2}, "derived from source: pipeline stages"),

@@ -6,7 +6,14 @@ A row whose set-up the scenario columns cannot express is left out, with the rea
 import pandas as pd
 
 from validation.case_words import ATTENTION, LORA_TARGETS, OPTIMIZERS, PRECISIONS, case, model_id, read, size
-from validation.parallel_cases import quantised_lora_steps, recomputing_steps, replicated_steps, sharded_steps, tensor_parallel_steps
+from validation.parallel_cases import (
+    quantised_lora_steps,
+    recomputing_steps,
+    replicated_steps,
+    sharded_steps,
+    sharded_tensor_parallel_steps,
+    tensor_parallel_steps,
+)
 
 
 def training_steps(row):
@@ -116,6 +123,7 @@ SOURCES = (
     ("held_out_2_fsdp.csv", sharded_steps),
     ("parallel/ddp_peaks.csv", replicated_steps),
     ("parallel/tp.csv", tensor_parallel_steps),
+    ("parallel/fsdp_tp.csv", sharded_tensor_parallel_steps),
     ("parallel/qlora.csv", quantised_lora_steps),
     ("parallel/sac.csv", recomputing_steps),
     ("published_memory.csv", published_peaks),

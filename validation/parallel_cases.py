@@ -77,6 +77,26 @@ def tensor_parallel_steps(row):
     return case("tensor parallel", {**row, "layers": "4"}, scenario, "allocated_peak_bytes", truth, left_out)
 
 
+def sharded_tensor_parallel_steps(row):
+    """One step of torchtitan's Llama under FSDP2 with tensor parallel, on one of a grid of GPUs."""
+    scenario = {
+        "work": "training",
+        "model": model_id(row["model"]),
+        "precision": "bf16-mixed",
+        "reduce_precision": row["reduce"],
+        "optimizer": "adamw",
+        "optimizer_kernel": "fused",
+        "recompute": KEPT[row["ac"]],
+        "tie_embeddings": "no",
+        "implementation": "torchtitan",
+        "sharding": "zero3",
+        "gpus": int(row["data_parallel"]) * int(row["tensor_parallel"]),
+        "tensor_parallel": int(row["tensor_parallel"]),
+        **size(row),
+    }
+    return case("FSDP with tensor parallel", row, scenario, "allocated_peak_bytes", row["step_peak"])
+
+
 def quantised_lora_steps(row):
     """Forward and backward of four blocks with LoRA over an NF4 or int8 base; no optimizer ran."""
     left_out = {"reentrant checkpointing": row["ckpt"] == "2"}

@@ -34,6 +34,7 @@ def memory_ground(
     implementation_measured,
     dequantized_bytes_each,
     is_engine,
+    implementation_head_apart,
     compiles,
     compute_bytes_each,
     partitions_master,
@@ -49,8 +50,10 @@ def memory_ground(
 ):
     """What the figure rests on, as a number into GROUNDS: the weakest part of it.
 
-    Simulated: transformers and torchtitan on one GPU, under FSDP2, DDP and tensor parallel (validation/data).
+    Simulated: transformers and torchtitan on one GPU, under FSDP2, DDP and tensor parallel, torchtitan under both
+    (validation/data).
     """
+    beside_shards = (shards_gradients > 0) & (shard_gpus > 1) & (implementation_head_apart == 0)
     software = np.where(implementation_simulated > 0, 0, np.where(implementation_measured > 0, 1, DERIVED))
     conditions = (  # in the order of GROUNDS from the third on
         (trains == 0) & (dequantized_bytes_each > 0) & (software < DERIVED),
@@ -58,7 +61,7 @@ def memory_ground(
         trains * compiles > 0,
         trains * (compute_bytes_each == 1) > 0,
         trains * partitions_master > 0,
-        (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | (shards_gradients > 0) & (shard_gpus > 1)),
+        (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | beside_shards),
         context_parallel > 1,
         expert_parallel > 1,
         pipeline_parallel > 1,

@@ -57,6 +57,8 @@ def last_group_parameters_here(implementation_head_apart, embedding_parameters_h
 
 def last_reduction_bytes(
     embedding_parameters_here,
+    embedding_parameters,
+    vocabulary_split,
     holds_embedding,
     adapts,
     tied,
@@ -73,7 +75,8 @@ def last_reduction_bytes(
 ):
     """FSDP's last reduction at its largest. [B]
 
-    The first block's beside the embedding's gradient, the group in both widths, or its reduced shard
+    The first block's beside the embedding's gradient (a divided embedding's is whole on every GPU, and its own part once
+    more, simulated: validation/data/parallel/fsdp_tp.csv), the group in both widths, or its reduced shard
     (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce).
     """
     embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
@@ -82,7 +85,9 @@ def last_reduction_bytes(
     cast = np.where(g == matrix_bytes_each, 0, matrix_bytes_each * group / gradient_shards)
     reducing = g / np.maximum(p, 1) * last_block_bytes  # the first block's gradients in the reduction's width
     root = (1 - implementation_head_apart) * p * outside_parameters_here
-    first = root + 2 * p * embedding + reducing + p * hidden * stack_tokens[0]
+    whole = embedding_parameters * holds_embedding * (1 - adapts)
+    beside = np.where(vocabulary_split > 1, whole, hidden * stack_tokens[0])
+    first = root + 2 * p * embedding + reducing + p * beside
     return np.maximum(np.maximum(first, (p + g) * group), g * group + g * group / gradient_shards + cast + p * kept)
 
 

@@ -14,6 +14,7 @@ GROUPS = {
     "recompute": "forward and backward of four blocks under a recompute policy",
     "FSDP": "one step of FSDP2 on one of several GPUs",
     "DDP": "one step of DDP on one of several GPUs",
+    "FSDP with tensor parallel": "one step of torchtitan's Llama on one of a grid of GPUs",
     "tensor parallel": "forward and backward of four blocks of torchtitan's Llama",
     "inference": "a prefill and one decoded token",
     "published training, high confidence": "peaks that were published of training runs on real GPUs, every setting known",
