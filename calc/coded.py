@@ -114,3 +114,23 @@ def gathered(values: Any, rows: int, copies: np.ndarray) -> Any:
     if isinstance(values, Words):
         return Words(np.broadcast_to(values.codes, rows)[copies], values.known)
     return np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1) if np.ndim(values) else values
+
+
+def emptied(values: Any, where: np.ndarray) -> Any:
+    """A column with nothing in some rows."""
+    if isinstance(values, Words):
+        return Words(np.where(where, len(values.known), values.codes), np.append(values.known, ""))
+    return np.where(where, np.nan, values)
+
+
+def spread(values: Any, sound: np.ndarray, rows: int) -> Any:
+    """A column of sound rows among all rows; the others have nothing."""
+    if len(sound) == rows:
+        return values
+    if isinstance(values, Words):
+        codes = np.full(rows, len(values.known))
+        codes[sound] = values.codes
+        return Words(codes, np.append(values.known, ""))
+    filled = np.full(rows, np.nan)
+    filled[sound] = values
+    return filled

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.coded import SAMPLE_ROWS, Words, distinct, meet, take
+from calc.coded import SAMPLE_ROWS, Words, distinct, emptied, meet, spread, take
 from calc.columns import ALLOCATED
 from calc.cost import placement
 from calc.evaluate import Table, parameters_of
@@ -229,20 +229,20 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
         found = _found(table, solve)
         runs, note, timed = support(table, catalogs)
         note = with_model_notes(note, table["model_row"], catalogs)
-        untimed = {name: _emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
+        untimed = {name: emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
         found |= {"runs": runs, "note": note} | untimed | basis(table | untimed, catalogs)._asdict()
         covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
         stands = Problems(len(sound))
         stands.add(~covered, lambda row: not_covered(table, row, catalogs))
         if not covered.all():
-            found = {name: _emptied(values, ~covered) for name, values in found.items()}
+            found = {name: emptied(values, ~covered) for name, values in found.items()}
         refuse(placement.RULES, table, stands)
         if not stands.sound.all():
             misplaced = ~stands.sound
             of_the_bill = {*BILL_COLUMNS, *TIME_WORDS, "fits"}
-            found = {name: _emptied(values, misplaced) if name in of_the_bill else values for name, values in found.items()}
+            found = {name: emptied(values, misplaced) if name in of_the_bill else values for name, values in found.items()}
             problems.text[sound[misplaced]] = stands.text[misplaced]
-        found = {name: _spread(values, sound, rows) for name, values in found.items()}
+        found = {name: spread(values, sound, rows) for name, values in found.items()}
     codes, said = pd.factorize(problems.text)
     return shown | counts | found | {"problem": Words(codes, said)}
 
@@ -273,26 +273,6 @@ def _found(table: Table, solve: bool) -> Table:
 def _finite(values: np.ndarray) -> np.ndarray:
     """What would take forever has no number."""
     return np.where(np.isinf(values), np.nan, values)
-
-
-def _emptied(values: Any, where: np.ndarray) -> Any:
-    """A column with nothing in some rows."""
-    if isinstance(values, Words):
-        return Words(np.where(where, len(values.known), values.codes), np.append(values.known, ""))
-    return np.where(where, np.nan, values)
-
-
-def _spread(values: Any, sound: np.ndarray, rows: int) -> Any:
-    """A column of sound rows among all rows; the others have nothing."""
-    if len(sound) == rows:
-        return values
-    if isinstance(values, Words):
-        codes = np.full(rows, len(values.known))
-        codes[sound] = values.codes
-        return Words(codes, np.append(values.known, ""))
-    spread = np.full(rows, np.nan)
-    spread[sound] = values
-    return spread
 
 
 def not_covered(table: Table, row: int, catalogs: Catalogs) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from calc.answers.inputs import ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
 from calc.catalogs.load import Catalogs
 from calc.scenarios.inputs import DEFAULTS, Input, inputs_by_name
-from calc.scenarios.join import kind_numbers
+from calc.scenarios.join_stacks import kind_numbers
 from calc.scenarios.lookups import nearest, numbers_of, row_numbers
 from calc.scenarios.problems import quoted
 from calc.scenarios.read import HUGE, KINDS, number

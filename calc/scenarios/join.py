@@ -8,12 +8,12 @@ from calc.coded import Words, where
 from calc.evaluate import Table
 from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.join_places import ASSUMED, join_places
+from calc.scenarios.join_stacks import kind_numbers, stack_numbers, stack_rows
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row_numbers, rows_of, words_of
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.stored_precision import usual_precision
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
-SIDES = ("tokens", "source", "fixed")
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
 ADAPTED = (*PROJECTIONS, "router", "experts")  # all that `all-linear` reaches
 TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
@@ -118,32 +118,6 @@ def _join_model(table: Table, catalogs: Catalogs, problems: Problems) -> None:
         table[f"stack_{name}"] = stack_numbers(catalogs, name)[row]
     table["stack_side"], table["stack_kind"] = side[row], kind[row]
     table["has_source"] = np.any((table["stack_side"] == 1) & (table["stack_layers"] > 0), axis=0).astype(float)
-
-
-@kept("models", "model_kinds")
-def kind_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
-    """A number of each model's kind; 0 for a model without one."""
-    at = catalogs.model_kinds.index.get_indexer(catalogs.models["kind"])
-    return np.nan_to_num(numbers_of(catalogs, "model_kinds", name)[at])
-
-
-@kept("stacks")
-def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
-    """A column of the stacks, its last entry for a stack that a model lacks: 0."""
-    return np.nan_to_num(numbers_of(catalogs, "stacks", name), nan=0.0, posinf=np.inf)
-
-
-@kept("models", "stacks", "blocks")
-def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
-    """Where each model's stacks begin in the stack table, how many there are; each stack's side and kind of block."""
-    models, stacks = catalogs.models, catalogs.stacks
-    owner = models.index.get_indexer(stacks["model"])
-    depth = np.bincount(owner, minlength=len(models))
-    first = np.full(len(models), -1)
-    first[owner[::-1]] = np.arange(len(owner))[::-1]
-    side = np.append([SIDES.index(word) for word in stacks["side"]], 0)
-    numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
-    return first, depth, side, np.append([numbers[kind] for kind in stacks["block"]], 0)
 
 
 @kept("implementations", "blocks")

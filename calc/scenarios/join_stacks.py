@@ -1,0 +1,35 @@
+"""Numbers of models and of their stacks of blocks, as the join takes them: looked up once for a set of catalogs."""
+
+import numpy as np
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.scenarios.lookups import numbers_of
+
+SIDES = ("tokens", "source", "fixed")
+
+
+@kept("models", "model_kinds")
+def kind_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
+    """A number of each model's kind; 0 for a model without one."""
+    at = catalogs.model_kinds.index.get_indexer(catalogs.models["kind"])
+    return np.nan_to_num(numbers_of(catalogs, "model_kinds", name)[at])
+
+
+@kept("stacks")
+def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
+    """A column of the stacks, its last entry for a stack that a model lacks: 0."""
+    return np.nan_to_num(numbers_of(catalogs, "stacks", name), nan=0.0, posinf=np.inf)
+
+
+@kept("models", "stacks", "blocks")
+def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
+    """Where each model's stacks begin in the stack table, how many there are; each stack's side and kind of block."""
+    models, stacks = catalogs.models, catalogs.stacks
+    owner = models.index.get_indexer(stacks["model"])
+    depth = np.bincount(owner, minlength=len(models))
+    first = np.full(len(models), -1)
+    first[owner[::-1]] = np.arange(len(owner))[::-1]
+    side = np.append([SIDES.index(word) for word in stacks["side"]], 0)
+    numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
+    return first, depth, side, np.append([numbers[kind] for kind in stacks["block"]], 0)
