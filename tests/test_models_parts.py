@@ -135,3 +135,26 @@ def test_one_uncovered_file_of_a_folder_refuses_its_own_rows_alone(tmp_path, cap
     assert found["problem"][0] == ""
     assert "mamba2 is not covered" in found["problem"][1]
     assert len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_the_indexer_of_sparse_attention_is_counted_and_cached():
+    """DeepSeek V3.2 and GLM-5 beside V3's formula: the class of transformers 5.23 holds so many parameters more."""
+    models, stacks = CATALOGS.models, CATALOGS.stacks
+    assert models["parameters"]["deepseek-v3.2"] - models["parameters"]["deepseek-v3"] == 851_524_864
+    cached = stacks.loc[stacks["model"] == "deepseek-v3.2", "cached_elements_per_token"]
+    assert set(cached) == {512 + 64 + 128}
+    glm = {"model_type": "glm_moe_dsa", "hidden_size": 6144, "num_hidden_layers": 78, "num_attention_heads": 64}
+    glm |= {"intermediate_size": 12288, "vocab_size": 154880, "num_experts_per_tok": 8}
+    plain = {**glm, "model_type": "deepseek_v3", "q_lora_rank": 2048, "v_head_dim": 256, "qk_nope_head_dim": 192}
+    assert read(glm)[1]["parameters"] - read(plain)[1]["parameters"] == 731_008_512
+    shared = read({**glm, "indexer_types": ["full"] * 39 + ["shared"] * 39})[1]
+    assert read(glm)[1]["parameters"] - shared["parameters"] == 731_008_512 / 2
+    assert "indexer" in models["note"]["deepseek-v3.2"]
+
+
+def test_windows_of_later_families():
+    sizes = {**LLAMA, "num_hidden_layers": 8, "sliding_window": 16}
+    windowed = {kind: read({**sizes, "model_type": kind})[0].get("windowed_layers", 0) for kind in ("olmo3", "cohere2", "exaone4", "cwm")}
+    assert windowed == {"olmo3": 6, "cohere2": 6, "exaone4": 6, "cwm": 6}
+    assert "windowed_layers" not in read({**sizes, "model_type": "olmo3", "layer_types": ["full_attention"] * 8})[0]
+    assert "windowed_layers" not in read({**sizes, "model_type": "exaone4", "sliding_window": None})[0]

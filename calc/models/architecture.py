@@ -28,6 +28,7 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys
         *("mel_bins", "source_positions", "classes", "image", "patch"),
         *("text_layers", "text_hidden", "text_heads", "text_ffn", "projection"),
         *("labels", "headless", "pooler", "left_out_parameters"),
+        *("index_heads", "index_head_dim", "indexed_layers"),
     ],
     0,
 )
@@ -130,7 +131,7 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
         sizes["block"] = f"{traits['block']}-{sizes['activation']}"
     model = evaluate_all(FORMULAS, sizes)
     stacks = list(stacks_of(model))
-    in_blocks = sum(stack["layers"] * stack["block_parameters"] for stack in stacks)
+    in_blocks = round(sum(stack["layers"] * stack["block_parameters"] for stack in stacks))
     idle = sum(
         stack["layers"] * stack["block_expert_parameters"] * (1 - stack["experts_per_token"] / stack["experts"])
         for stack in stacks

@@ -46,13 +46,24 @@ def expanded_width(heads, head_dim, rope_head_dim, value_head_dim, kv_latent_ran
     return heads * (head_dim - rope_head_dim + value_head_dim) if kv_latent_rank else 0
 
 
-def cached_elements_per_token(caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width):
-    """Elements that one block caches per token: keys and values, or MLA's latent. [elements]
+def index_parameters(index_ratio, query_latent_width, index_heads, index_head_dim, hidden):
+    """Weights of the indexer that chooses the tokens to attend to, a mean over the layers. [parameters]
+
+    DeepSeek-V3.2 (2025), section 2.1: queries from their latent, one key for all heads, a weight for each head.
+    """
+    queries = query_latent_width * index_heads * index_head_dim
+    return index_ratio * (queries + hidden * index_head_dim + hidden * index_heads)
+
+
+def cached_elements_per_token(
+    caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width, index_ratio, index_head_dim
+):  # fmt: skip
+    """Elements that one block caches per token: keys and values, or MLA's latent and the indexer's key. [elements]
 
     Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1.
     """
     keys_and_values = 2 * query_width if caches_all_heads else key_width + value_width
-    return caches * (latent_width if kv_latent_rank else keys_and_values)
+    return caches * ((latent_width if kv_latent_rank else keys_and_values) + index_ratio * index_head_dim)
 
 
 def cross_cached_elements_per_token(cross_attention, key_width, value_width):
@@ -102,11 +113,11 @@ def position_key_parameters(position_projections, hidden, query_width, qkv_bias)
 
 def norm_parameters(
     block_norms, cross_attention, norm_vectors, hidden, head_norm, head_dim, full_norm, query_width, key_width,
-    query_latent_width, kv_latent_rank,
+    query_latent_width, kv_latent_rank, index_ratio, index_head_dim,
 ):  # fmt: skip
-    """Norms before and after the parts of the block, of q and k, and of MLA's latents. [parameters]"""
+    """Norms before and after the parts of the block, of q and k, of MLA's latents and of the indexer's key. [parameters]"""
     widths = (block_norms + cross_attention) * hidden + head_norm * 2 * head_dim + full_norm * (query_width + key_width)
-    return norm_vectors * widths + query_latent_width + kv_latent_rank
+    return norm_vectors * widths + query_latent_width + kv_latent_rank + 2 * index_ratio * index_head_dim
 
 
 def sink_parameters(sinks, heads):
@@ -155,22 +166,23 @@ def router_parameters(experts, hidden, router_bias):
 
 def block_parameters(
     attention_parameters, attention_biases, position_key_parameters, sink_parameters, norm_parameters, dense_parameters,
-    dense_biases, block_expert_parameters, shared_parameters, router_parameters,
+    dense_biases, block_expert_parameters, shared_parameters, router_parameters, index_parameters,
 ):  # fmt: skip
     """Everything one block learns. [parameters]"""
-    attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters
+    attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
     experts = block_expert_parameters + shared_parameters + router_parameters
     return attention + norm_parameters + dense_parameters + dense_biases + experts
 
 
 def block_linear_parameters(
     attention_parameters, position_projections, hidden, query_width, dense_parameters, experts, gated, expert_ffn_width,
-    shared_ffn_width, shared_gate,
+    shared_ffn_width, shared_gate, index_parameters,
 ):  # fmt: skip
     """Weight matrices, which autocast copies and quantisation shrinks; no biases, norms or router. [parameters]"""
     of_experts = (2 + gated) * hidden * (experts * expert_ffn_width + shared_ffn_width)
     of_gate = shared_gate * hidden if shared_ffn_width else 0
-    return attention_parameters + position_projections * hidden * query_width + dense_parameters + of_experts + of_gate
+    of_attention = attention_parameters + position_projections * hidden * query_width + index_parameters
+    return of_attention + dense_parameters + of_experts + of_gate
 
 
 def block_largest_matrix(
@@ -187,8 +199,15 @@ def block_largest_matrix(
 
 
 FORMULAS = (
-    *(query_width, key_width, value_width, output_width, latent_width, expanded_width, cached_elements_per_token),
-    *(cross_cached_elements_per_token, query_parameters, key_value_parameters, attention_parameters, attention_biases),
+    *(query_width, key_width, value_width, output_width, latent_width, expanded_width, index_parameters),
+    *(
+        cached_elements_per_token,
+        cross_cached_elements_per_token,
+        query_parameters,
+        key_value_parameters,
+        attention_parameters,
+        attention_biases,
+    ),
     *(position_key_parameters, norm_parameters, sink_parameters, dense_parameters, dense_biases, shared_parameters),
     *(block_expert_parameters, router_parameters, block_parameters, block_linear_parameters, block_largest_matrix),
 )

@@ -13,4 +13,9 @@ def longest_sequence_tokens(kind, learned_positions, max_position):
     return max_position if learned_positions and kind not in ("vision", "dual") else math.inf
 
 
-FORMULAS = (rms_norms, longest_sequence_tokens)
+def index_ratio(indexed_layers, layers, index_heads):
+    """Share of the layers that choose tokens by an indexer of their own (GLM-5 lets layers share one). [0 to 1]"""
+    return (indexed_layers or layers) / layers if index_heads and layers else 0
+
+
+FORMULAS = (rms_norms, index_ratio, longest_sequence_tokens)

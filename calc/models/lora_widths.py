@@ -84,14 +84,16 @@ def adapter_down_out(hidden, adapted_ffn_width):
     return hidden if adapted_ffn_width else 0
 
 
-def adapter_router_in(experts, hidden, adapts_router, shared_gate):
-    """Input widths of the router and of the shared expert's gate; `all-linear` only. [elements per token]"""
-    return (adapts_router + shared_gate) * hidden if experts else 0
+def adapter_router_in(experts, hidden, adapts_router, shared_gate, index_ratio, query_latent_width):
+    """Input widths of the router, of the shared expert's gate and of the indexer; `all-linear` only. [elements per token]"""
+    of_experts = (adapts_router + shared_gate) * hidden if experts else 0
+    return of_experts + index_ratio * (query_latent_width + 2 * hidden)
 
 
-def adapter_router_out(experts, adapts_router, shared_gate):
-    """Output widths of the router and of the shared expert's gate; `all-linear` only. [elements per token]"""
-    return adapts_router * experts + shared_gate if experts else 0
+def adapter_router_out(experts, adapts_router, shared_gate, index_ratio, index_heads, index_head_dim):
+    """Output widths of the router, of the shared expert's gate and of the indexer; `all-linear` only. [elements per token]"""
+    of_experts = adapts_router * experts + shared_gate if experts else 0
+    return of_experts + index_ratio * (index_heads * index_head_dim + index_head_dim + index_heads)
 
 
 def adapter_experts_in(adapts_experts, experts, hidden, expert_ffn_width):

@@ -72,7 +72,40 @@ def _vit(config, values, model_id):
     return {"classes": whole_number(labels, 1, "num_labels", model_id)}
 
 
+def _cohere(config, _values, model_id):
+    if config.get("use_qk_norm"):
+        raise ConfigError(f"{model_id}: a cohere whose use_qk_norm is true is not covered; choose another model.")
+    return {}
+
+
+def _cohere2(config, values, _model_id):
+    return {} if config.get("head_dim") else {"head_dim": values["hidden"] // values["heads"]}
+
+
+def _unbiased(_config, _values, _model_id):
+    return {"qkv_bias": 0}
+
+
+def _glm_moe_dsa(config, values, model_id):
+    """Layers that reuse the tokens which another layer's indexer chose have none of their own."""
+    kinds, pattern = config.get("indexer_types"), config.get("index_topk_pattern")
+    layers = values["layers"]
+    if kinds is None and pattern is not None:
+        kinds = list(pattern)
+    if kinds is None:
+        every = max(whole_number(config.get("index_topk_freq", 1), 0, "index_topk_freq", model_id), 1)
+        offset = whole_number(config.get("index_skip_topk_offset", 2), 0, "index_skip_topk_offset", model_id)
+        kinds = ["F" if max(index - offset + 1, 0) % every == 0 else "S" for index in range(layers)]
+    if not isinstance(kinds, list) or len(kinds) != layers:
+        raise ConfigError(f"{model_id}: indexer_types must name one kind for each of the {layers} layers.")
+    return {"indexed_layers": sum(kind in ("full", "F") for kind in kinds)}
+
+
 FORMS = {
+    "cohere": _cohere,
+    "cohere2": _cohere2,
+    "glm_moe_dsa": _glm_moe_dsa,
+    "glm_ocr_text": _unbiased,
     "gpt2": _four_times_hidden,
     "mpt": _four_times_hidden,
     "bloom": _four_times_hidden,

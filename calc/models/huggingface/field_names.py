@@ -90,6 +90,7 @@ _LATENT = {
     "plain_head_dim": "qk_nope_head_dim",
     "value_head_dim": "v_head_dim",
 }
+_INDEXED = {**_LATENT, "index_heads": "index_n_heads", "index_head_dim": "index_head_dim"}
 _LLAMA4 = {**_MOE, "ffn": "intermediate_size_mlp", "expert_ffn": "intermediate_size", "shared_ffn": "intermediate_size"}
 _GLM4_FLAGS = {"shared_experts": "n_shared_experts", "qkv_bias": "attention_bias", "head_norm": "use_qk_norm"}
 _GLM4 = {**_LLAMA, **_EXPERTS, **_GLM4_FLAGS}
@@ -185,6 +186,28 @@ FIELDS = {
     "t5": _T5,
     "mt5": _T5,
     "bart": _BART,
+    "cohere": _BIASED,
+    "cohere2": _BIASED,
+    "cwm": _LLAMA,
+    "deepseek_v32": _INDEXED,
+    "ernie4_5": {**_GROUPED, "qkv_bias": "use_bias", "output_bias": "use_bias", "mlp_bias": "use_bias"},
+    "exaone4": _LLAMA,
+    "flex_olmo": _ALL_MOE,
+    "glm": {**_LLAMA, "qkv_bias": "attention_bias"},
+    "glm4": {**_LLAMA, "qkv_bias": "attention_bias"},
+    "glm4_moe_lite": _LATENT,
+    "glm4v_moe_text": {name: names for name, names in _GLM4.items() if name != "head_norm"},
+    "glm4v_text": _LLAMA,
+    "glm_moe_dsa": _INDEXED,
+    "glm_ocr_text": _LLAMA,
+    "granitemoe": _ALL_MOE,
+    "granitemoeshared": {**_ALL_MOE, "shared_ffn": "shared_intermediate_size"},
+    "helium": {**_LLAMA, "qkv_bias": "attention_bias", "mlp_bias": "mlp_bias"},
+    "hunyuan_v1_dense": _BIASED,
+    "olmo": _BIASED,
+    "olmo3": _BIASED,
+    "olmoe": _ALL_MOE,
+    "starcoder2": {**_LLAMA, "qkv_bias": "use_bias", "output_bias": "use_bias", "mlp_bias": "use_bias"},
     "qwen2_vl_text": _LLAMA,
     "qwen2_5_vl_text": _LLAMA,
     "qwen2_5_omni_text": _LLAMA,
@@ -199,6 +222,17 @@ FIELDS = {
 
 # Types whose blocks are those of another family; what their classes fill in is their own.
 SAME_FAMILY = {
+    "cohere2": "cohere",
+    "cwm": "llama",
+    "ernie4_5": "llama",
+    "glm4_moe_lite": "deepseek_v3",
+    "glm4v_text": "glm4",
+    "glm_moe_dsa": "deepseek_v32",
+    "glm_ocr_text": "glm4",
+    "granitemoeshared": "granitemoe",
+    "helium": "llama",
+    "hunyuan_v1_dense": "qwen3",
+    "olmo3": "olmo2",
     "granite_docling_text": "llama",
     "qwen2_5_omni_text": "qwen2",
     "qwen2_5_vl_text": "qwen2",
@@ -214,7 +248,7 @@ LAYER_AND_FORM_FIELDS = (
     *("first_k_dense_replace", "decoder_sparse_step", "interleave_moe_layer_step"),
     *("multi_query", "parallel_attn", "new_decoder_architecture", "do_layer_norm_before", "_remove_final_layer_norm"),
     *("layer_norm_elementwise_affine", "position_biased_input", "legacy", "relative_attention", "max_relative_positions"),
-    *("feed_forward_proj", "projection_dim"),
+    *("feed_forward_proj", "projection_dim", "use_qk_norm", "sliding_window_pattern"),
 )
 # The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
 CLIP_SIDES = {"vision": "vit", "text": "bert"}

@@ -24,9 +24,21 @@ def _even_first_layers(config, layers):
     return [index % 2 == 0 and index < config["max_window_layers"] for index in range(layers)]
 
 
-def _five_of_six_layers(config, layers):
-    pattern = config.get("sliding_window_pattern") or 6
-    return [(index + 1) % pattern != 0 for index in range(layers)]
+def _all_but_each(usual):
+    """All layers but the last of each so many."""
+
+    def windowed(config, layers):
+        pattern = config.get("sliding_window_pattern") or usual
+        return [(index + 1) % pattern != 0 for index in range(layers)]
+
+    return windowed
+
+
+_five_of_six_layers, _three_of_four_layers = _all_but_each(6), _all_but_each(4)
+
+
+def _all_but_first_of_four(_config, layers):
+    return [index % 4 != 0 for index in range(layers)]
 
 
 def _rotated_layers(config, layers):
@@ -54,6 +66,11 @@ WINDOWS = {
     "qwen2_moe": ("sliding_window", "use_sliding_window", _even_first_layers),
     "qwen3_moe": ("sliding_window", "use_sliding_window", _every_layer),
     "smollm3": ("sliding_window", "use_sliding_window", _unrotated_layers),
+    "cohere2": ("sliding_window", None, _three_of_four_layers),
+    "cwm": ("sliding_window", None, _all_but_first_of_four),
+    "exaone4": ("sliding_window", None, _three_of_four_layers),
+    "olmo3": ("sliding_window", None, _three_of_four_layers),
+    "starcoder2": ("sliding_window", None, _every_layer),
     "gemma2": ("sliding_window", None, _even_layers),
     "gemma3_text": ("sliding_window", None, _five_of_six_layers),
     "gpt_oss": ("sliding_window", None, _even_layers),
@@ -63,6 +80,7 @@ WINDOWS = {
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
 READS_LAYER_TYPES = {"ministral", "qwen2", "qwen3", "qwen2_moe", "smollm3"}
 READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
+READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "olmo3"}
 READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}
 
@@ -86,6 +104,15 @@ def _sparse_steps(config, layers):
     return [index in dense or (index + 1) % step != 0 for index in range(layers)]
 
 
+def _first_or_listed_layers(config, layers):
+    kinds = config.get("mlp_layer_types")
+    return [kind == "dense" for kind in kinds] if kinds else _first_layers(config, layers)
+
+
+def _first_or_listed_layer(config, layers):
+    return _first_or_listed_layers({**config, "first_k_dense_replace": 1}, layers)
+
+
 def _first_layers(config, layers):
     return [index < config["first_k_dense_replace"] for index in range(layers)]
 
@@ -104,7 +131,11 @@ DENSE = {
     "qwen3_omni_moe_text": _sparse_steps,
     "deepseek_v2": _first_layers,
     "deepseek_v3": _first_layers,
+    "deepseek_v32": _first_or_listed_layers,
     "glm4_moe": _first_layers,
+    "glm4_moe_lite": _first_or_listed_layer,
+    "glm4v_moe_text": _first_layers,
+    "glm_moe_dsa": _first_or_listed_layers,
     "llama4_text": _not_in_list,
 }
 
