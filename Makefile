@@ -15,7 +15,7 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 run: .venv/ready-run
 	@echo "Headroom: http://localhost:$(PORT)"
-	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT)
+	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT) --server.address localhost
 
 test: .venv/ready-test
 	$(BIN)/ruff check .
