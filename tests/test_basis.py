@@ -8,6 +8,8 @@ from calc.memory.basis import AXES, BASES, GROUNDS
 
 FSDP = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "recompute": "full"}
 
+LORA = {"tuning": "lora", "lora_rank": 8, "precision": "bf16"}
+
 
 def half_width_ratio(row):
     return (row["memory_high_bytes"] - row["memory_low_bytes"]) / 2 / row["memory_bytes"]
@@ -27,6 +29,11 @@ def half_width_ratio(row):
         (FSDP | {"context_parallel": 2}, "derived from source: context parallel"),
         ({"gpus": 8, "sharding": "zero1", "precision": "bf16-master"}, "derived from source: a divided master copy"),
         (FSDP | {"pipeline_parallel": 2, "context_parallel": 2}, "derived from source: pipeline stages"),
+        (FSDP | {"model": "mixtral-8x7b", "implementation": "torchtitan"}, "derived from source: trained experts"),
+        (FSDP | {"model": "mixtral-8x7b"}, "simulated: storage by storage"),
+        (FSDP | {"model": "mixtral-8x7b", "implementation": "torchtitan", "expert_parallel": 8}, "derived from source: expert parallel"),
+        (LORA | {"model": "mixtral-8x7b", "lora_targets": "all-linear"}, "derived from source: trained experts"),
+        (LORA | {"model": "mixtral-8x7b", "lora_targets": "attention"}, "simulated: storage by storage"),
         ({"offload": "optimizer"}, "derived from source: CPU offload"),
         (FSDP | {"compile": "yes"}, "derived from source: compiled blocks"),
         ({"sequence_tokens": 131_072}, "simulated: storage by storage; extrapolated in its tokens per sequence, the range doubled"),

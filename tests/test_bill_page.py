@@ -12,8 +12,10 @@ from calc.plan.bill import on_markets
 from calc.plan.compare import billed
 from calc.plan.run_length import over_concurrency, over_tokens
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
+from calc.speed.basis import BASES
 from views.wording import bill as words
 from views.wording.numbers import about
+from views.wording.rows import TIME_RESTS_ON
 
 RUN = {"goal": "train", "model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": "8", "sharding": "zero3", "batch": "1"}
 RUN |= {"accumulation_steps": "4", "recompute": "none", "run_tokens": "10000000000"}
@@ -72,6 +74,20 @@ def test_a_run_says_what_is_paid_for_what_and_between_which_ends(row):
     text = said(app)
     for heading in ("**Time**", "**Price**", "**Memory**", "Other runs", "tax", "check it before you sign"):
         assert heading in text
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_how_sure_the_time_is_follows_the_row(row, catalogs, basis):
+    own = on_markets(row, catalogs).iloc[0].to_dict()
+    reason = "a card whose shares of the data sheet are taken from another class of card"
+    sentence = words.how_sure(row | {"time_basis": basis, "time_reason": reason}, own, date(2026, 11, 20))[0]
+    assert TIME_RESTS_ON[basis] in sentence
+    assert reason in sentence
+    assert ("calibrated" in sentence) == (basis == "calibrated")
+
+
+def test_a_time_with_the_utilization_set_by_hand_says_so():
+    assert "worked out with 40 % of the card's rate, as you set it" in said(bill(**RUN, utilization="0.4"))
 
 
 def test_every_market_stands_once_with_its_bill(row):

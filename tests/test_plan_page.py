@@ -13,6 +13,7 @@ from calc.doors import csv_tables
 from views.panels import status
 from views.session import present_plan
 from views.wording.numbers import about, span, usd
+from views.wording.rows import time_rests_on
 
 STATES = {
     "training": {},
@@ -73,6 +74,13 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, found):
         assert written[name].iloc[0] == pytest.approx(first[name])
     assert set(written["answer"].dropna()) == set(options.answers["answer"])
     assert len(written) >= len(options.board)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_memory_looked_at_says_what_it_and_its_time_rest_on(state, found):
+    said, first = texts(opened(v="2", **STATES[state])), found[-1].answers.iloc[0]
+    assert any(text.endswith(f"which is {first['memory_basis']}.") for text in said)
+    assert f"Its time: {time_rests_on(first)}." in said
 
 
 def test_the_csv_is_a_scenario_csv(found):

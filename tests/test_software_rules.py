@@ -222,3 +222,53 @@ def test_qlora_as_people_run_it_leaves_all_but_the_matrices_in_fp32():
     assert (
         one_scenario({**own, "precision": "nf4-dq-prepared", "recompute": "full"}, catalogs())["stack_kept_bytes_per_token"][0] == 4 * 4096
     )
+
+
+BLOCK_8B, HEAD_8B, MLP_8B = 218_112_000, 128_256 * 4096, 4096 * 14336
+ZERO3 = {"model": "llama-3.1-8b", "implementation": "deepspeed", "gpus": 8, "sharding": "zero3", "recompute": "full"}
+
+
+def test_deepspeeds_zero_3_keeps_whole_what_is_used_again_soon():
+    """partitioned_param_coordinator.py: half of max_reuse_distance at the head, then less; at the first block it and one matrix."""
+    table = one_scenario({**ZERO3, "precision": "bf16-master"}, catalogs())
+    assert table["live_weights_bytes"][0] == 2 * (HEAD_8B + MLP_8B)
+    assert list(table["place_live_bytes"].ravel()) == [2 * (BLOCK_8B + MLP_8B)] * 4
+    small = one_scenario({**ZERO3, "precision": "bf16-master", "model": "qwen2.5-0.5b"}, catalogs())
+    assert small["live_weights_bytes"][0] == 2 * small["parameters"][0]
+
+
+def test_deepspeeds_zero_3_has_its_bucket_from_the_start_however_little_is_trained():
+    """deepspeed/runtime/zero/stage3.py, _setup_for_real_optimizer; stage_1_and_2.py, setup_buckets, at each backward pass."""
+    adapters = {"tuning": "lora", "lora_rank": 16, "lora_targets": "all-linear", "precision": "bf16"}
+    zero3 = one_scenario({**ZERO3, **adapters}, catalogs())
+    trained = zero3["trained_parameters_here"][0]
+    assert zero3["standing_bucket_bytes"][0] == 2 * 500_000_000
+    assert zero3["bucket_bytes"][0] == 2 * (500_000_000 + trained)
+    zero2 = one_scenario({**ZERO3, **adapters, "sharding": "zero2"}, catalogs())
+    assert zero2["standing_bucket_bytes"][0] == 0
+    assert zero2["bucket_bytes"][0] == zero3["bucket_bytes"][0]
+
+
+@pytest.mark.parametrize("sharding", ["zero1", "zero2"])
+def test_trainers_auto_bucket_is_hidden_squared(sharding):
+    """transformers, integrations/deepspeed.py, trainer_config_finalize; DeepSpeed's own default is half a billion elements."""
+    own = {"model": "llama-3.1-8b", "precision": "bf16-master", "gpus": 8, "sharding": sharding}
+    auto, default = (one_scenario({**own, "implementation": name}, catalogs()) for name in ("transformers", "deepspeed"))
+    assert (auto["bucket_bytes"][0], default["bucket_bytes"][0]) == (4 * 4096**2, 4 * 500_000_000)
+
+
+def test_adapted_experts_pass_their_gradient_on_in_the_adapters_width():
+    """peft, tuners/lora/layer.py, ParamWrapper: B A in fp32, scaled, cast and added; back through it gate and up twice in fp32."""
+    own = {"model": "mixtral-8x7b", "tuning": "lora", "lora_rank": 8, "precision": "bf16", "recompute": "full"}
+    merged, plain = (one_scenario({**own, "lora_targets": targets}, catalogs()) for targets in ("all-linear", "attention"))
+    assert merged["stack_merging_bytes"].max() == pytest.approx(MIXTRAL_EXPERTS / 32 * 2 / 3 * 8)
+    assert plain["stack_merging_bytes"].max() == 0
+
+
+def test_what_a_dispatcher_holds_is_less_than_the_experts_do():
+    """Megatron-Core, token_dispatcher.py: tokens permuted, received and sorted, 6 k h, before any of the experts' 10 k f and 4 k h."""
+    models = catalogs().models
+    for model in models.index[models["active_parameters"] < models["parameters"]]:
+        table = one_scenario({"model": model, "gpus": 8}, catalogs())
+        hidden, width = (np.ravel(table[name]) for name in ("stack_hidden", "stack_expert_ffn_width"))
+        assert np.all((6 * hidden < 10 * width + 4 * hidden) | (width == 0)), model

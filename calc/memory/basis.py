@@ -15,6 +15,7 @@ GROUNDS = (
     "derived from source: compiled blocks",
     "derived from source: 8-bit products",
     "derived from source: a divided master copy",
+    "derived from source: trained experts",
     "derived from source: tensor parallel beside sharding",
     "derived from source: context parallel",
     "derived from source: expert parallel",
@@ -38,6 +39,9 @@ def memory_ground(
     compiles,
     compute_bytes_each,
     partitions_master,
+    stack_experts,
+    adapts_experts,
+    stack_adapter_experts_in,
     shards_gradients,
     shard_gpus,
     tensor_parallel,
@@ -51,9 +55,11 @@ def memory_ground(
     """What the figure rests on, as a number into GROUNDS: the weakest part of it.
 
     Simulated: transformers and torchtitan on one GPU, under FSDP2, DDP and tensor parallel, torchtitan under both
-    (validation/data).
+    (validation/data); not torchtitan's experts (models/moe), nor adapters on experts (peft, tuners/lora/layer.py).
     """
     beside_shards = (shards_gradients > 0) & (shard_gpus > 1) & (implementation_head_apart == 0)
+    adapted = np.max(adapts_experts * stack_adapter_experts_in, axis=0) > 0
+    experts = adapted | ((np.max(stack_experts, axis=0) > 0) & (implementation_head_apart > 0))
     software = np.where(implementation_simulated > 0, 0, np.where(implementation_measured > 0, 1, DERIVED))
     conditions = (  # in the order of GROUNDS from the third on
         (trains == 0) & (dequantized_bytes_each > 0) & (software < DERIVED),
@@ -61,6 +67,7 @@ def memory_ground(
         trains * compiles > 0,
         trains * (compute_bytes_each == 1) > 0,
         trains * partitions_master > 0,
+        (trains > 0) & experts,
         (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | beside_shards),
         context_parallel > 1,
         expert_parallel > 1,

@@ -20,10 +20,15 @@ def stack_blocks_before(stack_layers_here):
     return np.cumsum(stack_layers_here, axis=0) - stack_layers_here
 
 
-def stack_trained_above(stack_layers_here, stack_block_parameters_here, trained_ratio):
-    """Trained parameters of all stacks above this one. Shape (stacks, rows). [elements]"""
+def stack_parameters_above(stack_layers_here, stack_block_parameters_here):
+    """Parameters of all stacks above this one. Shape (stacks, rows). [elements]"""
     parameters = stack_layers_here * stack_block_parameters_here
-    return (np.sum(parameters, axis=0) - np.cumsum(parameters, axis=0)) * trained_ratio
+    return np.sum(parameters, axis=0) - np.cumsum(parameters, axis=0)
+
+
+def stack_trained_above(stack_parameters_above, trained_ratio):
+    """Trained parameters of all stacks above this one. Shape (stacks, rows). [elements]"""
+    return stack_parameters_above * trained_ratio
 
 
 def stack_is_top(stack_layers_here):
@@ -66,6 +71,30 @@ def place_whole_bytes(
     kept = np.where(pipeline_parallel > 1, blocks_parameters_here - stack_block_parameters_here, stack_block_parameters_here * before)
     ahead = np.where(reshards_weights < 1, kept, fetched)
     return fsdp_active * gathered_bytes_each * (root + stack_block_parameters_here + ahead)
+
+
+def place_live_bytes(
+    kept_for_reuse,
+    implementation_live_elements,
+    gathered_bytes_each,
+    head_elements_here,
+    holds_head,
+    stack_parameters_above,
+    stack_layers_here,
+    place_blocks_below,
+    stack_block_parameters_here,
+    stack_fetched_ahead,
+    blocks_parameters_here,
+    outside_parameters_here,
+):
+    """Whole weights under DeepSpeed's ZeRO 3: this block and the matrix fetched ahead, or what is left of those kept at the head. [B]
+
+    deepspeed/runtime/zero/partitioned_param_coordinator.py, __params_to_release. Shape (places, stacks, rows).
+    """
+    blocks_above = (stack_layers_here - 1 - place_blocks_below) * stack_block_parameters_here
+    left = implementation_live_elements - head_elements_here * holds_head - stack_parameters_above - blocks_above
+    live = np.maximum(left, stack_block_parameters_here) + stack_fetched_ahead
+    return kept_for_reuse * gathered_bytes_each * np.minimum(live, blocks_parameters_here + outside_parameters_here)
 
 
 def place_reducing_bytes(
@@ -135,9 +164,12 @@ def place_resident_optimizer_bytes(resident_optimizer_bytes, stack_layers_here):
     return (stack_layers_here > 0) * resident_optimizer_bytes
 
 
-def place_buffers_bytes(place_whole_bytes, place_reducing_bytes, place_autocast_bytes, live_weights_bytes, bucket_bytes, dequantized_bytes):
+def place_buffers_bytes(
+    place_whole_bytes, place_reducing_bytes, place_autocast_bytes, place_live_bytes, bucket_bytes, dequantized_bytes, stack_merging_bytes
+):
     """Whole weights, reductions, copies and buckets at this block. Shape (places, stacks, rows). [B]"""
-    return place_whole_bytes + place_reducing_bytes + place_autocast_bytes + live_weights_bytes + bucket_bytes + dequantized_bytes
+    copies = place_autocast_bytes + dequantized_bytes + stack_merging_bytes
+    return place_whole_bytes + place_reducing_bytes + place_live_bytes + bucket_bytes + copies
 
 
 def stack_residual_bytes(activation_bytes_each, stack_hidden, stack_tokens):
@@ -243,11 +275,13 @@ def reduction_working_bytes(
 BLOCK_BACKWARD = (
     place_blocks_below,
     stack_blocks_before,
+    stack_parameters_above,
     stack_trained_above,
     stack_is_top,
     trained_head_here,
     stack_trained_here,
     place_whole_bytes,
+    place_live_bytes,
     place_reducing_bytes,
     place_kept_bytes,
     place_autocast_bytes,

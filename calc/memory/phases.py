@@ -19,16 +19,16 @@ def working_bytes(peak_moment, moment_working_bytes):
     return at_peak(moment_working_bytes, peak_moment)
 
 
-def forward_working_bytes(stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, ddp_bucket_bytes):
+def forward_working_bytes(stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, standing_bucket_bytes):
     """At the head in the forward pass. Autocast keeps no copy of a frozen matrix that nothing saved. [B]"""
     copies = np.sum(stack_autocast_bytes, axis=0) * (1 - adapts * keeps_input)
-    return copies + head_autocast_bytes + gathered_forward_bytes + ddp_bucket_bytes
+    return copies + head_autocast_bytes + gathered_forward_bytes + standing_bucket_bytes
 
 
-def backward_working_bytes(stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, ddp_bucket_bytes):
+def backward_working_bytes(stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, standing_bucket_bytes):
     """When the backward pass begins; checkpointed blocks have lost their autocast copies. [B]"""
     copies = (1 - keeps_input) * np.sum(stack_autocast_bytes, axis=0)
-    return copies + head_autocast_bytes + gathered_backward_bytes + ddp_bucket_bytes
+    return copies + head_autocast_bytes + gathered_backward_bytes + standing_bucket_bytes
 
 
 def embedding_gradient_bytes(embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each):
@@ -123,7 +123,7 @@ def step_working_bytes(
     shards_weights,
     data_parallel,
     offloads_optimizer,
-    ddp_bucket_bytes,
+    standing_bucket_bytes,
 ):
     """The step's temporaries; DeepSpeed widens its shard of the gradients to fp32, Megatron's fused Adam reads them as they are. [B]
 
@@ -135,7 +135,7 @@ def step_working_bytes(
     temporary = step_copies * shard * trained_bytes_each + largest
     deepspeed = np.maximum(implementation_widens_gradients, partitions_master) * shards_optimizer * (data_parallel > 1)
     widened = deepspeed * 6 * np.where(shards_weights > 0, np.minimum(shard, 1e9), shard)
-    return (temporary + widened) * (1 - offloads_optimizer) + ddp_bucket_bytes
+    return (temporary + widened) * (1 - offloads_optimizer) + standing_bucket_bytes
 
 
 def decode_working_bytes(cache_growth_bytes, dequantized_bytes):

@@ -184,6 +184,15 @@ def stack_autocast_bytes(
     return stack_layers_here * (cast + merged)
 
 
+def stack_merging_bytes(adapts_experts, stack_adapter_experts_in, stack_block_experts_here, adapter_bytes_each):
+    """The gradient of adapted experts on its way back to their adapters, in the adapters' width. Shape (stacks, rows). [B]
+
+    That of gate and up, two thirds of the experts, twice: before and after its scaling (peft, tuners/lora/layer.py,
+    ParamWrapper.get_delta_weight). The merged copy's own gradient stands where the copy stood.
+    """
+    return adapts_experts * (stack_adapter_experts_in > 0) * stack_block_experts_here * 2 / 3 * 2 * adapter_bytes_each
+
+
 def head_autocast_bytes(head_matrix_parameters, holds_head, vocabulary_split, autocast_active, autocast_bytes_each):
     """Autocast's copy of the head's matrix (torch/amp/autocast_mode.py, cache_enabled). [B]"""
     return head_matrix_parameters * holds_head / vocabulary_split * autocast_active * autocast_bytes_each
@@ -218,5 +227,5 @@ BLOCKS = (
     stack_attention_backward_bytes_per_token,
     stack_forward_bytes_per_token,
 )
-SAVED = (stack_kept_bytes, moved_activations_bytes, saved_activations_bytes, stack_autocast_bytes, head_autocast_bytes)
+SAVED = (stack_kept_bytes, moved_activations_bytes, saved_activations_bytes, stack_autocast_bytes, stack_merging_bytes, head_autocast_bytes)
 SERVED = (prefill_block_bytes, prefill_activations_bytes, prefill_hidden_bytes)

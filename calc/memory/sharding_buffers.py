@@ -14,24 +14,36 @@ def last_block_bytes(stack_block_parameters_here, gathered_bytes_each, fsdp_acti
     return fsdp_active * gathered_bytes_each * np.max(stack_block_parameters_here, axis=0)
 
 
+def kept_for_reuse(shards_weights, implementation_fsdp, shard_gpus, trains):
+    """1 under a ZeRO 3 that is not FSDP: DeepSpeed's and Megatron's. [0 or 1]"""
+    return shards_weights * (1 - implementation_fsdp) * (shard_gpus > 1) * trains
+
+
+def stack_fetched_ahead(implementation_live_elements, stack_block_largest_matrix, tensor_parallel, stack_block_parameters_here):
+    """Elements gathered before they are needed: one matrix under DeepSpeed, a block under Megatron. Shape (stacks, rows). [elements]
+
+    deepspeed/runtime/zero/partitioned_param_coordinator.py, fetch_sub_module: whole parameters until the prefetch bucket
+    (50 million elements; Trainer's "auto" 0.9 hidden^2) is full; megatron/core/distributed/fsdp.
+    """
+    return np.where(implementation_live_elements > 0, stack_block_largest_matrix / tensor_parallel, stack_block_parameters_here)
+
+
 def live_weights_bytes(
-    shards_weights,
-    implementation_fsdp,
-    shard_gpus,
-    trains,
+    kept_for_reuse,
     implementation_live_elements,
     gathered_bytes_each,
+    head_elements_here,
+    holds_head,
+    stack_fetched_ahead,
     blocks_parameters_here,
     outside_parameters_here,
-    stack_block_parameters_here,
 ):
-    """DeepSpeed's ZeRO 3: gathered weights that stay because they are needed again soon, and two blocks. [B]
+    """DeepSpeed's ZeRO 3 at the head: what is used again within max_reuse_distance, which is half of it, or the head alone. [B]
 
-    deepspeed/runtime/zero/stage3.py and partitioned_param_coordinator.py; two blocks: at work and fetched ahead.
+    deepspeed/runtime/zero/partitioned_param_coordinator.py, __params_to_release.
     """
-    active = shards_weights * (1 - implementation_fsdp) * (shard_gpus > 1) * trains
-    live = implementation_live_elements + 2 * np.max(stack_block_parameters_here, axis=0)
-    return active * gathered_bytes_each * np.minimum(live, blocks_parameters_here + outside_parameters_here)
+    live = np.maximum(implementation_live_elements, head_elements_here * holds_head) + np.max(stack_fetched_ahead, axis=0)
+    return kept_for_reuse * gathered_bytes_each * np.minimum(live, blocks_parameters_here + outside_parameters_here)
 
 
 def root_and_block_bytes(gathered_bytes_each, outside_parameters_here, reshards_weights, last_block_bytes):
@@ -81,15 +93,27 @@ def gathered_backward_bytes(
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
 
 
-def bucket_bytes(full_gradients_bytes, data_parallel, shards_gradients, bucket_elements, implementation_fsdp, trains):
-    """Gradient buckets: DDP's as large as all gradients, from the start; DeepSpeed's two while it reduces. [B]
+def bucket_bytes(
+    full_gradients_bytes, trained_parameters_here, data_parallel, shards_gradients, bucket_elements, implementation_fsdp, trains
+):
+    """Gradient buckets: DDP's as large as all gradients; DeepSpeed's flat one and the copy that is flattened of it. [B]
 
     Li et al. 2020, arXiv 2006.15704; torch/csrc/distributed/c10d/reducer.cpp (where gradients are not views of the
-    buckets, gradient_as_bucket_view=False); deepspeed/runtime/zero/stage_1_and_2.py, reduce_bucket_size.
+    buckets, gradient_as_bucket_view=False); deepspeed/runtime/zero/stage_1_and_2.py, setup_buckets: reduce_bucket_size
+    elements of 16 bits, however few are trained.
     """
     ddp = (data_parallel > 1) * (shards_gradients == 0) * (implementation_fsdp > 0) * full_gradients_bytes
-    bucket = 2 * np.minimum(bucket_elements * 2, full_gradients_bytes)
-    return trains * np.where(bucket_elements > 0, (data_parallel > 1) * bucket, ddp)
+    flat = 2 * (bucket_elements + np.minimum(bucket_elements, trained_parameters_here))
+    return trains * np.where(bucket_elements > 0, (data_parallel > 1) * flat, ddp)
+
+
+def standing_bucket_bytes(bucket_bytes, bucket_elements, shards_weights, data_parallel, trains):
+    """Of the buckets what stands from the start: DDP's, and the flat one of DeepSpeed's ZeRO 3. [B]
+
+    deepspeed/runtime/zero/stage3.py, _setup_for_real_optimizer; its ZeRO 1 and 2 make theirs at each backward pass.
+    """
+    zero3 = 2 * bucket_elements * shards_weights * (data_parallel > 1) * trains
+    return np.where(bucket_elements > 0, zero3, bucket_bytes)
 
 
 def held_gradients_bytes(
@@ -116,18 +140,15 @@ def held_gradients_bytes(
     return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0))
 
 
-def ddp_bucket_bytes(bucket_bytes, bucket_elements):
-    """Of the buckets those that stand from the start: DDP's. [B]"""
-    return np.where(bucket_elements > 0, 0, bucket_bytes)
-
-
 BUFFERS = (
     last_block_bytes,
+    kept_for_reuse,
+    stack_fetched_ahead,
     live_weights_bytes,
     root_and_block_bytes,
     gathered_forward_bytes,
     gathered_backward_bytes,
     bucket_bytes,
-    ddp_bucket_bytes,
+    standing_bucket_bytes,
     held_gradients_bytes,
 )

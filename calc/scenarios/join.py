@@ -20,12 +20,7 @@ TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 
 TIED_COUNTS = ("parameters", "active_parameters", "head_parameters", "tied", "always_tied", "outside_parameters")  # joined as model_<name>
 MODEL_COLUMNS = (
-    "layers",
-    "hidden",
-    "heads",
-    "kv_heads",
-    "head_dim",
-    "vocab",
+    *("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     "embedding_parameters",
     "outside_adapter_width",
     "outputs",

@@ -29,6 +29,8 @@ def memory(row, scenario, ink, catalogs):
             "Pale: the card's usable memory, which ends at the upright line. Whisker: the range of the estimate, "
             f"which is {row['memory_basis']}."
         )
+        if rests := row_words.time_rests_on(row):
+            st.caption(plain(f"Its time: {rests}."))
     with right:
         _phases(row, scenario, ink, catalogs)
 

@@ -5,6 +5,7 @@ from calc.cost.markets import MARKETS
 from calc.units import GIB
 from calc.words import card_name
 from views.wording import plan as plan_words
+from views.wording import rows as row_words
 from views.wording.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
 
 LINES = {
@@ -122,11 +123,12 @@ def _time(row):
             return "**Time**: the speed of this card with this number format is not known, so there is no time and no cost of the run."
         ends = between(row["run_low_hours"], row["run_high_hours"])
         return (
-            f"**Time**: {ends} without interruption; the middle is calibrated on published runs (Accuracy, under Reference). "
+            f"**Time**: {ends} without interruption; the middle is {row_words.time_rests_on(row)} (Accuracy, under Reference). "
             "The bill moves in step with it."
         )
     slow, fast = three(row["low_tokens_per_second"]), three(row["high_tokens_per_second"])
-    return f"**Load**: {slow} to {fast} generated tokens a second; the bill is for hours and does not move with it."
+    rests = f"; the middle is {row_words.time_rests_on(row)}" if row["time_basis"] else ""
+    return f"**Load**: {slow} to {fast} generated tokens a second{rests}. The bill is for hours and does not move with it."
 
 
 def between(low, high):

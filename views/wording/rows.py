@@ -6,6 +6,13 @@ from views.theme import FITS
 from views.wording.numbers import gib, is_missing, percent, three
 
 ANSWERS = {"least-money": "Least money", "fastest": "Fastest", "roomiest": "Most headroom", "nearest": "Nearest"}
+TIME_RESTS_ON = {
+    "measured nearby": "measured nearby",
+    "calibrated": "calibrated on published runs",
+    "derived": "derived from source, without a published run",
+    "assumed": "assumed from something alike",
+    "extrapolated": "extrapolated beyond published runs",
+}
 RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
 
 
@@ -63,3 +70,11 @@ def first_token(row):
         return ""
     first = "" if is_missing(row["time_to_first_token_seconds"]) else f"first token after {three(row['time_to_first_token_seconds'])} s, "
     return f"{first}{three(figures(row)['token_ms'])} ms a token"
+
+
+def time_rests_on(row):
+    """What the row's times rest on and why: calibrated on published runs; assumed from something alike: a card whose shares ..."""
+    if row["work"] == "training" and not is_missing(row["utilization"]):
+        return f"worked out with {percent(row['utilization'])} of the card's rate, as you set it"
+    said = TIME_RESTS_ON.get(row["time_basis"], "")
+    return f"{said}: {row['time_reason']}" if row["time_reason"] else said
