@@ -1,6 +1,7 @@
 """`python -m calc scenarios.csv -o estimates.csv`: a table of scenarios in, the same table with its results out.
 
 `python -m calc answer jobs.csv -o answers.csv`: a table of jobs in, what to rent for each of them out.
+`python -m calc import FILE... -o scenarios.csv`: configs of training and serving tools in, a scenario for each run out.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from time import monotonic
 
 from calc import CatalogError, add_models, estimate, load_catalogs
 from calc.doors.answers_csv import answered
+from calc.doors.config_files import imported
 from calc.doors.csv_tables import as_written, read_tables
 from calc.doors.csv_writer import write_csv
 from calc.models.huggingface.config import ConfigError, read_config_text, refused_entry
@@ -28,14 +30,16 @@ INTERRUPTED = 130  # as shells have it
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable, 130 when interrupted."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    answers = words[:1] == ["answer"]
-    options = _parser(answers).parse_args(words[1:] if answers else words)
+    answers, imports = words[:1] == ["answer"], words[:1] == ["import"]
+    options = (_import_parser() if imports else _parser(answers)).parse_args(words[1:] if answers or imports else words)
     given = "standard input" if options.table == "-" else options.table
     named = "standard output" if options.output == "-" else options.output
     try:
         catalogs = load_catalogs()
         if options.model_config:
             catalogs = add_models(catalogs, dict(_configs(options.model_config, catalogs)))
+        if imports:
+            return _import(options, catalogs)
         with _read(options.table) as source, _written(options.output) as target:
             if answers:
                 _stream(read_tables(source, given, CHUNK_JOBS), lambda table: answered(table, catalogs), target, "jobs")
@@ -61,14 +65,39 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser(answers):
     """The options of the command; those of `answer` are the same."""
     what = "Answer every job of a CSV: what to rent on AWS." if answers else "Estimate GPU memory and AWS cost of every scenario of a CSV."
-    more = None if answers else "python -m calc answer jobs.csv: what to rent for every job of a CSV."
+    more = None if answers else "python -m calc answer jobs.csv: what to rent; python -m calc import FILE...: configs as scenarios."
     parser = argparse.ArgumentParser(prog="python -m calc answer" if answers else "python -m calc", description=what, epilog=more)
     rows = "jobs" if answers else "scenarios"
     parser.add_argument("table", metavar=rows, nargs="?", default="-", help=f"CSV of {rows}; - or none: standard input")
+    return _with_common(parser)
+
+
+def _import_parser():
+    """The options of `import`."""
+    what = "Read configs and launch commands of training and serving tools; write a scenario for each run."
+    parser = argparse.ArgumentParser(prog="python -m calc import", description=what)
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a config or a launch command; the files of one run joined by +")
+    parser.set_defaults(table="-")
+    return _with_common(parser)
+
+
+def _with_common(parser):
     parser.add_argument("-o", "--output", default="-", help="CSV to write; none: standard output")
     config = "a Hugging Face config.json, or a folder of them"
     parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
     return parser
+
+
+def _import(options, catalogs):
+    """Write the scenarios of all runs; 2 where none can be read."""
+    table, refused = imported(options.files, catalogs)
+    for sentence in refused:
+        print(sentence, file=sys.stderr)
+    if len(refused) == len(options.files):
+        return 2
+    with _written(options.output) as target:
+        write_csv(table, target)
+    return 0
 
 
 def _stream(tables, results_of, target, what="rows"):

@@ -1,0 +1,107 @@
+"""Columns that follow from several: GPUs, micro-batches per step, tokens of a run, LoRA targets, the model of a builder."""
+
+from math import prod
+
+from calc.configs.fields import Tool
+from calc.configs.model_names import stored_as
+from calc.configs.settled import Settled
+
+LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+
+
+def derive(settled: Settled, main: Tool) -> None:
+    """Fill in what several fields settle together; a field that is not enough for that is unused."""
+    _model(settled, main)
+    _targets(settled)
+    _gpus(settled, main)
+    _experts(settled)
+    replicas = _replicas(settled)
+    _accumulation(settled, replicas)
+    _tokens(settled, replicas)
+
+
+def _set(settled, column, value, parts):
+    settled.values[column], settled.fields[column] = value, next((settled.fields[part] for part in parts if part in settled.fields), column)
+    if not any(part in settled.explicit for part in parts):
+        settled.defaulted.add(column)
+
+
+def _model(settled, main):
+    word = " ".join(str(settled.values[part]) for part in ("model_name", "model_flavor", "builder") if part in settled.values).lower()
+    if word and "model" not in settled.values:
+        parts = ("model_flavor", "model_name", "builder")
+        _set(settled, "model", main.models.get(word, word), parts)
+
+
+def _targets(settled):
+    attention, mlp = settled.values.get("lora_attention"), settled.values.get("lora_mlp")
+    if settled.values.get("linear") == "yes":
+        _set(settled, "lora_targets", "all-linear", ("linear",))
+    elif attention:
+        found = "+".join([attention, *(["gate+up+down"] if mlp == "yes" else [])])
+        _set(settled, "lora_targets", "all-linear" if found == "q+k+v+o+gate+up+down" else found, ("lora_attention",))
+
+
+def _gpus(settled, main):
+    if "gpus" in settled.explicit:
+        return
+    per_node = settled.values.get("gpus_per_node")
+    sizes = [settled.values.get(part) for part in main.product]
+    if per_node:
+        _set(settled, "gpus", int(per_node) * int(settled.values.get("nodes", 1)), ("gpus_per_node",))
+    elif main.work == "inference" or settled.values.get("dp_shard") is not None:
+        _set(settled, "gpus", prod(int(size or 1) for size in sizes), [part for part in main.product if part in settled.explicit])
+    elif "nodes" in settled.values:
+        settled.unused["nodes"] = None
+    shard = settled.values.get("dp_shard")
+    if shard is not None and "gpus" not in settled.values:
+        settled.unused[settled.fields["dp_shard"]] = None
+
+
+def _experts(settled):
+    if settled.values.get("experts_spread") == "yes":
+        sizes = [int(settled.values.get(part, 1)) for part in ("tensor_parallel", "replicas")]
+        _set(settled, "expert_parallel", prod(sizes), ("experts_spread",))
+
+
+def _replicas(settled):
+    gpus = settled.values.get("gpus")
+    layout = prod(int(settled.values.get(part, 1)) for part in LAYOUT)
+    return int(gpus) // layout if gpus and int(gpus) % layout == 0 else None
+
+
+def _accumulation(settled, replicas):
+    whole, batch = settled.values.get("global_batch"), settled.values.get("batch")
+    if whole is None:
+        return
+    source = settled.fields["global_batch"]
+    if "accumulation_steps" in settled.explicit or not replicas or not batch:
+        settled.unused[source] = None
+        if "accumulation_steps" in settled.defaulted:
+            settled.defaulted.discard("accumulation_steps")
+            settled.values.pop("accumulation_steps")
+    elif whole % (replicas * batch):
+        settled.problems.append(f"{source}: {whole} sequences are no multiple of batch {batch} x {replicas} replicas; make them one.")
+    else:
+        settled.defaulted.discard("accumulation_steps")
+        _set(settled, "accumulation_steps", whole // (replicas * batch), ("global_batch",))
+
+
+def _tokens(settled, replicas):
+    steps = settled.values.get("steps")
+    if steps is None:
+        return
+    sizes = [settled.values.get(name) for name in ("batch", "sequence_tokens")]
+    if not replicas or None in sizes:
+        settled.unused[settled.fields["steps"]] = None
+    else:
+        accumulated = int(settled.values.get("accumulation_steps", 1))
+        _set(settled, "train_tokens", steps * replicas * accumulated * prod(map(int, sizes)), ("steps",))
+
+
+def stored(settled: Settled) -> None:
+    """The part `stored`: the format that the model's name tells."""
+    name = stored_as(str(settled.values.get("model", "")))
+    if name:
+        settled.values["stored"], settled.fields["stored"] = name, settled.fields["model"]
+        settled.explicit.add("stored")

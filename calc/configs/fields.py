@@ -1,0 +1,99 @@
+"""The table of fields: what each field of each tool means for a scenario (catalogs/config_fields.yaml)."""
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any
+
+from calc.catalogs.load import FOLDER, read_document
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field: the scenario column or the part (an intermediate value) that it settles, and how its value is read."""
+
+    name: str
+    to: str
+    read: str  # count, number, word, words, modules, model, document, open, steps
+    words: dict = field(default_factory=dict)  # its words -> the value
+    default: Any = None  # the tool's own, as the file would write it
+    sets: dict = field(default_factory=dict)  # parts that its presence settles
+    off: tuple = ()  # values of an open field that change nothing
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: its fields with every name they go by, and how its files and commands are told from others'."""
+
+    id: str
+    name: str
+    work: str
+    launches: bool  # its files say where a run goes, not what it is
+    fields: dict[str, Field]  # by every name
+    idle: tuple[str, ...]  # patterns of fields without bearing on memory or money
+    marks: tuple[str, ...]
+    commands: tuple[str, ...]
+    short: dict[str, str]
+    positional: str
+    sets: dict[str, str]
+    rules: tuple[str, ...]
+    product: tuple[str, ...]  # parts whose product is the GPUs of the job
+    models: dict[str, str]  # the tool's own names of models -> ids of the catalog
+
+    def knows(self, name: str) -> bool:
+        """Whether the field is listed, with or without bearing."""
+        return name in self.fields or any(fnmatchcase(name, pattern) for pattern in self.idle)
+
+    def is_idle(self, name: str) -> bool:
+        """Whether the field is listed as one without bearing on memory or money."""
+        return name not in self.fields and any(fnmatchcase(name, pattern) for pattern in self.idle)
+
+
+@cache
+def tools() -> dict[str, Tool]:
+    """Every tool that is read, by id."""
+    document = read_document(FOLDER, "config_fields")
+    return {name: _tool(name, document["tools"]) for name in document["tools"]}
+
+
+@cache
+def rules(name: str) -> tuple[dict, ...]:
+    """A list of rules: {column, when, is}; the first whose parts all match settles its column."""
+    return tuple(read_document(FOLDER, "config_fields")["rules"][name])
+
+
+def _tool(name, entries):
+    lineage, entry = [entries[name]], entries[name]
+    while "like" in entry:
+        entry = entries[entry["like"]]
+        lineage.insert(0, entry)
+    fields: dict[str, Field] = {}
+    for ancestor in lineage:
+        for own, told in ancestor["fields"].items():
+            made = Field(
+                own,
+                told.get("to", ""),
+                told["read"],
+                told.get("words", {}),
+                told.get("default"),
+                told.get("sets", {}),
+                tuple(told.get("idle_at", ())),
+            )
+            fields |= dict.fromkeys((own, *told.get("also", ())), made)
+    own = entries[name]
+    return Tool(
+        name,
+        own["name"],
+        own["work"],
+        own.get("launches", False),
+        fields,
+        tuple(pattern for ancestor in lineage for pattern in ancestor.get("idle", ())),
+        tuple(own.get("marks", ())),
+        tuple(own.get("commands", ())),
+        own.get("short", {}),
+        own.get("positional", ""),
+        own.get("sets", {}),
+        tuple(own.get("rules", ())),
+        tuple(own.get("product", ())),
+        own.get("models", {}),
+    )

@@ -1,0 +1,9 @@
+"""What cannot be read, and the bounds of what is read at all."""
+
+LARGEST_BYTES = 1_000_000
+DEEPEST = 30
+MOST_DOCUMENTS = 20  # in one run
+
+
+class ConfigProblem(ValueError):
+    """One sentence: what is wrong, where, and what to do."""

@@ -1,0 +1,77 @@
+"""Fields whose value settles more than one part: lists of plugins, a builder's name, the words of fsdp."""
+
+from typing import Any
+
+from calc.configs.values import NoEqual, as_word
+
+
+def plugins(value: Any) -> dict:
+    """Axolotl's list of plugins: cut cross entropy makes the loss fused; Liger has fields of its own, any other has no column."""
+    names = value if isinstance(value, list) else [value]
+    found = {}
+    for name in map(str, names):
+        if "cut_cross_entropy" in name:
+            found["liger"] = "yes"
+        elif "liger" not in name.lower():
+            raise NoEqual
+    return found
+
+
+def components(value: Any) -> dict:
+    """Torchtitan's list of what is compiled."""
+    names = value if isinstance(value, list) else str(value).split(",")
+    named = {str(name).strip() for name in names}
+    if not named <= {"model", "loss", "optimizer"}:
+        raise NoEqual
+    return {"compile_parts": "yes" if "model" in named else "no"}
+
+
+def converters(value: Any) -> dict:
+    """Torchtitan's list of converters: float8 and mx take products in 8 bits."""
+    names = [str(name) for name in (value if isinstance(value, list) else str(value).split(",")) if str(name)]
+    if any(not name.startswith(("float8", "mx", "quantize.linear.float8", "quantize.linear.mx")) for name in names):
+        raise NoEqual
+    return {"float8": "yes"} if names else {}
+
+
+def component(value: Any) -> dict:
+    """Torchtune's builder: lora_ and qlora_ before the name of the model."""
+    if not isinstance(value, str):
+        raise NoEqual
+    name = value.rpartition(".")[2]
+    method, bare = next((one for one in ("qlora_", "lora_") if name.startswith(one)), ""), name
+    found = {"builder": bare.removeprefix(method), "tuning": "lora" if method else "full"}
+    return found | ({"quantised": "nf4-dq"} if method == "qlora_" else {})
+
+
+def fsdp(value: Any) -> dict:
+    """The words of transformers' and axolotl's fsdp, or true."""
+    words = [as_word(word) for word in value] if isinstance(value, list) else as_word(value).split()
+    if not words or words in (["false"], ["null"]):
+        return {}
+    named = {"full_shard": "zero3", "true": "zero3", "shard_grad_op": "zero2", "hybrid_shard": "zero3", "no_shard": "none"}
+    if any(word not in (*named, "auto_wrap", "offload") for word in words):
+        raise NoEqual
+    strategy = [named[word] for word in words if word in named]
+    found = {"fsdp": "yes"} | ({"strategy": strategy[0]} if strategy else {})
+    return found | ({"fsdp_offload": "yes"} if "offload" in words else {})
+
+
+def recompute(value: Any) -> dict:
+    """Axolotl's gradient_checkpointing: offload and its old name unsloth keep the blocks' inputs in CPU memory."""
+    word = as_word(value)
+    if word in ("offload", "offload_disk", "unsloth"):
+        return {"trainer_recompute": "yes", "offload_activations": "yes"}
+    if word not in ("true", "false", "null"):
+        raise NoEqual
+    return {"trainer_recompute": "yes" if word == "true" else "no"}
+
+
+SPECIAL = {
+    "recompute": recompute,
+    "plugins": plugins,
+    "components": components,
+    "converters": converters,
+    "component": component,
+    "fsdp": fsdp,
+}
