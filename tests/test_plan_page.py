@@ -230,3 +230,19 @@ def test_nothing_is_worked_out_twice(monkeypatch):
         monkeypatch.setattr(module, name, lambda *given, plain=plain, name=name: calls.append(name) or plain(*given))
     run(app)
     assert "estimate" not in calls
+
+
+@pytest.mark.parametrize(
+    ("tab", "name", "column"), [("Precisions", "precision", "precision"), ("GPU counts", "gpus", "gpus"), ("Batch", "batch", "batch")]
+)
+@pytest.mark.parametrize("state", ["training", "serving"])
+def test_a_row_of_a_comparison_becomes_the_plan(tab, name, column, state, found):
+    app = opened(v="2", **STATES[state])
+    app.session_state["tab"] = tab
+    run(app)
+    box = app.selectbox(key=f"use_{name}")
+    before = found[-1].answers.iloc[0]
+    at = next(each for each in range(len(box.options)) if str(before[column]) not in box.options[each])
+    run(box.set_value(box.options[at]) if isinstance(box.options[at], str) else box.select_index(at))
+    assert app.session_state[column], "set by hand"
+    assert app.selectbox(key=f"use_{name}").value is None

@@ -8,6 +8,7 @@ from calc.charts.against_time import against_time
 from calc.charts.lines import lines_of
 from calc.plan import comparisons
 from calc.plan.figures import records
+from calc.plan.ranking import scenario_of
 from calc.words import name_of
 from views import tables
 from views.charts import against_time as time_charts
@@ -18,7 +19,7 @@ from views.session import job_state
 from views.session.remembered import remembered
 from views.theme import verdict_words
 from views.wording import comparisons as words
-from views.wording.numbers import plain
+from views.wording.numbers import counted, plain
 
 FIRST = "Cost against time"  # costs no estimate
 
@@ -59,6 +60,7 @@ def _values(name, values, now, ink, catalogs):
     title = words.title(name, now.row)
     draw(bars.memory(ink, components, title), table, words.smallest(rows, name, catalogs), f"varied_{name}")
     st.caption(plain(words.values_caption(now.row)))
+    _use(name, rows, [name_of(name, value, catalogs) for value in rows[name]], now, catalogs)
     tables.meanings(name, rows[name], catalogs)
 
 
@@ -68,6 +70,8 @@ def _gpu_counts(now, ink, catalogs):
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
     _three(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, "gpus")
     st.caption(words.gpu_caption(now.row))
+    labels = [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)]
+    _use("gpus", rows, labels, now, catalogs)
 
 
 def _batch(now, ink, catalogs):
@@ -76,6 +80,8 @@ def _batch(now, ink, catalogs):
     names = {line: words.batch_line(line, catalogs, now.scenario["work"]) for line in rows["line"].unique()}
     _three(rows, rows["batch"], (words.BATCH_AXIS[now.scenario["work"]], "d"), names, now, ink, "batch")
     st.caption(words.batch_caption(now.row))
+    axis = words.BATCH_AXIS[now.scenario["work"]]
+    _use("batch", rows, [f"{names[row['line']]}, {axis} {row['batch']:,.0f}" for row in records(rows)], now, catalogs)
 
 
 def _three(rows, x, x_axis, names, now, ink, key):
@@ -99,6 +105,20 @@ def _three(rows, x, x_axis, names, now, ink, key):
             table = made.table.assign(verdict=verdict_words(made.table["fits"]))
             spec = lines.over(ink, f"{title}, log scales", x_axis, y_axis, made.x_ticks, made.y_ticks)
             draw(spec, table, words.lines_alt(name, rows), f"{key}_{name}")
+
+
+def _use(name, rows, labels, now, catalogs):
+    """A row of a comparison that runs and fits becomes the plan; Undo brings today's back."""
+    points = records(rows)
+    sound = [at for at, row in enumerate(points) if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"]
+    key = f"use_{name}"
+
+    def take():
+        at, st.session_state[key] = st.session_state[key], None
+        if at is not None:
+            job_state.adopt(scenario_of(points[at]), now.market, catalogs)
+
+    st.selectbox("Use in plan", sound, index=None, placeholder="Choose one", format_func=labels.__getitem__, key=key, on_change=take)
 
 
 def _against_time(now, ink):
