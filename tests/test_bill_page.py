@@ -195,3 +195,10 @@ def test_more_at_once_make_a_token_cheaper(catalogs):
     assert table["usd"].is_monotonic_decreasing
     assert table["milliseconds"].is_monotonic_increasing
     assert table[table["now"]]["sequences"].tolist() == [20]
+
+
+def test_another_market_becomes_the_plans():
+    app = bill()
+    run(app.selectbox(key="use_market").select_index(0))
+    assert app.session_state["markets"] == ["spot"]
+    assert "on spot" in said(app)

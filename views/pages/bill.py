@@ -52,6 +52,7 @@ with right:
 st.subheader("Other prices for the same job", anchor=False)
 st.markdown(plain(bill_words.cheapest(markets, now.market, row["work"])))
 panel.markets(bill_words.other_markets(markets), date.today())
+panel.use_market(markets[markets["usd"].notna()]["market"], now, catalogs)
 
 if trains:
     st.subheader("A longer or shorter run", anchor=False)

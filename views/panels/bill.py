@@ -3,11 +3,14 @@
 import pandas as pd
 import streamlit as st
 
+from calc.answers.job_fields import JOB
 from calc.charts.lines import lines_of
 from calc.cost import offers
+from calc.cost.markets import MARKETS
 from views.charts import lines
 from views.charts.base import DOLLARS, THREE
 from views.panels.chart import draw
+from views.session import job_state
 from views.tables import NUMBER, TEXT
 from views.theme import verdict_words
 from views.wording import bill as words
@@ -54,6 +57,19 @@ def markets(lines, today):
         alt="The same job on every market",
         key="bill_markets",
     )
+
+
+def use_market(priced, now, catalogs):
+    """The same plan, paid otherwise, becomes the plan; Undo brings today's back."""
+    others = [market for market in priced if market in JOB["markets"].choices and market != now.market]
+
+    def take():
+        market, st.session_state["use_market"] = st.session_state["use_market"], None
+        if market:
+            job_state.adopt(now.scenario, market, catalogs)
+
+    labels = {market: MARKETS[market].label for market in others}
+    st.selectbox("Use in plan", others, index=None, placeholder="Choose one", format_func=labels.get, key="use_market", on_change=take)
 
 
 def over_tokens(row, table, ink):
