@@ -38,6 +38,13 @@ def _roberta(_config, values, _model_id):
     return {"max_position": max(values["max_position"] - 2, 1)}  # two rows of its table stand for no position
 
 
+def _ernie(config, values, model_id):
+    if not config.get("use_task_id"):
+        return {}
+    rows = whole_number(config.get("task_type_vocab_size", 3), 1, "task_type_vocab_size", model_id)
+    return {"token_types": values["token_types"] + rows}
+
+
 def _deberta(config, values, model_id):
     for field in ("conv_kernel_size", "embedding_size"):
         if config.get(field) not in (0, None, values["hidden"]):
@@ -60,9 +67,10 @@ def _t5(config, _values, _model_id):
     return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
 
 
-def _bart(_config, values, model_id):
+def _bart(config, values, model_id):
     if not values["tied"]:
-        raise ConfigError(f"{model_id}: tie_word_embeddings false is not covered for bart; its sides share a table.")
+        named = config["model_type"]
+        raise ConfigError(f"{model_id}: tie_word_embeddings false is not covered for {named}; its sides share a table.")
     return {}
 
 
@@ -109,6 +117,9 @@ FORMS = {
     "gpt2": _four_times_hidden,
     "mpt": _four_times_hidden,
     "bloom": _four_times_hidden,
+    "data2vec-text": _roberta,
+    "ernie": _ernie,
+    "plbart": _bart,
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,
     "opt": _opt,

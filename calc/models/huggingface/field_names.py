@@ -17,6 +17,7 @@ _GROUPED = {**_SIZES, "kv_heads": "num_key_value_heads", "head_dim": "head_dim"}
 _LLAMA = {**_GROUPED, "hidden_dropout": "residual_dropout resid_pdrop", "attention_dropout": "attention_dropout"}
 _BIASED = {**_LLAMA, "qkv_bias": "attention_bias", "output_bias": "attention_bias"}
 _BIASED_THROUGHOUT = {**_BIASED, "mlp_bias": "mlp_bias"}
+_INTERNLM3 = {**_LLAMA, **dict.fromkeys(("qkv_bias", "output_bias"), "attention_bias qkv_bias"), "mlp_bias": "mlp_bias bias"}
 _CAPPED = {**_BIASED, "softcap": "final_logit_softcapping"}
 _GPT2 = {
     "layers": "n_layer num_hidden_layers",
@@ -216,6 +217,12 @@ FIELDS = {
     "qwen3_omni_moe_text": _MOE,
     "emu3_text_model": _BIASED_THROUGHOUT,
     "granite_docling_text": _BIASED_THROUGHOUT,
+    "data2vec-text": _BERT,
+    "ernie": _BERT,
+    "internlm3": _INTERNLM3,
+    "iquestcoder": _BIASED_THROUGHOUT,
+    "mellum": _MOE,
+    "plbart": _BART,
     "whisper": {**_BART, "source_positions": "max_source_positions", "mel_bins": "num_mel_bins"},
     "vit": _VIT,
 }
@@ -224,6 +231,8 @@ FIELDS = {
 SAME_FAMILY = {
     "cohere2": "cohere",
     "cwm": "llama",
+    "data2vec-text": "roberta",
+    "ernie": "bert",
     "ernie4_5": "llama",
     "glm4_moe_lite": "deepseek_v3",
     "glm4v_text": "glm4",
@@ -232,6 +241,9 @@ SAME_FAMILY = {
     "granitemoeshared": "granitemoe",
     "helium": "llama",
     "hunyuan_v1_dense": "qwen3",
+    "internlm3": "llama",
+    "iquestcoder": "llama",
+    "mellum": "qwen3_moe",
     "olmo3": "olmo2",
     "granite_docling_text": "llama",
     "qwen2_5_omni_text": "qwen2",
