@@ -80,6 +80,21 @@ def _vit(config, values, model_id):
     return {"classes": whole_number(labels, 1, "num_labels", model_id)}
 
 
+def _hyperclovax(config, _values, _model_id):
+    return {} if config["use_post_norm"] else {"model_type": "granite"}
+
+
+def _squared_relu(config, _values, model_id):
+    if config.get("hidden_act", "relu2") != "relu2":
+        named = config["model_type"]
+        raise ConfigError(f"{model_id}: a {named} whose hidden_act is not relu2 is not covered; choose another model.")
+    return {}
+
+
+def _ernie_moe(config, _values, _model_id):
+    return {"head_bias": int(bool(config.get("use_bias")))}
+
+
 def _cohere(config, _values, model_id):
     if config.get("use_qk_norm"):
         raise ConfigError(f"{model_id}: a cohere whose use_qk_norm is true is not covered; choose another model.")
@@ -115,7 +130,11 @@ FORMS = {
     "glm_moe_dsa": _glm_moe_dsa,
     "glm_ocr_text": _unbiased,
     "gpt2": _four_times_hidden,
+    "hyperclovax": _hyperclovax,
     "mpt": _four_times_hidden,
+    "nemotron": _squared_relu,
+    "jais2": _squared_relu,
+    "ernie4_5_moe": _ernie_moe,
     "bloom": _four_times_hidden,
     "data2vec-text": _roberta,
     "ernie": _ernie,

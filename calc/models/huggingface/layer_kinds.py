@@ -77,6 +77,7 @@ WINDOWS = {
     "olmo3": ("sliding_window", None, _three_of_four_layers),
     "starcoder2": ("sliding_window", None, _every_layer),
     "gemma2": ("sliding_window", None, _even_layers),
+    "vaultgemma": ("sliding_window", None, _even_layers),
     "gemma3_text": ("sliding_window", None, _five_of_six_layers),
     "gpt_oss": ("sliding_window", None, _even_layers),
     "llama4_text": ("attention_chunk_size", None, _rotated_layers),
@@ -85,7 +86,7 @@ WINDOWS = {
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
 READS_LAYER_TYPES = {"ministral", "qwen2", "qwen3", "qwen2_moe", "smollm3"}
 READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
-READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "mellum", "olmo3"}
+READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "mellum", "olmo3", "vaultgemma"}
 READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}
 
@@ -133,7 +134,14 @@ def _not_in_list(config, layers):
     return [index not in sparse for index in range(layers)]
 
 
+def _outside_of_range(config, layers):
+    start, end, step = (config[f"moe_layer_{name}"] for name in ("start_index", "end_index", "interval"))
+    last = layers - 1 if end == -1 else end
+    return [(index + 1) % step != 0 or not start <= index <= last for index in range(layers)]
+
+
 DENSE = {
+    "ernie4_5_moe": _outside_of_range,
     "qwen2_moe": _sparse_steps,
     "qwen3_moe": _sparse_steps,
     "qwen3_vl_moe_text": _sparse_steps,
