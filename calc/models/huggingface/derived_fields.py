@@ -95,10 +95,8 @@ def _ernie_moe(config, _values, _model_id):
     return {"head_bias": int(bool(config.get("use_bias")))}
 
 
-def _cohere(config, _values, model_id):
-    if config.get("use_qk_norm"):
-        raise ConfigError(f"{model_id}: a cohere whose use_qk_norm is true is not covered; choose another model.")
-    return {}
+def _cohere(config, _values, _model_id):
+    return {"model_type": "cohere_normed"} if config["use_qk_norm"] else {}
 
 
 def _cohere2(config, values, _model_id):

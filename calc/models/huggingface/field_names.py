@@ -228,6 +228,7 @@ FIELDS = {
     "data2vec-text": _BERT,
     "ernie": _BERT,
     "ernie4_5_moe": _ERNIE_MOE,
+    "hunyuan_v1_moe": {**_ALL_MOE, "experts_per_token": "moe_topk", "shared_ffn": "intermediate_size"},
     "hyperclovax": _BIASED_THROUGHOUT,
     "internlm3": _INTERNLM3,
     "iquestcoder": _BIASED_THROUGHOUT,
