@@ -38,6 +38,13 @@ def _roberta(_config, values, _model_id):
     return {"max_position": max(values["max_position"] - 2, 1)}  # two rows of its table stand for no position
 
 
+def _ernie(config, values, model_id):
+    if not config.get("use_task_id"):
+        return {}
+    rows = whole_number(config.get("task_type_vocab_size", 3), 1, "task_type_vocab_size", model_id)
+    return {"token_types": values["token_types"] + rows}
+
+
 def _deberta(config, values, model_id):
     for field in ("conv_kernel_size", "embedding_size"):
         if config.get(field) not in (0, None, values["hidden"]):
@@ -60,9 +67,10 @@ def _t5(config, _values, _model_id):
     return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
 
 
-def _bart(_config, values, model_id):
+def _bart(config, values, model_id):
     if not values["tied"]:
-        raise ConfigError(f"{model_id}: tie_word_embeddings false is not covered for bart; its sides share a table.")
+        named = config["model_type"]
+        raise ConfigError(f"{model_id}: tie_word_embeddings false is not covered for {named}; its sides share a table.")
     return {}
 
 
@@ -72,10 +80,23 @@ def _vit(config, values, model_id):
     return {"classes": whole_number(labels, 1, "num_labels", model_id)}
 
 
-def _cohere(config, _values, model_id):
-    if config.get("use_qk_norm"):
-        raise ConfigError(f"{model_id}: a cohere whose use_qk_norm is true is not covered; choose another model.")
+def _hyperclovax(config, _values, _model_id):
+    return {} if config["use_post_norm"] else {"model_type": "granite"}
+
+
+def _squared_relu(config, _values, model_id):
+    if config.get("hidden_act", "relu2") != "relu2":
+        named = config["model_type"]
+        raise ConfigError(f"{model_id}: a {named} whose hidden_act is not relu2 is not covered; choose another model.")
     return {}
+
+
+def _ernie_moe(config, _values, _model_id):
+    return {"head_bias": int(bool(config.get("use_bias")))}
+
+
+def _cohere(config, _values, _model_id):
+    return {"model_type": "cohere_normed"} if config["use_qk_norm"] else {}
 
 
 def _cohere2(config, values, _model_id):
@@ -107,8 +128,15 @@ FORMS = {
     "glm_moe_dsa": _glm_moe_dsa,
     "glm_ocr_text": _unbiased,
     "gpt2": _four_times_hidden,
+    "hyperclovax": _hyperclovax,
     "mpt": _four_times_hidden,
+    "nemotron": _squared_relu,
+    "jais2": _squared_relu,
+    "ernie4_5_moe": _ernie_moe,
     "bloom": _four_times_hidden,
+    "data2vec-text": _roberta,
+    "ernie": _ernie,
+    "plbart": _bart,
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,
     "opt": _opt,

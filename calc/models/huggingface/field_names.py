@@ -17,6 +17,7 @@ _GROUPED = {**_SIZES, "kv_heads": "num_key_value_heads", "head_dim": "head_dim"}
 _LLAMA = {**_GROUPED, "hidden_dropout": "residual_dropout resid_pdrop", "attention_dropout": "attention_dropout"}
 _BIASED = {**_LLAMA, "qkv_bias": "attention_bias", "output_bias": "attention_bias"}
 _BIASED_THROUGHOUT = {**_BIASED, "mlp_bias": "mlp_bias"}
+_INTERNLM3 = {**_LLAMA, **dict.fromkeys(("qkv_bias", "output_bias"), "attention_bias qkv_bias"), "mlp_bias": "mlp_bias bias"}
 _CAPPED = {**_BIASED, "softcap": "final_logit_softcapping"}
 _GPT2 = {
     "layers": "n_layer num_hidden_layers",
@@ -80,6 +81,14 @@ _EXPERTS = {
 _MOE = {**_BIASED, **_EXPERTS}
 _ALL_MOE = {name: names for name, names in _MOE.items() if name != "ffn"} | {"expert_ffn": "intermediate_size"}
 _UNBIASED_ALL_MOE = {name: names for name, names in _ALL_MOE.items() if names != "attention_bias"}
+_ERNIE_MOE = {
+    **_GROUPED,
+    **dict.fromkeys(("qkv_bias", "output_bias", "mlp_bias"), "use_bias"),
+    "experts": "moe_num_experts num_experts",
+    "experts_per_token": "moe_k num_experts_per_tok",
+    "expert_ffn": "moe_intermediate_size",
+    "shared_experts": "moe_num_shared_experts",
+}
 _QWEN2_MOE = {**_LLAMA, **_EXPERTS, "shared_ffn": "shared_expert_intermediate_size", "qkv_bias": "qkv_bias"}
 _LATENT = {
     **{name: names for name, names in _MOE.items() if name not in ("head_dim", "kv_heads")},
@@ -216,6 +225,18 @@ FIELDS = {
     "qwen3_omni_moe_text": _MOE,
     "emu3_text_model": _BIASED_THROUGHOUT,
     "granite_docling_text": _BIASED_THROUGHOUT,
+    "data2vec-text": _BERT,
+    "ernie": _BERT,
+    "ernie4_5_moe": _ERNIE_MOE,
+    "hunyuan_v1_moe": {**_ALL_MOE, "experts_per_token": "moe_topk", "shared_ffn": "intermediate_size"},
+    "hyperclovax": _BIASED_THROUGHOUT,
+    "internlm3": _INTERNLM3,
+    "iquestcoder": _BIASED_THROUGHOUT,
+    "jais2": _BIASED_THROUGHOUT,
+    "mellum": _MOE,
+    "nemotron": _BIASED_THROUGHOUT,
+    "plbart": _BART,
+    "vaultgemma": _CAPPED,
     "whisper": {**_BART, "source_positions": "max_source_positions", "mel_bins": "num_mel_bins"},
     "vit": _VIT,
 }
@@ -224,6 +245,8 @@ FIELDS = {
 SAME_FAMILY = {
     "cohere2": "cohere",
     "cwm": "llama",
+    "data2vec-text": "roberta",
+    "ernie": "bert",
     "ernie4_5": "llama",
     "glm4_moe_lite": "deepseek_v3",
     "glm4v_text": "glm4",
@@ -232,6 +255,9 @@ SAME_FAMILY = {
     "granitemoeshared": "granitemoe",
     "helium": "llama",
     "hunyuan_v1_dense": "qwen3",
+    "internlm3": "llama",
+    "iquestcoder": "llama",
+    "mellum": "qwen3_moe",
     "olmo3": "olmo2",
     "granite_docling_text": "llama",
     "qwen2_5_omni_text": "qwen2",
@@ -248,6 +274,7 @@ LAYER_AND_FORM_FIELDS = (
     *("first_k_dense_replace", "decoder_sparse_step", "interleave_moe_layer_step"),
     *("multi_query", "parallel_attn", "new_decoder_architecture", "do_layer_norm_before", "_remove_final_layer_norm"),
     *("layer_norm_elementwise_affine", "position_biased_input", "legacy", "relative_attention", "max_relative_positions"),
+    *("moe_layer_start_index", "moe_layer_end_index", "moe_layer_interval", "use_post_norm"),
     *("feed_forward_proj", "projection_dim", "use_qk_norm", "sliding_window_pattern"),
 )
 # The two sides of CLIP, each a class of its own, and the model_type whose fields it has.

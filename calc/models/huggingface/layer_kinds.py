@@ -12,6 +12,10 @@ def _every_layer(_config, layers):
     return [True] * layers
 
 
+def _no_layer(_config, layers):
+    return [False] * layers
+
+
 def _even_layers(_config, layers):
     return [index % 2 == 0 for index in range(layers)]
 
@@ -69,9 +73,11 @@ WINDOWS = {
     "cohere2": ("sliding_window", None, _three_of_four_layers),
     "cwm": ("sliding_window", None, _all_but_first_of_four),
     "exaone4": ("sliding_window", None, _three_of_four_layers),
+    "mellum": ("sliding_window", None, _no_layer),
     "olmo3": ("sliding_window", None, _three_of_four_layers),
     "starcoder2": ("sliding_window", None, _every_layer),
     "gemma2": ("sliding_window", None, _even_layers),
+    "vaultgemma": ("sliding_window", None, _even_layers),
     "gemma3_text": ("sliding_window", None, _five_of_six_layers),
     "gpt_oss": ("sliding_window", None, _even_layers),
     "llama4_text": ("attention_chunk_size", None, _rotated_layers),
@@ -80,7 +86,7 @@ WINDOWS = {
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
 READS_LAYER_TYPES = {"ministral", "qwen2", "qwen3", "qwen2_moe", "smollm3"}
 READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
-READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "olmo3"}
+READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "mellum", "olmo3", "vaultgemma"}
 READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}
 
@@ -109,6 +115,10 @@ def _first_or_listed_layers(config, layers):
     return [kind == "dense" for kind in kinds] if kinds else _first_layers(config, layers)
 
 
+def _listed_layers(config, layers):
+    return _first_or_listed_layers({**config, "first_k_dense_replace": 0}, layers)
+
+
 def _first_or_listed_layer(config, layers):
     return _first_or_listed_layers({**config, "first_k_dense_replace": 1}, layers)
 
@@ -124,7 +134,14 @@ def _not_in_list(config, layers):
     return [index not in sparse for index in range(layers)]
 
 
+def _outside_of_range(config, layers):
+    start, end, step = (config[f"moe_layer_{name}"] for name in ("start_index", "end_index", "interval"))
+    last = layers - 1 if end == -1 else end
+    return [(index + 1) % step != 0 or not start <= index <= last for index in range(layers)]
+
+
 DENSE = {
+    "ernie4_5_moe": _outside_of_range,
     "qwen2_moe": _sparse_steps,
     "qwen3_moe": _sparse_steps,
     "qwen3_vl_moe_text": _sparse_steps,
@@ -137,6 +154,7 @@ DENSE = {
     "glm4v_moe_text": _first_layers,
     "glm_moe_dsa": _first_or_listed_layers,
     "llama4_text": _not_in_list,
+    "mellum": _listed_layers,
 }
 
 

@@ -13,7 +13,8 @@ PLAIN = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM"
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 # Classifiers of an encoder with a dense layer of the hidden width before the classes: of a sequence, of each token.
 POOLED = {"bert": (1, 0), "roberta": (1, 0), "distilbert": (1, 0), "deberta-v2": (1, 0)}
-POOLS = {"bert", "roberta"}  # classes without a head that have such a layer
+POOLED |= {"ernie": (1, 0), "data2vec-text": (1, 0)}
+POOLS = {"bert", "roberta", "ernie", "data2vec-text"}  # classes without a head that have such a layer
 
 
 def named_class(config: Config, model_type: str, kind: str, model_id: str) -> tuple[dict[str, int], str]:
