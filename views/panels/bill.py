@@ -69,7 +69,9 @@ def use_market(priced, now, catalogs):
             job_state.adopt(now.scenario, market, catalogs)
 
     labels = {market: MARKETS[market].label for market in others}
-    st.selectbox("Use in plan", others, index=None, placeholder="Choose one", format_func=labels.get, key="use_market", on_change=take)
+    st.selectbox(
+        "Use in plan", others, index=None, placeholder="Choose one", format_func=labels.get, key="use_market", on_change=take, width=360
+    )
 
 
 def over_tokens(row, table, ink):

@@ -118,7 +118,9 @@ def _use(name, rows, labels, now, catalogs):
         if at is not None:
             job_state.adopt(scenario_of(points[at]), now.market, catalogs)
 
-    st.selectbox("Use in plan", sound, index=None, placeholder="Choose one", format_func=labels.__getitem__, key=key, on_change=take)
+    st.selectbox(
+        "Use in plan", sound, index=None, placeholder="Choose one", format_func=labels.__getitem__, key=key, on_change=take, width=360
+    )
 
 
 def _against_time(now, ink):
