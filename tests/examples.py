@@ -1,5 +1,6 @@
 """Scenarios for the tests: one by hand, many at random (the same in every run), and what a test may choose from."""
 
+import csv
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from calc import estimate, load_catalogs
 from calc.columns import COMPONENTS
+from validation.speed import time_table
 
 STEADY = settings(  # the same examples in every run; a failing one is small enough as it is
     derandomize=True,
@@ -131,3 +133,16 @@ def answered():
     """The results of `many` that have no problem."""
     _, results = many()
     return results[results["problem"] == ""]
+
+
+def timed(catalogs, *scenarios):
+    """The table of time of scenarios, none of which has a problem."""
+    table, problems = time_table(pd.DataFrame(list(scenarios)), catalogs)
+    assert "".join(problems) == ""
+    return table
+
+
+def written(path):
+    """The rows of a CSV file, as text."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))

@@ -4,7 +4,7 @@ import csv
 import json
 
 import pytest
-from examples import catalogs
+from examples import catalogs, written
 
 from calc import answer
 from calc.__main__ import main
@@ -22,11 +22,6 @@ LLAMA |= {"intermediate_size": 128, "vocab_size": 1000, "num_key_value_heads": 2
 def read_once(monkeypatch):
     """The catalogs are read once for all tests of this process."""
     monkeypatch.setattr("calc.__main__.load_catalogs", catalogs)
-
-
-def written(path):
-    with path.open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
 
 
 @pytest.fixture

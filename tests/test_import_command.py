@@ -1,9 +1,7 @@
 """`python -m calc import`: files in, a scenario CSV out that `python -m calc` reads; what cannot be read is one sentence."""
 
-import csv
-
 import pytest
-from examples import catalogs
+from examples import catalogs, written
 
 from calc.__main__ import main
 from calc.configs.problem import LARGEST_BYTES, ConfigProblem
@@ -17,11 +15,6 @@ GOOD = "model_name_or_path: gpt2\nmax_length: 512\nper_device_train_batch_size: 
 def read_once(monkeypatch):
     """The catalogs are read once for all tests of this process."""
     monkeypatch.setattr("calc.__main__.load_catalogs", catalogs)
-
-
-def written(path):
-    with path.open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
 
 
 def test_the_output_is_a_scenario_csv(tmp_path):

@@ -1,14 +1,14 @@
 """A decode step and a request at the steady rate: anchors that others measured, and the laws between the times of serving."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from examples import timed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc.speed.decode import dense_matrix_bytes_each, expert_gpus
 from calc.speed.serving import interleaved_prefill_seconds
-from validation.speed import errors, published, serving, summary, time_table, with_published_models
+from validation.speed import errors, published, serving, summary, with_published_models
 
 HOPPER = {
     "work": "inference",
@@ -19,12 +19,6 @@ HOPPER = {
     "prompt_tokens": 32,
     "sequence_tokens": 160,
 }
-
-
-def timed(catalogs, *scenarios):
-    table, problems = time_table(pd.DataFrame(list(scenarios)), catalogs)
-    assert "".join(problems) == ""
-    return table
 
 
 def test_the_performance_ci_of_vllm_on_h200_is_inside_the_range(catalogs):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from examples import timed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,12 +27,6 @@ SERVING = {
     "sequence_tokens": 4096,
     "prompt_tokens": 3072,
 }
-
-
-def timed(catalogs, *scenarios):
-    table, problems = time_table(pd.DataFrame(list(scenarios)), catalogs)
-    assert "".join(problems) == ""
-    return table
 
 
 def test_the_assumptions_that_scenarios_may_set_are_those_of_the_catalog(catalogs):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from examples import timed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,12 +16,6 @@ from validation.speed import errors, published, summary, time_table, with_publis
 TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 8192}
 TITAN = {**TRAINING, "implementation": "torchtitan"}
 MEGATRON = {**TRAINING, "implementation": "megatron", "sharding": "zero1", "precision": "bf16-master"}
-
-
-def timed(catalogs, *scenarios):
-    table, problems = time_table(pd.DataFrame(list(scenarios)), catalogs)
-    assert "".join(problems) == ""
-    return table
 
 
 def test_recompute_leaves_out_the_last_product(catalogs):

@@ -13,7 +13,7 @@ from calc.scenarios.lookups import nearest, numbers_of, row_numbers
 from calc.scenarios.problems import quoted
 from calc.scenarios.read import HUGE, KINDS, number
 
-TRAINING, SERVING = "training", "inference"
+TRAINING = "training"
 DERIVED = ("fixed", "assumed", "implementation", "published_precision")
 
 
@@ -43,8 +43,7 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         column = inputs_by_name()[name]
         whole[name] = _one(column, given.get(name), usual.get(name))
     longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[row]
-    answers = generates(whole["model"], catalogs)
-    _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), answers)
+    _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), generates(whole["model"], catalogs))
     whole["fewest_bits"] = int(whole["fewest_bits"])
     whole["regions"] = _regions(given, catalogs)
     whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS)
@@ -53,7 +52,7 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
     assumed = {name: _one(inputs_by_name()[name], given[name]) for name in inputs_by_name() if name not in DEFAULTS and name in given}
-    software = fixed.get("implementation", ["vllm" if work != TRAINING and answers else "transformers"])[0]  # vLLM serves no encoders
+    software = fixed.get("implementation", [usual_software(work, whole["model"], catalogs)])[0]
     family = catalogs.families.get(catalogs.models["model_type"][whole["model"]], {})
     stored = catalogs.models["stored_precision"][whole["model"]]
     in_4_bits = bool(stored) and catalogs.precisions["matrix_bytes_each"][stored] < 1
@@ -64,6 +63,11 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
 def generates(model: str, catalogs: Catalogs) -> bool:
     """Whether a model answers a prompt token by token, as encoders do not."""
     return bool(kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]] > 0)
+
+
+def usual_software(work: str, model: str, catalogs: Catalogs) -> str:
+    """The software of a job that names none: vLLM serves what generates, transformers does the rest."""
+    return "vllm" if work != TRAINING and generates(model, catalogs) else "transformers"
 
 
 def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:

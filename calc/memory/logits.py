@@ -73,6 +73,11 @@ def fused_loss_bytes(
     return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
 
 
+def _compiled_or_in_place(eager, compiled, compiles, in_place, in_place_bytes_each):
+    """Bytes per logit of a loss: those in place where its gradient overwrites it, else the compiled ones where it is compiled. [B]"""
+    return np.where(in_place > 0, in_place_bytes_each, np.where(compiles * compiled > 0, compiled, eager))
+
+
 def stored_forward_bytes_each(
     logits_forward_bytes_each,
     held_forward_bytes_each,
@@ -86,8 +91,7 @@ def stored_forward_bytes_each(
     """Bytes per logit at the forward peak: the loss's own (choices.yaml), else the software's, else the head's. [B]"""
     own = np.where(implementation_holds_outputs > 0, held_forward_bytes_each, logits_forward_bytes_each)
     eager = np.where(loss_forward_bytes_each > 0, loss_forward_bytes_each, own)
-    chosen = np.where(compiles * loss_compiled_bytes_each > 0, loss_compiled_bytes_each, eager)
-    return np.where(loss_in_place > 0, implementation_in_place_bytes_each, chosen)
+    return _compiled_or_in_place(eager, loss_compiled_bytes_each, compiles, loss_in_place, implementation_in_place_bytes_each)
 
 
 def stored_backward_bytes_each(
@@ -103,8 +107,7 @@ def stored_backward_bytes_each(
     """Bytes per logit when the backward pass begins: the loss's own (choices.yaml), else the software's, else the head's. [B]"""
     own = np.where(implementation_holds_outputs > 0, held_backward_bytes_each, logits_backward_bytes_each)
     eager = np.where(loss_backward_bytes_each > 0, loss_backward_bytes_each, own)
-    chosen = np.where(compiles * loss_compiled_bytes_each > 0, loss_compiled_bytes_each, eager)
-    return np.where(loss_in_place > 0, implementation_in_place_bytes_each, chosen)
+    return _compiled_or_in_place(eager, loss_compiled_bytes_each, compiles, loss_in_place, implementation_in_place_bytes_each)
 
 
 def forward_logits_bytes(logits_elements, stored_forward_bytes_each, fuses_loss, fused_loss_bytes):

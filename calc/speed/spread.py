@@ -25,6 +25,7 @@ CORNERS = (  # the entries of catalogs/time_spreads.yaml, in their order; a row'
     "short-prompt",
 )
 OF_FIRST_TOKEN = ("first-token", "short-prompt")  # corners of a prompt's time alone
+OF_EVERY_TIME = tuple(name for name in CORNERS if name not in OF_FIRST_TOKEN)
 AXES = ("batch", "gpus", "parameters", "replica_gpus", "sequence_tokens")  # the entries of catalogs/time_boxes.yaml, in their order
 FEW_TOKENS = 1024  # of a micro-batch, or of a prompt
 CAPTURED_TOKENS = 8192  # up to which an engine of 2024 captured its CUDA graphs (vLLM 0.6, max_seq_len_to_capture)
@@ -92,11 +93,11 @@ def axes_outside(batch, gpus, parameters, replica_gpus, sequence_tokens, box_low
     return _summed({name: (value < low) | (value > high) for name, value, low, high in of_axis}, AXES)
 
 
-def _product(corners, ratios, left_out=(), only=CORNERS):
-    """The ratios of the corners that each row lies in, multiplied. Shape (rows,). [ratio]"""
+def _product(corners, ratios, of=CORNERS):
+    """The ratios of those corners that each row lies in, multiplied. Shape (rows,). [ratio]"""
     found, anywhere = np.ones(len(corners)), np.bitwise_or.reduce(corners)
     for place, name in enumerate(CORNERS):
-        if anywhere >> place & 1 and name in only and name not in left_out:
+        if anywhere >> place & 1 and name in of:
             found = np.where(corners >> place & 1, found * ratios[place], found)
     return found
 
@@ -108,22 +109,22 @@ def _twice(ratio, axes_outside):
 
 def layout_low_ratio(engine_time_low_ratio, layout_corners, corner_low_ratio, axes_outside):
     """The fast end of a time, of the time, before its card is known. [ratio]"""
-    return _twice(engine_time_low_ratio, axes_outside) * _product(layout_corners, corner_low_ratio, OF_FIRST_TOKEN)
+    return _twice(engine_time_low_ratio, axes_outside) * _product(layout_corners, corner_low_ratio, OF_EVERY_TIME)
 
 
 def layout_high_ratio(engine_time_high_ratio, layout_corners, corner_high_ratio, axes_outside):
     """The slow end of a time, of the time, before its card is known. [ratio]"""
-    return _twice(engine_time_high_ratio, axes_outside) * _product(layout_corners, corner_high_ratio, OF_FIRST_TOKEN)
+    return _twice(engine_time_high_ratio, axes_outside) * _product(layout_corners, corner_high_ratio, OF_EVERY_TIME)
 
 
 def layout_first_low_ratio(layout_low_ratio, layout_corners, corner_low_ratio):
     """The fast end of a time to first token, of the time, before its card is known. [ratio]"""
-    return layout_low_ratio * _product(layout_corners, corner_low_ratio, only=OF_FIRST_TOKEN)
+    return layout_low_ratio * _product(layout_corners, corner_low_ratio, OF_FIRST_TOKEN)
 
 
 def layout_first_high_ratio(layout_high_ratio, layout_corners, corner_high_ratio):
     """The slow end of a time to first token, of the time, before its card is known. [ratio]"""
-    return layout_high_ratio * _product(layout_corners, corner_high_ratio, only=OF_FIRST_TOKEN)
+    return layout_high_ratio * _product(layout_corners, corner_high_ratio, OF_FIRST_TOKEN)
 
 
 def place_low_ratio(place_corners, corner_low_ratio):

@@ -6,13 +6,11 @@ import streamlit as st
 
 from calc import estimate
 from calc.answers.options import Options, options
-from calc.answers.settle import generates
+from calc.answers.settle import usual_software
 from calc.plan.figures import records
 from calc.plan.ranking import scenario_of
 from calc.scenarios.inputs import inputs_by_name
 from views.session import job_state
-
-SERVED_BY = "vllm"  # where the job names no software
 
 
 class Present(NamedTuple):
@@ -41,8 +39,7 @@ def as_set(now, catalogs):
     """The plan where nothing can be rented for the job as it is set: the scenario that is set, with its memory, unpriced."""
     if now.row["memory_bytes"] == now.row["memory_bytes"]:
         return now
-    served = now.job.get("work") == "inference" and generates(now.job["model"], catalogs)
-    usual = {"implementation": SERVED_BY} if served else {}
+    usual = {"implementation": usual_software(now.job.get("work", "training"), now.job["model"], catalogs)}
     inputs = inputs_by_name()
     one = {name: value for name, value in now.job.items() if name in inputs and not isinstance(value, list) and value not in (None, "")}
     row = estimate({**usual, **one}, catalogs, solve=False)
