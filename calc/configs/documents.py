@@ -11,7 +11,7 @@ from calc.configs.texts import flat, format_of, read_mapping
 LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate", "srun", "python", "python3")
 SHORT = {"-m": "m"}
 WITHIN = "deepspeed."  # its fields written into a trainer's file
-PROCESSES = ("nproc_per_node", "nproc-per-node", "num_gpus", "gpus_per_node", "gpus")
+PROCESSES = ("nproc_per_node", "num_gpus", "gpus_per_node", "gpus")
 COMMAND, CONFIG, LAUNCH = 0, 1, 2  # who stands above whom where two say the same
 
 
@@ -123,8 +123,8 @@ def _launcher(words, file):
         return [Reading(file, tools()["accelerate"], {name: value for name, value in fields.items() if name != "m"}, COMMAND, {})]
     parts = {}
     for name in PROCESSES:
-        if str(fields.get(name.replace("-", "_"), "")):
-            parts["gpus_per_node"] = fields[name.replace("-", "_")]
+        if str(fields.get(name, "")):
+            parts["gpus_per_node"] = fields[name]
     for name in ("nnodes", "num_nodes"):
         if name in fields:
             parts["nodes"] = fields[name]
