@@ -172,7 +172,7 @@ def names_of(cells: pd.Series) -> np.ndarray:
 def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
     """The rows of each kind of work, joined with the catalogs and settled."""
     problems = Problems(len(frame))
-    inputs = read_inputs(frame, problems) | {"rows": len(frame)}
+    inputs = read_inputs(frame, problems, catalogs) | {"rows": len(frame)}
     trains = np.broadcast_to(inputs["work"].are("training"), len(frame))
     for rows in (np.flatnonzero(trains), np.flatnonzero(~trains)):
         if len(rows):

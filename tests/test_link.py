@@ -12,7 +12,9 @@ from calc.answers.job_fields import JOB, MAY_BE_EMPTY
 from calc.doors.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
 from calc.doors.link_kept import MOST_KEPT, differing, named
 from calc.models.huggingface.config import custom_entry
-from calc.scenarios.inputs import BY_NAME, CATALOG_OF
+from calc.scenarios.inputs import BY_NAME, CATALOG_OF, bounded_inputs
+
+BOUNDED = {name: column for name, column in bounded_inputs(catalogs()).items() if name not in JOB}
 
 
 def value_of(column):
@@ -25,11 +27,11 @@ def value_of(column):
     if column.kind == "count":
         return st.integers(1, 10**15)
     if column.kind in ("number", "amount"):
-        return st.floats(1e-9, 1e15).map(lambda value: int(value) if value.is_integer() else value)
+        return st.floats(max(column.least, 1e-9), column.most).map(lambda value: int(value) if value.is_integer() else value)
     return st.sampled_from(["all-linear", "q+v", "a plan & more = 100 %?", "größer 模型"])
 
 
-ANY = {name: value_of(column) for name, column in COLUMNS.items()}
+ANY = {name: value_of(BOUNDED.get(name, column)) for name, column in COLUMNS.items()}
 IN_SCENARIO = ("work", "tuning", "precision", "gpus", "batch", "instance", "region", "train_tokens", "lora_targets", "prompt_tokens")
 SCENARIO = {name: value_of(BY_NAME[name]) for name in IN_SCENARIO}
 MARKET = st.sampled_from(["on-demand", "spot", "capacity-block"])

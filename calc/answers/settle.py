@@ -7,11 +7,11 @@ import numpy as np
 
 from calc.answers.inputs import ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
 from calc.catalogs.load import Catalogs
-from calc.scenarios.inputs import DEFAULTS, Input, inputs_by_name
+from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_name
 from calc.scenarios.join_stacks import kind_numbers
 from calc.scenarios.lookups import nearest, numbers_of, row_numbers
 from calc.scenarios.problems import quoted
-from calc.scenarios.read import HUGE, KINDS, number
+from calc.scenarios.read import number
 
 TRAINING = "training"
 DERIVED = ("fixed", "assumed", "implementation", "published_precision")
@@ -51,7 +51,8 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     _tuning(whole, fixed, given)
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
-    assumed = {name: _one(inputs_by_name()[name], given[name]) for name in inputs_by_name() if name not in DEFAULTS and name in given}
+    bounded = bounded_inputs(catalogs)
+    assumed = {name: _one(bounded[name], given[name]) for name in bounded if name not in DEFAULTS and name in given}
     software = fixed.get("implementation", [usual_software(work, whole["model"], catalogs)])[0]
     family = catalogs.families.get(catalogs.models["model_type"][whole["model"]], {})
     stored = catalogs.models["stored_precision"][whole["model"]]
@@ -104,9 +105,8 @@ def _one(column: Input, value: Any, usual: Any = None) -> Any:
             raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
         return text
     found = number(str(value).strip().replace(",", "_"))
-    least = found >= 0 if column.kind == "amount" else found > 0
-    if not (least and found <= HUGE and (column.kind != "count" or found == np.floor(found))):
-        raise JobError(f"{column.name} '{quoted(value)}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell.")
+    if not column.allows(np.array(found)):
+        raise JobError(f"{column.name} '{quoted(value)}' is not {column.range_words}; correct that cell.")
     return found
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from calc.coded import Words, distinct, taken
 from calc.evaluate import Table, evaluate, parameters_of
 from calc.scenarios.problems import Problems
-from calc.units import LONGEST_MONTH_HOURS
 
 
 class Rule(NamedTuple):
@@ -133,14 +132,6 @@ RULES = (
         "context parallel {context_parallel:.0f} does not divide {sequence_tokens:.0f} tokens evenly; take a multiple of "
         "{twice:.0f} tokens.",
         {"twice": lambda context_parallel: 2 * context_parallel},
-    ),
-    Rule(
-        lambda memory_utilization: memory_utilization > 1,
-        "memory_utilization is {memory_utilization:g}, and an engine has at most the whole card; take at most 1.",
-    ),
-    Rule(
-        lambda hours_per_month: hours_per_month > LONGEST_MONTH_HOURS,
-        f"hours_per_month is {{hours_per_month:g}}, and a month has at most {LONGEST_MONTH_HOURS}; take at most that.",
     ),
     Rule(
         lambda trains, leaves_optimizer, leaves_activations: (trains == 0) & (leaves_optimizer + leaves_activations > 0),
