@@ -1,5 +1,6 @@
 """A job as people write it -> every job column with its value, the choices that it fixes, and what is wrong in one sentence."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from calc.scenarios.problems import quoted
 from calc.scenarios.read import number
 
 TRAINING = "training"
+MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 DERIVED = ("fixed", "assumed", "implementation", "published_precision")
 
 
@@ -49,6 +51,7 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS)
     fixed = {name: _values(name, given[name]) for name in FIXABLE if name in given}
     _tuning(whole, fixed, given)
+    bounded_by(math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu")), MOST_SETTINGS, fixed)
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
     bounded = bounded_inputs(catalogs)
@@ -59,6 +62,15 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     in_4_bits = bool(stored) and catalogs.precisions["matrix_bytes_each"][stored] < 1
     published = stored if in_4_bits else family.get("published_precision", "")
     return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
+
+
+def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
+    """A job whose settings multiply beyond the most is refused before they are crossed, the longest list of them by name."""
+    if count > most:
+        lists = {name: len(values) for name, values in fixed.items() if len(values) > 1}
+        longest = max(lists, key=lambda name: lists[name], default="")
+        cure = f"take fewer of {longest} ({lists[longest]} values)" if longest else "allow fewer instances"
+        raise JobError(f"This multiplies to {count:,.0f} combinations, and at most {most:,} are compared at once; {cure}.")
 
 
 def generates(model: str, catalogs: Catalogs) -> bool:

@@ -86,7 +86,7 @@ def _read_choice(name, given, catalogs, custom):
         value = value_of(name, text[:LONGEST_VALUE], catalogs, custom)
         if value is None:
             complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
-        else:
+        elif value not in values:
             values.append(value)
     return (values if name in SEVERAL or name in BY_HAND or name in link_v1.COLUMNS else values[:1]), complaints
 

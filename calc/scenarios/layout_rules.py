@@ -1,6 +1,7 @@
 """Which layouts are refused, and the nearest that works: a table of rules, each a condition on columns and a sentence."""
 
 from collections.abc import Callable, Mapping
+from math import isqrt
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -78,7 +79,8 @@ COUNTED = (replica_gpus, all_layers, most_heads, most_experts)
 
 def nearest_divisor(whole: float, wanted: float) -> int:
     """The divisor of a count that is nearest to the wanted one."""
-    divisors = [d for d in range(1, int(whole) + 1) if whole % d == 0] or [1]
+    small = [d for d in range(1, isqrt(int(whole)) + 1) if whole % d == 0] or [1]
+    divisors = [*small, *(int(whole) // d for d in small)]
     return min(divisors, key=lambda d: (abs(d - wanted), d))
 
 

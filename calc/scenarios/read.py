@@ -99,17 +99,7 @@ def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
             ~words.are(lambda text: text in column.choices or text == column.default),
             lambda row: f"{column.name} '{quoted(words.at(row))}' is not known; use {' or '.join(column.choices)}.",
         )
-    elif column.name == "scenario":
-        problems.add(words.are(begins_a_formula), FORMULA_NAME)
     return words
-
-
-FORMULA_NAME = "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with a letter."
-
-
-def begins_a_formula(text: str) -> bool:
-    """Whether a spreadsheet would run this text."""
-    return text[:1] in "=+-@\t" and text != ""
 
 
 def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.ndarray:
