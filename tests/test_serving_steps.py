@@ -47,10 +47,11 @@ def test_a_replayed_step_has_smaller_gaps_on_newer_cards(catalogs):
 
 
 def test_a_token_waits_for_the_prompts_of_others():
-    """Nine others each bring a prompt of 20 ms while one request makes its 100 tokens."""
-    assert interleaved_prefill_seconds(10, 100, 0.18, 0.02) == pytest.approx(9 * 0.02 / 100)
-    assert interleaved_prefill_seconds(1, 100, 0.18, 0.02) == 0
-    assert interleaved_prefill_seconds(10, 0, 0.18, 0.02) == 0
+    """Nine others each bring a prompt of 20 ms while one request makes its 100 tokens, or of the 45 ms that launching it takes."""
+    assert interleaved_prefill_seconds(10, 100, 0.18, 0.02, 0, 0.005) == pytest.approx(9 * 0.02 / 100)
+    assert interleaved_prefill_seconds(10, 100, 0.18, 0.02, 0.05, 0.005) == pytest.approx(9 * 0.045 / 100)
+    assert interleaved_prefill_seconds(1, 100, 0.18, 0.02, 0.05, 0.005) == 0
+    assert interleaved_prefill_seconds(10, 0, 0.18, 0.02, 0.05, 0.005) == 0
 
 
 @given(
@@ -81,7 +82,7 @@ def test_experts_are_read_where_they_lie(catalogs):
     spread = {**alone, "gpus": 8, "expert_parallel": 8}
     whole, one = timed(catalogs, alone, spread)["read_weights_bytes"]
     dense = 7.947e9 + 1.25e9  # attention and head
-    assert whole > 220e9
+    assert 205e9 < whole < 225e9  # of 64 tokens with 8 experts each some of the 128 experts get none
     assert one == pytest.approx(227.1e9 / 8 + dense, rel=0.1)
     inside, groups = timed(catalogs, {**spread, "tensor_parallel": 8}, {**spread, "tensor_parallel": 8, "expert_parallel": 1})[
         "expert_gpus"

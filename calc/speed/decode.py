@@ -226,16 +226,18 @@ def decode_host_seconds(
     engine_host_seconds_per_block,
     engine_host_seconds_per_expert,
     engine_loops_experts,
+    engine_replays_steps,
     kernel_host_ratio,
 ):
-    """Time in which the CPU launches one decode step's kernels, block by block and expert by expert. [s]
+    """Time in which the CPU launches one decode step's kernels, block by block and expert by expert; none of a replayed step. [s]
 
     transformers before its grouped products loops over all experts of a block, chosen or not (modeling_mixtral.py and
     modeling_qwen2_moe.py of releases 4.36 to 4.50, MoeBlock.forward).
     """
     launched = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
     experts = stack_experts * launched * engine_host_seconds_per_expert
-    return np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
+    launches = np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
+    return np.where(engine_replays_steps > 0, 0, launches)
 
 
 def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_seconds):
