@@ -6,12 +6,17 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.cost import terms
 from calc.cost.job import billed_hours
-from calc.cost.markets import MARKETS
+from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP
 from calc.plan.compare import billed
 
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 FACTS = ("as_of", "source")  # of a price
+WAY_COLUMNS = (  # what on_markets has beside what a job has
+    *("billed_hours", "low_usd", "high_usd", "committed_hours", "committed_usd", "break_even_hours_per_month"),
+    *("basis", *FACTS, "low_zone_usd_per_hour", "high_zone_usd_per_hour"),
+)
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
@@ -30,29 +35,60 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
     return found.assign(usd=found["hours"] * float(row["usd_per_hour"]))
 
 
-def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The row on every market, a row each: what compare.billed adds, billed_hours, low_usd and high_usd, and the price's facts.
+def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
+    """The ways to pay to lay beside each other: all by use, every commitment whose price is known there, the row's own."""
+    known = [name for name in COMMITTED if not np.isnan(_price(row, name, catalogs))]
+    return [*BY_USE, *([row["market"]] if row["market"] in SUMMED_UP else []), *known]
 
-    The ends are those of the time: a run at the fast and at the slow end of its range. basis, as_of and source are empty
-    where no price is known, and so are the numbers.
+
+def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
+    """The row on every market, a row each: what compare.billed adds, what is billed and signed for, and the price's facts.
+
+    billed_hours; low_usd and high_usd, a run at the fast and at the slow end of its range; committed_hours, committed_usd and
+    break_even_hours_per_month where hours are paid that are not used. basis, as_of and source are empty where no price is
+    known, and so are the numbers.
     """
-    table = billed(pd.DataFrame([row] * len(MARKETS)).assign(market=list(MARKETS)), catalogs)
+    markets = markets_for(row, catalogs)
+    table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
     trains = (table["work"] == "training").to_numpy(dtype=float)
     hours, hourly = (table[name].to_numpy(dtype=float) for name in ("hours", "usd_per_hour"))
     ends = {}
     for name in ("low", "high"):
         ratio = float(row[f"run_{name}_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0
-        ends[f"{name}_usd"] = hourly * _billed(hours * ratio, trains)
-    numbers = {"billed_hours": _billed(hours, trains), **ends}
+        ends[f"{name}_usd"] = hourly * _billed(markets, hours * ratio, trains)
+    numbers = {"billed_hours": _billed(markets, hours, trains), **ends}
     columns = ["market", "instances", "usd_per_hour", "hours", "usd"]
-    facts = pd.DataFrame([price_facts(row, name, catalogs) for name in MARKETS])
-    return pd.concat([table[columns].assign(**numbers).reset_index(drop=True), facts], axis="columns")
+    facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
+    found = pd.concat([table[columns].assign(**numbers).reset_index(drop=True), facts], axis="columns")
+    return found.assign(**_committed(found))
 
 
-def _billed(hours, trains):
+def as_rows(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
+    """The row once for each market of on_markets, with that market's own figures: scenarios that can be read again."""
+    return pd.DataFrame([row] * len(markets)).assign(**{name: markets[name].to_numpy() for name in markets})
+
+
+def _committed(found):
+    """What each market binds one to, and from which use on it pays off; NaN for those that one pays by use."""
+    held = np.array([terms.committed_hours(market, hours) for market, hours in zip(found["market"], found["billed_hours"], strict=True)])
+    hourly = found["usd_per_hour"].to_numpy(dtype=float)
+    on_demand = hourly[found["market"].tolist().index(BY_USE[0])]
+    binds = (held > 0) & ~np.isnan(hourly)
+    even = terms.break_even_hours_per_month(hourly, on_demand)
+    columns = {"committed_hours": held, "committed_usd": terms.committed_usd(held, hourly), "break_even_hours_per_month": even}
+    return {name: np.where(binds, values, np.nan) for name, values in columns.items()}
+
+
+def _billed(markets, hours, trains):
     """The hours that each market bills, a value per market."""
-    parts = zip(MARKETS, trains, hours, strict=True)
+    parts = zip(markets, trains, hours, strict=True)
     return np.array([float(billed_hours(market, np.array(trained), np.array(own))) for market, trained, own in parts])
+
+
+def _price(row, market, catalogs):
+    table = catalogs.prices
+    found = table.loc[(table["instance"] == row["instance"]) & (table["region"] == row["region"]), MARKETS[market].price]
+    return float(found.iloc[0]) if len(found) else np.nan
 
 
 def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:

@@ -40,6 +40,7 @@ if row["misses"]:
 if own["basis"]:
     st.markdown(plain(bill_words.summary(row, own)))
     panel.paid(bill_words.paid(row, bill.lines(row), catalogs))
+    st.markdown(plain(bill_words.signed(own)))
     st.caption(plain(bill_words.idle(row)))
 left, right = st.columns(2, gap="large")
 with left:
@@ -52,6 +53,7 @@ with right:
 st.subheader("Other prices for the same job", anchor=False)
 st.markdown(plain(bill_words.cheapest(markets, now.market, row["work"])))
 panel.markets(bill_words.other_markets(markets), date.today())
+st.caption(bill_words.no_commitments(markets))
 panel.use_market(markets[markets["usd"].notna()]["market"], now, catalogs)
 
 if trains:
@@ -69,6 +71,7 @@ else:
     st.caption(bill_words.load(row))
 
 assumptions.editor(row, catalogs)
-tables.download(
-    "This bill as CSV", partial(csv_tables.to_csv, pd.DataFrame([row])), f"headroom-bill-{row['model']}-{row['work']}.csv", "bill_csv"
-)
+name = f"headroom-bill-{row['model']}-{row['work']}"
+with st.container(horizontal=True):
+    tables.download("This bill as CSV", partial(csv_tables.to_csv, pd.DataFrame([row])), f"{name}.csv", "bill_csv")
+    tables.download("Every way to pay as CSV", partial(csv_tables.to_csv, bill.as_rows(row, markets)), f"{name}-ways.csv", "ways_csv")

@@ -2,7 +2,7 @@
 
 from calc.cost import offers
 from calc.cost.markets import MARKETS
-from calc.units import GIB
+from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, YEAR_HOURS
 from calc.words import card_name
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
@@ -173,6 +173,9 @@ def other_markets(table):
             "USD per hour": row["usd_per_hour"],
             "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
             "USD in all": row["usd"],
+            "Signed for, USD": row["committed_usd"],
+            "Over": over(row["committed_hours"]),
+            "Pays off from, h a month": row["break_even_hours_per_month"],
             "Price is": row["basis"] or "not known here",
             "Of": row["as_of"],
             "What it binds you to": MARKETS[row["market"]].binds + _zones(row),
@@ -180,6 +183,30 @@ def other_markets(table):
         }
         for row in table.to_dict("records")
     ]
+
+
+def over(hours):
+    """1 year, 3 years, 14 days: what a commitment or a block is paid for; nothing where one pays by use."""
+    if is_missing(hours):
+        return ""
+    years = hours / YEAR_HOURS
+    return counted(int(years), "year") if years == int(years) and years > 0 else counted(round(hours / DAY_HOURS), "day")
+
+
+def signed(own):
+    """What the row's own market binds one to: $121,949 over 1 year, whatever is used; nothing where one pays by use."""
+    if is_missing(own["committed_usd"]):
+        return ""
+    even = own["break_even_hours_per_month"]
+    pays = "never: on demand is cheaper however much is used" if even > MEAN_MONTH_HOURS else f"from {even:,.0f} of 730 hours a month"
+    against = "" if is_missing(even) else f" Against on demand it pays off {pays}."
+    return f"Signed for: {usd(own['committed_usd'])} over {over(own['committed_hours'])}, used or not.{against}"
+
+
+def no_commitments(table):
+    """What to do where no price of a commitment is known."""
+    known = [row for row in table["market"] if MARKETS[row].committed_years]
+    return "" if known else "No price of a commitment is known for it: `make prices` reads Savings Plans and reserved terms."
 
 
 def _zones(row):
