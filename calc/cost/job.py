@@ -85,12 +85,14 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float)
     table["data_parallel"] = np.maximum(table["gpus"] // degrees.prod(axis=1), 1)
     sold = price_at(catalogs, rows["instance"], rows["region"])
+    ratio, private = (rows[name].to_numpy(dtype=float) for name in ("price_ratio", "private_usd_per_hour"))
     markets = np.asarray(markets, dtype=object)
     parts = np.full((len(Job._fields), len(rows)), np.nan)
     copies = deployments(table, users)
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
-            price = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
-            done = job(table, market, price, table["spot_overhead_ratio"], copies)
+            listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
+            own = MARKETS[market].takes_private & ~np.isnan(private)
+            done = job(table, market, np.where(own, private, listed) * ratio, table["spot_overhead_ratio"], copies)
             parts = np.where(markets == market, np.vstack(done), parts)
     return Job(*parts)

@@ -17,6 +17,7 @@ class Market:
     key: str
     binds: str
     note: str = ""
+    takes_private: bool = False  # a private price stands in its place
     interrupted: float = 0
     block_hours: float = 0
     committed_years: float = 0
@@ -66,7 +67,7 @@ def _cheapest(years: int) -> Market:
 
 
 MARKETS = {
-    "on-demand": Market("on demand", "on_demand", "Paid by the second, ends when you end it."),
+    "on-demand": Market("on demand", "on_demand", "Paid by the second, ends when you end it.", takes_private=True),
     "spot": Market(
         "spot",
         "spot",

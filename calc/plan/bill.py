@@ -13,26 +13,32 @@ from calc.plan.compare import billed
 
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 FACTS = ("as_of", "source")  # of a price
+ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # of one instance, as listed
 WAY_COLUMNS = (  # what on_markets has beside what a job has
     *("billed_hours", "low_usd", "high_usd", "committed_hours", "committed_usd", "break_even_hours_per_month"),
-    *("basis", *FACTS, "low_zone_usd_per_hour", "high_zone_usd_per_hour"),
+    *("basis", *FACTS, *ZONES),
 )
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
-    """What is paid on the row's market: line (work, what spot adds, unused), hours, usd; they sum to the bill.
+    """What is paid on the row's market: line (work, what spot adds, unused, ratio), hours, usd; they sum to the bill.
 
     `row` is one of compare.billed. Work is the run without interruption, or the month; unused hours are those that a
-    market bills beyond the job, such as the rest of a capacity block's last day.
+    market bills beyond the job, such as the rest of a capacity block's last day. The lines are before discount and tax, which
+    are the last of them where the row has any.
     """
     trains, hours = row["work"] == "training", float(row["hours"])
     table = {"work": float(row["run_hours"]) if trains else hours}
+    ratio = float(row["price_ratio"])
     if trains and MARKETS[row["market"]].interrupted:
         table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
     unused = float(billed_hours(row["market"], np.array(trains * 1.0), np.array(hours))) - hours
     table |= {"unused": unused} if unused > 0 else {}
     found = pd.DataFrame({"line": list(table), "hours": list(table.values())})
-    return found.assign(usd=found["hours"] * float(row["usd_per_hour"]))
+    found = found.assign(usd=found["hours"] * float(row["usd_per_hour"]) / ratio)
+    if ratio == 1:
+        return found
+    return pd.concat([found, pd.DataFrame([{"line": "ratio", "hours": 0.0, "usd": found["usd"].sum() * (ratio - 1)}])], ignore_index=True)
 
 
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
@@ -94,9 +100,11 @@ def _price(row, market, catalogs):
 def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:
     """What the price of the row's instance on a market rests on, of when it is, who says so, and the range over the zones."""
     table, key = catalogs.prices, MARKETS[market].key
+    if MARKETS[market].takes_private and row["private_usd_per_hour"] > 0:
+        return {"basis": "private", "as_of": "", "source": "private_prices of the scenario", **dict.fromkeys(ZONES, np.nan)}
     found = table[(table["instance"] == row["instance"]) & (table["region"] == row["region"])]
     if not len(found) or np.isnan(found.iloc[0][MARKETS[market].price]):
-        return {"basis": "", **dict.fromkeys(FACTS, ""), "low_zone_usd_per_hour": np.nan, "high_zone_usd_per_hour": np.nan}
+        return {"basis": "", **dict.fromkeys(FACTS, ""), **dict.fromkeys(ZONES, np.nan)}
     price = found.iloc[0]
     zones = {f"{end}_zone_usd_per_hour": price.get(f"{key}_{end}_usd_per_hour", np.nan) for end in ("low", "high")}
     basis = price.get(f"{key}_basis", price.get(f"{key}_kind", ""))

@@ -11,6 +11,7 @@ from calc.plan.bill import price_facts
 from calc.plan.figures import figures
 from calc.words import name_of
 from views.wording.numbers import about, counted, is_missing, percent, span, usd
+from views.wording.rows import own_terms
 
 METHODS = {"full": "Fine-tuning", "lora": "LoRA fine-tuning", "qlora": "QLoRA fine-tuning"}
 CSV_HELP = "The answers and the board with every input and result; its first row is the first answer."
@@ -38,8 +39,8 @@ def money_and_time(row):
     if is_missing(row["usd"]):
         return "no price"
     if row["work"] != "training":
-        return f"about {about(row['usd'])} a month{signed(row)}"
-    return f"about {about(row['usd'])}{signed(row)} in {span(row['hours'], *hours_range(row))}"
+        return f"about {about(row['usd'])} a month{own_terms(row)}{signed(row)}"
+    return f"about {about(row['usd'])}{own_terms(row)}{signed(row)} in {span(row['hours'], *hours_range(row))}"
 
 
 def signed(row):
