@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
-from calc.units import MEAN_MONTH_HOURS, YEAR_HOURS
 
 
 @dataclass(frozen=True)
@@ -31,16 +30,6 @@ class Market:
     def phrase(self) -> str:
         """As a sentence says it: on demand, on spot."""
         return self.label if self.label.startswith("on ") else f"on {self.label}"
-
-    @property
-    def least_run_hours(self) -> float:
-        """The fewest hours that a run is billed for: those of the term."""
-        return self.committed_years * YEAR_HOURS
-
-    @property
-    def least_month_hours(self) -> float:
-        """The fewest hours that a month is billed for: all of them under a term."""
-        return MEAN_MONTH_HOURS if self.committed_years else 0.0
 
 
 def _terms(years: int) -> str:

@@ -76,7 +76,9 @@ def as_rows(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
 
 def _committed(found):
     """What each market binds one to, and from which use on it pays off; NaN for those that one pays by use."""
-    held = np.array([terms.committed_hours(market, hours) for market, hours in zip(found["market"], found["billed_hours"], strict=True)])
+    sold = [MARKETS[market] for market in found["market"]]
+    block, years = (np.array([getattr(each, name) for each in sold]) for name in ("block_hours", "committed_years"))
+    held = terms.committed_hours(block, years, found["billed_hours"].to_numpy(dtype=float))
     hourly = found["usd_per_hour"].to_numpy(dtype=float)
     on_demand = hourly[found["market"].tolist().index(BY_USE[0])]
     binds = (held > 0) & ~np.isnan(hourly)
