@@ -14,8 +14,10 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: run test accuracy bench measure prices
 
 run: .venv/ready-run
+	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
+	  { echo "Port $(PORT) is taken; choose another: make run PORT=$$(($(PORT) + 1))."; exit 1; }
 	@echo "Headroom: http://localhost:$(PORT)"
-	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT) --server.address localhost
+	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT)
 
 test: .venv/ready-test
 	$(BIN)/ruff check .

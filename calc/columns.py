@@ -112,7 +112,6 @@ QUANTITIES = (
     Quantity("vcpus_needed", "vCPUs of quota", "", "What AWS counts against the account's quota"),
     Quantity("spans_instances", "Works over instances", "", "1 where GPUs of different instances work on one thing"),
     Quantity("private_usd_per_hour", "Private price", "USD/h", "Of one instance, in place of its on-demand price; empty: the listed one"),
-    Quantity("price_ratio", "Paid of the price", "ratio", "After discount and tax: 1 is as listed"),
     Quantity("instance_usd_per_hour_on_demand", "Instance, on demand", "USD/h", "One instance, private price and paid share counted"),
     Quantity("instance_usd_per_hour_spot", "Instance, spot", "USD/h", "One instance, paid share counted"),
     Quantity("usd_per_hour_on_demand", "USD per hour, on demand", "USD/h", "The whole job"),

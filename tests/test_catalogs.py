@@ -157,6 +157,42 @@ def test_a_line_that_is_no_yaml_is_named():
         read_strictly("a: 1\nb: ]", "c.yaml")
 
 
+UNFIT = {
+    "an alias": "a: &one {b: 1}\nc: *one\n",
+    "an alias of itself": "a: &one [*one]\n",
+    "a billion laughs": "".join(f"a{step}: &a{step} [" + f"*a{step - 1}, " * 9 + "1]\n" for step in range(1, 30)).replace("*a0, ", "1, "),
+    "brackets": "a: " + "[" * 20_000 + "]" * 20_000 + "\n",
+    "nested maps": "".join(f"{' ' * step}a:\n" for step in range(3000)) + " " * 3000 + "1\n",
+    "a long number": "a: " + "9" * 10_000 + "\n",
+    "a size beyond all": "a: " + "9" * 26 + "\n",
+}
+
+
+@pytest.mark.parametrize("text", UNFIT.values(), ids=UNFIT)
+def test_what_no_catalog_needs_is_refused_in_a_sentence(text):
+    with pytest.raises(CatalogError) as error:
+        read_strictly(text, "catalogs/x.yaml")
+    assert str(error.value).startswith("catalogs/x.yaml")
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "schema", ["", "{", "[]", "5", "{}", '{"properties": 3}', '{"properties": {"source": 3}}', '{"properties": {}, "type": "odd"}']
+)
+def test_a_schema_that_is_none_is_a_sentence(whole, schema):
+    path = whole / "schema" / "heads.json"
+    kept = path.read_text("utf-8")
+    path.write_text(schema, "utf-8")
+    with pytest.raises(CatalogError, match=r"^catalogs/schema/heads.json: it is not a schema"):
+        load_catalogs(whole)
+    path.write_text(kept, "utf-8")
+
+
+def test_an_assumption_outside_its_range_is_a_sentence(broken):
+    sentence = broken("assumptions", "overlap_ratio:                   {value: 0.85", "overlap_ratio:                   {value: 1.5")
+    assert sentence == "catalogs/assumptions.yaml, entry overlap_ratio, field value: 1.5 is out of range; write a number from 0 to 1."
+
+
 def test_plain_values_are_read_as_written():
     text = "a: 1_000\nb: 320.0e+9\nc: .inf\nd: 2026-07-20\ne: 'no'\nf: true\ng: [x, 2.5]\nh: H100"
     read = {"a": 1000, "b": 320e9, "c": np.inf, "d": "2026-07-20", "e": "no", "f": True, "g": ["x", 2.5], "h": "H100"}

@@ -25,7 +25,7 @@ JOB_INPUTS = (
     Input("hours_most", "number", None),
     Input("usd_most", "number", None),
     Input("usd_per_hour_most", "number", None),
-    Input("instances_most", "count", 16),
+    Input("instances_most", "count", 16, most=512),
     Input("fewest_bits", "choice", "16", ("16", "8", "4")),
     Input("hold_slow_end", "choice", "no", YES_NO),
 )

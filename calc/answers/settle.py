@@ -1,5 +1,6 @@
 """A job as people write it -> every job column with its value, the choices that it fixes, and what is wrong in one sentence."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -8,14 +9,15 @@ import numpy as np
 from calc.answers.inputs import ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE
-from calc.scenarios.inputs import DEFAULTS, Input, inputs_by_name
+from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_name
 from calc.scenarios.join_stacks import kind_numbers
 from calc.scenarios.lookups import nearest, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
-from calc.scenarios.read import HUGE, KINDS, number
+from calc.scenarios.read import number
 
 TRAINING = "training"
+MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 DERIVED = ("fixed", "assumed", "implementation", "published_precision")
 
 
@@ -52,15 +54,26 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     fixed = {name: _values(name, given[name]) for name in FIXABLE if name in given}
     _tuning(whole, fixed, given)
     _private(fixed, catalogs)
+    bounded_by(math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu")), MOST_SETTINGS, fixed)
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
-    assumed = {name: _one(inputs_by_name()[name], given[name]) for name in inputs_by_name() if name not in DEFAULTS and name in given}
+    bounded = bounded_inputs(catalogs)
+    assumed = {name: _one(bounded[name], given[name]) for name in bounded if name not in DEFAULTS and name in given}
     software = fixed.get("implementation", [usual_software(work, whole["model"], catalogs)])[0]
     family = catalogs.families.get(catalogs.models["model_type"][whole["model"]], {})
     stored = catalogs.models["stored_precision"][whole["model"]]
     in_4_bits = bool(stored) and catalogs.precisions["matrix_bytes_each"][stored] < 1
     published = stored if in_4_bits else family.get("published_precision", "")
     return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
+
+
+def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
+    """A job whose settings multiply beyond the most is refused before they are crossed, the longest list of them by name."""
+    if count > most:
+        lists = {name: len(values) for name, values in fixed.items() if len(values) > 1}
+        longest = max(lists, key=lambda name: lists[name], default="")
+        cure = f"take fewer of {longest} ({lists[longest]} values)" if longest else "allow fewer instances"
+        raise JobError(f"This multiplies to {count:,.0f} combinations, and at most {most:,} are compared at once; {cure}.")
 
 
 def generates(model: str, catalogs: Catalogs) -> bool:
@@ -107,9 +120,8 @@ def _one(column: Input, value: Any, usual: Any = None) -> Any:
             raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
         return text
     found = number(str(value).strip().replace(",", "_"))
-    least = found >= 0 if column.kind == "amount" else found > 0
-    if not (least and found <= HUGE and (column.kind != "count" or found == np.floor(found))):
-        raise JobError(f"{column.name} '{quoted(value)}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell.")
+    if not column.allows(np.array(found)):
+        raise JobError(f"{column.name} '{quoted(value)}' is not {column.range_words}; correct that cell.")
     return found
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from calc.catalogs.families import check_families, families_of
-from calc.catalogs.schema_check import check_order, check_reference, check_schema
+from calc.catalogs.schema_check import check_order, check_ranges, check_reference, check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
 from calc.catalogs.support import check_support
 from calc.catalogs.tables import by_card, history_table, instance_table, price_table, table_of
@@ -102,6 +102,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
     regions = documents["prices"]["regions"]
     choices = {name: table_of(entries[name]) for name in (*CHOICES, *CLOSED, *OTHERS)}
     times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": by_card(entries["utilization"])}
+    check_ranges(entries["assumptions"], "catalogs/assumptions.yaml")
     _check_times(times, gpus=gpus, **choices)
     _check_closed(models, **choices)
     check_support(entries["support"], sorted(set(instances["family"])), **choices)

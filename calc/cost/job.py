@@ -75,7 +75,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float)
     table["data_parallel"] = np.maximum(table["gpus"] // degrees.prod(axis=1), 1)
     sold = price_at(catalogs, rows["instance"], rows["region"])
-    ratio, private = (rows[name].to_numpy(dtype=float) for name in ("price_ratio", "private_usd_per_hour"))
+    ratio, private = (rows[name].to_numpy(dtype=float) for name in ("paid_ratio", "private_usd_per_hour"))
     markets = np.asarray(markets, dtype=object)
     parts = np.full((len(Job._fields), len(rows)), np.nan)
     copies = deployments(table, users)

@@ -29,19 +29,14 @@ def vcpus_needed(instances_needed, instance_vcpus):
     return instances_needed * instance_vcpus
 
 
-def price_ratio(paid_ratio):
-    """What is paid of every listed or private price after discount and tax: as set, else all of it. [share]"""
-    return np.where(paid_ratio > 0, paid_ratio, 1.0)
-
-
-def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour, price_ratio):
+def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour, paid_ratio):
     """One instance on demand: the private price where there is one, else the listed one, at the paid share. [USD per hour]"""
-    return np.where(np.isnan(private_usd_per_hour), on_demand_usd_per_hour, private_usd_per_hour) * price_ratio
+    return np.where(np.isnan(private_usd_per_hour), on_demand_usd_per_hour, private_usd_per_hour) * paid_ratio
 
 
-def instance_usd_per_hour_spot(spot_usd_per_hour, price_ratio):
+def instance_usd_per_hour_spot(spot_usd_per_hour, paid_ratio):
     """One instance on spot, at the median over zones, at the paid share. [USD per hour]"""
-    return spot_usd_per_hour * price_ratio
+    return spot_usd_per_hour * paid_ratio
 
 
 def usd_per_hour_on_demand(instances_needed, instance_usd_per_hour_on_demand):
@@ -168,7 +163,6 @@ PER_HOUR = (
     gpus_paid,
     idle_gpus,
     vcpus_needed,
-    price_ratio,
     instance_usd_per_hour_on_demand,
     instance_usd_per_hour_spot,
     usd_per_hour_on_demand,

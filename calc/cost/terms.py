@@ -28,9 +28,9 @@ def billed_hours(trains, hours, block_hours, committed_years):
     return np.where(block_hours > 0, in_blocks, np.maximum(hours, term))
 
 
-def usd_per_hour(instances, market_usd_per_hour, price_ratio):
+def usd_per_hour(instances, market_usd_per_hour, paid_ratio):
     """All instances of the job for an hour, discount and tax counted. [USD per hour]"""
-    return instances * market_usd_per_hour * price_ratio
+    return instances * market_usd_per_hour * paid_ratio
 
 
 def usd(usd_per_hour, billed_hours):

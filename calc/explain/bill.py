@@ -49,7 +49,7 @@ def explain_bill(
         walk(table, AFTER_MEMORY)
     table |= {name: np.array([float(getattr(MARKETS[market], name))]) for name in TERM_COLUMNS}
     table["instances"] = np.array([float(bill["instances"])])
-    table[MARKET_PRICE] = np.array([bill["usd_per_hour"] / bill["instances"] / bill["price_ratio"]])
+    table[MARKET_PRICE] = np.array([bill["usd_per_hour"] / bill["instances"] / bill["paid_ratio"]])
     with np.errstate(divide="ignore", invalid="ignore"):
         evaluate_all(TERMS.values(), table)
     tops = ["usd", *(OF_TERMS if table["committed_years"] + table["block_hours"] > 0 else ()), *OF_TOKENS[bill["work"]]]

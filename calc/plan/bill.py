@@ -29,7 +29,7 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
     """
     trains, hours = row["work"] == "training", float(row["hours"])
     table = {"work": float(row["run_hours"]) if trains else hours}
-    ratio = float(row["price_ratio"])
+    ratio = float(row["paid_ratio"])
     if trains and MARKETS[row["market"]].interrupted:
         table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
     unused = float(billed_hours(row["market"], np.array(trains * 1.0), np.array(hours))) - hours
@@ -102,7 +102,7 @@ def _price(row, market, catalogs):
 def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:
     """What the price of the row's instance on a market rests on, of when it is, who says so, and the range over the zones."""
     table, key = catalogs.prices, MARKETS[market].key
-    if MARKETS[market].takes_private and row["private_usd_per_hour"] > 0:
+    if MARKETS[market].takes_private and row.get("private_usd_per_hour", 0) > 0:
         return {"basis": "private", "as_of": "", "source": "private_prices of the scenario", **dict.fromkeys(ZONES, np.nan)}
     found = table[(table["instance"] == row["instance"]) & (table["region"] == row["region"])]
     if not len(found) or np.isnan(found.iloc[0][MARKETS[market].price]):

@@ -7,9 +7,10 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.coded import Words
+from calc.scenarios.inputs import HUGE
 from calc.scenarios.lookups import nearest, row_numbers
 from calc.scenarios.problems import Problems, quoted
-from calc.scenarios.read import HUGE, number
+from calc.scenarios.read import number
 
 
 class PrivatePriceError(ValueError):

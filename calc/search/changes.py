@@ -91,7 +91,7 @@ def other_training(now: dict[str, Any], has_fp8: bool) -> Iterator[Change]:
 
 def _of_serving(now, catalogs, market, most_instances, fitting):
     places = relayout.places_in(catalogs, now["region"], market)
-    paid = now.get(f"usd_per_hour_{MARKETS[market].key}", np.nan) / now["price_ratio"]
+    paid = now.get(f"usd_per_hour_{MARKETS[market].key}", np.nan) / now["paid_ratio"]
     below = paid if fitting and paid > 0 else np.inf  # as many served for more an hour would not be advice
     arranged = list(relayout.services(now, places, most_instances, below))
     yield from (Change(_kind(now, each), True, each) for each in arranged)

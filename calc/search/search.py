@@ -31,7 +31,7 @@ from calc.speed.collectives import island_gpus
 from calc.stages import MEMORY_RESULTS, TIME, memory, reads, walk
 
 CHUNK_LAYOUTS = 50_000
-MOST_WAYS = 100_000_000
+MOST_WAYS, MOST_LAYOUTS = 100_000_000, 1_000_000  # a layout takes 10 microseconds, a way on one of them a tenth of that
 PRICES = tuple(market.price for market in MARKETS.values())
 PRIVATE = np.array([market.takes_private for market in MARKETS.values()])
 OWN = (  # read beside what the stages of time read
@@ -70,10 +70,11 @@ def search(workload, allowed, limits, catalogs, progress=None):
     markets = markets_of(allowed, catalogs)
     places = len(instances) * len(regions) * len(markets)
     evaluated = space.size * places
-    if evaluated > MOST_WAYS:
+    if evaluated > MOST_WAYS or space.size > MOST_LAYOUTS:
         widest = max(space.lists, key=lambda name: len(space.lists[name]))
         raise SearchError(
-            f"These are {evaluated / 1e6:,.0f} million combinations, more than {MOST_WAYS / 1e6:.0f} million; "
+            f"These are {space.size / 1e6:,.1f} million layouts and {evaluated / 1e6:,.0f} million combinations, and at most "
+            f"{MOST_LAYOUTS / 1e6:.0f} and {MOST_WAYS / 1e6:.0f} million are searched; "
             f"{widest.replace('_', ' ')} multiplies most ({len(space.lists[widest])} values): allow fewer."
         )
     if not places:

@@ -36,13 +36,13 @@ row, scenario = pd.Series(now.row), now.scenario
 model = name_of("model", row["model"], catalogs)
 
 if is_missing(row["memory_bytes"]):
-    st.title(f"{model}: there is no estimate to explain", anchor=False)
+    st.title(plain(f"{model}: there is no estimate to explain"), anchor=False)
     st.error(plain(now.options.problem), icon=":material/block:")
     st.stop()
 
 why = explain(scenario, catalogs, method_words.written)
 total = float(row["memory_bytes"])
-st.title(f"Where the {gib(total / GIB)} per GPU of {model} come from", anchor=False)
+st.title(plain(f"Where the {gib(total / GIB)} per GPU of {model} come from"), anchor=False)
 if now.options.problem:
     st.warning(plain(now.options.problem), icon=":material/rule:")
 st.markdown(plain(setting(row, catalogs)))

@@ -78,7 +78,7 @@ def summary(row, own):
 
 def paid(row, table, catalogs):
     """The lines of the bill: what is paid and for what, how long, USD per hour, USD; their sum where there are several."""
-    listed = usd(row["usd_per_hour"] / row["price_ratio"])
+    listed = usd(row["usd_per_hour"] / row["paid_ratio"])
     share = ("", row_words.own_share(row))
     lines = [
         (*_line(row, each["line"], catalogs), *((time(row, each["hours"]), listed) if each["hours"] else share), usd(each["usd"]))

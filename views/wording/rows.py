@@ -82,7 +82,7 @@ def time_rests_on(row):
 
 def own_share(row):
     """12 % less, 19 % more: discount and tax of one's own; nothing where prices are taken as they are."""
-    ratio = row["price_ratio"]
+    ratio = row["paid_ratio"]
     return "" if is_missing(ratio) or ratio == 1 else f"{100 * abs(ratio - 1):.3g} % {'less' if ratio < 1 else 'more'}"
 
 
