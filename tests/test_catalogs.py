@@ -12,6 +12,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from calc.catalogs import checked
+from calc.catalogs.commitments import COMMITMENTS
 from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs, read_document
 from calc.catalogs.strict_yaml import read_strictly
 from calc.cost.offers import is_old
@@ -22,7 +23,7 @@ TABLES = Path(__file__).parent / "published"
 PUBLISHED = yaml.safe_load((TABLES / "prices.yaml").read_text("utf-8"))["prices"]
 FAULTS = yaml.safe_load((TABLES / "catalog_faults.yaml").read_text("utf-8"))
 CASES = [(instance, region) for instance, regions in PUBLISHED.items() for region in regions]
-MARKETS = ("on_demand", "spot", "spot_newest", "interruption", "capacity_block", "commit_1y", "commit_3y")
+MARKETS = ("on_demand", "spot", "spot_newest", "interruption", "capacity_block", "commit_1y", "commit_3y", *COMMITMENTS.values())
 DAY = re.compile(r"20\d\d-\d\d-\d\d")
 
 
