@@ -33,7 +33,7 @@ LEVELS = (
         ("__main__",),
         ("calc",),
         ("doors",),
-        ("answers", "configs"),
+        ("answers", "configs", "oom"),
         ("search",),
         ("plan",),
         ("explain", "charts"),
