@@ -33,7 +33,8 @@ LEVELS = (
         ("__main__",),
         ("calc",),
         ("doors",),
-        ("answers", "configs"),
+        ("launch",),
+        ("answers", "configs", "oom"),
         ("search",),
         ("plan",),
         ("explain", "charts"),
@@ -53,6 +54,7 @@ DOORS = {
         "calc/models/huggingface/config.py",
         "calc/doors/csv_tables.py",
         "calc/doors/config_files.py",
+        "calc/doors/launch_files.py",
     )
 }
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}
