@@ -22,9 +22,9 @@ def base_catalogs():
 
 
 def _stamp():
-    """Name, size and time of each catalog file: another stamp, another reading."""
+    """Name, time and size of each catalog file in one text: another stamp, another reading."""
     files = (each for each in os.scandir(FOLDER) if each.name.endswith(".yaml"))
-    return tuple(sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files))
+    return repr(sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files))
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the catalogs")
