@@ -74,6 +74,7 @@ def test_the_three_times_of_a_request_agree(catalogs, batch, prompt, answer, mod
     each = (table["prefill_compute_seconds"][0] + table["prefill_link_seconds"][0]) / batch
     slack = queue + 2.5 * step + table["interleaved_prefill_seconds"][0] + table["prompt_compute_seconds"][0] + each
     assert abs(request - passes) <= slack * (1 + 1e-9)
+    assert table["request_seconds_per_token"][0] == pytest.approx(request / answer)
 
 
 def test_experts_are_read_where_they_lie(catalogs):

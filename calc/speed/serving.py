@@ -19,8 +19,8 @@ def interleaved_prefill_seconds(batch, generated_tokens, prefill_compute_seconds
 def time_per_output_token_seconds(decode_step_seconds, interleaved_prefill_seconds):
     """From one token of a request to its next at the steady rate, on average: its time without the first token / (tokens − 1). [s]
 
-    What serving benchmarks call TPOT, and the mean of the times between tokens (ITL). The whole request's time over all its
-    tokens, the third meaning, is (time_to_first_token_seconds + (g − 1) · this) / g.
+    What serving benchmarks call TPOT, and the mean of the times between tokens (ITL); their median is decode_step_seconds, in
+    which nobody's prompt runs. The third meaning is request_seconds_per_token.
     """
     return decode_step_seconds + interleaved_prefill_seconds
 
