@@ -48,7 +48,7 @@ BILL_COLUMNS = (
     "request_seconds_per_token",
     *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
     *makes(STAGES[NAMES.index("price") : NAMES.index("placement")]),
-    *("spans_instances", "host_memory_needed_bytes"),
+    *("spans_instances", "host_memory_needed_bytes", "private_usd_per_hour"),
 )
 TIME_WORDS = Basis._fields
 SHOWN = tuple(column.name for column in INPUTS)

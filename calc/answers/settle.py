@@ -8,9 +8,11 @@ import numpy as np
 
 from calc.answers.inputs import ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
 from calc.catalogs.load import Catalogs
+from calc.cost.markets import BY_USE
 from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_name
 from calc.scenarios.join_stacks import kind_numbers
 from calc.scenarios.lookups import nearest, numbers_of, row_numbers
+from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
 from calc.scenarios.read import number
 
@@ -48,9 +50,10 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), generates(whole["model"], catalogs))
     whole["fewest_bits"] = int(whole["fewest_bits"])
     whole["regions"] = _regions(given, catalogs)
-    whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS)
+    whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS, BY_USE)
     fixed = {name: _values(name, given[name]) for name in FIXABLE if name in given}
     _tuning(whole, fixed, given)
+    _private(fixed, catalogs)
     bounded_by(math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu")), MOST_SETTINGS, fixed)
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
@@ -130,13 +133,13 @@ def _values(name: str, value: Any) -> list:
     return list(dict.fromkeys(found))
 
 
-def _words(name: str, value: Any, known: Iterable[str]) -> list[str]:
-    """Ids joined by + or in a list, each of them known."""
+def _words(name: str, value: Any, known: Sequence[str], usual: Sequence[str] = ()) -> list[str]:
+    """Ids joined by + or in a list, each of them known; the `usual` are named where one is not."""
     several = value.split("+") if isinstance(value, str) else list(value)
     words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
     for word in words:
         if word not in known:
-            raise JobError(f"{name} '{quoted(word)}' is not known; use {nearest(word, known) or ', '.join(list(known)[:6])}.")
+            raise JobError(f"{name} '{quoted(word)}' is not known; use {nearest(word, known) or ', '.join(usual or known[:6])}.")
     return words
 
 
@@ -174,6 +177,15 @@ def _tuning(whole: dict[str, Any], fixed: dict[str, list], given: Mapping[str, A
         whole["method"] = fixed["tuning"][0]
     elif (whole["method"] == "full") != ("full" in fixed["tuning"]):
         raise JobError(f"method {whole['method']} and tuning {fixed['tuning'][0]} contradict each other; leave tuning empty.")
+
+
+def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:
+    """Private prices that can be read."""
+    try:
+        for text in fixed.get("private_prices", ()):
+            private_prices(text, row_numbers(catalogs, "instances"))
+    except PrivatePriceError as error:
+        raise JobError(str(error)) from None
 
 
 def _known(name: str, values: Iterable[str], known: Iterable[str]) -> None:

@@ -11,11 +11,12 @@ import pandas as pd
 from calc.answers.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 from calc.columns import GLOSSARY
 from calc.doors.csv_writer import unmarked, write_csv
+from calc.plan.bill import WAY_COLUMNS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
 
 BLOCK_BYTES = 2**18
-ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, "instances"])
+ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, "instances"])
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:

@@ -82,6 +82,7 @@ INPUTS = (
     Input("region", "text", "us-east-1", catalog="regions"),
     Input("train_tokens", "number", None),
     Input("hours_per_month", "number", MEAN_MONTH_HOURS, most=LONGEST_MONTH_HOURS),
+    Input("private_prices", "text"),  # p5.48xlarge=40.1; g6e.xlarge=1.5
 )
 BY_NAME = {column.name: column for column in INPUTS}
 CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "text"}
@@ -105,6 +106,7 @@ ASSUMPTIONS = (
     "nvlink_reach_ratio",
     "optimizer_step_bytes_each",
     "overlap_ratio",
+    "paid_ratio",
     "pcie_reach_ratio",
     "pipeline_chunks",
     "restart_seconds",

@@ -8,6 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.coded import Words, where, word
 from calc.evaluate import Table
 from calc.scenarios.lookups import columns_of, find, nearest, numbers_of, words_of
+from calc.scenarios.private_prices import join_private_prices
 from calc.scenarios.problems import Problems, quoted
 
 GPU_COLUMNS = (
@@ -73,6 +74,8 @@ def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     price = _prices_of(price_of, instance, region)
     table |= columns_of(catalogs, "prices", PRICE_COLUMNS, price)
     table |= {name: Words(price, words_of(catalogs, "prices", name)) for name in PRICE_WORDS}
+    private = join_private_prices(table["private_prices"], instance, catalogs, problems)
+    table["private_usd_per_hour"] = np.where(price >= 0, private, np.nan)
     table["band_interruption_ratio"] = band_ratios(catalogs)[price]
 
 
@@ -92,7 +95,12 @@ def _prices_of(price_of: dict[tuple[str, str], int], instance: Words, region: Wo
 def hardware(catalogs: Catalogs) -> Table:
     """What formulas read of the card and the instance of every instance type, in the order of the catalog."""
     names = catalogs.instances.index.to_numpy(dtype=object)
-    table: Table = {"instance": Words(np.arange(len(names)), names), "asked_gpu": word(""), "region": word(catalogs.regions.index[0])}
+    table: Table = {
+        "instance": Words(np.arange(len(names)), names),
+        "asked_gpu": word(""),
+        "private_prices": word(""),
+        "region": word(catalogs.regions.index[0]),
+    }
     join_places(table, catalogs, Problems(len(names)))
     return {name: values for name, values in table.items() if name.startswith(HARDWARE)}
 

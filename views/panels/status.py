@@ -20,6 +20,7 @@ def line(options, first, ink, catalogs, today):
         st.markdown(f":small[{plain(' · '.join(filter(None, said)))}]", width="content")
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.code(plan_words.link(st.context.url, address.address().query), language=None, wrap_lines=True)
+        st.page_link("views/pages/bring.py", label="Bring a config", icon=":material/upload_file:", width="content")
         if first["answer"]:
             name = plan_words.file_name(first)
             tables.download("CSV", partial(_csv, options), name, "csv", help=plan_words.CSV_HELP, type="tertiary")
