@@ -48,10 +48,11 @@ def test_a_replayed_step_has_smaller_gaps_on_newer_cards(catalogs):
 
 def test_a_token_waits_for_the_prompts_of_others():
     """Nine others each bring a prompt of 20 ms while one request makes its 100 tokens, or of the 45 ms that launching it takes."""
-    assert interleaved_prefill_seconds(10, 100, 0.18, 0.02, 0, 0.005) == pytest.approx(9 * 0.02 / 100)
-    assert interleaved_prefill_seconds(10, 100, 0.18, 0.02, 0.05, 0.005) == pytest.approx(9 * 0.045 / 100)
-    assert interleaved_prefill_seconds(1, 100, 0.18, 0.02, 0.05, 0.005) == 0
-    assert interleaved_prefill_seconds(10, 0, 0.18, 0.02, 0.05, 0.005) == 0
+    assert interleaved_prefill_seconds(10, 10, 100, 0.18, 0.02, 0, 0.005) == pytest.approx(9 * 0.02 / 100)
+    assert interleaved_prefill_seconds(10, 10, 100, 0.18, 0.02, 0.05, 0.005) == pytest.approx(9 * 0.045 / 100)
+    assert interleaved_prefill_seconds(10, 40, 100, 0.18, 0.02, 0, 0.005) == pytest.approx(39 * 0.02 / 100)  # four replicas, one step
+    assert interleaved_prefill_seconds(1, 1, 100, 0.18, 0.02, 0.05, 0.005) == 0
+    assert interleaved_prefill_seconds(10, 10, 0, 0.18, 0.02, 0.05, 0.005) == 0
 
 
 @given(
