@@ -132,8 +132,13 @@ QUANTITIES = (
         "time_per_output_token_seconds",
         "Time per token",
         "s",
-        "Between two tokens of a request at the steady rate, others' prefill counted; without its first token (TPOT, the mean of ITL). "
-        "The whole request over all its g tokens: (first token + (g - 1) · this) / g",
+        "Between two tokens of a request at the steady rate, others' prefill counted; without its first token (TPOT, the mean of ITL)",
+    ),
+    Quantity(
+        "request_seconds_per_token",
+        "Time per token, first counted",
+        "s",
+        "A whole request's time over all its g tokens, often called latency per token: (first token + (g - 1) · time per token) / g",
     ),
     Quantity("offloaded_bytes", "Left in CPU memory", "B", "What one GPU leaves in CPU memory"),
     Quantity("step_low_seconds", "Step, fast end", "s", "One optimizer step, fast end of the range"),
