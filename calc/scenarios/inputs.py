@@ -101,6 +101,7 @@ ASSUMPTIONS = (
     "compile_element_ratio",
     "host_bandwidth_bytes_per_second",
     "interruption_month_ratio",
+    "interruption_together_ratio",
     "interruption_unknown_ratio",
     "network_reach_ratio",
     "nvlink_reach_ratio",
@@ -111,6 +112,9 @@ ASSUMPTIONS = (
     "pipeline_chunks",
     "restart_seconds",
     "served_tokens_per_second",
+    "sober_uninterrupted_seconds",
+    "spot_spare_replicas",
+    "spot_wait_seconds",
     "streaming_ratio",
 )
 ASSUMED = {name: Input(name, "amount", None) for name in ASSUMPTIONS} | {

@@ -31,6 +31,9 @@ def place(row, several_regions=False):
     """2 × p5.48xlarge, with the region where there are several, and the market where it is not on demand."""
     region = f" in {row['region']}" if several_regions else ""
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
+    market += (
+        f" + {row['spare_instances']:.0f} spare" if market and MARKETS[row["market"]].interrupted and row["spare_instances"] > 0 else ""
+    )
     return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}"
 
 
