@@ -77,6 +77,8 @@ QUANTITIES = (
     Quantity("region", "Region", "text", "AWS region"),
     Quantity("train_tokens", "Training tokens", "tokens", "Tokens of the whole run"),
     Quantity("hours_per_month", "Hours per month", "h", "Hours that the scenario is up in a month"),
+    Quantity("runs_per_month", "Runs a month", "", "In a plan's bill: how often a run is made in a month, or copies of a service"),
+    Quantity("plan_months", "Months", "", "In a plan's bill: months from its start in which the scenario is at work"),
     Quantity("private_prices", "Private prices", "text", "Of your own contract, in place of on demand: p5.48xlarge=40.1; g6e.xlarge=1.5"),
     Quantity("parameters", "Parameters", "", "Parameters of the whole model"),
     Quantity("active_parameters", "Active parameters", "", "Parameters that one token passes through"),

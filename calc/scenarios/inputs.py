@@ -82,6 +82,8 @@ INPUTS = (
     Input("region", "text", "us-east-1", catalog="regions"),
     Input("train_tokens", "number", None),
     Input("hours_per_month", "number", MEAN_MONTH_HOURS, most=LONGEST_MONTH_HOURS),
+    Input("runs_per_month", "number", 1, most=1e6),  # of a plan's bill: how often a run is made in a month, copies of a service
+    Input("plan_months", "count", 12, most=120),
     Input("private_prices", "text"),  # p5.48xlarge=40.1; g6e.xlarge=1.5
 )
 BY_NAME = {column.name: column for column in INPUTS}
