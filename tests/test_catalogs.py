@@ -96,6 +96,14 @@ def test_old_prices_are_reported_not_failed(catalogs):
         said, warns = price_age({"market": ""}, catalogs, today)
         assert warns == old
         assert ("3 months old: check before renting" in said) == old
+    eight_days = date.fromisoformat(catalogs.prices_as_of) + timedelta(days=8)
+    assert is_old(days, eight_days, "spot").tolist() == [True, True, False]
+    spot = {"instance": "g6e.xlarge", "region": "us-east-1", "market": "spot"}
+    seen = date.fromisoformat(price_facts(spot, "spot", catalogs)["as_of"])
+    assert [price_age(spot, catalogs, seen + timedelta(days=age)) for age in (7, 8)] == [
+        (f"Price of {day_text(seen.isoformat())}", False),
+        (f"Price of {day_text(seen.isoformat())}, 8 days old: check before renting", True),
+    ]
     row = {"instance": "p6-b200.48xlarge", "region": "us-east-1"}
     for market in ("on-demand", "spot"):
         said, _ = price_age(row | {"market": market}, catalogs, date(2026, 11, 21))

@@ -9,7 +9,7 @@ from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
 class Market:
     """A way to pay: its label, its name in the catalogs, what it binds one to, whether AWS takes instances back, the least billed.
 
-    `committed_years` is how long is paid, used or not; 0 where one pays by use.
+    `committed_years` is how long is paid, used or not; 0 where one pays by use. Spot moves by the day, listed prices by the month.
     """
 
     label: str
@@ -20,6 +20,7 @@ class Market:
     interrupted: float = 0
     block_hours: float = 0
     committed_years: float = 0
+    old_days: int = 90  # from then on its price is to be checked
 
     @property
     def price(self) -> str:
@@ -28,12 +29,14 @@ class Market:
 
     @property
     def phrase(self) -> str:
-        """As a sentence says it: on demand, on spot."""
+        """As a sentence says it: on demand, on spot, paid as reserved instance."""
+        if self.committed_years:
+            return f"paid as {self.label}"
         return self.label if self.label.startswith("on ") else f"on {self.label}"
 
 
 def _terms(years: int) -> str:
-    return "year" if years == 1 else f"{years} years"
+    return "1 year" if years == 1 else f"{years} years"
 
 
 def _commitment(kind: str, years: int, payment: str) -> Market:
@@ -63,6 +66,7 @@ MARKETS = {
         "AWS takes instances back at two minutes' notice; capacity is not promised.",
         note="median over the zones",
         interrupted=1,
+        old_days=7,
     ),
     # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
     "capacity-block": Market(

@@ -54,7 +54,7 @@ with right:
 
 st.subheader("Other prices for the same job", anchor=False)
 st.markdown(plain(ways.cheapest(markets, now.market, row["work"])))
-panel.markets(ways.other_markets(markets), date.today())
+panel.markets(ways.other_markets(markets), markets["market"], date.today())
 st.caption(ways.no_commitments(markets))
 panel.use_market(markets[markets["usd"].notna()]["market"], now, catalogs)
 

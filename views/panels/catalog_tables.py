@@ -99,6 +99,7 @@ def prices(rows):
             "spot_high_usd_per_hour": NUMBER("Spot, highest zone", format="$%,.4f"),
             "spot_basis": TEXT("Spot is", help="observed, or estimated from the Spot Advisor's saving"),
             "spot_as_of": TEXT("Spot of"),
+            "spot_old": TICK("Check spot", help="Older than 7 days."),
             "interruption_band": TEXT("Interrupted in a month", help="The Spot Advisor's band: how often AWS took such instances back."),
             "capacity_block_usd_per_hour": NUMBER("Capacity block, USD/h", format="$%,.4f"),
             "commit_1y_usd_per_hour": NUMBER("1-year commitment, USD/h", format="$%,.4f"),

@@ -28,13 +28,13 @@ NOT_IN_IT = (
     "Other runs: attempts that fail, tuning of settings, evaluation. Teams often pay several times the run that ends up in use.",
     "Storage: data, checkpoints that are kept, images, disks of the instances.",
     "Traffic: out of AWS, between regions, between zones.",
-    "People, tax, support plans, discounts of your own contract.",
+    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
 )
 NOT_IN_A_MONTH = (
     "Instances for peaks above the load that is planned, and on demand spare ones for when one fails.",
     "Storage: the model's weights, images, disks of the instances, logs.",
     "Traffic: out of AWS and between zones; load balancers.",
-    "People, tax, support plans, discounts of your own contract.",
+    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
 )
 
 
@@ -161,7 +161,7 @@ def _price(row, own, today):
     if not own["basis"]:
         return f"**Price**: none is known {MARKETS[row['market']].phrase} in {row['region']}."
     days = offers.days_since(own["as_of"][:10], today)
-    age = f"{counted(days, 'day')} old: check it before you sign" if days > offers.OLD_DAYS else f"{counted(days, 'day')} old"
+    age = f"{counted(days, 'day')} old" + (": check it before you sign" if days > MARKETS[row["market"]].old_days else "")
     return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}.{share}"
 
 
