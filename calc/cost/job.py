@@ -10,7 +10,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, sold_for
 from calc.evaluate import Table
 from calc.scenarios.join_places import price_at
 from calc.scenarios.lookups import numbers_of
@@ -83,6 +83,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
             listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
+            listed = np.where([sold_for(market, work) for work in rows["work"]], listed, np.nan)
             own = MARKETS[market].takes_private & ~np.isnan(private)
             done = job(table, market, np.where(own, private, listed) * ratio, table["spot_overhead_ratio"], copies)
             parts = np.where(markets == market, np.vstack(done), parts)

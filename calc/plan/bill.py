@@ -8,7 +8,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.job import billed_hours
-from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP
+from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for
 from calc.plan.compare import billed
 
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
@@ -49,7 +49,8 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
     """The ways to pay to lay beside each other: all by use, every commitment whose price is known there, the row's own."""
     known = [name for name in COMMITTED if not np.isnan(_price(row, name, catalogs))]
-    return [*BY_USE, *([row["market"]] if row["market"] in SUMMED_UP else []), *known]
+    by_use = [name for name in BY_USE if sold_for(name, row["work"])]
+    return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *known]
 
 
 def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from calc.catalogs.load import Catalogs
 from calc.coded import distinct, take
 from calc.cost import placement
 from calc.cost.job import Job, deployments, job, within
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, sold_for
 from calc.cost.prices import instances_needed, spare_instances
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.evaluate import Table, evaluate, evaluate_all, parameters_of
@@ -67,7 +67,7 @@ def search(workload, allowed, limits, catalogs, progress=None):
     """
     space = Space(workload, allowed)
     instances, regions = instances_of(allowed, catalogs), regions_of(allowed, catalogs)
-    markets = markets_of(allowed, catalogs)
+    markets = [name for name in markets_of(allowed, catalogs) if sold_for(name, workload.get("work") or "training")]
     places = len(instances) * len(regions) * len(markets)
     evaluated = space.size * places
     if evaluated > MOST_WAYS or space.size > MOST_LAYOUTS:

@@ -28,7 +28,7 @@ def rows(bill):
     return [
         {
             "Scenario": row["scenario"],
-            "Paid as": MARKETS[row["market"]].label.capitalize(),
+            "Paid as": MARKETS[row["market"]].title,
             "One run, or month": row["usd"],
             "runs_per_month": row["runs_per_month"],
             "plan_months": row["plan_months"],
@@ -42,7 +42,7 @@ def sums(table):
     """A line per market, and the whole."""
     return [
         {
-            "Paid as": "**Together**" if row["market"] == "all" else MARKETS[row["market"]].label.capitalize(),
+            "Paid as": "**Together**" if row["market"] == "all" else MARKETS[row["market"]].title,
             "Scenarios": f"{row['scenarios']:,}",
             **{label: plain(usd(row[name])) for name, label in PERIOD_LABELS.items()},
         }

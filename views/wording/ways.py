@@ -9,7 +9,7 @@ def other_markets(table):
     """Each market on a line: USD per hour, hours billed, USD in all, what the price rests on and of when."""
     return [
         {
-            "Paid as": MARKETS[row["market"]].label.capitalize(),
+            "Paid as": MARKETS[row["market"]].title,
             "USD per hour": row["usd_per_hour"],
             "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
             "USD in all": row["usd"],
