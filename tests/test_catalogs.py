@@ -11,6 +11,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from calc.catalogs import checked
 from calc.catalogs.commitments import COMMITMENTS
 from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs, read_document
 from calc.catalogs.sagemaker import COMPONENTS
@@ -249,14 +250,42 @@ def test_the_version_follows_the_contents(catalogs, whole):
 
 def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, whole):
     read_document(whole, "gpus")["gpus"].clear()
-    checked = []
-    monkeypatch.setattr("calc.catalogs.load.check_schema", lambda _document, _schema, file: checked.append(file))
+    seen = []
+    monkeypatch.setattr("calc.catalogs.checked.check_schema", lambda _document, _schema, file: seen.append(file))
     assert "l4" in read_document(whole, "gpus")["gpus"]
-    assert checked == []
+    assert seen == []
     schema = whole / "schema" / "gpus.json"
     schema.write_bytes(schema.read_bytes() + b"\n")
     read_document(whole, "gpus")
-    assert checked == ["catalogs/gpus.yaml"]
+    assert seen == ["catalogs/gpus.yaml"]
+
+
+def test_a_checked_document_is_kept_on_disk_for_the_next_process(monkeypatch, tmp_path, whole):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    content, schema = (whole / "gpus.yaml").read_bytes(), (whole / "schema" / "gpus.json").read_bytes()
+    checked._checked.cache_clear()
+    first = checked.document_of(content, schema, "catalogs/gpus.yaml")
+    (kept,) = (tmp_path / "headroom").iterdir()
+    checked._checked.cache_clear()
+    monkeypatch.setattr(checked, "read_strictly", None)  # no more asked
+    assert checked.document_of(content, schema, "catalogs/gpus.yaml") == first
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kept.write_text("{", "utf-8")
+    checked._checked.cache_clear()
+    assert checked.document_of(content, schema, "catalogs/gpus.yaml") == first
+    assert kept.read_text("utf-8") != "{"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    checked._checked.cache_clear()
+    assert checked.document_of(content, schema, "catalogs/gpus.yaml") == first
+
+
+def test_of_one_catalog_the_last_few_documents_stay(monkeypatch, tmp_path, whole):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    schema = (whole / "schema" / "heads.json").read_bytes()
+    for lines in range(checked.KEPT_ON_DISK + 3):
+        checked.document_of((whole / "heads.yaml").read_bytes() + b"\n" * lines, schema, "catalogs/heads.yaml")
+    assert len(list((tmp_path / "headroom").iterdir())) == checked.KEPT_ON_DISK
 
 
 def test_an_added_model_stands_for_its_id(catalogs):

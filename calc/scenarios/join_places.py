@@ -25,8 +25,11 @@ GPU_COLUMNS = (
 INSTANCE_COLUMNS = ("gpus", "gpu_fraction", "vcpus", "memory_bytes", "nvlink_domain_gpus", "network_bytes_per_second", "efa_interfaces")
 PRICE_COLUMNS = ("on_demand_usd_per_hour", "spot_usd_per_hour")
 PRICE_WORDS = ("on_demand_as_of", "spot_as_of", "on_demand_basis", "spot_basis", "interruption_band")
-CARD_COLUMNS = ("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "node_gpus", "node_network_bytes_per_second")
-STEP_COLUMNS = ("step_seconds", "block_seconds", "expert_block_seconds", "sequence_seconds", "all_reduce_seconds")
+CARD_COLUMNS = (
+    *("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "prefill_attention_ratio"),
+    *("node_gpus", "node_network_bytes_per_second"),
+)
+STEP_COLUMNS = ("step_seconds", "block_seconds", "expert_block_seconds", "expert_cast_seconds", "sequence_seconds", "all_reduce_seconds")
 ASSUMED = "assumed"  # the basis of an entry that no published run was held against
 
 HARDWARE = ("gpu_", "instance_", "card_")  # how the columns of a card and an instance begin
