@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from calc.catalogs import checked
 from calc.catalogs.commitments import COMMITMENTS
 from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs, read_document
+from calc.catalogs.sagemaker import COMPONENTS
 from calc.catalogs.strict_yaml import read_strictly
 from calc.cost.offers import is_old
 from calc.plan.bill import price_facts
@@ -23,7 +24,17 @@ TABLES = Path(__file__).parent / "published"
 PUBLISHED = yaml.safe_load((TABLES / "prices.yaml").read_text("utf-8"))["prices"]
 FAULTS = yaml.safe_load((TABLES / "catalog_faults.yaml").read_text("utf-8"))
 CASES = [(instance, region) for instance, regions in PUBLISHED.items() for region in regions]
-MARKETS = ("on_demand", "spot", "spot_newest", "interruption", "capacity_block", "commit_1y", "commit_3y", *COMMITMENTS.values())
+MARKETS = (
+    "on_demand",
+    "spot",
+    "spot_newest",
+    "interruption",
+    "capacity_block",
+    "commit_1y",
+    "commit_3y",
+    *COMMITMENTS.values(),
+    *COMPONENTS,
+)
 DAY = re.compile(r"20\d\d-\d\d-\d\d")
 
 
@@ -78,6 +89,22 @@ def test_every_price_has_a_date_a_source_and_a_basis(catalogs):
     assert set(prices["spot_basis"]) <= {"", "observed", "estimated"}
 
 
+def test_what_sagemaker_does_not_publish_follows_from_on_demand(catalogs):
+    """1.40 for the smallest size of G, 1.25 for its others, 1.15 for P; a published price stands, and no other type is guessed."""
+    prices = catalogs.prices.set_index(["instance", "region"])
+    for instance, ratio in (("g6.xlarge", 1.40), ("g6.2xlarge", 1.25), ("p5.48xlarge", 1.15)):
+        row = prices.loc[(instance, "us-east-1")]
+        for component in COMPONENTS:
+            assert row[f"{component}_usd_per_hour"] == pytest.approx(ratio * row["on_demand_usd_per_hour"], abs=1e-6)
+            assert (row[f"{component}_basis"], row[f"{component}_as_of"]) == ("derived", row["on_demand_as_of"])
+    published = prices[[f"{component}_basis" for component in COMPONENTS]].eq("published")
+    assert published.sum().tolist() == [9, 2]
+    ratios = prices["sagemaker_training_usd_per_hour"] / prices["on_demand_usd_per_hour"]
+    assert ratios[published["sagemaker_training_basis"]].round(2).isin([1.15, 1.25]).all()
+    unseen = ["p6-b200.48xlarge", "p5en.48xlarge", "p5.4xlarge", "g5g.xlarge", "g6f.large", "g4dn.metal"]
+    assert prices.loc[unseen, "sagemaker_training_usd_per_hour"].isna().all()
+
+
 def test_prices_are_plausible(catalogs):
     prices = catalogs.prices
     money = prices.filter(like="usd_per_hour").to_numpy()
@@ -97,6 +124,14 @@ def test_old_prices_are_reported_not_failed(catalogs):
         said, warns = price_age({"market": ""}, catalogs, today)
         assert warns == old
         assert ("3 months old: check before renting" in said) == old
+    eight_days = date.fromisoformat(catalogs.prices_as_of) + timedelta(days=8)
+    assert is_old(days, eight_days, "spot").tolist() == [True, True, False]
+    spot = {"instance": "g6e.xlarge", "region": "us-east-1", "market": "spot"}
+    seen = date.fromisoformat(price_facts(spot, "spot", catalogs)["as_of"])
+    assert [price_age(spot, catalogs, seen + timedelta(days=age)) for age in (7, 8)] == [
+        (f"Price of {day_text(seen.isoformat())}", False),
+        (f"Price of {day_text(seen.isoformat())}, 8 days old: check before renting", True),
+    ]
     row = {"instance": "p6-b200.48xlarge", "region": "us-east-1"}
     for market in ("on-demand", "spot"):
         said, _ = price_age(row | {"market": market}, catalogs, date(2026, 11, 21))
