@@ -124,10 +124,12 @@ def stack_whole_most_bytes_per_token(activation_bytes_each, stack_hidden, implem
     return np.where(implementation_splits_sequence > 0, gathered, np.inf)
 
 
-def linear_forms(block_coefficients, stack_form, block_sizes, stack_layers, stack_whole_most_bytes_per_token, tensor_parallel):
-    """The linear forms of this table's blocks, ready to be asked by the name of a vector."""
+def linear_forms(
+    block_coefficients, stack_form, block_sizes, stack_layers, stack_block_unknown, stack_whole_most_bytes_per_token, tensor_parallel
+):
+    """The linear forms of this table's blocks, ready to be asked by the name of a vector; 0 of those not read off."""
     columns = block_sizes | {"whole_most": stack_whole_most_bytes_per_token, "tensor_parallel": tensor_parallel}
-    return LinearForms(block_coefficients, stack_form, stack_layers > 0, columns)
+    return LinearForms(block_coefficients, stack_form, (stack_layers > 0) & ~stack_block_unknown, columns)
 
 
 SIZES_AND_FORMS = (stack_scored_tokens, stack_attention_case, stack_form, block_sizes, stack_whole_most_bytes_per_token, linear_forms)

@@ -103,6 +103,60 @@ _INDEXED = {**_LATENT, "index_heads": "index_n_heads", "index_head_dim": "index_
 _LLAMA4 = {**_MOE, "ffn": "intermediate_size_mlp", "expert_ffn": "intermediate_size", "shared_ffn": "intermediate_size"}
 _GLM4_FLAGS = {"shared_experts": "n_shared_experts", "qkv_bias": "attention_bias", "head_norm": "use_qk_norm"}
 _GLM4 = {**_LLAMA, **_EXPERTS, **_GLM4_FLAGS}
+_ONLY_EXPERTS = {name: names for name, names in _MOE.items() if name != "ffn"}
+_ATTENTION_BIASES = {"qkv_bias": "attention_bias", "output_bias": "attention_bias"}
+_DELTA = {
+    "state_groups": "linear_num_key_heads",
+    "state_heads": "linear_num_value_heads",
+    "state_size": "linear_key_head_dim",
+    "state_head_dim": "linear_value_head_dim",
+    "convolution_kernel": "linear_conv_kernel_dim",
+}
+_KIMI = {
+    "experts_per_token": "num_experts_per_token num_experts_per_tok",
+    "shared_experts": "num_shared_experts n_shared_experts",
+    "max_position": "model_max_length max_position_embeddings",
+    "state_heads": "linear_num_heads",
+    "state_head_dim": "linear_head_dim",
+    "convolution_kernel": "linear_conv_kernel_dim",
+}
+_MAMBA2 = {
+    "state_heads": "mamba_n_heads",
+    "state_groups": "mamba_n_groups",
+    "state_size": "mamba_d_state",
+    "convolution_kernel": "mamba_d_conv",
+    "convolution_bias": "mamba_conv_bias",
+}
+_MAMBA = {
+    "state_size": "mamba_d_state",
+    "convolution_kernel": "mamba_d_conv",
+    "convolution_bias": "mamba_conv_bias",
+    "mixer_bias": "mamba_proj_bias",
+}
+_MAMBA_ALONE = {
+    **{name: _SIZES[name] for name in ("layers", "hidden", "vocab", "tied")},
+    "state_size": "state_size",
+    "convolution_kernel": "conv_kernel",
+    "convolution_bias": "use_conv_bias",
+    "mixer_bias": "use_bias",
+}
+_NEMOTRON_H = {
+    **_GROUPED,
+    **_EXPERTS,
+    "shared_ffn": "moe_shared_expert_intermediate_size",
+    "expert_latent": "moe_latent_size",
+    "mlp_bias": "mlp_bias",
+    "state_heads": "mamba_num_heads",
+    "state_head_dim": "mamba_head_dim",
+    "state_groups": "mamba_n_groups n_groups",
+    "state_size": "ssm_state_size",
+    "convolution_kernel": "mamba_d_conv conv_kernel",
+    "convolution_bias": "mamba_conv_bias use_conv_bias",
+    "mixer_bias": "use_bias",
+}
+_LFM2 = {**_GROUPED, "convolution_kernel": "conv_L_cache"}
+_CAPPED_APART = {name: names for name, names in _CAPPED.items() if name != "ffn"}  # its layers' inner widths may differ
+_PER_LAYER = {"per_layer_width": "hidden_size_per_layer_input", "per_layer_vocab": "vocab_size_per_layer_input"}
 _PROBABILITIES = {"hidden_dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"}
 _BERT = {**_SIZES, **_PROBABILITIES, "token_types": "type_vocab_size"}
 _DISTILBERT = {
@@ -237,6 +291,23 @@ FIELDS = {
     "nemotron": _BIASED_THROUGHOUT,
     "plbart": _BART,
     "vaultgemma": _CAPPED,
+    "bamba": {**_GROUPED, **_MAMBA2, "mixer_bias": "mamba_proj_bias", "mlp_bias": "mlp_bias", **_ATTENTION_BIASES},
+    "falcon_h1": {**_GROUPED, **_MAMBA2, "mixer_bias": "projectors_bias", "mlp_bias": "mlp_bias", **_ATTENTION_BIASES},
+    "falcon_mamba": _MAMBA_ALONE,
+    "gemma3n_text": {**_CAPPED_APART, **_PER_LAYER, "residual_streams": "altup_num_inputs", "low_rank": "laurel_rank"},
+    "gemma4_text": {**_CAPPED, **_PER_LAYER, **_EXPERTS, "experts_per_token": "top_k_experts"},
+    "granitemoehybrid": {**_ALL_MOE, **_MAMBA2, "shared_ffn": "shared_intermediate_size", "mixer_bias": "mamba_proj_bias"},
+    "jamba": {**_GROUPED, **_EXPERTS, **_MAMBA, "expert_ffn": "intermediate_size"},
+    "kimi_linear": {**_LATENT, **_KIMI},
+    "lfm2": _LFM2,
+    "lfm2_moe": {**_LFM2, **_EXPERTS},
+    "mamba": _MAMBA_ALONE,
+    "mamba2": {**_MAMBA_ALONE, "state_heads": "num_heads", "state_groups": "n_groups"},
+    "nemotron_h": _NEMOTRON_H,
+    "olmo_hybrid": {**_BIASED, "convolution_kernel": "linear_conv_kernel_dim"},
+    "qwen3_5_moe_text": {**_ONLY_EXPERTS, **_DELTA, "shared_ffn": "shared_expert_intermediate_size"},
+    "qwen3_5_text": {**_BIASED, **_DELTA},
+    "qwen3_next": {**_MOE, **_DELTA, "shared_ffn": "shared_expert_intermediate_size"},
     "whisper": {**_BART, "source_positions": "max_source_positions", "mel_bins": "num_mel_bins"},
     "vit": _VIT,
 }
@@ -276,6 +347,9 @@ LAYER_AND_FORM_FIELDS = (
     *("layer_norm_elementwise_affine", "position_biased_input", "legacy", "relative_attention", "max_relative_positions"),
     *("moe_layer_start_index", "moe_layer_end_index", "moe_layer_interval", "use_post_norm"),
     *("feed_forward_proj", "projection_dim", "use_qk_norm", "sliding_window_pattern"),
+    *("attn_layer_period", "attn_layer_offset", "expert_layer_period", "expert_layer_offset", "mamba_expand", "mamba_d_ssm"),
+    *("mamba_dt_rank", "mamba_rms_norm", "expand", "time_step_rank", "num_dense_layers", "num_kv_shared_layers", "attention_k_eq_v"),
+    *("use_double_wide_mlp", "enable_moe_block", "block_auto_adjust_ff_dim", "block_multiple_of", "block_ffn_dim_multiplier"),
 )
 # The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
 CLIP_SIDES = {"vision": "vit", "text": "bert"}
