@@ -61,12 +61,7 @@ def prefill_cache_bytes(
 
 
 def stack_state_bytes(
-    stack_recurrent_state_elements,
-    stack_convolution_state_elements,
-    state_bytes_each,
-    outer_bytes_each,
-    is_engine,
-    tensor_parallel,
+    stack_recurrent_state_elements, stack_convolution_state_elements, state_bytes_each, outer_bytes_each, is_engine, tensor_parallel
 ):
     """What one layer keeps of one sequence in place of its tokens: a state and its convolution's inputs. Shape (stacks, rows). [B]
 
@@ -77,7 +72,9 @@ def stack_state_bytes(
     return (stack_recurrent_state_elements * width + stack_convolution_state_elements * outer_bytes_each) / tensor_parallel
 
 
-def page_tokens(implementation_pages_tokens, stack_layers, stack_cached_elements_per_token, stack_state_bytes, kv_bytes_each, stack_cache_split):
+def page_tokens(
+    implementation_pages_tokens, stack_layers, stack_cached_elements_per_token, stack_state_bytes, kv_bytes_each, stack_cache_split
+):
     """Tokens of one page; where layers keep states, as many more as make a page hold one. [tokens]
 
     vLLM, platforms/interface.py: pages of all layers are of one size, that of a state or more.

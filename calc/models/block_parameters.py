@@ -219,7 +219,15 @@ def block_linear_parameters(
     of_experts = (2 + gated) * (experts * expert_hidden * expert_ffn_width + hidden * shared_ffn_width) + expert_latent_parameters
     of_gate = shared_gate * hidden if shared_ffn_width else 0
     of_attention = attention_parameters + position_projections * hidden * query_width + index_parameters
-    return of_attention + mixer_linear_parameters + dense_parameters + of_experts + of_gate + per_layer_linear_parameters + 2 * hidden * low_rank
+    return (
+        of_attention
+        + mixer_linear_parameters
+        + dense_parameters
+        + of_experts
+        + of_gate
+        + per_layer_linear_parameters
+        + 2 * hidden * low_rank
+    )
 
 
 def block_largest_matrix(

@@ -142,7 +142,17 @@ def adapter_experts_out(adapts_experts, experts, expert_hidden, expert_ffn_width
 
 
 FORMULAS = (
-    *(key_projections, value_projections, adapter_q_in, adapter_q_out, adapter_k_in, adapter_k_out, adapter_v_in, adapter_v_out, adapter_o_in),
+    *(
+        key_projections,
+        value_projections,
+        adapter_q_in,
+        adapter_q_out,
+        adapter_k_in,
+        adapter_k_out,
+        adapter_v_in,
+        adapter_v_out,
+        adapter_o_in,
+    ),
     *(adapter_o_out, adapted_ffn_width, adapter_gate_in, adapter_gate_out, adapter_up_in, adapter_up_out),
     *(adapter_down_in, adapter_down_out, adapter_router_in, adapter_router_out, adapter_mixer_in, adapter_mixer_out),
     *(adapter_beside_in, adapter_beside_out, adapter_experts_in, adapter_experts_out),

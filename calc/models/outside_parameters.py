@@ -64,7 +64,7 @@ def pair_parameters(projection, hidden, text_hidden, norm_vectors):
 
 
 def per_layer_parameters(per_layer_width, per_layer_vocab, layers, hidden, residual_streams):
-    """Inputs that each layer has of its own, their projection and norm, and those of the further residual streams (Gemma 3n). [parameters]"""
+    """Inputs that each layer has of its own, their projection and norm, and those of further residual streams. [parameters]"""
     inputs = layers * per_layer_width * (per_layer_vocab + hidden) + per_layer_width
     return inputs + 2 * max(residual_streams - 1, 0) * hidden**2
 

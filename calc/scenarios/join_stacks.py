@@ -24,7 +24,7 @@ def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
 
 @kept("models", "stacks", "blocks")
 def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
-    """Where each model's stacks begin in the stack table, how many there are; each stack's side and kind of block, -1 where not read off."""
+    """Where each model's stacks begin in the stack table, how many there are; each stack's side and kind of block, -1 for none."""
     models, stacks = catalogs.models, catalogs.stacks
     owner = models.index.get_indexer(stacks["model"])
     depth = np.bincount(owner, minlength=len(models))

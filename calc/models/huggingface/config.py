@@ -139,7 +139,7 @@ def _layer_kinds(config, model_type, entry, model_id):
                 raise ConfigError(f"{model_id}: layer_types holds {kind}, which is not covered; covered are {known}.")
     try:
         kinds = layer_kinds(config, model_type, entry)
-        counts = Counter((kind, *sorted(own.items())) for kind, own in kinds)
+        counts = Counter((kind, tuple(sorted(own.items()))) for kind, own in kinds)
     except UnknownLayer as error:
         raise ConfigError(f"{model_id}: it has {error}, which are not covered; choose another model.") from None
     except (TypeError, ValueError, ArithmeticError, LookupError):
@@ -150,9 +150,9 @@ def _layer_kinds(config, model_type, entry, model_id):
         per_token, experts = entry["experts_per_token"], entry["experts"]
         raise ConfigError(f"{model_id}: {per_token} experts per token exceed its {experts} experts; mend one.")
     found: dict[str, Any] = {}
-    if set(counts) != {("moe" if entry.get("experts") else "dense",)}:
-        found["layer_kinds"] = [{"kind": kind, "layers": counts[kind, *own], **dict(own)} for kind, *own in sorted(counts)]
-    if any("windowed" in kind for kind, *_ in counts):
+    if set(counts) != {("moe" if entry.get("experts") else "dense", ())}:
+        found["layer_kinds"] = [{"kind": kind, "layers": counts[kind, own], **dict(own)} for kind, own in sorted(counts)]
+    if any("windowed" in kind for kind, _ in counts):
         found["window_tokens"] = whole_number(window_tokens(config, model_type), 1, "its attention window", model_id)
     return found
 

@@ -11,6 +11,8 @@ from typing import Any
 from calc.models.huggingface.values import ConfigError, must_divide, shown, whole_number
 
 Config = Mapping[str, Any]
+
+
 class UnknownLayer(Exception):
     """Layers of a kind that is not covered, in words."""
 
@@ -54,7 +56,7 @@ def _kimi_linear(config: Config, layers: int) -> list[str]:
 
 
 def _never(config: Config, layers: int) -> list[str]:
-    return _listed(config, layers, lambda index: False)
+    return _listed(config, layers, lambda _index: False)
 
 
 def _at_indices(config: Config, layers: int) -> list[str]:
@@ -73,7 +75,7 @@ def _lfm2(config: Config, layers: int) -> list[str]:
 
 LAYER_WAYS: dict[str, Callable[[Config, int], list[str]]] = {
     "bamba": _at_indices,
-    "falcon_h1": lambda config, layers: ["parallel"] * layers,
+    "falcon_h1": lambda _config, layers: ["parallel"] * layers,
     "granitemoehybrid": _never,
     "jamba": _jamba,
     "kimi_linear": _kimi_linear,
@@ -174,7 +176,7 @@ def _kimi(config: Config, values: Config, _model_id: str) -> dict[str, Any]:
     return NEVER_TIED | {ours: own.get(theirs, values[ours]) for ours, theirs in names.items()}
 
 
-def _nemotron(config: Config, values: Config, model_id: str) -> dict[str, Any]:
+def _nemotron(config: Config, _values: Config, model_id: str) -> dict[str, Any]:
     if config.get("mlp_hidden_act", "relu2") != "relu2":
         raise ConfigError(f"{model_id}: a nemotron_h whose mlp_hidden_act is not relu2 is not covered; choose another model.")
     layers = nemotron_layers(config)
