@@ -67,6 +67,11 @@ def block_sizes(
     stack_gated_ffn_width,
     stack_norms_heads,
     stack_capped_scores,
+    stack_state_group_width,
+    stack_state_key_width,
+    stack_mixer_width,
+    stack_mixer_heads,
+    stack_recurrent_state_elements,
     tensor_parallel,
     batch,
 ):
@@ -114,6 +119,11 @@ def block_sizes(
         "normed_query": stack_query_width * stack_norms_heads,
         "normed_key": stack_key_width * stack_norms_heads,
         "capped_scores": scores * stack_capped_scores,
+        "state_group_keys": stack_state_group_width,
+        "state_keys": stack_state_key_width,
+        "state_values": stack_mixer_width,
+        "state_heads": stack_mixer_heads,
+        "state": stack_recurrent_state_elements,
         "one": np.ones_like(stack_hidden),
     }
 

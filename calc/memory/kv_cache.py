@@ -61,15 +61,22 @@ def prefill_cache_bytes(
 
 
 def stack_state_bytes(
-    stack_recurrent_state_elements, stack_convolution_state_elements, state_bytes_each, outer_bytes_each, is_engine, tensor_parallel
+    stack_recurrent_state_elements,
+    stack_convolution_state_elements,
+    stack_convolution_channels,
+    recurrent_bytes_each,
+    outer_bytes_each,
+    is_engine,
+    tensor_parallel,
 ):
     """What one layer keeps of one sequence in place of its tokens: a state and its convolution's inputs. Shape (stacks, rows). [B]
 
     transformers keeps the state in fp32 (cache_utils.py, LinearAttentionLayer), vLLM as the config asks, else as wide as the
-    model (model_executor/layers/mamba/mamba_utils.py). Heads and channels are divided by tensor parallel.
+    model, and one input less (model_executor/layers/mamba/mamba_utils.py). Heads and channels are divided by tensor parallel.
     """
-    width = np.where(is_engine > 0, np.where(state_bytes_each > 0, state_bytes_each, outer_bytes_each), 4.0)
-    return (stack_recurrent_state_elements * width + stack_convolution_state_elements * outer_bytes_each) / tensor_parallel
+    width = np.where(is_engine > 0, np.where(recurrent_bytes_each > 0, recurrent_bytes_each, outer_bytes_each), 4.0)
+    inputs = stack_convolution_state_elements - is_engine * stack_convolution_channels
+    return (stack_recurrent_state_elements * width + inputs * outer_bytes_each) / tensor_parallel
 
 
 def page_tokens(

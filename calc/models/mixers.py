@@ -13,6 +13,7 @@ NONE = dict.fromkeys(
     [
         *("mixer_in_width", "mixer_width", "convolution_channels", "mixer_inner_linear", "mixer_inner_in_width"),
         *("mixer_inner_out_width", "mixer_vectors", "recurrent_state_elements"),
+        *("mixer_heads", "state_group_width", "state_key_width"),
     ],
     0,
 )
@@ -26,6 +27,9 @@ def delta(sizes: Sizes) -> dict[str, Any]:
         "mixer_width": value,
         "convolution_channels": 2 * key + value,
         "mixer_vectors": 2 * heads + sizes["state_head_dim"],
+        "mixer_heads": heads,
+        "state_group_width": key,
+        "state_key_width": heads * sizes["state_size"],
         "recurrent_state_elements": heads * sizes["state_size"] * sizes["state_head_dim"],
     }
 

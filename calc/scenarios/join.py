@@ -29,7 +29,7 @@ MODEL_COLUMNS = (
     "hidden_dropout",
     "attention_dropout",
     "rms_norms",
-    "state_bytes_each",
+    "recurrent_bytes_each",
     "longest_sequence_tokens",
 )
 STACK_COLUMNS = (
@@ -54,6 +54,11 @@ STACK_COLUMNS = (
     "convolution_state_elements",
     "mixer_in_width",
     "mixer_inputs",
+    "convolution_channels",
+    "mixer_width",
+    "mixer_heads",
+    "state_group_width",
+    "state_key_width",
     "cross_cached_elements_per_token",
     "cross_attention",
     "block_parameters",

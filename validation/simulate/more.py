@@ -9,6 +9,9 @@ from validation.simulate.later import GROUPED_BARE, SQUARE_EXPERTS, square
 SHARED_ALIKE = tuple(dict(widths, shared_ffn=widths["expert_ffn"]) for widths in ROUTED)
 SHARED_SQUARE = tuple(dict(widths, shared_ffn=widths["expert_ffn"]) for widths in SQUARE_EXPERTS)
 ERNIE = {name: width for name, width in NO_DENSE.items() if name != "head_dim"}
+ALL_FULL = dict(layer_types=["full_attention"] * 3)
+QWEN_EXPERTS = NO_DENSE | dict(moe_intermediate_size="expert_ffn", num_experts="experts", num_experts_per_tok="experts_per_token",
+                               shared_expert_intermediate_size="shared_ffn")  # fmt: skip
 ERNIE |= dict(moe_intermediate_size="expert_ffn", moe_num_experts="experts", moe_k="experts_per_token")
 
 FAMILIES = (
@@ -27,6 +30,15 @@ FAMILIES = (
     Family(
         "vaultgemma", "VaultGemmaConfig", "VaultGemmaForCausalLM", FIELDS, DROPOUT, attentions=("eager",),
         types=("vaultgemma",), full=FULL_LAYERS, real=real(1152, 4, 1, 256, 6912),
+    ),
+    Family(
+        "qwen3_5", "Qwen3_5TextConfig", "Qwen3_5ForCausalLM", FIELDS, DROPOUT | ALL_FULL, attentions=GROUPS,
+        types=("qwen3_5_text",), real=real(5120, 24, 4, 256, 17408),
+    ),
+    mixture(
+        "qwen3_next_moe", "Qwen3NextConfig", "Qwen3NextForCausalLM", QWEN_EXPERTS, DROPOUT | ALL_FULL, attentions=GROUPS,
+        types=("qwen3_next", "qwen3_5_moe_text"), sizes=SHARED,
+        real=real(2048, 16, 2, 256, 0) | dict(experts=512, experts_per_token=10, expert_ffn=512, shared_ffn=512),
     ),
     square(
         "cohere_normed", "CohereConfig", "CohereForCausalLM", GROUPED_BARE, DROPOUT | dict(use_qk_norm=True),

@@ -156,7 +156,7 @@ NEVER_TIED = {"tied": 0}  # classes that have a head of their own whatever the c
 def _asked_width(config: Config) -> dict[str, int]:
     """Bytes of a state's element where a config asks for a format of its own."""
     asked = str(config.get("mamba_ssm_dtype") or config.get("mamba_ssm_cache_dtype") or "")
-    return {"state_bytes_each": 4} if asked == "float32" else {}
+    return {"recurrent_bytes_each": 4} if asked == "float32" else {}
 
 
 def _delta(config: Config, _values: Config, _model_id: str) -> dict[str, Any]:
