@@ -14,12 +14,11 @@ import sys
 
 import numpy as np
 
-from validation.simulate.blocks import KEPT, bytes_of, check, keep_rows, observe_kept, tokens_of
+from validation.simulate.blocks import KEPT, check, keep_rows, observe_kept, tokens_of
 from validation.simulate.dense import FIELDS, real
 from validation.simulate.dominant_forms import covers, value
 from validation.simulate.families import Family
 from validation.simulate.observe import observe_prefill
-from validation.simulate.read_off import Reader
 from validation.simulate.write_catalog import write_block
 
 CHUNK, CHUNKS, MORE_CASES = 64, 8, 3
@@ -31,7 +30,7 @@ DELTA = dict(
 ROUTED = dict(num_experts="experts", num_experts_per_tok="experts_per_token", moe_intermediate_size="expert_ffn",
               shared_expert_intermediate_size="shared_ffn")  # fmt: skip
 SIZES = ("hidden", "state_group_keys", "state_keys", "state_values", "state_heads", "state")
-EXPERTS = ("routed_hidden", "routed_ffn", "experts", "experts_per_token", "shared_ffn")
+EXPERTS = ("one", "routed_hidden", "routed_ffn", "experts", "experts_per_token", "shared_ffn")
 BETWEEN = dict(layer_types=["full_attention", "linear_attention", "full_attention"])
 
 
@@ -72,26 +71,41 @@ FAMILIES = {
 def made_up(family):
     """Cases of made-up widths, as many as the block has sizes and a few more; each with the same number of chunks."""
     chance = random.Random(family.id)
-    for _ in range(len(family.sizes) + MORE_CASES):
+    for _ in range(len(family.sizes) + MORE_CASES * (5 if "experts" in family.sizes else 1)):
         heads = chance.choice((1, 2, 3))
         yield dict(
             hidden=8 * chance.randint(60, 110), heads=4, kv_heads=2, head_dim=24, ffn=8 * chance.randint(120, 300),
             batch=chance.choice((2, 3, 5)), seq=CHUNK * CHUNKS, attention="sdpa", fields={}, key_heads=heads,
-            value_heads=heads * chance.choice((2, 3)), key_dim=8 * chance.randint(3, 9), value_dim=8 * chance.randint(3, 11),
+            value_heads=heads * chance.choice((2, 3)), key_dim=chance.choice((24, 40, 56, 72)), value_dim=chance.choice((32, 48, 80, 88)),
             experts=chance.randint(9, 31), experts_per_token=chance.randint(2, 6), expert_ffn=8 * chance.randint(30, 90),
             shared_ffn=8 * chance.randint(100, 150),
         )  # fmt: skip
 
 
-def totals(seen, tokens):
-    """Bytes per token of what is saved, and of each moment."""
-    reader = Reader(({}, {}), (tokens, tokens), (seen.parameters, seen.parameters))
-    return bytes_of(seen.saved, reader) / tokens, [bytes_of(moment, reader) / tokens for moment in seen.moments]
+def total(lists, tokens, parameters):
+    """Bytes per token in each case of storages that are alike in all of them, those left out that are weights in each."""
+    bytes_ = np.array([[storage.bytes for storage in storages] for storages in lists], float)
+    weights = [[each in shapes or each <= 1024 for each in row] for row, shapes in zip(bytes_, parameters, strict=True)]
+    return np.sum(bytes_ * ~np.all(weights, axis=0), axis=1) / tokens
+
+
+def totals(sizes, observed, tokens):
+    """The sizes of cases that run alike, most of all, and in each the totals of what is saved and of each moment."""
+    runs = [(len(seen.saved), *(len(moment) for moment in seen.moments)) for seen in observed]
+    usual = max(runs, key=runs.count)
+    alike = [place for place, each in enumerate(runs) if each == usual]
+    seen, tokens = [observed[place] for place in alike], np.array([tokens[place] for place in alike])
+    parameters = [{times * count for count in each.parameters for times in (1, 2, 4)} for each in seen]
+    saved = total([each.saved for each in seen], tokens, parameters)
+    moments = [total(storages, tokens, parameters) for storages in zip(*(each.moments for each in seen), strict=True)]
+    return [sizes[place] for place in alike], saved[:, None], np.array(moments).T
 
 
 def forms_by(sizes, found):
     """The forms of columns of totals, one row per case; what they miss is told."""
     held = np.array([list(each.values()) for each in sizes])
+    if len(held) <= held.shape[1]:
+        raise ValueError(f"{len(held)} cases run alike, too few for {held.shape[1]} sizes")
     coefficients, *_ = np.linalg.lstsq(held, found, rcond=None)
     missed = np.max(np.abs(held @ coefficients - found) / np.maximum(found, 1), initial=0)
     if missed > 1e-6:
@@ -125,8 +139,10 @@ def scaled(family):
     for ffn in (0.25, 1, 4):
         for heads in (8, 16, 64):
             case = family.real_case("sdpa")
-            yield case | dict(ffn=int(case["ffn"] * ffn), value_heads=heads, key_heads=8) | (
-                {"expert_ffn": int(case["expert_ffn"] * ffn)} if "expert_ffn" in case else {}
+            yield (
+                case
+                | dict(ffn=int(case["ffn"] * ffn), value_heads=heads, key_heads=8)
+                | ({"expert_ffn": int(case["expert_ffn"] * ffn)} if "expert_ffn" in case else {})
             )
 
 
@@ -135,16 +151,17 @@ def forms_of(family, number_format):
     cases = list(made_up(family))
     sizes, form, moments = [family.measure(case) for case in cases], {}, {}
     sizes = [{name: each[name] for name in family.sizes} for each in sizes]
+    tokens = [tokens_of(case) for case in cases]
     for name in KEPT:
-        seen = [totals(observe_kept(family, case, number_format, name), tokens_of(case)) for case in cases]
-        form[name] = forms_by(sizes, np.array([[saved] for saved, _ in seen]))[0]
+        alike, saved, alive = totals(sizes, [observe_kept(family, case, number_format, name) for case in cases], tokens)
+        form[name] = forms_by(alike, saved)[0]
         if name in ("saved", "checkpoint"):
-            moments[name] = forms_by(sizes, np.array([each for _, each in seen]))
+            moments[name] = forms_by(alike, alive)
     form["backward"] = largest_of(family, dominant(moments["saved"]), cases)
     form["recomputed"] = largest_of(family, dominant(moments["checkpoint"]), cases)
     if number_format != "amp":
-        seen = [totals(observe_prefill(family, case, number_format), tokens_of(case)) for case in cases]
-        form["forward"] = largest_of(family, dominant(forms_by(sizes, np.array([each for _, each in seen]))), cases)
+        alike, _, alive = totals(sizes, [observe_prefill(family, case, number_format) for case in cases], tokens)
+        form["forward"] = largest_of(family, dominant(forms_by(alike, alive)), cases)
     return {"format": number_format, "attention": "eager"} | form
 
 
