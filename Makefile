@@ -4,6 +4,7 @@
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
 #   make measure    take those cases on this machine's CUDA GPU
+#   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
 #   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
 
 PYTHON ?= python3
@@ -11,13 +12,15 @@ PORT ?= 8501
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test accuracy bench measure prices
+.PHONY: run test accuracy bench measure prices lock
 
 run: .venv/ready-run
+	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
+	  { echo "Port $(PORT) is taken; choose another: make run PORT=$$(($(PORT) + 1))."; exit 1; }
 	@echo "Headroom: http://localhost:$(PORT)"
-	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT) --server.address localhost
+	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT)
 
-test: .venv/ready-test
+test: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/mypy calc
@@ -38,14 +41,18 @@ measure: .venv/ready-measure
 prices: .venv/ready-prices
 	$(BIN)/python -m refresh $(ARGS)
 
-.venv/ready-run: requirements.txt
-.venv/ready-test: requirements/dev.txt requirements/prices.txt requirements.txt
-.venv/ready-measure: requirements/measure.txt requirements.txt
-.venv/ready-prices: requirements/prices.txt requirements.txt
+LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
 
-.venv/ready-%: | .venv/bin/python
+lock: .venv/ready-dev
+	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt
+	@$(LOCK) --constraint requirements/lock/dev.txt requirements.txt --output-file requirements/lock/run.txt
+	@for name in measure prices validation; do \
+	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
+	done
+
+.venv/ready-%: requirements/lock/%.txt | .venv/bin/python
 	@echo "Installing $<"
-	@$(PIP) -r $<
+	@$(PIP) --require-hashes -r $<
 	@touch $@
 
 .venv/bin/python:

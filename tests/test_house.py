@@ -33,7 +33,8 @@ LEVELS = (
         ("__main__",),
         ("calc",),
         ("doors",),
-        ("answers", "configs"),
+        ("launch",),
+        ("answers", "configs", "oom"),
         ("search",),
         ("plan",),
         ("explain", "charts"),
@@ -47,11 +48,13 @@ ONE_ROOM = dict.fromkeys(("pipeline", "largest", "results", "one_scenario"), "es
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
     *(
+        "calc/catalogs/checked.py",
         "calc/catalogs/load.py",
         "calc/__main__.py",
         "calc/models/huggingface/config.py",
         "calc/doors/csv_tables.py",
         "calc/doors/config_files.py",
+        "calc/doors/launch_files.py",
     )
 }
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}

@@ -24,7 +24,7 @@ def memory(row, scenario, ink, catalogs):
     left, right = st.columns([4, 3], gap="medium")
     with left:
         st.image(tank_svg(row, ink, 720, 44), width="stretch", alt=row_words.tank_alt(row))
-        st.markdown(_components(row))
+        st.markdown(components(row))
         st.caption(
             "Pale: the card's usable memory, which ends at the upright line. Whisker: the range of the estimate, "
             f"which is {row['memory_basis']}."
@@ -35,7 +35,7 @@ def memory(row, scenario, ink, catalogs):
         _phases(row, scenario, ink, catalogs)
 
 
-def _components(row):
+def components(row):
     """A line for each component: colour, name, GiB, share, what it is."""
     lines = []
     for name, gib, share in parts_of(row).itertuples(index=False):
