@@ -3,6 +3,7 @@
 #   make test       lint, types, tests
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
+#   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; about 3 GB)
 #   make measure    take those cases on this machine's CUDA GPU
 #   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
 
@@ -11,7 +12,7 @@ PORT ?= 8501
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test accuracy bench measure prices
+.PHONY: run test accuracy bench validate measure prices
 
 run: .venv/ready-run
 	@echo "Headroom: http://localhost:$(PORT)"
@@ -32,6 +33,10 @@ bench: .venv/ready-run
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.command_line
 
+validate: .venv/ready-run .venv-tools/ready
+	$(BIN)/python -m validation.launch_files .venv-tools/kits
+	.venv-tools/bin/python validation/launch_parsers.py .venv-tools/kits
+
 measure: .venv/ready-measure
 	$(BIN)/python -m validation.measure --out validation/data/measured.csv
 
@@ -42,6 +47,13 @@ prices: .venv/ready-prices
 .venv/ready-test: requirements/dev.txt requirements/prices.txt requirements.txt
 .venv/ready-measure: requirements/measure.txt requirements.txt
 .venv/ready-prices: requirements/prices.txt requirements.txt
+
+.venv-tools/ready: requirements/launch.txt requirements/validation.txt | .venv/bin/python
+	@echo "Installing $<"
+	@$(BIN)/python -m venv .venv-tools
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/validation.txt
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@touch $@
 
 .venv/ready-%: | .venv/bin/python
 	@echo "Installing $<"
