@@ -11,6 +11,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from calc.catalogs import checked
+from calc.catalogs.commitments import COMMITMENTS
 from calc.catalogs.load import CHOICES, FILES, FOLDER, CatalogError, add_models, load_catalogs, read_document
 from calc.catalogs.strict_yaml import read_strictly
 from calc.cost.offers import is_old
@@ -21,7 +23,7 @@ TABLES = Path(__file__).parent / "published"
 PUBLISHED = yaml.safe_load((TABLES / "prices.yaml").read_text("utf-8"))["prices"]
 FAULTS = yaml.safe_load((TABLES / "catalog_faults.yaml").read_text("utf-8"))
 CASES = [(instance, region) for instance, regions in PUBLISHED.items() for region in regions]
-MARKETS = ("on_demand", "spot", "spot_newest", "interruption", "capacity_block", "commit_1y", "commit_3y")
+MARKETS = ("on_demand", "spot", "spot_newest", "interruption", "capacity_block", "commit_1y", "commit_3y", *COMMITMENTS.values())
 DAY = re.compile(r"20\d\d-\d\d-\d\d")
 
 
@@ -156,6 +158,42 @@ def test_a_line_that_is_no_yaml_is_named():
         read_strictly("a: 1\nb: ]", "c.yaml")
 
 
+UNFIT = {
+    "an alias": "a: &one {b: 1}\nc: *one\n",
+    "an alias of itself": "a: &one [*one]\n",
+    "a billion laughs": "".join(f"a{step}: &a{step} [" + f"*a{step - 1}, " * 9 + "1]\n" for step in range(1, 30)).replace("*a0, ", "1, "),
+    "brackets": "a: " + "[" * 20_000 + "]" * 20_000 + "\n",
+    "nested maps": "".join(f"{' ' * step}a:\n" for step in range(3000)) + " " * 3000 + "1\n",
+    "a long number": "a: " + "9" * 10_000 + "\n",
+    "a size beyond all": "a: " + "9" * 26 + "\n",
+}
+
+
+@pytest.mark.parametrize("text", UNFIT.values(), ids=UNFIT)
+def test_what_no_catalog_needs_is_refused_in_a_sentence(text):
+    with pytest.raises(CatalogError) as error:
+        read_strictly(text, "catalogs/x.yaml")
+    assert str(error.value).startswith("catalogs/x.yaml")
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "schema", ["", "{", "[]", "5", "{}", '{"properties": 3}', '{"properties": {"source": 3}}', '{"properties": {}, "type": "odd"}']
+)
+def test_a_schema_that_is_none_is_a_sentence(whole, schema):
+    path = whole / "schema" / "heads.json"
+    kept = path.read_text("utf-8")
+    path.write_text(schema, "utf-8")
+    with pytest.raises(CatalogError, match=r"^catalogs/schema/heads.json: it is not a schema"):
+        load_catalogs(whole)
+    path.write_text(kept, "utf-8")
+
+
+def test_an_assumption_outside_its_range_is_a_sentence(broken):
+    sentence = broken("assumptions", "overlap_ratio:                   {value: 0.85", "overlap_ratio:                   {value: 1.5")
+    assert sentence == "catalogs/assumptions.yaml, entry overlap_ratio, field value: 1.5 is out of range; write a number from 0 to 1."
+
+
 def test_plain_values_are_read_as_written():
     text = "a: 1_000\nb: 320.0e+9\nc: .inf\nd: 2026-07-20\ne: 'no'\nf: true\ng: [x, 2.5]\nh: H100"
     read = {"a": 1000, "b": 320e9, "c": np.inf, "d": "2026-07-20", "e": "no", "f": True, "g": ["x", 2.5], "h": "H100"}
@@ -177,14 +215,42 @@ def test_the_version_follows_the_contents(catalogs, whole):
 
 def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, whole):
     read_document(whole, "gpus")["gpus"].clear()
-    checked = []
-    monkeypatch.setattr("calc.catalogs.load.check_schema", lambda _document, _schema, file: checked.append(file))
+    seen = []
+    monkeypatch.setattr("calc.catalogs.checked.check_schema", lambda _document, _schema, file: seen.append(file))
     assert "l4" in read_document(whole, "gpus")["gpus"]
-    assert checked == []
+    assert seen == []
     schema = whole / "schema" / "gpus.json"
     schema.write_bytes(schema.read_bytes() + b"\n")
     read_document(whole, "gpus")
-    assert checked == ["catalogs/gpus.yaml"]
+    assert seen == ["catalogs/gpus.yaml"]
+
+
+def test_a_checked_document_is_kept_on_disk_for_the_next_process(monkeypatch, tmp_path, whole):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    content, schema = (whole / "gpus.yaml").read_bytes(), (whole / "schema" / "gpus.json").read_bytes()
+    checked._checked.cache_clear()
+    first = checked.document_of(content, schema, "catalogs/gpus.yaml")
+    (kept,) = (tmp_path / "headroom").iterdir()
+    checked._checked.cache_clear()
+    monkeypatch.setattr(checked, "read_strictly", None)  # no more asked
+    assert checked.document_of(content, schema, "catalogs/gpus.yaml") == first
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kept.write_text("{", "utf-8")
+    checked._checked.cache_clear()
+    assert checked.document_of(content, schema, "catalogs/gpus.yaml") == first
+    assert kept.read_text("utf-8") != "{"
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    checked._checked.cache_clear()
+    assert checked.document_of(content, schema, "catalogs/gpus.yaml") == first
+
+
+def test_of_one_catalog_the_last_few_documents_stay(monkeypatch, tmp_path, whole):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    schema = (whole / "schema" / "heads.json").read_bytes()
+    for lines in range(checked.KEPT_ON_DISK + 3):
+        checked.document_of((whole / "heads.yaml").read_bytes() + b"\n" * lines, schema, "catalogs/heads.yaml")
+    assert len(list((tmp_path / "headroom").iterdir())) == checked.KEPT_ON_DISK
 
 
 def test_an_added_model_stands_for_its_id(catalogs):

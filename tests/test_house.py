@@ -49,6 +49,7 @@ ONE_ROOM = dict.fromkeys(("pipeline", "largest", "results", "one_scenario"), "es
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
     *(
+        "calc/catalogs/checked.py",
         "calc/catalogs/load.py",
         "calc/__main__.py",
         "calc/models/huggingface/config.py",

@@ -63,10 +63,11 @@ REFUSED = [
     ({"model": "gpt2", "sequence_tokens": 1025}, "gpt2 has learned positions for 1024 tokens, and 1025 are asked "),
     ({"work": "inference", "prompt_tokens": 4096}, "prompt_tokens 4096 exceeds sequence_tokens 2048, which holds "),
     ({"model": "bert-base-uncased", "work": "inference", "implementation": "vllm"}, "vLLM's cache serves decoders; "),
-    ({"scenario": "=1+1"}, "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula"),
-    ({"scenario": "@SUM(A1)"}, "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula"),
-    ({"hours_per_month": "800"}, "hours_per_month is 800, and a month has at most 744; take at most that."),
-    ({"hours_per_month": "0"}, "hours_per_month '0' is not a number above 0 up to 1e+15; correct that cell."),
+    ({"overlap_ratio": "5"}, "overlap_ratio '5' is not a number from 0 to 1; correct that cell."),
+    ({"utilization": "1.5"}, "utilization '1.5' is not a number from 0.001 to 1; correct that cell."),
+    ({"streaming_ratio": "0"}, "streaming_ratio '0' is not a number from 0.01 to 1; correct that cell."),
+    ({"hours_per_month": "800"}, "hours_per_month '800' is not a number above 0, at most 744; correct that cell."),
+    ({"hours_per_month": "0"}, "hours_per_month '0' is not a number above 0, at most 744; correct that cell."),
     ({"train_tokens": "lots"}, "train_tokens 'lots' is not a number above 0 up to 1e+15; correct that cell."),
 ]
 

@@ -149,9 +149,9 @@ def test_more_sequences_touch_more_experts(batch, chosen, experts):
 @settings(deadline=None)
 def test_serving_is_never_faster_than_decoding(batch, generated, first, each):
     decode = batch / each
-    served = serving_tokens_per_second(batch, 1, generated, first, each, decode)
+    served = serving_tokens_per_second(batch, 1, generated, 0, first, 0, each, decode)
     assert served < decode
-    assert serving_tokens_per_second(batch, 1, 0, first, each, decode) == decode
+    assert serving_tokens_per_second(batch, 1, 0, 0, first, 0, each, decode) == decode
 
 
 def test_decoding_a_lone_sequence_reads_all_weights(catalogs):
@@ -174,7 +174,7 @@ def test_fifty_users_wait_a_tenth_of_a_second_for_a_card_that_prefill_fills_to_a
     table = timed(catalogs, asked)
     first, burst = table["time_to_first_token_seconds"][0], table["burst_first_token_seconds"][0]
     assert burst > 1.5 > table["time_to_first_token_high_seconds"][0]
-    assert 0.07 < first < 0.15
+    assert 0.07 < first < 0.16
     rate = table["tokens_per_second"][0]
     assert 0.05 < rate / 1024 * burst / 50 < 0.15
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from calc.speed.collectives import expert_parallel_seconds
 from calc.speed.decode import decode_widened_bytes
+from calc.speed.flops import expert_start_flops
 from calc.speed.rates import attention_flops_per_second, repeated_products_ratio
 from calc.speed.training import stage_chunks
 from validation.speed import errors, published, summary, time_table, with_published_models
@@ -52,8 +53,21 @@ def test_megatron_interleaves_where_micro_batches_divide():
 
 
 def test_attention_in_pieces_reaches_less():
-    assert attention_flops_per_second(1e15, 0.25, 1.0, 1, 0.8) == pytest.approx(0.25e15)
-    assert attention_flops_per_second(1e15, 0.25, 1.0, 8, 0.8) == pytest.approx(0.2e15)
+    assert attention_flops_per_second(1, 1e15, 0.25, 0.6, 1.0, 0, 1, 0.8) == pytest.approx(0.25e15)
+    assert attention_flops_per_second(1, 1e15, 0.25, 0.6, 1.0, 0, 4, 0.8) == pytest.approx(0.2e15)
+
+
+def test_a_serving_engine_runs_the_forward_kernel_alone():
+    assert attention_flops_per_second(0, 1e15, 0.25, 0.6, 1.0, 1, 1, 0.8) == pytest.approx(0.6e15)
+    assert attention_flops_per_second(0, 1e15, 0.25, 0.6, 1.0, 0, 1, 0.8) == pytest.approx(0.25e15)
+
+
+def test_few_tokens_an_expert_are_far_from_the_roof():
+    """128 experts of 1 M weights each, 1,000 tokens more apiece; eight ranks that bring their tokens to the same experts share it."""
+    layers, weights = np.array([[2.0]]), np.array([[128e6]])
+    assert expert_start_flops(1, layers, weights, 1000, 1, 1) == pytest.approx(2 * 1000 * 256e6)
+    assert expert_start_flops(1, layers, weights, 1000, 8, 1) == pytest.approx(2 * 1000 * 256e6 / 8)
+    assert expert_start_flops(0, layers, weights, 1000, 1, 1) == 0
 
 
 def all_to_all(experts_per_token, expert_parallel, once):

@@ -2,21 +2,24 @@
 
 from dataclasses import dataclass
 
-from calc.units import MEAN_MONTH_HOURS, YEAR_HOURS
+from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
 
 
 @dataclass(frozen=True)
 class Market:
-    """A way to pay: its label, its name in the catalogs, what it binds one to, whether AWS takes instances back, the least billed."""
+    """A way to pay: its label, its name in the catalogs, what it binds one to, whether AWS takes instances back, the least billed.
+
+    `committed_years` is how long is paid, used or not; 0 where one pays by use.
+    """
 
     label: str
     key: str
     binds: str
     note: str = ""
+    takes_private: bool = False  # a private price stands in its place
     interrupted: float = 0
     block_hours: float = 0
-    least_run_hours: float = 0
-    least_month_hours: float = 0
+    committed_years: float = 0
 
     @property
     def price(self) -> str:
@@ -29,8 +32,31 @@ class Market:
         return self.label if self.label.startswith("on ") else f"on {self.label}"
 
 
+def _terms(years: int) -> str:
+    return "year" if years == 1 else f"{years} years"
+
+
+def _commitment(kind: str, years: int, payment: str) -> Market:
+    sold, of = KINDS[kind]
+    return Market(
+        f"{sold}, {_terms(years)}, {PAYMENTS[payment][0]}",
+        COMMITMENTS[kind, years, payment],
+        f"Each hour of {'the year' if years == 1 else f'{years} years'} is paid, used or not; {PAYMENTS[payment][1]}. It holds for {of}.",
+        committed_years=years,
+    )
+
+
+def _cheapest(years: int) -> Market:
+    return Market(
+        f"{years}-year commitment",
+        f"commit_{years}y",
+        f"The cheapest that is known of all commitments for {_terms(years)}; each hour is paid, used or not.",
+        committed_years=years,
+    )
+
+
 MARKETS = {
-    "on-demand": Market("on demand", "on_demand", "Paid by the second, ends when you end it."),
+    "on-demand": Market("on demand", "on_demand", "Paid by the second, ends when you end it.", takes_private=True),
     "spot": Market(
         "spot",
         "spot",
@@ -46,19 +72,10 @@ MARKETS = {
         note="whole days, paid ahead",
         block_hours=24,
     ),
-    "commit-1y": Market(
-        "1-year commitment",
-        "commit_1y",
-        "The whole year is paid, used or not.",
-        least_run_hours=YEAR_HOURS,
-        least_month_hours=MEAN_MONTH_HOURS,
-    ),
-    "commit-3y": Market(
-        "3-year commitment",
-        "commit_3y",
-        "All three years are paid, used or not.",
-        least_run_hours=3 * YEAR_HOURS,
-        least_month_hours=MEAN_MONTH_HOURS,
-    ),
+    **{f"commit-{years}y": _cheapest(years) for years in YEARS},
+    **{key.replace("_", "-"): _commitment(*terms) for terms, key in COMMITMENTS.items()},
 }
 PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries
+BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_years)
+SUMMED_UP = tuple(f"commit-{years}y" for years in YEARS)  # the cheapest of the commitments of a term
+COMMITTED = tuple(name for name in MARKETS if name not in (*BY_USE, *SUMMED_UP))

@@ -7,13 +7,14 @@ by hand, for the rest are the answer's own. `v` grows when the meaning of a name
 import re
 from typing import Any
 
+import numpy as np
+
 from calc.answers.inputs import ANYWHERE
 from calc.answers.job_fields import BY_HAND, JOB, MAY_BE_EMPTY, SEVERAL
 from calc.catalogs.load import Catalogs
 from calc.doors import link_kept, link_models, link_v1
 from calc.doors.link_sets import PREFIXES, compose_sets, read_set
-from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input
-from calc.scenarios.read import HUGE
+from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
 
 VERSION = "2"
 VIEW_CHOICES = {"sort": ("money", "hour", "fastest", "headroom")}
@@ -85,7 +86,7 @@ def _read_choice(name, given, catalogs, custom):
         value = value_of(name, text[:LONGEST_VALUE], catalogs, custom)
         if value is None:
             complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
-        else:
+        elif value not in values:
             values.append(value)
     return (values if name in SEVERAL or name in BY_HAND or name in link_v1.COLUMNS else values[:1]), complaints
 
@@ -94,7 +95,7 @@ def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = ()) -> Any:
     """The value that a text stands for, or None where it stands for none; `custom` names models beside the catalog's."""
     if name in VIEW_CHOICES:
         return text if text in VIEW_CHOICES[name] else None
-    column = COLUMNS.get(name) or link_v1.COLUMNS[name]
+    column = JOB.get(name) or bounded_inputs(catalogs).get(name) or link_v1.COLUMNS[name]
     if column.kind in ("count", "number", "amount"):
         return _number(text, column)
     if column.kind == "choice":
@@ -113,6 +114,6 @@ def _number(text, column):
         value = float(text)
     except ValueError:
         return None
-    if not 0 <= value <= HUGE or (value == 0 and column.kind != "amount") or (column.kind == "count" and value != int(value)):
+    if not column.allows(np.array(value)):
         return None
     return int(value) if value == int(value) else value

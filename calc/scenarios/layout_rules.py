@@ -1,6 +1,7 @@
 """Which layouts are refused, and the nearest that works: a table of rules, each a condition on columns and a sentence."""
 
 from collections.abc import Callable, Mapping
+from math import isqrt
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -10,7 +11,6 @@ import numpy as np
 from calc.coded import Words, distinct, taken
 from calc.evaluate import Table, evaluate, parameters_of
 from calc.scenarios.problems import Problems
-from calc.units import LONGEST_MONTH_HOURS
 
 
 class Rule(NamedTuple):
@@ -79,7 +79,8 @@ COUNTED = (replica_gpus, all_layers, most_heads, most_experts)
 
 def nearest_divisor(whole: float, wanted: float) -> int:
     """The divisor of a count that is nearest to the wanted one."""
-    divisors = [d for d in range(1, int(whole) + 1) if whole % d == 0] or [1]
+    small = [d for d in range(1, isqrt(int(whole)) + 1) if whole % d == 0] or [1]
+    divisors = [*small, *(int(whole) // d for d in small)]
     return min(divisors, key=lambda d: (abs(d - wanted), d))
 
 
@@ -133,14 +134,6 @@ RULES = (
         "context parallel {context_parallel:.0f} does not divide {sequence_tokens:.0f} tokens evenly; take a multiple of "
         "{twice:.0f} tokens.",
         {"twice": lambda context_parallel: 2 * context_parallel},
-    ),
-    Rule(
-        lambda memory_utilization: memory_utilization > 1,
-        "memory_utilization is {memory_utilization:g}, and an engine has at most the whole card; take at most 1.",
-    ),
-    Rule(
-        lambda hours_per_month: hours_per_month > LONGEST_MONTH_HOURS,
-        f"hours_per_month is {{hours_per_month:g}}, and a month has at most {LONGEST_MONTH_HOURS}; take at most that.",
     ),
     Rule(
         lambda trains, leaves_optimizer, leaves_activations: (trains == 0) & (leaves_optimizer + leaves_activations > 0),

@@ -51,9 +51,19 @@ def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expe
     return 2 * batch * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
 
 
-def dense_equivalent_flops(matmul_flops, expert_matmul_flops, engine_expert_matmul_ratio):
+def expert_start_flops(trains, stack_layers, stack_block_expert_parameters, engine_expert_start_tokens, expert_parallel, context_parallel):
+    """What each expert costs in training however few tokens come to it, as so many tokens more: 2 · those · all experts' weights. [FLOP]
+
+    One expert's tokens fill neither the tiles nor the card (grouped products: Gale et al. 2022, MegaBlocks, arXiv 2211.15841,
+    section 3). Of one replica: the ranks of expert parallel bring their tokens to the same experts.
+    """
+    weights = np.sum(stack_layers * stack_block_expert_parameters, axis=0)
+    return trains * 2 * engine_expert_start_tokens * weights * context_parallel / expert_parallel
+
+
+def dense_equivalent_flops(matmul_flops, expert_matmul_flops, expert_start_flops, engine_expert_matmul_ratio):
     """Dense products that would take as long as those of the blocks: experts' many small ones reach less. [FLOP]"""
-    return matmul_flops + expert_matmul_flops * (1 / engine_expert_matmul_ratio - 1)
+    return matmul_flops - expert_matmul_flops + (expert_matmul_flops + expert_start_flops) / engine_expert_matmul_ratio
 
 
 def head_flops(batch, head_tokens, outputs, hidden):
@@ -180,6 +190,7 @@ FLOPS = (
     stack_context_tokens,
     matmul_flops,
     expert_matmul_flops,
+    expert_start_flops,
     dense_equivalent_flops,
     head_flops,
     attention_flops,

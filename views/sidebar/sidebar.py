@@ -3,9 +3,9 @@
 import streamlit as st
 
 from calc.answers.inputs import STEP_TOKENS
-from calc.answers.job_fields import JOB, tokens_of_run
+from calc.answers.job_fields import tokens_of_run
 from calc.answers.settle import generates
-from calc.cost.markets import MARKETS
+from calc.cost.markets import BY_USE, MARKETS
 from views.session import address, job_state
 from views.session.job_state import KEYS
 from views.sidebar import by_hand, model_form
@@ -94,9 +94,10 @@ def _instances():
 def _where(catalogs):
     """The regions and the markets."""
     regions(catalogs)
+    signed = [market for market in job_state.asked()["markets"] if market not in BY_USE]  # chosen on Bill, or by the link
     st.pills(
         "Markets",
-        JOB["markets"].choices,
+        [*BY_USE, *signed],
         selection_mode="multi",
         format_func=lambda market: MARKETS[market].label.capitalize(),
         key=KEYS.markets,

@@ -13,6 +13,7 @@ LINES = {
     "lost_work": "Work done twice after AWS took an instance back",
     "restart": "Restarts on another instance",
     "unused": "Hours that are billed and not needed",
+    "ratio": "Discount and tax of your own",
 }
 BASIS = {
     "published": "read from AWS or a named source",
@@ -20,6 +21,7 @@ BASIS = {
     "observed": "the median of what the zones asked",
     "estimated": "worked out from the saving that the Spot Advisor names",
     "assumed": "assumed",
+    "private": "your own contract's",
 }
 NOT_IN_IT = (
     "Other runs: attempts that fail, tuning of settings, evaluation. Teams often pay several times the run that ends up in use.",
@@ -76,8 +78,12 @@ def summary(row, own):
 
 def paid(row, table, catalogs):
     """The lines of the bill: what is paid and for what, how long, USD per hour, USD; their sum where there are several."""
-    hourly = f"{usd(row['usd_per_hour'])}"
-    lines = [(*_line(row, line["line"], catalogs), time(row, line["hours"]), hourly, usd(line["usd"])) for line in table.to_dict("records")]
+    listed = usd(row["usd_per_hour"] / row["paid_ratio"])
+    share = ("", row_words.own_share(row))
+    lines = [
+        (*_line(row, each["line"], catalogs), *((time(row, each["hours"]), listed) if each["hours"] else share), usd(each["usd"]))
+        for each in table.to_dict("records")
+    ]
     if len(lines) == 1:
         return lines
     whole = time(row, table["hours"].sum())
@@ -139,11 +145,15 @@ def between(low, high):
 
 
 def _price(row, own, today):
+    share = row_words.own_share(row)
+    share = f" All prices are paid {share} (Paid of every price, among the assumptions)." if share else ""
+    if own["basis"] == "private":
+        return f"**Price**: of your own contract, {usd(row['private_usd_per_hour'])} an hour for an instance.{share}"
     if not own["basis"]:
         return f"**Price**: none is known {MARKETS[row['market']].phrase} in {row['region']}."
     days = offers.days_since(own["as_of"][:10], today)
     age = f"{counted(days, 'day')} old: check it before you sign" if days > offers.OLD_DAYS else f"{counted(days, 'day')} old"
-    return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}."
+    return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}.{share}"
 
 
 def _memory(row):
@@ -163,42 +173,6 @@ def _spot(row):
         f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). "
         "Waiting for capacity is not counted."
     )
-
-
-def other_markets(table):
-    """Each market on a line: USD per hour, hours billed, USD in all, what the price rests on and of when."""
-    return [
-        {
-            "Paid as": MARKETS[row["market"]].label.capitalize(),
-            "USD per hour": row["usd_per_hour"],
-            "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
-            "USD in all": row["usd"],
-            "Price is": row["basis"] or "not known here",
-            "Of": row["as_of"],
-            "What it binds you to": MARKETS[row["market"]].binds + _zones(row),
-            "Source": row["source"],
-        }
-        for row in table.to_dict("records")
-    ]
-
-
-def _zones(row):
-    low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
-    return "" if is_missing(low) or is_missing(high) else f" An instance asked {usd(low)} to {usd(high)}, by zone."
-
-
-def cheapest(table, market, work):
-    """Which market costs least in all, against the row's own."""
-    spare = " On spot it takes spare instances, which are not counted." if work == "inference" else ""
-    known = table[table["usd"].notna()].sort_values("usd", kind="stable")
-    if not len(known):
-        return "No price of any kind is known for it."
-    least, own = known.iloc[0], table[table["market"] == market].iloc[0]
-    if least["market"] == market or is_missing(own["usd"]):
-        return f"Least in all: {MARKETS[least['market']].phrase}, as above."
-    saved = percent(1 - least["usd"] / own["usd"])
-    note = spare if MARKETS[least["market"]].interrupted else ""
-    return f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} less.{note}"
 
 
 def spot_details(row):

@@ -10,7 +10,8 @@ from calc.cost.markets import MARKETS
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
 from calc.words import name_of
-from views.wording.numbers import about, is_missing, percent, span, usd
+from views.wording.numbers import about, counted, is_missing, percent, span, usd
+from views.wording.rows import own_terms
 
 METHODS = {"full": "Fine-tuning", "lora": "LoRA fine-tuning", "qlora": "QLoRA fine-tuning"}
 CSV_HELP = "The answers and the board with every input and result; its first row is the first answer."
@@ -38,8 +39,14 @@ def money_and_time(row):
     if is_missing(row["usd"]):
         return "no price"
     if row["work"] != "training":
-        return f"about {about(row['usd'])} a month"
-    return f"about {about(row['usd'])} in {span(row['hours'], *hours_range(row))}"
+        return f"about {about(row['usd'])} a month{own_terms(row)}{signed(row)}"
+    return f"about {about(row['usd'])}{own_terms(row)}{signed(row)} in {span(row['hours'], *hours_range(row))}"
+
+
+def signed(row):
+    """How long a commitment binds, where the row's market is one."""
+    years = MARKETS[row["market"]].committed_years if row["market"] else 0
+    return f" (signed for {counted(int(years), 'year')})" if years else ""
 
 
 def hours_range(row):
