@@ -4,6 +4,7 @@
 #   make test       lint, types, tests
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
+#   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; about 3 GB)
 #   make measure    take those cases on this machine's CUDA GPU
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
 #   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
@@ -13,7 +14,7 @@ PORT ?= 8501
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve test accuracy bench measure prices lock
+.PHONY: run serve test accuracy bench validate measure prices lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -39,6 +40,10 @@ bench: .venv/ready-run
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.command_line
 
+validate: .venv/ready-run .venv-tools/ready
+	$(BIN)/python -m validation.launch_files .venv-tools/kits
+	.venv-tools/bin/python validation/launch_parsers.py .venv-tools/kits
+
 measure: .venv/ready-measure
 	$(BIN)/python -m validation.measure --out validation/data/measured.csv
 
@@ -46,6 +51,13 @@ prices: .venv/ready-prices
 	$(BIN)/python -m refresh $(ARGS)
 
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
+
+.venv-tools/ready: requirements/launch.txt requirements/lock/validation.txt | .venv/bin/python
+	@echo "Installing $<"
+	@$(BIN)/python -m venv .venv-tools
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock/validation.txt
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@touch $@
 
 lock: .venv/ready-dev
 	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt

@@ -23,6 +23,13 @@ MENU = {  # section of the top bar: file, path, title, icon, help
             "upload_file",
             "Your own config, launch command or out-of-memory message, line by line beside the estimate",
         ),
+        (
+            "explore",
+            "explore",
+            "Explore",
+            "explore",
+            "The plan walked into out of memory, over GPUs, methods and tasks; the decision guide",
+        ),
         ("bill", "bill", "Bill", "payments", "What the job costs in words for who pays: what is paid, how sure, what is not in it"),
         ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
     ),
