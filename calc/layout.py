@@ -11,9 +11,18 @@ def data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel):
     return np.maximum(np.floor(gpus / (tensor_parallel * pipeline_parallel * context_parallel)), 1)
 
 
-def shard_gpus(data_parallel, context_parallel):
-    """GPUs over which ZeRO and FSDP divide: data parallel x context parallel (torchtitan's shard mesh). [GPUs]"""
-    return data_parallel * context_parallel
+def shard_gpus(data_parallel, context_parallel, group_gpus):
+    """GPUs over which ZeRO and FSDP divide: data parallel x context parallel (torchtitan's shard mesh), or one group of them. [GPUs]"""
+    ranks = data_parallel * context_parallel
+    return np.where(group_gpus > 0, np.minimum(ranks, group_gpus), ranks)
+
+
+def shard_replicas(data_parallel, context_parallel, shard_gpus):
+    """Groups that divide among themselves, each a replica of the others: more than one in hybrid sharding. [groups]
+
+    Zhao et al. 2023, arXiv 2304.11277, section 3.2.2; torchtitan's data_parallel_replicate_degree.
+    """
+    return data_parallel * context_parallel / shard_gpus
 
 
 def partitions_master(master_bytes_each, shards_optimizer, shards_weights, implementation_fsdp):
@@ -239,26 +248,10 @@ def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
     return np.where(adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0)
 
 
-def largest_parameters_here(
-    stack_block_largest_matrix,
-    embedding_parameters_here,
-    head_matrix_parameters,
-    holds_head,
-    vocabulary_split,
-    tensor_parallel,
-    adapts,
-    lora_rank,
-    hidden,
-):
-    """Elements of the largest single trained tensor on one GPU. [parameters]"""
-    ends = np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split)
-    largest = np.maximum(np.max(stack_block_largest_matrix, axis=0) / tensor_parallel, ends)
-    return np.where(adapts > 0, lora_rank * hidden, largest)
-
-
 LAYOUT = (
     data_parallel,
     shard_gpus,
+    shard_replicas,
     partitions_master,
     bucket_elements,
     fsdp_active,
@@ -295,6 +288,5 @@ HELD = (  # at one end of a pipeline
     adapter_parameters_here,
     trained_blocks_here,
     trained_outside_here,
-    largest_parameters_here,
     trained_ratio,
 )

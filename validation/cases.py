@@ -121,6 +121,7 @@ SOURCES = (
     ("parallel/fsdp_peaks.csv", sharded_steps),
     ("held_out_fsdp.csv", sharded_steps),
     ("held_out_2_fsdp.csv", sharded_steps),
+    ("parallel/hsdp.csv", sharded_steps),
     ("parallel/ddp_peaks.csv", replicated_steps),
     ("parallel/tp.csv", tensor_parallel_steps),
     ("parallel/fsdp_tp.csv", sharded_tensor_parallel_steps),

@@ -6,12 +6,13 @@ KEPT = {"none": "none", "full": "full", "op": "selective-ops", "op (mm every 2nd
 
 
 def sharded_steps(row):
-    """One step of FSDP2 on one of `world` GPUs."""
+    """One step of FSDP2 on one of `world` GPUs, in `replicas` groups where it is hybrid."""
     stored, computed, reduced = row["master"], row["param"], row["reduce"]
     computed = stored if computed == "none" else computed
     reduced = computed if reduced == "none" else reduced
     optimizer, kernel = OPTIMIZERS[row["opt"]]
-    titan = row["wrap"] == "titan"
+    titan, replicas = row["wrap"] == "titan", int(row.get("replicas") or 1)
+    whole = "zero3" if row["raf"] == "1" else "zero2"
     left_out = {
         "explicit prefetch depth": row["fwd_prefetch"] != "0" or row["bwd_prefetch"] != "0",
         "torchtitan's wrapping of a transformers model": titan and row["ac"] == "none",
@@ -24,13 +25,13 @@ def sharded_steps(row):
         "optimizer": optimizer,
         "optimizer_kernel": kernel,
         "recompute": "none" if row["ac"] == "none" else "full",
-        "sharding": "zero3" if row["raf"] == "1" else "zero2",
+        "sharding": f"hsdp-{int(row['world']) // replicas}" if replicas > 1 else whole,
         "gpus": int(row["world"]),
         "accumulation_steps": int(row["accum"] or 0) + 1,
         "implementation": "torchtitan" if titan else "transformers",
         **size(row),
     }
-    return case("FSDP", row, scenario, "allocated_peak_bytes", row["step_peak"], left_out)
+    return case("HSDP" if replicas > 1 else "FSDP", row, scenario, "allocated_peak_bytes", row["step_peak"], left_out)
 
 
 def replicated_steps(row):

@@ -30,7 +30,7 @@ def run_row(documents: list[tuple[str, bytes]], catalogs: Any) -> dict[str, str]
     stored(settled)
     for name in main.rules:
         _apply(settled, rules(name), main)
-    derive(settled, main)
+    derive(settled, main, catalogs.shardings["group_gpus"])
     return _row(settled, main, readings, catalogs)
 
 

@@ -99,9 +99,21 @@ def end_gradients_bytes(
     return (np.maximum(full_gradients_bytes - waiting, 0) + spread_gradients_bytes) / gradient_shards
 
 
-def end_working_bytes(fsdp_active, last_reduction_bytes, adapts, embedding_gradient_bytes, bucket_bytes):
-    """At the end of the backward pass: FSDP's last reduction, or the embedding's dense gradient. [B]"""
-    return np.where(fsdp_active > 0, last_reduction_bytes * (1 - adapts), embedding_gradient_bytes) + bucket_bytes
+def end_working_bytes(
+    fsdp_active,
+    last_reduction_bytes,
+    adapts,
+    embedding_gradient_bytes,
+    bucket_bytes,
+    replicated_bytes_each,
+    trained_parameters_here,
+    last_group_parameters_here,
+    gradient_shards,
+):
+    """At the end of the backward pass: FSDP's last reduction and what hybrid sharding keeps, or the embedding's dense gradient. [B]"""
+    reduced = replicated_bytes_each * (trained_parameters_here - last_group_parameters_here) / gradient_shards
+    fsdp = last_reduction_bytes * (1 - adapts) + reduced
+    return np.where(fsdp_active > 0, fsdp, embedding_gradient_bytes) + bucket_bytes
 
 
 def step_gradients_bytes(full_gradients_bytes, spread_gradients_bytes, gradient_shards):

@@ -140,6 +140,15 @@ def held_gradients_bytes(
     return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0))
 
 
+def replicated_bytes_each(fsdp_active, shard_replicas, reduce_bytes_each, gradient_width_bytes_each):
+    """Width of the reduced shards that hybrid sharding keeps, beside the gradients, until the backward pass ends. [B]
+
+    Each group's all-reduce works on its buffer in reduce_dtype, held as its state to the end; where the gradients have that
+    width, they are the buffer (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, AllReduceState; simulated).
+    """
+    return fsdp_active * (shard_replicas > 1) * np.where(reduce_bytes_each == gradient_width_bytes_each, 0, reduce_bytes_each)
+
+
 BUFFERS = (
     last_block_bytes,
     kept_for_reuse,
@@ -151,4 +160,5 @@ BUFFERS = (
     bucket_bytes,
     standing_bucket_bytes,
     held_gradients_bytes,
+    replicated_bytes_each,
 )

@@ -89,6 +89,23 @@ def resident_optimizer_bytes(
     return (state + master) / optimizer_shards * (1 - offloads_optimizer)
 
 
+def largest_parameters_here(
+    stack_block_largest_matrix,
+    embedding_parameters_here,
+    head_matrix_parameters,
+    holds_head,
+    vocabulary_split,
+    tensor_parallel,
+    adapts,
+    lora_rank,
+    hidden,
+):
+    """Elements of the largest single trained tensor on one GPU. [parameters]"""
+    ends = np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split)
+    largest = np.maximum(np.max(stack_block_largest_matrix, axis=0) / tensor_parallel, ends)
+    return np.where(adapts > 0, lora_rank * hidden, largest)
+
+
 def step_copies(steps_fused, steps_foreach, fused_copies, foreach_copies):
     """Copies of all trained parameters, in their own format, that the step holds for a moment. [copies]"""
     return steps_fused * fused_copies + steps_foreach * foreach_copies
@@ -142,6 +159,7 @@ STATES = (
     spread_gradients_bytes,
     state_width_bytes_each,
     resident_optimizer_bytes,
+    largest_parameters_here,
     step_copies,
     step_largest_bytes_each,
 )

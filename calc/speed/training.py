@@ -132,7 +132,7 @@ def optimizer_seconds(
     trained_parameters,
     tensor_parallel,
     pipeline_parallel,
-    data_parallel,
+    shard_gpus,
     shards_optimizer,
     offloads_optimizer,
     optimizer_traffic_bytes_each,
@@ -146,7 +146,7 @@ def optimizer_seconds(
     Offloaded, the gradients go to the CPU and the weights come back, 16 bits each way (ZeRO-Offload, Ren et al. 2021, arXiv
     2101.06840). Per trained parameter: step_bytes_each of catalogs/optimizers.yaml.
     """
-    own = trained_parameters / (tensor_parallel * pipeline_parallel) / np.where(shards_optimizer > 0, data_parallel, 1)
+    own = trained_parameters / (tensor_parallel * pipeline_parallel) / np.where(shards_optimizer > 0, shard_gpus, 1)
     on_gpu = own * optimizer_traffic_bytes_each / (gpu_bandwidth_bytes_per_second * streaming_ratio)
     on_cpu = own * (optimizer_traffic_bytes_each / host_bandwidth_bytes_per_second + 4 / pcie_bytes_per_second)
     return np.where(offloads_optimizer > 0, on_cpu, on_gpu)
