@@ -23,6 +23,7 @@ from calc.memory import (
     saved_activations,
     serving_engine,
     sharding_buffers,
+    stage_buffers,
     states,
     weights,
 )
@@ -89,6 +90,7 @@ STAGES = (
             *saved_activations.SAVED,
             *logits.TRAINING,
             *sharding_buffers.BUFFERS,
+            *stage_buffers.STAGE_BUFFERS,
             *places.PLACES,
             *block_backward.BLOCK_BACKWARD,
             *phases.TRAINING,

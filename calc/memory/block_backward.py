@@ -6,14 +6,15 @@ Each at the blocks that places.py looks at: place columns have the shape (places
 import numpy as np
 
 
-def place_kept_bytes(stack_kept_bytes, stack_layers_here, place_blocks_below, keeps_input):
-    """Saved activations of the blocks below, and of this one where it kept its input. [B]
+def place_kept_bytes(stack_kept_bytes, stack_layers_here, place_blocks_below, keeps_input, microbatches_in_flight):
+    """Saved activations of the blocks below, of this one where it kept its input, and of a pipeline's waiting micro-batches. [B]
 
     Chen et al. 2016, arXiv 1604.06174, for kept inputs. Shape (places, stacks, rows).
     """
-    each = stack_kept_bytes / np.maximum(stack_layers_here, 1)
-    before = np.cumsum(stack_kept_bytes, axis=0) - stack_kept_bytes
-    return before + (place_blocks_below + keeps_input) * each
+    own = stack_kept_bytes / microbatches_in_flight
+    waiting = np.sum(stack_kept_bytes - own, axis=0)
+    each = own / np.maximum(stack_layers_here, 1)
+    return waiting + np.cumsum(own, axis=0) - own + (place_blocks_below + keeps_input) * each
 
 
 def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_below, keeps_input):
@@ -61,9 +62,10 @@ def place_buffers_bytes(
     bucket_bytes,
     dequantized_bytes,
     stack_merging_bytes,
+    stage_buffers_bytes,
 ):
     """Whole weights, reductions, copies and buckets at this block. Shape (places, stacks, rows). [B]"""
-    copies = place_autocast_bytes + dequantized_bytes + stack_merging_bytes
+    copies = place_autocast_bytes + dequantized_bytes + stack_merging_bytes + stage_buffers_bytes
     return place_whole_bytes + place_reducing_bytes + place_reduced_bytes + place_live_bytes + bucket_bytes + copies
 
 
@@ -87,14 +89,15 @@ def products_working_bytes(
     tensor_parallel,
     adapts,
     implementation_adds_in_place,
+    adds_gradients,
 ):
     """Working memory while the block's widest products run, and its weight gradients so far: two of its largest matrices. [B]
 
-    Simulated (validation/data/parallel); Megatron adds them into its buffer inside the product (core/tensor_parallel/layers.py).
-    Shape (places, stacks, rows).
+    Simulated (validation/data/parallel); one where each is added to those of earlier micro-batches; Megatron adds them into
+    its buffer inside the product (core/tensor_parallel/layers.py). Shape (places, stacks, rows).
     """
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
-    products = 2 * width * stack_largest_linear / tensor_parallel * (adapts == 0) * (1 - implementation_adds_in_place)
+    products = (2 - adds_gradients) * width * stack_largest_linear / tensor_parallel * (adapts == 0) * (1 - implementation_adds_in_place)
     return (stack_layers_here > 0) * (place_buffers_bytes + products)
 
 
@@ -120,6 +123,7 @@ def attention_working_bytes(
     stack_value_width,
     tensor_parallel,
     implementation_adds_in_place,
+    adds_gradients,
 ):
     """Working memory at attention's worst moment: the network's and the output projection's gradients are there. [B]
 
@@ -127,7 +131,7 @@ def attention_working_bytes(
     """
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
     to_come = stack_hidden * (stack_query_width + stack_key_width + stack_value_width) / tensor_parallel
-    made = width * np.maximum(stack_block_linear_here - to_come, 0) * (1 - implementation_adds_in_place)
+    made = width * np.maximum(stack_block_linear_here - to_come, 0) * (1 - np.maximum(implementation_adds_in_place, adds_gradients))
     return (stack_layers_here > 0) * (stack_attention_backward_bytes_per_token > 0) * (place_buffers_bytes + made)
 
 
@@ -144,10 +148,12 @@ def gradients_working_bytes(
     gradient_width_bytes_each,
     stack_trained_here,
     implementation_adds_in_place,
+    adds_gradients,
 ):
     """Working memory once the block has all its gradients. Shape (places, stacks, rows). [B]"""
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
-    return (stack_layers_here > 0) * (place_buffers_bytes + width * stack_trained_here * (1 - implementation_adds_in_place))
+    own = width * stack_trained_here * (1 - np.maximum(implementation_adds_in_place, adds_gradients))
+    return (stack_layers_here > 0) * (place_buffers_bytes + own)
 
 
 def reduction_activations_bytes(stack_layers_here, place_kept_bytes, stack_residual_bytes, outside_backward_bytes):

@@ -19,26 +19,43 @@ def working_bytes(peak_moment, moment_working_bytes):
     return at_peak(moment_working_bytes, peak_moment)
 
 
-def forward_working_bytes(stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, standing_bucket_bytes):
+def forward_working_bytes(
+    stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, standing_bucket_bytes, stage_buffers_bytes
+):
     """At the head in the forward pass. Autocast keeps no copy of a frozen matrix that nothing saved. [B]"""
     copies = np.sum(stack_autocast_bytes, axis=0) * (1 - adapts * keeps_input)
-    return copies + head_autocast_bytes + gathered_forward_bytes + standing_bucket_bytes
+    return copies + head_autocast_bytes + gathered_forward_bytes + standing_bucket_bytes + stage_buffers_bytes
 
 
-def backward_working_bytes(stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, standing_bucket_bytes):
+def backward_working_bytes(
+    stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, standing_bucket_bytes, stage_buffers_bytes
+):
     """When the backward pass begins; checkpointed blocks have lost their autocast copies. [B]"""
     copies = (1 - keeps_input) * np.sum(stack_autocast_bytes, axis=0)
-    return copies + head_autocast_bytes + gathered_backward_bytes + standing_bucket_bytes
+    return copies + head_autocast_bytes + gathered_backward_bytes + standing_bucket_bytes + stage_buffers_bytes
 
 
-def embedding_gradient_bytes(embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each):
+def head_logits_bytes(logits_elements, logits_tokens, hidden, holds_head, vocabulary_split, activation_bytes_each, fuses_loss):
+    """The logits' gradient as it goes through the head, and that of the hidden states. [B]"""
+    hidden_elements = hidden * logits_tokens * holds_head / vocabulary_split
+    return activation_bytes_each * (logits_elements + hidden_elements) * (1 - fuses_loss)
+
+
+def head_working_bytes(backward_working_bytes, adds_gradients, trained_head_here, gradient_width_bytes_each, fuses_loss):
+    """While the head's gradient is made anew, to be added to that of earlier micro-batches. [B]"""
+    return backward_working_bytes + adds_gradients * trained_head_here * gradient_width_bytes_each * (1 - fuses_loss)
+
+
+def embedding_gradient_bytes(
+    embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each, adds_gradients
+):
     """The embedding's gradient, built dense: whole on each tensor-parallel GPU. [B]
 
-    Beside the head's where they share a matrix; torch.nn.Embedding with sparse=False. Of three users (T5: both
-    sides and the head) the third's is added to the sum of the other two.
+    Beside the head's where they share a matrix, and beside that of earlier micro-batches; torch.nn.Embedding with
+    sparse=False. Of three users (T5: both sides and the head) the third's is added to the sum of the other two.
     """
-    own = embedding_parameters_here * holds_embedding * (1 - adapts)
-    return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - own * (1 - tied))
+    own = embedding_parameters_here * holds_embedding * (1 - adapts) * (1 - tied) * (1 - adds_gradients)
+    return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - own)
 
 
 def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation_bytes_each, hidden, outside_tokens):
@@ -109,11 +126,12 @@ def end_working_bytes(
     trained_parameters_here,
     last_group_parameters_here,
     gradient_shards,
+    stage_buffers_bytes,
 ):
     """At the end of the backward pass: FSDP's last reduction and what hybrid sharding keeps, or the embedding's dense gradient. [B]"""
     reduced = replicated_bytes_each * (trained_parameters_here - last_group_parameters_here) / gradient_shards
     fsdp = last_reduction_bytes * (1 - adapts) + reduced
-    return np.where(fsdp_active > 0, fsdp, embedding_gradient_bytes) + bucket_bytes
+    return np.where(fsdp_active > 0, fsdp, embedding_gradient_bytes) + bucket_bytes + stage_buffers_bytes
 
 
 def step_gradients_bytes(full_gradients_bytes, spread_gradients_bytes, gradient_shards):
@@ -136,6 +154,7 @@ def step_working_bytes(
     data_parallel,
     offloads_optimizer,
     standing_bucket_bytes,
+    receive_buffers_bytes,
 ):
     """The step's temporaries; DeepSpeed widens its shard of the gradients to fp32, Megatron's fused Adam reads them as they are. [B]
 
@@ -147,7 +166,7 @@ def step_working_bytes(
     temporary = step_copies * shard * trained_bytes_each + largest
     deepspeed = np.maximum(implementation_widens_gradients, partitions_master) * shards_optimizer * (data_parallel > 1)
     widened = deepspeed * 6 * np.where(shards_weights > 0, np.minimum(shard, 1e9), shard)
-    return (temporary + widened) * (1 - offloads_optimizer) + standing_bucket_bytes
+    return (temporary + widened) * (1 - offloads_optimizer) + standing_bucket_bytes + receive_buffers_bytes
 
 
 def decode_working_bytes(cache_growth_bytes, dequantized_bytes):
@@ -178,6 +197,17 @@ MOMENTS = {
                 "activations_bytes": "saved_activations_bytes",
                 "logits_bytes": "backward_logits_bytes",
                 "working_bytes": "backward_working_bytes",
+            },
+        ),
+        Moment(
+            "backward",
+            "The head's own gradient, beside that of earlier micro-batches.",
+            {
+                "optimizer_bytes": "resident_optimizer_bytes",
+                "gradients_bytes": "held_gradients_bytes",
+                "activations_bytes": "saved_activations_bytes",
+                "logits_bytes": "head_logits_bytes",
+                "working_bytes": "head_working_bytes",
             },
         ),
         Moment(
@@ -244,6 +274,8 @@ MOMENTS = {
 TRAINING = (
     forward_working_bytes,
     backward_working_bytes,
+    head_logits_bytes,
+    head_working_bytes,
     embedding_gradient_bytes,
     embedding_activations_bytes,
     last_group_parameters_here,

@@ -160,9 +160,13 @@ def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack
     return np.sum(np.maximum(stack_layers_here - 2, 0) * stack_kept_bytes_per_token * stack_tokens, axis=0)
 
 
-def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes):
-    """All that waits for the backward pass, logits apart (Korthikanti et al. 2022, arXiv 2205.05198). [B]"""
-    return np.sum(stack_kept_bytes, axis=0) + outside_saved_bytes
+def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes, outside_backward_bytes, holds_head):
+    """All that waits for the backward pass, logits apart (Korthikanti et al. 2022, arXiv 2205.05198). [B]
+
+    The final norm stands before the head.
+    """
+    outside = outside_backward_bytes + (outside_saved_bytes - outside_backward_bytes) * holds_head
+    return np.sum(stack_kept_bytes, axis=0) + outside
 
 
 def stack_autocast_bytes(

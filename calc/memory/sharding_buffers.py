@@ -140,6 +140,14 @@ def held_gradients_bytes(
     return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0))
 
 
+def adds_gradients(held_gradients_bytes, fsdp_active, implementation_adds_in_place):
+    """1 where each new weight gradient is added to that of earlier micro-batches and freed, one matrix at a time. [0 or 1]
+
+    torch/csrc/autograd/functions/accumulate_grad.h. FSDP's blocks make theirs anew and add them when they are done.
+    """
+    return (held_gradients_bytes > 0) * (1 - fsdp_active) * (1 - implementation_adds_in_place)
+
+
 def replicated_bytes_each(fsdp_active, shard_replicas, reduce_bytes_each, gradient_width_bytes_each):
     """Width of the reduced shards that hybrid sharding keeps, beside the gradients, until the backward pass ends. [B]
 
@@ -160,5 +168,6 @@ BUFFERS = (
     bucket_bytes,
     standing_bucket_bytes,
     held_gradients_bytes,
+    adds_gradients,
     replicated_bytes_each,
 )

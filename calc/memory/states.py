@@ -29,6 +29,21 @@ def optimizer_shards(shard_gpus, shards_optimizer, trains):
     return np.where(shards_optimizer * trains > 0, shard_gpus, 1)
 
 
+def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_parameters_here):
+    """Trained parameters inside the blocks on one GPU. [elements]"""
+    return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here)
+
+
+def trained_outside_here(trains, adapts, outside_parameters_here):
+    """Trained parameters outside the blocks on one GPU. [elements]"""
+    return trains * (1 - adapts) * outside_parameters_here
+
+
+def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
+    """Trained share of the blocks' parameters: all, or the adapters over the frozen ones. [share]"""
+    return np.where(adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0)
+
+
 def trained_parameters_here(trained_blocks_here, trained_outside_here):
     """Trained parameters on one GPU before sharding. [parameters]"""
     return trained_blocks_here + trained_outside_here
@@ -153,6 +168,9 @@ def offloaded_bytes(
 
 SHARDS = (gradient_shards, optimizer_shards)
 STATES = (
+    trained_blocks_here,
+    trained_outside_here,
+    trained_ratio,
     trained_parameters_here,
     gradient_width_bytes_each,
     full_gradients_bytes,

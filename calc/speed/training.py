@@ -2,7 +2,6 @@
 
 import numpy as np
 
-CHUNK_LAYERS = 4  # blocks in a chunk of an interleaved pipeline stage
 LOGIT_PASSES = 6  # upcast, log-softmax, its gradient and the downcast, each reading or writing the logits
 
 
@@ -90,17 +89,6 @@ def micro_batch_seconds(
     return training_compute_seconds + left + tensor_parallel_seconds + expert_parallel_seconds
 
 
-def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps):
-    """Chunks of blocks per pipeline stage that take turns: as set, else as the software does. [chunks]
-
-    Megatron interleaves where the micro-batches divide by the stages (Narayanan et al. 2021, arXiv 2104.04473, section 2.2.2);
-    its recipes keep about four blocks in a chunk. All else runs plain 1F1B.
-    """
-    divides = accumulation_steps % pipeline_parallel == 0
-    own = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1)
-    return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, own, 1))
-
-
 def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, stage_chunks):
     """Idle share of filling and draining the pipeline: (p − 1) / (v · m). [share of the ideal time]
 
@@ -173,7 +161,6 @@ TRAINING = (
     training_compute_seconds,
     activation_offload_seconds,
     micro_batch_seconds,
-    stage_chunks,
     pipeline_bubble_ratio,
     synchronization_seconds,
     optimizer_traffic_bytes_each,
