@@ -42,7 +42,7 @@ REFUSED = [
     ({"sharding": "fsdp"}, "sharding 'fsdp' is not in the catalog; choose one such as zero2, zero3."),
     ({"sharding": "ddp"}, "sharding 'ddp' is not in the catalog; choose one such as none."),
     ({"sharding": "hsdp"}, "sharding 'hsdp' is not in the catalog; choose one such as hsdp-16, "),
-    ({"offload": "disk"}, "offload 'disk' is not known; use none or optimizer or activations or all."),
+    ({"offload": "disk"}, "offload 'disk' is not known; use none or optimizer or states or activations or all."),
     ({"kv_precision": "int3", "work": "inference"}, "kv_precision 'int3' is not known; use fp32 or bf16 or fp16 or "),
     ({"gpu": "h100"}, "gpu 'h100' is not in the catalog; choose one such as h100-"),
     ({"instance": "p5.48x"}, "instance 'p5.48x' is not in the catalog; choose one such as p5.48xlarge."),

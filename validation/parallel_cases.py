@@ -34,6 +34,11 @@ def sharded_steps(row):
     return case("HSDP" if replicas > 1 else "FSDP", row, scenario, "allocated_peak_bytes", row["step_peak"], left_out)
 
 
+def offloaded_steps(row):
+    """One step of FSDP2 whose shards live in CPU memory (CPUOffloadPolicy)."""
+    return sharded_steps(row) | {"offload": "states", "group": "CPU offload"}
+
+
 def replicated_steps(row):
     """One step of DDP on one of `world` GPUs."""
     optimizer, kernel = OPTIMIZERS[row["opt"]]
@@ -96,6 +101,41 @@ def sharded_tensor_parallel_steps(row):
         **size(row),
     }
     return case("FSDP with tensor parallel", row, scenario, "allocated_peak_bytes", row["step_peak"])
+
+
+def _of_titan(row):
+    """What steps of torchtitan's Llama have in common: FSDP2 beside the layout where `data` x `context` is more than one."""
+    shares = int(row["data"]) * int(row.get("context") or 1) > 1
+    return {
+        "work": "training",
+        "model": model_id(row["model"]),
+        "precision": "bf16-mixed" if shares else "bf16",
+        "reduce_precision": row["reduce"],
+        "recompute": KEPT[row["ac"]],
+        "sharding": "zero3" if shares else "none",
+        "implementation": "torchtitan",
+        "tie_embeddings": "no",
+        **size(row),
+    }
+
+
+def pipeline_steps(row):
+    """One step of a pipeline of torchtitan's Llama under torch's own schedules; the fuller of the first and the last stage."""
+    scenario = _of_titan(row) | {
+        "gpus": int(row["pipeline"]) * int(row["data"]),
+        "pipeline_parallel": int(row["pipeline"]),
+        "pipeline_chunks": int(row["chunks"]),
+        "accumulation_steps": int(row["micro_batches"]),
+    }
+    truth = max(int(row["first_peak"]), int(row["last_peak"]))
+    left_out = {"a rule was read off it": row["rule_from_it"] == "1"}
+    return case("pipeline parallel", row, scenario, "allocated_peak_bytes", truth, left_out)
+
+
+def context_parallel_steps(row):
+    """One step of torchtitan's Llama under FSDP2 and torch's own ring of context parallel."""
+    scenario = _of_titan(row) | {"gpus": int(row["data"]) * int(row["context"]), "context_parallel": int(row["context"])}
+    return case("context parallel", row, scenario, "allocated_peak_bytes", row["step_peak"])
 
 
 def quantised_lora_steps(row):

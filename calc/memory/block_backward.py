@@ -6,15 +6,15 @@ Each at the blocks that places.py looks at: place columns have the shape (places
 import numpy as np
 
 
-def place_kept_bytes(stack_kept_bytes, stack_layers_here, place_blocks_below, keeps_input, microbatches_in_flight):
+def place_kept_bytes(stack_kept_bytes, stack_kept_each_bytes, stack_layers_here, place_blocks_below, keeps_input):
     """Saved activations of the blocks below, of this one where it kept its input, and of a pipeline's waiting micro-batches. [B]
 
     Chen et al. 2016, arXiv 1604.06174, for kept inputs. Shape (places, stacks, rows).
     """
-    own = stack_kept_bytes / microbatches_in_flight
-    waiting = np.sum(stack_kept_bytes - own, axis=0)
-    each = own / np.maximum(stack_layers_here, 1)
-    return waiting + np.cumsum(own, axis=0) - own + (place_blocks_below + keeps_input) * each
+    waiting = np.sum(stack_kept_bytes - stack_kept_each_bytes, axis=0)
+    before = np.cumsum(stack_kept_each_bytes, axis=0) - stack_kept_each_bytes
+    each = stack_kept_each_bytes / np.maximum(stack_layers_here, 1)
+    return waiting + before + (place_blocks_below + keeps_input) * each
 
 
 def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_below, keeps_input):
@@ -90,14 +90,17 @@ def products_working_bytes(
     adapts,
     implementation_adds_in_place,
     adds_gradients,
+    keeps_all,
 ):
     """Working memory while the block's widest products run, and its weight gradients so far: two of its largest matrices. [B]
 
-    Simulated (validation/data/parallel); one where each is added to those of earlier micro-batches; Megatron adds them into
-    its buffer inside the product (core/tensor_parallel/layers.py). Shape (places, stacks, rows).
+    Simulated (validation/data/parallel); one at most where each is added to those of earlier micro-batches, none while a
+    recomputed block holds most; Megatron adds them into its buffer inside the product (core/tensor_parallel/layers.py).
+    Shape (places, stacks, rows).
     """
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
-    products = (2 - adds_gradients) * width * stack_largest_linear / tensor_parallel * (adapts == 0) * (1 - implementation_adds_in_place)
+    matrices = np.where(adds_gradients > 0, keeps_all > 0, 2) * (1 - implementation_adds_in_place)
+    products = matrices * width * stack_largest_linear / tensor_parallel * (adapts == 0)
     return (stack_layers_here > 0) * (place_buffers_bytes + products)
 
 
@@ -162,14 +165,14 @@ def reduction_activations_bytes(stack_layers_here, place_kept_bytes, stack_resid
 
 
 def reduction_working_bytes(
-    stack_layers_here, place_buffers_bytes, place_reducing_bytes, fsdp_active, reduce_bytes_each, stack_trained_here
+    stack_layers_here, place_buffers_bytes, place_reducing_bytes, fsdp_active, reduces_at_end, reduce_bytes_each, stack_trained_here
 ):
     """Working memory while FSDP reduces the block's gradients, those of the block above being done. [B]
 
     The block's whole weights are gone, its whole gradients are there; one reduce-scatter is in flight
     (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce). Shape (places, stacks, rows).
     """
-    own = fsdp_active * (reduce_bytes_each * stack_trained_here - place_reducing_bytes)
+    own = fsdp_active * (1 - reduces_at_end) * (reduce_bytes_each * stack_trained_here - place_reducing_bytes)
     return (stack_layers_here > 0) * (place_buffers_bytes + own)
 
 

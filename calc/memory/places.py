@@ -55,7 +55,7 @@ def place_whole_bytes(
     blocks_parameters_here,
     embedding_parameters_here,
 ):
-    """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below, a pipeline all. [B]
+    """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below, a pipeline all it has. [B]
 
     Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard; set_reshard_after_backward(False) in
     torch/distributed/pipelining/stage.py. Shape (places, stacks, rows).
@@ -63,7 +63,8 @@ def place_whole_bytes(
     root = (1 - implementation_head_apart) * (outside_parameters_here + trained_head_here)
     before = stack_blocks_before + place_blocks_below
     fetched = np.where(before >= 1, stack_block_parameters_here, implementation_head_apart * embedding_parameters_here)
-    kept = np.where(pipeline_parallel > 1, blocks_parameters_here - stack_block_parameters_here, stack_block_parameters_here * before)
+    others = blocks_parameters_here - stack_block_parameters_here + implementation_head_apart * embedding_parameters_here
+    kept = np.where(pipeline_parallel > 1, others, stack_block_parameters_here * before)
     ahead = np.where(reshards_weights < 1, kept, fetched)
     return fsdp_active * gathered_bytes_each * (root + stack_block_parameters_here + ahead)
 
@@ -101,13 +102,15 @@ def place_reducing_bytes(
     implementation_head_apart,
     trained_head_here,
     stack_trained_here,
+    reduces_at_end,
 ):
     """Gradients of the block above while FSDP reduces them; above the topmost block those of the head. [B]
 
     One reduce-scatter at a time is in flight (torch/distributed/fsdp/_fully_shard). Shape (places, stacks, rows).
     """
     highest = (stack_is_top > 0) & (place_blocks_below == stack_layers_here - 1)
-    return fsdp_active * reduce_bytes_each * np.where(highest, implementation_head_apart * trained_head_here, stack_trained_here)
+    above = np.where(highest, implementation_head_apart * trained_head_here, stack_trained_here)
+    return fsdp_active * (1 - reduces_at_end) * reduce_bytes_each * above
 
 
 def place_trained_above(stack_layers_here, place_blocks_below, stack_parameters_above, trained_ratio, stack_trained_here):

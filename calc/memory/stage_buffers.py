@@ -46,4 +46,25 @@ def stage_buffers_bytes(
     return receive_buffers_bytes + stage_tensor_bytes * (waiting - saved) + logits
 
 
-STAGE_BUFFERS = (stage_tensor_bytes, receive_buffers_bytes, stage_buffers_bytes)
+def stage_reduction_bytes(
+    gathered_bytes_each,
+    blocks_parameters_here,
+    reduce_bytes_each,
+    stack_trained_here,
+    embedding_parameters_here,
+    holds_embedding,
+    implementation_head_apart,
+    adapts,
+    gradient_shards,
+):
+    """FSDP's first reduction after all micro-batches of a stage: the blocks still whole, one group's gradients once more. [B]
+
+    The groups are reduced in the order of the modules, the embedding first (torch/distributed/pipelining/stage.py,
+    perform_reduce_grad; simulated).
+    """
+    embedding = embedding_parameters_here * holds_embedding * implementation_head_apart * (1 - adapts)
+    group = np.where(embedding > 0, embedding, np.max(stack_trained_here, axis=0))
+    return gathered_bytes_each * blocks_parameters_here + reduce_bytes_each * group * (1 + 1 / gradient_shards)
+
+
+STAGE_BUFFERS = (stage_tensor_bytes, receive_buffers_bytes, stage_buffers_bytes, stage_reduction_bytes)

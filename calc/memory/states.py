@@ -65,6 +65,30 @@ def spread_gradients_bytes(spread_experts_here, gradient_width_bytes_each, gradi
     return (gradient_shards > 1) * spread_experts_here * gradient_width_bytes_each * (1 - offloads_weights)
 
 
+def accumulated_gradients_bytes(
+    full_gradients_bytes,
+    spread_gradients_bytes,
+    gradient_shards,
+    accumulation_steps,
+    pipeline_parallel,
+    fsdp_active,
+    trained_parameters_here,
+    reduce_bytes_each,
+    implementation_accumulates_unsharded,
+    implementation_accumulates,
+):
+    """Gradients that micro-batches leave for the next. [B]
+
+    Where they accumulate, in recipes that always do (litgpt), and in a buffer that stands from the start (Megatron). FSDP
+    without synchronisation keeps them whole (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard), as its
+    pipelines do until the last micro-batch (torch/distributed/pipelining/stage.py).
+    """
+    whole = fsdp_active * np.maximum(implementation_accumulates_unsharded, pipeline_parallel > 1)
+    divided = (full_gradients_bytes + spread_gradients_bytes) / gradient_shards
+    kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, divided)
+    return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0))
+
+
 def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_state_bytes_each):
     """Width of one optimizer state element: of the weight, or fixed (8 bits and a scale per 256). [B]
 
@@ -175,6 +199,7 @@ STATES = (
     gradient_width_bytes_each,
     full_gradients_bytes,
     spread_gradients_bytes,
+    accumulated_gradients_bytes,
     state_width_bytes_each,
     resident_optimizer_bytes,
     largest_parameters_here,
