@@ -25,6 +25,7 @@ def training_steps(row):
         "the loop keeps the model's output": row.get("keep_out") == "1",
         "the model fills a KV cache while it trains": row.get("use_cache") == "1",
         "the model's own dropout is overridden": row.get("dropout_override", "") != "",
+        "a rule was read off it": row.get("rule_from_it") == "1",
     }
     optimizer, kernel = OPTIMIZERS[row["optimizer"]]
     rank, _, where = row["lora"].partition(":")

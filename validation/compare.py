@@ -77,6 +77,7 @@ def predicted(cases, catalogs):
     ranged = ranged & (errors["problem"] == "")
     errors["inside"] = np.where(ranged, inside.astype(float), np.nan)
     errors["memory_basis"] = estimates["memory_basis"].astype(str).to_numpy()
+    errors["limit_ratio"] = np.where(ranged, estimates["memory_high_bytes"].to_numpy() / shown - 1, np.nan)
     half = (estimates["memory_high_bytes"] - estimates["memory_low_bytes"]) / 2 / estimates["memory_bytes"]
     told = ranged & (estimates["memory_bytes"] > RANGED_BYTES) & ~errors["memory_basis"].str.contains("extrapolated").to_numpy()
     errors["half_width_ratio"] = np.where(told, half, np.nan)
@@ -84,7 +85,7 @@ def predicted(cases, catalogs):
 
 
 def summary(errors, by):
-    """Cases, refused ones, and the size of the error of the others."""
+    """Cases, refused ones, and the size of the error of the others; what a limit at the range's high end kills and wastes."""
     answered = errors[errors["problem"] == ""]
     size = answered["error_ratio"].abs().groupby([answered[name] for name in by])
     table = pd.DataFrame(
@@ -97,6 +98,8 @@ def summary(errors, by):
             "mean_signed_error_ratio": answered.groupby(by)["error_ratio"].mean(),
             "inside_ratio": answered.groupby(by)["inside"].mean(),
             "half_width_ratio": answered.groupby(by)["half_width_ratio"].median(),
+            "killed_ratio": (answered["limit_ratio"] < 0).groupby([answered[name] for name in by]).mean(),
+            "wasted_ratio": answered.groupby(by)["limit_ratio"].median(),
         }
     )
     return table.reset_index()

@@ -38,14 +38,18 @@ def place_gradients_bytes(
     gradient_shards,
     offloads_weights,
     held_gradients_bytes,
+    adds_gradients,
+    tied,
 ):
     """Gradients of all that is done: the blocks above and the head, or more from earlier micro-batches. [B]
 
-    Divided as ZeRO 2 and 3 do (arXiv 1910.02054, section 5.2). Shape (places, stacks, rows).
+    Divided as ZeRO 2 and 3 do (arXiv 1910.02054, section 5.2). A tied head's waits for the embedding's before it is added to
+    those of earlier micro-batches. Shape (places, stacks, rows).
     """
     head = np.where(fsdp_active * (1 - implementation_head_apart) > 0, 0, trained_head_here)
     done = (place_trained_above + head) * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
-    return (stack_layers_here > 0) * np.maximum(done, held_gradients_bytes)
+    waiting = adds_gradients * tied * trained_head_here * gradient_width_bytes_each
+    return (stack_layers_here > 0) * np.maximum(done, held_gradients_bytes + waiting)
 
 
 def place_resident_optimizer_bytes(resident_optimizer_bytes, stack_layers_here):

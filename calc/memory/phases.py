@@ -57,8 +57,9 @@ def embedding_gradient_bytes(
     Beside the head's where they share a matrix, and beside that of earlier micro-batches; torch.nn.Embedding with
     sparse=False. Of three users (T5: both sides and the head) the third's is added to the sum of the other two.
     """
-    own = embedding_parameters_here * holds_embedding * (1 - adapts) * (1 - tied) * (1 - adds_gradients)
-    return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - own)
+    own = embedding_parameters_here * holds_embedding * (1 - adapts)
+    beside = tied + adds_gradients - 1  # users whose gradients stand beside it, less its own
+    return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) + own * beside)
 
 
 def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation_bytes_each, hidden, outside_tokens):
