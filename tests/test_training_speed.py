@@ -7,10 +7,11 @@ from examples import timed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calc.layout import stage_chunks
 from calc.speed.collectives import expert_parallel_seconds
 from calc.speed.decode import decode_widened_bytes
 from calc.speed.rates import attention_flops_per_second, repeated_products_ratio
-from calc.speed.training import expert_traffic_bytes, stage_chunks
+from calc.speed.training import expert_traffic_bytes
 from validation.speed import errors, published, summary, time_table, with_published_models
 
 TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 8192}

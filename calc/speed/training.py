@@ -2,7 +2,6 @@
 
 import numpy as np
 
-CHUNK_LAYERS = 4  # blocks in a chunk of an interleaved pipeline stage
 LOGIT_PASSES = 6  # upcast, log-softmax, its gradient and the downcast, each reading or writing the logits
 
 
@@ -110,17 +109,6 @@ def micro_batch_seconds(
     return training_compute_seconds + left + tensor_parallel_seconds + expert_parallel_seconds
 
 
-def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps):
-    """Chunks of blocks per pipeline stage that take turns: as set, else as the software does. [chunks]
-
-    Megatron interleaves where the micro-batches divide by the stages (Narayanan et al. 2021, arXiv 2104.04473, section 2.2.2);
-    its recipes keep about four blocks in a chunk. All else runs plain 1F1B.
-    """
-    divides = accumulation_steps % pipeline_parallel == 0
-    own = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1)
-    return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, own, 1))
-
-
 def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, stage_chunks):
     """Idle share of filling and draining the pipeline: (p − 1) / (v · m). [share of the ideal time]
 
@@ -152,7 +140,7 @@ def optimizer_seconds(
     trained_parameters,
     tensor_parallel,
     pipeline_parallel,
-    data_parallel,
+    shard_gpus,
     shards_optimizer,
     offloads_optimizer,
     optimizer_traffic_bytes_each,
@@ -166,7 +154,7 @@ def optimizer_seconds(
     Offloaded, the gradients go to the CPU and the weights come back, 16 bits each way (ZeRO-Offload, Ren et al. 2021, arXiv
     2101.06840). Per trained parameter: step_bytes_each of catalogs/optimizers.yaml.
     """
-    own = trained_parameters / (tensor_parallel * pipeline_parallel) / np.where(shards_optimizer > 0, data_parallel, 1)
+    own = trained_parameters / (tensor_parallel * pipeline_parallel) / np.where(shards_optimizer > 0, shard_gpus, 1)
     on_gpu = own * optimizer_traffic_bytes_each / (gpu_bandwidth_bytes_per_second * streaming_ratio)
     on_cpu = own * (optimizer_traffic_bytes_each / host_bandwidth_bytes_per_second + 4 / pcie_bytes_per_second)
     return np.where(offloads_optimizer > 0, on_cpu, on_gpu)
@@ -194,7 +182,6 @@ TRAINING = (
     training_compute_seconds,
     activation_offload_seconds,
     micro_batch_seconds,
-    stage_chunks,
     pipeline_bubble_ratio,
     synchronization_seconds,
     optimizer_traffic_bytes_each,
