@@ -91,7 +91,7 @@ def test_what_is_no_number_is_refused_in_every_column_of_numbers(cell):
     problems = estimate(rows, catalogs())["problem"]
     for name, problem in zip(counts, problems, strict=True):
         assert problem.startswith(f"{name} '{cell[:57]}")
-        assert problem.endswith("is not a whole number from 1 up to 1e+15; correct that cell.")
+        assert problem.endswith(f"is not {BY_NAME[name].range_words}; correct that cell.")
 
 
 @pytest.mark.parametrize("cell", [np.inf, -np.inf, -1.0, 0, 2.5, 1e16, True, b"4", 1 + 2j, 10**400, [1, 2], {"a": 1}])
