@@ -131,10 +131,10 @@ def test_laws_of_communication(size, parameters, seconds, compute, overlap):
     left = overlapped(seconds, compute, overlap)
     assert 0 <= left <= seconds * (1 + 1e-9)
     links = (8, 300e9, 50e9)
-    once = gather_seconds(parameters, 0, 2, size, 1, 1, 1, 1, *links)
+    once = gather_seconds(parameters, 0, 2, size, 1, 1, 1, *links)
     assert once >= 0
     assert (size > 1) == (once > 0)
-    assert gather_seconds(2 * parameters, 0, 2, size, 1, 1, 1, 1, *links) == pytest.approx(2 * once)
+    assert gather_seconds(2 * parameters, 0, 2, size, 1, 1, 1, *links) == pytest.approx(2 * once)
 
 
 @given(st.integers(1, 512), st.integers(1, 16), st.integers(16, 384))
