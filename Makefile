@@ -1,9 +1,12 @@
 # The whole developer interface. Everything lives in .venv; a stamp there says that the requirements are installed.
 #   make run        start the dashboard and print its address        (PORT=8502 for another port)
+#   make serve      several processes behind nginx, for a room or a company: docs/serve.md  (PORT=8080 HOST=name PROCESSES=2)
 #   make test       lint, types, tests
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
+#   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; about 3 GB)
 #   make measure    take those cases on this machine's CUDA GPU
+#   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
 #   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
 
 PYTHON ?= python3
@@ -11,13 +14,18 @@ PORT ?= 8501
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test accuracy bench measure prices
+.PHONY: run serve test accuracy bench validate measure prices lock
 
 run: .venv/ready-run
+	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
+	  { echo "Port $(PORT) is taken; choose another: make run PORT=$$(($(PORT) + 1))."; exit 1; }
 	@echo "Headroom: http://localhost:$(PORT)"
-	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT) --server.address localhost
+	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT)
 
-test: .venv/ready-test
+serve: .venv/ready-run
+	@bash .serve/serve.sh
+
+test: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/mypy calc
@@ -32,20 +40,35 @@ bench: .venv/ready-run
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.command_line
 
+validate: .venv/ready-run .venv-tools/ready
+	$(BIN)/python -m validation.launch_files .venv-tools/kits
+	.venv-tools/bin/python validation/launch_parsers.py .venv-tools/kits
+
 measure: .venv/ready-measure
 	$(BIN)/python -m validation.measure --out validation/data/measured.csv
 
 prices: .venv/ready-prices
 	$(BIN)/python -m refresh $(ARGS)
 
-.venv/ready-run: requirements.txt
-.venv/ready-test: requirements/dev.txt requirements/prices.txt requirements.txt
-.venv/ready-measure: requirements/measure.txt requirements.txt
-.venv/ready-prices: requirements/prices.txt requirements.txt
+LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
 
-.venv/ready-%: | .venv/bin/python
+.venv-tools/ready: requirements/launch.txt requirements/lock/validation.txt | .venv/bin/python
 	@echo "Installing $<"
-	@$(PIP) -r $<
+	@$(BIN)/python -m venv .venv-tools
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock/validation.txt
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@touch $@
+
+lock: .venv/ready-dev
+	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt
+	@$(LOCK) --constraint requirements/lock/dev.txt requirements.txt --output-file requirements/lock/run.txt
+	@for name in measure prices validation; do \
+	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
+	done
+
+.venv/ready-%: requirements/lock/%.txt | .venv/bin/python
+	@echo "Installing $<"
+	@$(PIP) --require-hashes -r $<
 	@touch $@
 
 .venv/bin/python:

@@ -24,7 +24,7 @@ from calc.scenarios.join_places import PRICE_WORDS
 from calc.scenarios.layout_rules import RULES, refuse
 from calc.scenarios.lookups import words_of
 from calc.scenarios.problems import Problems
-from calc.scenarios.read import as_frame, begins_a_formula, factorized, read_inputs
+from calc.scenarios.read import as_frame, factorized, read_inputs
 from calc.scenarios.support import READS as SUPPORT_READS
 from calc.scenarios.support import support
 from calc.speed.basis import READS as BASIS_READS
@@ -45,9 +45,10 @@ BILL_COLUMNS = (
     *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
     *("burst_first_token_seconds", "burst_first_token_low_seconds", "burst_first_token_high_seconds"),
     *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
+    "request_seconds_per_token",
     *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
     *makes(STAGES[NAMES.index("price") : NAMES.index("placement")]),
-    *("spans_instances", "host_memory_needed_bytes"),
+    *("spans_instances", "host_memory_needed_bytes", "private_usd_per_hour"),
 )
 TIME_WORDS = Basis._fields
 SHOWN = tuple(column.name for column in INPUTS)
@@ -147,7 +148,7 @@ def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | No
     rows = len(frame)
     if rows < 64:
         return np.arange(rows), None
-    named = [name for name in inputs_by_name() if name in frame.columns]
+    named = [name for name in inputs_by_name() if name in frame.columns and name != "scenario"]
     if rows >= 4 * SAMPLE_ROWS:
         sample = frame.sample(SAMPLE_ROWS, random_state=0)
         if not meet([_key(sample, name) for name in named], SAMPLE_ROWS):
@@ -158,8 +159,6 @@ def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | No
 
 def _key(frame: pd.DataFrame, name: str) -> Any:
     codes, found = factorized(frame[name])
-    if name == "scenario":
-        return np.array([begins_a_formula(str(value).strip()) for value in found] + [False])[codes].astype(float)
     return Words(codes, np.array([*map(str, found), ""], dtype=object))
 
 
@@ -172,7 +171,7 @@ def names_of(cells: pd.Series) -> np.ndarray:
 def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
     """The rows of each kind of work, joined with the catalogs and settled."""
     problems = Problems(len(frame))
-    inputs = read_inputs(frame, problems) | {"rows": len(frame)}
+    inputs = read_inputs(frame, problems, catalogs) | {"rows": len(frame)}
     trains = np.broadcast_to(inputs["work"].are("training"), len(frame))
     for rows in (np.flatnonzero(trains), np.flatnonzero(~trains)):
         if len(rows):

@@ -78,7 +78,7 @@ PARTS = (  # the components in their rooms, each at the moment of the peak
 )
 STAGES = (
     Stage("settled", SETTLED),
-    Stage("counts", (*COUNTED, *ADAPTED_COUNTS, serving_engine.is_engine, serving_engine.on_large_card, serving_engine.on_huge_card)),
+    Stage("counts", (*COUNTED, *ADAPTED_COUNTS, *serving_engine.CARD, kv_cache.stack_state_bytes)),
     Stage("layout", (*LAYOUT, *weights.SHARDS, *states.SHARDS)),
     Stage("blocks", (*adapters.ADAPTERS, *block_sizes.SIZES_AND_FORMS, *saved_activations.BLOCKS), keys=BLOCK_KEYS),
     Stage("outside the blocks", outside_blocks.OUTSIDE, TRAINING),

@@ -8,12 +8,14 @@ from statistics import median
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from refresh.found import LISTED, Found, RefreshError, commitments, is_plain_hour
+from refresh.found import LISTED, Found, RefreshError, commitment, is_plain_hour, reserved
+from refresh.plans import cover, plain_hour_of
 from refresh.shapes import shape_of
 
-PRICE_LIST, SPOT, SHAPES = "aws-price-list", "ec2-spot", "ec2"
+PRICE_LIST, PLANS, SPOT, SHAPES = "aws-price-list", "savings-plans", "ec2-spot", "ec2"
 SOURCES = {
     PRICE_LIST: "AWS Price List Query API, GetProducts (Linux, shared tenancy; bare metal: dedicated)",
+    PLANS: "AWS Savings Plans, DescribeSavingsPlansOfferingRates (Linux, shared tenancy)",
     SPOT: "Amazon EC2 DescribeSpotPriceHistory, Linux/UNIX, over the zones of the region",
     SHAPES: "Amazon EC2 DescribeInstanceTypes",
 }
@@ -22,6 +24,8 @@ SOLD_AS = (
     {"tenancy": "Shared", "productFamily": "Compute Instance"},
     {"tenancy": "Dedicated", "productFamily": "Compute Instance (bare metal)"},
 )
+PLAN_TYPES = {"Compute": "compute_plan", "EC2Instance": "instance_plan"}
+YEAR_SECONDS = 31_536_000
 THROTTLES = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
 PATIENCE = (1, 2, 4, 8, 16)  # seconds between tries when AWS asks for fewer requests, after botocore's own tries
 MANNERS = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=20, read_timeout=60)
@@ -37,6 +41,7 @@ def fetch(session, scope, progress, sleep=time.sleep):
             client = session.client("ec2", region_name=region, config=MANNERS)
             read_shapes(client, region, scope, found, sleep)
         wanted = {instance for instance in scope.known | set(found.shapes) if scope.wants(instance)}
+        allowed = True
         for place, region in enumerate(scope.regions, 1):
             read_on_demand(pricing, region, wanted, scope, found, sleep)
             if region in opted_in:
@@ -45,6 +50,7 @@ def fetch(session, scope, progress, sleep=time.sleep):
             else:
                 found.note(f"{region} is not switched on in this account: its spot prices stay as they were")
             seen = [sum(key[1] == region for key in found.prices[market]) for market in ("on_demand", "spot")]
+            allowed = allowed and _plans_of(session, region, sorted(wanted), scope, found, sleep)
             progress(f"[{place}/{len(scope.regions)}] {region}: {seen[0]} on demand, {seen[1]} spot")
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "an error")
@@ -62,8 +68,8 @@ def _cure(code):
     return "check the credentials, or use the public files with --public"
 
 
-def pages(call, sleep, **request):
-    """Every page of a paginated call; a throttled page is asked for again with growing pauses."""
+def pages(call, sleep, name="NextToken", **request):
+    """Every page of a paginated call; a throttled page is asked for again with growing pauses. `name`: of the page's token."""
     token = {}
     while True:
         for pause in (*PATIENCE, None):
@@ -75,9 +81,9 @@ def pages(call, sleep, **request):
                     raise
                 sleep(pause)
         yield page
-        if not page.get("NextToken"):
+        if not page.get(name):
             return
-        token = {"NextToken": page["NextToken"]}
+        token = {name: page[name]}
 
 
 def _opted_in(session, sleep):
@@ -133,11 +139,11 @@ def _read_product(item, region, wanted, scope, found):
     if prices:
         usd = max(price for _, price in prices)
         found.put("on_demand", instance, region, PRICE_LIST, usd_per_hour=usd, basis="published")
-    reserved = (
+    terms_reserved = (
         (*(term["termAttributes"].get(name) for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption")), _usd(term))
         for term in terms.get("Reserved", {}).values()
     )
-    for market, figures in commitments(reserved).items():
+    for market, figures in reserved(terms_reserved).items():
         found.put(market, instance, region, PRICE_LIST, **figures)
 
 
@@ -145,6 +151,40 @@ def _usd(term):
     """(unit, USD) of a term's price dimensions; other currencies (China) are left out."""
     dimensions = term["priceDimensions"].values()
     return [(one["unit"], float(one["pricePerUnit"]["USD"])) for one in dimensions if "USD" in one["pricePerUnit"]]
+
+
+def _plans_of(session, region, instances, scope, found, sleep):
+    """Read the Savings Plans of a region; False where they may not be read: then they stay as they were."""
+    try:
+        read_plans(session.client("savingsplans", region_name="us-east-1", config=MANNERS), region, instances, scope, found, sleep)
+    except (ClientError, BotoCoreError) as error:
+        found.note(f"Savings Plans could not be read ({error}): those not read stay as they were")
+        return False
+    return True
+
+
+def read_plans(client, region, instances, scope, found, sleep):
+    """The rates of Compute and EC2 Instance Savings Plans of one region: the whole price per hour, whatever is paid upfront."""
+    filters = {"region": [region], "instanceType": instances, "productDescription": ["Linux/UNIX"], "tenancy": ["shared"]}
+    request = {
+        "savingsPlanTypes": list(PLAN_TYPES),
+        "products": ["EC2"],
+        "serviceCodes": ["AmazonEC2"],
+        "filters": [{"name": name, "values": values} for name, values in filters.items()],
+        "maxResults": 1000,
+    }
+    rates = [
+        rate
+        for page in pages(client.describe_savings_plans_offering_rates, sleep, "nextToken", **request)
+        for rate in page["searchResults"]
+    ]
+    for rate in rates:
+        plan, instance = rate["savingsPlanOffering"], plain_hour_of(rate["usageType"], rate["operation"])
+        years = plan["durationSeconds"] / YEAR_SECONDS
+        name = commitment(PLAN_TYPES.get(plan["planType"]), f"{years:g}yr", plan["paymentOption"])
+        if name and instance in scope.known and plan.get("currency") == "USD" and rate["unit"] == "Hrs":
+            found.put(name, instance, region, PLANS, usd_per_hour=float(rate["rate"]), basis="published")
+    cover(region, found)
 
 
 def _is_local(zone, region):

@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass, field
 
+from calc.catalogs.commitments import COMMITMENTS
 from calc.cost.markets import MARKETS
 
-LISTED = tuple(MARKETS[market].key for market in ("on-demand", "commit-1y", "commit-3y"))  # in AWS's price list
-PRICED = (*LISTED, MARKETS["spot"].key)
+ON_DEMAND, SPOT = MARKETS["on-demand"].key, MARKETS["spot"].key
+RESERVED = tuple(key for (kind, *_), key in COMMITMENTS.items() if kind == "reserved")
+PLANS = tuple(key for (kind, *_), key in COMMITMENTS.items() if kind != "reserved")
+LISTED = (ON_DEMAND, *RESERVED)  # in AWS's price list
+PRICED = (*LISTED, *PLANS, SPOT)
 KINDS = (*PRICED, "interruption")
 HOURS_PER_YEAR = 8760
-UPFRONT = ("No Upfront", "Partial Upfront", "All Upfront")  # the first that is offered is taken: it compares best with on demand
+TERMS = {"1yr": 1, "3yr": 3}
+UPFRONT = {"No Upfront": "no", "Partial Upfront": "partial", "All Upfront": "all"}
 
 
 class RefreshError(Exception):
@@ -61,17 +66,21 @@ def is_plain_hour(instance, usage, market_option):
     return usage.partition(":")[0].endswith(kinds) and market_option in ("OnDemand", "", None)
 
 
-def commitments(terms):
-    """Reserved terms (length, class, option, [(unit, USD)]) as USD per hour: hourly + upfront / hours of the term."""
-    offers = {}
+def commitment(kind, length, option):
+    """The catalog's name of a commitment as AWS writes its length and payment; None where it is none that we keep."""
+    return COMMITMENTS.get((kind, TERMS.get(length), UPFRONT.get(option)))
+
+
+def reserved(terms):
+    """Reserved terms (length, class, option, [(unit, USD)]) as USD per hour by name: hourly + upfront / hours of the term."""
+    found = {}
     for length, offering, option, prices in terms:
-        years = {"1yr": 1, "3yr": 3}.get(length)
-        if offering != "standard" or not years or option not in UPFRONT:
+        name = commitment("reserved", length, option)
+        if offering != "standard" or not name:
             continue
         hourly = sum(usd for unit, usd in prices if unit == "Hrs")
         upfront = sum(usd for unit, usd in prices if unit == "Quantity")
-        usd_per_hour = round(hourly + upfront / (HOURS_PER_YEAR * years), 6)
+        usd_per_hour = round(hourly + upfront / (HOURS_PER_YEAR * TERMS[length]), 6)
         if usd_per_hour > 0:
-            offer = (UPFRONT.index(option), usd_per_hour, f"reserved, standard, {option.lower()}")
-            offers[years] = min(offers.get(years, offer), offer)
-    return {f"commit_{years}y": {"usd_per_hour": usd, "kind": kind} for years, (_, usd, kind) in offers.items()}
+            found[name] = max(found.get(name, 0), usd_per_hour)
+    return {name: {"usd_per_hour": usd, "basis": "published"} for name, usd in found.items()}

@@ -5,7 +5,8 @@ import json
 from http.client import HTTPException
 from urllib.request import urlopen
 
-from refresh.found import LISTED, Found, RefreshError, commitments, is_plain_hour
+from refresh import plans
+from refresh.found import LISTED, Found, RefreshError, is_plain_hour, reserved
 
 OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
 SOURCES = {
@@ -26,6 +27,7 @@ def fetch(scope, progress, open_url=urlopen):
             read_offers(region, scope, found, open_url, lambda text, label=label: progress(f"{label}: {text}"))
             progress(f"{label}: {sum(key[1] == region for key in found.prices['on_demand'])} on demand")
         read_advisor(scope, found, open_url)
+        plans.fetch(scope, found, progress, open_url, lines_of)
     except (OSError, HTTPException) as error:
         raise RefreshError(f"the public price files could not be read ({error}); check the network and run it again.") from error
     estimate_spot(found)
@@ -34,9 +36,9 @@ def fetch(scope, progress, open_url=urlopen):
 
 def read_offers(region, scope, found, open_url, progress):
     """One region's offer file: hundreds of MiB, read line by line; only Linux hours of wanted instances stay."""
-    reserved = {}
+    terms_of = {}
     with open_url(OFFER_URL.format(region=region), timeout=60) as answer:
-        lines = _lines(answer, region, progress)
+        lines = lines_of(answer, region, progress)
         rows = csv.reader(line for line in lines if line.startswith('"SKU"') or ("Linux" in line and "Usage" in line))
         columns = next(rows, None)
         if not columns or "PricePerUnit" not in columns:
@@ -44,15 +46,15 @@ def read_offers(region, scope, found, open_url, progress):
         for values in rows:
             row = dict(zip(columns, values, strict=True))
             if _wanted(row, region, scope, found):
-                _keep(row, region, found, reserved)
-    for instance, terms in reserved.items():
-        for market, figures in commitments((*term, prices) for (*term, _), prices in terms.items()).items():
+                _keep(row, region, found, terms_of)
+    for instance, terms in terms_of.items():
+        for market, figures in reserved((*term, prices) for (*term, _), prices in terms.items()).items():
             found.put(market, instance, region, OFFERS, **figures)
     for market in LISTED:
         found.covered[market].add(region)
 
 
-def _lines(answer, region, progress):
+def lines_of(answer, region, progress):
     """The answer's lines as text; a file that ends before its announced length is an error, not a short price list."""
     announced, read, shown = answer.headers.get("Content-Length"), 0, SHOW_EVERY_BYTES
     for line in answer:
@@ -62,7 +64,7 @@ def _lines(answer, region, progress):
             progress(f"{read // 2**20} MiB read")
         yield line.decode("utf-8")
     if announced is not None and read != int(announced):
-        raise RefreshError(f"the offer file of {region} broke off after {read} of {announced} bytes; run it again.")
+        raise RefreshError(f"the file of {region} broke off after {read} of {announced} bytes; run it again.")
 
 
 def _wanted(row, region, scope, found):
@@ -79,14 +81,14 @@ def _wanted(row, region, scope, found):
     return instance in scope.known
 
 
-def _keep(row, region, found, reserved):
+def _keep(row, region, found, terms_of):
     instance, usd = row["Instance Type"], float(row["PricePerUnit"])
     found.regions[region] = row.get("Location", region).rpartition("(")[2].rstrip(")")
     if row["TermType"] == "OnDemand":
         found.put("on_demand", instance, region, OFFERS, usd_per_hour=usd, basis="published")
     elif row["TermType"] == "Reserved":
         term = tuple(row[name] for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption", "OfferTermCode"))
-        reserved.setdefault(instance, {}).setdefault(term, []).append((row["Unit"], usd))
+        terms_of.setdefault(instance, {}).setdefault(term, []).append((row["Unit"], usd))
 
 
 def read_advisor(scope, found, open_url):

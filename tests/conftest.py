@@ -1,8 +1,15 @@
 """What all tests share: one reading of the catalogs, and the last word of a run, what moved against the recorded grid."""
 
+import os
+import tempfile
+
 import browser as in_browser
 import examples
 import pytest
+
+if "PYTEST_XDIST_WORKER" not in os.environ:  # a cache of this run's own, which its workers and commands share
+    CACHE = tempfile.TemporaryDirectory(prefix="headroom-")
+    os.environ["XDG_CACHE_HOME"] = CACHE.name
 
 address, browser = in_browser.address, in_browser.browser  # fixtures
 

@@ -3,9 +3,16 @@
 import pytest
 from examples import table
 
-from calc.cost.markets import MARKETS
-from calc.plan.bill import lines, on_markets
+from calc import estimate
+from calc.answers.options import options
+from calc.cost.markets import BY_USE
+from calc.cost.markets import COMMITTED as COMMITMENTS
+from calc.doors import csv_tables
+from calc.doors.earlier_csv import earlier
+from calc.plan.bill import as_rows, lines, on_markets
 from calc.plan.compare import billed
+from calc.scenarios.inputs import inputs_by_name
+from calc.search.advice import advise
 
 RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 MONTH = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "batch": 8}
@@ -37,7 +44,9 @@ def test_a_month_is_one_line(catalogs):
 def test_every_market_is_counted_as_it_bills(catalogs):
     row = bill(catalogs, "on-demand", **RUN, train_tokens=1.5e8)
     found = on_markets(row, catalogs).set_index("market")
-    assert list(found.index) == list(MARKETS)
+    assert list(found.index) == [name for name in BY_USE if name != "sagemaker-hosting"]  # no commitment of a p5 has a price
+    assert found["usd"]["sagemaker-training"] == pytest.approx(1.15 * found["usd"]["on-demand"])
+    assert found["basis"]["sagemaker-training"] == "derived"
     assert found["usd"]["on-demand"] == pytest.approx(row["run_usd_on_demand"])
     assert found["usd"]["spot"] == pytest.approx(row["run_usd_spot"])
     assert found["billed_hours"]["capacity-block"] == 24
@@ -59,3 +68,120 @@ def test_a_card_alone_has_no_price(catalogs):
     found = on_markets(row, catalogs)
     assert found["usd"].isna().all()
     assert set(found["basis"]) == {""}
+
+
+COMMITTED = "reserved-1y-no-upfront"
+
+
+def test_a_commitment_says_what_is_signed_and_from_which_use_on_it_pays(catalogs):
+    """g6e.xlarge in us-east-1: 1.861 on demand, 1.17243 reserved for a year; all of it worked by hand."""
+    row = bill(catalogs, "on-demand", **MONTH, hours_per_month=200)
+    found = on_markets(row, catalogs).set_index("market").loc[COMMITTED]
+    hourly = catalogs.prices.set_index(["instance", "region"]).loc[("g6e.xlarge", "us-east-1"), "reserved_1y_no_upfront_usd_per_hour"]
+    assert found["usd"] == pytest.approx(730 * hourly)  # every hour of the month, though 200 are used
+    assert (found["billed_hours"], found["committed_hours"]) == (730, 8760)
+    assert found["committed_usd"] == pytest.approx(8760 * hourly)
+    assert found["break_even_hours_per_month"] == pytest.approx(730 * hourly / 1.861)
+    assert (found["as_of"], found["basis"]) == ("2026-01-21", "published")
+    at_break_even = bill(catalogs, "on-demand", **MONTH, hours_per_month=found["break_even_hours_per_month"])
+    assert at_break_even["usd"] == pytest.approx(found["usd"])
+
+
+def test_a_run_on_a_commitment_pays_the_whole_term(catalogs):
+    row = bill(catalogs, COMMITTED, model="gpt2", instance="g6e.xlarge", train_tokens=1e8)
+    assert row["hours"] < 24
+    assert row["usd"] == pytest.approx(8760 * row["usd_per_hour"])
+    assert lines(row)["line"].tolist() == ["work", "unused"]
+    assert lines(row)["usd"].sum() == pytest.approx(row["usd"])
+
+
+def test_a_block_is_signed_for_its_days(catalogs):
+    found = on_markets(bill(catalogs, "on-demand", **RUN, train_tokens=1.5e8), catalogs).set_index("market").loc["capacity-block"]
+    assert (found["committed_hours"], found["committed_usd"]) == (24, found["usd"])
+    assert on_markets(bill(catalogs, "spot", **RUN, train_tokens=1.5e8), catalogs)["committed_usd"].notna().sum() == 1
+
+
+PRICES = {"private_prices": "p5.48xlarge=40; g6e.xlarge=1.5"}
+
+
+def test_a_private_price_stands_for_on_demand_of_its_instance_alone(catalogs):
+    row = bill(catalogs, "on-demand", **MONTH, **PRICES)
+    assert row["usd_per_hour_on_demand"] == 1.5
+    found = on_markets(row, catalogs).set_index("market")
+    assert (found["usd"]["on-demand"], found["basis"]["on-demand"]) == (730 * 1.5, "private")
+    listed = on_markets(bill(catalogs, "on-demand", **MONTH), catalogs).set_index("market")
+    assert found["usd"].drop("on-demand").tolist() == pytest.approx(listed["usd"].drop("on-demand").tolist(), nan_ok=True)
+    other = bill(catalogs, "on-demand", **{**MONTH, "instance": "g6e.2xlarge"}, **PRICES)
+    assert other["usd_per_hour_on_demand"] == 2.24208
+    assert found["break_even_hours_per_month"][COMMITTED] > listed["break_even_hours_per_month"][COMMITTED]
+
+
+@pytest.mark.parametrize("market", ["on-demand", "spot", "capacity-block"])
+@pytest.mark.parametrize("paid", [0.88, 1.19])
+def test_one_percentage_acts_on_every_price_and_is_a_line_of_the_bill(catalogs, market, paid):
+    listed, own = (bill(catalogs, market, **RUN, train_tokens=5e9, **more) for more in ({}, {"paid_ratio": paid}))
+    assert own["usd"] == pytest.approx(paid * listed["usd"])
+    table = lines(own).set_index("line")["usd"]
+    assert table["ratio"] == pytest.approx((paid - 1) * listed["usd"])
+    assert table.drop("ratio").tolist() == pytest.approx(lines(listed)["usd"].tolist())
+    assert table.sum() == pytest.approx(own["usd"])
+
+
+def test_answers_are_ranked_by_what_is_paid(catalogs):
+    job = {"work": "inference", "model": "llama-3.1-8b", "users": 8}
+    plain, less = (options(job | more, catalogs).answers.iloc[0] for more in ({}, {"paid_ratio": 0.5}))
+    assert (less["instance"], less["usd"]) == (plain["instance"], pytest.approx(0.5 * plain["usd"]))
+    own = options(job | {"private_prices": "g6.12xlarge=0.1"}, catalogs)
+    first = own.answers.iloc[0]
+    assert (first["instance"], first["usd_per_hour_on_demand"]) == ("g6.12xlarge", 0.1)
+    assert first["usd"] == pytest.approx(730 * 0.1 * first["instances_needed"])
+    again = estimate({name: first[name] for name in inputs_by_name() if first[name] == first[name]}, catalogs, solve=False)
+    assert again["usd_per_month_on_demand"] == pytest.approx(first["usd"])
+
+
+def test_advice_moves_a_private_price_to_no_other_instance(catalogs):
+    row = bill(catalogs, "on-demand", **MONTH, private_prices="g6e.xlarge=0.01")
+    changes = advise(row, catalogs)
+    assert changes[changes["kind"] == "instance"]["usd_per_hour"].min() > 0.1 or not (changes["kind"] == "instance").any()
+
+
+@pytest.mark.parametrize("text", ["p5.49xlarge=4", "p5.48xlarge=", "p5.48xlarge=-1", "40"])
+def test_a_private_price_that_cannot_be_read_is_one_sentence(catalogs, text):
+    rows = table([{**MONTH, "private_prices": text}, MONTH])
+    assert rows["problem"][0].startswith("private_prices ")
+    assert rows["problem"][1] == ""
+    assert options({"model": "gpt2", "private_prices": text}, catalogs).problem == rows["problem"][0]
+
+
+def test_the_cheapest_commitment_of_a_term_is_one_of_them(catalogs):
+    row = bill(catalogs, "commit-1y", **MONTH)
+    found = on_markets(row, catalogs).set_index("market")
+    assert found["usd"]["commit-1y"] == found["usd"][COMMITTED] == row["usd"]
+    assert found["source"]["commit-1y"] == found["source"][COMMITTED]
+
+
+def test_every_way_to_pay_is_read_again_with_the_same_bill(catalogs):
+    row = bill(catalogs, "on-demand", **MONTH)
+    ways = on_markets(row, catalogs)
+    again = earlier(csv_tables.read_csv(csv_tables.to_csv(as_rows(row, ways))), "ways.csv", catalogs, solve=False)
+    assert not again.complaints
+    assert not again.unread
+    assert again.rows["usd"].tolist() == pytest.approx(ways["usd"].tolist(), nan_ok=True)
+
+
+def test_sagemaker_is_sold_for_its_own_work(catalogs):
+    job = {"model": "llama-3.1-8b", "work": "inference", "instance": "g6.12xlarge"}
+    hosted = options(job | {"markets": "sagemaker-hosting"}, catalogs).answers.iloc[0]
+    rented = options(job | {"gpus": int(hosted["gpus"])}, catalogs).answers.iloc[0]
+    assert hosted["usd"] / hosted["instances_needed"] == pytest.approx(1.25 * rented["usd"] / rented["instances_needed"])
+    assert options(job | {"markets": "sagemaker-training"}, catalogs).problem.startswith("No price is known")
+    with_both = options(job | {"markets": "on-demand+sagemaker-training+sagemaker-hosting"}, catalogs)
+    assert set(with_both.board["market"]) == {"on-demand", "sagemaker-hosting"}
+
+
+def test_a_commitment_is_ranked_only_where_the_job_names_it(catalogs):
+    job = {"work": "inference", "model": "llama-3.1-8b", "users": 8}
+    assert set(options(job, catalogs).board["market"]) == {"on-demand"}
+    named = options(job | {"markets": f"on-demand+{COMMITTED}"}, catalogs)
+    assert named.answers.iloc[0]["market"] == COMMITTED
+    assert not set(advise(named.answers.iloc[0].to_dict(), catalogs)["set"].map(lambda change: change.get("market"))) & {*COMMITMENTS}

@@ -14,6 +14,7 @@ from calc.plan.run_length import over_concurrency, over_tokens
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 from calc.speed.basis import BASES
 from views.wording import bill as words
+from views.wording import ways
 from views.wording.numbers import about
 from views.wording.rows import TIME_RESTS_ON
 
@@ -155,7 +156,7 @@ def test_a_plan_without_a_price_says_so(catalogs):
     unpriced = billed(table([scenario]).assign(market="on-demand"), catalogs).iloc[0].to_dict()
     markets = on_markets(unpriced, catalogs)
     assert words.heading(unpriced, scenario, "tune", catalogs) == "No price is known for fine-tuning Llama 3.2 1B on 1 × H100 SXM5 80GB"
-    assert words.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
+    assert ways.cheapest(markets, "on-demand", "training") == "No price of any kind is known for it."
     assert "none is known on demand" in " ".join(words.how_sure(unpriced, markets.iloc[0].to_dict(), date(2026, 11, 20)))
 
 

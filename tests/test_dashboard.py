@@ -138,6 +138,7 @@ def test_every_catalog_is_shown():
         "heads",
         "config_defaults",
         "config_fields",
+        "launch_files",
         "price_history",
     }
     assert len(shown) == len(names)

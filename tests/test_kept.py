@@ -115,7 +115,7 @@ def session(steps):
 
 
 def test_names_places_and_bounds():
-    kept = [entry["name"] for entry in session([("rename", 1, "=A"), ("move", 1, -1), ("move", 0, -1), ("duplicate", 0)])["kept"]]
+    kept = [entry["name"] for entry in session([("rename", 1, "A"), ("move", 1, -1), ("move", 0, -1), ("duplicate", 0)])["kept"]]
     assert kept == ["A 2", "A 3", "A"]
     assert len(session([("duplicate", 0)] * (MOST_KEPT + 5))["kept"]) == MOST_KEPT
 

@@ -1,7 +1,9 @@
 """The Method page: every number of the chosen scenario with its formula, also where there is little to say."""
 
+from itertools import product
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from examples import catalogs
 from streamlit.testing.v1 import AppTest
@@ -9,10 +11,14 @@ from streamlit.testing.v1 import AppTest
 from calc import estimate
 from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
+from calc.cost.markets import BY_USE, PLAN_MARKETS
+from calc.explain.bill import explain_bill
 from calc.explain.calculators import ORIGINS
+from calc.plan.compare import billed
 from calc.units import GIB
 from views.wording.numbers import gib
 
+CATALOGS = catalogs()
 PAGE = str(Path(__file__).resolve().parent.parent / "views" / "pages" / "method.py")
 CARD = {"gpus": "1", "gpu": "h100-80gb-sxm", "instances_most": "", "days_most": ""}
 ONE = {**CARD, "precision": "bf16", "optimizer": "adamw", "sharding": "none", "batch": "1", "accumulation_steps": "1", "recompute": "none"}
@@ -48,6 +54,25 @@ def open_page(page, query):
 @pytest.fixture(scope="module", params=QUERIES, ids=str)
 def app(request):
     return open_page(PAGE, QUERIES[request.param])
+
+
+def test_the_bill_of_every_market_has_its_formulas():
+    """What the derivation comes to is the bill; the sum it shows is that of the numbers it shows."""
+    run = {"model": "llama-3.1-8b", "instance": "p4d.24xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9, "paid_ratio": 0.9}
+    month = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "hours_per_month": 300}
+    for scenario, market in product((run, month), (*BY_USE, "reserved-1y-no-upfront")):
+        row = billed(pd.DataFrame([estimate(scenario, CATALOGS, solve=False)]).assign(market=market), CATALOGS).iloc[0].to_dict()
+        if row["usd"] != row["usd"]:
+            continue
+        why = explain_bill(scenario, market, row, CATALOGS)
+        tops = why.formulas[why.formulas["step"] == 0].set_index("component")["value"].map(lambda value: float(value[0]))
+        assert tops["usd"] == pytest.approx(row["usd"])
+        assert ("committed_usd" in tops) == (market not in PLAN_MARKETS)
+        prices = why.facts[why.facts["column"].str.endswith("usd_per_hour")]
+        assert prices["from"].str.startswith("catalogs/prices.yaml").all()
+        assert (prices["source"] != "").all()
+        made = {row["formula"] for row in why.formulas.to_dict("records")} | set(why.facts["column"])
+        assert {name for row in why.formulas.to_dict("records") for name in row["reads"]} <= made
 
 
 def words_of(app):

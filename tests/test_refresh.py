@@ -55,8 +55,8 @@ def test_prices_come_in_with_date_and_source(folder, capsys):
     zones = price(folder, "g5.xlarge")
     assert [zones[f"spot_{name}usd_per_hour"] for name in ("", "low_", "high_")] == [0.43, 0.40, 0.46]
     assert (zones["spot_zones"], zones["spot_basis"], zones["interruption_as_of"]) == (2, "observed", TODAY)
-    assert zones["commit_1y_usd_per_hour"] == 0.634
-    assert zones["commit_3y_usd_per_hour"] == pytest.approx(10200 / (3 * 8760), abs=1e-6)
+    assert zones["reserved_1y_no_upfront_usd_per_hour"] == 0.634
+    assert zones["reserved_3y_all_upfront_usd_per_hour"] == pytest.approx(10200 / (3 * 8760), abs=1e-6)
     catalogs = load_catalogs(folder)
     assert catalogs.instances.loc["g5.96xlarge", ["gpus", "vcpus", "gpu_memory_bytes"]].tolist() == [16, 384, 23028 * 2**20]
     assert price(folder, "g5.96xlarge")["on_demand_usd_per_hour"] == 33

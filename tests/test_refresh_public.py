@@ -9,7 +9,7 @@ import pytest
 
 from calc.catalogs.load import FOLDER
 from refresh.__main__ import main
-from refresh.found import Found, Scope, commitments
+from refresh.found import Found, Scope, reserved
 from refresh.merge import merge
 from refresh.write import NAMES, read_documents, write_catalogs, yaml_text
 from tests.refresh_answers import ANSWERS, RECORDED, TODAY, contents, price, small_catalogs
@@ -47,8 +47,9 @@ def test_without_credentials_the_public_files_are_read(folder, capsys):
     small, large = price(folder, "gr6.4xlarge"), price(folder, "gr6.8xlarge")
     assert (small["on_demand_usd_per_hour"], small["on_demand_basis"]) == (1.6, "published")
     assert (small["spot_usd_per_hour"], small["spot_basis"], small["spot_as_of"]) == (0.64, "estimated", TODAY)
-    assert (small["commit_1y_usd_per_hour"], small["commit_3y_usd_per_hour"]) == (1.0, 0.5)
-    assert small["commit_3y_kind"] == "reserved, standard, all upfront"
+    assert (small["reserved_1y_no_upfront_usd_per_hour"], small["reserved_1y_partial_upfront_usd_per_hour"]) == (1.0, 0.9)
+    assert (small["commit_1y_usd_per_hour"], small["commit_3y_usd_per_hour"]) == (0.9, 0.5)
+    assert small["commit_3y_kind"] == "reserved instance, standard, all upfront"
     assert (large["on_demand_usd_per_hour"], large["spot_as_of"]) == (2.5, "2025-06-28")
     assert (small["interruption_band"], large["interruption_band"]) == ("5-10%", "<5%")
 
@@ -84,7 +85,7 @@ def test_a_young_observed_spot_price_is_not_replaced_by_an_estimate():
 
 def test_upfront_is_spread_over_the_term():
     terms = [("1yr", "standard", "All Upfront", [("Hrs", 0.0), ("Quantity", 8760.0)]), ("5yr", "standard", "No Upfront", [])]
-    assert commitments(terms) == {"commit_1y": {"usd_per_hour": 1.0, "kind": "reserved, standard, all upfront"}}
+    assert reserved(terms) == {"reserved_1y_all_upfront": {"usd_per_hour": 1.0, "basis": "published"}}
 
 
 def test_writing_unchanged_catalogs_changes_no_byte(folder):

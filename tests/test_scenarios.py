@@ -65,10 +65,11 @@ REFUSED = [
     ({"model": "gpt2", "sequence_tokens": 1025}, "gpt2 has learned positions for 1024 tokens, and 1025 are asked "),
     ({"work": "inference", "prompt_tokens": 4096}, "prompt_tokens 4096 exceeds sequence_tokens 2048, which holds "),
     ({"model": "bert-base-uncased", "work": "inference", "implementation": "vllm"}, "vLLM's cache serves decoders; "),
-    ({"scenario": "=1+1"}, "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula"),
-    ({"scenario": "@SUM(A1)"}, "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula"),
-    ({"hours_per_month": "800"}, "hours_per_month is 800, and a month has at most 744; take at most that."),
-    ({"hours_per_month": "0"}, "hours_per_month '0' is not a number above 0 up to 1e+15; correct that cell."),
+    ({"overlap_ratio": "5"}, "overlap_ratio '5' is not a number from 0 to 1; correct that cell."),
+    ({"utilization": "1.5"}, "utilization '1.5' is not a number from 0.001 to 1; correct that cell."),
+    ({"streaming_ratio": "0"}, "streaming_ratio '0' is not a number from 0.01 to 1; correct that cell."),
+    ({"hours_per_month": "800"}, "hours_per_month '800' is not a number above 0, at most 744; correct that cell."),
+    ({"hours_per_month": "0"}, "hours_per_month '0' is not a number above 0, at most 744; correct that cell."),
     ({"train_tokens": "lots"}, "train_tokens 'lots' is not a number above 0 up to 1e+15; correct that cell."),
 ]
 
@@ -90,7 +91,7 @@ def test_what_is_no_number_is_refused_in_every_column_of_numbers(cell):
     problems = estimate(rows, catalogs())["problem"]
     for name, problem in zip(counts, problems, strict=True):
         assert problem.startswith(f"{name} '{cell[:57]}")
-        assert problem.endswith("is not a whole number from 1 up to 1e+15; correct that cell.")
+        assert problem.endswith(f"is not {BY_NAME[name].range_words}; correct that cell.")
 
 
 @pytest.mark.parametrize("cell", [np.inf, -np.inf, -1.0, 0, 2.5, 1e16, True, b"4", 1 + 2j, 10**400, [1, 2], {"a": 1}])

@@ -144,7 +144,9 @@ def test_an_engine_takes_the_share_of_the_card_that_is_asked():
     usual, less = one(**own), one(**own, memory_utilization=0.85)
     assert usual["memory_utilization"] == 0.92
     assert less["max_batch"] < usual["max_batch"]
-    assert estimate({**own, "memory_utilization": 1.2}, catalogs())["problem"].startswith("memory_utilization is 1.2")
+    assert estimate({**own, "memory_utilization": 1.2}, catalogs())["problem"].startswith(
+        "memory_utilization '1.2' is not a number above 0, at most 1"
+    )
 
 
 def test_cuda_graphs_are_inside_the_share():

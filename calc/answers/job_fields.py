@@ -5,8 +5,7 @@ from typing import Any
 
 from calc.answers.inputs import ANYWHERE, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
 from calc.catalogs.load import Catalogs
-from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, Input
-from calc.scenarios.read import HUGE
+from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, HUGE, Input
 from calc.units import DAY_HOURS
 
 USUAL_ANSWER_TOKENS = int(str(JOB_BY_NAME["answer_tokens"].default))

@@ -7,11 +7,12 @@ import numpy as np
 from calc.answers.settle import JobError
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, sold_for
 from calc.cost.placement import slow_to_join
 from calc.scenarios.join import constants
 from calc.scenarios.join_places import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import numbers_of, row_numbers
+from calc.scenarios.private_prices import own_prices
 
 
 class Place(NamedTuple):
@@ -41,7 +42,7 @@ def places_of(whole: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> lis
     rows, found = row_numbers(catalogs, "instances"), hardware(catalogs)
     named, cards = whole["fixed"].get("instance"), whole["fixed"].get("gpu")
     kept_names = list(named) if named else [name for name, current in _current(catalogs).items() if current]
-    sold = _prices(catalogs, tuple(whole["regions"]), tuple(whole["markets"]))
+    sold = _paid(whole, catalogs)
     at = np.array([rows[name] for name in kept_names], dtype=int)
     at = at[~np.isnan(sold[at]).all(axis=(1, 2))]
     if cards:
@@ -74,6 +75,19 @@ def _unsold(whole: dict[str, Any], asked: list[str] | None, catalogs: Catalogs) 
     return f"No price is known for {what} {market} in {where}; allow other instances, regions or markets."
 
 
+def _paid(whole: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
+    """What the job pays for every instance type per hour, private prices and paid share counted, shape as _prices."""
+    listed = _prices(catalogs, tuple(whole["regions"]), tuple(whole["markets"]))
+    other = [not sold_for(name, whole["work"]) for name in whole["markets"]]
+    listed = np.where(other, np.nan, listed) if any(other) else listed
+    on_demand = np.array([MARKETS[name].takes_private for name in whole["markets"]])
+    own = {"private_prices": "".join(whole["fixed"].get("private_prices", ())), "paid_ratio": whole["assumed"].get("paid_ratio")}
+    if not any(own.values()):
+        return listed
+    paid = own_prices(listed, catalogs.instances.index, on_demand, own, catalogs)
+    return np.where(_price_rows(catalogs, tuple(whole["regions"]))[:, :, None] >= 0, paid, np.nan)
+
+
 @kept("prices", "instances")
 def _prices(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]) -> np.ndarray:
     """USD per hour of every instance type, shape (instances, regions, markets)."""
@@ -90,13 +104,13 @@ def _price_rows(catalogs: Catalogs, regions: tuple[str, ...]) -> np.ndarray:
 
 def offers(whole: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list[Offer]:
     """How each place is sold, market by market: in the region of the least price, and on spot also where it is interrupted less."""
-    regions, markets = tuple(whole["regions"]), tuple(whole["markets"])
+    regions = tuple(whole["regions"])
     rows = [row_numbers(catalogs, "instances")[place.instance] for place in places]
-    sold = _prices(catalogs, regions, markets)[rows]
+    sold = _paid(whole, catalogs)[rows]
     bands = band_ratios(catalogs)[_price_rows(catalogs, regions)][rows]
     each = np.arange(len(places))
     found = []
-    for market, name in enumerate(markets):
+    for market, name in enumerate(whole["markets"]):
         price = np.where(np.isnan(sold[:, :, market]), np.inf, sold[:, :, market])
         band = np.nan_to_num(bands, nan=float(catalogs.assumptions["value"]["interruption_unknown_ratio"]))
         while True:

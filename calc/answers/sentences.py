@@ -149,7 +149,7 @@ def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], whol
     if trains and row["seconds"] < BRIEF_SECONDS:
         parts.append("starting the instances and loading the model are not counted")
     if row["market"] == "spot" and not trains:
-        parts.append("spare instances for interruptions are not counted")
+        parts.append(f"{count(row['spare_instances'])} spare in another zone or of another type counted; capacity is not promised")
     return "; ".join(parts) + "."
 
 

@@ -1,5 +1,6 @@
 """A job as people write it -> every job column with its value, the choices that it fixes, and what is wrong in one sentence."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -7,13 +8,16 @@ import numpy as np
 
 from calc.answers.inputs import ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
 from calc.catalogs.load import Catalogs
-from calc.scenarios.inputs import DEFAULTS, Input, inputs_by_name
+from calc.cost.markets import BY_USE
+from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_name
 from calc.scenarios.join_stacks import kind_numbers
 from calc.scenarios.lookups import nearest, numbers_of, row_numbers
+from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
-from calc.scenarios.read import HUGE, KINDS, number
+from calc.scenarios.read import number
 
 TRAINING = "training"
+MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 DERIVED = ("fixed", "assumed", "implementation", "published_precision")
 
 
@@ -46,18 +50,30 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), generates(whole["model"], catalogs))
     whole["fewest_bits"] = int(whole["fewest_bits"])
     whole["regions"] = _regions(given, catalogs)
-    whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS)
+    whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS, BY_USE)
     fixed = {name: _values(name, given[name]) for name in FIXABLE if name in given}
     _tuning(whole, fixed, given)
+    _private(fixed, catalogs)
+    bounded_by(math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu")), MOST_SETTINGS, fixed)
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
-    assumed = {name: _one(inputs_by_name()[name], given[name]) for name in inputs_by_name() if name not in DEFAULTS and name in given}
+    bounded = bounded_inputs(catalogs)
+    assumed = {name: _one(bounded[name], given[name]) for name in bounded if name not in DEFAULTS and name in given}
     software = fixed.get("implementation", [usual_software(work, whole["model"], catalogs)])[0]
     family = catalogs.families.get(catalogs.models["model_type"][whole["model"]], {})
     stored = catalogs.models["stored_precision"][whole["model"]]
     in_4_bits = bool(stored) and catalogs.precisions["matrix_bytes_each"][stored] < 1
     published = stored if in_4_bits else family.get("published_precision", "")
     return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
+
+
+def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
+    """A job whose settings multiply beyond the most is refused before they are crossed, the longest list of them by name."""
+    if count > most:
+        lists = {name: len(values) for name, values in fixed.items() if len(values) > 1}
+        longest = max(lists, key=lambda name: lists[name], default="")
+        cure = f"take fewer of {longest} ({lists[longest]} values)" if longest else "allow fewer instances"
+        raise JobError(f"This multiplies to {count:,.0f} combinations, and at most {most:,} are compared at once; {cure}.")
 
 
 def generates(model: str, catalogs: Catalogs) -> bool:
@@ -104,9 +120,8 @@ def _one(column: Input, value: Any, usual: Any = None) -> Any:
             raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
         return text
     found = number(str(value).strip().replace(",", "_"))
-    least = found >= 0 if column.kind == "amount" else found > 0
-    if not (least and found <= HUGE and (column.kind != "count" or found == np.floor(found))):
-        raise JobError(f"{column.name} '{quoted(value)}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell.")
+    if not column.allows(np.array(found)):
+        raise JobError(f"{column.name} '{quoted(value)}' is not {column.range_words}; correct that cell.")
     return found
 
 
@@ -118,13 +133,13 @@ def _values(name: str, value: Any) -> list:
     return list(dict.fromkeys(found))
 
 
-def _words(name: str, value: Any, known: Iterable[str]) -> list[str]:
-    """Ids joined by + or in a list, each of them known."""
+def _words(name: str, value: Any, known: Sequence[str], usual: Sequence[str] = ()) -> list[str]:
+    """Ids joined by + or in a list, each of them known; the `usual` are named where one is not."""
     several = value.split("+") if isinstance(value, str) else list(value)
     words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
     for word in words:
         if word not in known:
-            raise JobError(f"{name} '{quoted(word)}' is not known; use {nearest(word, known) or ', '.join(list(known)[:6])}.")
+            raise JobError(f"{name} '{quoted(word)}' is not known; use {nearest(word, known) or ', '.join(usual or known[:6])}.")
     return words
 
 
@@ -162,6 +177,15 @@ def _tuning(whole: dict[str, Any], fixed: dict[str, list], given: Mapping[str, A
         whole["method"] = fixed["tuning"][0]
     elif (whole["method"] == "full") != ("full" in fixed["tuning"]):
         raise JobError(f"method {whole['method']} and tuning {fixed['tuning'][0]} contradict each other; leave tuning empty.")
+
+
+def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:
+    """Private prices that can be read."""
+    try:
+        for text in fixed.get("private_prices", ()):
+            private_prices(text, row_numbers(catalogs, "instances"))
+    except PrivatePriceError as error:
+        raise JobError(str(error)) from None
 
 
 def _known(name: str, values: Iterable[str], known: Iterable[str]) -> None:

@@ -5,18 +5,17 @@ Nothing is filled in. Whatever is wrong is a CatalogError of one sentence: the f
 
 import hashlib
 import json
-import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from calc.catalogs.checked import document_of
 from calc.catalogs.families import check_families, families_of
-from calc.catalogs.schema_check import check_order, check_reference, check_schema
-from calc.catalogs.strict_yaml import CatalogError, read_strictly
+from calc.catalogs.schema_check import check_order, check_ranges, check_reference
+from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.support import check_support
 from calc.catalogs.tables import by_card, history_table, instance_table, price_table, table_of
 from calc.models.architecture import model_table
@@ -102,10 +101,11 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
     regions = documents["prices"]["regions"]
     choices = {name: table_of(entries[name]) for name in (*CHOICES, *CLOSED, *OTHERS)}
     times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": by_card(entries["utilization"])}
+    check_ranges(entries["assumptions"], "catalogs/assumptions.yaml")
     _check_times(times, gpus=gpus, **choices)
     _check_closed(models, **choices)
     check_support(entries["support"], sorted(set(instances["family"])), **choices)
-    prices = price_table(entries["prices"], instances, regions)
+    prices = price_table(entries["prices"], instances, regions, documents["prices"]["sagemaker"])
     return Catalogs(
         models=models,
         stacks=stacks,
@@ -157,19 +157,7 @@ def read_document(folder: Path, name: str, digest: Any = None) -> dict[str, Any]
     schema = folder / "schema" / f"{name}.json"
     if not schema.exists():
         raise CatalogError(f"catalogs/schema/{name}.json: the schema of {file} is missing; put the file back.")
-    return pickle.loads(_checked(content, schema.read_bytes(), file))
-
-
-@lru_cache(maxsize=2 * len(FILES))
-def _checked(content: bytes, schema: bytes, file: str) -> bytes:
-    """The document of these bytes, read and checked once: pickled, so that each caller has a copy of its own."""
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CatalogError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8.") from None
-    document = read_strictly(text, file)
-    check_schema(document, schema, file)
-    return pickle.dumps(document)
+    return document_of(content, schema.read_bytes(), file)
 
 
 def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str, Any]:
@@ -200,7 +188,8 @@ def _write_out_sources(entry, sources, file, path):
 
 def _check_blocks(stacks, blocks):
     for model, block in zip(stacks["model"], stacks["block"], strict=True):
-        check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
+        if block:  # of a kind that was read off
+            check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
 
 
 def _check_software_blocks(entries):

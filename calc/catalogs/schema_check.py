@@ -1,13 +1,14 @@
 """Checks a catalog against its JSON Schema and says what is wrong as one sentence with its cure."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from jsonschema.exceptions import UnknownType, best_match
 
 from calc.catalogs.strict_yaml import CatalogError, place
 
@@ -17,8 +18,13 @@ WORDS |= {"object": "a mapping", "array": "a list"}
 
 def check_schema(document: Any, schema: bytes, file: str) -> None:
     """Raise the first error of the document against the schema, given as the bytes of its file."""
-    validator = Draft202012Validator(json.loads(schema))
-    error = best_match(validator.iter_errors(document))
+    try:
+        rules = json.loads(schema)
+        if not isinstance(rules["properties"], dict):
+            raise TypeError
+        error = best_match(Draft202012Validator(rules).iter_errors(document))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnknownType):
+        raise CatalogError(f"catalogs/schema/{Path(file).stem}.json: it is not a schema that can be read; put the file back.") from None
     if error is not None:
         raise CatalogError(sentence(error, file))
 
@@ -38,6 +44,14 @@ def check_reference(value: Any, known: Any, file: str, path: Sequence[str], kind
         close = get_close_matches(str(value), [str(one) for one in known], n=1)
         cure = f"write {close[0]}" if close else f"write one of {', '.join(sorted(map(str, known))[:8])}"
         raise CatalogError(f"{place(file, path)}: there is no {kind} {value}; {cure} or add it.")
+
+
+def check_ranges(entries: Mapping[str, dict[str, Any]], file: str) -> None:
+    """The value of every entry lies between the least and the most of it."""
+    for name, entry in entries.items():
+        if not entry["least"] <= entry["value"] <= entry["most"]:
+            cure = f"write a number from {entry['least']:.10g} to {entry['most']:.10g}"
+            raise CatalogError(f"{file}, entry {name}, field value: {shown(entry['value'])} is out of range; {cure}.")
 
 
 def sentence(error: Any, file: str) -> str:

@@ -12,6 +12,7 @@ Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser is seven 
 TAG = "tag:yaml.org,2002:"
 WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
+DEEPEST, LONGEST_NUMBER = 12, 18  # steps from the file to a value, and digits: no catalog comes near
 NUMBER_LIKE = re.compile(r"[-+.]?\d[\d_.,]*([eE][-+]?\d+)?")
 
 
@@ -27,6 +28,8 @@ def read_strictly(text: str, file: str) -> dict[str, Any]:
             node = loader.get_single_node()
         finally:
             loader.dispose()
+    except RecursionError:
+        raise CatalogError(f"{file}: values stand too deep in each other; take the last good version.") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
@@ -34,14 +37,20 @@ def read_strictly(text: str, file: str) -> dict[str, Any]:
         raise CatalogError(f"{file}{line}: this is not YAML ({problem}); mend the line or take the last good version.") from None
     if node is None or not isinstance(node, yaml.MappingNode):
         raise CatalogError(f"{file}: the file must hold a mapping; take the last good version.")
-    return _value(node, file, ())
+    return _value(node, file, (), set())
 
 
-def _value(node, file, path):
+def _value(node, file, path, met):
+    """The value of a node; `met` holds the nodes that stand in the file already, which only an alias could name again."""
+    if id(node) in met:
+        _refuse(file, path, node, "an alias stands for what is written elsewhere", "write the value out")
+    if len(path) > DEEPEST:
+        _refuse(file, path[:DEEPEST], node, "values stand too deep in each other", "take the last good version")
+    met.add(id(node))
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node, file, path)
     if isinstance(node, yaml.SequenceNode):
-        return [_value(item, file, (*path, str(place))) for place, item in enumerate(node.value)]
+        return [_value(item, file, (*path, str(place)), met) for place, item in enumerate(node.value)]
     mapping = {}
     for key_node, value_node in node.value:
         key = key_node.value
@@ -51,7 +60,7 @@ def _value(node, file, path):
             _refuse(file, path, key_node, f"YAML does not read the key {key} as text", f'write "{key}" in quotes')
         if key in mapping:
             _refuse(file, (*path, key), key_node, "the key stands twice", "keep one of the two")
-        mapping[key] = _value(value_node, file, (*path, key))
+        mapping[key] = _value(value_node, file, (*path, key), met)
     return mapping
 
 
@@ -62,6 +71,8 @@ def _scalar(node, file, path):
             _refuse(file, path, node, f"YAML reads {text} as text, not as a number", f"write {_as_number(text)} or quote it")
         return text
     if tag == "int" and WHOLE.fullmatch(text):
+        if len(text) > LONGEST_NUMBER:
+            _refuse(file, path, node, f"a number of {len(text)} digits is none of a catalog's", "correct it")
         return int(text.replace("_", ""))
     if tag == "float" and ":" not in text:
         number = float(text.replace("_", "").replace(".inf", "inf").replace(".Inf", "inf").replace(".nan", "nan"))

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.commitments import COMMITMENTS, FACTS, YEARS, cheapest
+from calc.catalogs.sagemaker import COMPONENTS, with_derived
 from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
@@ -16,7 +18,8 @@ PRICE_COLUMNS = (
     *(f"spot_newest_{name}" for name in ("usd_per_hour", "as_of", "source")),
     *(f"interruption_{name}" for name in ("band", "as_of", "source")),
     *(f"capacity_block_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
-    *(f"commit_{term}_{name}" for term in ("1y", "3y") for name in ("usd_per_hour", "kind", "as_of", "source")),
+    *(f"{component}_{name}" for component in COMPONENTS for name in FACTS),
+    *(f"{commitment}_{name}" for commitment in COMMITMENTS.values() for name in FACTS),
 )
 
 
@@ -66,7 +69,7 @@ def by_card(entries: dict[str, Any]) -> pd.DataFrame:
     return table_of(rows)
 
 
-def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
+def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any], sagemaker: dict[str, Any]) -> pd.DataFrame:
     """Prices of today: one row per instance and region, the columns of every market beside one another."""
     file = "catalogs/prices.yaml"
     check_order(list(regions), file)
@@ -82,9 +85,13 @@ def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[
             for market, price in markets.items():
                 row.update({f"{market}_{name}": value for name, value in price.items()})
             rows.append(row)
-    text = {name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band", "_kind"))}
+    text = {name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band"))}
     columns = {name: [row.get(name) for row in rows] for name in PRICE_COLUMNS}
-    return pd.DataFrame({name: [value or "" for value in values] if name in text else _column(values) for name, values in columns.items()})
+    prices = pd.DataFrame(
+        {name: [value or "" for value in values] if name in text else _column(values) for name, values in columns.items()}
+    )
+    prices = with_derived(prices, sagemaker, instances)
+    return prices.assign(**{name: values for years in YEARS for name, values in cheapest(prices, years).items()})
 
 
 def history_table(entries: dict[str, Any], instances: pd.DataFrame) -> pd.DataFrame:

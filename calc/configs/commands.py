@@ -13,10 +13,10 @@ BREAKS = ("&&", "||", ";", "|", "&")
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
-def commands(text: str, file: str) -> tuple[list[list[str]], dict[str, str]]:
-    """The commands of a shell text as lists of words, and what its #SBATCH lines say."""
+def commands(text: str, file: str, known: dict[str, str] | None = None) -> tuple[list[list[str]], dict[str, str]]:
+    """The commands of a shell text as lists of words, `known` variables filled in, and what its #SBATCH lines say."""
     slurm = {name.replace("-", "_"): value for name, value in SLURM.findall(text)}
-    variables: dict[str, str] = {}
+    variables: dict[str, str] = dict(known or {})
     if "nodes" in slurm:
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
     found = []

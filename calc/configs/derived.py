@@ -30,6 +30,7 @@ def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
 
 def _set(settled, column, value, parts):
     settled.values[column], settled.fields[column] = value, next((settled.fields[part] for part in parts if part in settled.fields), column)
+    settled.made_of[column] = tuple(parts)
     if not any(part in settled.explicit for part in parts):
         settled.defaulted.add(column)
 

@@ -35,8 +35,23 @@ def read_document(text: str, file: str) -> list[Reading]:
     tool = _tool_of(fields, file)
     inner = {name: value for name, value in fields.items() if name.startswith(WITHIN)} if "deepspeed" in tool.fields else {}
     own = Reading(file, tool, {name: value for name, value in fields.items() if name not in inner}, LAUNCH if tool.launches else CONFIG, {})
+    if tool.id == "skypilot":
+        return [own, *_of_task(own, file)]
     written = {name.removeprefix(WITHIN): value for name, value in inner.items()}
     return [own, Reading(file, tools()["deepspeed"], written, LAUNCH, {})] if inner else [own]
+
+
+def _of_task(own: Reading, file: str) -> list[Reading]:
+    """The commands that a SkyPilot task runs, with the variables that it sets; `run` is then no field of its own."""
+    known = {name.removeprefix("envs."): str(value) for name, value in own.fields.items() if name.startswith("envs.") and value is not None}
+    known["SKYPILOT_NUM_NODES"] = str(own.fields.get("num_nodes", 1))
+    per_node = str(own.fields.get("resources.accelerators", "")).partition(":")[2]
+    known |= {"SKYPILOT_NUM_GPUS_PER_NODE": per_node} if per_node.isdigit() else {}
+    found = commands(str(own.fields.get("run", "")), file, known)[0]
+    readings = [one for words in found for one in _command(words, file)]
+    if readings:
+        own.fields.pop("run")
+    return readings
 
 
 def names_of_tools() -> str:
@@ -92,14 +107,13 @@ def _own(tool, words, file):
     switches = frozenset(name for name in tool.fields if name.startswith("enable_")) | {
         name for name in tool.idle if name.startswith(("no_", "disable_"))
     }
+    parts = {}
+    recipe = next((word for word in words if word.endswith(("_single_device", "_distributed"))), "") if tool.id == "torchtune" else ""
+    if recipe:  # it may follow a flag and is not its value
+        parts, words = {"recipe": "single" if recipe.endswith("_single_device") else "distributed"}, [w for w in words if w != recipe]
     fields, others = fields_of(words, file, tool.short, switches | {"trust_remote_code", "enforce_eager", "do_train"})
     if tool.positional and others:
         fields.setdefault(tool.positional, others.pop(0))
-    parts = {}
-    if tool.id == "torchtune":
-        recipe = next((word for word in others if word.endswith(("_single_device", "_distributed"))), "")
-        parts = {"recipe": "single" if recipe.endswith("single_device") else "distributed"} if recipe else {}
-        others = [word for word in others if word != recipe]
     return _with_others(Reading(file, tool, fields, COMMAND, parts), others)
 
 

@@ -1,10 +1,11 @@
 """The files of one run as one scenario row: columns that they settle, and beside them everything that they leave open or unused."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from calc.configs.derived import derive, stored
 from calc.configs.documents import LAUNCH, Reading, names_of_tools, read_document
 from calc.configs.fields import Tool, rules
+from calc.configs.lines import Line, lines_of
 from calc.configs.model_names import model_id, nearest_id
 from calc.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.configs.settled import Settled, take
@@ -14,8 +15,20 @@ from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_O
 ABOUT = ("source_file", "source_tool", "source_defaults", "not_said", "unused", "problem")
 
 
+class Run(NamedTuple):
+    """One run of a config: its scenario row, and what became of each field of its files."""
+
+    row: dict[str, str]
+    lines: list[Line]
+
+
 def run_row(documents: list[tuple[str, bytes]], catalogs: Any) -> dict[str, str]:
     """One scenario row from the files of one run, given as (name, bytes); raises ConfigProblem where one cannot be read."""
+    return read_run(documents, catalogs).row
+
+
+def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
+    """The scenario row of one run, and its files line by line; raises ConfigProblem as run_row."""
     if len(documents) > MOST_DOCUMENTS:
         raise ConfigProblem(f"{documents[0][0]}: a run of more than {MOST_DOCUMENTS} files is not read; give its config and its launcher.")
     readings = sorted(
@@ -31,7 +44,8 @@ def run_row(documents: list[tuple[str, bytes]], catalogs: Any) -> dict[str, str]
     for name in main.rules:
         _apply(settled, rules(name), main)
     derive(settled, main, catalogs.shardings["group_gpus"])
-    return _row(settled, main, readings, catalogs)
+    row = _row(settled, main, readings, catalogs)
+    return Run(row, lines_of(readings, settled, row))
 
 
 def failed_row(file: str, problem: str) -> dict[str, str]:
@@ -87,7 +101,7 @@ def _apply(settled: Settled, listed: tuple[dict, ...], main: Tool) -> None:
             settled.left.add(column)
             settled.values.pop(column, None)
         else:
-            settled.values[column] = value
+            settled.values[column], settled.made_of[column] = value, tuple(when)
             settled.fields[column] = next((settled.fields[part] for part in when if part in settled.explicit), main.name)
             if any(part in settled.explicit for part in when):
                 settled.defaulted.discard(column)

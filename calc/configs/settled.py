@@ -12,12 +12,16 @@ from calc.configs.values import OPEN, NoEqual, as_word, is_off, read_value
 
 @dataclass
 class Settled:
-    """`values`: column or part -> value; `fields`: -> the field it is from; `left`: named, but without a value of its own."""
+    """`values`: column or part -> value; `fields`: -> the field it is from; `made_of`: a column -> the parts that a rule made it of.
+
+    `left`: named, but without a value of its own.
+    """
 
     values: dict[str, Any] = field(default_factory=dict)
     fields: dict[str, str] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    made_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
     explicit: set[str] = field(default_factory=set)
     defaulted: set[str] = field(default_factory=set)
     left: set[str] = field(default_factory=set)

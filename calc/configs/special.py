@@ -67,7 +67,30 @@ def recompute(value: Any) -> dict:
     return {"trainer_recompute": "yes" if word == "true" else "no"}
 
 
+# SkyPilot's names of cards that AWS rents -> ids of the catalog.
+CARDS = {"T4": "t4", "T4G": "t4g", "A10G": "a10g", "L4": "l4", "L40S": "l40s", "V100": "v100-16gb", "V100-32GB": "v100-32gb"}
+CARDS |= {"A100": "a100-40gb-sxm", "A100-80GB": "a100-80gb-sxm", "H100": "h100-80gb-sxm", "H200": "h200-sxm", "B200": "b200"}
+
+
+def accelerators(value: Any) -> dict:
+    """SkyPilot's name and number of the cards of a node, H100:8; several to choose from settle nothing."""
+    name, _, many = (next(iter(value)) if isinstance(value, list) and len(value) == 1 else str(value)).partition(":")
+    if name not in CARDS or not (many or "1").isdigit():
+        raise NoEqual
+    return {"gpu": CARDS[name], "gpus_per_node": int(many or 1)}
+
+
+def infra(value: Any) -> dict:
+    """SkyPilot's place: aws, or aws with a region; another cloud is not priced here."""
+    cloud, _, region = str(value).partition("/")
+    if cloud != "aws":
+        raise NoEqual
+    return {"region": region.partition("/")[0]} if region else {}
+
+
 SPECIAL = {
+    "accelerators": accelerators,
+    "infra": infra,
     "recompute": recompute,
     "plugins": plugins,
     "components": components,

@@ -1,6 +1,7 @@
 """The text of a config file as a mapping of dotted fields, or as the commands of a launch script."""
 
 import json
+import re
 import tomllib
 from pathlib import PurePath
 from typing import Any
@@ -9,6 +10,11 @@ from calc.configs.problem import DEEPEST, LARGEST_BYTES, ConfigProblem
 from calc.configs.yaml_text import read_yaml
 
 FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
+BEGINS = {  # how a text without a telling name begins; a shell's assignment has no blank before its =
+    "JSON": re.compile(r"\s*\{"),
+    "TOML": re.compile(r"\[[\w.]+\]\s*(#|$)|[\w.]+\s+=\s"),
+    "YAML": re.compile(r"---\s*$|[\w.-]+:(\s|$)"),
+}
 
 
 def checked_text(content: bytes, file: str) -> str:
@@ -27,9 +33,12 @@ def checked_text(content: bytes, file: str) -> str:
 
 
 def format_of(text: str, file: str) -> str:
-    """JSON, TOML, YAML, or command: by the end of the name, else by the first character."""
-    known = FORMATS.get(PurePath(file).suffix.lower())
-    return known or ("JSON" if text.lstrip().startswith("{") else "command")
+    """JSON, TOML, YAML, or command: by the end of the name, else by the first line that is no comment."""
+    if known := FORMATS.get(PurePath(file).suffix.lower()):
+        return known
+    lines = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
+    first = next(lines, "")
+    return next((form for form, begins in BEGINS.items() if begins.match(first)), "command")
 
 
 def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:

@@ -9,13 +9,12 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS
+from calc.cost import terms
+from calc.cost.markets import MARKETS, sold_for
 from calc.evaluate import Table
 from calc.scenarios.join_places import price_at
 from calc.scenarios.lookups import numbers_of
-from calc.units import HOUR_SECONDS, WEEK_HOURS
-
-LONGEST_DAILY_BLOCK_HOURS = 336
+from calc.units import HOUR_SECONDS
 
 
 class Job(NamedTuple):
@@ -40,28 +39,19 @@ def deployments(table: Table, users: float) -> np.ndarray:
 
 
 def billed_hours(market: str, trains: np.ndarray, hours: np.ndarray) -> np.ndarray:
-    """Hours that AWS charges: a capacity block in whole days, beyond 14 in whole weeks; a commitment to its end.
-
-    A service may take blocks one after another, and so pays whole days however many there are.
-    """
-    terms = MARKETS[market]
-    if terms.block_hours:
-        days = np.ceil(hours / terms.block_hours) * terms.block_hours
-        weeks = np.ceil(hours / WEEK_HOURS) * WEEK_HOURS
-        return np.where((trains > 0) & (days > LONGEST_DAILY_BLOCK_HOURS), weeks, days)
-    return np.maximum(hours, np.where(trains > 0, terms.least_run_hours, terms.least_month_hours))
+    """Hours that AWS charges on a market: whole days of a capacity block, the whole term of a commitment."""
+    return terms.billed_hours(trains, hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
 
 
 def job(table: Table, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray) -> Job:
     """The job of each row of a table with time in it. `copies` come from deployments()."""
     trains = table["trains"]
-    slowdown = 1 + MARKETS[market].interrupted * spot_overhead_ratio
-    run = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS * slowdown
-    hours = np.where(trains > 0, run, table["hours_per_month"])
-    instances = table["instances_needed"] * copies
+    run = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
+    hours = terms.hours(trains, run, table["hours_per_month"], MARKETS[market].interrupted, spot_overhead_ratio)
+    instances = table["instances_needed"] * copies + MARKETS[market].interrupted * table["spare_instances"]
     usd_per_hour = instances * instance_usd_per_hour
     usd = usd_per_hour * billed_hours(market, trains, hours)
-    seconds = np.where(trains > 0, run * HOUR_SECONDS, table["time_per_output_token_seconds"])
+    seconds = np.where(trains > 0, hours * HOUR_SECONDS, table["time_per_output_token_seconds"])
     slow_hours = hours * np.where(trains > 0, table["time_high_ratio"], 1.0)
     return Job(instances, usd_per_hour, hours, usd, seconds, slow_hours)
 
@@ -77,6 +67,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     """The job of result rows (estimate) on a market each; NaN where a row has no price there or cannot be estimated."""
     numbers = (
         *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "low_tokens_per_second", "instances_needed", "gpus"),
+        "spare_instances",
         *("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio"),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
@@ -85,12 +76,15 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float)
     table["data_parallel"] = np.maximum(table["gpus"] // degrees.prod(axis=1), 1)
     sold = price_at(catalogs, rows["instance"], rows["region"])
+    ratio, private = (rows[name].to_numpy(dtype=float) for name in ("paid_ratio", "private_usd_per_hour"))
     markets = np.asarray(markets, dtype=object)
     parts = np.full((len(Job._fields), len(rows)), np.nan)
     copies = deployments(table, users)
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
-            price = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
-            done = job(table, market, price, table["spot_overhead_ratio"], copies)
+            listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
+            listed = np.where([sold_for(market, work) for work in rows["work"]], listed, np.nan)
+            own = MARKETS[market].takes_private & ~np.isnan(private)
+            done = job(table, market, np.where(own, private, listed) * ratio, table["spot_overhead_ratio"], copies)
             parts = np.where(markets == market, np.vstack(done), parts)
     return Job(*parts)

@@ -2,21 +2,26 @@
 
 from dataclasses import dataclass
 
-from calc.units import MEAN_MONTH_HOURS, YEAR_HOURS
+from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
 
 
 @dataclass(frozen=True)
 class Market:
-    """A way to pay: its label, its name in the catalogs, what it binds one to, whether AWS takes instances back, the least billed."""
+    """A way to pay: its label, its name in the catalogs, what it binds one to, whether AWS takes instances back, the least billed.
+
+    `committed_years` is how long is paid, used or not; 0 where one pays by use. Spot moves by the day, listed prices by the month.
+    """
 
     label: str
     key: str
     binds: str
     note: str = ""
+    takes_private: bool = False  # a private price stands in its place
     interrupted: float = 0
     block_hours: float = 0
-    least_run_hours: float = 0
-    least_month_hours: float = 0
+    committed_years: float = 0
+    work: str = ""  # the only work that it is sold for
+    old_days: int = 90  # from then on its price is to be checked
 
     @property
     def price(self) -> str:
@@ -24,19 +29,50 @@ class Market:
         return f"{self.key}_usd_per_hour"
 
     @property
+    def title(self) -> str:
+        """As a list begins with it: On demand, EC2 Instance Savings Plan, 1 year, no upfront."""
+        return self.label[:1].upper() + self.label[1:]
+
+    @property
     def phrase(self) -> str:
-        """As a sentence says it: on demand, on spot."""
+        """As a sentence says it: on demand, on spot, paid as reserved instance."""
+        if self.committed_years:
+            return f"paid as {self.label}"
         return self.label if self.label.startswith("on ") else f"on {self.label}"
 
 
+def _terms(years: int) -> str:
+    return "1 year" if years == 1 else f"{years} years"
+
+
+def _commitment(kind: str, years: int, payment: str) -> Market:
+    sold, of = KINDS[kind]
+    return Market(
+        f"{sold}, {_terms(years)}, {PAYMENTS[payment][0]}",
+        COMMITMENTS[kind, years, payment],
+        f"Each hour of {'the year' if years == 1 else f'{years} years'} is paid, used or not; {PAYMENTS[payment][1]}. It holds for {of}.",
+        committed_years=years,
+    )
+
+
+def _cheapest(years: int) -> Market:
+    return Market(
+        f"{years}-year commitment",
+        f"commit_{years}y",
+        f"The cheapest that is known of all commitments for {_terms(years)}; each hour is paid, used or not.",
+        committed_years=years,
+    )
+
+
 MARKETS = {
-    "on-demand": Market("on demand", "on_demand", "Paid by the second, ends when you end it."),
+    "on-demand": Market("on demand", "on_demand", "Paid by the second, ends when you end it.", takes_private=True),
     "spot": Market(
         "spot",
         "spot",
         "AWS takes instances back at two minutes' notice; capacity is not promised.",
         note="median over the zones",
         interrupted=1,
+        old_days=7,
     ),
     # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
     "capacity-block": Market(
@@ -46,19 +82,26 @@ MARKETS = {
         note="whole days, paid ahead",
         block_hours=24,
     ),
-    "commit-1y": Market(
-        "1-year commitment",
-        "commit_1y",
-        "The whole year is paid, used or not.",
-        least_run_hours=YEAR_HOURS,
-        least_month_hours=MEAN_MONTH_HOURS,
-    ),
-    "commit-3y": Market(
-        "3-year commitment",
-        "commit_3y",
-        "All three years are paid, used or not.",
-        least_run_hours=3 * YEAR_HOURS,
-        least_month_hours=MEAN_MONTH_HOURS,
-    ),
+    **{
+        f"sagemaker-{use}": Market(
+            f"SageMaker {use}",
+            f"sagemaker_{use}",
+            "ml.* instances that SageMaker runs: no idle cluster, its own quotas by type and use; capacity is not promised.",
+            work=work,
+        )
+        for use, work in (("training", "training"), ("hosting", "inference"))
+    },
+    **{f"commit-{years}y": _cheapest(years) for years in YEARS},
+    **{key.replace("_", "-"): _commitment(*terms) for terms, key in COMMITMENTS.items()},
 }
 PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries
+
+
+def sold_for(market: str, work: str) -> bool:
+    """Whether a market is sold for a kind of work: SageMaker's training for training alone."""
+    return MARKETS[market].work in ("", work)
+
+
+BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_years)
+SUMMED_UP = tuple(f"commit-{years}y" for years in YEARS)  # the cheapest of the commitments of a term
+COMMITTED = tuple(name for name in MARKETS if name not in (*BY_USE, *SUMMED_UP))

@@ -29,34 +29,49 @@ def vcpus_needed(instances_needed, instance_vcpus):
     return instances_needed * instance_vcpus
 
 
-def usd_per_hour_on_demand(instances_needed, on_demand_usd_per_hour):
+def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour, paid_ratio):
+    """One instance on demand: the private price where there is one, else the listed one, at the paid share. [USD per hour]"""
+    return np.where(np.isnan(private_usd_per_hour), on_demand_usd_per_hour, private_usd_per_hour) * paid_ratio
+
+
+def instance_usd_per_hour_spot(spot_usd_per_hour, paid_ratio):
+    """One instance on spot, at the median over zones, at the paid share. [USD per hour]"""
+    return spot_usd_per_hour * paid_ratio
+
+
+def usd_per_hour_on_demand(instances_needed, instance_usd_per_hour_on_demand):
     """The whole job on demand. [USD per hour]"""
-    return instances_needed * on_demand_usd_per_hour
+    return instances_needed * instance_usd_per_hour_on_demand
 
 
-def usd_per_hour_spot(instances_needed, spot_usd_per_hour):
-    """The whole job on spot, at the median over zones. [USD per hour]"""
-    return instances_needed * spot_usd_per_hour
+def spare_instances(trains, replica_gpus, instance_gpus, spot_spare_replicas):
+    """Instances that a service on spot keeps beyond its load, whole replicas in another zone or of another type. [instances]"""
+    return np.where(trains > 0, 0.0, spot_spare_replicas * np.ceil(replica_gpus / instance_gpus))
 
 
-def usd_per_gpu_hour_on_demand(on_demand_usd_per_hour, instance_gpus, instance_gpu_fraction):
+def usd_per_hour_spot(instances_needed, spare_instances, instance_usd_per_hour_spot):
+    """The whole job on spot, at the median over zones, the spare instances of a service counted. [USD per hour]"""
+    return (instances_needed + spare_instances) * instance_usd_per_hour_spot
+
+
+def usd_per_gpu_hour_on_demand(instance_usd_per_hour_on_demand, instance_gpus, instance_gpu_fraction):
     """One whole GPU for an hour on demand; a fraction of a card is scaled up to it. [USD per GPU-hour]"""
-    return on_demand_usd_per_hour / (instance_gpus * instance_gpu_fraction)
+    return instance_usd_per_hour_on_demand / (instance_gpus * instance_gpu_fraction)
 
 
-def usd_per_gpu_hour_spot(spot_usd_per_hour, instance_gpus, instance_gpu_fraction):
+def usd_per_gpu_hour_spot(instance_usd_per_hour_spot, instance_gpus, instance_gpu_fraction):
     """One whole GPU for an hour on spot; a fraction of a card is scaled up to it. [USD per GPU-hour]"""
-    return spot_usd_per_hour / (instance_gpus * instance_gpu_fraction)
+    return instance_usd_per_hour_spot / (instance_gpus * instance_gpu_fraction)
 
 
-def usd_per_gib_hour_on_demand(on_demand_usd_per_hour, instance_gpus, gpu_memory_bytes):
+def usd_per_gib_hour_on_demand(instance_usd_per_hour_on_demand, instance_gpus, gpu_memory_bytes):
     """One GiB of GPU memory, as the driver reports it, for an hour on demand. [USD per GiB-hour]"""
-    return on_demand_usd_per_hour / (instance_gpus * gpu_memory_bytes / GIB)
+    return instance_usd_per_hour_on_demand / (instance_gpus * gpu_memory_bytes / GIB)
 
 
-def usd_per_gib_hour_spot(spot_usd_per_hour, instance_gpus, gpu_memory_bytes):
+def usd_per_gib_hour_spot(instance_usd_per_hour_spot, instance_gpus, gpu_memory_bytes):
     """One GiB of GPU memory, as the driver reports it, for an hour on spot. [USD per GiB-hour]"""
-    return spot_usd_per_hour / (instance_gpus * gpu_memory_bytes / GIB)
+    return instance_usd_per_hour_spot / (instance_gpus * gpu_memory_bytes / GIB)
 
 
 def usd_per_pflop_hour_on_demand(usd_per_gpu_hour_on_demand, gpu_bf16_flops_per_second):
@@ -153,6 +168,9 @@ PER_HOUR = (
     gpus_paid,
     idle_gpus,
     vcpus_needed,
+    instance_usd_per_hour_on_demand,
+    instance_usd_per_hour_spot,
+    spare_instances,
     usd_per_hour_on_demand,
     usd_per_hour_spot,
     usd_per_gpu_hour_on_demand,

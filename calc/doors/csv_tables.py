@@ -10,12 +10,14 @@ import pandas as pd
 
 from calc.answers.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 from calc.columns import GLOSSARY
-from calc.doors.csv_writer import write_csv
+from calc.doors.csv_writer import unmarked, write_csv
+from calc.plan.bill import WAY_COLUMNS
+from calc.plan.plan_bill import PERIODS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
 
 BLOCK_BYTES = 2**18
-ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, "instances"])
+ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, *PERIODS, "instances"])
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
@@ -46,7 +48,7 @@ class CheckedText(io.TextIOBase):
     """The UTF-8 bytes of a stream as text; what is no text is a TableError that says where."""
 
     def __init__(self, stream: BinaryIO, name: str):
-        self.stream, self.name, self.read_bytes, self.begun = stream, name, 0, False
+        self.stream, self.name, self.read_bytes, self.begun, self.holds_marks = stream, name, 0, False, False
         self.decoder = codecs.getincrementaldecoder("utf-8")()
 
     def read(self, _size: int | None = -1) -> str:
@@ -62,6 +64,7 @@ class CheckedText(io.TextIOBase):
                 raise TableError(f"{self.name} is not UTF-8 text (byte {start + error.start}); save it as CSV UTF-8.") from None
             if text and not self.begun:
                 text, self.begun = text.lstrip("\ufeff"), True
+        self.holds_marks |= "'" in text
         if "\x00" in text:
             raise TableError(f"{self.name} is not text (it holds zero bytes); save it as CSV UTF-8.")
         return text
@@ -72,7 +75,7 @@ def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterato
     text = CheckedText(stream, name)
     try:
         reader = pd.read_csv(text, header=None, dtype=object, na_filter=False, skipinitialspace=True, iterator=True, chunksize=rows)
-        names = [str(cell).strip() or f"unnamed {number}" for number, cell in enumerate(reader.get_chunk(1).iloc[0], start=1)]
+        names = [unmarked(str(cell).strip()) or f"unnamed {number}" for number, cell in enumerate(reader.get_chunk(1).iloc[0], start=1)]
         if "model" not in names:
             raise TableError(
                 f"{name} has no column 'model' (its columns: {quoted(', '.join(names[:6]))}); the first line "
@@ -80,6 +83,7 @@ def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterato
             )
         table = next(reader, pd.DataFrame(columns=range(len(names)), dtype=object))
         while table is not None:
+            table = table.map(unmarked) if text.holds_marks else table
             yield table.set_axis(names, axis="columns").reset_index(drop=True)
             table = next(reader, None)
     except pd.errors.EmptyDataError:

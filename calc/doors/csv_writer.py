@@ -8,6 +8,7 @@ from typing import TextIO
 import numpy as np
 import pandas as pd
 
+FORMULA = re.compile("'*[=+@\t\r-]")  # begins what a spreadsheet runs, or what is set apart from that
 SPECIAL = re.compile('[,"\r\n]')
 REPEATED = 4  # rows per combination from which columns are joined before the rows are
 
@@ -67,9 +68,15 @@ def _numbers(values: np.ndarray) -> list[str]:
     return [text.removesuffix(".0") for text in map(repr, (values + 0.0).tolist())]  # + 0.0: no minus before a zero
 
 
+def unmarked(text: str) -> str:
+    """A cell as it was before the mark of _text."""
+    return text[1:] if text.startswith("'") and FORMULA.match(text) else text
+
+
 def _text(value: object) -> str:
-    """A value as it stands in a CSV, quoted where it has to be."""
+    """A value as it stands in a CSV, quoted where it has to be; a mark before what a spreadsheet would run as a formula."""
     if isinstance(value, float):
         return _numbers(np.array([value]))[0] if isfinite(value) else ""
     text = "" if value is None or value is pd.NA or value is pd.NaT else str(value)
+    text = "'" + text if isinstance(value, str) and FORMULA.match(text) else text
     return '"' + text.replace('"', '""') + '"' if SPECIAL.search(text) else text

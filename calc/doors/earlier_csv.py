@@ -74,7 +74,7 @@ def _choices(row, names):
 def _unread(table, catalogs):
     """The rows with a cell that no reading knows, or an id that no catalog has."""
     problems = Problems(len(table))
-    read_inputs(table, problems)
+    read_inputs(table, problems, catalogs)
     wrong = ~problems.sound
     for name, catalog in CATALOG_OF.items():
         if name in table:

@@ -7,20 +7,23 @@ by hand, for the rest are the answer's own. `v` grows when the meaning of a name
 import re
 from typing import Any
 
+import numpy as np
+
 from calc.answers.inputs import ANYWHERE
 from calc.answers.job_fields import BY_HAND, JOB, MAY_BE_EMPTY, SEVERAL
 from calc.catalogs.load import Catalogs
 from calc.doors import link_kept, link_models, link_v1
 from calc.doors.link_sets import PREFIXES, compose_sets, read_set
-from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input
-from calc.scenarios.read import HUGE
+from calc.plan.plan_bill import PERIOD_MONTHS
+from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
 
 VERSION = "2"
-VIEW_CHOICES = {"sort": ("money", "hour", "fastest", "headroom")}
+VIEW_CHOICES = {"sort": ("money", "hour", "fastest", "headroom"), "budget_for": tuple(PERIOD_MONTHS)}
+VIEW_INPUTS = {"budget_usd": Input("budget_usd", "number", None)}  # of the plan's bill
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 LONGEST_VALUE = 200
 MOST_VALUES = 64
-COLUMNS: dict[str, Input] = {**BY_HAND, **ASSUMED, **JOB}  # a field of the job stands for the column of its name
+COLUMNS: dict[str, Input] = {**BY_HAND, **ASSUMED, **JOB, **VIEW_INPUTS}  # a field of the job stands for the column of its name
 
 
 def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
@@ -85,7 +88,7 @@ def _read_choice(name, given, catalogs, custom):
         value = value_of(name, text[:LONGEST_VALUE], catalogs, custom)
         if value is None:
             complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
-        else:
+        elif value not in values:
             values.append(value)
     return (values if name in SEVERAL or name in BY_HAND or name in link_v1.COLUMNS else values[:1]), complaints
 
@@ -94,7 +97,7 @@ def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = ()) -> Any:
     """The value that a text stands for, or None where it stands for none; `custom` names models beside the catalog's."""
     if name in VIEW_CHOICES:
         return text if text in VIEW_CHOICES[name] else None
-    column = COLUMNS.get(name) or link_v1.COLUMNS[name]
+    column = VIEW_INPUTS.get(name) or JOB.get(name) or bounded_inputs(catalogs).get(name) or link_v1.COLUMNS[name]
     if column.kind in ("count", "number", "amount"):
         return _number(text, column)
     if column.kind == "choice":
@@ -113,6 +116,6 @@ def _number(text, column):
         value = float(text)
     except ValueError:
         return None
-    if not 0 <= value <= HUGE or (value == 0 and column.kind != "amount") or (column.kind == "count" and value != int(value)):
+    if not column.allows(np.array(value)):
         return None
     return int(value) if value == int(value) else value

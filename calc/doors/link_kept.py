@@ -7,7 +7,6 @@ from calc.answers.job_fields import JOB, asked_of, is_read
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
-from calc.scenarios.read import begins_a_formula
 
 NAMES = ("kept", "looked")
 BETWEEN = "~"  # written as it is in an address; ids and numbers hold none
@@ -68,11 +67,8 @@ def _value(name, text, value_of):
 
 
 def named(text: str) -> str:
-    """A name as a table and a link can hold it: short, on one line, no formula to a spreadsheet."""
-    name = " ".join(text.replace(BETWEEN, "-").split())[:LONGEST_NAME].strip()
-    while begins_a_formula(name):
-        name = name[1:].strip()
-    return name or "Scenario"
+    """A name as a table and a link can hold it: short, on one line."""
+    return " ".join(text.replace(BETWEEN, "-").split())[:LONGEST_NAME].strip() or "Scenario"
 
 
 def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[str] = ()) -> dict[str, Any]:

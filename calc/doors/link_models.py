@@ -1,11 +1,14 @@
 """Models of one's own in the link, size by size: custom.<id>.<field>, each a number, a text or a yes."""
 
 import json
+import re
 from math import inf
 from typing import Any
 
 PREFIX = "custom."
 LONGEST_SIZE = 600
+ID = re.compile(r"[a-z0-9.-]{1,60}")
+NO_NAME = re.compile(r"[^\w .,()+/&'-]")  # what a name of a model does not need, and Markdown reads
 
 
 def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
@@ -27,12 +30,12 @@ def read_models(query: dict[str, list[str]], complaints: list[str]) -> dict[str,
         model, _, field = name.removeprefix(PREFIX).rpartition(".")
         try:
             value = json.loads(str(given[0])[:LONGEST_SIZE], parse_constant=_refused)
-            if not model or not field or not isinstance(value, (int, float, str, bool)) or value in (inf, -inf):
+            if not ID.fullmatch(model) or not field or not isinstance(value, (int, float, str, bool)) or value in (inf, -inf):
                 raise ValueError
         except (ValueError, IndexError, RecursionError):
             complaints.append(f"The link's {name[:40]} is not a size of a model; it was left aside.")
             continue
-        models.setdefault(model, {})[field] = value
+        models.setdefault(model, {})[field] = NO_NAME.sub("", str(value))[:60] if field == "name" else value
     return models
 
 

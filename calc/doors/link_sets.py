@@ -6,7 +6,7 @@ from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.scenarios.read import HUGE
+from calc.scenarios.inputs import HUGE
 from calc.search.limits import LIMIT_NAMES
 from calc.search.space import NAMES, PLACES
 

@@ -67,12 +67,12 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
         if top not in FORMULAS or (top in COMPONENTS and FORMULAS[top].__code__.co_varnames[0] == "peak_moment"):
             rows = [_row(component, "Nothing at this moment.", Traced(0.0), Traced(0.0), written)]
         else:
-            rows = _chain([top], {*EXPLAINED, *SHARED} - {component, top}, traced, place, facts, written)
+            rows = chain([top], {*EXPLAINED, *SHARED} - {component, top}, traced, place, facts, written)
         chains += [{"component": component, "step": step, **row} for step, row in enumerate(rows)]
     shared = [name for row in chains for name in row["reads"] if name in SHARED]
-    rows = _chain(shared, {*EXPLAINED}, traced, place, facts, written)
+    rows = chain(shared, {*EXPLAINED}, traced, place, facts, written)
     chains += [{"component": "layout", "step": step, **row} for step, row in enumerate(rows)]
-    fact_table = pd.DataFrame([_fact(name, table, catalogs) for name in facts])
+    fact_table = pd.DataFrame([fact(name, table, catalogs) for name in facts])
     return Explanation(moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), fact_table, block_tables(table, catalogs))
 
 
@@ -96,7 +96,7 @@ def _place(moment: Moment, table: Table) -> tuple[int, ...]:
     return tuple(int(each) for each in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1])) if np.ndim(total) > 1 else ()
 
 
-def _chain(waiting, apart, traced, place, facts, written) -> list[dict]:
+def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> list[dict]:
     """The formulas behind some columns, each before those that it reads; those `apart` are explained elsewhere."""
     waiting, rows, seen = list(waiting), [], set(apart)
     while waiting:
@@ -104,7 +104,7 @@ def _chain(waiting, apart, traced, place, facts, written) -> list[dict]:
         if name in seen:
             continue
         seen.add(name)
-        formula = FORMULAS.get(name)
+        formula = formulas.get(name)
         if formula is None or not all(parameter in traced for parameter in parameters_of(formula)):
             facts[name] = True
             continue
@@ -153,7 +153,7 @@ def unit_of(name: str) -> str:
     return next((unit for ending, unit in ENDINGS if name.endswith(ending)), said)
 
 
-def _fact(name: str, table: Table, catalogs: Catalogs) -> dict:
+def fact(name: str, table: Table, catalogs: Catalogs) -> dict:
     """A column that formulas read and none makes: its value and where it comes from."""
     came_from, source = _origin(name, table, catalogs)
     entry = GLOSSARY.get(name)

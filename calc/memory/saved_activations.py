@@ -6,6 +6,7 @@ Per token a block's bytes are a linear form in its sizes, read off PyTorch stora
 import numpy as np
 
 from calc.memory.peak import at_peak
+from calc.scenarios.join_stacks import SIDES
 
 
 def activations_bytes(peak_moment, moment_activations_bytes):
@@ -228,9 +229,10 @@ def head_autocast_bytes(head_matrix_parameters, holds_head, vocabulary_split, au
     return head_matrix_parameters * holds_head / vocabulary_split * autocast_active * autocast_bytes_each
 
 
-def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, prompt_share):
-    """Working set of the widest block over the prompt. [B]"""
-    return np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0), axis=0) * prompt_share
+def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, stack_side, prompt_share):
+    """Working set of the widest block over the prompt; an encoder of images or sound reads all of it at once. [B]"""
+    share = np.where(stack_side == SIDES.index("fixed"), 1, prompt_share)
+    return np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0) * share, axis=0)
 
 
 def prefill_activations_bytes(is_engine, engine_forward_bytes, prefill_block_bytes):

@@ -6,61 +6,113 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.cost import terms
 from calc.cost.job import billed_hours
-from calc.cost.markets import MARKETS
+from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for
 from calc.plan.compare import billed
 
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 FACTS = ("as_of", "source")  # of a price
+ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # of one instance, as listed
+WAY_COLUMNS = (  # what on_markets has beside what a job has
+    *("billed_hours", "low_usd", "high_usd", "committed_hours", "committed_usd", "break_even_hours_per_month"),
+    *("basis", *FACTS, *ZONES),
+)
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
-    """What is paid on the row's market: line (work, what spot adds, unused), hours, usd; they sum to the bill.
+    """What is paid on the row's market: line (work, what spot adds, spare, unused, ratio), hours, usd; they sum to the bill.
 
     `row` is one of compare.billed. Work is the run without interruption, or the month; unused hours are those that a
-    market bills beyond the job, such as the rest of a capacity block's last day.
+    market bills beyond the job, such as the rest of a capacity block's last day. The lines are before discount and tax, which
+    are the last of them where the row has any.
     """
     trains, hours = row["work"] == "training", float(row["hours"])
     table = {"work": float(row["run_hours"]) if trains else hours}
+    ratio, shares = float(row["paid_ratio"]), {}
+    if not trains and MARKETS[row["market"]].interrupted and row["spare_instances"] > 0:
+        table["spare"] = hours
+        shares["spare"] = float(row["spare_instances"] / row["instances"])
+        shares["work"] = 1 - shares["spare"]
     if trains and MARKETS[row["market"]].interrupted:
         table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
     unused = float(billed_hours(row["market"], np.array(trains * 1.0), np.array(hours))) - hours
     table |= {"unused": unused} if unused > 0 else {}
     found = pd.DataFrame({"line": list(table), "hours": list(table.values())})
-    return found.assign(usd=found["hours"] * float(row["usd_per_hour"]))
+    share = np.array([shares.get(line, 1.0) for line in found["line"]])
+    found = found.assign(usd=found["hours"] * share * float(row["usd_per_hour"]) / ratio)
+    if ratio == 1:
+        return found
+    return pd.concat([found, pd.DataFrame([{"line": "ratio", "hours": 0.0, "usd": found["usd"].sum() * (ratio - 1)}])], ignore_index=True)
+
+
+def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
+    """The ways to pay to lay beside each other: all by use, every commitment whose price is known there, the row's own."""
+    known = [name for name in COMMITTED if not np.isnan(_price(row, name, catalogs))]
+    by_use = [name for name in BY_USE if sold_for(name, row["work"])]
+    return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *known]
 
 
 def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The row on every market, a row each: what compare.billed adds, billed_hours, low_usd and high_usd, and the price's facts.
+    """The row on every market, a row each: what compare.billed adds, what is billed and signed for, and the price's facts.
 
-    The ends are those of the time: a run at the fast and at the slow end of its range. basis, as_of and source are empty
-    where no price is known, and so are the numbers.
+    billed_hours; low_usd and high_usd, a run at the fast and at the slow end of its range; committed_hours, committed_usd and
+    break_even_hours_per_month where hours are paid that are not used. basis, as_of and source are empty where no price is
+    known, and so are the numbers.
     """
-    table = billed(pd.DataFrame([row] * len(MARKETS)).assign(market=list(MARKETS)), catalogs)
+    markets = markets_for(row, catalogs)
+    table = billed(pd.DataFrame([row] * len(markets)).assign(market=markets), catalogs)
     trains = (table["work"] == "training").to_numpy(dtype=float)
     hours, hourly = (table[name].to_numpy(dtype=float) for name in ("hours", "usd_per_hour"))
     ends = {}
     for name in ("low", "high"):
         ratio = float(row[f"run_{name}_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0
-        ends[f"{name}_usd"] = hourly * _billed(hours * ratio, trains)
-    numbers = {"billed_hours": _billed(hours, trains), **ends}
+        ends[f"{name}_usd"] = hourly * _billed(markets, hours * ratio, trains)
+    numbers = {"billed_hours": _billed(markets, hours, trains), **ends}
     columns = ["market", "instances", "usd_per_hour", "hours", "usd"]
-    facts = pd.DataFrame([price_facts(row, name, catalogs) for name in MARKETS])
-    return pd.concat([table[columns].assign(**numbers).reset_index(drop=True), facts], axis="columns")
+    facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
+    found = pd.concat([table[columns].assign(**numbers).reset_index(drop=True), facts], axis="columns")
+    return found.assign(**_committed(found))
 
 
-def _billed(hours, trains):
+def as_rows(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
+    """The row once for each market of on_markets, with that market's own figures: scenarios that can be read again."""
+    return pd.DataFrame([row] * len(markets)).assign(**{name: markets[name].to_numpy() for name in markets})
+
+
+def _committed(found):
+    """What each market binds one to, and from which use on it pays off; NaN for those that one pays by use."""
+    sold = [MARKETS[market] for market in found["market"]]
+    block, years = (np.array([getattr(each, name) for each in sold]) for name in ("block_hours", "committed_years"))
+    held = terms.committed_hours(block, years, found["billed_hours"].to_numpy(dtype=float))
+    hourly = found["usd_per_hour"].to_numpy(dtype=float)
+    on_demand = hourly[found["market"].tolist().index(BY_USE[0])]
+    binds = (held > 0) & ~np.isnan(hourly)
+    even = terms.break_even_hours_per_month(hourly, on_demand)
+    columns = {"committed_hours": held, "committed_usd": terms.committed_usd(held, hourly), "break_even_hours_per_month": even}
+    return {name: np.where(binds, values, np.nan) for name, values in columns.items()}
+
+
+def _billed(markets, hours, trains):
     """The hours that each market bills, a value per market."""
-    parts = zip(MARKETS, trains, hours, strict=True)
+    parts = zip(markets, trains, hours, strict=True)
     return np.array([float(billed_hours(market, np.array(trained), np.array(own))) for market, trained, own in parts])
+
+
+def _price(row, market, catalogs):
+    table = catalogs.prices
+    found = table.loc[(table["instance"] == row["instance"]) & (table["region"] == row["region"]), MARKETS[market].price]
+    return float(found.iloc[0]) if len(found) else np.nan
 
 
 def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:
     """What the price of the row's instance on a market rests on, of when it is, who says so, and the range over the zones."""
     table, key = catalogs.prices, MARKETS[market].key
+    if MARKETS[market].takes_private and row.get("private_usd_per_hour", 0) > 0:
+        return {"basis": "private", "as_of": "", "source": "private_prices of the scenario", **dict.fromkeys(ZONES, np.nan)}
     found = table[(table["instance"] == row["instance"]) & (table["region"] == row["region"])]
     if not len(found) or np.isnan(found.iloc[0][MARKETS[market].price]):
-        return {"basis": "", **dict.fromkeys(FACTS, ""), "low_zone_usd_per_hour": np.nan, "high_zone_usd_per_hour": np.nan}
+        return {"basis": "", **dict.fromkeys(FACTS, ""), **dict.fromkeys(ZONES, np.nan)}
     price = found.iloc[0]
     zones = {f"{end}_zone_usd_per_hour": price.get(f"{key}_{end}_usd_per_hour", np.nan) for end in ("low", "high")}
     basis = price.get(f"{key}_basis", price.get(f"{key}_kind", ""))

@@ -1,8 +1,15 @@
 """The columns that a scenario may set: name, kind, default, and the catalog that says what its words mean."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from calc.units import MEAN_MONTH_HOURS
+import numpy as np
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.units import LONGEST_MONTH_HOURS, MEAN_MONTH_HOURS
+
+HUGE = 1e15
+KINDS = {"count": "a whole number from 1", "number": "a number above 0", "amount": "a number from 0"}
 
 
 @dataclass(frozen=True)
@@ -14,6 +21,21 @@ class Input:
     default: object = ""
     choices: tuple = ()
     catalog: str = ""  # the table of Catalogs that says what its words mean
+    least: float = 0
+    most: float = HUGE
+
+    def allows(self, values: np.ndarray) -> np.ndarray:
+        """Which numbers may stand in it."""
+        above = (values >= self.least) if self.kind == "amount" else (values > self.least)
+        return above & (values <= self.most) & ((self.kind != "count") | (values == np.floor(values)))
+
+    @property
+    def range_words(self) -> str:
+        """Which numbers may stand in it, in words."""
+        from_least = f"a number from {self.least:.10g}" if self.least else KINDS[self.kind]
+        if self.most >= HUGE:
+            return f"{from_least} up to {self.most:.0e}"
+        return f"{from_least} to {self.most:.10g}" if self.kind == "amount" else f"{from_least}, at most {self.most:.10g}"
 
 
 YES_NO = ("no", "yes")
@@ -54,12 +76,15 @@ INPUTS = (
     Input("kv_precision", "choice", "", NUMBER_FORMATS, catalog="number_formats"),
     Input("max_sequences", "count", None),
     Input("max_batched_tokens", "count", None),
-    Input("memory_utilization", "number", None),
+    Input("memory_utilization", "number", None, most=1),
     Input("gpu", "text", catalog="gpus"),
     Input("instance", "text", catalog="instances"),
     Input("region", "text", "us-east-1", catalog="regions"),
     Input("train_tokens", "number", None),
-    Input("hours_per_month", "number", MEAN_MONTH_HOURS),
+    Input("hours_per_month", "number", MEAN_MONTH_HOURS, most=LONGEST_MONTH_HOURS),
+    Input("runs_per_month", "number", 1, most=1e6),  # of a plan's bill: how often a run is made in a month, copies of a service
+    Input("plan_months", "count", 12, most=120),
+    Input("private_prices", "text"),  # p5.48xlarge=40.1; g6e.xlarge=1.5
 )
 BY_NAME = {column.name: column for column in INPUTS}
 CATALOG_OF = {column.name: column.catalog for column in INPUTS if column.catalog and column.kind == "text"}
@@ -78,21 +103,35 @@ ASSUMPTIONS = (
     "compile_element_ratio",
     "host_bandwidth_bytes_per_second",
     "interruption_month_ratio",
+    "interruption_together_ratio",
     "interruption_unknown_ratio",
     "network_reach_ratio",
     "nvlink_reach_ratio",
     "optimizer_step_bytes_each",
     "overlap_ratio",
+    "paid_ratio",
     "pcie_reach_ratio",
     "pipeline_chunks",
     "restart_seconds",
     "served_tokens_per_second",
+    "sober_uninterrupted_seconds",
+    "spot_spare_replicas",
+    "spot_wait_seconds",
     "streaming_ratio",
 )
-ASSUMED = {name: Input(name, "amount", None) for name in ("utilization", *ASSUMPTIONS)}
+ASSUMED = {name: Input(name, "amount", None) for name in ASSUMPTIONS} | {
+    "utilization": Input("utilization", "amount", None, least=0.001, most=1)
+}
 DEFAULTS = {column.name: column.default for column in INPUTS}
 
 
 def inputs_by_name() -> dict[str, Input]:
     """Every column that a scenario may set: those of the contract, and the assumptions of time and cost."""
     return BY_NAME | ASSUMED
+
+
+@kept("assumptions")
+def bounded_inputs(catalogs: Catalogs) -> dict[str, Input]:
+    """The columns of inputs_by_name, the assumptions with the least and the most that their catalog allows."""
+    bounds = catalogs.assumptions[["least", "most"]].to_dict("index")
+    return inputs_by_name() | {name: replace(ASSUMED[name], **bounds[name]) for name in ASSUMPTIONS}

@@ -8,6 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.coded import Words, where, word
 from calc.evaluate import Table
 from calc.scenarios.lookups import columns_of, find, nearest, numbers_of, words_of
+from calc.scenarios.private_prices import join_private_prices
 from calc.scenarios.problems import Problems, quoted
 
 GPU_COLUMNS = (
@@ -24,8 +25,14 @@ GPU_COLUMNS = (
 INSTANCE_COLUMNS = ("gpus", "gpu_fraction", "vcpus", "memory_bytes", "nvlink_domain_gpus", "network_bytes_per_second", "efa_interfaces")
 PRICE_COLUMNS = ("on_demand_usd_per_hour", "spot_usd_per_hour")
 PRICE_WORDS = ("on_demand_as_of", "spot_as_of", "on_demand_basis", "spot_basis", "interruption_band")
-CARD_COLUMNS = ("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "node_gpus", "node_network_bytes_per_second")
-STEP_COLUMNS = ("step_seconds", "block_seconds", "expert_block_seconds", "sequence_seconds", "all_reduce_seconds")
+CARD_COLUMNS = (
+    *("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "prefill_attention_ratio"),
+    *("node_gpus", "node_network_bytes_per_second"),
+)
+STEP_COLUMNS = (
+    *("step_seconds", "block_seconds", "expert_block_seconds", "expert_cast_seconds", "sequence_seconds", "all_reduce_seconds"),
+    "sources",
+)
 ASSUMED = "assumed"  # the basis of an entry that no published run was held against
 
 HARDWARE = ("gpu_", "instance_", "card_")  # how the columns of a card and an instance begin
@@ -67,6 +74,8 @@ def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     price = _prices_of(price_of, instance, region)
     table |= columns_of(catalogs, "prices", PRICE_COLUMNS, price)
     table |= {name: Words(price, words_of(catalogs, "prices", name)) for name in PRICE_WORDS}
+    private = join_private_prices(table["private_prices"], instance, catalogs, problems)
+    table["private_usd_per_hour"] = np.where(price >= 0, private, np.nan)
     table["band_interruption_ratio"] = band_ratios(catalogs)[price]
 
 
@@ -86,7 +95,12 @@ def _prices_of(price_of: dict[tuple[str, str], int], instance: Words, region: Wo
 def hardware(catalogs: Catalogs) -> Table:
     """What formulas read of the card and the instance of every instance type, in the order of the catalog."""
     names = catalogs.instances.index.to_numpy(dtype=object)
-    table: Table = {"instance": Words(np.arange(len(names)), names), "asked_gpu": word(""), "region": word(catalogs.regions.index[0])}
+    table: Table = {
+        "instance": Words(np.arange(len(names)), names),
+        "asked_gpu": word(""),
+        "private_prices": word(""),
+        "region": word(catalogs.regions.index[0]),
+    }
     join_places(table, catalogs, Problems(len(names)))
     return {name: values for name, values in table.items() if name.startswith(HARDWARE)}
 

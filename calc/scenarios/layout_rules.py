@@ -1,6 +1,7 @@
 """Which layouts are refused, and the nearest that works: a table of rules, each a condition on columns and a sentence."""
 
 from collections.abc import Callable, Mapping
+from math import isqrt
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -10,7 +11,6 @@ import numpy as np
 from calc.coded import Words, distinct, taken
 from calc.evaluate import Table, evaluate, parameters_of
 from calc.scenarios.problems import Problems
-from calc.units import LONGEST_MONTH_HOURS
 
 
 class Rule(NamedTuple):
@@ -74,12 +74,18 @@ def most_experts(stack_experts):
     return np.max(stack_experts, axis=0)
 
 
-COUNTED = (replica_gpus, all_layers, most_heads, most_experts)
+def blocks_unknown(stack_block_unknown, stack_layers, implementation_reserves_share):
+    """1 where what a block keeps and needs is asked for and was not read off; an engine's working set is its own. [0 or 1]"""
+    return np.any(stack_block_unknown & (stack_layers > 0), axis=0) * (implementation_reserves_share == 0) * 1.0
+
+
+COUNTED = (blocks_unknown, replica_gpus, all_layers, most_heads, most_experts)
 
 
 def nearest_divisor(whole: float, wanted: float) -> int:
     """The divisor of a count that is nearest to the wanted one."""
-    divisors = [d for d in range(1, int(whole) + 1) if whole % d == 0] or [1]
+    small = [d for d in range(1, isqrt(int(whole)) + 1) if whole % d == 0] or [1]
+    divisors = [*small, *(int(whole) // d for d in small)]
     return min(divisors, key=lambda d: (abs(d - wanted), d))
 
 
@@ -144,14 +150,6 @@ RULES = (
         {"ranks": lambda gpus, replica_gpus, context_parallel: gpus // replica_gpus * context_parallel},
     ),
     Rule(
-        lambda memory_utilization: memory_utilization > 1,
-        "memory_utilization is {memory_utilization:g}, and an engine has at most the whole card; take at most 1.",
-    ),
-    Rule(
-        lambda hours_per_month: hours_per_month > LONGEST_MONTH_HOURS,
-        f"hours_per_month is {{hours_per_month:g}}, and a month has at most {LONGEST_MONTH_HOURS}; take at most that.",
-    ),
-    Rule(
         lambda trains, leaves_optimizer, leaves_activations: (trains == 0) & (leaves_optimizer + leaves_activations > 0),
         "Offloading is estimated for training; set offload to none to serve.",
     ),
@@ -163,6 +161,11 @@ RULES = (
         lambda trains, prompt_tokens, sequence_tokens: (trains == 0) & (prompt_tokens > sequence_tokens),
         "prompt_tokens {prompt_tokens:.0f} exceeds sequence_tokens {sequence_tokens:.0f}, which holds prompt and answer; "
         "raise sequence_tokens.",
+    ),
+    Rule(
+        lambda blocks_unknown: blocks_unknown > 0,
+        "What blocks of {model} keep for training, and need while a prompt passes, is not known for {implementation}; "
+        "its weights and caches are: serve it with vllm.",
     ),
     Rule(
         lambda trains, generates, implementation_decoders_only: (trains == 0) & (generates == 0) & (implementation_decoders_only > 0),

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.coded import Words, where, word
-from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, Input, inputs_by_name
+from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, Input, bounded_inputs, inputs_by_name
 from calc.scenarios.problems import Problems, TableError, quoted
 
-HUGE = 1e15
-KINDS = {"count": "a whole number from 1", "number": "a number above 0", "amount": "a number from 0"}
 # Inputs whose final value depends on others: they are read under asked_<name>.
 ASKED = ("loss", "gpu", "memory_utilization", "sequence_tokens", "decoder_tokens", "prompt_tokens", "tie_embeddings", *ASSUMED)
 DEFAULT_PRECISION = {"training": "bf16-mixed", "inference": "bf16"}
@@ -35,13 +34,13 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
     return frame
 
 
-def read_inputs(frame: pd.DataFrame, problems: Problems) -> dict[str, Any]:
+def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> dict[str, Any]:
     """All scenario columns with defaults filled in: words as Words, numbers as float64 (NaN where not given).
 
     A column that the frame lacks is one value for all rows. What other inputs decide stands under asked_<name>.
     """
     inputs: dict[str, Any] = {}
-    for column in inputs_by_name().values():
+    for column in bounded_inputs(catalogs).values():
         if column.name not in frame.columns:
             inputs[column.name] = _default(column)
         elif column.kind in ("text", "choice"):
@@ -100,17 +99,7 @@ def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
             ~words.are(lambda text: text in column.choices or text == column.default),
             lambda row: f"{column.name} '{quoted(words.at(row))}' is not known; use {' or '.join(column.choices)}.",
         )
-    elif column.name == "scenario":
-        problems.add(words.are(begins_a_formula), FORMULA_NAME)
     return words
-
-
-FORMULA_NAME = "The scenario's name begins with = + - @ or a tab, which spreadsheets run as a formula; begin it with a letter."
-
-
-def begins_a_formula(text: str) -> bool:
-    """Whether a spreadsheet would run this text."""
-    return text[:1] in "=+-@\t" and text != ""
 
 
 def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.ndarray:
@@ -122,12 +111,8 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
         said = [str(value).strip() for value in found] + [""]
         values = np.array([number(text) for text in said])[codes]
         blank = np.array([text == "" for text in said])[codes]
-    least = (values >= 0) if column.kind == "amount" else (values > 0)
-    whole = (column.kind != "count") | (values == np.floor(values))
-    wrong = ~blank & ~(least & (values <= HUGE) & whole)
-    problems.add(
-        wrong, lambda row: f"{column.name} '{quoted(cells.iloc[row])}' is not {KINDS[column.kind]} up to {HUGE:.0e}; correct that cell."
-    )
+    wrong = ~blank & ~column.allows(values)
+    problems.add(wrong, lambda row: f"{column.name} '{quoted(cells.iloc[row])}' is not {column.range_words}; correct that cell.")
     default = np.nan if column.default is None else float(str(column.default))
     return np.where(blank | wrong, default, values)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS
+from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.scenarios.join_places import price_rows
 from calc.scenarios.lookups import numbers_of
 from calc.search import relayout
@@ -48,8 +48,9 @@ def _of_place(now: dict[str, Any], catalogs: Catalogs, market: str) -> Iterator[
     """The other markets and regions in which the scenario's instance has a price."""
     price_of, regions = price_rows(catalogs)
     here = price_of.get((now["instance"], now["region"]), -1)
-    for name, other in MARKETS.items():
-        if name != market and here >= 0 and not np.isnan(numbers_of(catalogs, "prices", other.price)[here]):
+    sold = [name for name in BY_USE if name != market and sold_for(name, now["work"])]
+    for name in sold:  # no commitment, which is signed for years: Bill lays them beside each other
+        if here >= 0 and not np.isnan(numbers_of(catalogs, "prices", MARKETS[name].price)[here]):
             yield Change("market", True, {"market": name})
     for region in sorted(regions) if now["instance"] else ():
         if (now["instance"], region) in price_of:
@@ -91,7 +92,7 @@ def other_training(now: dict[str, Any], has_fp8: bool) -> Iterator[Change]:
 
 def _of_serving(now, catalogs, market, most_instances, fitting):
     places = relayout.places_in(catalogs, now["region"], market)
-    paid = now.get(f"usd_per_hour_{MARKETS[market].key}", np.nan)
+    paid = now.get(f"usd_per_hour_{MARKETS[market].key}", np.nan) / now["paid_ratio"]
     below = paid if fitting and paid > 0 else np.inf  # as many served for more an hour would not be advice
     arranged = list(relayout.services(now, places, most_instances, below))
     yield from (Change(_kind(now, each), True, each) for each in arranged)

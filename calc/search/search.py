@@ -15,8 +15,8 @@ from calc.catalogs.load import Catalogs
 from calc.coded import distinct, take
 from calc.cost import placement
 from calc.cost.job import Job, deployments, job, within
-from calc.cost.markets import MARKETS
-from calc.cost.prices import instances_needed
+from calc.cost.markets import MARKETS, sold_for
+from calc.cost.prices import instances_needed, spare_instances
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.evaluate import Table, evaluate, evaluate_all, parameters_of
 from calc.memory import overhead
@@ -24,18 +24,20 @@ from calc.memory.serving_engine import on_huge_card, on_large_card
 from calc.pipeline import parts, sound_rows
 from calc.scenarios.join_places import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import numbers_of, row_numbers, words_of
+from calc.scenarios.private_prices import own_prices
 from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.search.space import Space, instances_of, markets_of, regions_of
 from calc.speed.collectives import island_gpus
 from calc.stages import MEMORY_RESULTS, TIME, memory, reads, walk
 
 CHUNK_LAYOUTS = 50_000
-MOST_WAYS = 100_000_000
+MOST_WAYS, MOST_LAYOUTS = 100_000_000, 1_000_000  # a layout takes 10 microseconds, a way on one of them a tenth of that
 PRICES = tuple(market.price for market in MARKETS.values())
+PRIVATE = np.array([market.takes_private for market in MARKETS.values()])
 OWN = (  # read beside what the stages of time read
     *("train_tokens", "hours_per_month", "batch", "gpus", "served_tokens_per_second"),
     *("serving_large_card_bytes", "serving_huge_card_bytes", "serving_counts_graphs", "memory_utilization", "tight_ratio", "is_engine"),
-    *("usable_host_ratio", "slowest_joining_bytes_per_second"),
+    *("usable_host_ratio", "slowest_joining_bytes_per_second", *parameters_of(spare_instances)),
 )
 READ = {*reads(TIME), *(name for formula in (*UNTIL_OVERHEAD, *placement.PLACEMENT) for name in parameters_of(formula)), *OWN}
 PLACED = ("gpus", "tensor_parallel", "replica_gpus", "offloaded_bytes", "trains")
@@ -65,13 +67,14 @@ def search(workload, allowed, limits, catalogs, progress=None):
     """
     space = Space(workload, allowed)
     instances, regions = instances_of(allowed, catalogs), regions_of(allowed, catalogs)
-    markets = markets_of(allowed, catalogs)
+    markets = [name for name in markets_of(allowed, catalogs) if sold_for(name, workload.get("work") or "training")]
     places = len(instances) * len(regions) * len(markets)
     evaluated = space.size * places
-    if evaluated > MOST_WAYS:
+    if evaluated > MOST_WAYS or space.size > MOST_LAYOUTS:
         widest = max(space.lists, key=lambda name: len(space.lists[name]))
         raise SearchError(
-            f"These are {evaluated / 1e6:,.0f} million combinations, more than {MOST_WAYS / 1e6:.0f} million; "
+            f"These are {space.size / 1e6:,.1f} million layouts and {evaluated / 1e6:,.0f} million combinations, and at most "
+            f"{MOST_LAYOUTS / 1e6:.0f} and {MOST_WAYS / 1e6:.0f} million are searched; "
             f"{widest.replace('_', ' ')} multiplies most ({len(space.lists[widest])} values): allow fewer."
         )
     if not places:
@@ -79,7 +82,7 @@ def search(workload, allowed, limits, catalogs, progress=None):
     counts, parts = dict.fromkeys(REASONS, 0), []
     starts = range(0, space.size, CHUNK_LAYOUTS)
     cards = _cards(instances, catalogs)
-    offers = [_offers(catalogs, instance, regions) for instance in instances]
+    offers = [_offers(catalogs, instance, regions, workload) for instance in instances]
     for chunk, start in enumerate(starts):
         layouts = _layouts(space, start, regions, catalogs)
         counts["impossible"] += layouts.impossible * places
@@ -152,11 +155,12 @@ def _cards(instances: list[str], catalogs: Catalogs) -> list[Table]:
     return [{name: values[rows[instance] : rows[instance] + 1] for name, values in found.items()} for instance in instances]
 
 
-def _offers(catalogs: Catalogs, instance: str, regions: list[str]) -> tuple[np.ndarray, list[tuple[str, float]]]:
+def _offers(catalogs: Catalogs, instance: str, regions: list[str], workload: dict) -> tuple[np.ndarray, list[tuple[str, float]]]:
     """Prices (regions x markets) and interruption bands, with their ratios, of an instance type."""
     price_of, _ = price_rows(catalogs)
     at = np.array([price_of.get((instance, region), -1) for region in regions], dtype=np.int64)
-    prices = np.column_stack([numbers_of(catalogs, "prices", name)[at] for name in PRICES])
+    listed = np.column_stack([numbers_of(catalogs, "prices", name)[at] for name in PRICES])
+    prices = np.where(at[:, None] >= 0, own_prices(listed[None], [instance], PRIVATE, workload, catalogs)[0], np.nan)
     bands = words_of(catalogs, "prices", "interruption_band")[at]
     return prices, list(zip(bands, band_ratios(catalogs)[at], strict=True))
 
@@ -179,7 +183,7 @@ def _on_instance(layouts, one, runs, limits, offers, counts):
     if not len(chosen):
         return {}, chosen
     here = _rows(layouts.table | held, rows, chosen) | one | {"rows": len(chosen)}
-    here["instances_needed"] = evaluate(instances_needed, here)
+    evaluate_all((instances_needed, spare_instances), here)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(here, TIME)
     here["surely"] = surely[chosen]

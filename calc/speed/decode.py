@@ -4,6 +4,9 @@ import numpy as np
 
 from calc.speed.collectives import group_bytes_per_second
 
+POPULARITY_SHAPE = 2  # of the Gamma distribution of how often an expert is chosen; fits two models of one benchmark (InferenceX)
+HIGHEST_NORMAL = (0, 0.56, 1.03, 1.42, 1.77, 2.07, 2.34, 2.59, 2.82)  # expected highest of 1, 2, 4 ... 256 (Harter 1961, Biometrika 48)
+
 
 def generated_tokens(sequence_tokens, prompt_tokens):
     """Tokens that one sequence generates: what its cache holds beyond the prompt. [tokens]"""
@@ -30,12 +33,27 @@ def expert_batch(batch, expert_gpus, tensor_parallel):
 
 
 def touched_experts_ratio(expert_batch, stack_experts, stack_experts_per_token):
-    """Share of the experts that a decode step reads, those that some token chose: 1 − (1 − k/E)^batch. [share]
+    """Share of the experts that a decode step reads, those that some token chose. Shape (stacks, rows). [share]
 
-    As if each token chose on its own and all experts alike. Shape (stacks, rows).
+    1 − (1 − p) (1 + (batch − 1) h / a)^(−a), p = k/E, h = −ln(1 − p): some experts are liked better than others. Where their
+    popularity follows a Gamma distribution of shape a, choices are negative binomial; a → ∞ is 1 − (1 − p)^batch.
     """
-    idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    return np.where(stack_experts > 0, 1 - idle_ratio**expert_batch, 1)
+    chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+    some = (stack_experts > 0) & (chosen_ratio < 1)
+    idle_ratio = np.where(some, 1 - chosen_ratio, 1)
+    others = (1 - (expert_batch - 1) * np.log(idle_ratio) / POPULARITY_SHAPE) ** -POPULARITY_SHAPE
+    return np.where(some, 1 - idle_ratio * others, 1)
+
+
+def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
+    """Experts that the busiest rank of expert parallel reads in a decode step, of the mean: all others wait for it. [ratio]
+
+    1 + z √((1 − touched) / touched experts of a rank), z the expected highest of as many normal variables as there are ranks:
+    a rank's touched experts vary as a binomial does. Shape (stacks, rows).
+    """
+    highest = np.interp(np.log2(expert_parallel), range(len(HIGHEST_NORMAL)), HIGHEST_NORMAL)
+    of_rank = np.maximum(stack_experts / expert_parallel * touched_experts_ratio, 1)
+    return np.where(stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / of_rank), 1)
 
 
 def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, most_experts):
@@ -48,6 +66,7 @@ def read_weights_bytes(
     stack_block_linear_parameters,
     stack_block_expert_parameters,
     touched_experts_ratio,
+    busiest_rank_ratio,
     matrix_bytes_each,
     dense_matrix_bytes_each,
     outputs,
@@ -58,9 +77,10 @@ def read_weights_bytes(
 ):
     """Weights that one GPU reads in one decode step: its share of the blocks and of the head. [B]
 
-    Pope et al. 2022, arXiv 2211.05102. Of experts those that the batch touches, read where they lie.
+    Pope et al. 2022, arXiv 2211.05102. Of experts those that the batch touches, read where they lie, on the
+    busiest rank.
     """
-    experts = np.sum(stack_layers * stack_block_expert_parameters * touched_experts_ratio, axis=0)
+    experts = np.sum(stack_layers * stack_block_expert_parameters * touched_experts_ratio * busiest_rank_ratio, axis=0)
     dense = np.sum(stack_layers * (stack_block_linear_parameters - stack_block_expert_parameters), axis=0)
     whole = (dense * dense_matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
     return whole + experts * matrix_bytes_each / expert_gpus
@@ -70,7 +90,8 @@ def read_cache_bytes(
     batch,
     stack_layers,
     stack_window_tokens,
-    stack_cached_elements_per_token,
+    stack_read_elements_per_token,
+    stack_state_bytes,
     stack_heads,
     stack_kv_heads,
     stack_latent_width,
@@ -81,16 +102,16 @@ def read_cache_bytes(
     engine_cache_passes,
     engine_repeats_keys,
 ):
-    """Keys and values that one GPU moves in one decode step. [B]
+    """Keys and values that one GPU moves in one decode step, and states, which are read and written. [B]
 
     A paged engine reads the cache once (Kwon et al. 2023, arXiv 2309.06180). transformers appends by copying it whole and
     first widens it to all heads.
     """
-    elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_cached_elements_per_token
+    elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_read_elements_per_token
     split = np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
     widened = 1 + engine_repeats_keys * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
     moved = np.sum(elements / split * (engine_cache_copies + engine_cache_passes * widened), axis=0)
-    return batch * kv_bytes_each * moved
+    return batch * (kv_bytes_each * moved + 2 * np.sum(stack_layers * stack_state_bytes, axis=0))
 
 
 def decode_widened_bytes(
@@ -160,15 +181,19 @@ def decode_fixed_seconds(
     card_step_seconds,
     card_block_seconds,
     card_expert_block_seconds,
+    card_expert_cast_seconds,
+    compute_bytes_each,
     card_sequence_seconds,
 ):
     """What a decode step takes whatever it reads: gaps between kernels block by block, sampling and bookkeeping. [s]
 
-    The software's own, and of software that replays the step as one CUDA graph the card's (catalogs/serving_steps.yaml).
+    The software's own, and of software that replays the step as one CUDA graph the card's (catalogs/serving_steps.yaml). Experts
+    in 8 or 4 bits have their inputs cast before each of two products (vLLM, fused_moe/utils.py, moe_kernel_quantize_input).
     """
     blocks, with_experts = np.sum(stack_layers, axis=0), np.sum(stack_layers * (stack_experts > 0), axis=0)
     own = blocks * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
-    replayed = card_step_seconds + blocks * card_block_seconds + with_experts * card_expert_block_seconds + batch * card_sequence_seconds
+    experts = with_experts * (card_expert_block_seconds + (compute_bytes_each < 2) * card_expert_cast_seconds)
+    replayed = card_step_seconds + blocks * card_block_seconds + experts + batch * card_sequence_seconds
     return own + np.where(engine_replays_steps > 0, replayed, 0)
 
 
@@ -202,16 +227,18 @@ def decode_host_seconds(
     engine_host_seconds_per_block,
     engine_host_seconds_per_expert,
     engine_loops_experts,
+    engine_replays_steps,
     kernel_host_ratio,
 ):
-    """Time in which the CPU launches one decode step's kernels, block by block and expert by expert. [s]
+    """Time in which the CPU launches one decode step's kernels, block by block and expert by expert; none of a replayed step. [s]
 
     transformers before its grouped products loops over all experts of a block, chosen or not (modeling_mixtral.py and
     modeling_qwen2_moe.py of releases 4.36 to 4.50, MoeBlock.forward).
     """
     launched = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
     experts = stack_experts * launched * engine_host_seconds_per_expert
-    return np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
+    launches = np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
+    return np.where(engine_replays_steps > 0, 0, launches)
 
 
 def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_seconds):
@@ -228,6 +255,7 @@ DECODE = (
     expert_gpus,
     expert_batch,
     touched_experts_ratio,
+    busiest_rank_ratio,
     dense_matrix_bytes_each,
     read_weights_bytes,
     read_cache_bytes,

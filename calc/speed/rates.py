@@ -73,15 +73,29 @@ def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmu
 
 
 def attention_flops_per_second(
-    wide_flops_per_second, card_attention_ratio, engine_attention_ratio, context_parallel, engine_context_attention_ratio
+    trains,
+    wide_flops_per_second,
+    card_attention_ratio,
+    card_prefill_attention_ratio,
+    engine_attention_ratio,
+    engine_replays_steps,
+    context_parallel,
+    engine_context_attention_ratio,
 ):
     """What attention reaches: catalogs/utilization.yaml and engines.yaml. [FLOP/s]
 
-    Under context parallelism each rank works on short pieces and waits for the slowest of the ring (Liu et al. 2023, arXiv
-    2310.01889): a calibrated share of it.
+    Serving engines run the card's own forward kernel, which reaches more than forward and backward together. Under context
+    parallelism each rank works on short pieces and waits for the slowest of the ring (Liu et al. 2023, arXiv 2310.01889): a
+    calibrated share of it.
     """
+    forward_alone = (trains == 0) & (engine_replays_steps > 0)
     pieces = np.where(context_parallel > 1, engine_context_attention_ratio, 1)
-    return wide_flops_per_second * card_attention_ratio * engine_attention_ratio * pieces
+    return (
+        wide_flops_per_second
+        * np.where(forward_alone, card_prefill_attention_ratio, card_attention_ratio)
+        * engine_attention_ratio
+        * pieces
+    )
 
 
 def element_passes(adapts, compiles, engine_element_passes, engine_adapter_element_passes, compile_element_ratio):

@@ -15,6 +15,25 @@ def training_flops(matmul_flops, head_flops, attention_flops, attention_passes, 
     return blocks + head_flops * (2 + weight_gradient_ratio) + attention_flops * attention_passes
 
 
+def expert_traffic_bytes(
+    expert_parameters,
+    compute_bytes_each,
+    gradient_bytes_each,
+    weight_gradient_ratio,
+    extra_forward_ratio,
+    expert_parallel,
+    context_parallel,
+):
+    """What a micro-batch moves of the experts' weights and gradients, however few tokens come to each. [B]
+
+    Read in every pass, and their gradient added to: read and written (Megatron-Core, tensor_parallel/layers.py, weight gradients
+    accumulated inside the product). Of dense matrices many tokens share it. Of one replica: the ranks of expert parallel bring
+    their tokens to the same experts.
+    """
+    each = (2 + extra_forward_ratio) * np.maximum(compute_bytes_each, 1) + 2 * weight_gradient_ratio * gradient_bytes_each
+    return each * expert_parameters * context_parallel / expert_parallel
+
+
 def training_device_seconds(
     dense_equivalent_flops,
     head_flops,
@@ -32,6 +51,7 @@ def training_device_seconds(
     attention_flops_per_second,
     element_traffic_bytes,
     cast_bytes,
+    expert_traffic_bytes,
     gpu_bandwidth_bytes_per_second,
     streaming_ratio,
     context_parallel,
@@ -48,8 +68,8 @@ def training_device_seconds(
     products = np.maximum(products, products_weights_bytes * forwards * context_parallel / bandwidth)
     head = head_flops * (2 + weight_gradient_ratio) / head_flops_per_second
     attention = attention_flops * attention_passes / attention_flops_per_second
-    traffic = element_traffic_bytes * (1 + forwards) + logit_bytes * LOGIT_PASSES + dequantize_bytes * forwards + cast_bytes
-    return (products + head + attention + traffic / bandwidth) / replica_gpus
+    traffic = element_traffic_bytes * (1 + forwards) + logit_bytes * LOGIT_PASSES + dequantize_bytes * forwards
+    return (products + head + attention + (traffic + cast_bytes + expert_traffic_bytes) / bandwidth) / replica_gpus
 
 
 def training_compute_seconds(training_device_seconds, host_seconds, training_flops, peak_flops_per_second, replica_gpus, utilization):
@@ -157,6 +177,7 @@ def step_tokens(batch, stack_side, stack_layers, stack_pass_tokens, accumulation
 STEP = (step_tokens,)
 TRAINING = (
     training_flops,
+    expert_traffic_bytes,
     training_device_seconds,
     training_compute_seconds,
     activation_offload_seconds,

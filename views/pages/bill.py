@@ -11,12 +11,14 @@ from calc.plan import bill, run_length
 from calc.plan.compare import billed
 from views import tables
 from views.panels import bill as panel
+from views.panels import plan_bill as plan_panel
 from views.session import catalogs as session_catalogs
 from views.session import job_state
 from views.session.present_plan import present
 from views.sidebar import assumptions, sidebar
 from views.theme import INKS
 from views.wording import bill as bill_words
+from views.wording import ways
 from views.wording.numbers import plain
 
 catalogs = session_catalogs.catalogs()
@@ -40,6 +42,7 @@ if row["misses"]:
 if own["basis"]:
     st.markdown(plain(bill_words.summary(row, own)))
     panel.paid(bill_words.paid(row, bill.lines(row), catalogs))
+    st.markdown(plain(ways.signed(own)))
     st.caption(plain(bill_words.idle(row)))
 left, right = st.columns(2, gap="large")
 with left:
@@ -50,8 +53,9 @@ with right:
     panel.points(bill_words.NOT_IN_IT if trains else bill_words.NOT_IN_A_MONTH)
 
 st.subheader("Other prices for the same job", anchor=False)
-st.markdown(plain(bill_words.cheapest(markets, now.market, row["work"])))
-panel.markets(bill_words.other_markets(markets), date.today())
+st.markdown(plain(ways.cheapest(markets, now.market, row["work"])))
+panel.markets(ways.other_markets(markets), markets["market"], date.today())
+st.caption(ways.no_commitments(markets))
 panel.use_market(markets[markets["usd"].notna()]["market"], now, catalogs)
 
 if trains:
@@ -68,7 +72,11 @@ else:
     panel.over_concurrency(row, run_length.over_concurrency(now.scenario, now.market, catalogs), ink)
     st.caption(bill_words.load(row))
 
+st.subheader("The plan's bill", anchor=False)
+plan_panel.plan(catalogs)
+
 assumptions.editor(row, catalogs)
-tables.download(
-    "This bill as CSV", partial(csv_tables.to_csv, pd.DataFrame([row])), f"headroom-bill-{row['model']}-{row['work']}.csv", "bill_csv"
-)
+name = f"headroom-bill-{row['model']}-{row['work']}"
+with st.container(horizontal=True):
+    tables.download("This bill as CSV", partial(csv_tables.to_csv, pd.DataFrame([row])), f"{name}.csv", "bill_csv")
+    tables.download("Every way to pay as CSV", partial(csv_tables.to_csv, bill.as_rows(row, markets)), f"{name}-ways.csv", "ways_csv")

@@ -8,9 +8,11 @@ from calc.charts import tables as chart_tables
 from calc.charts.tables import COMPONENT_LABELS, components_of
 from calc.columns import COMPONENTS
 from calc.explain import calculators
+from calc.explain.bill import explain_bill
 from calc.explain.derivation import explain
 from calc.explain.rules import rules_that_count
 from calc.memory import overhead
+from calc.plan.compare import billed
 from calc.units import GIB
 from calc.words import name_of
 from views.charts import bars
@@ -34,13 +36,13 @@ row, scenario = pd.Series(now.row), now.scenario
 model = name_of("model", row["model"], catalogs)
 
 if is_missing(row["memory_bytes"]):
-    st.title(f"{model}: there is no estimate to explain", anchor=False)
+    st.title(plain(f"{model}: there is no estimate to explain"), anchor=False)
     st.error(plain(now.options.problem), icon=":material/block:")
     st.stop()
 
 why = explain(scenario, catalogs, method_words.written)
 total = float(row["memory_bytes"])
-st.title(f"Where the {gib(total / GIB)} per GPU of {model} come from", anchor=False)
+st.title(plain(f"Where the {gib(total / GIB)} per GPU of {model} come from"), anchor=False)
 if now.options.problem:
     st.warning(plain(now.options.problem), icon=":material/rule:")
 st.markdown(plain(setting(row, catalogs)))
@@ -106,6 +108,18 @@ with st.expander("Formulas of the range", key="why_range"):
     for name in ("memory_low_bytes", "memory_high_bytes"):
         st.code(method_words.derivation(why.formulas[why.formulas["component"] == name]), language="python", wrap_lines=True)
 st.markdown("\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items()))
+
+bill = billed(pd.DataFrame([now.row]).assign(market=now.market), catalogs).iloc[0].to_dict()
+if not is_missing(bill["usd"]):
+    st.subheader("What it costs", anchor=False)
+    st.markdown(plain(method_words.bill(bill)))
+    costs = explain_bill(scenario, now.market, bill, catalogs, method_words.written)
+    for name, chain in costs.formulas.groupby("component", sort=False):
+        with st.expander(plain(method_words.cost_title(chain.iloc[0])), key=f"why_{name}"):
+            st.code(method_words.derivation(chain), language="python", wrap_lines=True)
+            method_words.facts(costs.facts[costs.facts["column"].isin(method_words.columns_read(chain))])
+    if row["work"] == "inference":
+        st.caption(row_words.TOKEN_TIMES)
 
 if row["runs"]:
     st.subheader("Does it run there", anchor=False)

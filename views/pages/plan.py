@@ -5,7 +5,7 @@ from datetime import date
 import streamlit as st
 
 from calc.search.limits import limits_of_job
-from views.panels import advice, answer_cards, board, comparisons, looked_at, status, wider_search
+from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, status, wider_search
 from views.session import address as session_address
 from views.session import catalogs as session_catalogs
 from views.session import job_state
@@ -34,7 +34,10 @@ if options.problem:
 answer_cards.cards(options, now.row, free, ink, catalogs)
 if is_answered:
     looked_at.memory(now.row, now.scenario, ink, catalogs)
+    launch_kit.panel(now, catalogs)
     board.board(options, ink, catalogs)
-    advice.panel(now.row, now.market, limits_of_job(now.job), catalogs)
+    above_comparisons = st.container()
     comparisons.tabs(now, ink, catalogs)
+    with above_comparisons:  # it takes longest and has no picture: the pictures do not wait for it
+        advice.panel(now.row, now.market, limits_of_job(now.job), catalogs)
 wider_search.panel(now, ink, catalogs)

@@ -24,7 +24,7 @@ def memory(row, scenario, ink, catalogs):
     left, right = st.columns([4, 3], gap="medium")
     with left:
         st.image(tank_svg(row, ink, 720, 44), width="stretch", alt=row_words.tank_alt(row))
-        st.markdown(_components(row))
+        st.markdown(components(row))
         st.caption(
             "Pale: the card's usable memory, which ends at the upright line. Whisker: the range of the estimate, "
             f"which is {row['memory_basis']}."
@@ -35,7 +35,7 @@ def memory(row, scenario, ink, catalogs):
         _phases(row, scenario, ink, catalogs)
 
 
-def _components(row):
+def components(row):
     """A line for each component: colour, name, GiB, share, what it is."""
     lines = []
     for name, gib, share in parts_of(row).itertuples(index=False):
@@ -47,11 +47,12 @@ def _components(row):
 def _phases(row, scenario, ink, catalogs):
     """What is alive in each phase, and which of them the estimate is."""
     allocated = tuple(name for name in chart_tables.components_of(row["work"]) if name != "overhead_bytes")
-    table = remembered("phases", (scenario, catalogs.version), lambda: _phase_table(scenario, allocated, catalogs))
+    table = remembered("phases", (scenario, catalogs.version), lambda: phase_table(scenario, allocated, catalogs))
     draw(memory_charts.phases(ink, allocated, has_legend=False), table, f"The peak is in the {row['peak_phase']} phase", "phases")
     st.caption(f"The largest phase, {row['peak_phase']}, is the estimate; context and allocator slack come on top.")
 
 
-def _phase_table(scenario, allocated, catalogs):
+def phase_table(scenario, allocated, catalogs):
+    """The phases of a scenario as their chart draws them."""
     table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
     return table.assign(phase_text=[three(total) for total in table["phase_gib"]])

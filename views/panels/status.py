@@ -15,11 +15,13 @@ from views.wording.numbers import plain
 def line(options, first, ink, catalogs, today):
     """What the answer rests on, and how to carry it away; the CSV's first row is the first card."""
     age, is_old = plan_words.price_age(first, catalogs, today)
-    said = [f':color[:material/warning: {age}]{{foreground="{ink.amber}"}}' if is_old else age, plan_words.tried(options)]
+    aged = f':color[:material/warning: {plain(age)}]{{foreground="{ink.amber}"}}' if is_old else plain(age)
+    said = filter(None, (aged, plain(plan_words.tried(options))))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="status"):
-        st.markdown(f":small[{plain(' · '.join(filter(None, said)))}]", width="content")
+        st.markdown(f":small[{' · '.join(said)}]", width="content")
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.code(plan_words.link(st.context.url, address.address().query), language=None, wrap_lines=True)
+        st.page_link("views/pages/bring.py", label="Bring a config", icon=":material/upload_file:", width="content")
         if first["answer"]:
             name = plan_words.file_name(first)
             tables.download("CSV", partial(_csv, options), name, "csv", help=plan_words.CSV_HELP, type="tertiary")

@@ -12,6 +12,7 @@ from calc.search.limits import limits_of
 from calc.search.reasons import reasons
 from calc.search.search import SearchError, search
 from calc.search.space import names_for
+from views.wording.numbers import plain
 
 SLOW_SECONDS = 1.0
 FOLLOWED = ("instance", "gpu", "scenario", "region")  # what a search chooses by itself, beside the sets
@@ -26,7 +27,7 @@ def found(now, catalogs, sets, limits):
     if asked or kept is None or kept["work"] != now.scenario["work"]:
         state["found"] = kept = _run(now, catalogs, sets, limits, key)
     if kept["problem"]:
-        st.error(kept["problem"], icon=":material/block:")
+        st.error(plain(kept["problem"]), icon=":material/block:")
         return None
     if kept["key"] != key:
         st.warning(

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from calc.scenarios.inputs import bounded_inputs
 from views.session import extra_state
 from views.wording.numbers import is_missing, percent, plain, three
 
@@ -24,7 +25,7 @@ def editor(row, catalogs):
 
 def _fields(row, catalogs):
     changed = extra_state.assumed()
-    table = catalogs.assumptions
+    table, inputs = catalogs.assumptions, bounded_inputs(catalogs)
     st.markdown(
         f"{len(changed)} of {len(table) + 1} changed. An empty field takes the value shown in grey. What is set here "
         "is an input like the others: it is in the link, in the CSV, and in every page's figures."
@@ -32,7 +33,7 @@ def _fields(row, catalogs):
     reached = row["utilization_ratio"]
     now = "" if is_missing(reached) else f"; now {percent(reached)}"
     _field(
-        "utilization",
+        inputs["utilization"],
         "Utilization",
         UNITS["ratio"],
         f"{three(reached)} for this plan",
@@ -42,7 +43,7 @@ def _fields(row, catalogs):
     for name, entry in table.sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
         unit = UNITS.get(entry["unit"], entry["unit"])
         basis = f"{entry['basis']}: {entry['source']}"
-        _field(name, entry["label"], unit, f"{entry['value']:,.12g}", _sentence(entry["meaning"]), basis)
+        _field(inputs[name], entry["label"], unit, f"{entry['value']:,.12g}", _sentence(entry["meaning"]), basis)
     st.button("The catalog's values again", on_click=_reset, icon=":material/restart_alt:", type="tertiary", key="unassume")
 
 
@@ -51,16 +52,17 @@ def _order(basis):
     return order.index(basis) if basis in order else len(order)
 
 
-def _field(name, label, unit, default, meaning, basis):
+def _field(column, label, unit, default, meaning, basis):
     field, words = st.columns([1, 2], vertical_alignment="bottom")
     with field:
         st.number_input(
             f"{label}, {unit}" if unit else label,
-            min_value=0.0,
+            min_value=float(column.least),
+            max_value=float(column.most),
             value=None,
             format="%.10g",
             placeholder=default,
-            key=name,
+            key=column.name,
             persist_state="session",
         )
     with words:

@@ -7,6 +7,7 @@ import streamlit as st
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
 from views.session import job_state, own_models
 from views.session.catalogs import base_catalogs
+from views.wording.numbers import plain
 
 SIZES = {
     "layers": ("Layers", 32),
@@ -37,7 +38,7 @@ def add_a_model():
                 st.number_input(label, min_value=1, max_value=10**8, value=value, key=f"size_{name}")
         st.button("Use this model", on_click=_add, type="primary", key="add_model")
         if st.session_state.get("model_error"):
-            st.error(st.session_state["model_error"])
+            st.error(plain(st.session_state["model_error"]))
 
 
 def _add():

@@ -25,6 +25,7 @@ TIES = {"yes": "tied", "no": "apart"}
 SCORED = {"last": "last token", "all": "whole prompt"}
 FORMATS = ("fp32", "bf16", "fp16")
 TARGETS = ("all-linear", "attention", "q+v", "q+k+v+o", "gate+up+down")
+PRIVATE = "USD per instance-hour of your own contract, in place of on demand; pairs with semicolons between."
 BITS = {"16": "16 bits", "8": "8 bits", "4": "4 bits"}
 
 
@@ -50,6 +51,9 @@ def fields(asked, chosen, catalogs):
         number(KEYS.memory_utilization, "Share of the card (vLLM)", chosen, catalogs, least=0.1, step=0.01, shown="%.2f")
     number(KEYS.decoder_tokens, "Decoder tokens", chosen, catalogs)
     number(KEYS.hours_per_month, "Hours per month", chosen, catalogs)
+    number(KEYS.runs_per_month, "Runs a month, in the plan's bill", chosen, catalogs, least=0.01, step=1.0, shown="%g")
+    number(KEYS.plan_months, "Months, in the plan's bill", chosen, catalogs)
+    st.text_input("Private prices", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", help=PRIVATE, **SESSION)
     _limits(trains)
 
 

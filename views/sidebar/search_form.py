@@ -149,14 +149,7 @@ def _places(catalogs, left, middle, right):
         )
     with right:
         priced = [name for name, market in MARKETS.items() if catalogs.prices[market.price].notna().any()]
-        st.pills(
-            "Markets",
-            priced,
-            selection_mode="multi",
-            format_func=lambda name: MARKETS[name].label.capitalize(),
-            key="allow_market",
-            **SESSION,
-        )
+        st.pills("Markets", priced, selection_mode="multi", format_func=lambda name: MARKETS[name].title, key="allow_market", **SESSION)
 
 
 def _limit(name, work):

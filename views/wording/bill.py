@@ -12,7 +12,9 @@ LINES = {
     "checkpoint": "Checkpoints: training waits while they are written",
     "lost_work": "Work done twice after AWS took an instance back",
     "restart": "Restarts on another instance",
+    "spare": "Spare instances in another zone or of another type, for when AWS takes some back",
     "unused": "Hours that are billed and not needed",
+    "ratio": "Discount and tax of your own",
 }
 BASIS = {
     "published": "read from AWS or a named source",
@@ -20,18 +22,19 @@ BASIS = {
     "observed": "the median of what the zones asked",
     "estimated": "worked out from the saving that the Spot Advisor names",
     "assumed": "assumed",
+    "private": "your own contract's",
 }
 NOT_IN_IT = (
     "Other runs: attempts that fail, tuning of settings, evaluation. Teams often pay several times the run that ends up in use.",
     "Storage: data, checkpoints that are kept, images, disks of the instances.",
     "Traffic: out of AWS, between regions, between zones.",
-    "People, tax, support plans, discounts of your own contract.",
+    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
 )
 NOT_IN_A_MONTH = (
-    "Spare instances for when one fails or is taken back, and more of them for peaks above the load that is planned.",
+    "Instances for peaks above the load that is planned, and on demand spare ones for when one fails.",
     "Storage: the model's weights, images, disks of the instances, logs.",
     "Traffic: out of AWS and between zones; load balancers.",
-    "People, tax, support plans, discounts of your own contract.",
+    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
 )
 
 
@@ -62,7 +65,12 @@ def place(row, catalogs):
     """2 × p5.48xlarge in us-east-1; 8 × H100 SXM5 80GB where a card alone is named."""
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else counted(int(row["gpus"]), "GPU")
-    return f"{row['instances']:.0f} × {row['instance']} in {row['region']}"
+    return f"{working(row):.0f} × {row['instance']} in {row['region']}"
+
+
+def working(row):
+    """Instances that do the work: all but the spare ones of a service on spot."""
+    return row["instances"] - (row["spare_instances"] if MARKETS[row["market"]].interrupted else 0)
 
 
 def summary(row, own):
@@ -76,12 +84,19 @@ def summary(row, own):
 
 def paid(row, table, catalogs):
     """The lines of the bill: what is paid and for what, how long, USD per hour, USD; their sum where there are several."""
-    hourly = f"{usd(row['usd_per_hour'])}"
-    lines = [(*_line(row, line["line"], catalogs), time(row, line["hours"]), hourly, usd(line["usd"])) for line in table.to_dict("records")]
+    share = ("", row_words.own_share(row))
+    lines = [
+        (*_line(row, each["line"], catalogs), *(_timed(row, each) if each["hours"] else share), usd(each["usd"]))
+        for each in table.to_dict("records")
+    ]
     if len(lines) == 1:
         return lines
-    whole = time(row, table["hours"].sum())
+    whole = time(row, table.loc[table["line"] != "spare", "hours"].sum())
     return [*lines, ("**Together**", "", f"**{whole}**", "", f"**{usd(row['usd'])}**")]
+
+
+def _timed(row, line):
+    return time(row, line["hours"]), usd(line["usd"] / line["hours"])
 
 
 def time(row, hours):
@@ -101,7 +116,7 @@ def _line(row, line, catalogs):
 
 def tokens_of_a_month(row):
     """What the deployments generate in the hours of the month at the steady rate."""
-    return row["tokens_per_second"] * row["instances"] / row["instances_needed"] * row["hours"] * 3600
+    return row["tokens_per_second"] * working(row) / row["instances_needed"] * row["hours"] * 3600
 
 
 def idle(row):
@@ -139,11 +154,15 @@ def between(low, high):
 
 
 def _price(row, own, today):
+    share = row_words.own_share(row)
+    share = f" All prices are paid {share} (Paid of every price, among the assumptions)." if share else ""
+    if own["basis"] == "private":
+        return f"**Price**: of your own contract, {usd(row['private_usd_per_hour'])} an hour for an instance.{share}"
     if not own["basis"]:
         return f"**Price**: none is known {MARKETS[row['market']].phrase} in {row['region']}."
     days = offers.days_since(own["as_of"][:10], today)
-    age = f"{counted(days, 'day')} old: check it before you sign" if days > offers.OLD_DAYS else f"{counted(days, 'day')} old"
-    return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}."
+    age = f"{counted(days, 'day')} old" + (": check it before you sign" if days > MARKETS[row["market"]].old_days else "")
+    return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}.{share}"
 
 
 def _memory(row):
@@ -159,50 +178,17 @@ def _spot(row):
     if not MARKETS[row["market"]].interrupted:
         return ""
     band = f"AWS's band {row['interruption_band']}" if row["interruption_band"] else "no band is published for it"
-    return (
-        f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). "
-        "Waiting for capacity is not counted."
+    return f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). " + (
+        SOBER.format(usd(row["sober_run_usd"]), span(row["sober_run_hours"])) if row["work"] == "training" else SPARE
     )
 
 
-def other_markets(table):
-    """Each market on a line: USD per hour, hours billed, USD in all, what the price rests on and of when."""
-    return [
-        {
-            "Paid as": MARKETS[row["market"]].label.capitalize(),
-            "USD per hour": row["usd_per_hour"],
-            "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
-            "USD in all": row["usd"],
-            "Price is": row["basis"] or "not known here",
-            "Of": row["as_of"],
-            "What it binds you to": MARKETS[row["market"]].binds + _zones(row),
-            "Source": row["source"],
-        }
-        for row in table.to_dict("records")
-    ]
-
-
-def _zones(row):
-    low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
-    return "" if is_missing(low) or is_missing(high) else f" An instance asked {usd(low)} to {usd(high)}, by zone."
-
-
-def cheapest(table, market, work):
-    """Which market costs least in all, against the row's own."""
-    spare = " On spot it takes spare instances, which are not counted." if work == "inference" else ""
-    known = table[table["usd"].notna()].sort_values("usd", kind="stable")
-    if not len(known):
-        return "No price of any kind is known for it."
-    least, own = known.iloc[0], table[table["market"] == market].iloc[0]
-    if least["market"] == market or is_missing(own["usd"]):
-        return f"Least in all: {MARKETS[least['market']].phrase}, as above."
-    saved = percent(1 - least["usd"] / own["usd"])
-    note = spare if MARKETS[least["market"]].interrupted else ""
-    return f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} less.{note}"
+SOBER = "At an interruption a day, with waits for capacity, it would be {} in {}. Capacity is not promised."
+SPARE = "All of one type and zone may go at once: the spare ones stand elsewhere. Capacity is not promised."
 
 
 def spot_details(row):
-    """Label and value of what interruptions do to a run on spot."""
+    """Label and value of what interruptions do to a run on spot, by AWS's band and in the sober case."""
     young = duration(row["young_interval_seconds"])
     return (
         ("Interruptions expected in the run", three(row["expected_interruptions"])),
@@ -211,13 +197,16 @@ def spot_details(row):
         ("Best interval between checkpoints", f"{duration(row['checkpoint_interval_seconds'])} (Daly; to first order {young}, Young)"),
         ("Time that spot adds", f"{100 * row['spot_overhead_ratio']:.2g} % of the run"),
         ("Saved after that, against on demand", percent(row["spot_saving_ratio"])),
+        ("Sober case, an interruption a day", f"{usd(row['sober_run_usd'])} in {span(row['sober_run_hours'])}, waits for capacity counted"),
+        ("If no instance comes back half-way", f"{usd(row['fallback_run_usd'])}, the second half on demand"),
     )
 
 
 SOURCES = (
     "Best interval between checkpoints: Young 1974, CACM 17(9), 530-531 (√(2 δ M)); Daly 2006, FGCS 22(3), 303-312, "
     "equation 37; the run's time with interruptions: the same, equation 20. δ: one checkpoint, M: mean time between "
-    "interruptions of the whole job. One instance taken back stops all of them."
+    "interruptions of the whole job. One instance taken back stops all of them; 92 % are taken back together with the others of "
+    "their type and zone, within three minutes (arXiv 2604.16457), and stop it once."
 )
 
 

@@ -7,6 +7,7 @@ from calc.plan.compare import differences
 from calc.units import GIB
 from views.theme import COMPONENT_COLOURS, FITS_MEANING, word
 from views.wording.numbers import duration, gib, is_missing, percent, plain, span, three, usd
+from views.wording.rows import own_terms
 
 PERIOD = {"training": "for the run", "inference": "a month"}
 CAUSES = {  # of a difference in money and time, where it needs no look at the rows
@@ -55,8 +56,8 @@ def money(row):
     if is_missing(row["usd"]):
         return "No price" if row["instance"] else "No instance, so no price"
     if row["work"] == "inference":
-        return f"{usd(row['usd'])} a month"
-    return f"{usd(row['usd'])} in {span(row['hours'])}"
+        return f"{usd(row['usd'])} a month{own_terms(row)}"
+    return f"{usd(row['usd'])}{own_terms(row)} in {span(row['hours'])}"
 
 
 def mark(row):

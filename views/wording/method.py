@@ -5,9 +5,10 @@ import pandas as pd
 import streamlit as st
 
 from calc.columns import GLOSSARY
+from calc.cost.markets import MARKETS
 from calc.explain.traced import number
 from calc.units import GIB
-from views.wording.numbers import count, gib, three
+from views.wording.numbers import count, gib, three, usd
 
 NO_SOURCE = ("", "chosen", "from the choices")
 UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}
@@ -34,6 +35,12 @@ SOURCES = (
     ("ZeRO: what is divided at which stage", "Rajbhandari et al. 2019", "https://arxiv.org/abs/1910.02054"),
     ("Activations, sequence parallel and selective recompute", "Korthikanti et al. 2022", "https://arxiv.org/abs/2205.05198"),
     ("Pipeline stages and micro-batches in flight", "Narayanan et al. 2021", "https://arxiv.org/abs/2104.04473"),
+    ("Interval between checkpoints, first order", "Young 1974, CACM 17(9), 530-531", "https://doi.org/10.1145/361147.361115"),
+    (
+        "Interval between checkpoints and a run's time with interruptions",
+        "Daly 2006, FGCS 22(3)",
+        "https://doi.org/10.1016/j.future.2004.11.016",
+    ),
     ("LoRA", "Hu et al. 2021", "https://arxiv.org/abs/2106.09685"),
     ("NF4 and double quantisation", "Dettmers et al. 2023", "https://arxiv.org/abs/2305.14314"),
     ("8-bit optimizer states", "Dettmers et al. 2021", "https://arxiv.org/abs/2110.02861"),
@@ -114,6 +121,31 @@ def _lines(row):
     steps = [step for step in dict.fromkeys((row["today"], row["numbers"])) if not result.startswith(step)]
     first, *others = [*steps, result]
     return f"# {prose(row['says'])}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
+
+
+COSTS = {
+    "usd": "The bill",
+    "committed_usd": "What is signed for",
+    "break_even_hours_per_month": "From how many hours a month on it pays off",
+    "usd_per_million_trained_tokens": "A million trained tokens, on demand",
+    "usd_per_million_input_tokens": "A million prompt tokens, on demand",
+    "usd_per_million_output_tokens": "A million generated tokens, on demand",
+}
+
+
+def cost_title(row):
+    """The bill · $84.63."""
+    value = float(row["value"][0])
+    return f"**{COSTS[row['component']]}** · {f'{value:,.0f} h' if row['component'].endswith('hours_per_month') else usd(value)}"
+
+
+def bill(row):
+    """What is billed, in a sentence."""
+    period = "the run" if row["work"] == "training" else "a month"
+    return (
+        f"{usd(row['usd'])} for {period} {MARKETS[row['market']].phrase}, as on Bill: hours that are billed times what all instances cost "
+        "an hour. Times come from the formulas of calc/speed; how sure they are: Bill."
+    )
 
 
 def columns_read(chain):

@@ -1,6 +1,7 @@
 """Numbers as they are written on screen: three digits, GiB, USD, per cent, counts, hours."""
 
 import math
+import re
 
 
 def is_missing(value):
@@ -27,7 +28,8 @@ def usd(value):
     """Money in USD; below 100 dollars cents count."""
     if is_missing(value):
         return "no price"
-    return f"${value:,.2f}" if abs(value) < 100 else f"${three(value)}"
+    sign, size = "-" if value < 0 else "", abs(value)
+    return f"{sign}${size:,.2f}" if size < 100 else f"{sign}${three(size)}"
 
 
 def about(value):
@@ -83,9 +85,16 @@ def duration(seconds):
     return f"{three(seconds / 86400)} days"
 
 
+MEANT_BY_MARKDOWN = re.compile(r"[\\$\[\]<`]")
+ADDRESS = re.compile(r"://?|www\.|@(?=\w)", re.IGNORECASE)
+
+
 def plain(text):
-    """Text for Markdown elements, in which a pair of dollar signs would begin a formula."""
-    return text.replace("$", "\\$")
+    """Text for Markdown elements that may hold words of a link or a file: no formula, link, picture, code or tag comes of it.
+
+    Bold, italics and lists stay ours to use; an address that Markdown would link by itself gets a mark of no width.
+    """
+    return ADDRESS.sub("\\g<0>\u2060", MEANT_BY_MARKDOWN.sub(r"\\\g<0>", text))
 
 
 def counted(count, noun):

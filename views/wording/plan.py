@@ -10,7 +10,8 @@ from calc.cost.markets import MARKETS
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
 from calc.words import name_of
-from views.wording.numbers import about, is_missing, percent, span, usd
+from views.wording.numbers import about, counted, is_missing, percent, span, usd
+from views.wording.rows import own_terms
 
 METHODS = {"full": "Fine-tuning", "lora": "LoRA fine-tuning", "qlora": "QLoRA fine-tuning"}
 CSV_HELP = "The answers and the board with every input and result; its first row is the first answer."
@@ -30,6 +31,9 @@ def place(row, several_regions=False):
     """2 × p5.48xlarge, with the region where there are several, and the market where it is not on demand."""
     region = f" in {row['region']}" if several_regions else ""
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
+    market += (
+        f" + {row['spare_instances']:.0f} spare" if market and MARKETS[row["market"]].interrupted and row["spare_instances"] > 0 else ""
+    )
     return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}"
 
 
@@ -38,8 +42,14 @@ def money_and_time(row):
     if is_missing(row["usd"]):
         return "no price"
     if row["work"] != "training":
-        return f"about {about(row['usd'])} a month"
-    return f"about {about(row['usd'])} in {span(row['hours'], *hours_range(row))}"
+        return f"about {about(row['usd'])} a month{own_terms(row)}{signed(row)}"
+    return f"about {about(row['usd'])}{own_terms(row)}{signed(row)} in {span(row['hours'], *hours_range(row))}"
+
+
+def signed(row):
+    """How long a commitment binds, where the row's market is one."""
+    years = MARKETS[row["market"]].committed_years if row["market"] else 0
+    return f" (signed for {counted(int(years), 'year')})" if years else ""
 
 
 def hours_range(row):
@@ -82,13 +92,15 @@ def tried(options):
 
 def price_age(row, catalogs, today):
     """The day of the price that the row pays and, past 90 days, how old it is; and whether that is a warning."""
-    own = price_facts(row, row["market"], catalogs)["as_of"][:10] if row["market"] else ""
+    facts = price_facts(row, row["market"], catalogs) if row["market"] else {"as_of": "", "basis": ""}
+    if facts["basis"] == "private":
+        return "Price of your own contract", False
+    own = facts["as_of"][:10]
     as_of = own or catalogs.prices_as_of
     days = offers.days_since(as_of, today)
-    old = days > offers.OLD_DAYS
-    return f"{'Price' if own else 'Prices'} of {day_text(as_of)}" + (
-        f", {offers.months(days)} months old: check before renting" if old else ""
-    ), old
+    old = days > MARKETS[row["market"] or "on-demand"].old_days
+    age = f"{offers.months(days)} months" if days > offers.MONTHS_FROM_DAYS else f"{days} days"
+    return f"{'Price' if own else 'Prices'} of {day_text(as_of)}" + (f", {age} old: check before renting" if old else ""), old
 
 
 def day_text(day):

@@ -13,6 +13,11 @@ TIME_RESTS_ON = {
     "assumed": "assumed from something alike",
     "extrapolated": "extrapolated beyond published runs",
 }
+TOKEN_TIMES = (
+    "Three things are called time per token. **Time per token** here is a request's time after its first token, over the tokens "
+    "after it: TPOT, and the mean time between two tokens (ITL), others' prompts counted. **Time per token, first counted** is the "
+    "whole request over all its tokens. The median time between two tokens is a decode step alone: sequences over the decode rate."
+)
 RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
 
 
@@ -78,3 +83,15 @@ def time_rests_on(row):
         return f"worked out with {percent(row['utilization'])} of the card's rate, as you set it"
     said = TIME_RESTS_ON.get(row["time_basis"], "")
     return f"{said}: {row['time_reason']}" if row["time_reason"] else said
+
+
+def own_share(row):
+    """12 % less, 19 % more: discount and tax of one's own; nothing where prices are taken as they are."""
+    ratio = row["paid_ratio"]
+    return "" if is_missing(ratio) or ratio == 1 else f"{100 * abs(ratio - 1):.3g} % {'less' if ratio < 1 else 'more'}"
+
+
+def own_terms(row):
+    """What stands beside money that is not as listed: at your own price, 12 % less; nothing where it is."""
+    private = "at your own price" if row["market"] in ("", "on-demand") and row["private_usd_per_hour"] > 0 else ""
+    return "".join(f", {part}" for part in (private, own_share(row)) if part)

@@ -1,0 +1,63 @@
+"""A catalog's document, read and checked once for the same bytes: then it is kept as JSON, in memory and in the user's cache.
+
+A kept document is found by the hash of the file, of its schema and of the code that checks. Where the cache cannot be read or
+written, the file is checked again.
+"""
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from calc.catalogs.schema_check import check_schema
+from calc.catalogs.strict_yaml import CatalogError, read_strictly
+
+KEPT_IN_MEMORY, KEPT_ON_DISK = 64, 4  # documents; of one catalog
+CHECKS = ("strict_yaml.py", "schema_check.py")
+
+
+def document_of(content: bytes, schema: bytes, file: str) -> dict[str, Any]:
+    """The document of these bytes, a copy of its own for each caller; raises CatalogError where it is against the schema."""
+    return json.loads(_checked(content, schema, file))
+
+
+@lru_cache(maxsize=KEPT_IN_MEMORY)
+def _checked(content: bytes, schema: bytes, file: str) -> str:
+    digest = hashlib.sha256(b"\0".join((_checks(), schema, content))).hexdigest()[:32]
+    path = _folder() / f"{Path(file).stem}-{digest}.json"
+    with suppress(OSError, ValueError):
+        text = path.read_text("utf-8")
+        json.loads(text)
+        return text
+    try:
+        document = read_strictly(content.decode("utf-8"), file)
+    except UnicodeDecodeError as error:
+        raise CatalogError(f"{file}: byte {error.start} is not UTF-8; save the file as UTF-8.") from None
+    check_schema(document, schema, file)
+    text = json.dumps(document)
+    with suppress(OSError):
+        _keep(text, path)
+    return text
+
+
+@cache
+def _checks() -> bytes:
+    return b"".join(Path(__file__).with_name(name).read_bytes() for name in CHECKS)
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headroom"
+
+
+def _keep(text: str, path: Path) -> None:
+    """Write a document whole or not at all; of one catalog the last few stay."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(f".{os.getpid()}")
+    beside.write_text(text, "utf-8")
+    beside.replace(path)
+    stem = path.stem.rpartition("-")[0]
+    for old in sorted(path.parent.glob(f"{stem}-*.json"), key=lambda each: each.stat().st_mtime)[:-KEPT_ON_DISK]:
+        old.unlink(missing_ok=True)

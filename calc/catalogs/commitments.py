@@ -1,0 +1,37 @@
+"""The commitments that AWS sells, by kind, years and payment: their words, their names in the catalog, the cheapest of a term.
+
+Savings Plans User Guide: a plan is dollars an hour for the whole term; the rate is the same price per hour whatever is paid
+upfront. A Compute plan follows use over families, sizes and regions, an EC2 Instance plan holds for one family in one region.
+"""
+
+from itertools import product
+
+import pandas as pd
+
+YEARS = (1, 3)
+KINDS = {  # kind -> what AWS calls it, and what it holds for
+    "compute_plan": ("Compute Savings Plan", "any type in any region"),
+    "instance_plan": ("EC2 Instance Savings Plan", "one family in one region, in any size"),
+    "reserved": ("reserved instance, standard", "this type in this region"),
+}
+PAYMENTS = {  # payment -> what AWS calls it, and what is paid when
+    "no": ("no upfront", "by the month"),
+    "partial": ("partial upfront", "a part of it at once, the rest by the month"),
+    "all": ("all upfront", "all of it at once"),
+}
+COMMITMENTS = {terms: "{}_{}y_{}_upfront".format(*terms) for terms in product(KINDS, YEARS, PAYMENTS)}  # names in prices.yaml
+FACTS = ("usd_per_hour", "basis", "as_of", "source")  # of each, in prices.yaml
+CHEAPEST = ("usd_per_hour", "kind", "as_of", "source")  # of the cheapest of a term
+
+
+def cheapest(prices: pd.DataFrame, years: int) -> dict[str, pd.Series]:
+    """The cheapest commitment of a term for each row of prices: commit_<years>y_ with its price, kind, day and source."""
+    names = [key for (_, term, _), key in COMMITMENTS.items() if term == years]
+    words = {COMMITMENTS[kind, term, paid]: f"{KINDS[kind][0]}, {PAYMENTS[paid][0]}" for kind, term, paid in COMMITMENTS}
+    usd = prices[[f"{name}_usd_per_hour" for name in names]].set_axis(names, axis="columns").astype(float)
+    least = usd.min(axis="columns")
+    which = usd.fillna(float("inf")).idxmin(axis="columns").where(least.notna(), "")
+    found = {"usd_per_hour": least, "kind": which.map({"": "", **words})}
+    for fact in ("as_of", "source"):
+        found[fact] = pd.Series([prices.at[row, f"{name}_{fact}"] if name else "" for row, name in which.items()], index=prices.index)
+    return {f"commit_{years}y_{name}": found[name] for name in CHEAPEST}

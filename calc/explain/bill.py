@@ -1,0 +1,79 @@
+"""Why a bill is what it is: the formulas of price, run, spot and terms behind one row on its market, today's numbers put in."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost import prices, spot, terms
+from calc.cost.markets import MARKETS
+from calc.evaluate import evaluate_all
+from calc.explain.derivation import chain, fact
+from calc.explain.traced import Traced, number
+from calc.one_scenario import one_scenario
+from calc.stages import AFTER_MEMORY, walk
+from calc.stages import FORMULAS as STAGE_FORMULAS
+
+TERMS = {  # of the row's market: they run for one market at a time, after the stages
+    formula.__name__: formula
+    for formula in (
+        *(terms.hours, terms.billed_hours, terms.usd_per_hour, terms.usd),
+        *(terms.committed_hours, terms.committed_usd, terms.break_even_hours_per_month),
+    )
+}
+FORMULAS = {formula.__name__: formula for formula in (*prices.PER_HOUR, *prices.PER_RUN, *spot.SPOT)} | TERMS
+OF_TERMS = ("committed_usd", "break_even_hours_per_month")
+OF_TOKENS = {
+    "training": ("usd_per_million_trained_tokens",),
+    "inference": ("usd_per_million_input_tokens", "usd_per_million_output_tokens"),
+}
+MARKET_PRICE = "market_usd_per_hour"
+TERM_COLUMNS = ("interrupted", "block_hours", "committed_years")
+
+
+class BillExplanation(NamedTuple):
+    """The formulas by what they explain (component), and the columns that they read."""
+
+    formulas: pd.DataFrame
+    facts: pd.DataFrame
+
+
+def explain_bill(
+    scenario: Mapping[str, Any], market: str, bill: Mapping[str, Any], catalogs: Catalogs, written: Callable[[str, Any], str] = number
+) -> BillExplanation:
+    """How the bill of a scenario on a market comes about; `bill` is its row of compare.billed, with instances and USD per hour."""
+    table = one_scenario(dict(scenario), catalogs)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        walk(table, AFTER_MEMORY)
+    table |= {name: np.array([float(getattr(MARKETS[market], name))]) for name in TERM_COLUMNS}
+    table["instances"] = np.array([float(bill["instances"])])
+    table[MARKET_PRICE] = np.array([bill["usd_per_hour"] / bill["instances"] / bill["paid_ratio"]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        evaluate_all(TERMS.values(), table)
+    tops = ["usd", *(OF_TERMS if table["committed_years"] + table["block_hours"] > 0 else ()), *OF_TOKENS[bill["work"]]]
+    traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
+    rows: list[dict] = []
+    facts: dict[str, bool] = {}
+    for top in tops:
+        seen = {row["formula"] for row in rows}
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            own = chain([top], seen, traced, (), facts, written, FORMULAS)
+        rows += [{"component": top, "step": step, **row} for step, row in enumerate(own)]
+    found = [fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts]
+    return BillExplanation(pd.DataFrame(rows), pd.DataFrame(found))
+
+
+def _origin(name: str, market: str, bill: Mapping[str, Any], catalogs: Catalogs) -> dict[str, str]:
+    """Where a column of the bill comes from, and who says so: a price, an assumption, a formula of time, the table of markets."""
+    if name.endswith("_usd_per_hour") and name != "private_usd_per_hour":
+        held = catalogs.prices[(catalogs.prices["instance"] == bill["instance"]) & (catalogs.prices["region"] == bill["region"])]
+        key = MARKETS[market].key if name == MARKET_PRICE else name.removesuffix("_usd_per_hour")
+        at = f"catalogs/prices.yaml, {bill['instance']}, {bill['region']}, {key}"
+        return {"from": at, "source": f"{held.iloc[0][f'{key}_source']}, {held.iloc[0][f'{key}_as_of']}" if len(held) else ""}
+    if name in catalogs.assumptions.index:
+        return {"from": f"catalogs/assumptions.yaml, {name}", "source": catalogs.assumptions.at[name, "source"]}
+    if name in STAGE_FORMULAS:
+        return {"from": f"{STAGE_FORMULAS[name].__module__.replace('.', '/')}.py", "source": "from the choices"}
+    return {"from": "calc/cost/markets.py", "source": ""} if name in TERM_COLUMNS else {}

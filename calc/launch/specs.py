@@ -1,0 +1,75 @@
+"""The table of launch files: for each tool, which field is written from which column (catalogs/launch_files.yaml)."""
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from calc.catalogs.load import FOLDER, read_document
+
+TYPED = {"true": True, "false": False}
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """One field of a file and where its value comes from; `raw` is written as it stands."""
+
+    field: str
+    column: str = ""
+    words: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    constant: str = ""
+    raw: str = ""
+    when: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def value(self, values: Mapping[str, Any]) -> Any:
+        """The value that the file gets, or None where the field is left out."""
+        if not matches(self.when, values):
+            return None
+        if self.constant or self.raw:
+            return Raw(self.raw) if self.raw else _typed(self.constant)
+        found = values.get(self.column)
+        if self.words:
+            word = self.words.get(str(found))
+            return None if word is None else _typed(word)
+        return None if found in ("", None) or found != found else found
+
+
+@dataclasses.dataclass(frozen=True)
+class KitSpec:
+    """One tool's files, for the scenarios that its software runs."""
+
+    id: str
+    name: str
+    software: tuple[str, ...]
+    when: Mapping[str, str]
+    about: str
+    command: str
+    files: Mapping[str, tuple[str, tuple[Spec, ...]]]  # name -> form, fields
+
+
+class Raw(str):
+    """Text that is written as it stands."""
+
+
+@cache
+def kit_specs() -> tuple[KitSpec, ...]:
+    """Every tool that files are written for."""
+    return tuple(_kit(name, entry) for name, entry in read_document(FOLDER, "launch_files")["kits"].items())
+
+
+def matches(when: Mapping[str, str], values: Mapping[str, Any]) -> bool:
+    """Whether every named value is one of those wanted (a|b)."""
+    return all(str(values.get(name, "")) in wanted.split("|") for name, wanted in when.items())
+
+
+def _kit(name, entry):
+    files = {file: (told["form"], tuple(_spec(each) for each in told["fields"])) for file, told in entry["files"].items()}
+    return KitSpec(name, entry["name"], tuple(entry["software"]), entry["when"], entry["about"], entry["command"], files)
+
+
+def _spec(told):
+    return Spec(told["field"], told.get("column", ""), told.get("words", {}), told.get("is", ""), told.get("raw", ""), told.get("when", {}))
+
+
+def _typed(word):
+    return TYPED.get(word, int(word) if word.isdigit() else word)

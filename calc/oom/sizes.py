@@ -1,0 +1,35 @@
+"""Sizes as torch, engines and drivers print them, in bytes: all of them count in 1024s, whatever letter they write."""
+
+import re
+
+from calc.units import GIB
+
+SIZE = r"(\d{1,9}(?:\.\d{1,6})?)\s?(bytes|B|[KMGT]i?B)"
+POWERS = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+MOST_CHARACTERS = 200_000
+# What a logger or a launcher writes before each line: [rank0]: and (VllmWorker rank=1 pid=12) ERROR 06-05 12:00:00 [file.py:1]
+PREFIX = re.compile(
+    r"^[ \t]*(?:\[?rank\d{1,5}\]?:[ \t]*)?(?:\([\w ]{1,40}[^()\n]{0,80}\)[ \t]*)?(?:(?:ERROR|INFO|WARNING|DEBUG)[^\n\]]{0,80}\][ \t]?)?",
+    re.M,
+)
+
+
+def in_bytes(number: str, unit: str) -> float:
+    """A printed size. [B]"""
+    return float(number) * 1024.0 ** POWERS[unit[0].lower()]
+
+
+def size(pattern: str, text: str) -> float | None:
+    """The first size that stands where {} does in the pattern, or None. [B]"""
+    found = re.search(pattern.replace("{}", SIZE), text)
+    return in_bytes(*found.groups()[:2]) if found else None
+
+
+def one_line(text: str) -> str:
+    """The text with loggers' prefixes gone and every run of blanks and line ends one blank: mails and terminals wrap."""
+    return " ".join(PREFIX.sub("", text[:MOST_CHARACTERS]).split())
+
+
+def gib(size_bytes: float) -> str:
+    """A size for a sentence: 1.25 GiB, 424 MiB."""
+    return f"{size_bytes / GIB:.3g} GiB" if size_bytes >= GIB else f"{size_bytes / 1024**2:.3g} MiB"

@@ -1,0 +1,113 @@
+"""What a team brings: every field of its files has a line, and the run becomes a scenario with its estimate."""
+
+import json
+
+import pytest
+from examples import catalogs
+
+from calc.configs.run import read_run
+from calc.configs.texts import flat, format_of, read_mapping
+from calc.doors.brought import brought, sorted_documents
+from calc.oom.failures import failures
+
+TRL = """model_name_or_path: meta-llama/Llama-3.1-8B
+max_length: 1024
+per_device_train_batch_size: 8
+use_peft: true
+load_in_4bit: true
+packing: true
+learning_rate: 0.0002
+a_field_of_next_year: 1
+"""
+HF = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
+      "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000}  # fmt: skip
+
+
+def lines(*documents):
+    return read_run([(name, text.encode()) for name, text in documents], catalogs()).lines
+
+
+def test_every_field_of_the_files_has_one_line():
+    found = lines(("a.yaml", TRL))
+    assert [each.field for each in found if each.file] == list(flat(read_mapping(TRL, "a.yaml", "YAML"), "a.yaml"))
+    standings = {each.field: each.standing for each in found if each.file}
+    assert standings == {
+        "model_name_or_path": "read",
+        "max_length": "read",
+        "per_device_train_batch_size": "read",
+        "use_peft": "read",
+        "load_in_4bit": "read",
+        "packing": "unused",
+        "learning_rate": "idle",
+        "a_field_of_next_year": "unused",
+    }
+
+
+def test_a_line_says_which_columns_its_field_settles():
+    found = {each.field: each.columns for each in lines(("a.yaml", TRL)) if each.file}
+    assert found["max_length"] == {"sequence_tokens": "1024"}
+    assert found["load_in_4bit"] == {"precision": "nf4"}
+    both = {
+        each.field: each.columns
+        for each in lines(("a.yaml", "model_name_or_path: gpt2\ndtype: float32\nbf16: true\nper_device_train_batch_size: 1\n"))
+    }
+    assert both["dtype"] == both["bf16"] == {"precision": "bf16-mixed"}
+
+
+def test_every_column_of_the_row_is_read_assumed_or_open():
+    run = read_run([("a.yaml", TRL.encode())], catalogs())
+    named = {column for each in run.lines for column in each.columns}
+    by = {each: [line for line in run.lines if line.standing == each] for each in ("assumed", "open")}
+    assert {column for line in by["assumed"] for column in line.columns} == set(run.row["source_defaults"].split("+")) | {
+        "work",
+        "implementation",
+    }
+    assert {column for line in by["open"] if not line.file for column in line.columns} == set(run.row["not_said"].split("+"))
+    assert {"model", "batch", "precision", "tuning", "implementation"} <= named
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (TRL, "YAML"),
+        ("# made by hand\n\nbase_model: x\n", "YAML"),
+        ("---\na: 1\n", "YAML"),
+        ('  {"a": 1}', "JSON"),
+        ("[model]\nname = 'x'\n", "TOML"),
+        ("#!/bin/bash\nN=8\ntorchrun --nproc_per_node=$N t.py\n", "command"),
+        ("vllm serve gpt2 --config a: b\n", "command"),
+    ],
+)
+def test_a_pasted_text_is_known_by_how_it_begins(text, form):
+    assert format_of(text, "pasted") == form
+
+
+def test_only_what_the_files_settle_becomes_the_scenario():
+    found = brought([("pasted", TRL.encode())], catalogs())
+    assert found.scenario["batch"] == 8
+    assert found.scenario["implementation"] == "trl"
+    assert not {"instance", "gpus", "train_tokens", "scenario"} & found.scenario.keys()
+    assert found.row["memory_bytes"] > 0
+    assert found.row["problem"] == ""
+
+
+def test_a_config_json_among_the_files_is_the_model():
+    unknown = TRL.replace("meta-llama/Llama-3.1-8B", "./ours")
+    alone = brought([("a.yaml", unknown.encode())], catalogs())
+    assert "ours is not in the catalog" in alone.row["problem"]
+    found = brought([("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(HF).encode())], catalogs())
+    assert found.row["problem"] == ""
+    assert found.scenario["model"] == "ours-8l"
+    assert list(found.models) == ["ours-8l"]
+    assert found.row["memory_bytes"] > 0
+
+
+def test_files_are_sorted_into_configs_and_logs():
+    log = (
+        b"CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.75 GiB total capacity; 12.00 GiB already allocated; "
+        b"1.00 GiB free; 13.00 GiB reserved in total by PyTorch)"
+    )
+    configs, logs = sorted_documents([("a.yaml", TRL.encode()), ("run.log", log), ("s.pickle", b"\x80\x04x")])
+    assert [name for name, _ in configs] == ["a.yaml"]
+    assert [name for name, _ in logs] == ["run.log", "s.pickle"]
+    assert failures(log.decode())

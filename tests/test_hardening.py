@@ -1,0 +1,52 @@
+"""Links and files that would lead a reader astray or take a shared server down: refused, cut or made harmless."""
+
+import re
+
+import pytest
+from examples import STEADY, catalogs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calc import answer
+from calc.doors.link import parse
+from calc.scenarios.layout_rules import nearest_divisor
+from views.wording.numbers import plain
+
+MANY = "+".join(map(str, range(1, 65)))
+
+
+def test_lists_that_multiply_are_refused_before_they_are_crossed():
+    row = answer({"model": "llama-3.1-8b", "gpus": MANY, "tensor_parallel": MANY, "batch": MANY}, catalogs()).iloc[0]
+    assert row["problem"].startswith("This multiplies to 262,144 combinations, and at most 5,000 are compared at once; take fewer of ")
+    precisions = "+".join(list(catalogs().precisions.index)[:8])
+    row = answer({"model": "llama-3.1-8b", "precision": precisions, "optimizer": "adamw+lion+sgd", "gpus": MANY}, catalogs()).iloc[0]
+    assert "take fewer of gpus (64 values)" in row["problem"]
+    row = answer({"model": "llama-3.1-8b", "step_tokens": 30_030 * 4096, "instances_most": 512}, catalogs()).iloc[0]
+    assert row["problem"].endswith("allow fewer instances.")
+
+
+def test_repeated_values_of_a_link_count_once():
+    choices, complaints = parse({"precision": ["bf16"] * 14, "gpus": ["1", "2", "1"]}, catalogs())
+    assert choices == {"precision": "bf16", "gpus": [1, 2]}
+    assert not complaints
+
+
+def test_a_models_id_and_name_hold_no_markdown():
+    link = {"custom.[a](http://x).layers": ["1"], "custom.m.name": ['"[Sign in](http://x/y) ![p](q) 8B_v2"'], "custom.m.layers": ["2"]}
+    choices, complaints = parse(link, catalogs())
+    assert choices["custom_models"] == {"m": {"name": "Sign in(http//x/y) p(q) 8B_v2", "layers": 2}}
+    assert len(complaints) == 1
+
+
+@STEADY
+@given(st.text(alphabet="\\[]()!<>`$ab:/.w@http", max_size=60))
+def test_foreign_words_on_the_screen_make_no_link_picture_formula_or_tag(text):
+    shown = plain(text)
+    assert not re.search(r"(?<!\\)(\\\\)*[\[\]<`$]", shown.replace("\\\\", ""))
+    assert "://" not in shown
+    assert not re.search(r"www\.\w|\w@\w", shown, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(("whole", "wanted", "nearest"), [(10**8, 3, 2), (32, 5, 4), (7, 3, 1), (1, 9, 1), (64, 1000, 64), (97, 90, 97)])
+def test_the_nearest_divisor_of_any_count_is_found_at_once(whole, wanted, nearest):
+    assert nearest_divisor(whole, wanted) == nearest

@@ -1,0 +1,177 @@
+"""The launch kit: files that, read back by the importers, give the scenario that they were written for; what they cannot say is said."""
+
+import io
+import json
+import subprocess
+import tomllib
+import zipfile
+
+import pytest
+import yaml
+from examples import catalogs
+
+from calc import answer, estimate
+from calc.catalogs.load import FOLDER
+from calc.configs.documents import read_document as read_config
+from calc.configs.run import read_run
+from calc.doors.launch_files import files_of, write_folder, zipped
+from calc.launch.kit import comment, kits
+from calc.launch.specs import kit_specs
+from calc.launch.values import values_of
+from calc.scenarios.inputs import BY_NAME
+
+RUN = {"model": "llama-3.1-8b", "sequence_tokens": 4096, "recompute": "full", "train_tokens": 150e6}
+SHARDED = {"gpus": 8, "instance": "p5.48xlarge", "sharding": "zero3"}
+ALONE = {"gpus": 1, "instance": "p5.4xlarge"}
+EQUAL = [  # tool, scenario: nothing of it is lost
+    ("transformers", {**RUN, **SHARDED, "precision": "bf16-mixed", "accumulation_steps": 4, "batch": 2}),
+    ("transformers", {**RUN, **SHARDED, "sharding": "zero2", "precision": "bf16-mixed", "optimizer": "adamw-8bit",
+                      "optimizer_kernel": "loop"}),
+    ("transformers", {**RUN, **ALONE, "precision": "bf16-autocast", "loss": "fused", "compile": "yes"}),
+    ("transformers", {**RUN, **ALONE, "precision": "fp32", "recompute": "none", "optimizer_kernel": "foreach"}),
+    ("transformers", {**RUN, **SHARDED, "gpus": 16, "precision": "bf16-mixed", "offload": "all"}),
+    ("deepspeed", {**RUN, **SHARDED, "sharding": "zero1", "implementation": "deepspeed", "precision": "bf16-master"}),
+    ("deepspeed", {**RUN, **SHARDED, "gpus": 16, "implementation": "deepspeed", "precision": "bf16-master", "offload": "optimizer"}),
+    ("deepspeed", {**RUN, **SHARDED, "implementation": "deepspeed", "precision": "bf16-master", "gradient_precision": "fp32"}),
+    ("axolotl", {**RUN, **ALONE, "precision": "nf4-dq", "tuning": "lora", "lora_rank": 32}),
+    ("axolotl", {**RUN, **SHARDED, "precision": "nf4-dq", "tuning": "lora", "lora_targets": "q+v"}),
+    ("axolotl", {**RUN, **SHARDED, "precision": "bf16", "attention": "eager", "sequence_tokens": 512}),
+    ("axolotl", {**RUN, **SHARDED, "gpus": 8, "tensor_parallel": 2, "precision": "bf16"}),
+    ("trl", {**RUN, **ALONE, "precision": "bf16-autocast", "tuning": "lora", "implementation": "trl", "loss": "fused",
+             "lora_targets": "q+k+v+o"}),
+    ("trl", {**RUN, **ALONE, "precision": "nf4-dq", "tuning": "lora", "implementation": "trl", "loss": "fused"}),
+    ("trl", {**RUN, **SHARDED, "precision": "bf16-mixed", "implementation": "trl", "loss": "fused"}),
+    ("torchtune", {**RUN, **SHARDED, "precision": "bf16", "implementation": "torchtune", "train_tokens": None}),
+    ("torchtune", {**RUN, **ALONE, "precision": "bf16", "implementation": "torchtune", "train_tokens": None, "tuning": "lora",
+                   "adapter_precision": "bf16"}),
+    ("torchtitan", {**RUN, **SHARDED, "precision": "bf16-mixed", "implementation": "torchtitan", "recompute": "selective-ops"}),
+    ("torchtitan", {**RUN, **SHARDED, "gpus": 16, "tensor_parallel": 2, "precision": "bf16-mixed", "implementation": "torchtitan",
+                    "accumulation_steps": 2, "reduce_precision": "bf16"}),
+    ("vllm", {"model": "qwen2.5-32b", "work": "inference", "implementation": "vllm", "precision": "bf16", "gpus": 4, "tensor_parallel": 2,
+              "instance": "g6e.12xlarge", "sequence_tokens": 8192, "kv_precision": "fp8", "max_sequences": 64}),
+    ("vllm", {"model": "mixtral-8x7b", "work": "inference", "implementation": "vllm", "precision": "fp8", "gpus": 2, "tensor_parallel": 2,
+              "expert_parallel": 2, "instance": "g6e.12xlarge", "memory_utilization": 0.85, "max_batched_tokens": 4096}),
+]  # fmt: skip
+
+
+def made(scenario, market="on-demand"):
+    row = estimate(scenario, catalogs(), solve=False)
+    assert row["problem"] == ""
+    return row, {kit.id: kit for kit in kits(row, catalogs(), market)}
+
+
+def brought_back(kit):
+    """The columns that the kit's files settle, as `python -m calc import` reads them."""
+    names = [name for name in kit.files if name not in ("aws.sh", "spot_watch.sh")]
+    return read_run([(name, kit.files[name].encode()) for name in names], catalogs()).row
+
+
+@pytest.mark.parametrize(("tool", "scenario"), EQUAL, ids=[f"{tool} {at}" for at, (tool, _) in enumerate(EQUAL)])
+def test_a_kit_brought_back_is_the_same_scenario(tool, scenario):
+    row, found = made(scenario)
+    kit = found[tool]
+    assert [comment(each, kit.name) for each in kit.differences] == []
+    said = brought_back(kit)
+    assert said["problem"] == ""
+    again = estimate({name: said[name] for name in BY_NAME if said[name]}, catalogs(), solve=False)
+    assert again["memory_bytes"] == row["memory_bytes"]
+    assert again["instance"] == row["instance"]
+    for name, value in scenario.items():
+        if name != "train_tokens" and value is not None:
+            assert str(again[name]) == str(row[name]), name
+
+
+@pytest.mark.parametrize(
+    ("tool", "scenario", "column"),
+    [
+        ("axolotl", {**RUN, **ALONE, "precision": "bf16-autocast"}, "precision"),
+        ("transformers", {**RUN, **ALONE, "precision": "bf16-mixed", "attention": "eager", "sequence_tokens": 512}, "attention"),
+        ("transformers", {**RUN, **ALONE, "precision": "bf16-mixed", "recompute": "selective"}, "recompute"),
+        ("trl", {**RUN, **ALONE, "precision": "bf16-autocast", "implementation": "trl", "loss": "full"}, "loss"),
+        ("torchtitan", {**RUN, **SHARDED, "precision": "bf16-mixed", "implementation": "torchtitan", "optimizer": "lion"}, "optimizer"),
+        ("vllm", {"model": "gpt2", "work": "inference", "implementation": "vllm", "batch": 4, "instance": "g6.xlarge"}, "batch"),
+    ],
+)  # fmt: skip
+def test_a_choice_without_an_equivalent_stands_in_a_comment(tool, scenario, column):
+    _, found = made(scenario)
+    kit = found[tool]
+    assert column in [each.column for each in kit.differences]
+    assert "No equivalent" in kit.files["launch.sh"]
+    assert f"({column})" in kit.files["launch.sh"]
+
+
+@pytest.mark.parametrize("work", ["training", "inference"])
+def test_the_answers_of_a_usual_job_can_be_taken_home(work):
+    answers = answer({"work": work, "model": "llama-3.1-8b"}, catalogs())
+    for row in answers.to_dict("records"):
+        found = kits(row, catalogs(), row["market"])
+        assert found
+        said = {each.column for each in found[0].differences}
+        if work == "inference":
+            assert said == {"batch", "prompt_tokens"}  # of a service the load is no setting
+        else:
+            assert said == ({"recompute"} if row["recompute"].startswith("selective") else set())  # no switch of the Trainer
+        assert "sky.yaml" in found[0].files
+
+
+@pytest.mark.parametrize("tool", [spec.id for spec in kit_specs()])
+def test_files_are_what_their_names_say(tool):
+    scenario = next(scenario for name, scenario in EQUAL if name == tool)
+    _, found = made(scenario, "spot")
+    for name, text in found[tool].files.items():
+        if name.endswith(".json"):
+            assert json.loads(text)
+        elif name.endswith(".yaml"):
+            assert yaml.safe_load(text)
+        elif name.endswith(".toml"):
+            assert tomllib.loads(text)
+        else:
+            assert subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True).returncode == 0
+    assert '"MarketType": "spot"' in found[tool].files["aws.sh"]
+    assert yaml.safe_load(found[tool].files["sky.yaml"])["resources"]["use_spot"] is True
+    assert "spot_watch.sh" in found[tool].files
+
+
+def test_an_arm_host_gets_an_arm_image():
+    _, found = made({"model": "gpt2", "work": "inference", "implementation": "vllm", "instance": "g5g.xlarge"})
+    assert "/arm64/" in found["vllm"].files["aws.sh"]
+
+
+def test_no_kit_without_a_tool_that_runs_it():
+    row = estimate({**RUN, **SHARDED, "implementation": "megatron", "precision": "bf16-master"}, catalogs(), solve=False)
+    assert kits(row, catalogs()) == []
+
+
+def test_every_field_that_is_written_is_one_that_is_read():
+    """What a kit writes and the importer does not know would be named `unused` and could not be checked."""
+    for tool, scenario in EQUAL:
+        _, found = made(scenario)
+        for name, text in found[tool].files.items():
+            if name.endswith((".json", ".yaml", ".toml")):
+                for reading in read_config(text, name):
+                    unknown = [field for field in reading.fields if reading.tool and not reading.tool.knows(field)]
+                    assert unknown == [], (tool, name)
+
+
+def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
+    row, found = made({**RUN, **SHARDED, "precision": "bf16-mixed"})
+    files = files_of(found["transformers"], row)
+    assert {"training.json", "accelerate.yaml", "launch.sh", "sky.yaml", "aws.sh", "plan.csv", "plan.yml"} == set(files)
+    content = zipped(files)
+    assert content == zipped(files)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == files
+        assert archive.getinfo("launch.sh").external_attr >> 16 == 0o755
+    write_folder(files, str(tmp_path / "kit"))
+    assert (tmp_path / "kit" / "launch.sh").read_bytes() == files["launch.sh"]
+    assert f"--usd-most {1.1 * row['run_usd_on_demand']:.3g}" in files["plan.yml"].decode()
+
+
+def test_the_table_of_launch_files_names_columns_and_derived_values():
+    row, _ = made({**RUN, **SHARDED, "precision": "bf16-mixed"})
+    known = values_of(row, catalogs())
+    document = yaml.safe_load((FOLDER / "launch_files.yaml").read_text("utf-8"))
+    for kit in document["kits"].values():
+        for file in kit["files"].values():
+            for spec in file["fields"]:
+                assert {spec.get("column", "gpus"), *spec.get("when", {})} <= known.keys(), spec

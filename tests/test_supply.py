@@ -1,0 +1,51 @@
+"""What is installed: exactly what the locks pin, which is what the requirements ask for; licences known; nothing is sent home."""
+
+import re
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.markers import Marker
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parent.parent
+LOCKS = {"run": "requirements.txt"} | {name: f"requirements/{name}.txt" for name in ("dev", "measure", "prices", "validation")}
+PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;]+)\s*(?:;\s*([^\\]+?))?\s*\\?$", re.MULTILINE)
+
+
+def pins(path):
+    """Name -> version of a file of requirements; those of other systems and Pythons are left out."""
+    found = PIN.findall((ROOT / path).read_text("utf-8"))
+    return {canonicalize_name(name): version for name, version, marker in found if not marker or Marker(marker).evaluate()}
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_requirement_is_locked_as_it_is_pinned(name):
+    asked, locked = pins(LOCKS[name]), pins(f"requirements/lock/{name}.txt")
+    assert asked
+    assert asked.items() <= locked.items()
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_locked_package_has_its_hashes(name):
+    entries = re.split(r"\n(?=[A-Za-z0-9])", (ROOT / f"requirements/lock/{name}.txt").read_text("utf-8"))
+    assert [entry.splitlines()[0] for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def test_what_is_installed_is_what_is_locked():
+    installed = {canonicalize_name(each.metadata["Name"]): each.version for each in metadata.distributions()}
+    locked = pins("requirements/lock/dev.txt")
+    assert {name: installed.get(name) for name in locked} == locked
+
+
+def test_every_package_that_runs_has_its_licence_listed():
+    listed = dict(re.findall(r"^\| ([a-z0-9.-]+) \| ([^|]+) \|$", (ROOT / "docs/licences.md").read_text("utf-8"), re.MULTILINE))
+    assert set(listed) == set(pins("requirements/lock/run.txt"))
+    assert all(licence.strip() for licence in listed.values())
+
+
+def test_nothing_is_sent_home():
+    options = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
+    assert options["browser"]["gatherUsageStats"] is False
+    assert options["server"]["address"] == "localhost"

@@ -1,0 +1,25 @@
+"""The Bring page: a config or launch command of the team's own as a plan, and an out-of-memory message beside the estimate."""
+
+import streamlit as st
+
+from views.panels import brought as panel
+from views.panels import out_of_memory
+from views.session import catalogs as session_catalogs
+from views.session.present_plan import as_set, present
+from views.theme import INKS
+from views.wording import brought as words
+from views.wording.numbers import plain
+
+catalogs = session_catalogs.catalogs()
+ink = INKS[st.context.theme.type or "light"]
+
+title = st.container()
+documents, logs = panel.given()
+found = panel.read(documents, catalogs)
+title.title(plain(words.heading(found)), anchor=False)
+if found:
+    panel.estimate(found, ink)
+if logs:
+    out_of_memory.explanation(logs, found, as_set(present(catalogs), catalogs), catalogs)
+if found:
+    panel.lines(found)

@@ -1,0 +1,99 @@
+"""What a team brings to the Bring page: where it is given, its estimate with the way into the plan, and each of its lines."""
+
+import pandas as pd
+import streamlit as st
+
+from calc.configs.problem import MOST_DOCUMENTS, ConfigProblem
+from calc.doors.brought import brought, sorted_documents
+from calc.models.huggingface.config import ConfigError
+from views.charts.tank import tank_svg
+from views.panels.looked_at import components
+from views.session import job_state, kept, own_models
+from views.session.remembered import remembered
+from views.tables import TEXT
+from views.wording import brought as words
+from views.wording import rows as row_words
+from views.wording.numbers import plain
+from views.wording.settings import setting
+
+SESSION = {"persist_state": "session"}
+
+
+def given():
+    """The documents of one run, and the messages and logs of how it went: what was pasted, and the files."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        text = st.text_area("A config or a launch command", key="brought_text", height=150, placeholder=words.EXAMPLE, **SESSION)
+    with right:
+        told = st.text_area("An out-of-memory message or a log", key="brought_log", height=150, placeholder=words.MESSAGE, **SESSION)
+    files = st.file_uploader("Or the files, all of one run", key="brought_files", accept_multiple_files=True, help=words.FILES_HELP)
+    st.caption(words.what_is_read())
+    configs, logs = sorted_documents([(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]])
+    if text.strip():
+        configs.insert(0, ("pasted", text.encode()))
+    return configs, [content for _, content in logs] + ([told.encode()] if told.strip() else [])
+
+
+def read(documents, catalogs):
+    """What the documents say, worked out once; a document that cannot be read costs one sentence."""
+    if not documents:
+        return None
+    try:
+        return remembered("brought", (documents, catalogs.version), lambda: brought(documents, catalogs))
+    except (ConfigProblem, ConfigError) as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return None
+
+
+def estimate(found, ink):
+    """The memory of the run as it stands, and the two ways on: into the plan, or beside it."""
+    row = found.row
+    if row["problem"]:
+        st.warning(plain(row["problem"]), icon=":material/rule:")
+    if row["memory_bytes"] != row["memory_bytes"]:
+        return
+    st.markdown(plain(f"{row_words.memory(row)} · {setting(row, found.catalogs)}"))
+    st.image(tank_svg(row, ink, 720, 34), width="stretch", alt=row_words.tank_alt(row))
+    st.markdown(components(row))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        taken = st.button(
+            "Make it the plan",
+            on_click=_take,
+            args=(found,),
+            type="primary",
+            icon=":material/arrow_forward:",
+            key="take_brought",
+            help=words.TAKE_HELP,
+        )
+        st.button("Keep", on_click=_keep, args=(found,), disabled=kept.is_full(), icon=":material/bookmark_add:", key="keep_brought")
+        st.caption(plain(words.goes_on(found)))
+    if taken:
+        st.switch_page("views/pages/plan.py")
+
+
+def lines(found):
+    """Every field of the files and what became of it; what decides something and has no place stands first."""
+    st.subheader("Line by line", anchor=False)
+    st.markdown(plain(words.summary(found.lines)))
+    table = pd.DataFrame([words.line(each, found) for each in words.sorted_lines(found.lines)])
+    columns = {name: TEXT(name, width=width) for name, width in words.WIDTHS.items()}
+    st.dataframe(
+        table, column_config=columns, hide_index=True, key="brought_lines", placeholder="–", alt="Every field and what became of it"
+    )
+
+
+def _take(found):
+    """Callback: the run becomes the plan; what its files leave open is the answer's choice."""
+    _add_models(found)
+    job_state.adopt(found.scenario, "", found.catalogs)
+
+
+def _keep(found):
+    """Callback: kept as the files have it."""
+    _add_models(found)
+    kept.keep(found.row, words.name(found))
+
+
+def _add_models(found):
+    for model, entry in found.models.items():
+        own_models.add_model(model, entry)

@@ -1,0 +1,47 @@
+"""The launch kit of the row looked at: the files that start it, for each tool that runs it, to read and to take home."""
+
+import streamlit as st
+
+from calc.doors.launch_files import files_of, zipped
+from calc.launch.kit import comment, kits
+from views.session.remembered import remembered
+from views.wording import launch_kit as words
+from views.wording.numbers import plain
+
+LANGUAGES = {"json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh": "bash", "csv": None}
+
+
+def panel(now, catalogs):
+    """Closed until it is wanted: the kits are written, and read back, when it is opened."""
+    with st.expander("Launch kit: the files that start it", icon=":material/rocket_launch:", on_change="rerun", key="launch_kit") as kit:
+        if kit.open:
+            _kits(now, catalogs)
+
+
+def _kits(now, catalogs):
+    found = remembered("kits", (now.scenario, now.market, catalogs.version), lambda: kits(now.row, catalogs, now.market))
+    if not found:
+        st.markdown(words.none(now.row, catalogs))
+        return
+    names = {kit.id: kit.name for kit in found}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.segmented_control(
+            "Tool", list(names), format_func=names.get, default=found[0].id, required=True, key="kit_tool", width="content"
+        )
+        kit = next((each for each in found if each.id == chosen), found[0])
+        files = files_of(kit, now.row, now.market)
+        st.download_button(
+            "Launch kit, zip",
+            zipped(files),
+            words.file_name(now.row, kit),
+            mime="application/zip",
+            on_click="ignore",
+            icon=":material/download:",
+            key="kit_zip",
+        )
+    st.markdown(plain(words.summary(kit)))
+    if kit.differences:
+        st.warning(plain("\n".join(f"- {comment(each, kit.name)}" for each in kit.differences)), icon=":material/rule:")
+    for tab, (name, content) in zip(st.tabs(list(files)), files.items(), strict=True):
+        with tab:
+            st.code(words.shown(name, content), language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)

@@ -1,0 +1,54 @@
+"""An out-of-memory message or a log explained: what it means, part by part beside the estimate, and what would make it fit."""
+
+import pandas as pd
+import streamlit as st
+
+from calc.oom.explain import LogProblem, explained, text_of
+from calc.search.limits import limits_of_job
+from views.panels import advice
+from views.session.remembered import remembered
+from views.tables import NUMBER, TEXT
+from views.wording import out_of_memory as words
+from views.wording import rows as row_words
+from views.wording.numbers import plain
+from views.wording.settings import setting
+
+
+def explanation(logs, brought, now, catalogs):
+    """The texts explained beside the run that was brought with them, else beside the plan."""
+    row, known = (brought.row, brought.catalogs) if brought else (now.row, catalogs)
+    if row["memory_bytes"] != row["memory_bytes"]:
+        st.info("There is no estimate to stand beside it yet: give the run's config, or make a plan.", icon=":material/info:")
+        return
+    try:
+        found = remembered("explained", (logs, row["memory_bytes"], known.version), lambda: _explained(logs, row, known))
+    except LogProblem as error:
+        st.error(plain(str(error)), icon=":material/block:")
+        return
+    st.subheader("Why it ran out" if found.failure else "What it tells", anchor=False)
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in [words.read(found, known), *found.sentences])))
+    if found.parts:
+        st.caption(
+            plain(f"Beside {'the run above' if brought else 'the plan'}: {row_words.memory(found.row)} · {setting(found.row, known)}")
+        )
+        _table(found.parts)
+    advice.panel(found.row, now.market, limits_of_job(now.job), known)
+
+
+def _explained(logs, row, catalogs):
+    return explained("\n".join(text_of(content) for content in logs), row, catalogs)
+
+
+def _table(parts):
+    gib = {"format": "%.2f"}
+    columns = {
+        "part": TEXT("Part", pinned=True),
+        "measured_gib": NUMBER("Measured, GiB", **gib),
+        "estimated_gib": NUMBER("Estimate, GiB", **gib),
+        "difference_gib": NUMBER("Difference", format="%+.2f", help="Measured less estimated."),
+        "meaning": TEXT("What it is", width="large"),
+    }
+    table = pd.DataFrame([each.in_gib() for each in parts])
+    st.dataframe(
+        table, column_config=columns, hide_index=True, key="oom_parts", placeholder="–", alt="What was measured beside the estimate"
+    )

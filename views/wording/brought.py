@@ -1,0 +1,92 @@
+"""The sentences of the Bring page: what the files are, what became of each of their lines."""
+
+from calc.columns import GLOSSARY
+from calc.configs.documents import names_of_tools
+from calc.configs.fields import tools
+from calc.configs.lines import STANDINGS
+from calc.plan.compare import in_words
+from calc.words import name_of
+from views.wording.numbers import counted, gib
+from views.wording.rows import figures
+
+EXAMPLE = "accelerate launch --num_processes 8 train.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 --bf16 True"
+MESSAGE = "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. ..."
+FILES_HELP = "A config, its launcher (accelerate, DeepSpeed, a script), the model's config.json where the catalog lacks it, a log."
+TAKE_HELP = (
+    "The plan becomes this run. What its files leave open, such as the instance, is chosen by the answer; Undo brings today's plan back."
+)
+ORDER = ("unused", "read", "open", "assumed", "idle")
+SHORT = {"read": "read", "unused": "no place here", "assumed": "the tool's default", "open": "left open", "idle": "no bearing"}
+SAID = {  # in the summary
+    "read": "read",
+    "unused": "with a say in memory or money and no place here",
+    "assumed": "that the tool sets by default",
+    "open": "left open",
+    "idle": "without bearing on memory or money",
+}
+WIDTHS = {"Field": "medium", "In the file": "medium", "What becomes of it": "small", "In the plan": "large", "File": "small"}
+
+
+def what_is_read():
+    """Which tools' files are read."""
+    return (
+        f"Configs and commands of {names_of_tools()}; torch's messages and memory_summary, start-up logs of vLLM and SGLang. "
+        "Text only: nothing of it is run."
+    )
+
+
+def heading(found):
+    """TRL: training Llama 3.1 8B takes 23.1 GiB per GPU."""
+    if found is None:
+        return "Bring what you have"
+    row = found.row
+    work = "serving" if row["work"] == "inference" else "training"
+    memory = row["memory_bytes"]
+    if memory != memory:
+        return f"{name(found)} cannot be estimated yet"
+    return f"{name(found)}: {work} {name_of('model', row['model'], found.catalogs)} takes {gib(figures(row)['memory_gib'])} per GPU"
+
+
+def name(found):
+    """TRL with accelerate config: the tools whose files were given."""
+    return " with ".join(tools()[tool].name for tool in dict.fromkeys(found.source_tool.split("+")) if tool)
+
+
+def goes_on(found):
+    """What the plan will choose by itself."""
+    names = {"instance": "the instance", "gpus": "how many GPUs", "batch": "the micro-batch"}
+    left = [name for column, name in names.items() if column not in found.scenario]
+    return f"Left open for the plan to choose: {', '.join(left)}." if left else ""
+
+
+def summary(lines):
+    """33 fields in the files: 11 read, 22 without bearing. Beside them 5 choices taken from the tool's defaults."""
+    inside, beside = [[line.standing for line in lines if bool(line.file) is is_said] for is_said in (True, False)]
+    said = ", ".join(f"{inside.count(each)} {SAID[each]}" for each in STANDINGS if each in inside)
+    more = " and ".join(f"{beside.count(each)} {SAID[each]}" for each in STANDINGS if each in beside)
+    return f"{counted(len(inside), 'field')} in the files: {said}." + (f" Beside them {more}." if more else "")
+
+
+def sorted_lines(lines):
+    """What has no place first, then what was read, what is open, what the tool takes by itself, what has no bearing."""
+    return sorted(lines, key=lambda line: ORDER.index(line.standing))
+
+
+def line(each, found):
+    """One field as a row of the table."""
+    settled = [_settled(column, value, found) for column, value in each.columns.items()]
+    default = each.standing == "open" and not each.file
+    cells = (
+        each.field if each.file else "",
+        each.said,
+        SHORT[each.standing],
+        ", ".join(settled),
+        each.file or ("" if default else each.field),
+    )
+    return dict(zip(WIDTHS, cells, strict=True))
+
+
+def _settled(column, value, found):
+    """Precision: BF16 mixed; of a column that is left open what the estimate takes."""
+    said = in_words(column, found.row, found.catalogs) or value
+    return f"{GLOSSARY[column].label}: {said or 'as usual'}"

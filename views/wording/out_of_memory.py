@@ -1,0 +1,15 @@
+"""The sentences about a pasted out-of-memory message: which release wrote it, on which card, its parts in GiB."""
+
+from calc.words import card_name
+from views.wording.numbers import counted
+
+
+def read(found, catalogs):
+    """From GPU 0, by its capacity A10G or L4; written by PyTorch 2.2 to 2.9."""
+    card = f", by its capacity {' or '.join(card_name(card, catalogs) for card in found.cards[:2])}" if found.cards else ""
+    if found.failure is None:
+        return f"A log{card}." if card else "A log that names no card."
+    gpu = "one GPU" if found.failure.gpu is None else f"GPU {found.failure.gpu}"
+    several = f"{counted(found.messages, 'message')}, here the fullest card's: from " if found.messages > 1 else "From "
+    release = f"; written by PyTorch {found.failure.release}" if found.failure.release else ""
+    return f"{several}{gpu}{card}{release}."

@@ -1,0 +1,68 @@
+"""The sentences of every way to pay for one job: what each costs and binds one to, which is least, from which use on it pays off."""
+
+from calc.cost.markets import MARKETS
+from calc.units import DAY_HOURS, MEAN_MONTH_HOURS, YEAR_HOURS
+from views.wording.numbers import about, counted, is_missing, percent, usd
+
+
+def other_markets(table):
+    """Each market on a line: USD per hour, hours billed, USD in all, what the price rests on and of when."""
+    return [
+        {
+            "Paid as": MARKETS[row["market"]].title,
+            "USD per hour": row["usd_per_hour"],
+            "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
+            "USD in all": row["usd"],
+            "Signed for, USD": row["committed_usd"],
+            "Over": over(row["committed_hours"]),
+            "Pays off from, h a month": row["break_even_hours_per_month"],
+            "Price is": row["basis"] or "not known here",
+            "Of": row["as_of"],
+            "What it binds you to": MARKETS[row["market"]].binds + _zones(row),
+            "Source": row["source"],
+        }
+        for row in table.to_dict("records")
+    ]
+
+
+def over(hours):
+    """1 year, 3 years, 14 days: what a commitment or a block is paid for; nothing where one pays by use."""
+    if is_missing(hours):
+        return ""
+    years = hours / YEAR_HOURS
+    return counted(int(years), "year") if years == int(years) and years > 0 else counted(round(hours / DAY_HOURS), "day")
+
+
+def signed(own):
+    """What the row's own market binds one to: $121,949 over 1 year, whatever is used; nothing where one pays by use."""
+    if is_missing(own["committed_usd"]):
+        return ""
+    even = own["break_even_hours_per_month"]
+    pays = "never: on demand is cheaper however much is used" if even > MEAN_MONTH_HOURS else f"from {even:,.0f} of 730 hours a month"
+    against = "" if is_missing(even) else f" Against on demand it pays off {pays}."
+    return f"Signed for: {usd(own['committed_usd'])} over {over(own['committed_hours'])}, used or not.{against}"
+
+
+def no_commitments(table):
+    """What to do where no price of a commitment is known."""
+    known = [row for row in table["market"] if MARKETS[row].committed_years]
+    return "" if known else "No price of a commitment is known for it: `make prices` reads Savings Plans and reserved terms."
+
+
+def _zones(row):
+    low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
+    return "" if is_missing(low) or is_missing(high) else f" An instance asked {usd(low)} to {usd(high)}, by zone."
+
+
+def cheapest(table, market, work):
+    """Which market costs least in all, against the row's own."""
+    spare = " Spare instances are counted; capacity is not promised." if work == "inference" else " Capacity is not promised."
+    known = table[table["usd"].notna()].sort_values("usd", kind="stable")
+    if not len(known):
+        return "No price of any kind is known for it."
+    least, own = known.iloc[0], table[table["market"] == market].iloc[0]
+    if least["market"] == market or is_missing(own["usd"]):
+        return f"Least in all: {MARKETS[least['market']].phrase}, as above."
+    saved = percent(1 - least["usd"] / own["usd"])
+    note = spare if MARKETS[least["market"]].interrupted else ""
+    return f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} less.{note}"
