@@ -74,7 +74,6 @@ def test_a_file_of_the_scenario_columns_alone_says_nothing_of_then(catalogs):
         ("model,instance\ngpt2,p9.large\n", "Row 1: instance 'p9.large' is not in the catalog"),
         ("model,market\ngpt2,barter\n", "Row 1: market 'barter' is not known; use on-demand or spot"),
         ("model,work\ngpt2,cooking\n", "Row 1: work 'cooking' is not known; use training or inference."),
-        ("scenario,model\n=1+1,gpt2\n", "Row 1: The scenario's name begins with ="),
     ],
 )
 def test_a_cell_that_is_not_understood_is_named_with_what_is_allowed(cells, said, catalogs):
