@@ -10,6 +10,7 @@ from calc import estimate
 from calc.coded import Words
 from calc.cost.offers import is_old, offers, per, quota_names
 from calc.cost.prices import gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
+from calc.plan.run_length import over_concurrency
 
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "batch": 16}
@@ -134,3 +135,31 @@ def test_one_scenario_and_a_table_agree(catalogs):
         alone = estimate(scenario, catalogs)
         for name in ("usd_per_hour_on_demand", "run_usd_on_demand", "run_usd_spot", "usd_per_million_output_tokens"):
             np.testing.assert_allclose(float(alone[name]), float(together.loc[place, name]), rtol=1e-12)
+
+
+ENDPOINT = {"endpoint_usd_per_million_input_tokens": 0.2, "endpoint_usd_per_million_output_tokens": 0.8}
+SERVED = {"model": "llama-3.1-8b", "work": "inference", "implementation": "vllm", "instance": "g6e.xlarge", "batch": 64}
+SERVED |= {"sequence_tokens": 1536, "prompt_tokens": 1024}
+
+
+def test_own_instances_pay_off_against_an_endpoint_by_hand(catalogs):
+    """1,024 + 512 tokens: each generated one brings two of the prompt, 0.8 + 2 x 0.2 = $1.20 a million; g6e.xlarge is $1,358.53 a month."""
+    row = estimate(SERVED | ENDPOINT, catalogs, solve=False)
+    assert row["endpoint_usd_per_million_tokens"] == pytest.approx(1.20)
+    assert row["endpoint_break_even_tokens"] == pytest.approx(1.861 * 730 * 12 / 365 / 1.20e-6)
+    day = row["tokens_per_second"] * 3600 * 24
+    assert row["endpoint_break_even_ratio"] == pytest.approx(row["endpoint_break_even_tokens"] / day)
+    none, prompt_alone, trained = (
+        estimate(scenario, catalogs, solve=False)
+        for scenario in (SERVED, SERVED | ENDPOINT | {"prompt_tokens": 1536}, {"model": "gpt2", "instance": "g6e.xlarge", **ENDPOINT})
+    )
+    for other in (none, prompt_alone, trained):
+        assert np.isnan(other["endpoint_break_even_tokens"])
+
+
+def test_the_endpoint_is_the_line_to_beat(catalogs):
+    table = over_concurrency(SERVED | ENDPOINT, "on-demand", catalogs)
+    lines = {name: rows for name, rows in table.groupby("line")}
+    assert set(lines["paid per token"]["usd"].round(9)) == {0.8}
+    assert list(lines["paid per token"]["sequences"]) == list(lines["on demand"]["sequences"])
+    assert set(over_concurrency(SERVED, "on-demand", catalogs)["line"]) == {"on demand"}

@@ -101,6 +101,8 @@ ASSUMPTIONS = (
     "checkpoint_bytes_per_second",
     "collective_latency_seconds",
     "compile_element_ratio",
+    "endpoint_usd_per_million_input_tokens",
+    "endpoint_usd_per_million_output_tokens",
     "host_bandwidth_bytes_per_second",
     "interruption_month_ratio",
     "interruption_together_ratio",

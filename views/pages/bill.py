@@ -70,6 +70,7 @@ else:
         for label, value, note in bill_words.serving(row):
             tables.metric(label, value, note)
     panel.over_concurrency(row, run_length.over_concurrency(now.scenario, now.market, catalogs), ink)
+    st.markdown(plain(bill_words.per_token(row)))
     st.caption(bill_words.load(row))
 
 st.subheader("The plan's bill", anchor=False)

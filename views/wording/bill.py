@@ -222,6 +222,18 @@ def serving(row):
     )
 
 
+def per_token(row):
+    """From how many tokens a day on own instances cost less than an endpoint, or where to set its price."""
+    tokens = row["endpoint_break_even_tokens"]
+    if is_missing(tokens):
+        return "To compare with an endpoint that is paid per token, set its prices among the assumptions below."
+    asked = f"At {usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts included,"
+    if row["endpoint_break_even_ratio"] > 1:
+        return f"{asked} own instances never pay off: that takes {count(tokens)} a day, more than they can generate."
+    share = percent(row["endpoint_break_even_ratio"])
+    return f"{asked} own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
+
+
 def load(row):
     """How many deployments a load takes, or where to set it."""
     if is_missing(row["load_deployments"]):
