@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from calc import estimate
 from calc.coded import Words
-from calc.cost.offers import is_old, offers, per, quota_names
+from calc.cost.offers import is_old, offers, per
 from calc.cost.prices import gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
+from calc.cost.quotas import commands, quota_for, quota_names
 from calc.plan.run_length import over_concurrency
 
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}
@@ -120,6 +121,18 @@ def test_a_fraction_of_a_card_is_scaled_to_a_whole_one(catalogs):
     table = table.assign(per_gpu=per(table, "gpu")["on-demand"]).set_index("instance")
     eighth = table.loc["g6f.large"]
     assert eighth["per_gpu"] == pytest.approx(8 * eighth["on_demand_usd_per_hour"])
+
+
+def test_what_must_be_asked_for_has_its_code():
+    """AWS's own codes; of p6 on spot none is known, so it is to be found by name."""
+    assert quota_for("p5en", 0, 0).code == quota_for("p4d", 0, 0).code == "L-417A185B"
+    assert quota_for("p5", 1, 0).code == "L-C4BD4855"
+    assert (quota_for("p5", 0, 24).code, quota_for("p6-b200", 0, 24).code) == ("L-DA6814F2", "")
+    row = {"instance": "p5.48xlarge", "region": "us-west-2", "instances": 2.0}
+    quota, offerings = commands(row, quota_for("p5", 0, 24), 0, 24, 168)
+    assert quota.endswith("--quota-code L-DA6814F2 --region us-west-2")
+    assert "--instance-count 2 --capacity-duration-hours 168" in offerings
+    assert "QuotaName, 'Spot'" in commands(row, quota_for("p6-b200", 1, 0), 1, 0, 0)[0]
 
 
 def test_quotas_by_family():

@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from calc.cost.markets import MARKETS
 from calc.doors import csv_tables
 from calc.plan import bill, run_length
 from calc.plan.compare import billed
@@ -57,6 +58,13 @@ st.markdown(plain(ways.cheapest(markets, now.market, row["work"])))
 panel.markets(ways.other_markets(markets), markets["market"], date.today())
 st.caption(ways.no_commitments(markets))
 panel.use_market(markets[markets["usd"].notna()]["market"], now, catalogs)
+
+if own["basis"] and not MARKETS[now.market].work:
+    said, asks = ways.obtainable(row, own, catalogs)
+    with st.expander("Can it be had", key="obtainable"):
+        st.markdown(plain(said))
+        st.code("\n".join(asks), language="bash", wrap_lines=True)
+        st.caption(ways.ASKED)
 
 if trains:
     st.subheader("A longer or shorter run", anchor=False)
