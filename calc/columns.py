@@ -195,6 +195,8 @@ QUANTITIES = (
     Quantity("lost_work_hours", "Lost work", "h", "Of a run on spot: trained again after interruptions"),
     Quantity("expected_interruptions", "Interruptions expected", "", "In the whole run on spot"),
     Quantity("spot_saving_ratio", "Spot saves", "ratio", "Against on demand for the same work, after interruptions"),
+    Quantity("stored_bytes", "In storage", "B", "The checkpoints that are kept, or the weights of a service"),
+    Quantity("storage_usd_per_month", "Storage", "USD", "A month of it, beside the bill and not in it"),
     Quantity("sober_overhead_ratio", "Lost, sober case", "ratio", "As lost to interruptions, at an interruption a day"),
     Quantity("sober_run_hours", "Run on spot, sober case", "h", "At an interruption a day, waiting for capacity counted"),
     Quantity("sober_run_usd", "Run on spot, sober case", "USD", "At an interruption a day"),

@@ -107,6 +107,7 @@ ASSUMPTIONS = (
     "interruption_month_ratio",
     "interruption_together_ratio",
     "interruption_unknown_ratio",
+    "kept_checkpoints",
     "network_reach_ratio",
     "nvlink_reach_ratio",
     "optimizer_step_bytes_each",
@@ -119,6 +120,7 @@ ASSUMPTIONS = (
     "sober_uninterrupted_seconds",
     "spot_spare_replicas",
     "spot_wait_seconds",
+    "storage_usd_per_gib_month",
     "streaming_ratio",
 )
 ASSUMED = {name: Input(name, "amount", None) for name in ASSUMPTIONS} | {

@@ -51,7 +51,7 @@ with left:
     panel.points(bill_words.how_sure(row, own, date.today()))
 with right:
     st.subheader("What is not in it", anchor=False)
-    panel.points(bill_words.NOT_IN_IT if trains else bill_words.NOT_IN_A_MONTH)
+    panel.points(bill_words.not_in_it(row))
 
 st.subheader("Other prices for the same job", anchor=False)
 st.markdown(plain(ways.cheapest(markets, now.market, row["work"])))
