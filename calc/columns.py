@@ -88,7 +88,7 @@ QUANTITIES = (
     Quantity("optimizer_bytes", "Optimizer state", "B", "Moments, and the fp32 master copy"),
     Quantity("activations_bytes", "Activations", "B", "Saved for the backward pass, or the working set of a forward pass"),
     Quantity("logits_bytes", "Logits", "B", "Scores over the vocabulary; in training the loss too"),
-    Quantity("kv_cache_bytes", "KV cache", "B", "Keys and values of cached tokens"),
+    Quantity("kv_cache_bytes", "KV cache", "B", "Keys and values of cached tokens, and states of layers that keep one instead"),
     Quantity("working_bytes", "Working memory", "B", "Copies, gathered shards, step temporaries and buffers at the peak"),
     Quantity("overhead_bytes", "Overhead", "B", "CUDA context, library workspaces, allocator slack"),
     Quantity("allocated_peak_bytes", "Allocated peak", "B", "What torch.cuda.max_memory_allocated shows"),
@@ -135,8 +135,13 @@ QUANTITIES = (
         "time_per_output_token_seconds",
         "Time per token",
         "s",
-        "Between two tokens of a request at the steady rate, others' prefill counted; without its first token (TPOT, the mean of ITL). "
-        "The whole request over all its g tokens: (first token + (g - 1) · this) / g",
+        "Between two tokens of a request at the steady rate, others' prefill counted; without its first token (TPOT, the mean of ITL)",
+    ),
+    Quantity(
+        "request_seconds_per_token",
+        "Time per token, first counted",
+        "s",
+        "A whole request's time over all its g tokens, often called latency per token: (first token + (g - 1) · time per token) / g",
     ),
     Quantity("offloaded_bytes", "Left in CPU memory", "B", "What one GPU leaves in CPU memory"),
     Quantity("step_low_seconds", "Step, fast end", "s", "One optimizer step, fast end of the range"),
@@ -215,6 +220,9 @@ QUANTITIES = (
     Quantity("interruption_band", "Interruption band", "text", "AWS Spot Advisor: share of instances interrupted in a month"),
     Quantity("model_kind", "Kind of model", "text", "decoder, encoder, encoder-decoder, vision, audio or dual"),
     Quantity("stack_shares_form", "Block of the software", "", "1 where the software has one block for all families"),
+    Quantity(
+        "stack_block_unknown", "Block not read off", "", "1 where what a block keeps and needs is not known, but its weights and caches"
+    ),
     Quantity("has_source", "Has a source side", "", "1 for an encoder-decoder"),
     Quantity("precision_format", "Format of activations", "", "0 bf16, 1 fp32, 2 autocast: the columns of the block coefficients"),
     Quantity("adapter_bytes_each", "Adapter width", "B", "Bytes per adapter parameter"),

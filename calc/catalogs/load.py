@@ -188,7 +188,8 @@ def _write_out_sources(entry, sources, file, path):
 
 def _check_blocks(stacks, blocks):
     for model, block in zip(stacks["model"], stacks["block"], strict=True):
-        check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
+        if block:  # of a kind that was read off
+            check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
 
 
 def _check_software_blocks(entries):

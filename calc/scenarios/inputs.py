@@ -72,7 +72,7 @@ INPUTS = (
     Input("pipeline_parallel", "count", 1),
     Input("context_parallel", "count", 1),
     Input("expert_parallel", "count", 1),
-    Input("offload", "choice", "none", ("none", "optimizer", "activations", "all"), catalog="offloads"),
+    Input("offload", "choice", "none", ("none", "optimizer", "states", "activations", "all"), catalog="offloads"),
     Input("kv_precision", "choice", "", NUMBER_FORMATS, catalog="number_formats"),
     Input("max_sequences", "count", None),
     Input("max_batched_tokens", "count", None),

@@ -7,7 +7,13 @@ from views.session.job_state import KEYS
 from views.sidebar.by_hand_fields import choice, number
 
 SESSION = {"persist_state": "session"}
-OFFLOADS = {"none": "nothing", "optimizer": "optimizer state", "activations": "activations", "all": "all of it"}
+OFFLOADS = {
+    "none": "nothing",
+    "optimizer": "optimizer state",
+    "states": "weights and optimizer state",
+    "activations": "activations",
+    "all": "all of it",
+}
 LOSSES = {
     "full": "plain: logits stored and upcast",
     "kernel": "one kernel on the stored logits",

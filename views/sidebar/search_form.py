@@ -26,7 +26,7 @@ WORD_OPTIONS = {
     "tuning": ("full", "lora"),
     "loss": ("", "full", "kernel", "fused"),
     "kv_precision": ("", "fp8", "fp32"),
-    "offload": ("none", "optimizer", "activations", "all"),
+    "offload": ("none", "optimizer", "states", "activations", "all"),
 }
 OPTION_WORDS = {
     ("loss", ""): "as the software does",
