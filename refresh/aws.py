@@ -28,7 +28,7 @@ PLAN_TYPES = {"Compute": "compute_plan", "EC2Instance": "instance_plan"}
 YEAR_SECONDS = 31_536_000
 THROTTLES = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
 PATIENCE = (1, 2, 4, 8, 16)  # seconds between tries when AWS asks for fewer requests, after botocore's own tries
-MANNERS = Config(retries={"mode": "standard", "max_attempts": 5}, connect_timeout=20, read_timeout=60)
+MANNERS = Config(retries={"mode": "adaptive", "max_attempts": 5}, connect_timeout=20, read_timeout=60)
 
 
 def fetch(session, scope, progress, sleep=time.sleep):

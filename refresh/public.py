@@ -2,6 +2,7 @@
 
 import csv
 import json
+import time
 from http.client import HTTPException
 from urllib.request import urlopen
 
@@ -15,12 +16,13 @@ SOURCES = {
 }
 OFFER_URL = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{region}/index.csv"
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
+PATIENCE = (2, 8)  # seconds between tries to open a file
 SHOW_EVERY_BYTES = 100 * 2**20
 
 
 def fetch(scope, progress, open_url=urlopen):
     """On-demand prices, reserved terms and spot estimates; raises RefreshError with a sentence."""
-    found = Found(sources=dict(SOURCES))
+    found, open_url = Found(sources=dict(SOURCES)), patient(open_url)
     try:
         for place, region in enumerate(scope.regions, 1):
             label = f"[{place}/{len(scope.regions)}] {region}"
@@ -32,6 +34,20 @@ def fetch(scope, progress, open_url=urlopen):
         raise RefreshError(f"the public price files could not be read ({error}); check the network and run it again.") from error
     estimate_spot(found)
     return found
+
+
+def patient(open_url, sleep=time.sleep):
+    """A way to open an address that tries again after growing pauses before it gives up."""
+
+    def opened(url, **options):
+        for pause in PATIENCE:
+            try:
+                return open_url(url, **options)
+            except (OSError, HTTPException):
+                sleep(pause)
+        return open_url(url, **options)
+
+    return opened
 
 
 def read_offers(region, scope, found, open_url, progress):

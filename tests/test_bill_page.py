@@ -198,6 +198,17 @@ def test_more_at_once_make_a_token_cheaper(catalogs):
     assert table[table["now"]]["sequences"].tolist() == [20]
 
 
+@pytest.mark.parametrize(
+    ("market", "code", "command"), [("on-demand", "L-417A185B", ""), ("spot", "L-C4BD4855", "get-spot-placement-scores")]
+)
+def test_what_the_account_must_be_allowed_is_said(market, code, command):
+    app = bill(**RUN, markets=market)
+    assert f"({code}) in us-east-1: 192 vCPUs for 1 × p5.48xlarge; a new account has 0" in said(app)
+    asks = "\n".join(block.value for block in app.code)
+    assert code in asks
+    assert command in asks
+
+
 def test_another_market_becomes_the_plans():
     app = bill()
     run(app.selectbox(key="use_market").select_index(0))

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from calc import estimate
 from calc.coded import Words
-from calc.cost.offers import is_old, offers, per, quota_names
+from calc.cost.offers import is_old, offers, per
 from calc.cost.prices import gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
+from calc.cost.quotas import commands, quota_for, quota_names
+from calc.plan.run_length import over_concurrency
 
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "batch": 16}
@@ -121,6 +123,18 @@ def test_a_fraction_of_a_card_is_scaled_to_a_whole_one(catalogs):
     assert eighth["per_gpu"] == pytest.approx(8 * eighth["on_demand_usd_per_hour"])
 
 
+def test_what_must_be_asked_for_has_its_code():
+    """AWS's own codes; of p6 on spot none is known, so it is to be found by name."""
+    assert quota_for("p5en", 0, 0).code == quota_for("p4d", 0, 0).code == "L-417A185B"
+    assert quota_for("p5", 1, 0).code == "L-C4BD4855"
+    assert (quota_for("p5", 0, 24).code, quota_for("p6-b200", 0, 24).code) == ("L-DA6814F2", "")
+    row = {"instance": "p5.48xlarge", "region": "us-west-2", "instances": 2.0}
+    quota, offerings = commands(row, quota_for("p5", 0, 24), 0, 24, 168)
+    assert quota.endswith("--quota-code L-DA6814F2 --region us-west-2")
+    assert "--instance-count 2 --capacity-duration-hours 168" in offerings
+    assert "QuotaName, 'Spot'" in commands(row, quota_for("p6-b200", 1, 0), 1, 0, 0)[0]
+
+
 def test_quotas_by_family():
     assert quota_names("g6e") == ("Running On-Demand G and VT instances", "All G and VT Spot Instance Requests")
     assert quota_names("gr6")[0] == quota_names("g5g")[0]
@@ -134,3 +148,31 @@ def test_one_scenario_and_a_table_agree(catalogs):
         alone = estimate(scenario, catalogs)
         for name in ("usd_per_hour_on_demand", "run_usd_on_demand", "run_usd_spot", "usd_per_million_output_tokens"):
             np.testing.assert_allclose(float(alone[name]), float(together.loc[place, name]), rtol=1e-12)
+
+
+ENDPOINT = {"endpoint_usd_per_million_input_tokens": 0.2, "endpoint_usd_per_million_output_tokens": 0.8}
+SERVED = {"model": "llama-3.1-8b", "work": "inference", "implementation": "vllm", "instance": "g6e.xlarge", "batch": 64}
+SERVED |= {"sequence_tokens": 1536, "prompt_tokens": 1024}
+
+
+def test_own_instances_pay_off_against_an_endpoint_by_hand(catalogs):
+    """1,024 + 512 tokens: each generated one brings two of the prompt, 0.8 + 2 x 0.2 = $1.20 a million; g6e.xlarge is $1,358.53 a month."""
+    row = estimate(SERVED | ENDPOINT, catalogs, solve=False)
+    assert row["endpoint_usd_per_million_tokens"] == pytest.approx(1.20)
+    assert row["endpoint_break_even_tokens"] == pytest.approx(1.861 * 730 * 12 / 365 / 1.20e-6)
+    day = row["tokens_per_second"] * 3600 * 24
+    assert row["endpoint_break_even_ratio"] == pytest.approx(row["endpoint_break_even_tokens"] / day)
+    none, prompt_alone, trained = (
+        estimate(scenario, catalogs, solve=False)
+        for scenario in (SERVED, SERVED | ENDPOINT | {"prompt_tokens": 1536}, {"model": "gpt2", "instance": "g6e.xlarge", **ENDPOINT})
+    )
+    for other in (none, prompt_alone, trained):
+        assert np.isnan(other["endpoint_break_even_tokens"])
+
+
+def test_the_endpoint_is_the_line_to_beat(catalogs):
+    table = over_concurrency(SERVED | ENDPOINT, "on-demand", catalogs)
+    lines = {name: rows for name, rows in table.groupby("line")}
+    assert set(lines["paid per token"]["usd"].round(9)) == {0.8}
+    assert list(lines["paid per token"]["sequences"]) == list(lines["on demand"]["sequences"])
+    assert set(over_concurrency(SERVED, "on-demand", catalogs)["line"]) == {"on demand"}

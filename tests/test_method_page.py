@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from calc import estimate
 from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
-from calc.cost.markets import BY_USE, PLAN_MARKETS
+from calc.cost.markets import BY_USE
 from calc.explain.bill import explain_bill
 from calc.explain.calculators import ORIGINS
 from calc.plan.compare import billed
@@ -60,6 +60,7 @@ def test_the_bill_of_every_market_has_its_formulas():
     """What the derivation comes to is the bill; the sum it shows is that of the numbers it shows."""
     run = {"model": "llama-3.1-8b", "instance": "p4d.24xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9, "paid_ratio": 0.9}
     month = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "hours_per_month": 300}
+    month |= {"prompt_tokens": 1024, "endpoint_usd_per_million_output_tokens": 0.6}
     for scenario, market in product((run, month), (*BY_USE, "reserved-1y-no-upfront")):
         row = billed(pd.DataFrame([estimate(scenario, CATALOGS, solve=False)]).assign(market=market), CATALOGS).iloc[0].to_dict()
         if row["usd"] != row["usd"]:
@@ -67,7 +68,8 @@ def test_the_bill_of_every_market_has_its_formulas():
         why = explain_bill(scenario, market, row, CATALOGS)
         tops = why.formulas[why.formulas["step"] == 0].set_index("component")["value"].map(lambda value: float(value[0]))
         assert tops["usd"] == pytest.approx(row["usd"])
-        assert ("committed_usd" in tops) == (market not in PLAN_MARKETS)
+        assert ("committed_usd" in tops) == (market in ("capacity-block", "reserved-1y-no-upfront"))
+        assert ("endpoint_break_even_tokens" in tops) == (scenario is month)
         prices = why.facts[why.facts["column"].str.endswith("usd_per_hour")]
         assert prices["from"].str.startswith("catalogs/prices.yaml").all()
         assert (prices["source"] != "").all()

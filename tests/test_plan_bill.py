@@ -51,6 +51,16 @@ def test_sums_by_market_are_those_of_the_lines(bill):
         assert sums[period]["on-demand"] == pytest.approx(bill.loc[["weekly run", "service"], period].sum())
 
 
+def test_a_base_on_a_plan_and_peaks_on_demand_are_two_lines(catalogs):
+    """Two instances all month on a reserved term, three more for 100 hours on demand: worked by hand."""
+    base = SERVICE | {"scenario": "base", "runs_per_month": 2}
+    peaks = SERVICE | {"scenario": "peaks", "runs_per_month": 3, "hours_per_month": 100}
+    rows = table([base, peaks]).assign(market=["reserved-1y-no-upfront", "on-demand"])
+    mixed = plan_bill(billed(rows, catalogs))
+    assert mixed["month_usd"].sum() == pytest.approx(2 * 730 * 1.17243 + 3 * 100 * 1.861)
+    assert mixed["month_usd"].sum() < 5 * 730 * 1.17243
+
+
 def test_a_budget_says_what_is_left(bill):
     total = bill["year_usd"].sum()
     found = against_budget(bill, 2 * total, "year")

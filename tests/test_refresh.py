@@ -3,6 +3,7 @@
 import os
 from copy import deepcopy
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,7 +162,7 @@ def test_a_failing_replacement_puts_the_old_files_back(folder, monkeypatch):
     before, replace, left = contents(folder), os.replace, [2]
 
     def breaking(source, target):
-        left[0] -= 1
+        left[0] -= Path(target).parent == folder  # other files, such as a cache, are replaced as ever
         if left[0] == 0:
             raise OSError("disk full")
         replace(source, target)

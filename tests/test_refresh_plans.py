@@ -19,6 +19,11 @@ INDEX = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch):
+    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
+
+
 @pytest.fixture
 def folder(tmp_path):
     return small_catalogs(tmp_path / "catalogs")

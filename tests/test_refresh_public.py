@@ -22,6 +22,11 @@ class NoCredentials:
         return None
 
 
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch):
+    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
+
+
 @pytest.fixture
 def folder(tmp_path):
     return small_catalogs(tmp_path / "catalogs")
@@ -73,6 +78,20 @@ def test_public_files_that_fail_leave_everything_as_it_was(folder, capsys, open_
     assert "run it again" in capsys.readouterr().err
     assert contents(folder) == before
     assert not list(folder.parent.glob(".catalogs-*"))
+
+
+def test_a_file_that_does_not_open_is_tried_again(folder):
+    left = {"offers": 2, "advisor": 1}
+
+    def faltering(url, **_):
+        name = next((name for name in left if name in url), "")
+        if left.get(name, 0):
+            left[name] -= 1
+            raise URLError("reset")
+        return public_files(url)
+
+    assert main([*GR6, "--public", "--folder", str(folder)], open_url=faltering, today=TODAY) == 0
+    assert set(left.values()) == {0}
 
 
 def test_a_young_observed_spot_price_is_not_replaced_by_an_estimate():

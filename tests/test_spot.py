@@ -202,3 +202,12 @@ def test_spares_count_wherever_a_service_on_spot_is_offered():
     }
     found = search(scenario_of(row), allowed, OPEN, catalogs()).candidates
     assert found["usd_per_hour"].min() == pytest.approx(row["usd_per_hour_spot"])
+
+
+def test_what_lies_in_storage_is_a_line_of_its_own():
+    """8.03 billion parameters: three checkpoints of 12 bytes each, or weights of 2; by hand at $0.023 a GiB, and in no bill."""
+    run, service = spotted({**RUN, "kept_checkpoints": 3}, {**SERVED, "model": "llama-3.1-8b"}).to_dict("records")
+    assert run["stored_bytes"] == pytest.approx(3 * 12 * 8_030_261_248)
+    assert run["storage_usd_per_month"] == pytest.approx(3 * 12 * 8_030_261_248 / 2**30 * 0.023)
+    assert service["stored_bytes"] == pytest.approx(2 * 8_030_261_248)
+    assert spotted({**RUN, "kept_checkpoints": 0})["run_usd_spot"][0] == run["run_usd_spot"]

@@ -92,7 +92,7 @@ def step_by_hand(asked: dict[str, Any], by_hand: dict[str, list]) -> int | None:
 
 def job_of(asked: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     """The job row (contract.md, "Jobs in, answers out"); a column set by hand is one value, or a list to be compared."""
-    limits = {name: NO_LIMIT if asked[name] is None and name not in BUDGETS else asked[name] for name in LIMITS}
+    limits = {name: min(NO_LIMIT, JOB[name].most) if asked[name] is None and name not in BUDGETS else asked[name] for name in LIMITS}
     job = {"model": asked["model"], "work": work_of(asked), **{name: asked[name] for name in ("fewest_bits", "hold_slow_end")}}
     if job["work"] == "training":
         job |= {"method": method_of(asked), "train_tokens": tokens_of_run(asked)}

@@ -8,7 +8,7 @@ import numpy as np
 
 from calc.answers.inputs import ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import BY_USE
+from calc.cost.markets import OF_EC2
 from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_name
 from calc.scenarios.join_stacks import kind_numbers
 from calc.scenarios.lookups import nearest, numbers_of, row_numbers
@@ -50,7 +50,7 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), generates(whole["model"], catalogs))
     whole["fewest_bits"] = int(whole["fewest_bits"])
     whole["regions"] = _regions(given, catalogs)
-    whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS, BY_USE)
+    whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS, OF_EC2)
     fixed = {name: _values(name, given[name]) for name in FIXABLE if name in given}
     _tuning(whole, fixed, given)
     _private(fixed, catalogs)

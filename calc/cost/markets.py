@@ -103,5 +103,6 @@ def sold_for(market: str, work: str) -> bool:
 
 
 BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_years)
+OF_EC2 = tuple(name for name in BY_USE if not MARKETS[name].work)
 SUMMED_UP = tuple(f"commit-{years}y" for years in YEARS)  # the cheapest of the commitments of a term
 COMMITTED = tuple(name for name in MARKETS if name not in (*BY_USE, *SUMMED_UP))

@@ -7,15 +7,10 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
+from calc.cost.quotas import quota_names
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, PETA
 
 MONTHS_FROM_DAYS = 60  # an age is said in months from here on
-QUOTAS = {  # AWS service quotas that count vCPUs (EC2 User Guide, instance limits; names recalled)
-    "g": ("Running On-Demand G and VT instances", "All G and VT Spot Instance Requests"),
-    "p": ("Running On-Demand P instances", "All P4, P3 and P2 Spot Instance Requests"),
-    "p5": ("Running On-Demand P instances", "All P5 Spot Instance Requests"),
-    "p6": ("Running On-Demand P instances", "the P6 spot quota of the account"),
-}
 
 
 def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
@@ -36,11 +31,6 @@ def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
         bf16_pflops=whole_gpus * table["bf16_flops_per_second"] / PETA,
         spot_saving_ratio=1 - table["spot_usd_per_hour"] / table["on_demand_usd_per_hour"],
     )
-
-
-def quota_names(family: str) -> tuple[str, str]:
-    """The account's quotas, on demand and on spot, that count the vCPUs of an instance family."""
-    return QUOTAS.get(family[:2]) or QUOTAS[family[0]]
 
 
 def price_on(catalogs: Catalogs, instance: str, region: str, day: str) -> float:

@@ -6,7 +6,7 @@ A price that is missing is NaN, and so is all that follows from it.
 import numpy as np
 
 from calc.coded import Words
-from calc.units import GIB, HOUR_SECONDS, MILLION, PETA
+from calc.units import GIB, HOUR_SECONDS, MILLION, PETA, YEAR_DAYS, YEAR_MONTHS
 
 
 def instances_needed(gpus, instance_gpus):
@@ -147,6 +147,25 @@ def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_se
     return np.where(trains > 0, MILLION * usd_per_token, np.nan)
 
 
+def endpoint_usd_per_million_tokens(
+    trains, sequence_tokens, prompt_tokens, endpoint_usd_per_million_input_tokens, endpoint_usd_per_million_output_tokens
+):
+    """What an endpoint that is paid per token asks for a million generated tokens, their prompts included; NaN where none is set. [USD]"""
+    generated_tokens = sequence_tokens - prompt_tokens
+    asked = endpoint_usd_per_million_output_tokens + endpoint_usd_per_million_input_tokens * prompt_tokens / generated_tokens
+    return np.where((trains == 0) & (generated_tokens > 0) & (asked > 0), asked, np.nan)
+
+
+def endpoint_break_even_tokens(usd_per_month_on_demand, endpoint_usd_per_million_tokens):
+    """Generated tokens of a day from which on the own instances cost less than the endpoint: 12 months over 365 days. [tokens]"""
+    return usd_per_month_on_demand * YEAR_MONTHS / YEAR_DAYS / (endpoint_usd_per_million_tokens / MILLION)
+
+
+def endpoint_break_even_ratio(endpoint_break_even_tokens, tokens_per_second, hours_per_month):
+    """Those tokens over all that the own instances can generate in a day: above 1 they never cost less. [share]"""
+    return endpoint_break_even_tokens / (tokens_per_second * HOUR_SECONDS * hours_per_month * YEAR_MONTHS / YEAR_DAYS)
+
+
 def load_deployments(trains, served_tokens_per_second, tokens_per_second):
     """Copies of this deployment that serve the wanted load; NaN where no load is asked for. [deployments]"""
     asked = (trains == 0) & (served_tokens_per_second > 0)
@@ -192,6 +211,9 @@ PER_RUN = (
     usd_per_million_input_tokens,
     usd_per_million_output_tokens,
     usd_per_million_trained_tokens,
+    endpoint_usd_per_million_tokens,
+    endpoint_break_even_tokens,
+    endpoint_break_even_ratio,
     load_deployments,
     load_instances,
     load_usd_per_month_on_demand,

@@ -7,7 +7,7 @@ keeps spare replicas in another zone or of another type (prices.spare_instances)
 import numpy as np
 
 from calc.cost.prices import run_hours
-from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS
+from calc.units import GIB, HOUR_SECONDS, MEAN_MONTH_HOURS
 
 
 def interruption_ratio(band_interruption_ratio, interruption_month_ratio, interruption_unknown_ratio):
@@ -101,6 +101,16 @@ def spot_saving_ratio(usd_per_hour_on_demand, usd_per_hour_spot, spot_overhead_r
     return 1 - usd_per_hour_spot * (1 + spot_overhead_ratio) / usd_per_hour_on_demand
 
 
+def stored_bytes(trains, kept_checkpoints, checkpoint_bytes, parameters, matrix_bytes_each):
+    """What lies in storage: the checkpoints that are kept, or the weights of a service. [B]"""
+    return np.where(trains > 0, kept_checkpoints * checkpoint_bytes, parameters * matrix_bytes_each)
+
+
+def storage_usd_per_month(stored_bytes, storage_usd_per_gib_month):
+    """A month of it, beside the bill and not in it. [USD per month]"""
+    return stored_bytes / GIB * storage_usd_per_gib_month
+
+
 def sober_overhead_ratio(trains, checkpoint_seconds, sober_uninterrupted_seconds, restart_seconds, run_hours):
     """As spot_overhead_ratio, at the interruptions of the sober case, with the interval that is best for them. [share]"""
     interval = checkpoint_interval_seconds(checkpoint_seconds, sober_uninterrupted_seconds, run_hours)
@@ -138,6 +148,8 @@ SPOT = (
     expected_interruptions,
     run_usd_spot,
     spot_saving_ratio,
+    stored_bytes,
+    storage_usd_per_month,
     sober_overhead_ratio,
     sober_run_hours,
     sober_run_usd,

@@ -27,7 +27,7 @@ FORMULAS = {formula.__name__: formula for formula in (*prices.PER_HOUR, *prices.
 OF_TERMS = ("committed_usd", "break_even_hours_per_month")
 OF_TOKENS = {
     "training": ("usd_per_million_trained_tokens",),
-    "inference": ("usd_per_million_input_tokens", "usd_per_million_output_tokens"),
+    "inference": ("usd_per_million_input_tokens", "usd_per_million_output_tokens", "endpoint_break_even_tokens"),
 }
 MARKET_PRICE = "market_usd_per_hour"
 TERM_COLUMNS = ("interrupted", "block_hours", "committed_years")
@@ -52,7 +52,8 @@ def explain_bill(
     table[MARKET_PRICE] = np.array([bill["usd_per_hour"] / bill["instances"] / bill["paid_ratio"]])
     with np.errstate(divide="ignore", invalid="ignore"):
         evaluate_all(TERMS.values(), table)
-    tops = ["usd", *(OF_TERMS if table["committed_years"] + table["block_hours"] > 0 else ()), *OF_TOKENS[bill["work"]]]
+    of_tokens = [name for name in OF_TOKENS[bill["work"]] if not np.isnan(table[name][0])]
+    tops = ["usd", *(OF_TERMS if table["committed_years"] + table["block_hours"] > 0 else ()), *of_tokens]
     traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
     rows: list[dict] = []
     facts: dict[str, bool] = {}

@@ -13,9 +13,13 @@ PERIOD_MONTHS = {"month": 1, "quarter": 3, "year": 12}  # a period -> its months
 PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()}  # of a bill, its columns
 
 
-def month_usd(usd, usd_per_hour, runs_per_month, committed_years):
-    """A month in which the scenario is at work: of a run its cost times the runs, of a commitment all hours. [USD]"""
-    return np.where(committed_years > 0, usd_per_hour * MEAN_MONTH_HOURS, usd * runs_per_month)
+def month_usd(trains, usd, usd_per_hour, runs_per_month, committed_years):
+    """A month in which the scenario is at work: a run times its runs, a service times its copies, of a commitment all hours. [USD]
+
+    Runs follow each other on the same committed instances, copies of a service stand side by side.
+    """
+    a_month = np.where(committed_years > 0, usd_per_hour * MEAN_MONTH_HOURS, usd)
+    return a_month * np.where((committed_years > 0) & (trains > 0), 1.0, runs_per_month)
 
 
 def paid_months(period_months, plan_months, committed_years):
@@ -27,7 +31,8 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of compare.billed, each with month_usd, quarter_usd and year_usd; NaN where no price is known."""
     usd, hourly, runs, months = (rows[name].to_numpy(dtype=float) for name in ("usd", "usd_per_hour", "runs_per_month", "plan_months"))
     years = np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float)
-    a_month = month_usd(usd, hourly, runs, years)
+    trains = (rows["work"] == "training").to_numpy(dtype=float)
+    a_month = month_usd(trains, usd, hourly, runs, years)
     return rows.assign(**{name: a_month * paid_months(period, months, years) for name, period in PERIODS.items()})
 
 

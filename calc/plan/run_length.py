@@ -11,6 +11,7 @@ from calc.pipeline import estimate
 from calc.units import MILLISECONDS
 
 TIMES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # the run, shorter and longer
+PER_TOKEN = "paid per token"
 MOST_SEQUENCES = 256
 
 
@@ -49,4 +50,12 @@ def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) 
             "now": [count == scenario["batch"] for count in counts],
         }
     )
-    return table[table["usd"].notna() & (table["fits"] != "")]
+    table = table[table["usd"].notna() & (table["fits"] != "")]
+    endpoint = rows["endpoint_usd_per_million_tokens"] - rows["endpoint_usd_per_million_input_tokens"] * _prompt_ratio(rows)
+    beside = table.assign(line=PER_TOKEN, usd=endpoint.loc[table.index], now=False)
+    return pd.concat([table, beside[beside["usd"] > 0]], ignore_index=True)
+
+
+def _prompt_ratio(rows):
+    """Prompt tokens for each generated one."""
+    return rows["prompt_tokens"] / (rows["sequence_tokens"] - rows["prompt_tokens"])

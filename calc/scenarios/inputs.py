@@ -102,10 +102,13 @@ ASSUMPTIONS = (
     "checkpoint_bytes_per_second",
     "collective_latency_seconds",
     "compile_element_ratio",
+    "endpoint_usd_per_million_input_tokens",
+    "endpoint_usd_per_million_output_tokens",
     "host_bandwidth_bytes_per_second",
     "interruption_month_ratio",
     "interruption_together_ratio",
     "interruption_unknown_ratio",
+    "kept_checkpoints",
     "network_reach_ratio",
     "nvlink_reach_ratio",
     "optimizer_step_bytes_each",
@@ -118,6 +121,7 @@ ASSUMPTIONS = (
     "sober_uninterrupted_seconds",
     "spot_spare_replicas",
     "spot_wait_seconds",
+    "storage_usd_per_gib_month",
     "streaming_ratio",
 )
 ASSUMED = {name: Input(name, "amount", None) for name in ASSUMPTIONS} | {

@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from calc.cost.markets import MARKETS
 from calc.doors import csv_tables
 from calc.plan import bill, run_length
 from calc.plan.compare import billed
@@ -50,13 +51,20 @@ with left:
     panel.points(bill_words.how_sure(row, own, date.today()))
 with right:
     st.subheader("What is not in it", anchor=False)
-    panel.points(bill_words.NOT_IN_IT if trains else bill_words.NOT_IN_A_MONTH)
+    panel.points(bill_words.not_in_it(row))
 
 st.subheader("Other prices for the same job", anchor=False)
 st.markdown(plain(ways.cheapest(markets, now.market, row["work"])))
 panel.markets(ways.other_markets(markets), markets["market"], date.today())
 st.caption(ways.no_commitments(markets))
 panel.use_market(markets[markets["usd"].notna()]["market"], now, catalogs)
+
+if own["basis"] and not MARKETS[now.market].work:
+    said, asks = ways.obtainable(row, own, catalogs)
+    with st.expander("Can it be had", key="obtainable"):
+        st.markdown(plain(said))
+        st.code("\n".join(asks), language="bash", wrap_lines=True)
+        st.caption(ways.ASKED)
 
 if trains:
     st.subheader("A longer or shorter run", anchor=False)
@@ -70,6 +78,7 @@ else:
         for label, value, note in bill_words.serving(row):
             tables.metric(label, value, note)
     panel.over_concurrency(row, run_length.over_concurrency(now.scenario, now.market, catalogs), ink)
+    st.markdown(plain(bill_words.per_token(row)))
     st.caption(bill_words.load(row))
 
 st.subheader("The plan's bill", anchor=False)

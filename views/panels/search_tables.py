@@ -69,7 +69,7 @@ def frontier(kept, now, before, ink):
     draw(time_charts.cost_against_time(ink, *titles, *points[1:]), points.table, alt, "frontier")
     st.caption(
         "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
-        "Spot counts its interruptions."
+        "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."
     )
 
 

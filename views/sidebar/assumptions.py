@@ -12,6 +12,7 @@ UNITS = {
     "seconds": "s",
     "bytes": "bytes",
     "ratio": "share of 1",
+    "usd": "USD",
     "count": "",
 }
 CALIBRATED = "calibrated: published runs by card and kind of matrix product, see the Accuracy page"

@@ -50,6 +50,7 @@ def _share(saved):
 def caption(row):
     """What all changes have in common, and what to know of spot and of other regions."""
     spot = f"Spot prices are the median of {day_text(row['spot_as_of'])}; capacity is not promised" if row["spot_as_of"] else ""
+    spot += "; the spare instances of a service are counted" if spot and row["work"] == "inference" else ""
     taken = f", and {row['interruption_band']} of such instances are taken back in a month" if spot and row["interruption_band"] else ""
     day = (
         f"Other regions at their prices of {day_text(row['on_demand_as_of'])}: ask whether they have capacity."

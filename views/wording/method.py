@@ -130,13 +130,15 @@ COSTS = {
     "usd_per_million_trained_tokens": "A million trained tokens, on demand",
     "usd_per_million_input_tokens": "A million prompt tokens, on demand",
     "usd_per_million_output_tokens": "A million generated tokens, on demand",
+    "endpoint_break_even_tokens": "Generated tokens a day from which on own instances cost less than the endpoint",
 }
 
 
 def cost_title(row):
     """The bill · $84.63."""
-    value = float(row["value"][0])
-    return f"**{COSTS[row['component']]}** · {f'{value:,.0f} h' if row['component'].endswith('hours_per_month') else usd(value)}"
+    value, name = float(row["value"][0]), row["component"]
+    said = f"{value:,.0f} h" if name.endswith("hours_per_month") else count(value) if name.endswith("even_tokens") else usd(value)
+    return f"**{COSTS[name]}** · {said}"
 
 
 def bill(row):

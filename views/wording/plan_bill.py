@@ -9,7 +9,7 @@ NOTHING_KEPT = "Keep scenarios on Plan or Compare: here they become a bill by mo
 HOW = (
     "A run is paid as often as it is made, a service for its month. Quarter and year begin with the plan's first month; what is at work "
     "for fewer months is paid for those. A commitment is paid every month of its term, however much is used. Storage, traffic and "
-    "failed runs are not in it."
+    "failed runs are not in it. A base on a plan and peaks on demand: keep the scenario twice, with copies and hours of its own for each."
 )
 
 

@@ -1,6 +1,7 @@
 """The sentences of every way to pay for one job: what each costs and binds one to, which is least, from which use on it pays off."""
 
 from calc.cost.markets import MARKETS
+from calc.cost.quotas import commands, quota_for
 from calc.units import DAY_HOURS, MEAN_MONTH_HOURS, YEAR_HOURS
 from views.wording.numbers import about, counted, is_missing, percent, usd
 
@@ -41,6 +42,25 @@ def signed(own):
     pays = "never: on demand is cheaper however much is used" if even > MEAN_MONTH_HOURS else f"from {even:,.0f} of 730 hours a month"
     against = "" if is_missing(even) else f" Against on demand it pays off {pays}."
     return f"Signed for: {usd(own['committed_usd'])} over {over(own['committed_hours'])}, used or not.{against}"
+
+
+ASKED = (
+    "The commands only read. A block is offered for one instance where it is not for eight: ask with 1 too. A spot placement score of "
+    "one or two types is always low: name three or more that would do. No offer and a refused question are not the same."
+)
+
+
+def obtainable(row, own, catalogs):
+    """What the account must be allowed, and that no price promises capacity; with the commands that ask AWS."""
+    terms, family = MARKETS[row["market"]], catalogs.instances.at[row["instance"], "family"]
+    quota = quota_for(family, terms.interrupted, terms.block_hours)
+    code = f" ({quota.code})" if quota.code else ""
+    vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]
+    each = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"
+    need = counted(1, "block") if quota.counts == "blocks" else each
+    said = f"Quota **{quota.name}**{code} in {row['region']}: {need}; a new account has 0. A price is known, capacity is not promised."
+    booked = own["billed_hours"] if terms.block_hours else 0
+    return said, commands(row, quota, terms.interrupted, terms.block_hours, booked)
 
 
 def no_commitments(table):
