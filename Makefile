@@ -1,5 +1,6 @@
 # The whole developer interface. Everything lives in .venv; a stamp there says that the requirements are installed.
 #   make run        start the dashboard and print its address        (PORT=8502 for another port)
+#   make serve      several processes behind nginx, for a room or a company: docs/serve.md  (PORT=8080 HOST=name PROCESSES=2)
 #   make test       lint, types, tests
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
@@ -13,13 +14,16 @@ PORT ?= 8501
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test accuracy bench validate measure prices lock
+.PHONY: run serve test accuracy bench validate measure prices lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
 	  { echo "Port $(PORT) is taken; choose another: make run PORT=$$(($(PORT) + 1))."; exit 1; }
 	@echo "Headroom: http://localhost:$(PORT)"
 	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT)
+
+serve: .venv/ready-run
+	@bash .serve/serve.sh
 
 test: .venv/ready-dev
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ import streamlit as st
 
 from calc import CatalogError
 from views.panels import kept_tray
-from views.session import address, extra_state, job_state, kept, undo
+from views.session import address, extra_state, first_run, job_state, kept, undo
 from views.session import catalogs as session_catalogs
 from views.sidebar import sidebar
 
@@ -48,6 +48,7 @@ try:
 except CatalogError as error:
     st.error(str(error), title="The catalogs cannot be read")
     st.stop()
+first_run.take()
 address.settle(catalogs)
 undo.note()
 address.write_link(catalogs)
@@ -74,3 +75,4 @@ extra_state.keep(job_state.KEYS, page.url_path)
 kept_tray.tray(kept.rows(catalogs))
 sidebar.complaints()
 page.run()
+first_run.note((*job_state.KEYS, *extra_state.assumptions()))

@@ -2,6 +2,7 @@
 
 import json
 
+import altair as alt
 import pandas as pd
 import pytest
 
@@ -60,6 +61,11 @@ def test_a_specification_holds_no_data_and_survives_json(name):
     spec = BAR_SPECS[name]
     assert not {"data", "datasets"} & set(spec)
     assert json.loads(json.dumps(spec)) == spec
+
+
+@pytest.mark.parametrize("name", BAR_SPECS)
+def test_a_specification_is_valid(name):
+    alt.LayerChart.from_dict({**BAR_SPECS[name], "data": {"name": "rows"}})
 
 
 @pytest.mark.parametrize("name", BAR_SPECS)

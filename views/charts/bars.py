@@ -3,7 +3,7 @@
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips
+from views.charts.base import ROWS, SIZE, filled, finished, once, quantity_axis, tips
 from views.theme import COMPONENT_COLOURS
 
 STEP, BAR = 44, 15  # pixels from row to row, and of a bar
@@ -18,9 +18,13 @@ def component_colours(ink, components):
     )
 
 
-@once
 def memory(ink, components, title):
     """Reads rank, label, value_text, component, order, gib, share_ratio, card_gib, fits, last. All rows stand in one scale."""
+    return filled(_memory(ink, components), title)
+
+
+@once
+def _memory(ink, components):
     up = alt.Y("rank:O", axis=None)
     across = alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=6))
     last = ROWS.transform_filter("datum.last")
@@ -44,4 +48,4 @@ def memory(ink, components, title):
             x=alt.value("width"), y=up, text="value_text:N"
         ),
     ]
-    return finished(alt.layer(*layers), title, ink, height=alt.Step(STEP))
+    return finished(alt.layer(*layers), "Memory", ink, height=alt.Step(STEP))

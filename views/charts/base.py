@@ -1,10 +1,11 @@
 """What every chart is made of: one function per chart, the colours of a theme in, a Vega-Lite specification out.
 
-A specification is built once per process and holds no data. The page sends its table beside it
-(`st.vega_lite_chart(frame, spec)`), so a rerun costs the table and no Altair objects. The columns that a chart reads
-are named in its first line; calc/charts makes them.
+A specification is built once per process and holds no data; title and ticks that follow the data are filled in. The page
+sends its table beside it (`st.vega_lite_chart(frame, spec)`), so a rerun costs the table and no Altair objects. The
+columns that a chart reads are named in its first line; calc/charts makes them.
 """
 
+from copy import deepcopy
 from functools import lru_cache
 
 import altair as alt
@@ -24,10 +25,23 @@ def quantity_axis(ink, title, number=THREE, **more):
     return alt.Axis(title=title, format=number, **{"grid": True, "gridColor": ink.line, "gridOpacity": 0.6, **look, **more})
 
 
-def ticks_of(channel, ink, title, number, ticks, **scale):
-    """A channel on a log axis that ends at the given ticks and has no others."""
-    axis = quantity_axis(ink, title, number, values=list(ticks), gridOpacity=0.35, labelOverlap="greedy", labelSeparation=4)
-    return channel.scale(alt.Scale(type="log", nice=False, domain=[ticks[0], ticks[-1]], **scale)).axis(axis)
+def log_axis(channel, ink, title, number, **scale):
+    """A channel on a log axis, whose ticks are filled in."""
+    axis = quantity_axis(ink, title, number, gridOpacity=0.35, labelOverlap="greedy", labelSeparation=4)
+    return channel.scale(alt.Scale(type="log", nice=False, **scale)).axis(axis)
+
+
+def filled(spec, title="", **ticks):
+    """A copy of the specification under this title, the axes of these channels ending at their ticks and having no others."""
+    own = deepcopy(spec)
+    own["title"]["text"] = title or own["title"]["text"]
+    for layer in own["layer"]:
+        for channel, values in ticks.items():
+            drawn = layer.get("encoding", {}).get(channel, {})
+            if drawn.get("scale", {}).get("type") == "log":
+                drawn["axis"]["values"] = list(values)
+                drawn["scale"]["domain"] = [values[0], values[-1]]
+    return own
 
 
 NUMBERS = {"gib": THREE, "phase_gib": THREE, "card_gib": THREE, "usd": DOLLARS, "hours": THREE, "gpus": "d",
@@ -51,7 +65,8 @@ def bar_rows(ink, label_width=250):
 
 def finished(chart, title, ink, **size):
     """The plain dictionary that Streamlit takes: layers of `rows` read the table sent beside the specification."""
-    spec = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size).to_dict()
+    titled = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size)
+    spec = titled.to_dict(validate=False)  # tests/test_charts.py holds every chart against the schema
     layers = [{key: value for key, value in layer.items() if value != {"name": "rows"}} for layer in spec["layer"]]
     fit = {"type": "fit-x" if isinstance(spec["height"], dict) else "fit", "contains": "padding"}
     size = {"height": spec["height"], "autosize": fit, "padding": PADDING}

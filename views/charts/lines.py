@@ -2,16 +2,20 @@
 
 import altair as alt
 
-from views.charts.base import POINT, ROWS, SIZE, finished, once, ticks_of
+from views.charts.base import POINT, ROWS, SIZE, filled, finished, log_axis, once
 from views.theme import FITS, PALETTE
 
 HEIGHT = 260
 
 
-@once
 def over(ink, title, x, y, x_ticks, y_ticks):
     """Reads line, rank (-1: a rule), x, y, fits, verdict, now, name, name_y. `x` and `y` are an axis's title and format."""
-    across, up = ticks_of(alt.X("x:Q"), ink, *x, x_ticks, padding=8), ticks_of(alt.Y("y:Q"), ink, *y, y_ticks)
+    return filled(_over(ink, x, y), title, x=x_ticks, y=y_ticks)
+
+
+@once
+def _over(ink, x, y):
+    across, up = log_axis(alt.X("x:Q"), ink, *x, padding=8), log_axis(alt.Y("y:Q"), ink, *y)
     colour = alt.Color("rank:O", scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
     place = {"x": across, "y": up, "color": colour}
     tooltip = [
@@ -38,4 +42,4 @@ def over(ink, title, x, y, x_ticks, y_ticks):
         .encode(**end, color=colour),
         named.mark_text(align="left", dx=14, fontSize=SIZE, color=ink.text).encode(**end, text="name:N"),
     ]
-    return finished(alt.layer(*layers), title, ink, height=HEIGHT)
+    return finished(alt.layer(*layers), x[0], ink, height=HEIGHT)

@@ -36,6 +36,8 @@ if is_answered:
     looked_at.memory(now.row, now.scenario, ink, catalogs)
     launch_kit.panel(now, catalogs)
     board.board(options, ink, catalogs)
-    advice.panel(now.row, now.market, limits_of_job(now.job), catalogs)
+    above_comparisons = st.container()
     comparisons.tabs(now, ink, catalogs)
+    with above_comparisons:  # it takes longest and has no picture: the pictures do not wait for it
+        advice.panel(now.row, now.market, limits_of_job(now.job), catalogs)
 wider_search.panel(now, ink, catalogs)

@@ -7,8 +7,9 @@ import streamlit as st
 from calc.answers.board import whole
 from calc.doors import csv_tables
 from views import tables
-from views.session import address
+from views.session import address, job_state
 from views.wording import plan as plan_words
+from views.wording import report as report_words
 from views.wording.numbers import plain
 
 
@@ -24,7 +25,29 @@ def line(options, first, ink, catalogs, today):
         st.page_link("views/pages/bring.py", label="Bring a config", icon=":material/upload_file:", width="content")
         if first["answer"]:
             name = plan_words.file_name(first)
+            _report(options, first, catalogs, today)
             tables.download("CSV", partial(_csv, options), name, "csv", help=plan_words.CSV_HELP, type="tertiary")
+
+
+def _report(options, first, catalogs, today):
+    """The answer to take along: a page that opens offline, and a table for the minutes."""
+    with st.popover("Report", icon=":material/description:", type="tertiary", on_change="rerun", key="report") as report:
+        if not report.open:
+            return
+        heading = plan_words.heading(options, job_state.asked()["goal"], catalogs)
+        told = (options, heading, plan_words.link(st.context.url, address.address().query), today, catalogs)
+        name = report_words.file_name(first, "html")
+        st.download_button(
+            "HTML, opens offline and prints",
+            partial(report_words.html, *told),
+            name,
+            mime="text/html",
+            on_click="ignore",
+            icon=":material/download:",
+            key="report_html",
+        )
+        st.caption("For the minutes, as Markdown:")
+        st.code(report_words.markdown(*told), language="markdown", wrap_lines=True)
 
 
 def _csv(options):

@@ -1,6 +1,7 @@
 """The catalogs, read once per process and again when a file changes; with the models that this session has added."""
 
 import json
+import os
 
 import streamlit as st
 
@@ -21,8 +22,9 @@ def base_catalogs():
 
 
 def _stamp():
-    """Name, size and time of each catalog file: another stamp, another reading."""
-    return tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(FOLDER.glob("*.yaml")))
+    """Name, time and size of each catalog file in one text: another stamp, another reading."""
+    files = (each for each in os.scandir(FOLDER) if each.name.endswith(".yaml"))
+    return repr(sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files))
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the catalogs")
