@@ -7,6 +7,7 @@ import streamlit as st
 from calc.answers.board import whole
 from calc.doors import csv_tables
 from views import tables
+from views.panels import setups
 from views.session import address, job_state
 from views.wording import plan as plan_words
 from views.wording import report as report_words
@@ -22,6 +23,7 @@ def line(options, first, ink, catalogs, today):
         st.markdown(f":small[{' · '.join(said)}]", width="content")
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.code(plan_words.link(st.context.url, address.address().query), language=None, wrap_lines=True)
+        setups.chooser()
         st.page_link("views/pages/bring.py", label="Bring a config", icon=":material/upload_file:", width="content")
         if first["answer"]:
             name = plan_words.file_name(first)
