@@ -11,14 +11,13 @@ from views.wording.numbers import plain
 
 def chooser():
     """A popover with every set-up and what it is."""
-    with st.popover("Ready set-ups", icon=":material/list_alt:", type="tertiary", on_change="rerun", key="setups") as found:
+    with st.popover("Set-ups", icon=":material/list_alt:", type="tertiary", on_change="rerun", key="setups") as found:
         if not found.open:
             return
         st.caption("Each becomes the plan; what is kept stays, and Undo goes back.")
-        for at, each in enumerate(setups()):
-            st.button(
-                each.name, on_click=_start, args=(each.query,), help=plain(each.about), type="tertiary", key=f"setup_{at}", width="stretch"
-            )
+        with st.container(gap=None):
+            for at, each in enumerate(setups()):
+                st.button(each.name, on_click=_start, args=(each.query,), help=plain(each.about), type="tertiary", key=f"setup_{at}")
 
 
 def _start(query):

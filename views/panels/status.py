@@ -19,12 +19,12 @@ def line(options, first, ink, catalogs, today):
     age, is_old = plan_words.price_age(first, catalogs, today)
     aged = f':color[:material/warning: {plain(age)}]{{foreground="{ink.amber}"}}' if is_old else plain(age)
     said = filter(None, (aged, plain(plan_words.tried(options))))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="status"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="status"):
         st.markdown(f":small[{' · '.join(said)}]", width="content")
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.code(plan_words.link(st.context.url, address.address().query), language=None, wrap_lines=True)
         setups.chooser()
-        st.page_link("views/pages/bring.py", label="Bring a config", icon=":material/upload_file:", width="content")
+        st.page_link("views/pages/bring.py", label="Bring yours", icon=":material/upload_file:", width="content")
         if first["answer"]:
             name = plan_words.file_name(first)
             _report(options, first, catalogs, today)
@@ -49,7 +49,7 @@ def _report(options, first, catalogs, today):
             key="report_html",
         )
         st.caption("For the minutes, as Markdown:")
-        st.code(report_words.markdown(*told), language="markdown", wrap_lines=True)
+        st.code(report_words.markdown(*told), language=None, wrap_lines=True)
 
 
 def _csv(options):
