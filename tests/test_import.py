@@ -94,6 +94,13 @@ CASES = [
         "  mixed_precision: PURE\n  activation_checkpointing: true\noptimizer:\n  name: decoupled_adamw\ncompute:\n  gpus: 16\n"},
      {"model": "llama-3.1-70b", "sequence_tokens": "4096", "sharding": "zero3", "recompute": "full", "reduce_precision": "bf16",
       "accumulation_steps": "2", "gpus": "16", "precision": "bf16-mixed", "optimizer": "adamw", "implementation": "llm-foundry"}),
+    ("Megatron-LM", {"sh": "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 32 --hidden-size 4096 " +
+        "--ffn-hidden-size 14336 --num-attention-heads 32 --group-query-attention --num-query-groups 8 --vocab-size 128256 " +
+        "--seq-length 8192 --micro-batch-size 1 --global-batch-size 128 --train-iters 100 --bf16 --use-distributed-optimizer " +
+        "--tensor-model-parallel-size 2 --recompute-granularity selective --swiglu\n"},
+     {"model": "llama-3-8b", "gpus": "16", "tensor_parallel": "2", "sharding": "zero1", "recompute": "selective",
+      "precision": "bf16-master",
+      "gradient_precision": "fp32", "accumulation_steps": "16", "train_tokens": str(100 * 128 * 8192), "implementation": "megatron"}),
     ("SGLang", {"sh": "python -m sglang.launch_server --model-path meta-llama/Llama-4-Scout-17B-16E-Instruct --tp 8 --dp 2 " +
         "--context-length 65536 --max-running-requests 64 --kv-cache-dtype fp8_e5m2\n"},
      {"work": "inference", "model": "llama-4-scout-17b-16e", "tensor_parallel": "8", "gpus": "16", "sequence_tokens": "65536",
@@ -175,12 +182,18 @@ def test_no_field_is_dropped(tool):
             assert named, name
 
 
+def test_sizes_of_no_model_are_one_sentence():
+    found = row(sh="torchrun p.py --num-layers 3 --hidden-size 96 --num-attention-heads 3 --tensor-model-parallel-size 1\n")
+    assert "no model of the catalog has these sizes (heads 3, hidden 96, layers 3)" in found["problem"]
+
+
 def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
     listed_rules = [rule for tool in tools().values() for name in tool.rules for rule in rules(name)]
     used = {part for rule in listed_rules for part in (*rule["when"], rule["is"].removeprefix("="))}
     derived = {"global_batch", "steps", "dp_shard", "dp_replicate", "gpus_per_node", "nodes", "replicas", "experts_spread", "linear"}
     derived |= {"lora_attention", "lora_mlp", "model_name", "model_flavor", "component", "compile_parts", "float8", "plugins"}
     derived |= {"accelerate", "deepspeed", "vllm", "litgpt", "trtllm", "foundry", "megatron", *SINGLE}
+    derived |= {f"size_{name}" for name in ("model_type", "layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "experts")}
     for tool in tools().values():
         for told in tool.fields.values():
             assert told.read == "open" or told.to in BY_NAME or told.to in used | derived, (tool.id, told.name)
