@@ -16,13 +16,8 @@ MENU = {  # section of the top bar: file, path, title, icon, help
     "": (
         ("plan", "", "Plan", "space_dashboard", "What to rent for the job, and how to set it"),
         ("compare", "compare", "Compare", "compare_arrows", "Kept scenarios side by side: what differs, by how much, and why"),
-        (
-            "bring",
-            "bring",
-            "Bring",
-            "upload_file",
-            "Your own config, launch command or out-of-memory message, line by line beside the estimate",
-        ),
+        ("bill", "bill", "Bill", "payments", "What the job costs in words for who pays: what is paid, how sure, what is not in it"),
+        ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
         (
             "explore",
             "explore",
@@ -30,8 +25,13 @@ MENU = {  # section of the top bar: file, path, title, icon, help
             "explore",
             "The plan walked into out of memory, over GPUs, methods and tasks; the decision guide",
         ),
-        ("bill", "bill", "Bill", "payments", "What the job costs in words for who pays: what is paid, how sure, what is not in it"),
-        ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
+        (
+            "bring",
+            "bring",
+            "Bring",
+            "upload_file",
+            "Your own config, launch command or out-of-memory message, line by line beside the estimate",
+        ),
     ),
     "Reference": (
         ("models_and_prices", "models", "Models and prices", "database", "Every fact with its source and date, searchable"),

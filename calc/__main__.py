@@ -61,6 +61,9 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"Interrupted; {named} {'ends where it was' if options.output == '-' else 'was left as it was'}.", file=sys.stderr)
         return INTERRUPTED
+    except MemoryError:
+        print("This needs more memory than there is: split the table, or compare fewer values at once.", file=sys.stderr)
+        return 2
     except OSError as error:
         if options.output == "-" and error.filename is None:
             forget_standard_output()

@@ -19,9 +19,11 @@ from calc.memory import (
     outside_blocks,
     overhead,
     phases,
+    places,
     saved_activations,
     serving_engine,
     sharding_buffers,
+    stage_buffers,
     states,
     weights,
 )
@@ -76,7 +78,7 @@ PARTS = (  # the components in their rooms, each at the moment of the peak
 )
 STAGES = (
     Stage("settled", SETTLED),
-    Stage("counts", (*COUNTED, *ADAPTED_COUNTS, serving_engine.is_engine, serving_engine.on_large_card, serving_engine.on_huge_card)),
+    Stage("counts", (*COUNTED, *ADAPTED_COUNTS, *serving_engine.CARD, kv_cache.stack_state_bytes)),
     Stage("layout", (*LAYOUT, *weights.SHARDS, *states.SHARDS)),
     Stage("blocks", (*adapters.ADAPTERS, *block_sizes.SIZES_AND_FORMS, *saved_activations.BLOCKS), keys=BLOCK_KEYS),
     Stage("outside the blocks", outside_blocks.OUTSIDE, TRAINING),
@@ -84,7 +86,15 @@ STAGES = (
     Stage("weights and states", (*weights.WEIGHTS, *states.STATES), each_end=True),
     Stage(
         "a training step",
-        (*saved_activations.SAVED, *logits.TRAINING, *sharding_buffers.BUFFERS, *block_backward.BLOCK_BACKWARD, *phases.TRAINING),
+        (
+            *saved_activations.SAVED,
+            *logits.TRAINING,
+            *sharding_buffers.BUFFERS,
+            *places.PLACES,
+            *stage_buffers.STAGE_BUFFERS,
+            *block_backward.BLOCK_BACKWARD,
+            *phases.TRAINING,
+        ),
         TRAINING,
         each_end=True,
     ),

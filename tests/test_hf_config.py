@@ -57,6 +57,11 @@ def recorded(name):
     return read_config_text((RECORDED / f"configs/{name}.json").read_text("utf-8"), name, CATALOGS)
 
 
+def layers_of(entry):
+    """Kind of layer -> how many, of an entry whose layers are not all alike."""
+    return {each["kind"]: each["layers"] for each in entry.get("layer_kinds", ())}
+
+
 @pytest.mark.parametrize("name", COUNTS)
 def test_published_configs_count_as_their_classes(name):
     assert counted(recorded(name)) == COUNTS[name]["parameters"] + COUNTS[name].get("own_head", 0)
@@ -95,9 +100,9 @@ def test_the_text_part_of_a_config_of_several_parts_is_read_and_said_to_be():
 
 def test_windows_by_layer():
     windowed = recorded("ministral-8b")
-    assert (windowed["windowed_layers"], windowed["window_tokens"]) == (27, 32768)
-    assert recorded("qwen2-windowed")["windowed_layers"] == 7
-    assert "windowed_layers" not in recorded("qwen2.5-7b")
+    assert (layers_of(windowed)["dense-windowed"], windowed["window_tokens"]) == (27, 32768)
+    assert layers_of(recorded("qwen2-windowed"))["dense-windowed"] == 7
+    assert layers_of(recorded("qwen2.5-7b")) == {}
 
 
 @pytest.mark.parametrize(
@@ -109,7 +114,7 @@ def test_windows_by_layer():
         ({"peft_type": "LORA", "r": 16}, ["model_type is missing", "adapter"]),
         ({"_class_name": "UNet2DConditionModel"}, ["model_type is missing", "diffusers"]),
         ({"dim": 4096, "n_layers": 32}, ["model_type is missing", "params.json"]),
-        ({"model_type": "mamba2", "hidden_size": 64}, ["mamba2", "not covered", "a state instead of a cache", "llama"]),
+        ({"model_type": "rwkv", "hidden_size": 64}, ["rwkv", "not covered", "a state instead of a cache", "llama"]),
         ({"model_type": "deepseek_v4", "kv_lora_rank": 512}, ["deepseek_v4", "compressed", "nearest", "deepseek_v3"]),
         ({"model_type": "a_new_moe", "num_experts": 8}, ["nearest", "qwen3_moe"]),
         ({**LLAMA, "model_type": "LLaMA"}, ["LLaMA", "did you mean llama?", "small letters"]),

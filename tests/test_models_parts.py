@@ -127,13 +127,13 @@ def test_one_uncovered_file_of_a_folder_refuses_its_own_rows_alone(tmp_path, cap
     folder = tmp_path / "configs"
     folder.mkdir()
     (folder / "good.json").write_text(json.dumps(LLAMA))
-    (folder / "bad.json").write_text('{"model_type": "mamba2"}')
+    (folder / "bad.json").write_text('{"model_type": "rwkv"}')
     (folder / "latin.json").write_bytes("ü".encode("latin-1"))
     (tmp_path / "in.csv").write_text("model\ngood\nbad\n")
     assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--model-config", str(folder)]) == 0
     found = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
     assert found["problem"][0] == ""
-    assert "mamba2 is not covered" in found["problem"][1]
+    assert "rwkv is not covered" in found["problem"][1]
     assert len(capsys.readouterr().err.splitlines()) == 2
 
 
@@ -154,7 +154,8 @@ def test_the_indexer_of_sparse_attention_is_counted_and_cached():
 
 def test_windows_of_later_families():
     sizes = {**LLAMA, "num_hidden_layers": 8, "sliding_window": 16}
-    windowed = {kind: read({**sizes, "model_type": kind})[0].get("windowed_layers", 0) for kind in ("olmo3", "cohere2", "exaone4", "cwm")}
-    assert windowed == {"olmo3": 6, "cohere2": 6, "exaone4": 6, "cwm": 6}
-    assert "windowed_layers" not in read({**sizes, "model_type": "olmo3", "layer_types": ["full_attention"] * 8})[0]
-    assert "windowed_layers" not in read({**sizes, "model_type": "exaone4", "sliding_window": None})[0]
+    of_each = [{"kind": "dense", "layers": 2}, {"kind": "dense-windowed", "layers": 6}]
+    for kind in ("olmo3", "cohere2", "exaone4", "cwm"):
+        assert read({**sizes, "model_type": kind})[0]["layer_kinds"] == of_each
+    assert "layer_kinds" not in read({**sizes, "model_type": "olmo3", "layer_types": ["full_attention"] * 8})[0]
+    assert "layer_kinds" not in read({**sizes, "model_type": "exaone4", "sliding_window": None})[0]

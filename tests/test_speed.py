@@ -46,7 +46,7 @@ def test_megatron_counts_the_flops_of_a_175b_step():
     batch, tokens, layers, hidden = 1, 2048, 96, 12288
     blocks = matmul_flops(batch, np.array([[tokens]]), np.array([[layers * 12 * hidden**2]]))
     scores = attention_flops(
-        batch, np.array([[layers]]), np.array([[hidden]]), np.array([[tokens]]), np.array([[tokens]]), np.zeros((1, 1)), 0
+        batch, np.array([[layers]]), np.array([[hidden]]), 0, np.array([[tokens]]), np.array([[tokens]]), np.zeros((1, 1)), 0
     )
     expected = 96 * batch * tokens * layers * hidden**2 * (1 + tokens / (6 * hidden))
     assert 4 * (blocks + scores) == pytest.approx(expected)

@@ -105,7 +105,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
     _check_times(times, gpus=gpus, **choices)
     _check_closed(models, **choices)
     check_support(entries["support"], sorted(set(instances["family"])), **choices)
-    prices = price_table(entries["prices"], instances, regions)
+    prices = price_table(entries["prices"], instances, regions, documents["prices"]["sagemaker"])
     return Catalogs(
         models=models,
         stacks=stacks,
@@ -188,7 +188,8 @@ def _write_out_sources(entry, sources, file, path):
 
 def _check_blocks(stacks, blocks):
     for model, block in zip(stacks["model"], stacks["block"], strict=True):
-        check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
+        if block:  # of a kind that was read off
+            check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
 
 
 def _check_software_blocks(entries):

@@ -35,6 +35,7 @@ def stack_adapted_inputs(
     adapts_gate,
     adapts_up,
     adapts_down,
+    adapts_mixer,
     stack_adapter_q_in,
     stack_adapter_k_in,
     stack_adapter_v_in,
@@ -42,6 +43,7 @@ def stack_adapted_inputs(
     stack_adapter_gate_in,
     stack_adapter_up_in,
     stack_adapter_down_in,
+    stack_adapter_mixer_in,
 ):
     """Which projections are adapted, with the width of their input: (adapted, width) each, in the order of the block."""
     pairs = (
@@ -52,6 +54,7 @@ def stack_adapted_inputs(
         (adapts_gate, stack_adapter_gate_in),
         (adapts_up, stack_adapter_up_in),
         (adapts_down, stack_adapter_down_in),
+        (adapts_mixer, stack_adapter_mixer_in),
     )
     return tuple((adapted * (width > 0), width) for adapted, width in pairs)
 
@@ -79,13 +82,14 @@ def stack_adapter_saved_bytes_per_token(
     lora_rank,
     implementation_fuses_adapters,
     stack_fused_adapter_bytes_per_token,
+    stack_mixer_inputs,
 ):
     """What the adapters of a block save: their inputs' copies and their products of rank width. [B]"""
-    (q, q_in), (k, k_in), (v, v_in), (o, _), (gate, gate_in), (up, up_in), (down, down_in) = stack_adapted_inputs
+    (q, q_in), (k, k_in), (v, v_in), (o, _), (gate, gate_in), (up, up_in), (down, down_in), (mixer, mixer_in) = stack_adapted_inputs
     copies = sum(adapted * width for adapted, width in stack_adapted_inputs)
     own = q * q_in + k * (1 - q) * k_in + v * (1 - np.maximum(q, k)) * v_in
-    own = own + gate * gate_in + up * (1 - gate) * up_in + down * down_in
-    products = (q + k + v + o + gate + up + down) * lora_rank
+    own = own + gate * gate_in + up * (1 - gate) * up_in + down * down_in + mixer * mixer_in
+    products = (q + k + v + o + gate + up + down + mixer * (stack_mixer_inputs + 1)) * lora_rank
     apart = copies_input_bytes_each * copies + shared_input_bytes_each * own + rank_product_bytes_each * products
     return np.where(implementation_fuses_adapters > 0, stack_fused_adapter_bytes_per_token, apart)
 

@@ -16,6 +16,7 @@ GROUNDS = (
     "derived from source: 8-bit products",
     "derived from source: a divided master copy",
     "derived from source: trained experts",
+    "derived from source: layers with a state or heads of their own",
     "derived from source: tensor parallel beside sharding",
     "derived from source: context parallel",
     "derived from source: expert parallel",
@@ -42,6 +43,9 @@ def memory_ground(
     stack_experts,
     adapts_experts,
     stack_adapter_experts_in,
+    stack_block_unknown,
+    stack_state_bytes,
+    stack_layers,
     shards_gradients,
     shard_gpus,
     tensor_parallel,
@@ -51,16 +55,22 @@ def memory_ground(
     offloads_optimizer,
     offloads_weights,
     offloads_activations,
+    implementation_torch_pipeline,
+    stage_chunks,
+    fsdp_active,
 ):
     """What the figure rests on, as a number into GROUNDS: the weakest part of it.
 
-    Simulated: transformers and torchtitan on one GPU, under FSDP2, DDP and tensor parallel, torchtitan under both
-    (validation/data); not torchtitan's experts (models/moe), nor adapters on experts (peft, tuners/lora/layer.py).
+    Simulated: transformers and torchtitan on one GPU, under FSDP2 (hybrid, and with its shards in CPU memory), DDP and
+    tensor parallel, torchtitan under both, with pipelines and context parallel (validation/data); not torchtitan's experts
+    (models/moe), nor adapters on experts (peft, tuners/lora/layer.py).
     """
+    own_pipeline = (implementation_torch_pipeline * implementation_head_apart * trains > 0) & ((stage_chunks == 1) | (fsdp_active == 0))
     beside_shards = (shards_gradients > 0) & (shard_gpus > 1) & (implementation_head_apart == 0)
     adapted = np.max(adapts_experts * stack_adapter_experts_in, axis=0) > 0
     experts = adapted | ((np.max(stack_experts, axis=0) > 0) & (implementation_head_apart > 0))
     software = np.where(implementation_simulated > 0, 0, np.where(implementation_measured > 0, 1, DERIVED))
+    unlike = np.any((stack_layers > 0) & (stack_block_unknown | ((stack_state_bytes > 0) & (is_engine > 0))), axis=0)
     conditions = (  # in the order of GROUNDS from the third on
         (trains == 0) & (dequantized_bytes_each > 0) & (software < DERIVED),
         None,
@@ -68,11 +78,12 @@ def memory_ground(
         trains * (compute_bytes_each == 1) > 0,
         trains * partitions_master > 0,
         (trains > 0) & experts,
+        unlike,
         (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | beside_shards),
-        context_parallel > 1,
+        (context_parallel > 1) & (implementation_head_apart == 0),
         expert_parallel > 1,
-        pipeline_parallel > 1,
-        trains * (offloads_optimizer + offloads_weights + offloads_activations) > 0,
+        (pipeline_parallel > 1) & ~own_pipeline,
+        trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0,
     )
     return _last_that_holds(conditions, software, first=2)
 

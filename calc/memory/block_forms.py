@@ -51,6 +51,11 @@ SIZES = (
     "normed_query",
     "normed_key",
     "capped_scores",
+    "state_group_keys",
+    "state_keys",
+    "state_values",
+    "state_heads",
+    "state",
     "one",
 )  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
 RELATIVE_POSITIONS = 512  # of DeBERTa, projected once for all tokens (He et al. 2021, arXiv 2006.03654)
@@ -149,7 +154,7 @@ class LinearForms:
         rows = np.flatnonzero(np.broadcast_to(present, self.shape).ravel())
         self.order = rows[np.argsort(each[rows], kind="stable")]
         forms, starts = np.unique(each[self.order], return_index=True)
-        ends = [*starts[1:].tolist(), len(self.order)]
+        ends = [*starts[1:].tolist(), len(self.order)][: len(forms)]
         self.parts = [(form, slice(start, end)) for form, start, end in zip(forms.tolist(), starts.tolist(), ends, strict=True)]
         self.sorted: dict[str, np.ndarray] = {}
 

@@ -67,6 +67,11 @@ def block_sizes(
     stack_gated_ffn_width,
     stack_norms_heads,
     stack_capped_scores,
+    stack_state_group_width,
+    stack_state_key_width,
+    stack_mixer_width,
+    stack_mixer_heads,
+    stack_recurrent_state_elements,
     tensor_parallel,
     batch,
 ):
@@ -114,6 +119,11 @@ def block_sizes(
         "normed_query": stack_query_width * stack_norms_heads,
         "normed_key": stack_key_width * stack_norms_heads,
         "capped_scores": scores * stack_capped_scores,
+        "state_group_keys": stack_state_group_width,
+        "state_keys": stack_state_key_width,
+        "state_values": stack_mixer_width,
+        "state_heads": stack_mixer_heads,
+        "state": stack_recurrent_state_elements,
         "one": np.ones_like(stack_hidden),
     }
 
@@ -124,10 +134,12 @@ def stack_whole_most_bytes_per_token(activation_bytes_each, stack_hidden, implem
     return np.where(implementation_splits_sequence > 0, gathered, np.inf)
 
 
-def linear_forms(block_coefficients, stack_form, block_sizes, stack_layers, stack_whole_most_bytes_per_token, tensor_parallel):
-    """The linear forms of this table's blocks, ready to be asked by the name of a vector."""
+def linear_forms(
+    block_coefficients, stack_form, block_sizes, stack_layers, stack_block_unknown, stack_whole_most_bytes_per_token, tensor_parallel
+):
+    """The linear forms of this table's blocks, ready to be asked by the name of a vector; 0 of those not read off."""
     columns = block_sizes | {"whole_most": stack_whole_most_bytes_per_token, "tensor_parallel": tensor_parallel}
-    return LinearForms(block_coefficients, stack_form, stack_layers > 0, columns)
+    return LinearForms(block_coefficients, stack_form, (stack_layers > 0) & ~stack_block_unknown, columns)
 
 
 SIZES_AND_FORMS = (stack_scored_tokens, stack_attention_case, stack_form, block_sizes, stack_whole_most_bytes_per_token, linear_forms)

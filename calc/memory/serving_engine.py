@@ -43,14 +43,22 @@ def sampler_bytes(engine_sequences, outputs, engine_batched_tokens, hidden, serv
 
 
 def engine_forward_bytes(
-    engine_batched_tokens, hidden, stack_ffn_width, stack_expert_ffn_width, stack_experts_per_token, stack_shared_ffn_width, tensor_parallel
+    engine_batched_tokens,
+    hidden,
+    stack_ffn_width,
+    stack_expert_ffn_width,
+    stack_experts_per_token,
+    stack_shared_ffn_width,
+    stack_mixer_in_width,
+    tensor_parallel,
 ):
-    """A forward pass of the profile: three hidden states and three inner ones per token, in 16 bits. [B]
+    """A forward pass of the profile: three hidden states and three inner ones per token, or one of a mixer's, in 16 bits. [B]
 
     vLLM's profile_run (vllm/v1/worker/gpu_model_runner.py), the count of tensors ours.
     """
     inner = np.max(np.maximum(stack_ffn_width, stack_expert_ffn_width * stack_experts_per_token + stack_shared_ffn_width), axis=0)
-    return engine_batched_tokens * 2 * (3 * hidden + 3 * inner / tensor_parallel)
+    inner = np.maximum(3 * inner, np.max(stack_mixer_in_width, axis=0))
+    return engine_batched_tokens * 2 * (3 * hidden + inner / tensor_parallel)
 
 
 def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_ratio):
@@ -58,4 +66,5 @@ def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_
     return is_engine * (serving_graphs_bytes + serving_graphs_ratio * weights_bytes)
 
 
+CARD = (is_engine, on_large_card, on_huge_card)
 ENGINE = (engine_sequences, engine_batched_tokens, sampler_bytes, engine_forward_bytes)

@@ -6,22 +6,21 @@ may add buffers. Counts of numbers, not bytes.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
 from calc.evaluate import evaluate_all
-from calc.models import block_parameters, lora_widths, outside_parameters, shared_form
+from calc.models import block_parameters, lora_widths, mixers, outside_parameters, shared_form
 from calc.models.families import FORMULAS as FAMILY_FORMULAS
-
-Sizes = dict[str, Any]  # size, trait or count -> value
+from calc.models.stacks import Sizes, sizes_of_stacks
 
 # Sizes that an entry leaves out where its model does not have them.
-ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys(
+ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1, "layer_kinds": ()} | dict.fromkeys(
     [
         *("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "max_position", "tied"),
-        *("windowed_layers", "dense_layers", "windowed_dense_layers", "encoder_layers", "decoder_layers"),
+        *("encoder_layers", "decoder_layers"),
         *("experts", "experts_per_token", "expert_ffn", "shared_ffn"),
         *("kv_latent_rank", "rope_head_dim", "query_latent_rank", "relative_positions", "position_projections"),
         *("value_head_dim", "embedding_width", "text_width", "cross_attention"),
@@ -29,6 +28,9 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1} | dict.fromkeys
         *("text_layers", "text_hidden", "text_heads", "text_ffn", "projection"),
         *("labels", "headless", "pooler", "left_out_parameters"),
         *("index_heads", "index_head_dim", "indexed_layers"),
+        *("state_heads", "state_head_dim", "state_size", "state_groups", "time_rank", "convolution_kernel"),
+        *("recurrent_bytes_each", "expert_latent", "keys_are_values"),
+        *("per_layer_width", "per_layer_vocab", "residual_streams", "low_rank"),
     ],
     0,
 )
@@ -37,15 +39,18 @@ MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied", "always_tied"),
     *("outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout"),
-    *("softcap", "rms_norms", "longest_sequence_tokens", "refused", "left_out_parameters", "stored_precision"),
+    *("softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused", "left_out_parameters", "stored_precision"),
     *("note", "source", "checked_on", "notes"),
 )
 FORMULAS = (*outside_parameters.FORMULAS, *FAMILY_FORMULAS)
+STACK_FORMULAS = (*mixers.FORMULAS, *block_parameters.FORMULAS, *shared_form.FORMULAS, *lora_widths.FORMULAS)
 STACK_IDS = ("model", "stack", "block", "side")
 STACK_COLUMNS = (
     *(*STACK_IDS, "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads"),
     *("head_dim", "window_tokens", "experts", "experts_per_token", "expert_ffn_width", "shared_ffn_width"),
-    *("latent_width", "query_latent_width", "cached_elements_per_token", "cross_cached_elements_per_token"),
+    *("latent_width", "query_latent_width", "read_elements_per_token", "cached_elements_per_token", "cross_cached_elements_per_token"),
+    *("recurrent_state_elements", "convolution_state_elements", "mixer_in_width", "mixer_inputs"),
+    *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width"),
     *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
     "block_largest_matrix",
     *("rms_norm_width", "layer_norm_width", "gated_ffn_width", "norms_heads", "capped_scores"),
@@ -62,63 +67,10 @@ def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
     return {name: int(value) if isinstance(value, bool) else value for name, value in sizes.items()}
 
 
-def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """Blocks by two traits: with a dense network or with experts, seeing all tokens or those of a window."""
-    experts, windowed = sizes["experts"], sizes["windowed_layers"]
-    dense = sizes["dense_layers"] if experts else sizes["layers"]
-    windowed_dense = sizes["windowed_dense_layers"] if experts else windowed
-    counts = {"dense": (dense, windowed_dense), "moe": (sizes["layers"] - dense, windowed - windowed_dense)}
-    none = {"experts": 0, "experts_per_token": 0, "expert_ffn": 0, "shared_ffn": 0}
-    own = {"dense": {"block": sizes["block"], **none}, "moe": {"block": sizes["moe_block"], "ffn": 0}}
-    for kind, (layers, seeing_a_window) in counts.items():
-        full = {"stack": kind, "layers": layers - seeing_a_window, "window_tokens": math.inf}
-        yield {**own[kind], **full}
-        yield {**own[kind], "stack": f"{kind}-windowed", "layers": seeing_a_window}
-
-
-def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """The encoder's blocks, and the decoder's, which also attend to the encoder."""
-    heads = sizes.get("encoder_heads", sizes["heads"])
-    head_dim = sizes["head_dim"] * sizes["heads"] // heads
-    side = "fixed" if sizes["kind"] == "audio" else "source"
-    own = {"block": sizes["encoder_block"], "side": side, "ffn": sizes.get("encoder_ffn", sizes["ffn"]), "caches": 0}
-    own |= {"heads": heads, "kv_heads": heads, "head_dim": head_dim, "value_head_dim": head_dim}
-    yield {**own, "stack": "encoder", "layers": sizes["encoder_layers"]}
-    yield {"stack": "decoder", "layers": sizes["decoder_layers"], "cross_attention": 1}
-
-
-def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """CLIP's vision side and its text side."""
-    heads, hidden = sizes["text_heads"], sizes["text_hidden"]
-    own = {"hidden": hidden, "heads": heads, "kv_heads": heads, "head_dim": hidden // heads}
-    own |= {"ffn": sizes["text_ffn"], "value_head_dim": hidden // heads, "caches": 0}
-    yield {"stack": "vision", "block": sizes["encoder_block"], "side": "fixed", "caches": 0}
-    yield {**own, "stack": "text", "layers": sizes["text_layers"]}
-
-
-def single_stack(sizes: Sizes) -> Iterator[Sizes]:
-    """An encoder alone, of text or of an image."""
-    yield {"stack": "encoder", "side": "fixed" if sizes["kind"] == "vision" else "tokens", "caches": 0}
-
-
-STACKS: dict[str, Callable[[Sizes], Iterator[Sizes]]] = {
-    "decoder": decoder_stacks,
-    "encoder": single_stack,
-    "vision": single_stack,
-    "encoder-decoder": sided_stacks,
-    "audio": sided_stacks,
-    "dual": paired_stacks,
-}
-WIDTHS = {"ffn_width": "ffn", "expert_ffn_width": "expert_ffn", "shared_ffn_width": "shared_ffn", "query_latent_width": "query_latent_rank"}
-
-
 def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
     """One table of numbers per stack that has layers: its sizes and every formula of a block and of its adapters."""
-    for own in STACKS[sizes["kind"]](sizes):
-        stack = {"side": "tokens", **sizes, **own}
-        stack |= {width: stack[size] for width, size in WIDTHS.items()}
-        if stack["layers"]:
-            yield evaluate_all((*block_parameters.FORMULAS, *shared_form.FORMULAS, *lora_widths.FORMULAS), stack)
+    for stack in sizes_of_stacks(sizes):
+        yield evaluate_all(STACK_FORMULAS, stack)
 
 
 def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str, Any]]) -> tuple[Sizes, list[Sizes]]:

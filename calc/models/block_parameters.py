@@ -55,15 +55,21 @@ def index_parameters(index_ratio, query_latent_width, index_heads, index_head_di
     return index_ratio * (queries + hidden * index_head_dim + hidden * index_heads)
 
 
-def cached_elements_per_token(
+def read_elements_per_token(
     caches, kv_latent_rank, latent_width, caches_all_heads, query_width, key_width, value_width, index_ratio, index_head_dim
 ):  # fmt: skip
-    """Elements that one block caches per token: keys and values, or MLA's latent and the indexer's key. [elements]
+    """Elements that one block reads per cached token: keys and values, or MLA's latent and the indexer's key. [elements]
 
     Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1.
     """
     keys_and_values = 2 * query_width if caches_all_heads else key_width + value_width
-    return caches * ((latent_width if kv_latent_rank else keys_and_values) + index_ratio * index_head_dim)
+    of_heads = latent_width if kv_latent_rank else keys_and_values
+    return caches * (of_heads + (index_ratio * index_head_dim if query_width else 0))
+
+
+def cached_elements_per_token(read_elements_per_token, owns_keys):
+    """Elements that one block caches per token; none where it reads those of a layer below (Gemma 3n, Gemma 4). [elements]"""
+    return owns_keys * read_elements_per_token
 
 
 def cross_cached_elements_per_token(cross_attention, key_width, value_width):
@@ -71,20 +77,21 @@ def cross_cached_elements_per_token(cross_attention, key_width, value_width):
     return cross_attention * (key_width + value_width)
 
 
-def query_parameters(hidden, query_width, query_latent_width):
-    """Weights that make the queries, by way of a latent where there is one. [parameters]
+def query_parameters(hidden, query_width, query_latent_width, query_gate):
+    """Weights that make the queries, by way of a latent where there is one, and a gate of their width. [parameters]
 
     Vaswani et al. 2017, arXiv 1706.03762, section 3.2.2; DeepSeek-V2, arXiv 2405.04434, equations 12 to 14.
     """
-    return query_latent_width * (hidden + query_width) if query_latent_width else hidden * query_width
+    through_latent = query_latent_width * (hidden + query_width)
+    return through_latent if query_latent_width else (1 + query_gate) * hidden * query_width
 
 
-def key_value_parameters(hidden, key_width, value_width, kv_latent_rank, latent_width, expanded_width):
-    """Weights that make keys and values. [parameters]
+def key_value_parameters(hidden, key_width, value_width, kv_latent_rank, latent_width, expanded_width, owns_keys, keys_are_values):
+    """Weights that make keys and values; the keys' alone where they are the values too. [parameters]
 
     Ainslie et al. 2023, arXiv 2305.13245; with MLA DeepSeek-V2, arXiv 2405.04434, equations 9 to 11 and 15.
     """
-    direct = hidden * (key_width + value_width)
+    direct = owns_keys * hidden * (key_width + (1 - keys_are_values) * value_width)
     return hidden * latent_width + kv_latent_rank * expanded_width if kv_latent_rank else direct
 
 
@@ -98,12 +105,14 @@ def attention_parameters(query_parameters, key_value_parameters, output_width, h
 
 def attention_biases(
     qkv_bias, keyless_bias, output_bias, query_width, key_width, value_width, hidden, cross_attention, kv_latent_rank,
-    latent_width, query_latent_width,
+    latent_width, query_latent_width, query_gate, owns_keys, keys_are_values,
 ):  # fmt: skip
     """Biases of attention; with MLA those of the two projections down to the latents. [parameters]"""
-    of_heads = query_width + (1 - keyless_bias) * key_width + value_width
+    of_keys = owns_keys * ((1 - keyless_bias) * key_width + (1 - keys_are_values) * value_width)
+    of_heads = (1 + query_gate) * query_width + of_keys
     of_latents = query_latent_width + latent_width
-    return (1 + cross_attention) * (qkv_bias * (of_latents if kv_latent_rank else of_heads) + output_bias * hidden)
+    of_output = output_bias * hidden if query_width else 0
+    return (1 + cross_attention) * (qkv_bias * (of_latents if kv_latent_rank else of_heads) + of_output)
 
 
 def position_key_parameters(position_projections, hidden, query_width, qkv_bias):
@@ -113,10 +122,11 @@ def position_key_parameters(position_projections, hidden, query_width, qkv_bias)
 
 def norm_parameters(
     block_norms, cross_attention, norm_vectors, hidden, head_norm, head_dim, full_norm, query_width, key_width,
-    query_latent_width, kv_latent_rank, index_ratio, index_head_dim,
+    query_latent_width, kv_latent_rank, index_ratio, index_head_dim, owns_keys,
 ):  # fmt: skip
     """Norms before and after the parts of the block, of q and k, of MLA's latents and of the indexer's key. [parameters]"""
-    widths = (block_norms + cross_attention) * hidden + head_norm * 2 * head_dim + full_norm * (query_width + key_width)
+    of_heads = head_norm * (1 + owns_keys) * head_dim + full_norm * (query_width + key_width)
+    widths = (block_norms + cross_attention) * hidden + of_heads
     return norm_vectors * widths + query_latent_width + kv_latent_rank + 2 * index_ratio * index_head_dim
 
 
@@ -135,16 +145,26 @@ def dense_parameters(gated, hidden, ffn_width):
 
 def dense_biases(mlp_bias, gated, ffn_width, hidden, experts):
     """Biases of the dense feed-forward network; a block of experts has none of these. [parameters]"""
-    return 0 if experts else mlp_bias * ((1 + gated) * ffn_width + hidden)
+    return 0 if experts or not ffn_width else mlp_bias * ((1 + gated) * ffn_width + hidden)
 
 
-def block_expert_parameters(experts, gated, hidden, expert_ffn_width, expert_bias):
+def expert_hidden(hidden, expert_latent):
+    """Width of what the routed experts take and give: the block's, or a latent's (Nemotron 3 Super). [elements per token]"""
+    return expert_latent or hidden
+
+
+def expert_latent_parameters(expert_latent, hidden):
+    """The matrices into that latent and out of it. [parameters]"""
+    return 2 * hidden * expert_latent
+
+
+def block_expert_parameters(experts, gated, expert_hidden, expert_ffn_width, expert_bias):
     """All routed experts of one block. [parameters]
 
     Shazeer et al. 2017, arXiv 1701.06538; Fedus et al. 2021, arXiv 2101.03961.
     """
-    biases = expert_bias * ((1 + gated) * expert_ffn_width + hidden)
-    return experts * ((2 + gated) * hidden * expert_ffn_width + biases)
+    biases = expert_bias * ((1 + gated) * expert_ffn_width + expert_hidden)
+    return experts * ((2 + gated) * expert_hidden * expert_ffn_width + biases)
 
 
 def shared_parameters(gated, hidden, shared_ffn_width, shared_gate, mlp_bias):
@@ -156,51 +176,81 @@ def shared_parameters(gated, hidden, shared_ffn_width, shared_gate, mlp_bias):
     return (2 + gated) * hidden * shared_ffn_width + biases + (shared_gate * hidden if shared_ffn_width else 0)
 
 
-def router_parameters(experts, hidden, router_bias):
-    """The matrix that rates experts. [parameters]
+def router_parameters(experts, hidden, router_bias, router_scales):
+    """The matrix that rates experts, and Gemma 4's scales of its input and of each expert. [parameters]
 
     Shazeer et al. 2017, arXiv 1701.06538, section 2.1; Fedus et al. 2021, arXiv 2101.03961.
     """
-    return experts * (hidden + router_bias)
+    return experts * (hidden + router_bias) + (router_scales * (hidden + experts) if experts else 0)
+
+
+def per_layer_linear_parameters(hidden, per_layer_width):
+    """The gate and the projection of an input that each layer has of its own (Gemma 3n, Gemma 4). [parameters]"""
+    return 2 * hidden * per_layer_width
+
+
+def stream_parameters(hidden, residual_streams, low_rank):
+    """Gemma 3n's mixing of several residual streams (AltUp: Baykal et al. 2023, arXiv 2301.13310) and its low-rank path. [parameters]
+
+    Their scale and norm, the coefficients that predict and correct the streams, and the router of both; two matrices and a norm.
+    """
+    streams = residual_streams**3 + residual_streams**2 + (2 + residual_streams) * hidden if residual_streams else 0
+    return streams + (2 * low_rank + 1) * hidden * (low_rank > 0)
 
 
 def block_parameters(
     attention_parameters, attention_biases, position_key_parameters, sink_parameters, norm_parameters, dense_parameters,
-    dense_biases, block_expert_parameters, shared_parameters, router_parameters, index_parameters,
+    dense_biases, block_expert_parameters, shared_parameters, router_parameters, index_parameters, mixer_parameters,
+    expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, hidden,
 ):  # fmt: skip
     """Everything one block learns. [parameters]"""
     attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
-    experts = block_expert_parameters + shared_parameters + router_parameters
-    return attention + norm_parameters + dense_parameters + dense_biases + experts
+    experts = block_expert_parameters + shared_parameters + router_parameters + expert_latent_parameters
+    per_layer = per_layer_linear_parameters + (hidden if per_layer_width else 0) + stream_parameters
+    return attention + mixer_parameters + norm_parameters + dense_parameters + dense_biases + experts + per_layer
 
 
 def block_linear_parameters(
     attention_parameters, position_projections, hidden, query_width, dense_parameters, experts, gated, expert_ffn_width,
-    shared_ffn_width, shared_gate, index_parameters,
+    shared_ffn_width, shared_gate, index_parameters, mixer_linear_parameters, expert_hidden, expert_latent_parameters,
+    per_layer_linear_parameters, low_rank,
 ):  # fmt: skip
     """Weight matrices, which autocast copies and quantisation shrinks; no biases, norms or router. [parameters]"""
-    of_experts = (2 + gated) * hidden * (experts * expert_ffn_width + shared_ffn_width)
+    of_experts = (2 + gated) * (experts * expert_hidden * expert_ffn_width + hidden * shared_ffn_width) + expert_latent_parameters
     of_gate = shared_gate * hidden if shared_ffn_width else 0
     of_attention = attention_parameters + position_projections * hidden * query_width + index_parameters
-    return of_attention + dense_parameters + of_experts + of_gate
+    return (
+        of_attention
+        + mixer_linear_parameters
+        + dense_parameters
+        + of_experts
+        + of_gate
+        + per_layer_linear_parameters
+        + 2 * hidden * low_rank
+    )
 
 
 def block_largest_matrix(
     hidden, query_width, key_width, value_width, output_width, fused_qkv, kv_latent_rank, latent_width, expanded_width,
-    query_latent_width, gated, fused_gate_up, ffn_width, shared_ffn_width, experts, expert_ffn_width,
+    query_latent_width, gated, fused_gate_up, ffn_width, shared_ffn_width, experts, expert_ffn_width, expert_hidden, query_gate,
+    mixer_in_width, owns_keys,
 ):  # fmt: skip
-    """The largest single weight tensor; transformers stacks the experts' gate and up matrices in one. [elements]"""
-    of_queries = max(hidden, query_width) * query_latent_width if query_latent_width else hidden * query_width
+    """The largest single weight tensor; transformers stacks the experts' gate and up matrices in one. [elements]
+
+    A mixer's input projections count as one matrix, which in some families they are.
+    """
+    of_queries = max(hidden, query_width) * query_latent_width if query_latent_width else (1 + query_gate) * hidden * query_width
     of_latents = max(hidden * latent_width, kv_latent_rank * expanded_width)
-    of_heads = hidden * max(key_width, value_width, fused_qkv * (query_width + key_width + value_width))
+    of_heads = hidden * max(owns_keys * key_width, owns_keys * value_width, fused_qkv * (query_width + key_width + value_width))
     of_dense = hidden * max((1 + fused_gate_up) * ffn_width, shared_ffn_width)
-    of_experts = experts * hidden * (1 + gated) * expert_ffn_width
-    return max(of_queries, of_latents if kv_latent_rank else of_heads, output_width * hidden, of_dense, of_experts)
+    of_experts = experts * expert_hidden * (1 + gated) * expert_ffn_width
+    return max(hidden * mixer_in_width, of_queries, of_latents if kv_latent_rank else of_heads, output_width * hidden, of_dense, of_experts)
 
 
 FORMULAS = (
     *(query_width, key_width, value_width, output_width, latent_width, expanded_width, index_parameters),
     *(
+        read_elements_per_token,
         cached_elements_per_token,
         cross_cached_elements_per_token,
         query_parameters,
@@ -209,5 +259,6 @@ FORMULAS = (
         attention_biases,
     ),
     *(position_key_parameters, norm_parameters, sink_parameters, dense_parameters, dense_biases, shared_parameters),
-    *(block_expert_parameters, router_parameters, block_parameters, block_linear_parameters, block_largest_matrix),
+    *(expert_hidden, expert_latent_parameters, block_expert_parameters, router_parameters, per_layer_linear_parameters),
+    *(stream_parameters, block_parameters, block_linear_parameters, block_largest_matrix),
 )

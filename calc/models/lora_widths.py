@@ -9,34 +9,45 @@ Llama 4 and Qwen2-MoE keep their experts as they are.
 """
 
 
-def adapter_q_in(hidden, query_latent_width, cross_attention):
+def key_projections(query_width, owns_keys, fused_qkv, cross_attention):
+    """Key projections of a block that are matrices of their own. [matrices]"""
+    return owns_keys * (1 - fused_qkv) * (1 + cross_attention) if query_width else 0
+
+
+def value_projections(key_projections, keys_are_values):
+    """Value projections of a block that are matrices of their own. [matrices]"""
+    return key_projections * (1 - keys_are_values)
+
+
+def adapter_q_in(hidden, query_width, query_latent_width, cross_attention):
     """Input widths of the query projection. [elements per token]"""
-    return (1 + cross_attention) * (hidden + query_latent_width)
+    return (1 + cross_attention) * (hidden + query_latent_width) if query_width else 0
 
 
-def adapter_q_out(query_width, query_latent_width, key_width, value_width, fused_qkv, cross_attention):
+def adapter_q_out(query_width, query_latent_width, key_width, value_width, fused_qkv, cross_attention, query_gate):
     """Output widths of the query projection. [elements per token]"""
-    return (1 + cross_attention) * (query_width + query_latent_width + fused_qkv * (key_width + value_width))
+    queries = (1 + query_gate) * query_width + query_latent_width
+    return (1 + cross_attention) * (queries + fused_qkv * (key_width + value_width))
 
 
-def adapter_k_in(hidden, fused_qkv, cross_attention):
+def adapter_k_in(hidden, key_projections):
     """Input widths of the key projection, or of MLA's down to the latent. [elements per token]"""
-    return (1 - fused_qkv) * (1 + cross_attention) * hidden
+    return key_projections * hidden
 
 
-def adapter_k_out(key_width, kv_latent_rank, latent_width, fused_qkv, cross_attention):
+def adapter_k_out(key_width, kv_latent_rank, latent_width, key_projections):
     """Output widths of the key projection, or of MLA's down to the latent. [elements per token]"""
-    return (1 - fused_qkv) * (1 + cross_attention) * (latent_width if kv_latent_rank else key_width)
+    return key_projections * (latent_width if kv_latent_rank else key_width)
 
 
-def adapter_v_in(hidden, kv_latent_rank, fused_qkv, cross_attention):
+def adapter_v_in(hidden, kv_latent_rank, value_projections):
     """Input widths of the value projection, or of MLA's from the latent to keys and values. [elements per token]"""
-    return (1 - fused_qkv) * (1 + cross_attention) * (kv_latent_rank if kv_latent_rank else hidden)
+    return value_projections * (kv_latent_rank if kv_latent_rank else hidden)
 
 
-def adapter_v_out(value_width, kv_latent_rank, expanded_width, fused_qkv, cross_attention):
+def adapter_v_out(value_width, kv_latent_rank, expanded_width, value_projections):
     """Output widths of the value projection, or of MLA's from the latent to keys and values. [elements per token]"""
-    return (1 - fused_qkv) * (1 + cross_attention) * (expanded_width if kv_latent_rank else value_width)
+    return value_projections * (expanded_width if kv_latent_rank else value_width)
 
 
 def adapter_o_in(output_width, cross_attention):
@@ -44,9 +55,9 @@ def adapter_o_in(output_width, cross_attention):
     return (1 + cross_attention) * output_width
 
 
-def adapter_o_out(hidden, cross_attention):
+def adapter_o_out(hidden, output_width, cross_attention):
     """Output widths of the output projection. [elements per token]"""
-    return (1 + cross_attention) * hidden
+    return (1 + cross_attention) * hidden if output_width else 0
 
 
 def adapted_ffn_width(ffn_width, shared_ffn_width, adapts_experts):
@@ -96,20 +107,54 @@ def adapter_router_out(experts, adapts_router, shared_gate, index_ratio, index_h
     return of_experts + index_ratio * (index_heads * index_head_dim + index_head_dim + index_heads)
 
 
-def adapter_experts_in(adapts_experts, experts, hidden, expert_ffn_width):
+def adapter_mixer_in(hidden, mixer_inputs, mixer_width, mixer_inner_in_width):
+    """Input widths of the mixer's projections; `all-linear` only. [elements per token]"""
+    return mixer_inputs * hidden + mixer_width + mixer_inner_in_width if mixer_width else 0
+
+
+def adapter_mixer_out(hidden, mixer_in_width, mixer_width, mixer_inner_out_width):
+    """Output widths of the mixer's projections; `all-linear` only. [elements per token]"""
+    return mixer_in_width + hidden + mixer_inner_out_width if mixer_width else 0
+
+
+def adapter_beside_in(hidden, per_layer_width, low_rank, residual_streams, expert_latent):
+    """Input widths of what else a block has: Gemma 3n's and 4's own inputs and paths, a latent of experts; `all-linear` only. [elements]"""
+    streams = 2 * residual_streams + hidden if residual_streams else 0
+    paths = hidden + low_rank if low_rank else 0
+    return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
+
+
+def adapter_beside_out(hidden, per_layer_width, low_rank, residual_streams, expert_latent):
+    """Output widths of the same. [elements]"""
+    streams = residual_streams**2 + 2 * residual_streams
+    paths = hidden + low_rank if low_rank else 0
+    return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
+
+
+def adapter_experts_in(adapts_experts, experts, expert_hidden, expert_ffn_width):
     """Input widths of all routed experts, gate and up at twice the rank; `all-linear` only. [elements]"""
-    return adapts_experts * experts * (2 * hidden + expert_ffn_width)
+    return adapts_experts * experts * (2 * expert_hidden + expert_ffn_width)
 
 
-def adapter_experts_out(adapts_experts, experts, hidden, expert_ffn_width):
+def adapter_experts_out(adapts_experts, experts, expert_hidden, expert_ffn_width):
     """Output widths of all routed experts, gate and up at twice the rank; `all-linear` only. [elements]"""
-    return adapts_experts * experts * (4 * expert_ffn_width + hidden)
+    return adapts_experts * experts * (4 * expert_ffn_width + expert_hidden)
 
 
 FORMULAS = (
-    *(adapter_q_in, adapter_q_out, adapter_k_in, adapter_k_out, adapter_v_in, adapter_v_out, adapter_o_in),
+    *(
+        key_projections,
+        value_projections,
+        adapter_q_in,
+        adapter_q_out,
+        adapter_k_in,
+        adapter_k_out,
+        adapter_v_in,
+        adapter_v_out,
+        adapter_o_in,
+    ),
     *(adapter_o_out, adapted_ffn_width, adapter_gate_in, adapter_gate_out, adapter_up_in, adapter_up_out),
-    *(adapter_down_in, adapter_down_out, adapter_router_in, adapter_router_out, adapter_experts_in),
-    adapter_experts_out,
+    *(adapter_down_in, adapter_down_out, adapter_router_in, adapter_router_out, adapter_mixer_in, adapter_mixer_out),
+    *(adapter_beside_in, adapter_beside_out, adapter_experts_in, adapter_experts_out),
 )
-COLUMNS = tuple(formula.__name__ for formula in FORMULAS if formula is not adapted_ffn_width)
+COLUMNS = tuple(formula.__name__ for formula in FORMULAS if formula.__name__.startswith("adapter_"))

@@ -15,7 +15,7 @@ from calc.scenarios.stored_precision import usual_precision
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
-ADAPTED = (*PROJECTIONS, "router", "experts")  # all that `all-linear` reaches
+ADAPTED = (*PROJECTIONS, "router", "mixer", "beside", "experts")  # all that `all-linear` reaches
 TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 
 TIED_COUNTS = ("parameters", "active_parameters", "head_parameters", "tied", "always_tied", "outside_parameters")  # joined as model_<name>
@@ -29,6 +29,7 @@ MODEL_COLUMNS = (
     "hidden_dropout",
     "attention_dropout",
     "rms_norms",
+    "recurrent_bytes_each",
     "longest_sequence_tokens",
 )
 STACK_COLUMNS = (
@@ -47,7 +48,17 @@ STACK_COLUMNS = (
     "shared_ffn_width",
     "latent_width",
     "query_latent_width",
+    "read_elements_per_token",
     "cached_elements_per_token",
+    "recurrent_state_elements",
+    "convolution_state_elements",
+    "mixer_in_width",
+    "mixer_inputs",
+    "convolution_channels",
+    "mixer_width",
+    "mixer_heads",
+    "state_group_width",
+    "state_key_width",
     "cross_cached_elements_per_token",
     "cross_attention",
     "block_parameters",
@@ -136,7 +147,10 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     software = at["implementation"]
     own = software_blocks(catalogs)[software]
     table["stack_shares_form"] = (own >= 0) & (table["is_decoder"] > 0) & (table["stack_latent_width"] == 0)
-    table["stack_kind"] = np.where(table["stack_shares_form"], own, table["stack_kind"])
+    keeps_state = table["stack_recurrent_state_elements"] + table["stack_convolution_state_elements"] > 0
+    kind = np.where(table["stack_shares_form"] & ~keeps_state, own, table["stack_kind"])
+    table["stack_block_unknown"] = (kind < 0) | (table["stack_shares_form"] & keeps_state)
+    table["stack_kind"] = np.maximum(kind, 0)
     engine = _matched(catalogs, "implementations", "engines")[software]
     table |= columns_of(catalogs, "engines", numbers_in(catalogs, "engines"), engine, "engine_")
     serving = _matched(catalogs, "implementations", "serving_engines")[software]
@@ -144,7 +158,7 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     table |= {name: np.nan_to_num(values) for name, values in constants.items()}
     kernel = _matched(catalogs, "precisions", "kernels")[at["precision"]]
     table["kernel_dequantize_bytes_each"] = np.nan_to_num(numbers_of(catalogs, "kernels", "dequantize_bytes_each"))[kernel]
-    for name, none in (("decode_bytes_each", 0.0), ("decode_widens_from", 1.0)):
+    for name, none in (("decode_bytes_each", 0.0), ("decode_widens_from", 1.0), ("buffer_bytes_each", 0.0)):
         table[f"kernel_{name}"] = np.nan_to_num(numbers_of(catalogs, "kernels", name), nan=none)[kernel]
     table["kernel_is_assumed"] = (words_of(catalogs, "kernels", "basis") == ASSUMED).astype(float)[kernel]
     table["engine_is_assumed"] = (words_of(catalogs, "engines", "basis") == ASSUMED).astype(float)[engine]

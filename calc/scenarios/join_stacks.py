@@ -24,7 +24,7 @@ def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
 
 @kept("models", "stacks", "blocks")
 def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
-    """Where each model's stacks begin in the stack table, how many there are; each stack's side and kind of block."""
+    """Where each model's stacks begin in the stack table, how many there are; each stack's side and kind of block, -1 for none."""
     models, stacks = catalogs.models, catalogs.stacks
     owner = models.index.get_indexer(stacks["model"])
     depth = np.bincount(owner, minlength=len(models))
@@ -32,4 +32,4 @@ def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
     first[owner[::-1]] = np.arange(len(owner))[::-1]
     side = np.append([SIDES.index(word) for word in stacks["side"]], 0)
     numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
-    return first, depth, side, np.append([numbers[kind] for kind in stacks["block"]], 0)
+    return first, depth, side, np.append([numbers.get(kind, -1) for kind in stacks["block"]], 0)

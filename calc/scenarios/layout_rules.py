@@ -74,7 +74,12 @@ def most_experts(stack_experts):
     return np.max(stack_experts, axis=0)
 
 
-COUNTED = (replica_gpus, all_layers, most_heads, most_experts)
+def blocks_unknown(stack_block_unknown, stack_layers, implementation_reserves_share):
+    """1 where what a block keeps and needs is asked for and was not read off; an engine's working set is its own. [0 or 1]"""
+    return np.any(stack_block_unknown & (stack_layers > 0), axis=0) * (implementation_reserves_share == 0) * 1.0
+
+
+COUNTED = (blocks_unknown, replica_gpus, all_layers, most_heads, most_experts)
 
 
 def nearest_divisor(whole: float, wanted: float) -> int:
@@ -136,6 +141,15 @@ RULES = (
         {"twice": lambda context_parallel: 2 * context_parallel},
     ),
     Rule(
+        lambda gpus, replica_gpus, context_parallel, group_gpus: (
+            (gpus / replica_gpus * context_parallel > group_gpus)
+            & (gpus / replica_gpus * context_parallel % np.maximum(group_gpus, 1) != 0)
+        ),
+        "{sharding} shards inside groups of {group_gpus:.0f} GPUs, and data x context parallel is {ranks:.0f}; take a multiple of "
+        "{group_gpus:.0f}, or sharding zero3.",
+        {"ranks": lambda gpus, replica_gpus, context_parallel: gpus // replica_gpus * context_parallel},
+    ),
+    Rule(
         lambda trains, leaves_optimizer, leaves_activations: (trains == 0) & (leaves_optimizer + leaves_activations > 0),
         "Offloading is estimated for training; set offload to none to serve.",
     ),
@@ -147,6 +161,11 @@ RULES = (
         lambda trains, prompt_tokens, sequence_tokens: (trains == 0) & (prompt_tokens > sequence_tokens),
         "prompt_tokens {prompt_tokens:.0f} exceeds sequence_tokens {sequence_tokens:.0f}, which holds prompt and answer; "
         "raise sequence_tokens.",
+    ),
+    Rule(
+        lambda blocks_unknown: blocks_unknown > 0,
+        "What blocks of {model} keep for training, and need while a prompt passes, is not known for {implementation}; "
+        "its weights and caches are: serve it with vllm.",
     ),
     Rule(
         lambda trains, generates, implementation_decoders_only: (trains == 0) & (generates == 0) & (implementation_decoders_only > 0),

@@ -109,6 +109,12 @@ def stack_adapter_parameters(
     stack_adapter_down_out,
     stack_adapter_router_in,
     stack_adapter_router_out,
+    adapts_mixer,
+    stack_adapter_mixer_in,
+    stack_adapter_mixer_out,
+    adapts_beside,
+    stack_adapter_beside_in,
+    stack_adapter_beside_out,
     stack_adapter_experts_in,
     stack_adapter_experts_out,
 ):
@@ -130,7 +136,9 @@ def stack_adapter_parameters(
     experts = adapts_router * (stack_adapter_router_in + stack_adapter_router_out) + adapts_experts * (
         stack_adapter_experts_in + stack_adapter_experts_out
     )
-    return lora_rank * (attention + network + experts)
+    mixer = adapts_mixer * (stack_adapter_mixer_in + stack_adapter_mixer_out)
+    beside = adapts_beside * (stack_adapter_beside_in + stack_adapter_beside_out)
+    return lora_rank * (attention + network + experts + mixer + beside)
 
 
 def trained_parameters(

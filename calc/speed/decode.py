@@ -90,7 +90,8 @@ def read_cache_bytes(
     batch,
     stack_layers,
     stack_window_tokens,
-    stack_cached_elements_per_token,
+    stack_read_elements_per_token,
+    stack_state_bytes,
     stack_heads,
     stack_kv_heads,
     stack_latent_width,
@@ -101,16 +102,16 @@ def read_cache_bytes(
     engine_cache_passes,
     engine_repeats_keys,
 ):
-    """Keys and values that one GPU moves in one decode step. [B]
+    """Keys and values that one GPU moves in one decode step, and states, which are read and written. [B]
 
     A paged engine reads the cache once (Kwon et al. 2023, arXiv 2309.06180). transformers appends by copying it whole and
     first widens it to all heads.
     """
-    elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_cached_elements_per_token
+    elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_read_elements_per_token
     split = np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
     widened = 1 + engine_repeats_keys * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
     moved = np.sum(elements / split * (engine_cache_copies + engine_cache_passes * widened), axis=0)
-    return batch * kv_bytes_each * moved
+    return batch * (kv_bytes_each * moved + 2 * np.sum(stack_layers * stack_state_bytes, axis=0))
 
 
 def decode_widened_bytes(

@@ -51,19 +51,9 @@ def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expe
     return 2 * batch * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
 
 
-def expert_start_flops(trains, stack_layers, stack_block_expert_parameters, engine_expert_start_tokens, expert_parallel, context_parallel):
-    """What each expert costs in training however few tokens come to it, as so many tokens more: 2 · those · all experts' weights. [FLOP]
-
-    One expert's tokens fill neither the tiles nor the card (grouped products: Gale et al. 2022, MegaBlocks, arXiv 2211.15841,
-    section 3). Of one replica: the ranks of expert parallel bring their tokens to the same experts.
-    """
-    weights = np.sum(stack_layers * stack_block_expert_parameters, axis=0)
-    return trains * 2 * engine_expert_start_tokens * weights * context_parallel / expert_parallel
-
-
-def dense_equivalent_flops(matmul_flops, expert_matmul_flops, expert_start_flops, engine_expert_matmul_ratio):
+def dense_equivalent_flops(matmul_flops, expert_matmul_flops, engine_expert_matmul_ratio):
     """Dense products that would take as long as those of the blocks: experts' many small ones reach less. [FLOP]"""
-    return matmul_flops - expert_matmul_flops + (expert_matmul_flops + expert_start_flops) / engine_expert_matmul_ratio
+    return matmul_flops + expert_matmul_flops * (1 / engine_expert_matmul_ratio - 1)
 
 
 def head_flops(batch, head_tokens, outputs, hidden):
@@ -92,13 +82,24 @@ def stack_context_tokens(stack_side, stack_pass_tokens, stack_window_tokens, is_
     return np.where(computes_all_scores > 0, stack_pass_tokens, np.where(looks_back, causal, window))
 
 
-def attention_flops(batch, stack_layers, stack_query_width, stack_pass_tokens, stack_context_tokens, stack_cross_attention, source_tokens):
-    """Forward products of queries with keys and of scores with values: 4 · query width · tokens · context. [FLOP]
+def attention_flops(
+    batch,
+    stack_layers,
+    stack_query_width,
+    stack_recurrent_state_elements,
+    stack_pass_tokens,
+    stack_context_tokens,
+    stack_cross_attention,
+    source_tokens,
+):
+    """Forward products of queries with keys and of scores with values, 4 · query width · tokens · context, and of states. [FLOP]
 
-    Korthikanti et al. 2022 (arXiv 2205.05198), appendix A, with the causal half left out.
+    Korthikanti et al. 2022 (arXiv 2205.05198), appendix A, with the causal half left out. A layer with a state takes three
+    products of it per token instead, to read, to correct and to write (Yang et al. 2024, arXiv 2412.06464, equation 10).
     """
     context = stack_context_tokens + stack_cross_attention * source_tokens
-    return batch * np.sum(4 * stack_layers * stack_query_width * stack_pass_tokens * context, axis=0)
+    each = 4 * stack_query_width * context + 6 * stack_recurrent_state_elements
+    return batch * np.sum(stack_layers * stack_pass_tokens * each, axis=0)
 
 
 def source_tokens(stack_side, stack_pass_tokens, stack_layers):
@@ -113,6 +114,7 @@ def element_bytes(
     stack_hidden,
     stack_query_width,
     stack_key_width,
+    stack_mixer_in_width,
     stack_ffn_width,
     stack_experts_per_token,
     stack_expert_ffn_width,
@@ -120,10 +122,11 @@ def element_bytes(
 ):
     """Outputs of a forward pass, each once in 16 bits: what norms, activations, residuals and routing move. [B]
 
-    Per token and block: 4 h residual and norms, 2 (q + k) projections, 3 f of the feed-forward network,
+    Per token and block: 4 h residual and norms, 2 (q + k) projections or those of a mixer, 3 f of the feed-forward network,
     and with experts 4 h + 3 f for each of the k copies of the token.
     """
-    dense = 4 * stack_hidden + 2 * (stack_query_width + stack_key_width) + 3 * (stack_ffn_width + stack_shared_ffn_width)
+    mixed = 2 * (stack_query_width + stack_key_width) + stack_mixer_in_width
+    dense = 4 * stack_hidden + mixed + 3 * (stack_ffn_width + stack_shared_ffn_width)
     routed = stack_experts_per_token * (4 * stack_hidden + 3 * stack_expert_ffn_width)
     return 2 * batch * np.sum(stack_layers * stack_pass_tokens * (dense + routed), axis=0)
 
@@ -171,9 +174,10 @@ def logit_bytes(batch, head_tokens, outputs):
     return 4 * batch * head_tokens * outputs
 
 
-def products_weights_bytes(stack_layers, stack_block_linear_parameters, compute_bytes_each):
-    """All block weights as the products read them, once. [B]"""
-    return np.maximum(compute_bytes_each, 1) * np.sum(stack_layers * stack_block_linear_parameters, axis=0)
+def products_weights_bytes(stack_layers, stack_block_linear_parameters, stack_block_expert_parameters, compute_bytes_each):
+    """All block weights but the experts', as the products read them, once. [B]"""
+    weights = stack_block_linear_parameters - stack_block_expert_parameters
+    return np.maximum(compute_bytes_each, 1) * np.sum(stack_layers * weights, axis=0)
 
 
 def dequantize_bytes(stack_layers, stack_block_linear_parameters, kernel_dequantize_bytes_each):
@@ -190,7 +194,6 @@ FLOPS = (
     stack_context_tokens,
     matmul_flops,
     expert_matmul_flops,
-    expert_start_flops,
     dense_equivalent_flops,
     head_flops,
     attention_flops,

@@ -2,14 +2,29 @@
 
 from validation.simulate.dense import DROPOUT, FIELDS, FULL_LAYERS, GROUPS, real
 from validation.simulate.experts import NO_DENSE, ROUTED, SHARED, mixture
-from validation.simulate.families import Family
+from validation.simulate.families import ALIKE, GROUPED, Family
 from validation.simulate.later import GROUPED_BARE, SQUARE_EXPERTS, square
 
 # The shared expert is as wide as one routed expert here, as their configs have it.
 SHARED_ALIKE = tuple(dict(widths, shared_ffn=widths["expert_ffn"]) for widths in ROUTED)
 SHARED_SQUARE = tuple(dict(widths, shared_ffn=widths["expert_ffn"]) for widths in SQUARE_EXPERTS)
 ERNIE = {name: width for name, width in NO_DENSE.items() if name != "head_dim"}
+ALL_FULL = dict(layer_types=["full_attention"] * 3)
+QWEN_EXPERTS = NO_DENSE | dict(moe_intermediate_size="expert_ffn", num_experts="experts", num_experts_per_tok="experts_per_token",
+                               shared_expert_intermediate_size="shared_ffn")  # fmt: skip
+QUARTER_SIZES = ("hidden", "query", "key", "ffn", "heads", "kv_heads", "scores", "mask", "one")
 ERNIE |= dict(moe_intermediate_size="expert_ffn", moe_num_experts="experts", moe_k="experts_per_token")
+
+
+def quarter_turned(widths):
+    """Widths of heads of which a quarter is rotated."""
+    return tuple(dict(each, rope=each["head_dim"] // 4) for each in widths)
+
+
+def rotary(case):
+    """The rotated part of a head."""
+    return dict(rotary_head=case["rope"])
+
 
 FAMILIES = (
     Family(
@@ -27,6 +42,16 @@ FAMILIES = (
     Family(
         "vaultgemma", "VaultGemmaConfig", "VaultGemmaForCausalLM", FIELDS, DROPOUT, attentions=("eager",),
         types=("vaultgemma",), full=FULL_LAYERS, real=real(1152, 4, 1, 256, 6912),
+    ),
+    Family(
+        "qwen3_5", "Qwen3_5TextConfig", "Qwen3_5ForCausalLM", FIELDS, DROPOUT | ALL_FULL, attentions=GROUPS,
+        types=("qwen3_5_text",), sizes=(*QUARTER_SIZES, "rotary_head"), widths=quarter_turned(GROUPED), equal=quarter_turned(ALIKE),
+        further=rotary, real=real(5120, 24, 4, 256, 17408) | dict(rope=64),
+    ),
+    mixture(
+        "qwen3_next_moe", "Qwen3NextConfig", "Qwen3NextForCausalLM", QWEN_EXPERTS, DROPOUT | ALL_FULL, attentions=GROUPS,
+        types=("qwen3_next", "qwen3_5_moe_text"), sizes=SHARED, widths=quarter_turned(ROUTED),
+        real=real(2048, 16, 2, 256, 0) | dict(rope=64, experts=512, experts_per_token=10, expert_ffn=512, shared_ffn=512),
     ),
     square(
         "cohere_normed", "CohereConfig", "CohereForCausalLM", GROUPED_BARE, DROPOUT | dict(use_qk_norm=True),

@@ -4,12 +4,14 @@ torch_dtype is not read: 16 or 32 bits are the scenario's to choose.
 """
 
 import json
+from collections import Counter
 from typing import Any
 
 from calc.models.huggingface.activations import activation_of
 from calc.models.huggingface.derived_fields import FORMS
 from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS, SAME_FAMILY
-from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, dense_layers, window_tokens, windowed_layers
+from calc.models.huggingface.hybrids import UnknownLayer
+from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, layer_kinds, window_tokens
 from calc.models.huggingface.not_covered import not_covered
 from calc.models.huggingface.parts import WRAPPERS, text_part
 from calc.models.huggingface.remarks import named_class, own_code, stored_precision
@@ -92,22 +94,20 @@ def _entry(config, model_type, model_id, catalogs, all_defaults=False):
     config = {name: class_defaults[name] for name in LAYER_AND_FORM_FIELDS if name in class_defaults} | config
     values = values_of(config, model_type, model_id, class_defaults, all_defaults)
     derive = FORMS.get(model_type)
-    if "hidden" in values and "heads" in values and derive:
+    if "hidden" in values and ("heads" in values or "heads" not in FIELDS[model_type]) and derive:
         values |= derive(config, values, model_id)
     need_sizes(values, model_type, model_id)
     entry = {"model_type": SAME_FAMILY.get(model_type, model_type), "kv_heads": values["heads"], **values}
     must_divide(entry["heads"], entry["kv_heads"], ("the number of heads", "that of key and value heads"), model_id)
     entry |= _head_sizes(entry, model_id)
     if "layers" in entry:
-        entry |= _layer_counts(config, model_type, entry, model_id)
+        entry |= _layer_kinds(config, model_type, entry, model_id)
     entry = {name: value for name, value in entry.items() if name != "plain_head_dim" and name != "shared_experts"}
     if entry["model_type"] not in catalogs.families:
         raise ConfigError(f"{model_id}: catalogs/families.yaml has no family {entry['model_type']}; add it.")
     if "activation" in entry:
         traits = catalogs.families[entry["model_type"]]
         entry["activation"] = activation_of(entry["activation"], traits["block"], traits["activation"], catalogs.blocks)
-    if entry.get("dense_layers") and not catalogs.families[entry["model_type"]]["block"]:
-        raise ConfigError(f"{model_id}: a {model_type} with dense layers is not covered; choose another model.")
     return entry
 
 
@@ -127,8 +127,8 @@ def _head_sizes(entry, model_id):
     return sizes
 
 
-def _layer_counts(config, model_type, entry, model_id):
-    """Layers with a window, with a dense network in a model with experts, and with both, as counts."""
+def _layer_kinds(config, model_type, entry, model_id):
+    """The kinds of layers and how many there are of each, where not all are alike; and the window of those that have one."""
     layers, types = entry["layers"], config.get("layer_types")
     if types is not None and model_type in READS_LAYER_TYPES:
         if not isinstance(types, list) or len(types) != layers:
@@ -138,20 +138,23 @@ def _layer_counts(config, model_type, entry, model_id):
                 known = ", ".join(LAYER_TYPES)
                 raise ConfigError(f"{model_id}: layer_types holds {kind}, which is not covered; covered are {known}.")
     try:
-        windowed, dense = windowed_layers(config, model_type, layers), dense_layers(config, model_type, layers)
-        both = [one and other for one, other in zip(windowed, dense, strict=True)]
-    except (TypeError, ValueError, ArithmeticError):
-        raise ConfigError(f"{model_id}: the fields that tell its layers apart contradict num_hidden_layers.") from None
-    counts: dict[str, int] = {}
-    if any(windowed):
-        window = whole_number(window_tokens(config, model_type), 1, "its attention window", model_id)
-        counts |= {"window_tokens": window, "windowed_layers": sum(windowed)}
-    if "experts" in entry:
-        if entry["experts_per_token"] > entry["experts"]:
-            per_token, experts = entry["experts_per_token"], entry["experts"]
-            raise ConfigError(f"{model_id}: {per_token} experts per token exceed its {experts} experts; mend one.")
-        counts |= {"dense_layers": sum(dense), "windowed_dense_layers": sum(both)}
-    return counts
+        kinds = layer_kinds(config, model_type, entry)
+        counts = Counter((kind, tuple(sorted(own.items()))) for kind, own in kinds)
+    except UnknownLayer as error:
+        raise ConfigError(f"{model_id}: it has {error}, which are not covered; choose another model.") from None
+    except (TypeError, ValueError, ArithmeticError, LookupError):
+        counts = Counter()
+    if sum(counts.values()) != layers:
+        raise ConfigError(f"{model_id}: the fields that tell its layers apart contradict num_hidden_layers.")
+    if entry.get("experts") and entry["experts_per_token"] > entry["experts"]:
+        per_token, experts = entry["experts_per_token"], entry["experts"]
+        raise ConfigError(f"{model_id}: {per_token} experts per token exceed its {experts} experts; mend one.")
+    found: dict[str, Any] = {}
+    if set(counts) != {("moe" if entry.get("experts") else "dense", ())}:
+        found["layer_kinds"] = [{"kind": kind, "layers": counts[kind, own], **dict(own)} for kind, own in sorted(counts)]
+    if any("windowed" in kind for kind, _ in counts):
+        found["window_tokens"] = whole_number(window_tokens(config, model_type), 1, "its attention window", model_id)
+    return found
 
 
 def _pair_entry(config, model_id, catalogs):

@@ -3,6 +3,7 @@
 What the classes fill in (catalogs/config_defaults.yaml) stands in the config already.
 """
 
+from calc.models.huggingface.hybrids import FORMS as HYBRID_FORMS
 from calc.models.huggingface.values import ConfigError, must_divide, whole_number
 
 
@@ -146,4 +147,5 @@ FORMS = {
     "mt5": _t5,
     "bart": _bart,
     "vit": _vit,
+    **HYBRID_FORMS,
 }

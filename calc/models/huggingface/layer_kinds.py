@@ -7,6 +7,8 @@ classes fill in (catalogs/config_defaults.yaml) stands in the config already.
 from collections.abc import Mapping
 from typing import Any
 
+from calc.models.huggingface.hybrids import LAYER_KINDS, LAYER_WAYS
+
 
 def _every_layer(_config, layers):
     return [True] * layers
@@ -79,10 +81,13 @@ WINDOWS = {
     "gemma2": ("sliding_window", None, _even_layers),
     "vaultgemma": ("sliding_window", None, _even_layers),
     "gemma3_text": ("sliding_window", None, _five_of_six_layers),
+    "gemma3n_text": ("sliding_window", None, _every_layer),
+    "gemma4_text": ("sliding_window", None, _every_layer),
     "gpt_oss": ("sliding_window", None, _even_layers),
     "llama4_text": ("attention_chunk_size", None, _rotated_layers),
 }
 
+SEEN_BOTH_WAYS = {"gemma3_text", "gemma4_text"}  # of an encoder's window half lies on either side
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
 READS_LAYER_TYPES = {"ministral", "qwen2", "qwen3", "qwen2_moe", "smollm3"}
 READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
@@ -94,7 +99,9 @@ LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_atte
 def window_tokens(config: Mapping[str, Any], model_type: str) -> Any:
     """The window of windowed layers, None where there is none. [tokens]"""
     name, switch, _ = WINDOWS.get(model_type, ("", None, None))
-    return config.get(name) if not switch or config[switch] else None
+    tokens = config.get(name) if not switch or config[switch] else None
+    both_ways = config.get("use_bidirectional_attention") in (True, "all") and model_type in SEEN_BOTH_WAYS
+    return tokens // 2 + 1 if tokens and both_ways else tokens
 
 
 def windowed_layers(config: Mapping[str, Any], model_type: str, layers: int) -> list[bool]:
@@ -140,7 +147,24 @@ def _outside_of_range(config, layers):
     return [(index + 1) % step != 0 or not start <= index <= last for index in range(layers)]
 
 
+def _first_or_listed_of_one(config, layers):
+    return _first_or_listed_layers({"first_k_dense_replace": 1, **config}, layers)
+
+
+def _not_at_period(config, layers):
+    period, offset = config["expert_layer_period"], config["expert_layer_offset"]
+    return [index % period != offset for index in range(layers)]
+
+
+def _first_dense(config, layers):
+    return [index < config["num_dense_layers"] for index in range(layers)]
+
+
 DENSE = {
+    "jamba": _not_at_period,
+    "kimi_linear": _first_or_listed_of_one,
+    "lfm2_moe": _first_dense,
+    "qwen3_next": _sparse_steps,
     "ernie4_5_moe": _outside_of_range,
     "qwen2_moe": _sparse_steps,
     "qwen3_moe": _sparse_steps,
@@ -156,6 +180,19 @@ DENSE = {
     "llama4_text": _not_in_list,
     "mellum": _listed_layers,
 }
+
+
+def layer_kinds(config: Mapping[str, Any], model_type: str, values: Mapping[str, Any]) -> list[tuple[str, dict[str, int]]]:
+    """The kind of each layer by the words of calc/models/stacks.py, and sizes of its own where it has any."""
+    if model_type in LAYER_KINDS:
+        return LAYER_KINDS[model_type](config, values)
+    layers = values["layers"]
+    if model_type in LAYER_WAYS:
+        ways = LAYER_WAYS[model_type](config, layers)
+    else:
+        ways = ["windowed" if windowed else "" for windowed in windowed_layers(config, model_type, layers)]
+    networks = ["moe" if values.get("experts") and not dense else "dense" for dense in dense_layers(config, model_type, layers)]
+    return [("-".join(filter(None, words)), {}) for words in zip(networks, ways, strict=True)]
 
 
 def dense_layers(config: Mapping[str, Any], model_type: str, layers: int) -> list[bool]:

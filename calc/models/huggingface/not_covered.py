@@ -7,28 +7,8 @@ from typing import Any
 from calc.models.huggingface.values import shown
 
 STATE = "its layers keep a state instead of a cache, which is not modelled yet"
-HEADS = "heads and caches that differ from layer to layer are not modelled yet"
-WHY = {
-    "deepseek_v4": "caches compressed layer by layer and several residual streams are not modelled yet",
-    "gemma3n": HEADS,
-    "gemma3n_text": HEADS,
-    "gemma4": HEADS,
-    "gemma4_text": HEADS,
-}
-STATES: tuple[str, ...] = (
-    "mamba",
-    "rwkv",
-    "jamba",
-    "bamba",
-    "zamba",
-    "nemotron_h",
-    "granitemoehybrid",
-    "falcon_h1",
-    "lfm2",
-    "recurrent_gemma",
-    "qwen3_next",
-)
-STATES += ("qwen3_5", "kimi_linear", "xlstm", "minimax", "bailing_hybrid", "olmo_hybrid")
+WHY = {"deepseek_v4": "caches compressed layer by layer and several residual streams are not modelled yet"}
+STATES = ("rwkv", "zamba", "recurrent_gemma", "xlstm", "minimax", "bailing_hybrid")
 # A field that only such models have, and the covered type that is then the nearest.
 LIKE = {
     "kv_lora_rank": "deepseek_v3",

@@ -69,12 +69,12 @@ def qwen2_5_vl(config: Config) -> int:
 
 
 def qwen3_vl(config: Config) -> int:
-    """Qwen3-VL: learned positions, and a merger more for each layer that the text part sees (deepstack). [parameters]"""
+    """Qwen3-VL and Qwen3.5: learned positions, and a merger more for each layer that the text part sees (deepstack). [parameters]"""
     hidden = config["hidden_size"]
     merged = hidden * config["spatial_merge_size"] ** 2
     stem = _linear(config["in_channels"] * config["temporal_patch_size"] * config["patch_size"] ** 2, hidden)
     merger = _linear(merged, merged) + _linear(merged, config["out_hidden_size"])
-    mergers = 2 * hidden + merger + len(config["deepstack_visual_indexes"]) * (2 * merged + merger)
+    mergers = 2 * hidden + merger + len(config.get("deepstack_visual_indexes", ())) * (2 * merged + merger)
     positions = config["num_position_embeddings"] * hidden
     return stem + positions + mergers + config["depth"] * _plain_layer(hidden, config["intermediate_size"])
 
@@ -164,6 +164,8 @@ TOWERS: dict[str, Callable[[Config], int]] = {
     "pixtral": pixtral,
     "qwen2_vl_vision": qwen2_vl,
     "qwen2_5_vl_vision": qwen2_5_vl,
+    "qwen3_5_vision": qwen3_vl,
+    "qwen3_5_moe_vision": qwen3_vl,
     "qwen3_vl_vision": qwen3_vl,
     "qwen3_vl_moe_vision": qwen3_vl,
     "qwen2_audio_encoder": whisper,
@@ -185,6 +187,8 @@ JOINED: dict[str, tuple[str, Callable[[Config, Config, int], int]]] = {
     "paligemma": ("siglip_vision_model", paligemma),
     "qwen2_vl": ("qwen2_vl_vision", no_projector),
     "qwen2_5_vl": ("qwen2_5_vl_vision", no_projector),
+    "qwen3_5": ("qwen3_5_vision", no_projector),
+    "qwen3_5_moe": ("qwen3_5_moe_vision", no_projector),
     "qwen3_vl": ("qwen3_vl_vision", no_projector),
     "qwen3_vl_moe": ("qwen3_vl_moe_vision", no_projector),
     "qwen2_audio": ("qwen2_audio_encoder", qwen2_audio),

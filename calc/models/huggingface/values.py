@@ -9,11 +9,14 @@ from calc.models.huggingface.field_names import FIELDS
 
 LARGEST = 10**8  # no size of a model comes near it; beyond it a slip is meant
 MOST_LAYERS = 10**4
-FLAGS = {"tied", "qkv_bias", "output_bias", "mlp_bias", "head_norm"}
+FLAGS = {"tied", "qkv_bias", "output_bias", "mlp_bias", "head_norm", "convolution_bias", "mixer_bias"}
 WORDS = {"activation"}
 SWITCHES = {"hidden_dropout", "attention_dropout", "softcap"}  # on where the config has them above zero
-MAY_BE_ZERO = {"token_types", "shared_ffn", "shared_experts"}
+MAY_BE_ZERO = {"token_types", "shared_ffn", "shared_experts", "per_layer_width", "low_rank"}
 MAY_BE_NULL = {"kv_heads", "head_dim", "ffn", "query_latent_rank", "embedding_width", "experts_per_token"}
+MAY_BE_NULL |= {"expert_latent", "state_heads", "state_groups", "state_size", "state_head_dim"}
+EXPERTS = {"experts", "experts_per_token", "expert_ffn"}
+EXPERTS_OR_NONE = {"gemma4_text", "granitemoehybrid", "nemotron_h"}  # types whose layers may have no experts
 NEEDED = (
     *("layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"),
     *("experts", "experts_per_token", "expert_ffn"),
@@ -22,6 +25,7 @@ NEEDED = (
 OWN_SIZES = {"layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"}
 OWN_FIELDS = {"intermediate_size"}  # by whichever of our names it goes
 MAY_BE_LEFT_OUT = {"gemma3_text": {"heads", "vocab"}, "llama4_text": {"ffn"}}  # as published configs of Gemma 3 do
+MAY_BE_LEFT_OUT |= {"nemotron_h": {"ffn"}}  # where no layer is dense
 # Where checkpoints say otherwise than the classes of transformers 5: mT5 has a head of its own, which they tie to the
 # embedding whatever its config says; T5 and BLOOM, whose positions are computed, were trained on so many tokens.
 TRAINED = {"bloom": {"max_position": 2048}, "t5": {"max_position": 512}, "mt5": {"max_position": 512, "tied": 0}}
@@ -65,6 +69,8 @@ def values_of(
         if not named:
             continue
         filled = [name for name in named if config[name] is not None]
+        if ours in EXPERTS and model_type in EXPERTS_OR_NONE and not any(config[name] for name in named):
+            continue
         if not filled and ours in MAY_BE_NULL:
             values.pop(ours, None)
         elif filled or ours in SWITCHES:

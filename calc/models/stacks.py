@@ -1,0 +1,93 @@
+"""The stacks of a model: runs of like blocks, each with its own sizes where they differ from the model's."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from calc.models.mixers import mixer_sizes
+
+Sizes = dict[str, Any]  # size, trait or count -> value
+
+# The sizes that a layer without attention, without a mixer, or without routed experts has not.
+ATTENTION = dict.fromkeys(("heads", "kv_heads", "head_dim", "value_head_dim", "kv_latent_rank", "query_latent_rank", "rope_head_dim"), 0)
+MIXER: Sizes = {"mixer": ""}
+EXPERTS = dict.fromkeys(("experts", "experts_per_token", "expert_ffn", "shared_ffn", "expert_latent"), 0)
+# The first word of a kind of layer is its network: the trait that names its block, and the sizes that it has not.
+NETWORKS: dict[str, tuple[str, Sizes]] = {
+    "dense": ("block", EXPERTS),
+    "moe": ("moe_block", {"ffn": 0}),
+    "both": ("both_block", {}),  # a dense network beside routed experts
+    "none": ("alone_block", {**EXPERTS, "ffn": 0}),
+}
+# Its further words: what it looks at. Without any it attends to all tokens.
+WAYS: dict[str, Sizes] = {
+    "windowed": MIXER,
+    "shared": {**MIXER, "owns_keys": 0},  # reads the keys and values of a layer below
+    "linear": ATTENTION,
+    "parallel": {},  # attention and a mixer side by side
+    "alone": {**ATTENTION, **MIXER},  # a network alone
+}
+
+
+def layer_kind(kind: str, sizes: Sizes) -> Sizes:
+    """What sets a kind of layer apart, as dense, moe-windowed or none-linear."""
+    network, *ways = kind.split("-")
+    trait, lacks = NETWORKS[network]
+    own: Sizes = {"stack": kind, "block": sizes[trait], **lacks} | ({} if ways else MIXER)
+    for way in ways:
+        own |= WAYS[way]
+    if own.get("heads", 1) == 0:
+        own["block"] = sizes["linear_moe_block" if network == "moe" else "linear_block"]
+    return own if "windowed" in ways else {**own, "window_tokens": math.inf}
+
+
+def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
+    """A stack for each kind of layer: all alike, or those of `layer_kinds`, which may have sizes of their own."""
+    alike = [{"kind": "moe" if sizes["experts"] else "dense", "layers": sizes["layers"]}]
+    for listed in sizes["layer_kinds"] or alike:
+        values = {"value_head_dim": listed["head_dim"]} if "head_dim" in listed else {}
+        yield layer_kind(listed["kind"], sizes) | values | {name: value for name, value in listed.items() if name != "kind"}
+
+
+def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
+    """The encoder's blocks, and the decoder's, which also attend to the encoder."""
+    heads = sizes.get("encoder_heads", sizes["heads"])
+    head_dim = sizes["head_dim"] * sizes["heads"] // heads
+    side = "fixed" if sizes["kind"] == "audio" else "source"
+    own = {"block": sizes["encoder_block"], "side": side, "ffn": sizes.get("encoder_ffn", sizes["ffn"]), "caches": 0}
+    own |= {"heads": heads, "kv_heads": heads, "head_dim": head_dim, "value_head_dim": head_dim}
+    yield {**own, "stack": "encoder", "layers": sizes["encoder_layers"]}
+    yield {"stack": "decoder", "layers": sizes["decoder_layers"], "cross_attention": 1}
+
+
+def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:
+    """CLIP's vision side and its text side."""
+    heads, hidden = sizes["text_heads"], sizes["text_hidden"]
+    own = {"hidden": hidden, "heads": heads, "kv_heads": heads, "head_dim": hidden // heads}
+    own |= {"ffn": sizes["text_ffn"], "value_head_dim": hidden // heads, "caches": 0}
+    yield {"stack": "vision", "block": sizes["encoder_block"], "side": "fixed", "caches": 0}
+    yield {**own, "stack": "text", "layers": sizes["text_layers"]}
+
+
+def single_stack(sizes: Sizes) -> Iterator[Sizes]:
+    """An encoder alone, of text or of an image."""
+    yield {"stack": "encoder", "side": "fixed" if sizes["kind"] == "vision" else "tokens", "caches": 0}
+
+
+STACKS: dict[str, Callable[[Sizes], Iterator[Sizes]]] = {
+    "decoder": decoder_stacks,
+    "encoder": single_stack,
+    "vision": single_stack,
+    "encoder-decoder": sided_stacks,
+    "audio": sided_stacks,
+    "dual": paired_stacks,
+}
+WIDTHS = {"ffn_width": "ffn", "expert_ffn_width": "expert_ffn", "shared_ffn_width": "shared_ffn", "query_latent_width": "query_latent_rank"}
+
+
+def sizes_of_stacks(sizes: Sizes) -> Iterator[Sizes]:
+    """The sizes of each stack that has layers: its own, else the model's."""
+    for own in STACKS[sizes["kind"]](sizes):
+        stack = {"side": "tokens", **sizes, **own}
+        if stack["layers"]:
+            yield stack | {width: stack[size] for width, size in WIDTHS.items()} | mixer_sizes(stack)

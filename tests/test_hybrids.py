@@ -1,0 +1,138 @@
+"""Models whose layers keep a state, share a cache or have heads of their own: counts, caches and pages to the last byte."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calc import load_catalogs
+from calc.catalogs.load import add_models
+from calc.models.architecture import model_table
+from calc.models.huggingface.config import ConfigError, read_config
+from calc.pipeline import estimate
+
+CATALOGS = load_catalogs()
+# Made-up configs with what the classes of transformers 5.23 hold (meta device, PyTorch 2.13), and the bytes of the
+# library's own bf16 cache of one sequence after so many tokens.
+RECORDED = [json.loads(line) for line in (Path(__file__).parent / "recorded/hybrids.jsonl").read_text("utf-8").splitlines()]
+# Sizes of Qwen3.5-27B, its text part (config.json as copied in ai-dynamo/aiconfigurator, 2026-08-21).
+QWEN = {
+    "model_type": "qwen3_5_text",
+    "vocab_size": 248320,
+    "hidden_size": 5120,
+    "intermediate_size": 17408,
+    "num_hidden_layers": 64,
+    "num_attention_heads": 24,
+    "num_key_value_heads": 4,
+    "head_dim": 256,
+    "linear_num_key_heads": 16,
+    "linear_num_value_heads": 48,
+    "linear_key_head_dim": 128,
+    "linear_value_head_dim": 128,
+    "mamba_ssm_dtype": "float32",
+}
+MAMBA = {"model_type": "mamba2", "hidden_size": 64, "num_hidden_layers": 4, "num_heads": 8, "head_dim": 16, "vocab_size": 100}
+
+
+def described(config):
+    models, stacks = model_table({"it": read_config(config, "it", CATALOGS)}, CATALOGS.families)
+    return models.loc["it"], stacks
+
+
+def served(config, **scenario):
+    catalogs = add_models(CATALOGS, {"it": read_config(config, "it", CATALOGS)})
+    return estimate({"model": "it", "work": "inference", "implementation": "vllm", "gpu": "h200-sxm", **scenario}, catalogs)
+
+
+def cache_bytes(stacks, tokens):
+    """Keys and values of a windowed layer's window less one token, states in fp32, a counter of 8 bytes for each window."""
+    kept = np.minimum(tokens, stacks["window_tokens"] - 1)
+    states = 4 * stacks["recurrent_state_elements"] + 2 * stacks["convolution_state_elements"]
+    counters = 8 * (np.isfinite(stacks["window_tokens"]) & (stacks["cached_elements_per_token"] > 0))
+    return (stacks["layers"] * (2 * stacks["cached_elements_per_token"] * kept + states + counters)).sum()
+
+
+@pytest.mark.parametrize("case", RECORDED, ids=lambda case: case["config"]["model_type"])
+def test_a_hybrid_counts_and_caches_as_its_class(case):
+    model, stacks = described(case["config"])
+    assert model["parameters"] == case["parameters"]
+    for tokens, held in case.get("cache_bytes", {}).items():
+        assert cache_bytes(stacks, int(tokens)) == held, tokens
+
+
+def test_every_kind_of_mixer_was_recorded_with_its_cache():
+    families = {case["config"]["model_type"] for case in RECORDED if "cache_bytes" in case}
+    mixers = {traits["mixer"] for name, traits in CATALOGS.families.items() if name in families}
+    assert mixers >= {traits["mixer"] for traits in CATALOGS.families.values()}
+
+
+def test_only_layers_that_attend_cache_tokens():
+    _, stacks = described(QWEN)
+    per_token = 2 * (stacks["layers"] * stacks["cached_elements_per_token"]).sum()
+    assert per_token == 65_536
+    assert (stacks["layers"] * stacks["recurrent_state_elements"]).sum() == 37_748_736
+
+
+@pytest.mark.parametrize(
+    ("config", "kv_precision", "page_tokens"),
+    [
+        (QWEN, "bf16", 784),
+        (
+            {
+                **{name: size for name, size in QWEN.items() if name != "intermediate_size"},
+                "model_type": "qwen3_5_moe_text",
+                "hidden_size": 2048,
+                "num_hidden_layers": 40,
+                "num_attention_heads": 16,
+                "num_key_value_heads": 2,
+                "linear_num_value_heads": 32,
+                "num_experts": 256,
+                "num_experts_per_tok": 8,
+            },
+            "fp8",
+            2096,
+        ),
+    ],
+)
+def test_vllm_takes_the_pages_that_its_logs_tell(config, kv_precision, page_tokens):
+    """vLLM logs "Setting attention block size to 784 tokens" for Qwen3.5-27B, 2096 for 35B-A3B with an 8-bit cache."""
+    _, stacks = described(config)
+    per_token = (stacks["layers"] * stacks["cached_elements_per_token"]).sum() * {"bf16": 2, "fp8": 1}[kv_precision]
+    attending, linear = (stacks["layers"][stacks["stack"].str.endswith("linear") == linear].sum() for linear in (False, True))
+    for pages in (1, 3):
+        row = served(config, sequence_tokens=pages * page_tokens, prompt_tokens=8, batch=2, kv_precision=kv_precision)
+        page_bytes = page_tokens * per_token / attending
+        assert row["kv_cache_bytes"] == 2 * page_bytes * (pages * attending + linear)
+        longer = served(config, sequence_tokens=pages * page_tokens + 1, prompt_tokens=8, batch=2, kv_precision=kv_precision)
+        assert longer["kv_cache_bytes"] == row["kv_cache_bytes"] + 2 * page_bytes * attending
+
+
+def test_a_state_is_as_long_as_no_sequence():
+    rows = [served(MAMBA, sequence_tokens=tokens, prompt_tokens=16, batch=3) for tokens in (64, 4096)]
+    assert rows[0]["kv_cache_bytes"] == rows[1]["kv_cache_bytes"] == 3 * 4 * 2 * (128 * 128 + 3 * (128 + 2 * 8 * 128))
+
+
+def test_longer_cached_sequences_slow_layers_that_attend_alone():
+    steps = [served(QWEN, sequence_tokens=tokens, prompt_tokens=16)["time_per_output_token_seconds"] for tokens in (1024, 65536)]
+    assert steps[1] > steps[0] * 1.02
+    alone = [served(MAMBA, sequence_tokens=tokens, prompt_tokens=16)["time_per_output_token_seconds"] for tokens in (1024, 65536)]
+    assert alone[0] == alone[1]
+
+
+def test_what_was_not_read_off_is_refused_where_it_counts():
+    catalogs = add_models(CATALOGS, {"it": read_config(MAMBA, "it", CATALOGS)})
+    asked = [{"work": "training"}, {"work": "inference", "implementation": "transformers"}, {"work": "inference", "implementation": "vllm"}]
+    found = estimate(pd.DataFrame([{"model": "it", "gpu": "h200-sxm", **each} for each in asked]), catalogs)
+    assert list(found["problem"] != "") == [True, True, False]
+    assert found["problem"][0].endswith("serve it with vllm.")
+    assert found["memory_bytes"].isna().tolist() == [True, True, False]
+    assert found["memory_basis"][2].startswith("derived from source: layers with a state")
+
+
+def test_layers_of_a_kind_that_is_not_covered_are_named():
+    with pytest.raises(ConfigError, match="layers of the kind ring_attention, which are not covered"):
+        read_config({**QWEN, "layer_types": ["ring_attention"] * 64}, "it", CATALOGS)
+    with pytest.raises(ConfigError, match="contradict num_hidden_layers"):
+        read_config({**QWEN, "layer_types": ["full_attention"] * 3}, "it", CATALOGS)

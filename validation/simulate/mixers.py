@@ -1,0 +1,189 @@
+"""Reads blocks whose mixer keeps a state: their storages are many and in chunks, so totals are read, not storage by storage.
+
+In each of many cases of made-up widths the bytes per token of all storages together are a sum of the block's sizes with
+the same coefficients; as many cases as there are sizes give them, and a few more prove them. Without its own kernels
+transformers runs these mixers in PyTorch, in fp32 and in chunks of 64 tokens, which is what is read.
+
+python -m validation.simulate.mixers --family qwen3_5_linear
+"""
+
+import argparse
+import math
+import random
+import sys
+
+import numpy as np
+
+from validation.simulate.blocks import KEPT, check, keep_rows, observe_kept, tokens_of
+from validation.simulate.dense import FIELDS, real
+from validation.simulate.dominant_forms import covers, value
+from validation.simulate.families import Family
+from validation.simulate.observe import observe_prefill
+from validation.simulate.write_catalog import write_block
+
+CHUNK, CHUNKS, MORE_CASES = 64, 8, 3
+FINEST = 32  # coefficients of a state, of which each chunk keeps some, are rounded up to 1 / 32
+DELTA = dict(
+    linear_num_key_heads="key_heads", linear_num_value_heads="value_heads", linear_key_head_dim="key_dim",
+    linear_value_head_dim="value_dim",
+)  # fmt: skip
+ROUTED = dict(num_experts="experts", num_experts_per_tok="experts_per_token", moe_intermediate_size="expert_ffn",
+              shared_expert_intermediate_size="shared_ffn")  # fmt: skip
+SIZES = ("hidden", "state_group_keys", "state_keys", "state_values", "state_heads", "state")
+EXPERTS = ("one", "routed_hidden", "routed_ffn", "experts", "experts_per_token", "shared_ffn")
+BETWEEN = dict(layer_types=["full_attention", "linear_attention", "full_attention"])
+
+
+def delta(case):
+    """Sizes of a Gated DeltaNet, and of experts where there are some."""
+    keys, values = case["value_heads"] * case["key_dim"], case["value_heads"] * case["value_dim"]
+    own = dict(state_group_keys=case["key_heads"] * case["key_dim"], state_keys=keys, state_values=values)
+    own |= dict(state_heads=case["value_heads"], state=keys * case["value_dim"])
+    if "experts" in case:
+        per_token = case["experts_per_token"]
+        own |= dict(routed_hidden=per_token * case["hidden"], routed_ffn=per_token * case["expert_ffn"], experts=case["experts"])
+        own |= dict(experts_per_token=per_token, shared_ffn=case["shared_ffn"])
+    return own
+
+
+def linear(id, config, head, sizes, more, types, **real_widths):
+    """A family whose middle block keeps a state."""
+    fields = {name: width for name, width in FIELDS.items() if width != "ffn" or "ffn" in sizes}
+    return Family(id, config, head, fields | DELTA | more, BETWEEN, sizes=sizes, attentions=("eager",), types=types, further=delta,
+                  real=real_widths)  # fmt: skip
+
+
+WIDTHS_27B = real(5120, 24, 4, 256, 17408, seq=1664) | dict(key_heads=16, value_heads=48, key_dim=128, value_dim=128)
+WIDTHS_80B = real(2048, 16, 2, 256, 0, seq=1664) | dict(key_heads=16, value_heads=32, key_dim=128, value_dim=128)
+WIDTHS_80B |= dict(experts=512, experts_per_token=10, expert_ffn=512, shared_ffn=512)
+FAMILIES = {
+    family.id: family
+    for family in (
+        linear("qwen3_5_linear", "Qwen3_5TextConfig", "Qwen3_5ForCausalLM", (*SIZES, "ffn"), {}, ("qwen3_5_text",), **WIDTHS_27B),
+        linear("qwen3_5_linear_moe", "Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM", (*SIZES, *EXPERTS), ROUTED, ("qwen3_5_moe_text",),
+               **WIDTHS_80B),
+        linear("qwen3_next_linear_moe", "Qwen3NextConfig", "Qwen3NextForCausalLM", (*SIZES, *EXPERTS), ROUTED, ("qwen3_next",),
+               **WIDTHS_80B),
+    )
+}  # fmt: skip
+
+
+def made_up(family):
+    """Cases of made-up widths, as many as the block has sizes and a few more; each with the same number of chunks."""
+    chance = random.Random(family.id)
+    for _ in range(len(family.sizes) + MORE_CASES * (5 if "experts" in family.sizes else 1)):
+        heads = chance.choice((1, 2, 3))
+        yield dict(
+            hidden=8 * chance.randint(60, 110), heads=4, kv_heads=2, head_dim=24, ffn=8 * chance.randint(120, 300),
+            batch=chance.choice((2, 3, 5)), seq=CHUNK * CHUNKS, attention="sdpa", fields={}, key_heads=heads,
+            value_heads=heads * chance.choice((2, 3)), key_dim=chance.choice((24, 40, 56, 72)), value_dim=chance.choice((32, 48, 80, 88)),
+            experts=chance.randint(9, 31), experts_per_token=chance.randint(2, 6), expert_ffn=8 * chance.randint(30, 90),
+            shared_ffn=8 * chance.randint(100, 150),
+        )  # fmt: skip
+
+
+def total(lists, tokens, parameters):
+    """Bytes per token in each case of storages that are alike in all of them, those left out that are weights in each."""
+    bytes_ = np.array([[storage.bytes for storage in storages] for storages in lists], float)
+    weights = [[each in shapes or each <= 1024 for each in row] for row, shapes in zip(bytes_, parameters, strict=True)]
+    return np.sum(bytes_ * ~np.all(weights, axis=0), axis=1) / tokens
+
+
+def totals(sizes, observed, tokens):
+    """The sizes of cases that run alike, most of all, and in each the totals of what is saved and of each moment."""
+    runs = [(len(seen.saved), *(len(moment) for moment in seen.moments)) for seen in observed]
+    usual = max(runs, key=runs.count)
+    alike = [place for place, each in enumerate(runs) if each == usual]
+    seen, tokens = [observed[place] for place in alike], np.array([tokens[place] for place in alike])
+    parameters = [{times * count for count in each.parameters for times in (1, 2, 4)} for each in seen]
+    saved = total([each.saved for each in seen], tokens, parameters)
+    moments = [total(storages, tokens, parameters) for storages in zip(*(each.moments for each in seen), strict=True)]
+    return [sizes[place] for place in alike], saved[:, None], np.array(moments).T
+
+
+def forms_by(sizes, found):
+    """The forms of columns of totals, one row per case; what they miss is told."""
+    held = np.array([list(each.values()) for each in sizes])
+    if len(held) <= held.shape[1]:
+        raise ValueError(f"{len(held)} cases run alike, too few for {held.shape[1]} sizes")
+    coefficients, *_ = np.linalg.lstsq(held, found, rcond=None)
+    missed = np.max(np.abs(held @ coefficients - found) / np.maximum(found, 1), initial=0)
+    if missed > 1e-6:
+        print(f"  not a sum of sizes by {missed:.2%}", file=sys.stderr)
+    return [dict(form_of(sizes[0], column)) for column in coefficients.T]
+
+
+def form_of(names, column):
+    """Coefficients by name, rounded to the eighths that storages have; a state's up."""
+    for name, times in zip(names, column, strict=True):
+        near = math.ceil(times * FINEST - 0.01) / FINEST if name == "state" else round(times * 8) / 8
+        if near:
+            yield name, near
+
+
+def dominant(forms):
+    """Those that no other form covers."""
+    unique = [dict(pairs) for pairs in sorted({tuple(sorted(form.items())) for form in forms})]
+    return [one for one in unique if not any(covers(two, one) for two in unique)]
+
+
+def largest_of(family, forms, cases):
+    """The forms that are the largest of all in some case, real widths among them."""
+    draws = [family.measure(case) for case in (*cases, family.real_case("sdpa"), *scaled(family))]
+    picked = {max(range(len(forms)), key=lambda place, sizes=sizes: value(forms[place], sizes)) for sizes in draws}
+    return [forms[place] for place in sorted(picked)]
+
+
+def scaled(family):
+    """The real widths with networks and mixers of other proportions."""
+    for ffn in (0.25, 1, 4):
+        for heads in (8, 16, 64):
+            case = family.real_case("sdpa")
+            yield (
+                case
+                | dict(ffn=int(case["ffn"] * ffn), value_heads=heads, key_heads=8)
+                | ({"expert_ffn": int(case["expert_ffn"] * ffn)} if "expert_ffn" in case else {})
+            )
+
+
+def forms_of(family, number_format):
+    """All vectors of one kind of block in one number format, whatever the attention of the blocks around it."""
+    cases = list(made_up(family))
+    sizes, form, moments = [family.measure(case) for case in cases], {}, {}
+    sizes = [{name: each[name] for name in family.sizes} for each in sizes]
+    tokens = [tokens_of(case) for case in cases]
+    for name in KEPT:
+        alike, saved, alive = totals(sizes, [observe_kept(family, case, number_format, name) for case in cases], tokens)
+        form[name] = forms_by(alike, saved)[0]
+        if name in ("saved", "checkpoint"):
+            moments[name] = forms_by(alike, alive)
+    form["backward"] = largest_of(family, dominant(moments["saved"]), cases)
+    form["recomputed"] = largest_of(family, dominant(moments["checkpoint"]), cases)
+    if number_format != "amp":
+        alike, _, alive = totals(sizes, [observe_prefill(family, case, number_format) for case in cases], tokens)
+        form["forward"] = largest_of(family, dominant(forms_by(alike, alive)), cases)
+    return {"format": number_format, "attention": "eager"} | form
+
+
+def run(family):
+    """Read, check and write one kind of block; print the errors."""
+    forms, rows = [], []
+    for number_format in family.formats:
+        form = forms_of(family, number_format)
+        print(family.id, form, flush=True)
+        checks = check(family, form, next(made_up(family)) | dict(seq=CHUNK * 5), "made up")
+        checks += check(family, form, family.real_case("sdpa"), "real")
+        for row in checks:
+            error = row["form_bytes"] / row["simulated_bytes"] - 1 if row["simulated_bytes"] else row["form_bytes"]
+            print(f"  {row['case']} {row['quantity']}: {error:+.2%}", file=sys.stderr)
+        forms.append(form)
+        rows += checks
+    write_block(family, forms)
+    keep_rows(family.id, rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--family", choices=[*FAMILIES], nargs="+", required=True)
+    for name in parser.parse_args().family:
+        run(FAMILIES[name])
