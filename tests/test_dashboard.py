@@ -139,6 +139,7 @@ def test_every_catalog_is_shown():
         "config_defaults",
         "config_fields",
         "launch_files",
+        "setups",
         "price_history",
     }
     assert len(shown) == len(names)

@@ -5,6 +5,7 @@ import json
 import pytest
 from examples import catalogs
 
+from calc.configs.derived import SINGLE
 from calc.configs.fields import rules, tools
 from calc.configs.problem import ConfigProblem
 from calc.configs.run import run_row
@@ -79,6 +80,42 @@ CASES = [
         "--kv-cache-dtype fp8 --gpu-memory-utilization 0.9\n"},
      {"work": "inference", "model": "gpt-oss-120b", "tensor_parallel": "2", "gpus": "2", "sequence_tokens": "8192", "max_sequences": "64",
       "kv_precision": "fp8", "memory_utilization": "0.9", "implementation": "vllm", "precision": ""}),
+    ("litgpt qlora", {"yaml": "checkpoint_dir: checkpoints/meta-llama/Meta-Llama-3-8B\nprecision: bf16-true\nquantize: bnb.nf4\n" +
+        "devices: 1\nlora_r: 32\nlora_query: true\nlora_key: false\nlora_value: true\nlora_projection: false\nlora_mlp: false\n" +
+        "train:\n  global_batch_size: 8\n  micro_batch_size: 2\n  max_seq_length: 512\n"},
+     {"model": "llama-3-8b", "precision": "nf4", "tuning": "lora", "lora_targets": "q+v", "lora_rank": "32", "accumulation_steps": "4",
+      "sharding": "none", "recompute": "none", "gpus": "1", "implementation": "litgpt"}),
+    ("litgpt several", {"yaml": "checkpoint_dir: x/Meta-Llama-3-8B\nprecision: bf16-true\ndevices: 8\nlora_query: true\nlora_key: true\n" +
+        "lora_value: true\nlora_projection: true\nlora_mlp: true\ntrain:\n  micro_batch_size: 1\n"},
+     {"sharding": "zero3", "recompute": "full", "gpus": "8", "lora_targets": "all-linear", "precision": "bf16"}),
+    ("LLM Foundry", {"yaml": "variables:\n  max_seq_len: 4096\nmax_seq_len: ${variables.max_seq_len}\nmodel:\n  name: hf_causal_lm\n" +
+        "  pretrained_model_name_or_path: meta-llama/Llama-3.1-70B-Instruct\n  use_flash_attention_2: true\nprecision: amp_bf16\n" +
+        "device_train_microbatch_size: 1\nglobal_train_batch_size: 32\nfsdp_config:\n  sharding_strategy: FULL_SHARD\n" +
+        "  mixed_precision: PURE\n  activation_checkpointing: true\noptimizer:\n  name: decoupled_adamw\ncompute:\n  gpus: 16\n"},
+     {"model": "llama-3.1-70b", "sequence_tokens": "4096", "sharding": "zero3", "recompute": "full", "reduce_precision": "bf16",
+      "accumulation_steps": "2", "gpus": "16", "precision": "bf16-mixed", "optimizer": "adamw", "implementation": "llm-foundry"}),
+    ("Megatron-LM", {"sh": "torchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 32 --hidden-size 4096 " +
+        "--ffn-hidden-size 14336 --num-attention-heads 32 --group-query-attention --num-query-groups 8 --vocab-size 128256 " +
+        "--seq-length 8192 --micro-batch-size 1 --global-batch-size 128 --train-iters 100 --bf16 --use-distributed-optimizer " +
+        "--tensor-model-parallel-size 2 --recompute-granularity selective --swiglu\n"},
+     {"model": "llama-3-8b", "gpus": "16", "tensor_parallel": "2", "sharding": "zero1", "recompute": "selective",
+      "precision": "bf16-master",
+      "gradient_precision": "fp32", "accumulation_steps": "16", "train_tokens": str(100 * 128 * 8192), "implementation": "megatron"}),
+    ("SGLang", {"sh": "python -m sglang.launch_server --model-path meta-llama/Llama-4-Scout-17B-16E-Instruct --tp 8 --dp 2 " +
+        "--context-length 65536 --max-running-requests 64 --kv-cache-dtype fp8_e5m2\n"},
+     {"work": "inference", "model": "llama-4-scout-17b-16e", "tensor_parallel": "8", "gpus": "16", "sequence_tokens": "65536",
+      "max_sequences": "64", "kv_precision": "fp8", "implementation": ""}),
+    ("SGLang's attention", {"sh": "python -m sglang.launch_server --model deepseek-ai/DeepSeek-V3 --tp 8 --dp 8 --enable-dp-attention\n"},
+     {"gpus": "8", "tensor_parallel": "8"}),
+    ("TensorRT-LLM", {"sh": "trtllm-serve meta-llama/Llama-3.3-70B-Instruct --tp_size 4 --max_batch_size 64 --max_seq_len 8192\n"},
+     {"work": "inference", "model": "llama-3.3-70b", "tensor_parallel": "4", "gpus": "4", "max_sequences": "64", "sequence_tokens": "8192",
+      "max_batched_tokens": "8192"}),
+    ("SkyPilot", {"yaml": "resources:\n  accelerators: H200:8\nnum_nodes: 4\nrun: |\n  NP=$(($SKYPILOT_NUM_GPUS_PER_NODE * " +
+        "$SKYPILOT_NUM_NODES))\n  accelerate launch --num_processes $NP train.py --model_name_or_path gpt2 --max_length 512\n"},
+     {"model": "gpt2", "gpus": "32", "gpu": "h200-sxm", "sequence_tokens": "512", "implementation": "trl"}),
+    ("SkyPilot place", {"yaml": "resources:\n  infra: aws/us-west-2\n  instance_type: p5.48xlarge\nenvs:\n  MODEL: gpt2\n" +
+        "run: |\n  vllm serve $MODEL --max-model-len 512\n"},
+     {"work": "inference", "model": "gpt2", "instance": "p5.48xlarge", "region": "us-west-2"}),
     ("vLLM quantised", {"sh": "vllm serve casperhansen/Llama-3.1-8B-Instruct-AWQ --enable-expert-parallel " +
         "-dp 2 --max-num-batched-tokens 4096\n"},
      {"model": "llama-3.1-8b", "precision": "awq-4bit", "expert_parallel": "2", "gpus": "2", "max_batched_tokens": "4096"}),
@@ -145,11 +182,18 @@ def test_no_field_is_dropped(tool):
             assert named, name
 
 
+def test_sizes_of_no_model_are_one_sentence():
+    found = row(sh="torchrun p.py --num-layers 3 --hidden-size 96 --num-attention-heads 3 --tensor-model-parallel-size 1\n")
+    assert "no model of the catalog has these sizes (heads 3, hidden 96, layers 3)" in found["problem"]
+
+
 def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
-    used = {part for name in ("huggingface", "torchtitan", "torchtune", "vllm") for rule in rules(name) for part in rule["when"]}
+    listed_rules = [rule for tool in tools().values() for name in tool.rules for rule in rules(name)]
+    used = {part for rule in listed_rules for part in (*rule["when"], rule["is"].removeprefix("="))}
     derived = {"global_batch", "steps", "dp_shard", "dp_replicate", "gpus_per_node", "nodes", "replicas", "experts_spread", "linear"}
     derived |= {"lora_attention", "lora_mlp", "model_name", "model_flavor", "component", "compile_parts", "float8", "plugins"}
-    derived |= {"accelerate", "deepspeed", "vllm"}
+    derived |= {"accelerate", "deepspeed", "vllm", "litgpt", "trtllm", "foundry", "megatron", *SINGLE}
+    derived |= {f"size_{name}" for name in ("model_type", "layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "experts")}
     for tool in tools().values():
         for told in tool.fields.values():
             assert told.read == "open" or told.to in BY_NAME or told.to in used | derived, (tool.id, told.name)

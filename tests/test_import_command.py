@@ -64,7 +64,7 @@ FAULTS = [
     ("a.json", b'{"a": ' * 40 + b"1" + b"}" * 40, "nested deeper"),
     ("a.toml", b"a = \n", "is not TOML"),
     ("a.sh", b"vllm serve 'gpt2\n", "does not end its quotes"),
-    ("a.sh", b"python -m sglang.launch_server --model-path gpt2\n", "read are accelerate config, axolotl"),
+    ("a.sh", b"lmdeploy serve api_server gpt2\n", "read are accelerate config, axolotl"),
     ("a.sh", b"vllm serve gpt2 --max-model-len 5 --max-model-len 6\n", "stands twice"),
     ("a.yaml", b"some: 1\nother: 2\n", "those of no tool that is read"),
     ("a.yaml", b"", "is empty"),

@@ -33,6 +33,8 @@ EQUAL = [  # tool, scenario: nothing of it is lost
     ("deepspeed", {**RUN, **SHARDED, "sharding": "zero1", "implementation": "deepspeed", "precision": "bf16-master"}),
     ("deepspeed", {**RUN, **SHARDED, "gpus": 16, "implementation": "deepspeed", "precision": "bf16-master", "offload": "optimizer"}),
     ("deepspeed", {**RUN, **SHARDED, "implementation": "deepspeed", "precision": "bf16-master", "gradient_precision": "fp32"}),
+    ("deepspeed", {**RUN, **SHARDED, "implementation": "deepspeed", "precision": "bf16-master", "offload": "states"}),
+    ("axolotl", {**RUN, **SHARDED, "precision": "bf16", "offload": "all"}),
     ("axolotl", {**RUN, **ALONE, "precision": "nf4-dq", "tuning": "lora", "lora_rank": 32}),
     ("axolotl", {**RUN, **SHARDED, "precision": "nf4-dq", "tuning": "lora", "lora_targets": "q+v"}),
     ("axolotl", {**RUN, **SHARDED, "precision": "bf16", "attention": "eager", "sequence_tokens": 512}),

@@ -8,6 +8,7 @@ from calc.configs.problem import ConfigProblem
 
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 VARIABLE = re.compile(r"\$\{(\w+)(?::?[-=]([^{}$]*))?\}|\$(\w+)")
+PRODUCT = re.compile(r"\$\(\(\s?(\d{1,9})\s?\*\s?(\d{1,9})\s?\)\)")  # $(($GPUS * $NODES)), its variables filled in
 SLURM = re.compile(r"#SBATCH\s+--?([\w-]+)[=\s]+(\S+)")
 BREAKS = ("&&", "||", ";", "|", "&")
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
@@ -39,7 +40,8 @@ def commands(text: str, file: str, known: dict[str, str] | None = None) -> tuple
 
 
 def _filled(line: str, variables: dict[str, str]) -> str:
-    return VARIABLE.sub(lambda found: variables.get(found[1] or found[3], found[2] if found[2] is not None else found[0]), line)
+    named = VARIABLE.sub(lambda found: variables.get(found[1] or found[3], found[2] if found[2] is not None else found[0]), line)
+    return PRODUCT.sub(lambda found: str(int(found[1]) * int(found[2])), named)
 
 
 def _split(words: list[str]) -> list[list[str]]:

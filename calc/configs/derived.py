@@ -8,6 +8,7 @@ from calc.configs.fields import Tool
 from calc.configs.model_names import stored_as
 from calc.configs.settled import Settled
 
+SINGLE = {"target_q": "q", "target_k": "k", "target_v": "v", "target_o": "o", "target_mlp": "gate+up+down"}  # litgpt: a switch for each
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 HYBRID, WHOLE = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
 NODE_GPUS = 8  # where no file tells how many a node has
@@ -43,6 +44,11 @@ def _model(settled, main):
 
 
 def _targets(settled):
+    single = [letter for part, letter in SINGLE.items() if settled.values.get(part) == "yes"]
+    if single:
+        found = "+".join(single)
+        _set(settled, "lora_targets", "all-linear" if found == "+".join(SINGLE.values()) else found, tuple(SINGLE))
+        return
     attention, mlp = settled.values.get("lora_attention"), settled.values.get("lora_mlp")
     if settled.values.get("linear") == "yes":
         _set(settled, "lora_targets", "all-linear", ("linear",))

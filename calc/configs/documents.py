@@ -6,10 +6,11 @@ from typing import Any
 from calc.configs.commands import commands, fields_of
 from calc.configs.fields import Tool, tools
 from calc.configs.problem import ConfigProblem
-from calc.configs.texts import flat, format_of, read_mapping
+from calc.configs.texts import flat, format_of, read_mapping, resolved
 
 LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate", "srun", "python", "python3")
 SHORT = {"-m": "m"}
+PARAMETERS = "parameters."  # where mcli keeps a training config beside its own fields
 WITHIN = "deepspeed."  # its fields written into a trainer's file
 PROCESSES = ("nproc_per_node", "num_gpus", "gpus_per_node", "gpus")
 COMMAND, CONFIG, LAUNCH = 0, 1, 2  # who stands above whom where two say the same
@@ -31,7 +32,7 @@ def read_document(text: str, file: str) -> list[Reading]:
     form = format_of(text, file)
     if form == "command":
         return _commands(text, file)
-    fields = flat(read_mapping(text, file, form), file)
+    fields = resolved({name.removeprefix(PARAMETERS): value for name, value in flat(read_mapping(text, file, form), file).items()})
     tool = _tool_of(fields, file)
     inner = {name: value for name, value in fields.items() if name.startswith(WITHIN)} if "deepspeed" in tool.fields else {}
     own = Reading(file, tool, {name: value for name, value in fields.items() if name not in inner}, LAUNCH if tool.launches else CONFIG, {})

@@ -6,12 +6,13 @@ from calc.configs.derived import derive, stored
 from calc.configs.documents import LAUNCH, Reading, names_of_tools, read_document
 from calc.configs.fields import Tool, rules
 from calc.configs.lines import Line, lines_of
-from calc.configs.model_names import model_id, nearest_id
+from calc.configs.model_names import by_sizes, model_id, nearest_id
 from calc.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.configs.settled import Settled, take
 from calc.configs.texts import checked_text
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
 
+SIZE = "size_"  # parts that give a size of the model
 ABOUT = ("source_file", "source_tool", "source_defaults", "not_said", "unused", "problem")
 
 
@@ -44,6 +45,7 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
     for name in main.rules:
         _apply(settled, rules(name), main)
     derive(settled, main, catalogs.shardings["group_gpus"])
+    _by_sizes(settled, main, catalogs)
     row = _row(settled, main, readings, catalogs)
     return Run(row, lines_of(readings, settled, row))
 
@@ -109,6 +111,20 @@ def _apply(settled: Settled, listed: tuple[dict, ...], main: Tool) -> None:
                     settled.explicit.add(column)
             elif column in BY_NAME:
                 settled.defaulted.add(column)
+
+
+def _by_sizes(settled: Settled, main: Tool, catalogs: Any) -> None:
+    """The model that a tool gives by its sizes instead of a name."""
+    parts = {name: name.removeprefix(SIZE) for name in settled.explicit if name.startswith(SIZE)}
+    if "model" in settled.values or not {"layers", "hidden", "heads"} <= set(parts.values()):
+        settled.unused |= dict.fromkeys(settled.fields[name] for name in parts)
+        return
+    found = by_sizes({size: settled.values[name] for name, size in parts.items()}, catalogs)
+    if found:
+        settled.values["model"], settled.fields["model"], settled.made_of["model"] = found, main.name, tuple(parts)
+    else:
+        shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
+        settled.problems.append(f"{main.name}: no model of the catalog has these sizes ({shown}); add its config.json.")
 
 
 def _row(settled, main, readings, catalogs):

@@ -10,6 +10,7 @@ from calc.configs.problem import DEEPEST, LARGEST_BYTES, ConfigProblem
 from calc.configs.yaml_text import read_yaml
 
 FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
+REFERENCE = re.compile(r"\$\{([\w.]{1,80})\}")
 BEGINS = {  # how a text without a telling name begins; a shell's assignment has no blank before its =
     "JSON": re.compile(r"\s*\{"),
     "TOML": re.compile(r"\[[\w.]+\]\s*(#|$)|[\w.]+\s+=\s"),
@@ -82,3 +83,9 @@ def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[s
             raise ConfigProblem(f"{file}: {min(twice)[:60]} stands twice; keep one of the two.")
         found |= added
     return found
+
+
+def resolved(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields whose whole value names another (${variables.max_seq_len}, as OmegaConf writes it) with the value of that."""
+    named = {name: REFERENCE.fullmatch(value) for name, value in fields.items() if isinstance(value, str)}
+    return {name: fields.get(found[1], value) if (found := named.get(name)) else value for name, value in fields.items()}

@@ -14,7 +14,14 @@ from calc.launch.values import values_of
 from calc.pipeline import estimate
 from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
 
-NOT_SAID = ("scenario", "gpu", "hours_per_month", "region")  # a name, what the instance settles, and what no run depends on
+NOT_SAID = (
+    "scenario",
+    "gpu",
+    "region",
+    "hours_per_month",
+    "runs_per_month",
+    "plan_months",
+)  # a name, what the instance settles, and what no run depends on
 
 
 class Difference(NamedTuple):

@@ -7,8 +7,10 @@ import streamlit as st
 from calc.answers.board import whole
 from calc.doors import csv_tables
 from views import tables
-from views.session import address
+from views.panels import setups
+from views.session import address, job_state
 from views.wording import plan as plan_words
+from views.wording import report as report_words
 from views.wording.numbers import plain
 
 
@@ -17,14 +19,37 @@ def line(options, first, ink, catalogs, today):
     age, is_old = plan_words.price_age(first, catalogs, today)
     aged = f':color[:material/warning: {plain(age)}]{{foreground="{ink.amber}"}}' if is_old else plain(age)
     said = filter(None, (aged, plain(plan_words.tried(options))))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="status"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="status"):
         st.markdown(f":small[{' · '.join(said)}]", width="content")
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.code(plan_words.link(st.context.url, address.address().query), language=None, wrap_lines=True)
-        st.page_link("views/pages/bring.py", label="Bring a config", icon=":material/upload_file:", width="content")
+        setups.chooser()
+        st.page_link("views/pages/bring.py", label="Bring yours", icon=":material/upload_file:", width="content")
         if first["answer"]:
             name = plan_words.file_name(first)
+            _report(options, first, catalogs, today)
             tables.download("CSV", partial(_csv, options), name, "csv", help=plan_words.CSV_HELP, type="tertiary")
+
+
+def _report(options, first, catalogs, today):
+    """The answer to take along: a page that opens offline, and a table for the minutes."""
+    with st.popover("Report", icon=":material/description:", type="tertiary", on_change="rerun", key="report") as report:
+        if not report.open:
+            return
+        heading = plan_words.heading(options, job_state.asked()["goal"], catalogs)
+        told = (options, heading, plan_words.link(st.context.url, address.address().query), today, catalogs)
+        name = report_words.file_name(first, "html")
+        st.download_button(
+            "HTML, opens offline and prints",
+            partial(report_words.html, *told),
+            name,
+            mime="text/html",
+            on_click="ignore",
+            icon=":material/download:",
+            key="report_html",
+        )
+        st.caption("For the minutes, as Markdown:")
+        st.code(report_words.markdown(*told), language=None, wrap_lines=True)
 
 
 def _csv(options):

@@ -1,0 +1,51 @@
+"""Ready set-ups: each is a link that is understood whole and has an answer; a click starts from it and Undo goes back."""
+
+import pytest
+from examples import catalogs
+from pages import opened, run, title
+
+from calc.answers.job_fields import BY_HAND, JOB, job_of
+from calc.answers.options import options
+from calc.catalogs.load import FOLDER, read_document
+from calc.doors import link
+from calc.doors.setups import setups
+from views.session.job_state import FIRST_VISIT
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+@pytest.mark.parametrize("setup", setups(), ids=lambda setup: setup.name)
+def test_a_setup_is_understood_whole_and_answered(setup):
+    asked, complaints = link.parse(setup.query, catalogs())
+    assert not complaints
+    several = ("regions", "markets")
+    named = {name: value for name, value in asked.items() if name in JOB}
+    one = {name: value[0] if isinstance(value, list) and name not in several else value for name, value in named.items()}
+    fields = {**FIRST_VISIT, **one}
+    by_hand = {name: value if isinstance(value, list) else [value] for name, value in asked.items() if name in BY_HAND}
+    found = options(job_of(fields, by_hand), catalogs())
+    assert found.problem == ""
+    assert found.answers["answer"].iloc[0].startswith("least-money")
+
+
+def test_there_are_a_dozen_and_no_two_alike():
+    found = setups()
+    assert len(found) >= 12
+    for told, each in zip(read_document(FOLDER, "setups")["setups"], found, strict=True):
+        assert told["asks"].keys() <= each.query.keys()  # a name that nobody knows would be left out in silence
+    assert len({each.name for each in found}) == len({repr(each.query) for each in found}) == len(found)
+
+
+def test_a_click_starts_from_one_and_undo_goes_back():
+    app = opened(model="qwen2.5-7b", precision="bf16")
+    before = title(app)
+    app.session_state["setups"] = True
+    run(app)
+    run(app.button(key="setup_8").click())
+    assert title(app).startswith("Serving Llama 3.1 8B to 16 users")
+    assert app.session_state["precision"] == []
+    run(app.button(key="undo").click())
+    assert title(app) == before

@@ -1,0 +1,27 @@
+"""Ready set-ups: a click starts from one; its link stands in the address, and Undo brings back what stood before."""
+
+import streamlit as st
+
+from calc.doors import link
+from calc.doors.setups import setups
+from views.session import catalogs as session_catalogs
+from views.session import job_state
+from views.wording.numbers import plain
+
+
+def chooser():
+    """A popover with every set-up and what it is."""
+    with st.popover("Set-ups", icon=":material/list_alt:", type="tertiary", on_change="rerun", key="setups") as found:
+        if not found.open:
+            return
+        st.caption("Each becomes the plan; what is kept stays, and Undo goes back.")
+        with st.container(gap=None):
+            for at, each in enumerate(setups()):
+                st.button(each.name, on_click=_start, args=(each.query,), help=plain(each.about), type="tertiary", key=f"setup_{at}")
+
+
+def _start(query):
+    """Callback: the job of the set-up on a fresh plan."""
+    choices, _ = link.parse(query, session_catalogs.catalogs())
+    job_state.start(choices)
+    st.session_state.pop("looked", None)

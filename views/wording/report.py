@@ -1,0 +1,139 @@
+"""The report of a plan, to take to people who have no session here: Markdown for the minutes, a page that opens offline and prints."""
+
+from html import escape
+
+from calc.charts.tables import COMPONENT_LABELS
+from calc.columns import GLOSSARY
+from calc.cost.markets import MARKETS
+from calc.plan.bill import price_facts
+from calc.plan.figures import parts_of, records
+from views.charts.tank import tank_svg
+from views.theme import COMPONENT_COLOURS, INKS
+from views.wording import plan as plan_words
+from views.wording import rows as row_words
+from views.wording.numbers import gib, is_missing, percent, three, usd
+from views.wording.settings import setting
+
+MOST_ROWS = 15  # of the board
+HEADS = ("Answer", "What to rent", "Cost", "USD per hour", "Memory per GPU", "How set")
+BOARD_HEADS = ("What to rent", "Verdict", "Cost", "USD per hour", "Memory in its card", "How set")
+PRICE_HEADS = ("Instances", "Region", "Market", "USD per hour, all", "Of", "Basis", "Source")
+STYLE = """
+:root { color-scheme: light; }
+body { font: 14px/1.5 system-ui, sans-serif; color: #1d2129; max-width: 1080px; margin: 32px auto; padding: 0 24px; }
+h1 { font-size: 24px; line-height: 1.25; } h2 { font-size: 17px; margin: 28px 0 8px; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: 5px 12px 5px 0; }
+th { font-weight: 600; border-bottom: 1px solid #5c6470; } td { border-bottom: 1px solid #e3e7ed; }
+svg { max-width: 100%; } td svg { display: block; }
+.note { color: #5c6470; } .key { display: inline-block; width: 11px; height: 11px; margin-right: 6px; }
+a { color: #0b57d0; overflow-wrap: anywhere; }
+@media print { body { margin: 0; max-width: none; font-size: 11px; } h2 { break-after: avoid; } tr { break-inside: avoid; } }
+"""
+
+
+def markdown(options, heading, link, today, catalogs):
+    """The answers as one table, what was asked, the day of the prices, the link back."""
+    rows = [row for row in records(options.answers) if row["answer"]]
+    lines = [f"## {heading}", "", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)]
+    lines += ["", options.problem] if options.problem else []
+    prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in rows)
+    lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. Prices: {prices or 'none'}. The plan: {link}", ""]
+    return "\n".join(lines)
+
+
+def html(options, heading, link, today, catalogs):
+    """The answers, what is in the memory, the board, what the figures assume, prices with dates: one file without references."""
+    answers = [row for row in records(options.answers) if row["answer"]]
+    board = records(options.board)[:MOST_ROWS]
+    parts = [
+        f"<h1>{escape(heading)}</h1>",
+        f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. {escape(plan_words.tried(options))}.</p>",
+        f"<p>{escape(options.problem)}</p>" if options.problem else "",
+        _table(HEADS, [_with_tank(_answer(row, catalogs), row, 4) for row in answers]),
+    ]
+    if answers:
+        parts += [
+            f"<h2>What is in the memory: {escape(plan_words.place(answers[0]))}</h2>",
+            _tank(answers[0], 900, 44),
+            _components(answers[0]),
+        ]
+    if board:
+        parts += ["<h2>Every instance at its best</h2>", _table(BOARD_HEADS, [_board(row, catalogs) for row in board])]
+        hidden = len(options.board) - len(board)
+        parts += [f"<p class='note'>And {hidden} more.</p>"] if hidden > 0 else []
+    parts += ["<h2>Prices</h2>", _table(PRICE_HEADS, _prices([*answers, *board], catalogs))]
+    parts += [
+        "<h2>What the times and costs assume</h2>",
+        _table(("Assumption", "Value", "Rests on", "Source"), _assumptions(answers, catalogs)),
+    ]
+    parts += [f"<h2>The plan</h2><p><a href='{escape(link, quote=True)}'>{escape(link)}</a></p>"]
+    head = (
+        f"<meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{escape(heading)}</title><style>{STYLE}</style>"
+    )
+    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+
+
+def file_name(row, end):
+    """headroom-llama-3.1-8b-training-2026-11-20.html."""
+    return plan_words.file_name(row).removesuffix("csv") + end
+
+
+def _answer(row, catalogs):
+    hourly = "no price" if is_missing(row["usd_per_hour"]) else usd(row["usd_per_hour"])
+    money = plan_words.money_and_time(row)
+    return row_words.name(row["answer"]), plan_words.place(row, True), money, hourly, row_words.memory(row), setting(row, catalogs)
+
+
+def _board(row, catalogs):
+    hourly = "no price" if is_missing(row["usd_per_hour"]) else usd(row["usd_per_hour"])
+    cells = [plan_words.place(row), row_words.verdict(row), plan_words.money_and_time(row), hourly]
+    return [*map(escape, cells), _tank(row, 200, 24), escape(setting(row, catalogs))]
+
+
+def _with_tank(cells, row, at):
+    return [escape(cell) + (_tank(row, 200, 24) if number == at else "") for number, cell in enumerate(cells)]
+
+
+def _tank(row, width, height):
+    svg = tank_svg(row, INKS["light"], width, height)
+    return svg.replace("<svg ", f"<svg role='img' aria-label='{escape(row_words.tank_alt(row), quote=True)}' ", 1)
+
+
+def _components(row):
+    told = []
+    for name, size, share in parts_of(row).itertuples(index=False):
+        key = f"<span class='key' style='background:{COMPONENT_COLOURS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
+        told.append([key, gib(size), percent(share), escape(GLOSSARY[name].meaning)])
+    return _table(("Component", "Size", "Share", "What it is"), told)
+
+
+def _prices(rows, catalogs):
+    places = {(row["instance"], row["region"], row["market"]): row for row in rows if row["instance"] and row["market"]}
+    for (_, region, market), row in places.items():
+        facts = _price(row, catalogs)
+        place = plan_words.place({**row, "market": ""})
+        told = (place, region, MARKETS[market].label, usd(row["usd_per_hour"]), facts["as_of"][:10], facts["basis"], facts["source"])
+        yield [*map(escape, told)]
+
+
+def _price(row, catalogs):
+    return price_facts(row, row["market"] or "on-demand", catalogs)
+
+
+def _assumptions(rows, catalogs):
+    """Those of the catalog, or the plan's own where it was set."""
+    for name, entry in catalogs.assumptions.iterrows():
+        own = rows[0].get(name) if rows else None
+        value = entry["value"] if is_missing(own) else own
+        told = entry["label"], f"{three(float(value))} {str(entry['unit']).replace('_', ' ')}", entry["basis"], entry["source"]
+        yield [escape(str(each)) for each in told]
+
+
+def _table(heads, rows):
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _line(cells):
+    return f"| {' | '.join(str(cell).replace('|', '/') for cell in cells)} |"
