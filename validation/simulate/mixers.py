@@ -53,8 +53,8 @@ def linear(id, config, head, sizes, more, types, **real_widths):
                   real=real_widths)  # fmt: skip
 
 
-WIDTHS_27B = real(5120, 24, 4, 256, 17408, seq=1664) | dict(key_heads=16, value_heads=48, key_dim=128, value_dim=128)
-WIDTHS_80B = real(2048, 16, 2, 256, 0, seq=1664) | dict(key_heads=16, value_heads=32, key_dim=128, value_dim=128)
+WIDTHS_27B = real(5120, 24, 4, 256, 17408, batch=3, seq=1664) | dict(key_heads=16, value_heads=48, key_dim=128, value_dim=128)
+WIDTHS_80B = real(2048, 16, 2, 256, 0, batch=3, seq=1664) | dict(key_heads=16, value_heads=32, key_dim=128, value_dim=128)
 WIDTHS_80B |= dict(experts=512, experts_per_token=10, expert_ffn=512, shared_ffn=512)
 FAMILIES = {
     family.id: family
