@@ -1,8 +1,10 @@
 # The whole developer interface. Everything lives in .venv; a stamp there says that the requirements are installed.
 #   make run        start the dashboard and print its address        (PORT=8502 for another port)
+#   make serve      several processes behind nginx, for a room or a company: docs/serve.md  (PORT=8080 HOST=name PROCESSES=2)
 #   make test       lint, types, tests
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
+#   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; about 3 GB)
 #   make measure    take those cases on this machine's CUDA GPU
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
 #   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
@@ -12,13 +14,16 @@ PORT ?= 8501
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test accuracy bench measure prices lock
+.PHONY: run serve test accuracy bench validate measure prices lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
 	  { echo "Port $(PORT) is taken; choose another: make run PORT=$$(($(PORT) + 1))."; exit 1; }
 	@echo "Headroom: http://localhost:$(PORT)"
 	@$(BIN)/python -m streamlit run dashboard.py --server.port $(PORT)
+
+serve: .venv/ready-run
+	@bash .serve/serve.sh
 
 test: .venv/ready-dev
 	$(BIN)/ruff check .
@@ -35,6 +40,10 @@ bench: .venv/ready-run
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.command_line
 
+validate: .venv/ready-run .venv-tools/ready
+	$(BIN)/python -m validation.launch_files .venv-tools/kits
+	.venv-tools/bin/python validation/launch_parsers.py .venv-tools/kits
+
 measure: .venv/ready-measure
 	$(BIN)/python -m validation.measure --out validation/data/measured.csv
 
@@ -42,6 +51,13 @@ prices: .venv/ready-prices
 	$(BIN)/python -m refresh $(ARGS)
 
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
+
+.venv-tools/ready: requirements/launch.txt requirements/lock/validation.txt | .venv/bin/python
+	@echo "Installing $<"
+	@$(BIN)/python -m venv .venv-tools
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock/validation.txt
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@touch $@
 
 lock: .venv/ready-dev
 	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt

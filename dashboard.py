@@ -6,7 +6,7 @@ import streamlit as st
 
 from calc import CatalogError
 from views.panels import kept_tray
-from views.session import address, extra_state, job_state, kept, undo
+from views.session import address, extra_state, first_run, job_state, kept, undo
 from views.session import catalogs as session_catalogs
 from views.sidebar import sidebar
 
@@ -16,6 +16,15 @@ MENU = {  # section of the top bar: file, path, title, icon, help
     "": (
         ("plan", "", "Plan", "space_dashboard", "What to rent for the job, and how to set it"),
         ("compare", "compare", "Compare", "compare_arrows", "Kept scenarios side by side: what differs, by how much, and why"),
+        ("bill", "bill", "Bill", "payments", "What the job costs in words for who pays: what is paid, how sure, what is not in it"),
+        ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
+        (
+            "explore",
+            "explore",
+            "Explore",
+            "explore",
+            "The plan walked into out of memory, over GPUs, methods and tasks; the decision guide",
+        ),
         (
             "bring",
             "bring",
@@ -23,8 +32,6 @@ MENU = {  # section of the top bar: file, path, title, icon, help
             "upload_file",
             "Your own config, launch command or out-of-memory message, line by line beside the estimate",
         ),
-        ("bill", "bill", "Bill", "payments", "What the job costs in words for who pays: what is paid, how sure, what is not in it"),
-        ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
     ),
     "Reference": (
         ("models_and_prices", "models", "Models and prices", "database", "Every fact with its source and date, searchable"),
@@ -41,6 +48,7 @@ try:
 except CatalogError as error:
     st.error(str(error), title="The catalogs cannot be read")
     st.stop()
+first_run.take()
 address.settle(catalogs)
 undo.note()
 address.write_link(catalogs)
@@ -67,3 +75,4 @@ extra_state.keep(job_state.KEYS, page.url_path)
 kept_tray.tray(kept.rows(catalogs))
 sidebar.complaints()
 page.run()
+first_run.note((*job_state.KEYS, *extra_state.assumptions()))

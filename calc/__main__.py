@@ -2,90 +2,174 @@
 
 `python -m calc answer jobs.csv -o answers.csv`: a table of jobs in, what to rent for each of them out.
 `python -m calc import FILE... -o scenarios.csv`: configs of training and serving tools in, a scenario for each run out.
+`python -m calc launch plan.csv -o folder`: a scenario in, the files that start it out. `oom`, `diff`, `gate` and `solve`: see --help.
 """
 
 import argparse
-import os
 import signal
 import sys
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
-from shutil import copymode
 from time import monotonic
+from typing import Any, NamedTuple
 
 from calc import CatalogError, add_models, estimate, load_catalogs
+from calc.catalogs.load import Catalogs
+from calc.configs.problem import ConfigProblem
 from calc.doors.answers_csv import answered
 from calc.doors.config_files import imported
 from calc.doors.csv_tables import as_written, read_tables
 from calc.doors.csv_writer import write_csv
+from calc.doors.diff_text import diff_markdown
+from calc.doors.gate import Limits, broken
+from calc.doors.launch_files import files_of, write_folder
+from calc.doors.oom_text import oom_markdown
+from calc.doors.plan_csv import plan_rows
+from calc.doors.solve_csv import FIELDS, break_even, solved
+from calc.doors.streams import forget_standard_output, read, written
+from calc.launch.kit import comment, kits
 from calc.models.huggingface.config import ConfigError, read_config_text, refused_entry
+from calc.oom.explain import LogProblem
+from calc.plan.figures import records
 from calc.scenarios.problems import TableError
 
 CHUNK_ROWS, CHUNK_JOBS = 60_000, 20
 TERMINAL_SECONDS, QUIET_SECONDS = 1, 10  # between two words on how far it is, on a terminal and elsewhere
 INTERRUPTED = 130  # as shells have it
+UNUSABLE, OVER_THE_LIMIT = 2, 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable, 130 when interrupted."""
+    """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable, 130 when interrupted.
+
+    `gate` returns 3 when a row is over a limit.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    answers, imports = words[:1] == ["answer"], words[:1] == ["import"]
-    options = (_import_parser() if imports else _parser(answers)).parse_args(words[1:] if answers or imports else words)
-    given = "standard input" if options.table == "-" else options.table
+    name = words[0] if words and words[0] in COMMANDS else ""
+    command = COMMANDS[name]
+    options = _parser(name, command).parse_args(words[1:] if name else words)
     named = "standard output" if options.output == "-" else options.output
     try:
         catalogs = load_catalogs()
         if options.model_config:
             catalogs = add_models(catalogs, dict(_configs(options.model_config, catalogs)))
-        if imports:
-            return _import(options, catalogs)
-        with _read(options.table) as source, _written(options.output) as target:
-            if answers:
-                _stream(read_tables(source, given, CHUNK_JOBS), lambda table: answered(table, catalogs), target, "jobs")
-            else:
-                _stream(read_tables(source, given, CHUNK_ROWS), lambda table: as_written(estimate(table, catalogs), table), target)
-    except (TableError, CatalogError, ConfigError) as error:
+        return command.run(options, catalogs)
+    except (TableError, CatalogError, ConfigError, ConfigProblem, LogProblem) as error:
         print(error, file=sys.stderr)
-        return 2
+        return UNUSABLE
     except KeyboardInterrupt:
         print(f"Interrupted; {named} {'ends where it was' if options.output == '-' else 'was left as it was'}.", file=sys.stderr)
         return INTERRUPTED
+    except MemoryError:
+        print("This needs more memory than there is: split the table, or compare fewer values at once.", file=sys.stderr)
+        return 2
     except OSError as error:
         if options.output == "-" and error.filename is None:
-            _forget_standard_output()
+            forget_standard_output()
         if isinstance(error, BrokenPipeError):
             return 0
         cure = "make room there" if error.errno in (ENOSPC, EDQUOT) else "check the path"
         print(f"{error.filename or named}: {error.strerror}; {cure}.", file=sys.stderr)
-        return 2
-    return 0
+        return UNUSABLE
 
 
-def _parser(answers):
-    """The options of the command; those of `answer` are the same."""
-    what = "Answer every job of a CSV: what to rent on AWS." if answers else "Estimate GPU memory and AWS cost of every scenario of a CSV."
-    more = None if answers else "python -m calc answer jobs.csv: what to rent; python -m calc import FILE...: configs as scenarios."
-    parser = argparse.ArgumentParser(prog="python -m calc answer" if answers else "python -m calc", description=what, epilog=more)
-    rows = "jobs" if answers else "scenarios"
-    parser.add_argument("table", metavar=rows, nargs="?", default="-", help=f"CSV of {rows}; - or none: standard input")
-    return _with_common(parser)
+class Command(NamedTuple):
+    """One command: what it does, its own arguments (name, help, more), and what runs it and returns the exit status."""
+
+    about: str
+    arguments: tuple[tuple[str, dict[str, Any]], ...]
+    run: Callable[[argparse.Namespace, Catalogs], int]
 
 
-def _import_parser():
-    """The options of `import`."""
-    what = "Read configs and launch commands of training and serving tools; write a scenario for each run."
-    parser = argparse.ArgumentParser(prog="python -m calc import", description=what)
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a config or a launch command; the files of one run joined by +")
-    parser.set_defaults(table="-")
-    return _with_common(parser)
-
-
-def _with_common(parser):
-    parser.add_argument("-o", "--output", default="-", help="CSV to write; none: standard output")
+def _parser(name, command):
+    """The options of a command; -o and --model-config are those of all."""
+    more = f"Other commands: {', '.join(filter(None, COMMANDS))}; python -m calc COMMAND --help." if not name else None
+    parser = argparse.ArgumentParser(prog=f"python -m calc {name}".strip(), description=command.about, epilog=more)
+    for argument, told in command.arguments:
+        parser.add_argument(argument, **told)
+    parser.add_argument("-o", "--output", default="-", help="what to write; none: standard output")
     config = "a Hugging Face config.json, or a folder of them"
     parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
     return parser
+
+
+def _estimate(options, catalogs):
+    """Results beside every row of a scenario CSV of any length."""
+    return _streamed(options, CHUNK_ROWS, lambda table: as_written(estimate(table, catalogs), table))
+
+
+def _answer(options, catalogs):
+    """What to rent for every job of a CSV."""
+    return _streamed(options, CHUNK_JOBS, lambda table: answered(table, catalogs), "jobs")
+
+
+def _streamed(options, rows, results_of, what="rows"):
+    given = "standard input" if options.table == "-" else options.table
+    with read(options.table) as source, written(options.output) as target:
+        _stream(read_tables(source, given, rows), results_of, target, what)
+    return 0
+
+
+def _diff(options, catalogs):
+    """Two plans as Markdown."""
+    before, after = (plan_rows(path, catalogs) for path in (options.before, options.after))
+    return _write_text(options, diff_markdown(before, after, (options.before, options.after), catalogs))
+
+
+def _gate(options, catalogs):
+    """0 where every row keeps every limit, 3 where one does not: a sentence for each."""
+    limits = Limits(options.fits, options.usd_most, options.hours_most, options.usd_per_hour_most)
+    if limits == Limits():
+        raise TableError("gate has nothing to check; name --fits, --usd-most, --hours-most or --usd-per-hour-most.")
+    rows = plan_rows(options.plan, catalogs)
+    found = broken(rows, limits)
+    _write_text(options, "".join(f"{sentence}\n" for sentence in found) or f"{len(rows)} scenarios keep every limit.\n")
+    return OVER_THE_LIMIT if found else 0
+
+
+def _solve(options, catalogs):
+    """The most that each row holds, or the price at which the second plan costs what the first does."""
+    if options.field == "price":
+        if not options.other:
+            raise TableError("solve price compares two plans; name A.csv and B.csv.")
+        found = break_even(*(plan_rows(path, catalogs) for path in (options.plan, options.other)))
+    else:
+        found = solved(options.field, plan_rows(options.plan, catalogs, solve=True), catalogs)
+    with written(options.output) as target:
+        write_csv(found, target)
+    return 0
+
+
+def _oom(options, catalogs):
+    """A message or a log as Markdown, beside the estimate of its run."""
+    return _write_text(options, oom_markdown(options.log, options.run, catalogs))
+
+
+def _launch(options, catalogs):
+    """The files of the first row, or of the one that is named, in a folder."""
+    if options.output == "-":
+        raise TableError("launch writes several files; name their folder with -o.")
+    rows = plan_rows(options.plan, catalogs)
+    chosen = rows[rows["scenario"] == options.scenario] if options.scenario else rows.head(1)
+    if not len(chosen):
+        raise TableError(f"{options.plan} has no scenario '{options.scenario}'; it has {', '.join(rows['scenario'].head(6))}.")
+    row = records(chosen)[0]
+    found = {kit.id: kit for kit in kits(row, catalogs, row["market"])} if not row["problem"] else {}
+    if not found or (options.tool and options.tool not in found):
+        cure = f"use {' or '.join(found)}" if found else "name software and sharding that a tool of the launch kit runs"
+        raise TableError(f"{options.plan}, {row['scenario']}: {row['problem'] or 'no launch kit runs it so'}; {cure}.")
+    kit = found[options.tool or next(iter(found))]
+    write_folder(files_of(kit, row, row["market"]), options.output)
+    for each in kit.differences:
+        print(comment(each, kit.name), file=sys.stderr)
+    return 0
+
+
+def _write_text(options, text):
+    with written(options.output) as target:
+        target.write(text)
+    return 0
 
 
 def _import(options, catalogs):
@@ -94,8 +178,8 @@ def _import(options, catalogs):
     for sentence in refused:
         print(sentence, file=sys.stderr)
     if len(refused) == len(options.files):
-        return 2
-    with _written(options.output) as target:
+        return UNUSABLE
+    with written(options.output) as target:
         write_csv(table, target)
     return 0
 
@@ -119,40 +203,6 @@ def _stream(tables, results_of, target, what="rows"):
             print(file=sys.stderr)
 
 
-def _read(path):
-    return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
-
-
-@contextmanager
-def _written(path):
-    """A stream for text that takes the place of the file when all of it is written; a fault leaves the file as it was."""
-    if path == "-":
-        yield sys.stdout
-    elif Path(path).exists() and not Path(path).is_file():  # a device or a pipe has no place to take
-        with Path(path).open("w", encoding="utf-8", newline="") as stream:
-            yield stream
-    else:
-        final = Path(path).resolve()
-        beside = final.with_name(f".{final.name}.{os.getpid()}")
-        try:
-            with beside.open("x", encoding="utf-8", newline="") as stream:
-                yield stream
-            if final.exists():
-                copymode(final, beside)
-            beside.replace(final)
-        except OSError as error:
-            if error.filename == str(beside):
-                error.filename = path
-            raise
-        finally:
-            beside.unlink(missing_ok=True)
-
-
-def _forget_standard_output():
-    """What is still to be written has nowhere to go; without this Python would complain about it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _configs(paths, catalogs):
     for path in map(Path, paths):
         files = sorted(path.glob("*.json")) if path.is_dir() else [path]
@@ -170,6 +220,68 @@ def _configs(paths, catalogs):
                     raise
                 print(f"{error} Rows that name it are refused.", file=sys.stderr)
                 yield file.stem, refused_entry(file.stem, str(error))
+
+
+PLAN = ("plan", {"metavar": "plan.csv", "help": "CSV of scenarios"})
+COMMANDS = {
+    "": Command(
+        "Estimate GPU memory and AWS cost of every scenario of a CSV.",
+        (("table", {"metavar": "scenarios", "nargs": "?", "default": "-", "help": "CSV of scenarios; - or none: standard input"}),),
+        _estimate,
+    ),
+    "answer": Command(
+        "Answer every job of a CSV: what to rent on AWS.",
+        (("table", {"metavar": "jobs", "nargs": "?", "default": "-", "help": "CSV of jobs; - or none: standard input"}),),
+        _answer,
+    ),
+    "import": Command(
+        "Read configs and launch commands of training and serving tools; write a scenario for each run.",
+        (("files", {"metavar": "FILE", "nargs": "+", "help": "a config or a launch command; the files of one run joined by +"}),),
+        _import,
+    ),
+    "launch": Command(
+        "Write the files that start a scenario: for its tool, for SkyPilot, for AWS.",
+        (
+            PLAN,
+            ("--scenario", {"default": "", "help": "the row's name; none: the first"}),
+            ("--tool", {"default": "", "help": "the tool; none: the one that loses least"}),
+        ),
+        _launch,
+    ),
+    "oom": Command(
+        "Explain an out-of-memory message or a log beside the estimate of its run.",
+        (
+            ("log", {"metavar": "LOG", "help": "text: the message, memory_summary or an engine's log"}),
+            ("run", {"metavar": "RUN", "help": "a scenario CSV, or the configs of the run joined by +"}),
+        ),
+        _oom,
+    ),
+    "diff": Command(
+        "Say in Markdown what changed between two plans, in memory, time and money.",
+        (("before", {"metavar": "A.csv", "help": "CSV of scenarios"}), ("after", {"metavar": "B.csv", "help": "CSV of scenarios"})),
+        _diff,
+    ),
+    "gate": Command(
+        "Check that every scenario of a plan keeps its limits: exit 0, 3 over a limit, 2 unusable.",
+        (
+            PLAN,
+            ("--fits", {"action": "store_true", "help": "the whole range of the memory is on the card"}),
+            ("--usd-most", {"type": float, "help": "USD of the run, of a service a month"}),
+            ("--hours-most", {"type": float, "help": "hours of the run"}),
+            ("--usd-per-hour-most", {"type": float, "help": "USD of an hour of all instances"}),
+        ),
+        _gate,
+    ),
+    "solve": Command(
+        "Find the most of a field that every scenario holds, or the price at which another plan costs the same.",
+        (
+            ("field", {"metavar": "FIELD", "help": f"{', '.join(FIELDS)}, price"}),
+            PLAN,
+            ("other", {"metavar": "B.csv", "nargs": "?", "default": "", "help": "of price: the plan whose price is asked for"}),
+        ),
+        _solve,
+    ),
+}
 
 
 if __name__ == "__main__":

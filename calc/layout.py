@@ -5,15 +5,26 @@ Stack quantities have shape (stacks, rows). `holds_embedding` and `holds_head` s
 
 import numpy as np
 
+CHUNK_LAYERS = 4  # blocks in a chunk of an interleaved pipeline stage
+
 
 def data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel):
     """Replicas of the model: GPUs / (tensor x pipeline x context). [replicas]"""
     return np.maximum(np.floor(gpus / (tensor_parallel * pipeline_parallel * context_parallel)), 1)
 
 
-def shard_gpus(data_parallel, context_parallel):
-    """GPUs over which ZeRO and FSDP divide: data parallel x context parallel (torchtitan's shard mesh). [GPUs]"""
-    return data_parallel * context_parallel
+def shard_gpus(data_parallel, context_parallel, group_gpus):
+    """GPUs over which ZeRO and FSDP divide: data parallel x context parallel (torchtitan's shard mesh), or one group of them. [GPUs]"""
+    ranks = data_parallel * context_parallel
+    return np.where(group_gpus > 0, np.minimum(ranks, group_gpus), ranks)
+
+
+def shard_replicas(data_parallel, context_parallel, shard_gpus):
+    """Groups that divide among themselves, each a replica of the others: more than one in hybrid sharding. [groups]
+
+    Zhao et al. 2023, arXiv 2304.11277, section 3.2.2; torchtitan's data_parallel_replicate_degree.
+    """
+    return data_parallel * context_parallel / shard_gpus
 
 
 def partitions_master(master_bytes_each, shards_optimizer, shards_weights, implementation_fsdp):
@@ -98,13 +109,26 @@ def logits_tokens(batch, sequence_tokens, decoder_tokens, context_parallel, has_
     return batch * np.where(scores_once > 0, 1, main / context_parallel)
 
 
-def stage_layers_ratio(stack_layers, pipeline_parallel):
-    """Share of the blocks on the fullest pipeline stage: whole blocks only. [share]
+def stage_layers_ratio(stack_layers, pipeline_parallel, implementation_torch_pipeline, trains):
+    """Share of the blocks on a pipeline's first and last stage: whole blocks only. [share]
 
-    Of several stacks each gives the same share, as if its blocks could be divided in parts.
+    torchtitan gives those that are left over to the stages between (distributed/pipeline_parallel.py,
+    generate_llm_fqn_per_model_part). Of several stacks each gives the same share, as if its blocks could be divided in parts.
     """
     total = np.maximum(np.sum(stack_layers, axis=0), 1)
-    return np.ceil(total / pipeline_parallel) / total
+    each = total / pipeline_parallel
+    return np.where(implementation_torch_pipeline * trains > 0, np.maximum(np.floor(each), 1), np.ceil(each)) / total
+
+
+def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps):
+    """Chunks of blocks per pipeline stage that take turns: as set, else as the software does. [chunks]
+
+    Megatron interleaves where the micro-batches divide by the stages (Narayanan et al. 2021, arXiv 2104.04473, section 2.2.2);
+    its recipes keep about four blocks in a chunk. All else runs plain 1F1B.
+    """
+    divides = accumulation_steps % pipeline_parallel == 0
+    own = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1)
+    return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, own, 1))
 
 
 def stack_layers_here(stack_layers, stage_layers_ratio):
@@ -180,13 +204,16 @@ def holds_head(pipeline_parallel, at_last_stage):
     return np.where(pipeline_parallel == 1, 1.0, at_last_stage)
 
 
-def microbatches_in_flight(pipeline_parallel, at_last_stage):
-    """Micro-batches that wait for their backward pass at this end of the pipeline. [micro-batches]
+def microbatches_in_flight(pipeline_parallel, at_last_stage, stage_chunks, accumulation_steps):
+    """Micro-batches, each of the whole stage, that wait for their backward pass at this end of the pipeline. [micro-batches]
 
-    1F1B (Narayanan et al. 2021, arXiv 2104.04473, section 2.2): one for each stage on the first, one on the last. Too
-    many where a step has fewer micro-batches than the pipeline has stages.
+    1F1B: one for each stage on the first, one on the last (Narayanan et al. 2021, arXiv 2104.04473, section 2.2). Of v
+    chunks that take turns (v - 1) p + 1 wait, and two more for each stage behind (Megatron-Core, pipeline_parallel/schedules.py;
+    torch/distributed/pipelining/schedules.py, Interleaved1F1B).
     """
-    return np.where((pipeline_parallel == 1) | (at_last_stage > 0), 1.0, pipeline_parallel)
+    behind = (pipeline_parallel - 1) * (1 - at_last_stage)
+    interleaved = ((stage_chunks - 1) * pipeline_parallel + 1 + 2 * behind) / stage_chunks
+    return np.minimum(np.where(stage_chunks > 1, interleaved, 1 + behind), accumulation_steps)
 
 
 def head_elements_here(head_matrix_parameters, vocabulary_split):
@@ -224,41 +251,10 @@ def adapter_parameters_here(stack_layers_here, stack_adapter_parameters, tensor_
     return np.sum(stack_layers_here * stack_adapter_parameters, axis=0) / tensor_parallel
 
 
-def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_parameters_here):
-    """Trained parameters inside the blocks on one GPU. [elements]"""
-    return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here)
-
-
-def trained_outside_here(trains, adapts, outside_parameters_here):
-    """Trained parameters outside the blocks on one GPU. [elements]"""
-    return trains * (1 - adapts) * outside_parameters_here
-
-
-def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
-    """Trained share of the blocks' parameters: all, or the adapters over the frozen ones. [share]"""
-    return np.where(adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0)
-
-
-def largest_parameters_here(
-    stack_block_largest_matrix,
-    embedding_parameters_here,
-    head_matrix_parameters,
-    holds_head,
-    vocabulary_split,
-    tensor_parallel,
-    adapts,
-    lora_rank,
-    hidden,
-):
-    """Elements of the largest single trained tensor on one GPU. [parameters]"""
-    ends = np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split)
-    largest = np.maximum(np.max(stack_block_largest_matrix, axis=0) / tensor_parallel, ends)
-    return np.where(adapts > 0, lora_rank * hidden, largest)
-
-
 LAYOUT = (
     data_parallel,
     shard_gpus,
+    shard_replicas,
     partitions_master,
     bucket_elements,
     fsdp_active,
@@ -272,6 +268,7 @@ LAYOUT = (
     stack_tokens,
     logits_tokens,
     stage_layers_ratio,
+    stage_chunks,
     stack_layers_here,
     expert_split,
     stack_block_experts_here,
@@ -293,8 +290,4 @@ HELD = (  # at one end of a pipeline
     blocks_parameters_here,
     spread_experts_here,
     adapter_parameters_here,
-    trained_blocks_here,
-    trained_outside_here,
-    largest_parameters_here,
-    trained_ratio,
 )

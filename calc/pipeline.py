@@ -45,6 +45,7 @@ BILL_COLUMNS = (
     *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
     *("burst_first_token_seconds", "burst_first_token_low_seconds", "burst_first_token_high_seconds"),
     *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
+    "request_seconds_per_token",
     *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
     *makes(STAGES[NAMES.index("price") : NAMES.index("placement")]),
     *("spans_instances", "host_memory_needed_bytes", "private_usd_per_hour"),

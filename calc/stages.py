@@ -19,9 +19,11 @@ from calc.memory import (
     outside_blocks,
     overhead,
     phases,
+    places,
     saved_activations,
     serving_engine,
     sharding_buffers,
+    stage_buffers,
     states,
     weights,
 )
@@ -84,7 +86,15 @@ STAGES = (
     Stage("weights and states", (*weights.WEIGHTS, *states.STATES), each_end=True),
     Stage(
         "a training step",
-        (*saved_activations.SAVED, *logits.TRAINING, *sharding_buffers.BUFFERS, *block_backward.BLOCK_BACKWARD, *phases.TRAINING),
+        (
+            *saved_activations.SAVED,
+            *logits.TRAINING,
+            *sharding_buffers.BUFFERS,
+            *places.PLACES,
+            *stage_buffers.STAGE_BUFFERS,
+            *block_backward.BLOCK_BACKWARD,
+            *phases.TRAINING,
+        ),
         TRAINING,
         each_end=True,
     ),

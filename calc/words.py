@@ -38,6 +38,7 @@ SPOKEN = {
     ("offload", "none"): "nothing offloaded",
     ("offload", "all"): "all offloaded to CPU memory",
     ("offload", "optimizer"): "optimizer state in CPU memory",
+    ("offload", "states"): "weights and optimizer state in CPU memory",
     ("compile", "yes"): "compiled blocks",
     ("compile", "no"): "blocks not compiled",
     ("tuning", "full"): "all weights trained",

@@ -47,7 +47,7 @@ TRAINING = {
     "implementation": ("transformers", "torchtitan", "deepspeed", "megatron", "litgpt"),
     "sharding": ("none", "zero1", "zero2", "zero3"),
     "accumulation_steps": (1, 4),
-    "offload": ("none", "none", "optimizer", "activations", "all"),
+    "offload": (*["none"] * 5, "optimizer", "states", "activations", "all"),
     "reduce_precision": ("fp32", "bf16"),
     "tie_embeddings": ("", "yes", "no"),
     "compile": ("no", "no", "yes"),

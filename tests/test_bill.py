@@ -44,7 +44,9 @@ def test_a_month_is_one_line(catalogs):
 def test_every_market_is_counted_as_it_bills(catalogs):
     row = bill(catalogs, "on-demand", **RUN, train_tokens=1.5e8)
     found = on_markets(row, catalogs).set_index("market")
-    assert list(found.index) == list(BY_USE)  # no commitment of a p5 has a price in the catalog
+    assert list(found.index) == [name for name in BY_USE if name != "sagemaker-hosting"]  # no commitment of a p5 has a price
+    assert found["usd"]["sagemaker-training"] == pytest.approx(1.15 * found["usd"]["on-demand"])
+    assert found["basis"]["sagemaker-training"] == "derived"
     assert found["usd"]["on-demand"] == pytest.approx(row["run_usd_on_demand"])
     assert found["usd"]["spot"] == pytest.approx(row["run_usd_spot"])
     assert found["billed_hours"]["capacity-block"] == 24
@@ -165,6 +167,16 @@ def test_every_way_to_pay_is_read_again_with_the_same_bill(catalogs):
     assert not again.complaints
     assert not again.unread
     assert again.rows["usd"].tolist() == pytest.approx(ways["usd"].tolist(), nan_ok=True)
+
+
+def test_sagemaker_is_sold_for_its_own_work(catalogs):
+    job = {"model": "llama-3.1-8b", "work": "inference", "instance": "g6.12xlarge"}
+    hosted = options(job | {"markets": "sagemaker-hosting"}, catalogs).answers.iloc[0]
+    rented = options(job | {"gpus": int(hosted["gpus"])}, catalogs).answers.iloc[0]
+    assert hosted["usd"] / hosted["instances_needed"] == pytest.approx(1.25 * rented["usd"] / rented["instances_needed"])
+    assert options(job | {"markets": "sagemaker-training"}, catalogs).problem.startswith("No price is known")
+    with_both = options(job | {"markets": "on-demand+sagemaker-training+sagemaker-hosting"}, catalogs)
+    assert set(with_both.board["market"]) == {"on-demand", "sagemaker-hosting"}
 
 
 def test_a_commitment_is_ranked_only_where_the_job_names_it(catalogs):

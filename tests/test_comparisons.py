@@ -139,7 +139,7 @@ def fields(spec):
 def test_lines_are_named_once_at_their_end(make, scenario, catalogs):
     rows = make(scenario, "on-demand", catalogs)
     names = {line: f"the {line}" for line in rows["line"].unique()}
-    made = lines_of(rows, rows["gpus"], rows["memory_bytes"] / 2**30, names, ("card", rows["gpu_memory_bytes"].iloc[0] / 2**30))
+    made = lines_of(rows, rows["gpus"], rows["memory_bytes"] / 2**30, names, [("card", rows["gpu_memory_bytes"].iloc[0] / 2**30)])
     named = made.table[made.table["name"] != ""]
     assert sorted(named["name"]) == sorted([*names.values(), "card"])
     gaps = np.diff(np.sort(log_share(named["name_y"], made.y_ticks)))

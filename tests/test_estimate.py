@@ -55,6 +55,8 @@ SCENARIO = {
     "region": ("us-east-1", "us-east-1"),
     "train_tokens": (None, None),
     "hours_per_month": (730, 730),
+    "runs_per_month": (1, 1),
+    "plan_months": (12, 12),
     "private_prices": ("", ""),
 }
 RESULTS = (

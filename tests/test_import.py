@@ -34,7 +34,7 @@ def listed(cell):
 CASES = [
     ("transformers fsdp words", {"yaml": "model_name_or_path: gpt2\n" +
         "per_device_train_batch_size: 2\nfsdp: full_shard auto_wrap offload\nbf16: true\n"},
-     {"sharding": "zero3", "offload": "all", "precision": "bf16-mixed", "batch": "2", "implementation": "transformers"}),
+     {"sharding": "zero3", "offload": "states", "precision": "bf16-mixed", "batch": "2", "implementation": "transformers"}),
     ("transformers autocast", {"yaml": "model_name_or_path: gpt2\nper_device_train_batch_size: 2\nbf16: true\noptim: adamw_torch\n"},
      {"precision": "bf16-autocast", "optimizer": "adamw", "optimizer_kernel": "foreach", "recompute": "none"}),
     ("transformers fp32", {"yaml": "model_name_or_path: gpt2\nper_device_train_batch_size: 2\ndtype: float32\ntorch_compile: true\n"},
@@ -57,7 +57,7 @@ CASES = [
         "gradient_checkpointing: offload\ndp_shard_size: 4\ntensor_parallel_size: 2\n"},
      {"precision": "bf16", "optimizer": "adamw-8bit", "recompute": "full", "offload": "activations", "gpus": "8", "tensor_parallel": "2"}),
     ("axolotl fsdp1", {"yaml": AXOLOTL + "fsdp: [full_shard, auto_wrap]\nfsdp_config:\n  fsdp_offload_params: true\n"},
-     {"precision": "bf16-mixed", "sharding": "zero3", "offload": "all"}),
+     {"precision": "bf16-mixed", "sharding": "zero3", "offload": "states"}),
     ("axolotl fsdp2", {"yaml": AXOLOTL + "fsdp_version: 2\nfsdp_config:\n" +
         "  reshard_after_forward: false\nliger_fused_linear_cross_entropy: true\n"},
      {"precision": "bf16", "sharding": "zero2", "loss": "fused"}),

@@ -143,7 +143,7 @@ def test_offloading_all_leaves_no_gradient_and_nothing_below_none(sharding):
 
 def test_the_fuller_end_of_a_pipeline_counts():
     """1F1B: the first of p stages holds p micro-batches' activations, the last one the logits."""
-    same = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 4, "pipeline_parallel": 4, "optimizer": "sgd"}
+    same = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 4, "pipeline_parallel": 4, "accumulation_steps": 8, "optimizer": "sgd"}
     whole = one(model="llama-3.1-8b", precision="bf16", sequence_tokens=8192)["saved_activations_bytes"]
     first, last = one(**same, sequence_tokens=8192), one(**same, sequence_tokens=8192, recompute="full")
     assert first["saved_activations_bytes"] == pytest.approx(whole, rel=0.02)

@@ -39,8 +39,10 @@ REFUSED = [
     ({"reduce_precision": "fp64"}, "reduce_precision 'fp64' is not known; use fp32 or bf16 or fp16."),
     ({"tie_embeddings": "maybe"}, "tie_embeddings 'maybe' is not known; use no or yes."),
     ({"logits": "some", "work": "inference"}, "logits 'some' is not known; use last or all."),
-    ({"sharding": "fsdp"}, "sharding 'fsdp' is not in the catalog; choose one such as none, zero1, zero2, zero3."),
-    ({"offload": "disk"}, "offload 'disk' is not known; use none or optimizer or activations or all."),
+    ({"sharding": "fsdp"}, "sharding 'fsdp' is not in the catalog; choose one such as zero2, zero3."),
+    ({"sharding": "ddp"}, "sharding 'ddp' is not in the catalog; choose one such as none."),
+    ({"sharding": "hsdp"}, "sharding 'hsdp' is not in the catalog; choose one such as hsdp-16, "),
+    ({"offload": "disk"}, "offload 'disk' is not known; use none or optimizer or states or activations or all."),
     ({"kv_precision": "int3", "work": "inference"}, "kv_precision 'int3' is not known; use fp32 or bf16 or fp16 or "),
     ({"gpu": "h100"}, "gpu 'h100' is not in the catalog; choose one such as h100-"),
     ({"instance": "p5.48x"}, "instance 'p5.48x' is not in the catalog; choose one such as p5.48xlarge."),
@@ -89,7 +91,7 @@ def test_what_is_no_number_is_refused_in_every_column_of_numbers(cell):
     problems = estimate(rows, catalogs())["problem"]
     for name, problem in zip(counts, problems, strict=True):
         assert problem.startswith(f"{name} '{cell[:57]}")
-        assert problem.endswith("is not a whole number from 1 up to 1e+15; correct that cell.")
+        assert problem.endswith(f"is not {BY_NAME[name].range_words}; correct that cell.")
 
 
 @pytest.mark.parametrize("cell", [np.inf, -np.inf, -1.0, 0, 2.5, 1e16, True, b"4", 1 + 2j, 10**400, [1, 2], {"a": 1}])

@@ -53,14 +53,16 @@ def brute(workload, allowed, catalogs, users=0):
         column = MARKET_COLUMNS[market]
         each = result.assign(market=market, per_hour=result[f"usd_per_hour_{column}"])
         if workload["work"] == "training":
-            each = each.assign(usd=each[f"run_usd_{column}"], copies=1.0)
+            each = each.assign(usd=each[f"run_usd_{column}"], instances=each["instances_needed"])
             each["hours"] = each["run_hours"] if market == "on-demand" else each["spot_run_hours"]
             each["seconds"] = each["hours"] * 3600
         else:
             replicas = each["gpus"] / (each["tensor_parallel"] * each["pipeline_parallel"])
             each["copies"] = np.maximum(np.ceil(users / (each["batch"] * replicas)), 1)
-            each["per_hour"] *= each["copies"]
-            each = each.assign(usd=each[f"usd_per_month_{column}"] * each["copies"], hours=each["hours_per_month"])
+            spare = each["spare_instances"] * (market == "spot")  # once, however many copies there are
+            each["instances"] = each["instances_needed"] * each["copies"] + spare
+            each["per_hour"] *= each["instances"] / (each["instances_needed"] + spare)
+            each = each.assign(usd=each["per_hour"] * each["hours_per_month"], hours=each["hours_per_month"])
             each["seconds"] = each["time_per_output_token_seconds"]
         parts.append(each)
     return pd.concat(parts, ignore_index=True)
@@ -72,7 +74,7 @@ def holding(rows, limits):
     sound &= rows["seconds"].notna()
     slow = (rows["tokens_per_second"] / rows["low_tokens_per_second"]).where(rows["work"] == "training", 1.0) if limits.slow_end else 1.0
     cheap = (rows["usd"] <= limits.usd) & (rows["per_hour"] <= limits.usd_per_hour) & (rows["hours"] * slow <= limits.hours)
-    return rows[sound & cheap & (rows["instances_needed"] * rows["copies"] <= limits.instances)]
+    return rows[sound & cheap & (rows["instances"] <= limits.instances)]
 
 
 @pytest.mark.parametrize(

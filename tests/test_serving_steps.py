@@ -48,10 +48,11 @@ def test_a_replayed_step_has_smaller_gaps_on_newer_cards(catalogs):
 
 def test_a_token_waits_for_the_prompts_of_others():
     """Nine others each bring a prompt of 20 ms while one request makes its 100 tokens, or of the 45 ms that launching it takes."""
-    assert interleaved_prefill_seconds(10, 100, 0.18, 0.02, 0, 0.005) == pytest.approx(9 * 0.02 / 100)
-    assert interleaved_prefill_seconds(10, 100, 0.18, 0.02, 0.05, 0.005) == pytest.approx(9 * 0.045 / 100)
-    assert interleaved_prefill_seconds(1, 100, 0.18, 0.02, 0.05, 0.005) == 0
-    assert interleaved_prefill_seconds(10, 0, 0.18, 0.02, 0.05, 0.005) == 0
+    assert interleaved_prefill_seconds(10, 10, 100, 0.18, 0.02, 0, 0.005) == pytest.approx(9 * 0.02 / 100)
+    assert interleaved_prefill_seconds(10, 10, 100, 0.18, 0.02, 0.05, 0.005) == pytest.approx(9 * 0.045 / 100)
+    assert interleaved_prefill_seconds(10, 40, 100, 0.18, 0.02, 0, 0.005) == pytest.approx(39 * 0.02 / 100)  # four replicas, one step
+    assert interleaved_prefill_seconds(1, 1, 100, 0.18, 0.02, 0.05, 0.005) == 0
+    assert interleaved_prefill_seconds(10, 10, 0, 0.18, 0.02, 0.05, 0.005) == 0
 
 
 @given(
@@ -74,6 +75,7 @@ def test_the_three_times_of_a_request_agree(catalogs, batch, prompt, answer, mod
     each = (table["prefill_compute_seconds"][0] + table["prefill_link_seconds"][0]) / batch
     slack = queue + 2.5 * step + table["interleaved_prefill_seconds"][0] + table["prompt_compute_seconds"][0] + each
     assert abs(request - passes) <= slack * (1 + 1e-9)
+    assert table["request_seconds_per_token"][0] == pytest.approx(request / answer)
 
 
 def test_experts_are_read_where_they_lie(catalogs):

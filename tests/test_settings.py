@@ -87,7 +87,19 @@ def test_what_changes_the_memory_is_in_the_line(base, name, value, catalogs):
 
 def test_every_column_that_may_change_the_memory_is_tried():
     """Place, price and length of the run do not; an encoder's and an expert's columns are not of these models."""
-    elsewhere = {"scenario", "work", "model", "gpu", "instance", "region", "train_tokens", "hours_per_month", "private_prices"}
+    elsewhere = {
+        "scenario",
+        "work",
+        "model",
+        "gpu",
+        "instance",
+        "region",
+        "train_tokens",
+        "hours_per_month",
+        "private_prices",
+        "runs_per_month",
+        "plan_months",
+    }
     elsewhere |= {"decoder_tokens", "expert_parallel"}
     assert {*OTHERS["training"], *OTHERS["inference"]} == {*BY_NAME} - elsewhere
 

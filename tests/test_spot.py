@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import estimate
+from calc.answers.options import options
 from calc.cost.spot import (
     checkpoint_bytes,
     checkpoint_interval_seconds,
@@ -18,6 +19,11 @@ from calc.cost.spot import (
     young_interval_seconds,
 )
 from calc.memory.states import state_width_bytes_each
+from calc.plan.bill import lines
+from calc.plan.compare import billed
+from calc.plan.ranking import scenario_of
+from calc.search.limits import OPEN
+from calc.search.search import search
 
 HOUR = 3600
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "instance": "p4d.24xlarge", "train_tokens": 1e10}
@@ -92,9 +98,11 @@ def test_every_band_of_the_prices_has_its_middle():
 
 
 def test_a_month_of_one_instance_is_its_band():
-    mean = mean_uninterrupted_seconds(0.25, 1)
+    mean = mean_uninterrupted_seconds(0.25, 1, 0.92)
     assert 1 - np.exp(-730 * HOUR / mean) == pytest.approx(0.25)
-    assert mean_uninterrupted_seconds(0.25, 8) == pytest.approx(mean / 8)
+    assert mean_uninterrupted_seconds(0.25, 8, 0) == pytest.approx(mean / 8)  # each at its own time
+    assert mean_uninterrupted_seconds(0.25, 8, 1) == mean  # all at once
+    assert mean_uninterrupted_seconds(0.25, 8, 0.92) == pytest.approx(mean / 1.56)  # 1 + 7 x 0.08
 
 
 def test_a_checkpoint_holds_weights_and_state():
@@ -108,7 +116,7 @@ def test_a_checkpoint_holds_weights_and_state():
 @given(st.floats(0.001, 0.9), st.integers(1, 128), st.floats(0.1, 1e4), st.floats(1, 1e4))
 @settings(deadline=None)
 def test_laws(ratio, instances, checkpoint, restart):
-    mean = mean_uninterrupted_seconds(ratio, instances)
+    mean = mean_uninterrupted_seconds(ratio, instances, 0.5)
     interval = checkpoint_interval_seconds(checkpoint, mean, np.inf)
     overhead = spot_overhead_ratio(1, interval, checkpoint, mean, restart)
     assert interval > 0
@@ -135,4 +143,62 @@ def test_assumptions_can_be_set():
 
 def test_more_instances_are_interrupted_more_often():
     table = spotted(RUN, {**RUN, "gpus": 64})
-    assert table["mean_uninterrupted_seconds"][1] == pytest.approx(table["mean_uninterrupted_seconds"][0] / 8)
+    assert table["mean_uninterrupted_seconds"][1] == pytest.approx(table["mean_uninterrupted_seconds"][0] / 1.56)
+
+
+def test_instances_that_are_taken_back_together_stop_a_job_once():
+    """Interruptions of eight instances drawn at random, nine tenths of each one's at a time of all: the mean time between stops."""
+    draw, together, each, months = np.random.default_rng(3), 0.9, -np.log1p(-0.25), 20_000
+    stops = draw.poisson(each * together * months) + draw.poisson(8 * each * (1 - together) * months)
+    assert mean_uninterrupted_seconds(0.25, 8, together) == pytest.approx(730 * HOUR * months / stops, rel=0.02)
+
+
+def test_the_sober_case_is_an_interruption_a_day():
+    row = spotted(RUN).iloc[0]
+    interval = checkpoint_interval_seconds(row["checkpoint_seconds"], 24 * HOUR, row["run_hours"])
+    overhead = spot_overhead_ratio(1, interval, row["checkpoint_seconds"], 24 * HOUR, 600)
+    assert row["sober_overhead_ratio"] == pytest.approx(overhead)
+    assert row["sober_run_usd"] == pytest.approx(row["run_hours"] * (1 + overhead) * row["usd_per_hour_spot"])
+    assert row["sober_run_hours"] == pytest.approx(row["run_hours"] * (1 + overhead) * (1 + 2700 / 86400))
+    assert row["sober_run_usd"] > row["run_usd_spot"]
+    assert row["fallback_run_usd"] == pytest.approx((row["run_usd_spot"] + row["run_usd_on_demand"]) / 2)
+
+
+SERVED = {
+    "model": "llama-3.1-70b",
+    "work": "inference",
+    "implementation": "vllm",
+    "instance": "p4d.24xlarge",
+    "gpus": 16,
+    "tensor_parallel": 8,
+}
+
+
+def test_a_service_on_spot_pays_a_spare_replica():
+    """Two replicas of eight GPUs on two instances: a third instance, and none in training, on demand, or where none is asked for."""
+    row, none, wide = spotted(SERVED, {**SERVED, "spot_spare_replicas": 0}, {**SERVED, "pipeline_parallel": 2}).to_dict("records")
+    assert (row["instances_needed"], row["spare_instances"], wide["spare_instances"]) == (2, 1, 2)
+    assert row["usd_per_hour_spot"] == pytest.approx(1.5 * none["usd_per_hour_spot"])
+    assert row["usd_per_month_spot"] == pytest.approx(730 * row["usd_per_hour_spot"])
+    assert row["usd_per_hour_on_demand"] == none["usd_per_hour_on_demand"]
+    assert spotted(RUN)["spare_instances"].tolist() == [0]
+
+
+def test_spares_count_wherever_a_service_on_spot_is_offered():
+    """The answers, the wider search, the advice and the bill pay the same for the same row."""
+    job = {"work": "inference", "model": "llama-3.1-8b", "users": 8, "markets": "spot"}
+    row = options(job, catalogs()).answers.iloc[0].to_dict()
+    assert row["usd_per_hour"] == pytest.approx(row["usd_per_hour_spot"])
+    bill = billed(pd.DataFrame([row]), catalogs()).iloc[0].to_dict()
+    assert bill["instances"] == row["instances_needed"] + row["spare_instances"]
+    assert lines(bill)["line"].tolist() == ["work", "spare"]
+    assert lines(bill)["usd"].sum() == pytest.approx(row["usd"])
+    allowed = {
+        "instance": [row["instance"]],
+        "gpus": [int(row["gpus"])],
+        "market": ["spot"],
+        "region": [row["region"]],
+        "precision": [row["precision"]],
+    }
+    found = search(scenario_of(row), allowed, OPEN, catalogs()).candidates
+    assert found["usd_per_hour"].min() == pytest.approx(row["usd_per_hour_spot"])

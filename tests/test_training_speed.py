@@ -7,11 +7,11 @@ from examples import timed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calc.layout import stage_chunks
 from calc.speed.collectives import expert_parallel_seconds
 from calc.speed.decode import decode_widened_bytes
-from calc.speed.flops import expert_start_flops
 from calc.speed.rates import attention_flops_per_second, repeated_products_ratio
-from calc.speed.training import stage_chunks
+from calc.speed.training import expert_traffic_bytes
 from validation.speed import errors, published, summary, time_table, with_published_models
 
 TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 8192}
@@ -62,12 +62,11 @@ def test_a_serving_engine_runs_the_forward_kernel_alone():
     assert attention_flops_per_second(0, 1e15, 0.25, 0.6, 1.0, 0, 1, 0.8) == pytest.approx(0.25e15)
 
 
-def test_few_tokens_an_expert_are_far_from_the_roof():
-    """128 experts of 1 M weights each, 1,000 tokens more apiece; eight ranks that bring their tokens to the same experts share it."""
-    layers, weights = np.array([[2.0]]), np.array([[128e6]])
-    assert expert_start_flops(1, layers, weights, 1000, 1, 1) == pytest.approx(2 * 1000 * 256e6)
-    assert expert_start_flops(1, layers, weights, 1000, 8, 1) == pytest.approx(2 * 1000 * 256e6 / 8)
-    assert expert_start_flops(0, layers, weights, 1000, 1, 1) == 0
+def test_experts_are_moved_however_few_tokens_come_to_them():
+    """Forward and backward in 16 bits, and an fp32 gradient read and written: 12 bytes; eight ranks share the same experts."""
+    assert expert_traffic_bytes(1e9, 2, 4, 1, 0, 1, 1) == pytest.approx(12e9)
+    assert expert_traffic_bytes(1e9, 2, 4, 1, 0, 8, 1) == pytest.approx(1.5e9)
+    assert expert_traffic_bytes(1e9, 2, 4, 0, 1, 1, 1) == pytest.approx(6e9)  # adapters: read alone, once more to compute it again
 
 
 def all_to_all(experts_per_token, expert_parallel, once):

@@ -7,6 +7,9 @@ import pandas as pd
 
 from validation.case_words import ATTENTION, LORA_TARGETS, OPTIMIZERS, PRECISIONS, case, model_id, read, size
 from validation.parallel_cases import (
+    context_parallel_steps,
+    offloaded_steps,
+    pipeline_steps,
     quantised_lora_steps,
     recomputing_steps,
     replicated_steps,
@@ -17,11 +20,12 @@ from validation.parallel_cases import (
 
 
 def training_steps(row):
-    """One training step on one GPU."""
+    """One training step on one GPU, of one micro-batch or of several."""
     left_out = {
-        "the loop keeps the model's output": row["keep_out"] == "1",
-        "the model fills a KV cache while it trains": row["use_cache"] == "1",
+        "the loop keeps the model's output": row.get("keep_out") == "1",
+        "the model fills a KV cache while it trains": row.get("use_cache") == "1",
         "the model's own dropout is overridden": row.get("dropout_override", "") != "",
+        "a rule was read off it": row.get("rule_from_it") == "1",
     }
     optimizer, kernel = OPTIMIZERS[row["optimizer"]]
     rank, _, where = row["lora"].partition(":")
@@ -36,11 +40,13 @@ def training_steps(row):
         "optimizer_kernel": kernel,
         "recompute": "full" if row["ckpt"] == "1" else "none",
         "attention": ATTENTION[row["attn"]],
+        "accumulation_steps": int(row.get("accum") or 1),
         **size(row),
     }
-    group = "LoRA" if row["lora"] else "training"
-    yield case(group, row, scenario, "allocated_peak_bytes", row["step_peak"], left_out)
-    yield case("saved activations", row, scenario, "saved_activations_bytes", row["end_fwd_act"], left_out)
+    several = "gradient accumulation" if scenario["accumulation_steps"] > 1 else ""
+    yield case(several or ("LoRA" if row["lora"] else "training"), row, scenario, "allocated_peak_bytes", row["step_peak"], left_out)
+    if not several:
+        yield case("saved activations", row, scenario, "saved_activations_bytes", row["end_fwd_act"], left_out)
 
 
 def inference_passes(row):
@@ -121,6 +127,11 @@ SOURCES = (
     ("parallel/fsdp_peaks.csv", sharded_steps),
     ("held_out_fsdp.csv", sharded_steps),
     ("held_out_2_fsdp.csv", sharded_steps),
+    ("parallel/hsdp.csv", sharded_steps),
+    ("accumulation.csv", training_steps),
+    ("parallel/pipeline.csv", pipeline_steps),
+    ("parallel/context.csv", context_parallel_steps),
+    ("parallel/offload.csv", offloaded_steps),
     ("parallel/ddp_peaks.csv", replicated_steps),
     ("parallel/tp.csv", tensor_parallel_steps),
     ("parallel/fsdp_tp.csv", sharded_tensor_parallel_steps),

@@ -3,6 +3,7 @@
 `errors.csv` has a row per case; `summary.csv` the median, 90th percentile and worst error, the share in the range and the
 range's half width; `verdicts.csv` whether published runs ran and what is said of them. Simulated truth is what PyTorch
 allocates: our overhead is added before it is held against the range, which has it; to what a run had reserved, our context.
+From what a log calls allocated in serving, the allocator's waste at each matrix is taken, which stands with our overhead.
 """
 
 import sys
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calc import estimate, load_catalogs
+from calc.one_scenario import one_scenario
 from validation.cases import all_cases
 from validation.verdicts import verdicts, verdicts_summary
 
@@ -44,6 +46,15 @@ def with_fewer_layers(catalogs, model, layers):
     return replace(catalogs, models=models, stacks=pd.concat([catalogs.stacks, stacks], ignore_index=True)), name
 
 
+def wasted(scenarios, logged, catalogs):
+    """What torch.cuda.memory_allocated counts beyond the tensors, of the rows that are logs: whole blocks of matrices. [B]
+
+    c10/cuda/CUDACachingAllocator.cpp adds to allocated_bytes the size of a block, of which up to 1 MiB is not split off.
+    """
+    found = [one_scenario(row.dropna(), catalogs)["matrix_waste_bytes"][0] for _, row in scenarios[logged].iterrows()]
+    return pd.Series(found, index=scenarios.index[logged], dtype=float).reindex(scenarios.index, fill_value=0.0)
+
+
 def predicted(cases, catalogs):
     """The cases with their estimates beside them: error_ratio, whether the truth lies in the range, and the problem."""
     for row in cases.index[cases["layers"] > 0]:
@@ -53,6 +64,7 @@ def predicted(cases, catalogs):
     estimates = estimate(scenarios, catalogs)
     errors = cases[["case", "group", "model", "quantity", "truth", "published_by"]].copy()
     errors["truth"] += np.where(cases["lacks_context"] > 0, estimates["context_bytes"].to_numpy(), 0)
+    errors["truth"] -= wasted(scenarios, (cases["published_by"] != "") & (cases["quantity"] == ALLOCATED), catalogs)
     errors.insert(2, "family", catalogs.models["family"].reindex(cases["model"]).to_numpy())
     errors["predicted"] = [estimates.at[row, name] for row, name in cases["quantity"].items()]
     errors["error_ratio"] = errors["predicted"] / errors["truth"] - 1
@@ -65,6 +77,7 @@ def predicted(cases, catalogs):
     ranged = ranged & (errors["problem"] == "")
     errors["inside"] = np.where(ranged, inside.astype(float), np.nan)
     errors["memory_basis"] = estimates["memory_basis"].astype(str).to_numpy()
+    errors["limit_ratio"] = np.where(ranged, estimates["memory_high_bytes"].to_numpy() / shown - 1, np.nan)
     half = (estimates["memory_high_bytes"] - estimates["memory_low_bytes"]) / 2 / estimates["memory_bytes"]
     told = ranged & (estimates["memory_bytes"] > RANGED_BYTES) & ~errors["memory_basis"].str.contains("extrapolated").to_numpy()
     errors["half_width_ratio"] = np.where(told, half, np.nan)
@@ -72,7 +85,7 @@ def predicted(cases, catalogs):
 
 
 def summary(errors, by):
-    """Cases, refused ones, and the size of the error of the others."""
+    """Cases, refused ones, and the size of the error of the others; what a limit at the range's high end kills and wastes."""
     answered = errors[errors["problem"] == ""]
     size = answered["error_ratio"].abs().groupby([answered[name] for name in by])
     table = pd.DataFrame(
@@ -85,6 +98,8 @@ def summary(errors, by):
             "mean_signed_error_ratio": answered.groupby(by)["error_ratio"].mean(),
             "inside_ratio": answered.groupby(by)["inside"].mean(),
             "half_width_ratio": answered.groupby(by)["half_width_ratio"].median(),
+            "killed_ratio": (answered["limit_ratio"] < 0).groupby([answered[name] for name in by]).mean(),
+            "wasted_ratio": answered.groupby(by)["limit_ratio"].median(),
         }
     )
     return table.reset_index()

@@ -6,12 +6,13 @@ KEPT = {"none": "none", "full": "full", "op": "selective-ops", "op (mm every 2nd
 
 
 def sharded_steps(row):
-    """One step of FSDP2 on one of `world` GPUs."""
+    """One step of FSDP2 on one of `world` GPUs, in `replicas` groups where it is hybrid."""
     stored, computed, reduced = row["master"], row["param"], row["reduce"]
     computed = stored if computed == "none" else computed
     reduced = computed if reduced == "none" else reduced
     optimizer, kernel = OPTIMIZERS[row["opt"]]
-    titan = row["wrap"] == "titan"
+    titan, replicas = row["wrap"] == "titan", int(row.get("replicas") or 1)
+    whole = "zero3" if row["raf"] == "1" else "zero2"
     left_out = {
         "explicit prefetch depth": row["fwd_prefetch"] != "0" or row["bwd_prefetch"] != "0",
         "torchtitan's wrapping of a transformers model": titan and row["ac"] == "none",
@@ -24,13 +25,18 @@ def sharded_steps(row):
         "optimizer": optimizer,
         "optimizer_kernel": kernel,
         "recompute": "none" if row["ac"] == "none" else "full",
-        "sharding": "zero3" if row["raf"] == "1" else "zero2",
+        "sharding": f"hsdp-{int(row['world']) // replicas}" if replicas > 1 else whole,
         "gpus": int(row["world"]),
         "accumulation_steps": int(row["accum"] or 0) + 1,
         "implementation": "torchtitan" if titan else "transformers",
         **size(row),
     }
-    return case("FSDP", row, scenario, "allocated_peak_bytes", row["step_peak"], left_out)
+    return case("HSDP" if replicas > 1 else "FSDP", row, scenario, "allocated_peak_bytes", row["step_peak"], left_out)
+
+
+def offloaded_steps(row):
+    """One step of FSDP2 whose shards live in CPU memory (CPUOffloadPolicy)."""
+    return sharded_steps(row) | {"offload": "states", "group": "CPU offload"}
 
 
 def replicated_steps(row):
@@ -95,6 +101,41 @@ def sharded_tensor_parallel_steps(row):
         **size(row),
     }
     return case("FSDP with tensor parallel", row, scenario, "allocated_peak_bytes", row["step_peak"])
+
+
+def _of_titan(row):
+    """What steps of torchtitan's Llama have in common: FSDP2 beside the layout where `data` x `context` is more than one."""
+    shares = int(row["data"]) * int(row.get("context") or 1) > 1
+    return {
+        "work": "training",
+        "model": model_id(row["model"]),
+        "precision": "bf16-mixed" if shares else "bf16",
+        "reduce_precision": row["reduce"],
+        "recompute": KEPT[row["ac"]],
+        "sharding": "zero3" if shares else "none",
+        "implementation": "torchtitan",
+        "tie_embeddings": "no",
+        **size(row),
+    }
+
+
+def pipeline_steps(row):
+    """One step of a pipeline of torchtitan's Llama under torch's own schedules; the fuller of the first and the last stage."""
+    scenario = _of_titan(row) | {
+        "gpus": int(row["pipeline"]) * int(row["data"]),
+        "pipeline_parallel": int(row["pipeline"]),
+        "pipeline_chunks": int(row["chunks"]),
+        "accumulation_steps": int(row["micro_batches"]),
+    }
+    truth = max(int(row["first_peak"]), int(row["last_peak"]))
+    left_out = {"a rule was read off it": row["rule_from_it"] == "1"}
+    return case("pipeline parallel", row, scenario, "allocated_peak_bytes", truth, left_out)
+
+
+def context_parallel_steps(row):
+    """One step of torchtitan's Llama under FSDP2 and torch's own ring of context parallel."""
+    scenario = _of_titan(row) | {"gpus": int(row["data"]) * int(row["context"]), "context_parallel": int(row["context"])}
+    return case("context parallel", row, scenario, "allocated_peak_bytes", row["step_peak"])
 
 
 def quantised_lora_steps(row):

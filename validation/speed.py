@@ -163,6 +163,7 @@ def main():
         "inside",
         "held_out",
         "engine",
+        "engine_release",
         "gpu",
         "precision",
     ]

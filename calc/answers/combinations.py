@@ -38,6 +38,7 @@ READ = frozenset(  # of a layout, by what comes after its shards are known
     [
         *(*MEMORY_READS, *MEMORY_KEYS, *reads(TIME), *STEPPED, "row_number", "is_engine", "tight_ratio", "memory_utilization"),
         *(name for formula in (*overhead.VERDICT, *placement.PLACEMENT, *UNTIL_OVERHEAD) for name in parameters_of(formula)),
+        *parameters_of(prices.spare_instances),
         *(name for rule in placement.RULES for name in parameters_of(rule.wrong)),
     ]
 )
@@ -132,7 +133,7 @@ def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs:
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
     crossed.evaluate_all((overhead.limit_bytes, overhead.fits))
     crossed.keep(np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(layout)) <= FITS.index("tight")))
-    crossed.evaluate_all((overhead.headroom_bytes, prices.instances_needed, island_gpus, *placement.PLACEMENT))
+    crossed.evaluate_all((overhead.headroom_bytes, prices.instances_needed, prices.spare_instances, island_gpus, *placement.PLACEMENT))
     broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
     crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
     return crossed, np.atleast_1d(table["memory_bytes"])

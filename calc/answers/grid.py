@@ -1,7 +1,8 @@
 """Every arrangement that a job leaves open: layouts of GPUs and steps, and on which instance types each is tried.
 
 A layout is a shape (GPUs, degrees, micro-batch) with its sharding, recompute, number formats and what else is compared. The
-accumulation of a step changes no memory but by being more than one, so each layout has a list of them.
+accumulation of a step changes no memory but by being more than one, so each layout has a list of them; a pipeline keeps
+something of every micro-batch, and has a layout for each.
 """
 
 from functools import cache
@@ -84,25 +85,29 @@ def _training(whole: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
     degrees = [fixed_at(whole, name, free) for name, free in zip(COUNTS[1:4], (DEGREES, (1,), (1,)), strict=True)]
     rows, first, count = [], [], []
     steps: list[int] = []
-    known: dict[int, list] = {}
+    known: dict[tuple[int, bool], list] = {}
     for gpus in sorted({gpus for _, counts in tried for gpus in counts}):
         for tensor, pipeline, context in product(*degrees):
             replicas, rest = divmod(gpus, int(tensor * pipeline * context))
             if rest or not replicas:
                 continue
-            if replicas not in known:
-                known[replicas] = []
+            alike = (replicas, pipeline > 1)
+            if alike not in known:
+                known[alike] = []
                 for batch, each in _steps(whole, replicas, tokens_each):
-                    for accumulates in (False, True):
-                        own = [step for step in each if (step > 1) == accumulates]
-                        if own:
-                            known[replicas].append((batch, 1 + accumulates, len(steps), len(own)))
-                            steps += own
-            for batch, accumulates, start, length in known[replicas]:
-                rows.append((gpus, tensor, pipeline, context, batch, accumulates))
+                    for own in [[step] for step in each] if pipeline > 1 else _alike(each):
+                        known[alike].append((batch, own[0] if pipeline > 1 else min(own[0], 2), len(steps), len(own)))
+                        steps += own
+            for batch, accumulated, start, length in known[alike]:
+                rows.append((gpus, tensor, pipeline, context, batch, accumulated))
                 first.append(start)
                 count.append(length)
     return Shapes(np.array(rows, dtype=int).reshape(-1, len(COUNTS)), np.array(first, int), np.array(count, int), np.array(steps, int))
+
+
+def _alike(steps: list[int]) -> list[list[int]]:
+    """Accumulations that differ in no byte, together: none, and several."""
+    return [own for own in ([step for step in steps if step == 1], [step for step in steps if step > 1]) if own]
 
 
 def _steps(whole: dict[str, Any], replicas: int, tokens_each: float) -> list[tuple[int, list[int]]]:

@@ -7,7 +7,7 @@ import numpy as np
 from calc.answers.settle import JobError
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, sold_for
 from calc.cost.placement import slow_to_join
 from calc.scenarios.join import constants
 from calc.scenarios.join_places import band_ratios, hardware, price_rows
@@ -78,6 +78,8 @@ def _unsold(whole: dict[str, Any], asked: list[str] | None, catalogs: Catalogs) 
 def _paid(whole: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
     """What the job pays for every instance type per hour, private prices and paid share counted, shape as _prices."""
     listed = _prices(catalogs, tuple(whole["regions"]), tuple(whole["markets"]))
+    other = [not sold_for(name, whole["work"]) for name in whole["markets"]]
+    listed = np.where(other, np.nan, listed) if any(other) else listed
     on_demand = np.array([MARKETS[name].takes_private for name in whole["markets"]])
     own = {"private_prices": "".join(whole["fixed"].get("private_prices", ())), "paid_ratio": whole["assumed"].get("paid_ratio")}
     if not any(own.values()):

@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.search.limits import STEP_FACTOR
 from calc.units import GIB, HOUR_SECONDS, MILLISECONDS
-from calc.words import card_name, said
+from calc.words import card_name, name_of, said
 
 # limit -> what the row has, what the job allows, and what to change
 MISSED = {
@@ -64,7 +64,8 @@ def setting(row: Mapping[str, Any], catalogs: Catalogs) -> str:
         parts.append(row["precision"] + (f" with an {row['kv_precision']} cache" if row["kv_precision"] else ""))
         parts.append(f"{at_once}{' on each' if replicas > 1 else ' at once'}")
     else:
-        how = {"none": "data parallel", "zero1": "ZeRO 1", "zero2": "ZeRO 2", "zero3": "FSDP"}.get(row["sharding"], row["sharding"])
+        plain = {"none": "data parallel", "zero1": "ZeRO 1", "zero2": "ZeRO 2", "zero3": "FSDP"}
+        how = plain.get(row["sharding"]) or name_of("sharding", row["sharding"], catalogs)
         shared = f"{gpus:.0f} {card}" if replicas in (1, gpus) else f"{replicas:.0f} replicas of {gpus / replicas:.0f} {card}"
         parts.append(f"{how} over {shared}" if replicas > 1 else shared)
         if row["recompute"] != "none":
@@ -148,7 +149,7 @@ def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], whol
     if trains and row["seconds"] < BRIEF_SECONDS:
         parts.append("starting the instances and loading the model are not counted")
     if row["market"] == "spot" and not trains:
-        parts.append("spare instances for interruptions are not counted")
+        parts.append(f"{count(row['spare_instances'])} spare in another zone or of another type counted; capacity is not promised")
     return "; ".join(parts) + "."
 
 

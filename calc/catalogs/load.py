@@ -105,7 +105,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
     _check_times(times, gpus=gpus, **choices)
     _check_closed(models, **choices)
     check_support(entries["support"], sorted(set(instances["family"])), **choices)
-    prices = price_table(entries["prices"], instances, regions)
+    prices = price_table(entries["prices"], instances, regions, documents["prices"]["sagemaker"])
     return Catalogs(
         models=models,
         stacks=stacks,

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.commitments import COMMITMENTS, FACTS, YEARS, cheapest
+from calc.catalogs.sagemaker import COMPONENTS, with_derived
 from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
@@ -17,6 +18,7 @@ PRICE_COLUMNS = (
     *(f"spot_newest_{name}" for name in ("usd_per_hour", "as_of", "source")),
     *(f"interruption_{name}" for name in ("band", "as_of", "source")),
     *(f"capacity_block_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
+    *(f"{component}_{name}" for component in COMPONENTS for name in FACTS),
     *(f"{commitment}_{name}" for commitment in COMMITMENTS.values() for name in FACTS),
 )
 
@@ -67,7 +69,7 @@ def by_card(entries: dict[str, Any]) -> pd.DataFrame:
     return table_of(rows)
 
 
-def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
+def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any], sagemaker: dict[str, Any]) -> pd.DataFrame:
     """Prices of today: one row per instance and region, the columns of every market beside one another."""
     file = "catalogs/prices.yaml"
     check_order(list(regions), file)
@@ -88,6 +90,7 @@ def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[
     prices = pd.DataFrame(
         {name: [value or "" for value in values] if name in text else _column(values) for name, values in columns.items()}
     )
+    prices = with_derived(prices, sagemaker, instances)
     return prices.assign(**{name: values for years in YEARS for name, values in cheapest(prices, years).items()})
 
 

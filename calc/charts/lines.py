@@ -1,6 +1,6 @@
 """Tables for charts of several lines: their points, and a name beside the end of each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +20,10 @@ class Lines(NamedTuple):
     y_ticks: tuple[float, ...]
 
 
-def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rule: tuple[str, float] | None = None) -> Lines:
+def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules: Sequence[tuple[str, float]] = ()) -> Lines:
     """Rows (with `line`, `fits`, `now`) as lines over x on log axes, in the order and the words of `names`.
 
-    `rule` is a value to be drawn across with its name, such as a card's memory.
+    `rules` are values to be drawn across with their names, such as cards' memory.
     """
     table = pd.DataFrame(
         {
@@ -37,9 +37,9 @@ def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rule:
     )
     table = table[(table["x"] > 0) & (table["y"] > 0)].sort_values(["rank", "x"], kind="stable")
     x_ticks = tuple(sorted(set(table["x"]))) or (1.0,)
-    if rule and rule[1] > 0:
-        drawn = {"line": rule[0], "rank": -1, "x": x_ticks[-1], "y": rule[1], "fits": "", "now": False}
-        table = pd.concat([table, pd.DataFrame([drawn])])
+    drawn = [{"line": name, "rank": -1, "x": x_ticks[-1], "y": value, "fits": "", "now": False} for name, value in rules if value > 0]
+    if drawn:
+        table = pd.concat([table, pd.DataFrame(drawn)])
     y_ticks = log_ticks(table["y"])
     last = ~table["line"].duplicated(keep="last").to_numpy()
     places = np.full(len(table), np.nan)

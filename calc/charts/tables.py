@@ -1,6 +1,6 @@
 """The long tables that charts draw, made from result rows: GiB per GPU, USD, words; no number that the rows lack."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -156,3 +156,29 @@ def _on_screen(rows, name):
 def screen_names(columns: Iterable[str]) -> list[str]:
     """The names under which a catalog's columns are shown: bytes as GiB."""
     return [name.removesuffix("_bytes") + "_gib" if name.endswith("_bytes") else name for name in columns]
+
+
+def crossed(rows: pd.DataFrame, down: str, across: Sequence[str], value: str) -> pd.DataFrame:
+    """A value of the rows as a table, one column's values down and pairs of two others' across, in the order of the rows."""
+    order = {name: list(dict.fromkeys(rows[name])) for name in (down, *across)}
+    table = rows.pivot_table(index=down, columns=list(across), values=value, observed=True, dropna=False, sort=False)
+    pairs = [(one, other) for one in order[across[0]] for other in order[across[1]]]
+    return table.reindex(index=order[down], columns=pd.MultiIndex.from_tuples(pairs))
+
+
+def ceilings(cards: Iterable[str], catalogs: Catalogs) -> list[tuple[str, float]]:
+    """The usable memory of each card with its short name, in GiB, as rules across a chart."""
+    memory = catalogs.gpus["memory_bytes"].astype(float)
+    return [(f"{card_name(card, catalogs).split(' ')[0]} {memory[card] / GIB:.3g}", memory[card] / GIB) for card in cards]
+
+
+def one_row(row: Mapping[str, Any]) -> pd.DataFrame:
+    """One result row as a table."""
+    return pd.DataFrame([dict(row)])
+
+
+def parts_by_row(rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]) -> pd.DataFrame:
+    """GiB of each component down, a column per row under its name, and the total last."""
+    parts = {COMPONENT_LABELS[name]: rows[name].to_numpy(dtype=float) / GIB for name in components}
+    table = pd.DataFrame(parts | {"In all": rows["memory_bytes"].to_numpy(dtype=float) / GIB}, index=list(names)).T
+    return table.rename_axis("GiB per GPU").reset_index()

@@ -2,18 +2,26 @@
 
 from math import prod
 
+import pandas as pd
+
 from calc.configs.fields import Tool
 from calc.configs.model_names import stored_as
 from calc.configs.settled import Settled
 
 LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+HYBRID, WHOLE = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
+NODE_GPUS = 8  # where no file tells how many a node has
 
 
-def derive(settled: Settled, main: Tool) -> None:
-    """Fill in what several fields settle together; a field that is not enough for that is unused."""
+def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
+    """Fill in what several fields settle together; a field that is not enough for that is unused.
+
+    `group_gpus`: of each sharding the GPUs of one group, 0 where it divides over all.
+    """
     _model(settled, main)
     _targets(settled)
     _gpus(settled, main)
+    _groups(settled, group_gpus)
     _experts(settled)
     replicas = _replicas(settled)
     _accumulation(settled, replicas)
@@ -57,6 +65,25 @@ def _gpus(settled, main):
     shard = settled.values.get("dp_shard")
     if shard is not None and "gpus" not in settled.values:
         settled.unused[settled.fields["dp_shard"]] = None
+
+
+def _groups(settled, group_gpus):
+    """Hybrid sharding by the GPUs of a group: those of a node, or what the replicas leave; a size that has no row is unused."""
+    copies, sharding = settled.values.get("dp_replicate") or 1, settled.values.get("sharding")
+    if sharding == HYBRID:
+        part, size = "strategy", settled.values.get("gpus_per_node") or NODE_GPUS
+        settled.values["sharding"] = WHOLE
+    elif copies > 1 and sharding != "none":
+        ranks = (_replicas(settled) or 0) * int(settled.values.get("context_parallel", 1))
+        part, size = "dp_replicate", ranks / copies * (sharding == WHOLE)
+    else:
+        return
+    known = group_gpus.index[(group_gpus > 0) & (group_gpus == size)]
+    if len(known):
+        _set(settled, "sharding", known[0], (part,))
+        settled.defaulted.discard("sharding")
+    else:
+        settled.unused[settled.fields[part]] = None
 
 
 def _experts(settled):

@@ -43,7 +43,7 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
     stored(settled)
     for name in main.rules:
         _apply(settled, rules(name), main)
-    derive(settled, main)
+    derive(settled, main, catalogs.shardings["group_gpus"])
     row = _row(settled, main, readings, catalogs)
     return Run(row, lines_of(readings, settled, row))
 

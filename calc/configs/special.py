@@ -49,7 +49,7 @@ def fsdp(value: Any) -> dict:
     words = [as_word(word) for word in value] if isinstance(value, list) else as_word(value).split()
     if not words or words in (["false"], ["null"]):
         return {}
-    named = {"full_shard": "zero3", "true": "zero3", "shard_grad_op": "zero2", "hybrid_shard": "zero3", "no_shard": "none"}
+    named = {"full_shard": "zero3", "true": "zero3", "shard_grad_op": "zero2", "hybrid_shard": "hsdp", "no_shard": "none"}
     if any(word not in (*named, "auto_wrap", "offload") for word in words):
         raise NoEqual
     strategy = [named[word] for word in words if word in named]

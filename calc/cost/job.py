@@ -10,7 +10,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, sold_for
 from calc.evaluate import Table
 from calc.scenarios.join_places import price_at
 from calc.scenarios.lookups import numbers_of
@@ -48,7 +48,7 @@ def job(table: Table, market: str, instance_usd_per_hour: np.ndarray, spot_overh
     trains = table["trains"]
     run = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
     hours = terms.hours(trains, run, table["hours_per_month"], MARKETS[market].interrupted, spot_overhead_ratio)
-    instances = table["instances_needed"] * copies
+    instances = table["instances_needed"] * copies + MARKETS[market].interrupted * table["spare_instances"]
     usd_per_hour = instances * instance_usd_per_hour
     usd = usd_per_hour * billed_hours(market, trains, hours)
     seconds = np.where(trains > 0, hours * HOUR_SECONDS, table["time_per_output_token_seconds"])
@@ -67,6 +67,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     """The job of result rows (estimate) on a market each; NaN where a row has no price there or cannot be estimated."""
     numbers = (
         *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "low_tokens_per_second", "instances_needed", "gpus"),
+        "spare_instances",
         *("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio"),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
@@ -82,6 +83,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     with np.errstate(divide="ignore", invalid="ignore"):
         for market in set(markets):
             listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
+            listed = np.where([sold_for(market, work) for work in rows["work"]], listed, np.nan)
             own = MARKETS[market].takes_private & ~np.isnan(private)
             done = job(table, market, np.where(own, private, listed) * ratio, table["spot_overhead_ratio"], copies)
             parts = np.where(markets == market, np.vstack(done), parts)

@@ -9,7 +9,7 @@ from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
 class Market:
     """A way to pay: its label, its name in the catalogs, what it binds one to, whether AWS takes instances back, the least billed.
 
-    `committed_years` is how long is paid, used or not; 0 where one pays by use.
+    `committed_years` is how long is paid, used or not; 0 where one pays by use. Spot moves by the day, listed prices by the month.
     """
 
     label: str
@@ -20,6 +20,8 @@ class Market:
     interrupted: float = 0
     block_hours: float = 0
     committed_years: float = 0
+    work: str = ""  # the only work that it is sold for
+    old_days: int = 90  # from then on its price is to be checked
 
     @property
     def price(self) -> str:
@@ -27,13 +29,20 @@ class Market:
         return f"{self.key}_usd_per_hour"
 
     @property
+    def title(self) -> str:
+        """As a list begins with it: On demand, EC2 Instance Savings Plan, 1 year, no upfront."""
+        return self.label[:1].upper() + self.label[1:]
+
+    @property
     def phrase(self) -> str:
-        """As a sentence says it: on demand, on spot."""
+        """As a sentence says it: on demand, on spot, paid as reserved instance."""
+        if self.committed_years:
+            return f"paid as {self.label}"
         return self.label if self.label.startswith("on ") else f"on {self.label}"
 
 
 def _terms(years: int) -> str:
-    return "year" if years == 1 else f"{years} years"
+    return "1 year" if years == 1 else f"{years} years"
 
 
 def _commitment(kind: str, years: int, payment: str) -> Market:
@@ -63,6 +72,7 @@ MARKETS = {
         "AWS takes instances back at two minutes' notice; capacity is not promised.",
         note="median over the zones",
         interrupted=1,
+        old_days=7,
     ),
     # EC2 User Guide, Capacity Blocks for ML: 1 to 14 days, then whole weeks; paid whole
     "capacity-block": Market(
@@ -72,10 +82,26 @@ MARKETS = {
         note="whole days, paid ahead",
         block_hours=24,
     ),
+    **{
+        f"sagemaker-{use}": Market(
+            f"SageMaker {use}",
+            f"sagemaker_{use}",
+            "ml.* instances that SageMaker runs: no idle cluster, its own quotas by type and use; capacity is not promised.",
+            work=work,
+        )
+        for use, work in (("training", "training"), ("hosting", "inference"))
+    },
     **{f"commit-{years}y": _cheapest(years) for years in YEARS},
     **{key.replace("_", "-"): _commitment(*terms) for terms, key in COMMITMENTS.items()},
 }
 PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries
+
+
+def sold_for(market: str, work: str) -> bool:
+    """Whether a market is sold for a kind of work: SageMaker's training for training alone."""
+    return MARKETS[market].work in ("", work)
+
+
 BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_years)
 SUMMED_UP = tuple(f"commit-{years}y" for years in YEARS)  # the cheapest of the commitments of a term
 COMMITTED = tuple(name for name in MARKETS if name not in (*BY_USE, *SUMMED_UP))

@@ -9,7 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, PETA
 
-OLD_DAYS = 90
+MONTHS_FROM_DAYS = 60  # an age is said in months from here on
 QUOTAS = {  # AWS service quotas that count vCPUs (EC2 User Guide, instance limits; names recalled)
     "g": ("Running On-Demand G and VT instances", "All G and VT Spot Instance Requests"),
     "p": ("Running On-Demand P instances", "All P4, P3 and P2 Spot Instance Requests"),
@@ -85,6 +85,6 @@ def months(days: int) -> int:
     return round(days * DAY_HOURS / MEAN_MONTH_HOURS)
 
 
-def is_old(as_of: pd.Series, today: Any) -> pd.Series:
-    """A price older than 90 days is to be checked."""
-    return age_days(as_of, today) > OLD_DAYS
+def is_old(as_of: pd.Series, today: Any, market: str = "on-demand") -> pd.Series:
+    """A price older than its market's days is to be checked: 90, on spot 7."""
+    return age_days(as_of, today) > MARKETS[market].old_days

@@ -44,9 +44,14 @@ def usd_per_hour_on_demand(instances_needed, instance_usd_per_hour_on_demand):
     return instances_needed * instance_usd_per_hour_on_demand
 
 
-def usd_per_hour_spot(instances_needed, instance_usd_per_hour_spot):
-    """The whole job on spot, at the median over zones. [USD per hour]"""
-    return instances_needed * instance_usd_per_hour_spot
+def spare_instances(trains, replica_gpus, instance_gpus, spot_spare_replicas):
+    """Instances that a service on spot keeps beyond its load, whole replicas in another zone or of another type. [instances]"""
+    return np.where(trains > 0, 0.0, spot_spare_replicas * np.ceil(replica_gpus / instance_gpus))
+
+
+def usd_per_hour_spot(instances_needed, spare_instances, instance_usd_per_hour_spot):
+    """The whole job on spot, at the median over zones, the spare instances of a service counted. [USD per hour]"""
+    return (instances_needed + spare_instances) * instance_usd_per_hour_spot
 
 
 def usd_per_gpu_hour_on_demand(instance_usd_per_hour_on_demand, instance_gpus, instance_gpu_fraction):
@@ -165,6 +170,7 @@ PER_HOUR = (
     vcpus_needed,
     instance_usd_per_hour_on_demand,
     instance_usd_per_hour_spot,
+    spare_instances,
     usd_per_hour_on_demand,
     usd_per_hour_spot,
     usd_per_gpu_hour_on_demand,

@@ -12,11 +12,12 @@ from calc.answers.inputs import ANSWER_COLUMNS, JOB_BY_NAME
 from calc.columns import GLOSSARY
 from calc.doors.csv_writer import unmarked, write_csv
 from calc.plan.bill import WAY_COLUMNS
+from calc.plan.plan_bill import PERIODS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
 
 BLOCK_BYTES = 2**18
-ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, "instances"])
+ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, *PERIODS, "instances"])
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:

@@ -14,14 +14,16 @@ from calc.answers.job_fields import BY_HAND, JOB, MAY_BE_EMPTY, SEVERAL
 from calc.catalogs.load import Catalogs
 from calc.doors import link_kept, link_models, link_v1
 from calc.doors.link_sets import PREFIXES, compose_sets, read_set
+from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
 
 VERSION = "2"
-VIEW_CHOICES = {"sort": ("money", "hour", "fastest", "headroom")}
+VIEW_CHOICES = {"sort": ("money", "hour", "fastest", "headroom"), "budget_for": tuple(PERIOD_MONTHS)}
+VIEW_INPUTS = {"budget_usd": Input("budget_usd", "number", None)}  # of the plan's bill
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 LONGEST_VALUE = 200
 MOST_VALUES = 64
-COLUMNS: dict[str, Input] = {**BY_HAND, **ASSUMED, **JOB}  # a field of the job stands for the column of its name
+COLUMNS: dict[str, Input] = {**BY_HAND, **ASSUMED, **JOB, **VIEW_INPUTS}  # a field of the job stands for the column of its name
 
 
 def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
@@ -95,7 +97,7 @@ def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = ()) -> Any:
     """The value that a text stands for, or None where it stands for none; `custom` names models beside the catalog's."""
     if name in VIEW_CHOICES:
         return text if text in VIEW_CHOICES[name] else None
-    column = JOB.get(name) or bounded_inputs(catalogs).get(name) or link_v1.COLUMNS[name]
+    column = VIEW_INPUTS.get(name) or JOB.get(name) or bounded_inputs(catalogs).get(name) or link_v1.COLUMNS[name]
     if column.kind in ("count", "number", "amount"):
         return _number(text, column)
     if column.kind == "choice":

@@ -55,12 +55,17 @@ def memory_ground(
     offloads_optimizer,
     offloads_weights,
     offloads_activations,
+    implementation_torch_pipeline,
+    stage_chunks,
+    fsdp_active,
 ):
     """What the figure rests on, as a number into GROUNDS: the weakest part of it.
 
-    Simulated: transformers and torchtitan on one GPU, under FSDP2, DDP and tensor parallel, torchtitan under both
-    (validation/data); not torchtitan's experts (models/moe), nor adapters on experts (peft, tuners/lora/layer.py).
+    Simulated: transformers and torchtitan on one GPU, under FSDP2 (hybrid, and with its shards in CPU memory), DDP and
+    tensor parallel, torchtitan under both, with pipelines and context parallel (validation/data); not torchtitan's experts
+    (models/moe), nor adapters on experts (peft, tuners/lora/layer.py).
     """
+    own_pipeline = (implementation_torch_pipeline * implementation_head_apart * trains > 0) & ((stage_chunks == 1) | (fsdp_active == 0))
     beside_shards = (shards_gradients > 0) & (shard_gpus > 1) & (implementation_head_apart == 0)
     adapted = np.max(adapts_experts * stack_adapter_experts_in, axis=0) > 0
     experts = adapted | ((np.max(stack_experts, axis=0) > 0) & (implementation_head_apart > 0))
@@ -75,10 +80,10 @@ def memory_ground(
         (trains > 0) & experts,
         unlike,
         (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | beside_shards),
-        context_parallel > 1,
+        (context_parallel > 1) & (implementation_head_apart == 0),
         expert_parallel > 1,
-        pipeline_parallel > 1,
-        trains * (offloads_optimizer + offloads_weights + offloads_activations) > 0,
+        (pipeline_parallel > 1) & ~own_pipeline,
+        trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0,
     )
     return _last_that_holds(conditions, software, first=2)
 

@@ -64,12 +64,36 @@ def context_bytes(
     return np.where(is_engine > 0, engine, context_held_bytes + collective_held_bytes * (gpus > 1))
 
 
-def overhead_bytes(allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, matrix_waste_bytes, trains, least_cached_bytes):
+def reduction_pool_bytes(
+    fsdp_active,
+    trains,
+    step_gradients_bytes,
+    reduce_bytes_each,
+    stack_block_parameters_here,
+    trained_ratio,
+    held_gradients_bytes,
+    gradients_bytes,
+):
+    """What FSDP's reductions have reserved that is not alive at the peak: gradient shards and one block's reduce-scatter. [B]
+
+    They are allocated on a stream of their own, and what one stream has reserved no other reuses
+    (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; c10/cuda/CUDACachingAllocator.cpp, BlockPool). Whole gradients
+    of earlier micro-batches stand beside it.
+    """
+    reducing = reduce_bytes_each * np.max(stack_block_parameters_here, axis=0) * trained_ratio
+    alive = np.where(held_gradients_bytes > 0, 0, gradients_bytes + reducing * (gradients_bytes > 0))
+    return np.where(fsdp_active * trains > 0, np.maximum(step_gradients_bytes + reducing - alive, 0), 0.0)
+
+
+def overhead_bytes(
+    allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, matrix_waste_bytes, reduction_pool_bytes, trains, least_cached_bytes
+):
     """CUDA context, library workspaces, CUDA graphs, and what the allocator reserves beyond the peak. [B]
 
     A training job on a roomy card caches blocks of every size that it once used: at least least_cached_bytes.
     """
-    return context_bytes + np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains) + graphs_bytes + matrix_waste_bytes
+    cached = np.maximum(slack_ratio * allocated_peak_bytes, least_cached_bytes * trains)
+    return context_bytes + cached + reduction_pool_bytes + graphs_bytes + matrix_waste_bytes
 
 
 def memory_bytes(allocated_peak_bytes, overhead_bytes):
@@ -121,6 +145,7 @@ OVERHEAD = (
     slack_ratio,
     spread_ratio,
     context_bytes,
+    reduction_pool_bytes,
     overhead_bytes,
     memory_bytes,
     memory_low_bytes,

@@ -19,26 +19,47 @@ def working_bytes(peak_moment, moment_working_bytes):
     return at_peak(moment_working_bytes, peak_moment)
 
 
-def forward_working_bytes(stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, standing_bucket_bytes):
+def forward_working_bytes(
+    stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, standing_bucket_bytes, stage_buffers_bytes
+):
     """At the head in the forward pass. Autocast keeps no copy of a frozen matrix that nothing saved. [B]"""
     copies = np.sum(stack_autocast_bytes, axis=0) * (1 - adapts * keeps_input)
-    return copies + head_autocast_bytes + gathered_forward_bytes + standing_bucket_bytes
+    return copies + head_autocast_bytes + gathered_forward_bytes + standing_bucket_bytes + stage_buffers_bytes
 
 
-def backward_working_bytes(stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, standing_bucket_bytes):
+def backward_working_bytes(
+    stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, standing_bucket_bytes, stage_buffers_bytes
+):
     """When the backward pass begins; checkpointed blocks have lost their autocast copies. [B]"""
     copies = (1 - keeps_input) * np.sum(stack_autocast_bytes, axis=0)
-    return copies + head_autocast_bytes + gathered_backward_bytes + standing_bucket_bytes
+    return copies + head_autocast_bytes + gathered_backward_bytes + standing_bucket_bytes + stage_buffers_bytes
 
 
-def embedding_gradient_bytes(embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each):
+def head_logits_bytes(logits_elements, logits_tokens, hidden, holds_head, vocabulary_split, activation_bytes_each, fuses_loss):
+    """The logits' gradient as it goes through the head, and that of the hidden states. [B]"""
+    hidden_elements = hidden * logits_tokens * holds_head / vocabulary_split
+    return activation_bytes_each * (logits_elements + hidden_elements) * (1 - fuses_loss)
+
+
+def head_working_bytes(
+    backward_working_bytes, adds_gradients, trained_head_here, gradient_width_bytes_each, gathered_bytes_each, fsdp_active, fuses_loss
+):
+    """While the head's gradient is made anew, to be added to that of earlier micro-batches. [B]"""
+    width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
+    return backward_working_bytes + adds_gradients * trained_head_here * width * (1 - fuses_loss)
+
+
+def embedding_gradient_bytes(
+    embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each, adds_gradients
+):
     """The embedding's gradient, built dense: whole on each tensor-parallel GPU. [B]
 
-    Beside the head's where they share a matrix; torch.nn.Embedding with sparse=False. Of three users (T5: both
-    sides and the head) the third's is added to the sum of the other two.
+    Beside the head's where they share a matrix, and beside that of earlier micro-batches; torch.nn.Embedding with
+    sparse=False. Of three users (T5: both sides and the head) the third's is added to the sum of the other two.
     """
     own = embedding_parameters_here * holds_embedding * (1 - adapts)
-    return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) - own * (1 - tied))
+    beside = tied + adds_gradients - 1  # users whose gradients stand beside it, less its own
+    return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) + own * beside)
 
 
 def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation_bytes_each, hidden, outside_tokens):
@@ -46,62 +67,40 @@ def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation
     return (1 - fsdp_active) * (1 - adapts) * holds_embedding * activation_bytes_each * hidden * outside_tokens
 
 
-def last_group_parameters_here(implementation_head_apart, embedding_parameters_here, holds_embedding, adapts, outside_parameters_here):
-    """Trained parameters of the group that FSDP reduces last. [parameters]
-
-    The embedding alone (torchtitan), or all that is outside the blocks.
-    """
-    embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
-    return np.where(implementation_head_apart > 0, embedding, outside_parameters_here * (1 - adapts))
-
-
-def last_reduction_bytes(
-    embedding_parameters_here,
-    embedding_parameters,
-    vocabulary_split,
-    holds_embedding,
-    adapts,
-    tied,
-    implementation_head_apart,
-    last_group_parameters_here,
-    gathered_bytes_each,
-    reduce_bytes_each,
-    matrix_bytes_each,
-    gradient_shards,
-    last_block_bytes,
-    outside_parameters_here,
-    hidden,
-    stack_tokens,
-):
-    """FSDP's last reduction at its largest. [B]
-
-    The first block's beside the embedding's gradient (a divided embedding's is whole on every GPU, and its own part once
-    more, simulated: validation/data/parallel/fsdp_tp.csv), the group in both widths, or its reduced shard
-    (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce).
-    """
-    embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
-    group, p, g = last_group_parameters_here, gathered_bytes_each, reduce_bytes_each
-    kept = np.where(implementation_head_apart + (1 - tied) > 0, embedding, 0)
-    cast = np.where(g == matrix_bytes_each, 0, matrix_bytes_each * group / gradient_shards)
-    reducing = g / np.maximum(p, 1) * last_block_bytes  # the first block's gradients in the reduction's width
-    root = (1 - implementation_head_apart) * p * outside_parameters_here
-    whole = embedding_parameters * holds_embedding * (1 - adapts)
-    beside = np.where(vocabulary_split > 1, whole, hidden * stack_tokens[0])
-    first = root + 2 * p * embedding + reducing + p * beside
-    return np.maximum(np.maximum(first, (p + g) * group), g * group + g * group / gradient_shards + cast + p * kept)
-
-
 def end_gradients_bytes(
-    full_gradients_bytes, spread_gradients_bytes, fsdp_active, last_group_parameters_here, gradient_width_bytes_each, gradient_shards
+    full_gradients_bytes,
+    spread_gradients_bytes,
+    fsdp_active,
+    last_group_parameters_here,
+    gradient_width_bytes_each,
+    gradient_shards,
+    reduces_at_end,
+    held_gradients_bytes,
 ):
-    """All gradients at the end of the backward pass, those still to be reduced left out. [B]"""
+    """All gradients at the end of the backward pass, those still to be reduced left out; in a pipeline all, whole. [B]"""
     waiting = fsdp_active * last_group_parameters_here * gradient_width_bytes_each
-    return (np.maximum(full_gradients_bytes - waiting, 0) + spread_gradients_bytes) / gradient_shards
+    divided = (np.maximum(full_gradients_bytes - waiting, 0) + spread_gradients_bytes) / gradient_shards
+    return np.where(reduces_at_end > 0, held_gradients_bytes, divided)
 
 
-def end_working_bytes(fsdp_active, last_reduction_bytes, adapts, embedding_gradient_bytes, bucket_bytes):
-    """At the end of the backward pass: FSDP's last reduction, or the embedding's dense gradient. [B]"""
-    return np.where(fsdp_active > 0, last_reduction_bytes * (1 - adapts), embedding_gradient_bytes) + bucket_bytes
+def end_working_bytes(
+    fsdp_active,
+    last_reduction_bytes,
+    adapts,
+    embedding_gradient_bytes,
+    bucket_bytes,
+    replicated_bytes_each,
+    trained_parameters_here,
+    last_group_parameters_here,
+    gradient_shards,
+    stage_buffers_bytes,
+    reduces_at_end,
+    stage_reduction_bytes,
+):
+    """At the end of the backward pass: FSDP's last reduction and what hybrid sharding keeps, or the embedding's dense gradient. [B]"""
+    reduced = replicated_bytes_each * (trained_parameters_here - last_group_parameters_here) / gradient_shards
+    fsdp = np.where(reduces_at_end > 0, stage_reduction_bytes, last_reduction_bytes * (1 - adapts) + reduced)
+    return np.where(fsdp_active > 0, fsdp, embedding_gradient_bytes) + bucket_bytes + stage_buffers_bytes
 
 
 def step_gradients_bytes(full_gradients_bytes, spread_gradients_bytes, gradient_shards):
@@ -124,6 +123,7 @@ def step_working_bytes(
     data_parallel,
     offloads_optimizer,
     standing_bucket_bytes,
+    receive_buffers_bytes,
 ):
     """The step's temporaries; DeepSpeed widens its shard of the gradients to fp32, Megatron's fused Adam reads them as they are. [B]
 
@@ -135,7 +135,7 @@ def step_working_bytes(
     temporary = step_copies * shard * trained_bytes_each + largest
     deepspeed = np.maximum(implementation_widens_gradients, partitions_master) * shards_optimizer * (data_parallel > 1)
     widened = deepspeed * 6 * np.where(shards_weights > 0, np.minimum(shard, 1e9), shard)
-    return (temporary + widened) * (1 - offloads_optimizer) + standing_bucket_bytes
+    return (temporary + widened) * (1 - offloads_optimizer) + standing_bucket_bytes + receive_buffers_bytes
 
 
 def decode_working_bytes(cache_growth_bytes, dequantized_bytes):
@@ -166,6 +166,17 @@ MOMENTS = {
                 "activations_bytes": "saved_activations_bytes",
                 "logits_bytes": "backward_logits_bytes",
                 "working_bytes": "backward_working_bytes",
+            },
+        ),
+        Moment(
+            "backward",
+            "The head's own gradient, beside that of earlier micro-batches.",
+            {
+                "optimizer_bytes": "resident_optimizer_bytes",
+                "gradients_bytes": "held_gradients_bytes",
+                "activations_bytes": "saved_activations_bytes",
+                "logits_bytes": "head_logits_bytes",
+                "working_bytes": "head_working_bytes",
             },
         ),
         Moment(
@@ -232,10 +243,10 @@ MOMENTS = {
 TRAINING = (
     forward_working_bytes,
     backward_working_bytes,
+    head_logits_bytes,
+    head_working_bytes,
     embedding_gradient_bytes,
     embedding_activations_bytes,
-    last_group_parameters_here,
-    last_reduction_bytes,
     end_gradients_bytes,
     end_working_bytes,
     step_gradients_bytes,

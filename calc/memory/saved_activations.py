@@ -6,6 +6,7 @@ Per token a block's bytes are a linear form in its sizes, read off PyTorch stora
 import numpy as np
 
 from calc.memory.peak import at_peak
+from calc.scenarios.join_stacks import SIDES
 
 
 def activations_bytes(peak_moment, moment_activations_bytes):
@@ -145,14 +146,40 @@ def stack_forward_bytes_per_token(linear_forms, trains):
     return linear_forms.worst("forward", trains == 0)
 
 
-def stack_kept_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens, microbatches_in_flight, offloads_activations):
-    """Kept by all blocks of a stack between forward and backward. Shape (stacks, rows). [B]
+def stack_kept_each_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens, offloads_activations):
+    """Kept by all blocks of a stack for one micro-batch. Shape (stacks, rows). [B]
 
-    Blocks · bytes per token · tokens · micro-batches in flight (Korthikanti et al. 2022, arXiv 2205.05198; in a pipeline
-    Narayanan et al. 2021, arXiv 2104.04473); offloaded, only two blocks' worth stays.
+    Blocks · bytes per token · tokens (Korthikanti et al. 2022, arXiv 2205.05198); offloaded, only two blocks' worth stays.
     """
     blocks = np.where(offloads_activations > 0, np.minimum(stack_layers_here, 2), stack_layers_here)
-    return blocks * stack_kept_bytes_per_token * stack_tokens * microbatches_in_flight
+    return blocks * stack_kept_bytes_per_token * stack_tokens
+
+
+def microbatches_waiting(
+    microbatches_in_flight,
+    accumulation_steps,
+    pipeline_parallel,
+    stack_kept_each_bytes,
+    accumulated_gradients_bytes,
+    implementation_accumulates,
+):
+    """Micro-batches whose activations stand at the largest moment. [micro-batches]
+
+    Where a step has no more than the pipeline takes, one is done before there are gradients to stand beside the others:
+    the more of both counts. Megatron's gradients stand from the start.
+    """
+    all_forward = (microbatches_in_flight >= accumulation_steps) & (accumulation_steps > 1) & (implementation_accumulates == 0)
+    return microbatches_in_flight - all_forward * (accumulated_gradients_bytes >= np.sum(stack_kept_each_bytes, axis=0)) * (
+        pipeline_parallel > 1
+    )
+
+
+def stack_kept_bytes(stack_kept_each_bytes, microbatches_waiting):
+    """Kept by all blocks of a stack between forward and backward, in a pipeline of all that waits. Shape (stacks, rows). [B]
+
+    Narayanan et al. 2021, arXiv 2104.04473.
+    """
+    return stack_kept_each_bytes * microbatches_waiting
 
 
 def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens):
@@ -160,9 +187,13 @@ def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack
     return np.sum(np.maximum(stack_layers_here - 2, 0) * stack_kept_bytes_per_token * stack_tokens, axis=0)
 
 
-def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes):
-    """All that waits for the backward pass, logits apart (Korthikanti et al. 2022, arXiv 2205.05198). [B]"""
-    return np.sum(stack_kept_bytes, axis=0) + outside_saved_bytes
+def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes, outside_backward_bytes, holds_head):
+    """All that waits for the backward pass, logits apart (Korthikanti et al. 2022, arXiv 2205.05198). [B]
+
+    The final norm stands before the head.
+    """
+    outside = outside_backward_bytes + (outside_saved_bytes - outside_backward_bytes) * holds_head
+    return np.sum(stack_kept_bytes, axis=0) + outside
 
 
 def stack_autocast_bytes(
@@ -199,8 +230,8 @@ def head_autocast_bytes(head_matrix_parameters, holds_head, vocabulary_split, au
 
 
 def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, stack_side, prompt_share):
-    """Working set of the widest block over the prompt; an encoder of images, sound or a source reads all of it at once. [B]"""
-    share = np.where(stack_side == 0, prompt_share, 1)
+    """Working set of the widest block over the prompt; an encoder of images or sound reads all of it at once. [B]"""
+    share = np.where(stack_side == SIDES.index("fixed"), 1, prompt_share)
     return np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0) * share, axis=0)
 
 
@@ -228,5 +259,14 @@ BLOCKS = (
     stack_attention_backward_bytes_per_token,
     stack_forward_bytes_per_token,
 )
-SAVED = (stack_kept_bytes, moved_activations_bytes, saved_activations_bytes, stack_autocast_bytes, stack_merging_bytes, head_autocast_bytes)
+SAVED = (
+    stack_kept_each_bytes,
+    microbatches_waiting,
+    stack_kept_bytes,
+    moved_activations_bytes,
+    saved_activations_bytes,
+    stack_autocast_bytes,
+    stack_merging_bytes,
+    head_autocast_bytes,
+)
 SERVED = (prefill_block_bytes, prefill_activations_bytes, prefill_hidden_bytes)

@@ -54,6 +54,11 @@ def root_and_block_bytes(gathered_bytes_each, outside_parameters_here, reshards_
     return gathered_bytes_each * outside_parameters_here + reshards_weights * last_block_bytes
 
 
+def reduces_at_end(fsdp_active, pipeline_parallel):
+    """1 where FSDP reduces nothing before all micro-batches of a pipeline are done. [0 or 1]"""
+    return fsdp_active * (pipeline_parallel > 1)
+
+
 def gathered_forward_bytes(
     live_weights_bytes,
     root_and_block_bytes,
@@ -62,15 +67,20 @@ def gathered_forward_bytes(
     implementation_head_apart,
     gathered_bytes_each,
     head_elements_here,
+    holds_head,
     blocks_parameters_here,
+    embedding_parameters_here,
+    reduces_at_end,
 ):
     """Whole weights at the head in the forward pass. [B]
 
     FSDP: the root group and one block (torchtitan: the head twice); ZeRO 2, which does not reshard after the forward
-    pass, keeps all (Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard).
+    pass, and a pipeline keep all (Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard).
     """
-    apart = 2 * gathered_bytes_each * head_elements_here
-    kept = (1 - reshards_weights) * gathered_bytes_each * (blocks_parameters_here + implementation_head_apart * head_elements_here)
+    head = gathered_bytes_each * head_elements_here * holds_head * implementation_head_apart
+    embedding = gathered_bytes_each * embedding_parameters_here * implementation_head_apart * reduces_at_end
+    kept = (1 - reshards_weights) * (gathered_bytes_each * blocks_parameters_here + np.where(reduces_at_end > 0, embedding, head))
+    apart = (2 - reduces_at_end) * head
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
 
 
@@ -82,15 +92,64 @@ def gathered_backward_bytes(
     implementation_head_apart,
     gathered_bytes_each,
     head_elements_here,
+    holds_head,
     blocks_parameters_here,
+    embedding_parameters_here,
+    reduces_at_end,
 ):
     """Whole weights when the backward pass begins: the root group and the block fetched ahead. [B]
 
     Zhao et al. 2023, arXiv 2304.11277 (backward prefetching); torch/distributed/fsdp/_fully_shard.
     """
-    apart = gathered_bytes_each * head_elements_here
-    kept = (1 - reshards_weights) * gathered_bytes_each * blocks_parameters_here
+    apart = gathered_bytes_each * head_elements_here * holds_head
+    embedding = embedding_parameters_here * implementation_head_apart * reduces_at_end
+    kept = (1 - reshards_weights) * gathered_bytes_each * (blocks_parameters_here + embedding)
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
+
+
+def last_group_parameters_here(implementation_head_apart, embedding_parameters_here, holds_embedding, adapts, outside_parameters_here):
+    """Trained parameters of the group that FSDP reduces last. [parameters]
+
+    The embedding alone (torchtitan), or all that is outside the blocks.
+    """
+    embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
+    return np.where(implementation_head_apart > 0, embedding, outside_parameters_here * (1 - adapts))
+
+
+def last_reduction_bytes(
+    embedding_parameters_here,
+    embedding_parameters,
+    vocabulary_split,
+    holds_embedding,
+    adapts,
+    tied,
+    implementation_head_apart,
+    last_group_parameters_here,
+    gathered_bytes_each,
+    reduce_bytes_each,
+    matrix_bytes_each,
+    gradient_shards,
+    last_block_bytes,
+    outside_parameters_here,
+    hidden,
+    stack_tokens,
+):
+    """FSDP's last reduction at its largest. [B]
+
+    The first block's beside the embedding's gradient (a divided embedding's is whole on every GPU, and its own part once
+    more, simulated: validation/data/parallel/fsdp_tp.csv), the group in both widths, or its reduced shard
+    (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce).
+    """
+    embedding = embedding_parameters_here * holds_embedding * (1 - adapts)
+    group, p, g = last_group_parameters_here, gathered_bytes_each, reduce_bytes_each
+    kept = np.where(implementation_head_apart + (1 - tied) > 0, embedding, 0)
+    cast = np.where(g == matrix_bytes_each, 0, matrix_bytes_each * group / gradient_shards)
+    reducing = g / np.maximum(p, 1) * last_block_bytes  # the first block's gradients in the reduction's width
+    root = (1 - implementation_head_apart) * p * outside_parameters_here
+    whole = embedding_parameters * holds_embedding * (1 - adapts)
+    beside = np.where(vocabulary_split > 1, whole, hidden * stack_tokens[0])
+    first = root + 2 * p * embedding + reducing + p * beside
+    return np.maximum(np.maximum(first, (p + g) * group), g * group + g * group / gradient_shards + cast + p * kept)
 
 
 def bucket_bytes(
@@ -117,27 +176,30 @@ def standing_bucket_bytes(bucket_bytes, bucket_elements, shards_weights, data_pa
 
 
 def held_gradients_bytes(
-    full_gradients_bytes,
-    spread_gradients_bytes,
-    gradient_shards,
-    accumulation_steps,
-    pipeline_parallel,
-    fsdp_active,
-    trained_parameters_here,
-    reduce_bytes_each,
-    implementation_accumulates_unsharded,
-    implementation_accumulates,
+    accumulated_gradients_bytes, microbatches_waiting, accumulation_steps, pipeline_parallel, implementation_accumulates
 ):
-    """Gradients of earlier micro-batches, alive in the forward pass. [B]
+    """Gradients of earlier micro-batches, alive in the forward pass; none while all of a pipeline's wait for their first. [B]"""
+    first = (pipeline_parallel > 1) & (microbatches_waiting >= accumulation_steps) & (implementation_accumulates == 0)
+    return accumulated_gradients_bytes * (1 - first)
 
-    Where micro-batches accumulate, in recipes that always do (litgpt), and in a buffer that stands from the start (Megatron). FSDP
-    without synchronisation keeps them whole (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard), as its
-    pipelines do until the last micro-batch (torch/distributed/pipelining/stage.py).
+
+def adds_gradients(held_gradients_bytes, fsdp_active, reduce_bytes_each, gathered_bytes_each, implementation_adds_in_place):
+    """1 where each new weight gradient is added to that of earlier micro-batches and freed, one matrix at a time. [0 or 1]
+
+    torch/csrc/autograd/functions/accumulate_grad.h. Where FSDP reduces in another width, its blocks make theirs anew and add
+    them when they are done (torch/distributed/fsdp/_fully_shard/_fsdp_param.py, to_accumulated_grad_if_needed).
     """
-    whole = fsdp_active * np.maximum(implementation_accumulates_unsharded, pipeline_parallel > 1)
-    divided = (full_gradients_bytes + spread_gradients_bytes) / gradient_shards
-    kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, divided)
-    return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0))
+    anew = fsdp_active * (reduce_bytes_each != gathered_bytes_each)
+    return (held_gradients_bytes > 0) * (1 - anew) * (1 - implementation_adds_in_place)
+
+
+def replicated_bytes_each(fsdp_active, shard_replicas, reduce_bytes_each, gradient_width_bytes_each):
+    """Width of the reduced shards that hybrid sharding keeps, beside the gradients, until the backward pass ends. [B]
+
+    Each group's all-reduce works on its buffer in reduce_dtype, held as its state to the end; where the gradients have that
+    width, they are the buffer (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, AllReduceState; simulated).
+    """
+    return fsdp_active * (shard_replicas > 1) * np.where(reduce_bytes_each == gradient_width_bytes_each, 0, reduce_bytes_each)
 
 
 BUFFERS = (
@@ -146,9 +208,14 @@ BUFFERS = (
     stack_fetched_ahead,
     live_weights_bytes,
     root_and_block_bytes,
+    reduces_at_end,
     gathered_forward_bytes,
     gathered_backward_bytes,
+    last_group_parameters_here,
+    last_reduction_bytes,
     bucket_bytes,
     standing_bucket_bytes,
     held_gradients_bytes,
+    adds_gradients,
+    replicated_bytes_each,
 )

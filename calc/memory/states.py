@@ -29,6 +29,21 @@ def optimizer_shards(shard_gpus, shards_optimizer, trains):
     return np.where(shards_optimizer * trains > 0, shard_gpus, 1)
 
 
+def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_parameters_here):
+    """Trained parameters inside the blocks on one GPU. [elements]"""
+    return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here)
+
+
+def trained_outside_here(trains, adapts, outside_parameters_here):
+    """Trained parameters outside the blocks on one GPU. [elements]"""
+    return trains * (1 - adapts) * outside_parameters_here
+
+
+def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
+    """Trained share of the blocks' parameters: all, or the adapters over the frozen ones. [share]"""
+    return np.where(adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0)
+
+
 def trained_parameters_here(trained_blocks_here, trained_outside_here):
     """Trained parameters on one GPU before sharding. [parameters]"""
     return trained_blocks_here + trained_outside_here
@@ -48,6 +63,30 @@ def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, off
 def spread_gradients_bytes(spread_experts_here, gradient_width_bytes_each, gradient_shards, offloads_weights):
     """What the experts' gradients count more where they are divided by fewer ranks than others. [B]"""
     return (gradient_shards > 1) * spread_experts_here * gradient_width_bytes_each * (1 - offloads_weights)
+
+
+def accumulated_gradients_bytes(
+    full_gradients_bytes,
+    spread_gradients_bytes,
+    gradient_shards,
+    accumulation_steps,
+    pipeline_parallel,
+    fsdp_active,
+    trained_parameters_here,
+    reduce_bytes_each,
+    implementation_accumulates_unsharded,
+    implementation_accumulates,
+):
+    """Gradients that micro-batches leave for the next. [B]
+
+    Where they accumulate, in recipes that always do (litgpt), and in a buffer that stands from the start (Megatron). FSDP
+    without synchronisation keeps them whole (set_requires_gradient_sync, torch/distributed/fsdp/_fully_shard), as its
+    pipelines do until the last micro-batch (torch/distributed/pipelining/stage.py).
+    """
+    whole = fsdp_active * np.maximum(implementation_accumulates_unsharded, pipeline_parallel > 1)
+    divided = (full_gradients_bytes + spread_gradients_bytes) / gradient_shards
+    kept = np.where(whole > 0, trained_parameters_here * reduce_bytes_each, divided)
+    return kept * ((accumulation_steps > 1) | (pipeline_parallel > 1) | (implementation_accumulates > 0))
 
 
 def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_state_bytes_each):
@@ -87,6 +126,23 @@ def resident_optimizer_bytes(
     state = state + wide_embedding * embedding_parameters_here * outer_states * (4 - state_width_bytes_each)
     master = master_bytes_each * (1 - adapts) * (blocks + trained_outside_here)
     return (state + master) / optimizer_shards * (1 - offloads_optimizer)
+
+
+def largest_parameters_here(
+    stack_block_largest_matrix,
+    embedding_parameters_here,
+    head_matrix_parameters,
+    holds_head,
+    vocabulary_split,
+    tensor_parallel,
+    adapts,
+    lora_rank,
+    hidden,
+):
+    """Elements of the largest single trained tensor on one GPU. [parameters]"""
+    ends = np.maximum(embedding_parameters_here, head_matrix_parameters * holds_head / vocabulary_split)
+    largest = np.maximum(np.max(stack_block_largest_matrix, axis=0) / tensor_parallel, ends)
+    return np.where(adapts > 0, lora_rank * hidden, largest)
 
 
 def step_copies(steps_fused, steps_foreach, fused_copies, foreach_copies):
@@ -136,12 +192,17 @@ def offloaded_bytes(
 
 SHARDS = (gradient_shards, optimizer_shards)
 STATES = (
+    trained_blocks_here,
+    trained_outside_here,
+    trained_ratio,
     trained_parameters_here,
     gradient_width_bytes_each,
     full_gradients_bytes,
     spread_gradients_bytes,
+    accumulated_gradients_bytes,
     state_width_bytes_each,
     resident_optimizer_bytes,
+    largest_parameters_here,
     step_copies,
     step_largest_bytes_each,
 )

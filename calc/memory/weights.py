@@ -72,9 +72,13 @@ def trained_bytes_each(adapts, adapter_bytes_each, matrix_bytes_each):
     return np.where(adapts > 0, adapter_bytes_each, matrix_bytes_each)
 
 
-def dequantized_bytes(dequantized_bytes_each, stack_largest_linear, tensor_parallel):
-    """One matrix at a time is widened for its product (QLoRA, Dettmers et al. 2023, arXiv 2305.14314). [B]"""
-    return dequantized_bytes_each * np.max(stack_largest_linear, axis=0) / tensor_parallel
+def dequantized_bytes(dequantized_bytes_each, kernel_buffer_bytes_each, is_engine, stack_largest_linear, tensor_parallel):
+    """One matrix at a time is widened for its product (QLoRA, Dettmers et al. 2023, arXiv 2305.14314). [B]
+
+    Beside it what the kernel keeps for the widest (catalogs/kernels.yaml), serving engines apart, which have kernels of their own.
+    """
+    each = dequantized_bytes_each + kernel_buffer_bytes_each * (1 - is_engine)
+    return each * np.max(stack_largest_linear, axis=0) / tensor_parallel
 
 
 def segment_waste_bytes(tensor_bytes):

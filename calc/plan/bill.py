@@ -8,7 +8,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.job import billed_hours
-from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP
+from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for
 from calc.plan.compare import billed
 
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
@@ -21,7 +21,7 @@ WAY_COLUMNS = (  # what on_markets has beside what a job has
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
-    """What is paid on the row's market: line (work, what spot adds, unused, ratio), hours, usd; they sum to the bill.
+    """What is paid on the row's market: line (work, what spot adds, spare, unused, ratio), hours, usd; they sum to the bill.
 
     `row` is one of compare.billed. Work is the run without interruption, or the month; unused hours are those that a
     market bills beyond the job, such as the rest of a capacity block's last day. The lines are before discount and tax, which
@@ -29,13 +29,18 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
     """
     trains, hours = row["work"] == "training", float(row["hours"])
     table = {"work": float(row["run_hours"]) if trains else hours}
-    ratio = float(row["paid_ratio"])
+    ratio, shares = float(row["paid_ratio"]), {}
+    if not trains and MARKETS[row["market"]].interrupted and row["spare_instances"] > 0:
+        table["spare"] = hours
+        shares["spare"] = float(row["spare_instances"] / row["instances"])
+        shares["work"] = 1 - shares["spare"]
     if trains and MARKETS[row["market"]].interrupted:
         table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
     unused = float(billed_hours(row["market"], np.array(trains * 1.0), np.array(hours))) - hours
     table |= {"unused": unused} if unused > 0 else {}
     found = pd.DataFrame({"line": list(table), "hours": list(table.values())})
-    found = found.assign(usd=found["hours"] * float(row["usd_per_hour"]) / ratio)
+    share = np.array([shares.get(line, 1.0) for line in found["line"]])
+    found = found.assign(usd=found["hours"] * share * float(row["usd_per_hour"]) / ratio)
     if ratio == 1:
         return found
     return pd.concat([found, pd.DataFrame([{"line": "ratio", "hours": 0.0, "usd": found["usd"].sum() * (ratio - 1)}])], ignore_index=True)
@@ -44,7 +49,8 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
     """The ways to pay to lay beside each other: all by use, every commitment whose price is known there, the row's own."""
     known = [name for name in COMMITTED if not np.isnan(_price(row, name, catalogs))]
-    return [*BY_USE, *([row["market"]] if row["market"] in SUMMED_UP else []), *known]
+    by_use = [name for name in BY_USE if sold_for(name, row["work"])]
+    return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *known]
 
 
 def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:

@@ -46,17 +46,17 @@ def replicas(scenario: dict[str, Any]) -> float:
 
 def over_values(scenario: dict[str, Any], market: str, catalogs: Catalogs, name: str, values: Iterable) -> pd.DataFrame:
     """The scenario once for each value of one choice; those that cannot be are left out."""
-    return _job(pd.DataFrame(scenario | {name: list(values)}), scenario, market, catalogs)
+    return as_job(pd.DataFrame(scenario | {name: list(values)}), scenario, market, catalogs)
 
 
-def over_gpus(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
+def over_gpus(scenario: dict[str, Any], market: str, catalogs: Catalogs, most_gpus: float = MOST_GPUS) -> pd.DataFrame:
     """The scenario on 1, 2, 4 ... GPUs by each way to divide it; `line` names the way, `now` marks the scenario itself.
 
     A step keeps its sequences: fewer accumulation steps, then smaller micro-batches; a count that leaves a replica
     without one ends the line.
     """
     trains = scenario["work"] == "training"
-    most = max(MOST_GPUS, MOST_TIMES * scenario["gpus"])
+    most = max(most_gpus, MOST_TIMES * scenario["gpus"])
     counts = np.array(sorted({2.0**power for power in range(int(most).bit_length())} | {float(scenario["gpus"])}))
     own = {name: scenario[name] for name in ("gpus", "sharding", *DEGREES)}
     parts = []
@@ -69,7 +69,7 @@ def over_gpus(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.D
         fixed = {name: scenario[name] for name in ("sharding", *DEGREES)}
         table = pd.concat([table, _divided(scenario, OWN, able, fixed)], ignore_index=True)
     same = (table[list(own)] == pd.Series(own)).all(axis=1)
-    return _job(table.assign(now=same & (same.cumsum() == 1)), scenario, market, catalogs)  # on one GPU several ways are the same
+    return as_job(table.assign(now=same & (same.cumsum() == 1)), scenario, market, catalogs)  # on one GPU several ways are the same
 
 
 def _divided(scenario, line, counts, layout):
@@ -95,7 +95,7 @@ def over_batch(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.
         [pd.DataFrame(scenario | {"batch": sizes, "accumulation_steps": steps, name: value, "line": value}) for value in values],
         ignore_index=True,
     )
-    return _job(table.assign(now=(table["batch"] == scenario["batch"]) & (table["line"] == scenario[name])), scenario, market, catalogs)
+    return as_job(table.assign(now=(table["batch"] == scenario["batch"]) & (table["line"] == scenario[name])), scenario, market, catalogs)
 
 
 def _batches(scenario, beside):
@@ -107,7 +107,7 @@ def _batches(scenario, beside):
     return {"batch": batch, "accumulation_steps": np.ceil(each / batch)}
 
 
-def _job(table, scenario, market, catalogs):
+def as_job(table: pd.DataFrame, scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
     """The table estimated, with usd, hours and seconds of the job on the market, empty where the job is refused.
 
     Rows with a problem are left out.

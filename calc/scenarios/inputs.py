@@ -72,7 +72,7 @@ INPUTS = (
     Input("pipeline_parallel", "count", 1),
     Input("context_parallel", "count", 1),
     Input("expert_parallel", "count", 1),
-    Input("offload", "choice", "none", ("none", "optimizer", "activations", "all"), catalog="offloads"),
+    Input("offload", "choice", "none", ("none", "optimizer", "states", "activations", "all"), catalog="offloads"),
     Input("kv_precision", "choice", "", NUMBER_FORMATS, catalog="number_formats"),
     Input("max_sequences", "count", None),
     Input("max_batched_tokens", "count", None),
@@ -82,6 +82,8 @@ INPUTS = (
     Input("region", "text", "us-east-1", catalog="regions"),
     Input("train_tokens", "number", None),
     Input("hours_per_month", "number", MEAN_MONTH_HOURS, most=LONGEST_MONTH_HOURS),
+    Input("runs_per_month", "number", 1, most=1e6),  # of a plan's bill: how often a run is made in a month, copies of a service
+    Input("plan_months", "count", 12, most=120),
     Input("private_prices", "text"),  # p5.48xlarge=40.1; g6e.xlarge=1.5
 )
 BY_NAME = {column.name: column for column in INPUTS}
@@ -101,6 +103,7 @@ ASSUMPTIONS = (
     "compile_element_ratio",
     "host_bandwidth_bytes_per_second",
     "interruption_month_ratio",
+    "interruption_together_ratio",
     "interruption_unknown_ratio",
     "network_reach_ratio",
     "nvlink_reach_ratio",
@@ -111,6 +114,9 @@ ASSUMPTIONS = (
     "pipeline_chunks",
     "restart_seconds",
     "served_tokens_per_second",
+    "sober_uninterrupted_seconds",
+    "spot_spare_replicas",
+    "spot_wait_seconds",
     "streaming_ratio",
 )
 ASSUMED = {name: Input(name, "amount", None) for name in ASSUMPTIONS} | {

@@ -158,7 +158,7 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     table |= {name: np.nan_to_num(values) for name, values in constants.items()}
     kernel = _matched(catalogs, "precisions", "kernels")[at["precision"]]
     table["kernel_dequantize_bytes_each"] = np.nan_to_num(numbers_of(catalogs, "kernels", "dequantize_bytes_each"))[kernel]
-    for name, none in (("decode_bytes_each", 0.0), ("decode_widens_from", 1.0)):
+    for name, none in (("decode_bytes_each", 0.0), ("decode_widens_from", 1.0), ("buffer_bytes_each", 0.0)):
         table[f"kernel_{name}"] = np.nan_to_num(numbers_of(catalogs, "kernels", name), nan=none)[kernel]
     table["kernel_is_assumed"] = (words_of(catalogs, "kernels", "basis") == ASSUMED).astype(float)[kernel]
     table["engine_is_assumed"] = (words_of(catalogs, "engines", "basis") == ASSUMED).astype(float)[engine]

@@ -29,7 +29,10 @@ CARD_COLUMNS = (
     *("matmul_ratio", "narrow_matmul_ratio", "attention_ratio", "prefill_attention_ratio"),
     *("node_gpus", "node_network_bytes_per_second"),
 )
-STEP_COLUMNS = ("step_seconds", "block_seconds", "expert_block_seconds", "expert_cast_seconds", "sequence_seconds", "all_reduce_seconds")
+STEP_COLUMNS = (
+    *("step_seconds", "block_seconds", "expert_block_seconds", "expert_cast_seconds", "sequence_seconds", "all_reduce_seconds"),
+    "sources",
+)
 ASSUMED = "assumed"  # the basis of an entry that no published run was held against
 
 HARDWARE = ("gpu_", "instance_", "card_")  # how the columns of a card and an instance begin

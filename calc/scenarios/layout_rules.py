@@ -141,6 +141,15 @@ RULES = (
         {"twice": lambda context_parallel: 2 * context_parallel},
     ),
     Rule(
+        lambda gpus, replica_gpus, context_parallel, group_gpus: (
+            (gpus / replica_gpus * context_parallel > group_gpus)
+            & (gpus / replica_gpus * context_parallel % np.maximum(group_gpus, 1) != 0)
+        ),
+        "{sharding} shards inside groups of {group_gpus:.0f} GPUs, and data x context parallel is {ranks:.0f}; take a multiple of "
+        "{group_gpus:.0f}, or sharding zero3.",
+        {"ranks": lambda gpus, replica_gpus, context_parallel: gpus // replica_gpus * context_parallel},
+    ),
+    Rule(
         lambda trains, leaves_optimizer, leaves_activations: (trains == 0) & (leaves_optimizer + leaves_activations > 0),
         "Offloading is estimated for training; set offload to none to serve.",
     ),

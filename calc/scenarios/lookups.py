@@ -54,15 +54,19 @@ def find(catalogs: Catalogs, name: str, words: Words, problems: Problems, column
         missing[words.codes],
         lambda row: (
             f"{column} '{quoted(words.at(row))}' is not in the catalog; choose one such as "
-            f"{nearest(words.at(row), known) or ', '.join(list(known)[:6])}."
+            f"{nearest(words.at(row), known, getattr(catalogs, name).get('name', ())) or ', '.join(list(known)[:6])}."
         ),
     )
     return at[words.codes]
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known: Iterable[str], names: Iterable[str] = ()) -> str:
+    """Ids that hold the word, themselves or in the name on screen, or else are like it."""
     begun = str(word).lower()
-    holding = sorted((one for one in known if begun in one), key=lambda one: (not one.startswith(begun), one))
+    named = {one for one, name in zip(known, names, strict=False) if begun in name.lower()}
+    holding = sorted(
+        (one for one in known if begun in one or one in named), key=lambda one: (begun not in one, not one.startswith(begun), one)
+    )
     return ", ".join((holding or get_close_matches(str(word)[:60].lower(), list(known), n=3, cutoff=0.5))[:3])
 
 

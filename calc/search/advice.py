@@ -24,7 +24,7 @@ NEEDED = (
     *("work", "instance", "region", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel"),
     *("memory_bytes", "gpu_memory_bytes", "fits", "runs", "instances_needed", "tokens_per_second", "low_tokens_per_second"),
     *("step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds", "spot_overhead_ratio"),
-    *("paid_ratio", "private_usd_per_hour", "train_tokens", "hours_per_month", "served_tokens_per_second", "problem"),
+    *("paid_ratio", "private_usd_per_hour", "spare_instances", "train_tokens", "hours_per_month", "served_tokens_per_second", "problem"),
 )
 EMULATED = STANDINGS.index("emulated")
 SAME_RATIO = 0.005  # nobody can tell half a per cent of a bill apart

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import BY_USE, MARKETS
+from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.scenarios.join_places import price_rows
 from calc.scenarios.lookups import numbers_of
 from calc.search import relayout
@@ -48,8 +48,9 @@ def _of_place(now: dict[str, Any], catalogs: Catalogs, market: str) -> Iterator[
     """The other markets and regions in which the scenario's instance has a price."""
     price_of, regions = price_rows(catalogs)
     here = price_of.get((now["instance"], now["region"]), -1)
-    for name in BY_USE:  # a commitment is signed for years: Bill lays them beside each other
-        if name != market and here >= 0 and not np.isnan(numbers_of(catalogs, "prices", MARKETS[name].price)[here]):
+    sold = [name for name in BY_USE if name != market and sold_for(name, now["work"])]
+    for name in sold:  # no commitment, which is signed for years: Bill lays them beside each other
+        if here >= 0 and not np.isnan(numbers_of(catalogs, "prices", MARKETS[name].price)[here]):
             yield Change("market", True, {"market": name})
     for region in sorted(regions) if now["instance"] else ():
         if (now["instance"], region) in price_of:

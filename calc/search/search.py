@@ -15,8 +15,8 @@ from calc.catalogs.load import Catalogs
 from calc.coded import distinct, take
 from calc.cost import placement
 from calc.cost.job import Job, deployments, job, within
-from calc.cost.markets import MARKETS
-from calc.cost.prices import instances_needed
+from calc.cost.markets import MARKETS, sold_for
+from calc.cost.prices import instances_needed, spare_instances
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.evaluate import Table, evaluate, evaluate_all, parameters_of
 from calc.memory import overhead
@@ -37,7 +37,7 @@ PRIVATE = np.array([market.takes_private for market in MARKETS.values()])
 OWN = (  # read beside what the stages of time read
     *("train_tokens", "hours_per_month", "batch", "gpus", "served_tokens_per_second"),
     *("serving_large_card_bytes", "serving_huge_card_bytes", "serving_counts_graphs", "memory_utilization", "tight_ratio", "is_engine"),
-    *("usable_host_ratio", "slowest_joining_bytes_per_second"),
+    *("usable_host_ratio", "slowest_joining_bytes_per_second", *parameters_of(spare_instances)),
 )
 READ = {*reads(TIME), *(name for formula in (*UNTIL_OVERHEAD, *placement.PLACEMENT) for name in parameters_of(formula)), *OWN}
 PLACED = ("gpus", "tensor_parallel", "replica_gpus", "offloaded_bytes", "trains")
@@ -67,7 +67,7 @@ def search(workload, allowed, limits, catalogs, progress=None):
     """
     space = Space(workload, allowed)
     instances, regions = instances_of(allowed, catalogs), regions_of(allowed, catalogs)
-    markets = markets_of(allowed, catalogs)
+    markets = [name for name in markets_of(allowed, catalogs) if sold_for(name, workload.get("work") or "training")]
     places = len(instances) * len(regions) * len(markets)
     evaluated = space.size * places
     if evaluated > MOST_WAYS or space.size > MOST_LAYOUTS:
@@ -183,7 +183,7 @@ def _on_instance(layouts, one, runs, limits, offers, counts):
     if not len(chosen):
         return {}, chosen
     here = _rows(layouts.table | held, rows, chosen) | one | {"rows": len(chosen)}
-    here["instances_needed"] = evaluate(instances_needed, here)
+    evaluate_all((instances_needed, spare_instances), here)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(here, TIME)
     here["surely"] = surely[chosen]

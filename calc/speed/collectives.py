@@ -50,10 +50,9 @@ def gather_seconds(
     parameters,
     expert_parameters,
     gathered_bytes_each,
-    data_parallel,
+    shard_gpus,
     tensor_parallel,
     pipeline_parallel,
-    context_parallel,
     expert_parallel,
     island_gpus,
     link_bytes_per_second,
@@ -64,22 +63,43 @@ def gather_seconds(
     (g − 1) / g · bytes / rate of the ring (Rajbhandari et al. 2019, arXiv 1910.02054, section 7). Bandwidth alone: no
     start-up time of a collective, which small blocks over many GPUs would feel.
     """
-    size = data_parallel * context_parallel
     links = (island_gpus, link_bytes_per_second, network_share_bytes_per_second)
     dense = (parameters - expert_parameters) / (tensor_parallel * pipeline_parallel)
-    dense_seconds = dense * (1 - 1 / size) / group_bytes_per_second(size, tensor_parallel, *links)
-    expert_size = np.maximum(size / expert_parallel, 1)
+    dense_seconds = dense * (1 - 1 / shard_gpus) / group_bytes_per_second(shard_gpus, tensor_parallel, *links)
+    expert_size = np.maximum(shard_gpus / expert_parallel, 1)
     expert = expert_parameters / (tensor_parallel * pipeline_parallel * expert_parallel)
     expert_seconds = expert * (1 - 1 / expert_size) / group_bytes_per_second(expert_size, tensor_parallel * expert_parallel, *links)
     return gathered_bytes_each * (dense_seconds + expert_seconds)
 
 
-def reduce_seconds(gather_seconds, gathered_bytes_each, reduced_bytes_each, weight_gradient_ratio):
-    """One reduce-scatter of the gradients of the trained weights. [s]
+def replicate_seconds(
+    parameters,
+    gathered_bytes_each,
+    shard_gpus,
+    shard_replicas,
+    tensor_parallel,
+    pipeline_parallel,
+    island_gpus,
+    link_bytes_per_second,
+    network_share_bytes_per_second,
+):
+    """One all-reduce of a GPU's shard between the replicas of hybrid sharding, in the width of a gathered weight. [s]
+
+    2 (r − 1) / r · bytes / rate of the ring (Zhao et al. 2023, arXiv 2304.11277, section 3.2.2). The replicas stand as far
+    apart as a group is wide.
+    """
+    shard_bytes = gathered_bytes_each * parameters / (tensor_parallel * pipeline_parallel * shard_gpus)
+    links = (island_gpus, link_bytes_per_second, network_share_bytes_per_second)
+    rate = group_bytes_per_second(shard_replicas, tensor_parallel * shard_gpus, *links)
+    return 2 * (1 - 1 / shard_replicas) * shard_bytes / rate
+
+
+def reduce_seconds(gather_seconds, replicate_seconds, gathered_bytes_each, reduced_bytes_each, weight_gradient_ratio):
+    """One reduce-scatter of the gradients of the trained weights, and the all-reduce of the shards between replicas. [s]
 
     Rajbhandari et al. 2019, arXiv 1910.02054, section 7.
     """
-    return gather_seconds * reduced_bytes_each / gathered_bytes_each * weight_gradient_ratio
+    return (gather_seconds + replicate_seconds) * reduced_bytes_each / gathered_bytes_each * weight_gradient_ratio
 
 
 def tensor_parallel_seconds(
@@ -168,6 +188,7 @@ LINKS = (
     expert_parameters,
     reduced_bytes_each,
     gather_seconds,
+    replicate_seconds,
     reduce_seconds,
     tensor_parallel_seconds,
     expert_parallel_seconds,

@@ -51,19 +51,9 @@ def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expe
     return 2 * batch * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
 
 
-def expert_start_flops(trains, stack_layers, stack_block_expert_parameters, engine_expert_start_tokens, expert_parallel, context_parallel):
-    """What each expert costs in training however few tokens come to it, as so many tokens more: 2 · those · all experts' weights. [FLOP]
-
-    One expert's tokens fill neither the tiles nor the card (grouped products: Gale et al. 2022, MegaBlocks, arXiv 2211.15841,
-    section 3). Of one replica: the ranks of expert parallel bring their tokens to the same experts.
-    """
-    weights = np.sum(stack_layers * stack_block_expert_parameters, axis=0)
-    return trains * 2 * engine_expert_start_tokens * weights * context_parallel / expert_parallel
-
-
-def dense_equivalent_flops(matmul_flops, expert_matmul_flops, expert_start_flops, engine_expert_matmul_ratio):
+def dense_equivalent_flops(matmul_flops, expert_matmul_flops, engine_expert_matmul_ratio):
     """Dense products that would take as long as those of the blocks: experts' many small ones reach less. [FLOP]"""
-    return matmul_flops - expert_matmul_flops + (expert_matmul_flops + expert_start_flops) / engine_expert_matmul_ratio
+    return matmul_flops + expert_matmul_flops * (1 / engine_expert_matmul_ratio - 1)
 
 
 def head_flops(batch, head_tokens, outputs, hidden):
@@ -184,9 +174,10 @@ def logit_bytes(batch, head_tokens, outputs):
     return 4 * batch * head_tokens * outputs
 
 
-def products_weights_bytes(stack_layers, stack_block_linear_parameters, compute_bytes_each):
-    """All block weights as the products read them, once. [B]"""
-    return np.maximum(compute_bytes_each, 1) * np.sum(stack_layers * stack_block_linear_parameters, axis=0)
+def products_weights_bytes(stack_layers, stack_block_linear_parameters, stack_block_expert_parameters, compute_bytes_each):
+    """All block weights but the experts', as the products read them, once. [B]"""
+    weights = stack_block_linear_parameters - stack_block_expert_parameters
+    return np.maximum(compute_bytes_each, 1) * np.sum(stack_layers * weights, axis=0)
 
 
 def dequantize_bytes(stack_layers, stack_block_linear_parameters, kernel_dequantize_bytes_each):
@@ -203,7 +194,6 @@ FLOPS = (
     stack_context_tokens,
     matmul_flops,
     expert_matmul_flops,
-    expert_start_flops,
     dense_equivalent_flops,
     head_flops,
     attention_flops,

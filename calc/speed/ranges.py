@@ -47,6 +47,12 @@ def tokens_per_second_per_gpu(tokens_per_second, gpus):
     return tokens_per_second / gpus
 
 
+def request_seconds_per_token(generated_tokens, time_to_first_token_seconds, time_per_output_token_seconds):
+    """A whole request's time over all its tokens: (first token + (g − 1) · time per output token) / g; none where nothing is made. [s]"""
+    g = np.where(generated_tokens > 0, generated_tokens, np.nan)
+    return (time_to_first_token_seconds + (g - 1) * time_per_output_token_seconds) / g
+
+
 def low_tokens_per_second(tokens_per_second, time_high_ratio):
     """The slow end of the range. [tokens/s]"""
     return tokens_per_second / time_high_ratio
@@ -103,6 +109,7 @@ RANGES = (
     mfu_ratio,
     tokens_per_second,
     tokens_per_second_per_gpu,
+    request_seconds_per_token,
     low_tokens_per_second,
     high_tokens_per_second,
     step_low_seconds,
@@ -120,5 +127,6 @@ SPEED_RESULTS = (
     *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
     *("burst_first_token_seconds", "burst_first_token_low_seconds", "burst_first_token_high_seconds"),
     *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
+    "request_seconds_per_token",
     *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
 )

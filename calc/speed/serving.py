@@ -3,15 +3,19 @@
 import numpy as np
 
 
-def interleaved_prefill_seconds(batch, generated_tokens, prefill_compute_seconds, prefill_link_seconds, host_seconds, decode_step_seconds):
+def interleaved_prefill_seconds(
+    batch, expert_batch, generated_tokens, prefill_compute_seconds, prefill_link_seconds, host_seconds, decode_step_seconds
+):
     """Prefill of others' prompts that falls on each of a request's tokens at the steady rate. [s]
 
-    While one request generates its g tokens, the batch − 1 others each end and bring a new prompt (closed system; Sevcik and
+    While one request generates its g tokens, the n − 1 others each end and bring a new prompt (closed system; Sevcik and
     Mitrani 1981, J. ACM 28(2), 358-371), whose prefill runs between or inside the decode steps (Agrawal et al. 2024, arXiv
-    2403.02310): (batch − 1) · prefill of one / g. A step with a prompt in it is too long to be replayed: the CPU launches it.
+    2403.02310): (n − 1) · prefill of one / g. n are the sequences of a replica, or of all that share the experts: their steps
+    wait for one another (vLLM's documentation, data parallel deployment). A step with a prompt in it is too long to be
+    replayed: the CPU launches it.
     """
     each = (prefill_compute_seconds + prefill_link_seconds) / batch
-    prompts = (batch - 1) / np.maximum(generated_tokens, 1)
+    prompts = (expert_batch - 1) / np.maximum(generated_tokens, 1)
     launched = np.minimum(prompts, 1) * (host_seconds - decode_step_seconds)
     return np.where(generated_tokens > 0, np.maximum(prompts * each, launched), 0)
 
@@ -19,8 +23,8 @@ def interleaved_prefill_seconds(batch, generated_tokens, prefill_compute_seconds
 def time_per_output_token_seconds(decode_step_seconds, interleaved_prefill_seconds):
     """From one token of a request to its next at the steady rate, on average: its time without the first token / (tokens − 1). [s]
 
-    What serving benchmarks call TPOT, and the mean of the times between tokens (ITL). The whole request's time over all its
-    tokens, the third meaning, is (time_to_first_token_seconds + (g − 1) · this) / g.
+    What serving benchmarks call TPOT, and the mean of the times between tokens (ITL); their median is decode_step_seconds, in
+    which nobody's prompt runs. The third meaning is request_seconds_per_token.
     """
     return decode_step_seconds + interleaved_prefill_seconds
 

@@ -21,6 +21,7 @@ CORNERS = (  # the entries of catalogs/time_spreads.yaml, in their order; a row'
     "many-sequences",
     "offload",
     "older-release",
+    "one-source",
     "other-kind",
     "short-prompt",
 )
@@ -52,6 +53,7 @@ def layout_corners(
     offloads_weights,
     kernel_is_assumed,
     engine_is_assumed,
+    engine_sources,
 ):
     """In which corners of CORNERS a row lies, whatever its card. [code]"""
     serves, experts, few = trains == 0, most_experts > 0, batch * pass_tokens < FEW_TOKENS
@@ -68,13 +70,14 @@ def layout_corners(
         "many-gpus": gpus > MANY_GPUS,
         "many-sequences": serves & (batch > MANY_SEQUENCES),
         "offload": offloads_optimizer + offloads_activations + offloads_weights > 0,
+        "one-source": engine_sources == 1,
         "other-kind": is_decoder == 0,
         "short-prompt": serves & few,
     }
     return _summed(inside, CORNERS)
 
 
-def place_corners(sequence_tokens, engine_replays_steps, card_is_assumed, card_step_is_assumed, card_is_of_older_release):
+def place_corners(sequence_tokens, engine_replays_steps, card_is_assumed, card_step_is_assumed, card_is_of_older_release, card_sources):
     """In which corners of CORNERS a row lies for its card, and what its software replays there. [code]"""
     replays = engine_replays_steps > 0
     older = replays & (card_is_of_older_release > 0)
@@ -82,6 +85,7 @@ def place_corners(sequence_tokens, engine_replays_steps, card_is_assumed, card_s
         "assumed-card": (card_is_assumed > 0) | replays & (card_step_is_assumed > 0),
         "long-cache": older & (sequence_tokens > CAPTURED_TOKENS),
         "older-release": older,
+        "one-source": replays & (card_sources == 1),
     }
     return _summed(inside, CORNERS)
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-CHUNK_LAYERS = 4  # blocks in a chunk of an interleaved pipeline stage
 LOGIT_PASSES = 6  # upcast, log-softmax, its gradient and the downcast, each reading or writing the logits
 
 
@@ -14,6 +13,25 @@ def training_flops(matmul_flops, head_flops, attention_flops, attention_passes, 
     """
     blocks = matmul_flops * (2 + repeated_products_ratio + weight_gradient_ratio)
     return blocks + head_flops * (2 + weight_gradient_ratio) + attention_flops * attention_passes
+
+
+def expert_traffic_bytes(
+    expert_parameters,
+    compute_bytes_each,
+    gradient_bytes_each,
+    weight_gradient_ratio,
+    extra_forward_ratio,
+    expert_parallel,
+    context_parallel,
+):
+    """What a micro-batch moves of the experts' weights and gradients, however few tokens come to each. [B]
+
+    Read in every pass, and their gradient added to: read and written (Megatron-Core, tensor_parallel/layers.py, weight gradients
+    accumulated inside the product). Of dense matrices many tokens share it. Of one replica: the ranks of expert parallel bring
+    their tokens to the same experts.
+    """
+    each = (2 + extra_forward_ratio) * np.maximum(compute_bytes_each, 1) + 2 * weight_gradient_ratio * gradient_bytes_each
+    return each * expert_parameters * context_parallel / expert_parallel
 
 
 def training_device_seconds(
@@ -33,6 +51,7 @@ def training_device_seconds(
     attention_flops_per_second,
     element_traffic_bytes,
     cast_bytes,
+    expert_traffic_bytes,
     gpu_bandwidth_bytes_per_second,
     streaming_ratio,
     context_parallel,
@@ -49,8 +68,8 @@ def training_device_seconds(
     products = np.maximum(products, products_weights_bytes * forwards * context_parallel / bandwidth)
     head = head_flops * (2 + weight_gradient_ratio) / head_flops_per_second
     attention = attention_flops * attention_passes / attention_flops_per_second
-    traffic = element_traffic_bytes * (1 + forwards) + logit_bytes * LOGIT_PASSES + dequantize_bytes * forwards + cast_bytes
-    return (products + head + attention + traffic / bandwidth) / replica_gpus
+    traffic = element_traffic_bytes * (1 + forwards) + logit_bytes * LOGIT_PASSES + dequantize_bytes * forwards
+    return (products + head + attention + (traffic + cast_bytes + expert_traffic_bytes) / bandwidth) / replica_gpus
 
 
 def training_compute_seconds(training_device_seconds, host_seconds, training_flops, peak_flops_per_second, replica_gpus, utilization):
@@ -90,17 +109,6 @@ def micro_batch_seconds(
     return training_compute_seconds + left + tensor_parallel_seconds + expert_parallel_seconds
 
 
-def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps):
-    """Chunks of blocks per pipeline stage that take turns: as set, else as the software does. [chunks]
-
-    Megatron interleaves where the micro-batches divide by the stages (Narayanan et al. 2021, arXiv 2104.04473, section 2.2.2);
-    its recipes keep about four blocks in a chunk. All else runs plain 1F1B.
-    """
-    divides = accumulation_steps % pipeline_parallel == 0
-    own = np.maximum(np.floor(np.sum(stack_layers, axis=0) / pipeline_parallel / CHUNK_LAYERS), 1)
-    return np.where(pipeline_chunks > 0, pipeline_chunks, np.where((engine_interleaves_stages > 0) & divides, own, 1))
-
-
 def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, stage_chunks):
     """Idle share of filling and draining the pipeline: (p − 1) / (v · m). [share of the ideal time]
 
@@ -132,7 +140,7 @@ def optimizer_seconds(
     trained_parameters,
     tensor_parallel,
     pipeline_parallel,
-    data_parallel,
+    shard_gpus,
     shards_optimizer,
     offloads_optimizer,
     optimizer_traffic_bytes_each,
@@ -146,7 +154,7 @@ def optimizer_seconds(
     Offloaded, the gradients go to the CPU and the weights come back, 16 bits each way (ZeRO-Offload, Ren et al. 2021, arXiv
     2101.06840). Per trained parameter: step_bytes_each of catalogs/optimizers.yaml.
     """
-    own = trained_parameters / (tensor_parallel * pipeline_parallel) / np.where(shards_optimizer > 0, data_parallel, 1)
+    own = trained_parameters / (tensor_parallel * pipeline_parallel) / np.where(shards_optimizer > 0, shard_gpus, 1)
     on_gpu = own * optimizer_traffic_bytes_each / (gpu_bandwidth_bytes_per_second * streaming_ratio)
     on_cpu = own * (optimizer_traffic_bytes_each / host_bandwidth_bytes_per_second + 4 / pcie_bytes_per_second)
     return np.where(offloads_optimizer > 0, on_cpu, on_gpu)
@@ -169,11 +177,11 @@ def step_tokens(batch, stack_side, stack_layers, stack_pass_tokens, accumulation
 STEP = (step_tokens,)
 TRAINING = (
     training_flops,
+    expert_traffic_bytes,
     training_device_seconds,
     training_compute_seconds,
     activation_offload_seconds,
     micro_batch_seconds,
-    stage_chunks,
     pipeline_bubble_ratio,
     synchronization_seconds,
     optimizer_traffic_bytes_each,

@@ -15,6 +15,7 @@ from views.session import results
 from views.theme import INKS
 from views.wording import accuracy as accuracy_words
 from views.wording.accuracy import error
+from views.wording.rows import TOKEN_TIMES
 
 WORST = 20
 
@@ -95,6 +96,7 @@ with right:
 if len(found.speed):
     st.subheader("Time against published runs", anchor=False)
     st.markdown(accuracy_words.speed_sentence(found.speed))
+    st.markdown(TOKEN_TIMES)
     left, right = st.columns(2)
     with left:
         draw(
@@ -104,7 +106,7 @@ if len(found.speed):
             "accuracy_speed",
         )
     with right:
-        accuracy_words.speed(accuracy_tables.by_source(found.speed, ("source", "measured", "held_out")))
+        accuracy_words.speed(accuracy_tables.by_source(found.speed, ("source", "engine", "engine_release", "gpu", "measured", "held_out")))
 
 with st.container(horizontal=True):
     tables.download(

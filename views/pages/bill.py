@@ -11,6 +11,7 @@ from calc.plan import bill, run_length
 from calc.plan.compare import billed
 from views import tables
 from views.panels import bill as panel
+from views.panels import plan_bill as plan_panel
 from views.session import catalogs as session_catalogs
 from views.session import job_state
 from views.session.present_plan import present
@@ -53,7 +54,7 @@ with right:
 
 st.subheader("Other prices for the same job", anchor=False)
 st.markdown(plain(ways.cheapest(markets, now.market, row["work"])))
-panel.markets(ways.other_markets(markets), date.today())
+panel.markets(ways.other_markets(markets), markets["market"], date.today())
 st.caption(ways.no_commitments(markets))
 panel.use_market(markets[markets["usd"].notna()]["market"], now, catalogs)
 
@@ -70,6 +71,9 @@ else:
             tables.metric(label, value, note)
     panel.over_concurrency(row, run_length.over_concurrency(now.scenario, now.market, catalogs), ink)
     st.caption(bill_words.load(row))
+
+st.subheader("The plan's bill", anchor=False)
+plan_panel.plan(catalogs)
 
 assumptions.editor(row, catalogs)
 name = f"headroom-bill-{row['model']}-{row['work']}"

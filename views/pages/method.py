@@ -118,6 +118,8 @@ if not is_missing(bill["usd"]):
         with st.expander(plain(method_words.cost_title(chain.iloc[0])), key=f"why_{name}"):
             st.code(method_words.derivation(chain), language="python", wrap_lines=True)
             method_words.facts(costs.facts[costs.facts["column"].isin(method_words.columns_read(chain))])
+    if row["work"] == "inference":
+        st.caption(row_words.TOKEN_TIMES)
 
 if row["runs"]:
     st.subheader("Does it run there", anchor=False)

@@ -6,6 +6,7 @@ import streamlit as st
 from calc.charts import catalog_tables
 from calc.charts import tables as chart_tables
 from calc.cost import offers
+from calc.cost.markets import MARKETS
 from views import tables
 from views.panels import catalog_tables as panel
 from views.session import catalogs as session_catalogs
@@ -83,10 +84,12 @@ if price_pane.open:
             families = st.multiselect("Instance family", every, key="prices_families", placeholder="All", **SESSION)
         table = offers.offers(catalogs, [region])
         table = table[table["family"].isin(families)] if families else table
-        table = table.assign(old=offers.is_old(table["on_demand_as_of"], pd.Timestamp.today())).sort_values("instance", ignore_index=True)
+        today = pd.Timestamp.today()
+        old = {"old": offers.is_old(table["on_demand_as_of"], today), "spot_old": offers.is_old(table["spot_as_of"], today, "spot")}
+        table = table.assign(**old).sort_values("instance", ignore_index=True)
         st.markdown(
             f"{table['on_demand_usd_per_hour'].notna().sum()} of {len(table)} instance types have an on-demand price in {region}; "
-            f"{table['old'].sum()} of these prices are older than {offers.OLD_DAYS} days. `make prices` fetches today's."
+            f"{table['old'].sum()} of these prices are older than {MARKETS['on-demand'].old_days} days. `make prices` fetches today's."
         )
         panel.prices(table)
         st.caption(

@@ -35,11 +35,13 @@ def details(pairs):
     )
 
 
-def markets(lines, today):
+def markets(lines, names, today):
     """The same job on every market."""
     table = pd.DataFrame(lines)
-    days = [offers.days_since(day[:10], today) if day else 0 for day in table["Of"]]
-    table.insert(len(table.columns) - 2, "Check price", [each > offers.OLD_DAYS for each in days])
+    days = [offers.days_since(day[:10], today) if day else None for day in table["Of"]]
+    old = [age is not None and age > MARKETS[name].old_days for age, name in zip(days, names, strict=True)]
+    table.insert(len(table.columns) - 2, "Days old", days)
+    table.insert(len(table.columns) - 2, "Check price", old)
     st.dataframe(
         table,
         column_config={
@@ -53,7 +55,7 @@ def markets(lines, today):
                 format="%,.0f", help="Hours of use in a month of 730 from which on it costs less than on demand; above 730: never."
             ),
             "Price is": TEXT(help="published, derived from another region, observed, estimated or assumed"),
-            "Check price": st.column_config.CheckboxColumn(help="Older than 90 days."),
+            "Check price": st.column_config.CheckboxColumn(help="Older than 90 days, on spot than 7."),
             "What it binds you to": TEXT(width="large"),
             "Source": TEXT(width="medium"),
         },

@@ -60,7 +60,7 @@ def _values(name, values, now, ink, catalogs):
     title = words.title(name, now.row)
     draw(bars.memory(ink, components, title), table, words.smallest(rows, name, catalogs), f"varied_{name}")
     st.caption(plain(words.values_caption(now.row)))
-    _use(name, rows, [name_of(name, value, catalogs) for value in rows[name]], now, catalogs)
+    use(name, rows, [name_of(name, value, catalogs) for value in rows[name]], now, catalogs)
     tables.meanings(name, rows[name], catalogs)
 
 
@@ -68,36 +68,36 @@ def _gpu_counts(now, ink, catalogs):
     """Memory, time and money over the number of GPUs, a line for each way to divide the work."""
     rows = _made("gpus", comparisons.over_gpus, now, catalogs)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
-    _three(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, "gpus")
+    three(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, "gpus")
     st.caption(words.gpu_caption(now.row))
     labels = [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)]
-    _use("gpus", rows, labels, now, catalogs)
+    use("gpus", rows, labels, now, catalogs)
 
 
 def _batch(now, ink, catalogs):
     """Memory, time and money over the sequences at once."""
     rows = _made("batch", comparisons.over_batch, now, catalogs)
     names = {line: words.batch_line(line, catalogs, now.scenario["work"]) for line in rows["line"].unique()}
-    _three(rows, rows["batch"], (words.BATCH_AXIS[now.scenario["work"]], "d"), names, now, ink, "batch")
+    three(rows, rows["batch"], (words.BATCH_AXIS[now.scenario["work"]], "d"), names, now, ink, "batch")
     st.caption(words.batch_caption(now.row))
     axis = words.BATCH_AXIS[now.scenario["work"]]
-    _use("batch", rows, [f"{names[row['line']]}, {axis} {row['batch']:,.0f}" for row in records(rows)], now, catalogs)
+    use("batch", rows, [f"{names[row['line']]}, {axis} {row['batch']:,.0f}" for row in records(rows)], now, catalogs)
 
 
-def _three(rows, x, x_axis, names, now, ink, key):
+def three(rows, x, x_axis, names, now, ink, key):
     """Three charts of the same lines: memory against the one card, time, money."""
     trains = now.scenario["work"] == "training"
     shown = chart_tables.for_screen(rows, ["memory_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"])
-    card = (words.card(now.row), float(shown["gpu_memory_gib"].iloc[0])) if len(rows) else None
+    card = [(words.card(now.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
     charts = (
         ("memory", "Memory per GPU", ("GiB per GPU", THREE), shown["memory_gib"], card),
-        ("time", "Time of the run", ("hours", THREE), shown["hours"], None)
+        ("time", "Time of the run", ("hours", THREE), shown["hours"], [])
         if trains
-        else ("time", "Time of a token", ("milliseconds", THREE), shown["time_per_output_token_ms"], None),
-        ("money", "Cost of the run" if trains else "Cost of a month", ("USD", DOLLARS), shown["usd"], None),
+        else ("time", "Time of a token", ("milliseconds", THREE), shown["time_per_output_token_ms"], []),
+        ("money", "Cost of the run" if trains else "Cost of a month", ("USD", DOLLARS), shown["usd"], []),
     )
-    for (name, title, y_axis, y, rule), place in zip(charts, st.columns(3, gap="small"), strict=True):
-        made = lines_of(rows, x, y, names, rule)
+    for (name, title, y_axis, y, rules), place in zip(charts, st.columns(3, gap="small"), strict=True):
+        made = lines_of(rows, x, y, names, rules)
         if made.table.empty:
             place.info(words.NOTHING)
             continue
@@ -107,7 +107,7 @@ def _three(rows, x, x_axis, names, now, ink, key):
             draw(spec, table, words.lines_alt(name, rows), f"{key}_{name}")
 
 
-def _use(name, rows, labels, now, catalogs):
+def use(name, rows, labels, now, catalogs):
     """A row of a comparison that runs and fits becomes the plan; Undo brings today's back."""
     points = records(rows)
     sound = [at for at, row in enumerate(points) if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"]

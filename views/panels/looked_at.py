@@ -47,11 +47,12 @@ def components(row):
 def _phases(row, scenario, ink, catalogs):
     """What is alive in each phase, and which of them the estimate is."""
     allocated = tuple(name for name in chart_tables.components_of(row["work"]) if name != "overhead_bytes")
-    table = remembered("phases", (scenario, catalogs.version), lambda: _phase_table(scenario, allocated, catalogs))
+    table = remembered("phases", (scenario, catalogs.version), lambda: phase_table(scenario, allocated, catalogs))
     draw(memory_charts.phases(ink, allocated, has_legend=False), table, f"The peak is in the {row['peak_phase']} phase", "phases")
     st.caption(f"The largest phase, {row['peak_phase']}, is the estimate; context and allocator slack come on top.")
 
 
-def _phase_table(scenario, allocated, catalogs):
+def phase_table(scenario, allocated, catalogs):
+    """The phases of a scenario as their chart draws them."""
     table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
     return table.assign(phase_text=[three(total) for total in table["phase_gib"]])

@@ -9,7 +9,7 @@ from calc.doors import link
 from views.session import extra_state, job_state
 from views.session.own_models import own_models, take_models
 
-VIEW = ("looked", "sort")
+VIEW = ("looked", "sort", "budget_usd", "budget_for")
 
 
 class Address(NamedTuple):

@@ -9,6 +9,7 @@ from calc import estimate
 from calc.answers.job_fields import CHOSEN
 from calc.cost.job import job_of_rows
 from calc.doors.link_kept import MOST_KEPT, differing, named
+from calc.scenarios.inputs import DEFAULTS
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
 
@@ -46,6 +47,13 @@ def remove(at):
 def rename(at, name):
     """Callback: another name."""
     _set([entry | {"name": _free(named(name), at)} if place == at else entry for place, entry in enumerate(kept())])
+
+
+def plan(at, **columns):
+    """Callback: how often it runs in a month, for how many months; the usual value is not written."""
+    scenario = kept()[at]["scenario"] | columns
+    scenario = {name: value for name, value in scenario.items() if name not in columns or value != DEFAULTS[name]}
+    _set([entry | {"scenario": scenario} if place == at else entry for place, entry in enumerate(kept())])
 
 
 def duplicate(at):

@@ -16,6 +16,7 @@ PRECISION_ORDER = {
     "inference": ("bf16", "fp8", "awq-4bit", "int8", "gptq-4bit", "mxfp4", "nvfp4"),
 }
 OPTIMIZER_ORDER = ("adamw", "adamw-8bit", "adafactor", "muon")
+SHARDING_ORDER = ("none", "zero1", "zero2", "zero3", "hsdp-4", "hsdp-8")
 SOFTWARE_ORDER = ("transformers", "vllm", "torchtitan", "deepspeed", "megatron")
 KV_ORDER = ("bf16", "fp8", "int8", "fp32", "fp16")
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -53,7 +54,7 @@ def _fields(asked, catalogs):
     named = {instance: f"{instance} · {gpus:.0f} × {card_name(gpu, catalogs)}" for instance, gpus, gpu in rows}
     multiselect(KEYS.instance, named, chosen)
     if work == "training":
-        pills(KEYS.sharding, list(catalogs.shardings.index), chosen, catalogs)
+        pills(KEYS.sharding, _ordered(catalogs.shardings.index, SHARDING_ORDER), chosen, catalogs)
         pills(KEYS.recompute, ("none", "selective", "selective-ops", "full"), chosen, catalogs)
     pills(KEYS.tensor_parallel, COUNTS[:4], chosen, catalogs)
     pills(KEYS.implementation, _ordered(possible("implementation", work, catalogs), SOFTWARE_ORDER), chosen, catalogs)

@@ -7,7 +7,13 @@ from views.session.job_state import KEYS
 from views.sidebar.by_hand_fields import choice, number
 
 SESSION = {"persist_state": "session"}
-OFFLOADS = {"none": "nothing", "optimizer": "optimizer state", "activations": "activations", "all": "all of it"}
+OFFLOADS = {
+    "none": "nothing",
+    "optimizer": "optimizer state",
+    "states": "weights and optimizer state",
+    "activations": "activations",
+    "all": "all of it",
+}
 LOSSES = {
     "full": "plain: logits stored and upcast",
     "kernel": "one kernel on the stored logits",
@@ -45,6 +51,8 @@ def fields(asked, chosen, catalogs):
         number(KEYS.memory_utilization, "Share of the card (vLLM)", chosen, catalogs, least=0.1, step=0.01, shown="%.2f")
     number(KEYS.decoder_tokens, "Decoder tokens", chosen, catalogs)
     number(KEYS.hours_per_month, "Hours per month", chosen, catalogs)
+    number(KEYS.runs_per_month, "Runs a month, in the plan's bill", chosen, catalogs, least=0.01, step=1.0, shown="%g")
+    number(KEYS.plan_months, "Months, in the plan's bill", chosen, catalogs)
     st.text_input("Private prices", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", help=PRIVATE, **SESSION)
     _limits(trains)
 

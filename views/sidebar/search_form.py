@@ -26,7 +26,7 @@ WORD_OPTIONS = {
     "tuning": ("full", "lora"),
     "loss": ("", "full", "kernel", "fused"),
     "kv_precision": ("", "fp8", "fp32"),
-    "offload": ("none", "optimizer", "activations", "all"),
+    "offload": ("none", "optimizer", "states", "activations", "all"),
 }
 OPTION_WORDS = {
     ("loss", ""): "as the software does",
@@ -149,14 +149,7 @@ def _places(catalogs, left, middle, right):
         )
     with right:
         priced = [name for name, market in MARKETS.items() if catalogs.prices[market.price].notna().any()]
-        st.pills(
-            "Markets",
-            priced,
-            selection_mode="multi",
-            format_func=lambda name: MARKETS[name].label.capitalize(),
-            key="allow_market",
-            **SESSION,
-        )
+        st.pills("Markets", priced, selection_mode="multi", format_func=lambda name: MARKETS[name].title, key="allow_market", **SESSION)
 
 
 def _limit(name, work):

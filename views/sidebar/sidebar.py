@@ -3,9 +3,9 @@
 import streamlit as st
 
 from calc.answers.inputs import STEP_TOKENS
-from calc.answers.job_fields import tokens_of_run
+from calc.answers.job_fields import tokens_of_run, work_of
 from calc.answers.settle import generates
-from calc.cost.markets import BY_USE, MARKETS
+from calc.cost.markets import BY_USE, MARKETS, sold_for
 from views.session import address, job_state
 from views.session.job_state import KEYS
 from views.sidebar import by_hand, model_form
@@ -94,12 +94,14 @@ def _instances():
 def _where(catalogs):
     """The regions and the markets."""
     regions(catalogs)
-    signed = [market for market in job_state.asked()["markets"] if market not in BY_USE]  # chosen on Bill, or by the link
+    asked = job_state.asked()
+    by_use = [market for market in BY_USE if sold_for(market, work_of(asked))]
+    signed = [market for market in asked["markets"] if market not in by_use]  # chosen on Bill, or by the link
     st.pills(
         "Markets",
-        [*BY_USE, *signed],
+        [*by_use, *signed],
         selection_mode="multi",
-        format_func=lambda market: MARKETS[market].label.capitalize(),
+        format_func=lambda market: MARKETS[market].title,
         key=KEYS.markets,
         label_visibility="collapsed",
         **SESSION,

@@ -146,6 +146,8 @@ def speed(rows):
     seen = rows["held_out"].astype(str).map({"True": "held out", "False": "looked at"})
     columns = {
         "source": TEXT("Published by", pinned=True),
+        "software": TEXT("Software", help="Engines that the estimate does not know by name are asked as vLLM."),
+        "gpu": TEXT("Card"),
         "what": TEXT("What"),
         "seen": TEXT("Rows", help="Held out: not looked at when the catalogs of time were fitted."),
         "cases": NUMBER("Figures", format="%d"),
@@ -155,7 +157,14 @@ def speed(rows):
         "inside_percent": NUMBER("Inside the range", format="%.0f %%"),
     }
     what = rows["measured"].map(lambda name: GLOSSARY[name].label)
-    show(accuracy_tables.in_percent(rows).assign(seen=seen, what=what), columns, "Error of time by source", "speed", height=420)
+    software = (rows["engine"] + " " + rows["engine_release"].fillna("").astype(str)).str.strip()
+    show(
+        accuracy_tables.in_percent(rows).assign(seen=seen, what=what, software=software),
+        columns,
+        "Error of time by source",
+        "speed",
+        height=420,
+    )
 
 
 def speed_sentence(rows):

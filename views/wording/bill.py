@@ -12,6 +12,7 @@ LINES = {
     "checkpoint": "Checkpoints: training waits while they are written",
     "lost_work": "Work done twice after AWS took an instance back",
     "restart": "Restarts on another instance",
+    "spare": "Spare instances in another zone or of another type, for when AWS takes some back",
     "unused": "Hours that are billed and not needed",
     "ratio": "Discount and tax of your own",
 }
@@ -27,13 +28,13 @@ NOT_IN_IT = (
     "Other runs: attempts that fail, tuning of settings, evaluation. Teams often pay several times the run that ends up in use.",
     "Storage: data, checkpoints that are kept, images, disks of the instances.",
     "Traffic: out of AWS, between regions, between zones.",
-    "People, tax, support plans, discounts of your own contract.",
+    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
 )
 NOT_IN_A_MONTH = (
-    "Spare instances for when one fails or is taken back, and more of them for peaks above the load that is planned.",
+    "Instances for peaks above the load that is planned, and on demand spare ones for when one fails.",
     "Storage: the model's weights, images, disks of the instances, logs.",
     "Traffic: out of AWS and between zones; load balancers.",
-    "People, tax, support plans, discounts of your own contract.",
+    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
 )
 
 
@@ -64,7 +65,12 @@ def place(row, catalogs):
     """2 × p5.48xlarge in us-east-1; 8 × H100 SXM5 80GB where a card alone is named."""
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else counted(int(row["gpus"]), "GPU")
-    return f"{row['instances']:.0f} × {row['instance']} in {row['region']}"
+    return f"{working(row):.0f} × {row['instance']} in {row['region']}"
+
+
+def working(row):
+    """Instances that do the work: all but the spare ones of a service on spot."""
+    return row["instances"] - (row["spare_instances"] if MARKETS[row["market"]].interrupted else 0)
 
 
 def summary(row, own):
@@ -78,16 +84,19 @@ def summary(row, own):
 
 def paid(row, table, catalogs):
     """The lines of the bill: what is paid and for what, how long, USD per hour, USD; their sum where there are several."""
-    listed = usd(row["usd_per_hour"] / row["paid_ratio"])
     share = ("", row_words.own_share(row))
     lines = [
-        (*_line(row, each["line"], catalogs), *((time(row, each["hours"]), listed) if each["hours"] else share), usd(each["usd"]))
+        (*_line(row, each["line"], catalogs), *(_timed(row, each) if each["hours"] else share), usd(each["usd"]))
         for each in table.to_dict("records")
     ]
     if len(lines) == 1:
         return lines
-    whole = time(row, table["hours"].sum())
+    whole = time(row, table.loc[table["line"] != "spare", "hours"].sum())
     return [*lines, ("**Together**", "", f"**{whole}**", "", f"**{usd(row['usd'])}**")]
+
+
+def _timed(row, line):
+    return time(row, line["hours"]), usd(line["usd"] / line["hours"])
 
 
 def time(row, hours):
@@ -107,7 +116,7 @@ def _line(row, line, catalogs):
 
 def tokens_of_a_month(row):
     """What the deployments generate in the hours of the month at the steady rate."""
-    return row["tokens_per_second"] * row["instances"] / row["instances_needed"] * row["hours"] * 3600
+    return row["tokens_per_second"] * working(row) / row["instances_needed"] * row["hours"] * 3600
 
 
 def idle(row):
@@ -152,7 +161,7 @@ def _price(row, own, today):
     if not own["basis"]:
         return f"**Price**: none is known {MARKETS[row['market']].phrase} in {row['region']}."
     days = offers.days_since(own["as_of"][:10], today)
-    age = f"{counted(days, 'day')} old: check it before you sign" if days > offers.OLD_DAYS else f"{counted(days, 'day')} old"
+    age = f"{counted(days, 'day')} old" + (": check it before you sign" if days > MARKETS[row["market"]].old_days else "")
     return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}.{share}"
 
 
@@ -169,14 +178,17 @@ def _spot(row):
     if not MARKETS[row["market"]].interrupted:
         return ""
     band = f"AWS's band {row['interruption_band']}" if row["interruption_band"] else "no band is published for it"
-    return (
-        f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). "
-        "Waiting for capacity is not counted."
+    return f"**Interruptions**: {percent(row['interruption_ratio'])} of such instances are taken back in a month ({band}). " + (
+        SOBER.format(usd(row["sober_run_usd"]), span(row["sober_run_hours"])) if row["work"] == "training" else SPARE
     )
 
 
+SOBER = "At an interruption a day, with waits for capacity, it would be {} in {}. Capacity is not promised."
+SPARE = "All of one type and zone may go at once: the spare ones stand elsewhere. Capacity is not promised."
+
+
 def spot_details(row):
-    """Label and value of what interruptions do to a run on spot."""
+    """Label and value of what interruptions do to a run on spot, by AWS's band and in the sober case."""
     young = duration(row["young_interval_seconds"])
     return (
         ("Interruptions expected in the run", three(row["expected_interruptions"])),
@@ -185,13 +197,16 @@ def spot_details(row):
         ("Best interval between checkpoints", f"{duration(row['checkpoint_interval_seconds'])} (Daly; to first order {young}, Young)"),
         ("Time that spot adds", f"{100 * row['spot_overhead_ratio']:.2g} % of the run"),
         ("Saved after that, against on demand", percent(row["spot_saving_ratio"])),
+        ("Sober case, an interruption a day", f"{usd(row['sober_run_usd'])} in {span(row['sober_run_hours'])}, waits for capacity counted"),
+        ("If no instance comes back half-way", f"{usd(row['fallback_run_usd'])}, the second half on demand"),
     )
 
 
 SOURCES = (
     "Best interval between checkpoints: Young 1974, CACM 17(9), 530-531 (√(2 δ M)); Daly 2006, FGCS 22(3), 303-312, "
     "equation 37; the run's time with interruptions: the same, equation 20. δ: one checkpoint, M: mean time between "
-    "interruptions of the whole job. One instance taken back stops all of them."
+    "interruptions of the whole job. One instance taken back stops all of them; 92 % are taken back together with the others of "
+    "their type and zone, within three minutes (arXiv 2604.16457), and stop it once."
 )
 
 

@@ -54,8 +54,9 @@ def name(found):
 
 def goes_on(found):
     """What the plan will choose by itself."""
-    open_columns = [GLOSSARY[column].label.lower() for column in ("instance", "gpus", "batch") if column not in found.scenario]
-    return f"Left open for the plan to choose: {', '.join(open_columns)}." if open_columns else ""
+    names = {"instance": "the instance", "gpus": "how many GPUs", "batch": "the micro-batch"}
+    left = [name for column, name in names.items() if column not in found.scenario]
+    return f"Left open for the plan to choose: {', '.join(left)}." if left else ""
 
 
 def summary(lines):

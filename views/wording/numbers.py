@@ -28,7 +28,8 @@ def usd(value):
     """Money in USD; below 100 dollars cents count."""
     if is_missing(value):
         return "no price"
-    return f"${value:,.2f}" if abs(value) < 100 else f"${three(value)}"
+    sign, size = "-" if value < 0 else "", abs(value)
+    return f"{sign}${size:,.2f}" if size < 100 else f"{sign}${three(size)}"
 
 
 def about(value):

@@ -31,6 +31,9 @@ def place(row, several_regions=False):
     """2 × p5.48xlarge, with the region where there are several, and the market where it is not on demand."""
     region = f" in {row['region']}" if several_regions else ""
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
+    market += (
+        f" + {row['spare_instances']:.0f} spare" if market and MARKETS[row["market"]].interrupted and row["spare_instances"] > 0 else ""
+    )
     return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}"
 
 
@@ -89,13 +92,15 @@ def tried(options):
 
 def price_age(row, catalogs, today):
     """The day of the price that the row pays and, past 90 days, how old it is; and whether that is a warning."""
-    own = price_facts(row, row["market"], catalogs)["as_of"][:10] if row["market"] else ""
+    facts = price_facts(row, row["market"], catalogs) if row["market"] else {"as_of": "", "basis": ""}
+    if facts["basis"] == "private":
+        return "Price of your own contract", False
+    own = facts["as_of"][:10]
     as_of = own or catalogs.prices_as_of
     days = offers.days_since(as_of, today)
-    old = days > offers.OLD_DAYS
-    return f"{'Price' if own else 'Prices'} of {day_text(as_of)}" + (
-        f", {offers.months(days)} months old: check before renting" if old else ""
-    ), old
+    old = days > MARKETS[row["market"] or "on-demand"].old_days
+    age = f"{offers.months(days)} months" if days > offers.MONTHS_FROM_DAYS else f"{days} days"
+    return f"{'Price' if own else 'Prices'} of {day_text(as_of)}" + (f", {age} old: check before renting" if old else ""), old
 
 
 def day_text(day):

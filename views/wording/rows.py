@@ -13,6 +13,11 @@ TIME_RESTS_ON = {
     "assumed": "assumed from something alike",
     "extrapolated": "extrapolated beyond published runs",
 }
+TOKEN_TIMES = (
+    "Three things are called time per token. **Time per token** here is a request's time after its first token, over the tokens "
+    "after it: TPOT, and the mean time between two tokens (ITL), others' prompts counted. **Time per token, first counted** is the "
+    "whole request over all its tokens. The median time between two tokens is a decode step alone: sequences over the decode rate."
+)
 RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
 
 

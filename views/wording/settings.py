@@ -50,7 +50,8 @@ def _method(row, catalogs):
 def _training(row, catalogs):
     copies = replicas(row)
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
-    shared = f"{SHARDINGS.get(row['sharding'], row['sharding'])} over {copies:.0f} {'GPUs' if copies == row['gpus'] else 'replicas'}"
+    how = SHARDINGS.get(row["sharding"]) or name_of("sharding", row["sharding"], catalogs)
+    shared = f"{how} over {copies:.0f} {'GPUs' if copies == row['gpus'] else 'replicas'}"
     yield name_of("optimizer", row["optimizer"], catalogs)
     yield "1 GPU" if row["gpus"] == 1 else shared if copies > 1 else ""
     yield f"micro-batch {row['batch']:.0f}{steps} of {row['sequence_tokens']:,.0f} tokens"

@@ -9,7 +9,7 @@ def other_markets(table):
     """Each market on a line: USD per hour, hours billed, USD in all, what the price rests on and of when."""
     return [
         {
-            "Paid as": MARKETS[row["market"]].label.capitalize(),
+            "Paid as": MARKETS[row["market"]].title,
             "USD per hour": row["usd_per_hour"],
             "Hours billed": row["billed_hours"] if row["basis"] else float("nan"),
             "USD in all": row["usd"],
@@ -56,7 +56,7 @@ def _zones(row):
 
 def cheapest(table, market, work):
     """Which market costs least in all, against the row's own."""
-    spare = " On spot it takes spare instances, which are not counted." if work == "inference" else ""
+    spare = " Spare instances are counted; capacity is not promised." if work == "inference" else " Capacity is not promised."
     known = table[table["usd"].notna()].sort_values("usd", kind="stable")
     if not len(known):
         return "No price of any kind is known for it."

@@ -1,0 +1,42 @@
+"""Files and standard streams of the commands: a file is replaced when all of it is written, or left as it was."""
+
+import os
+import sys
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from shutil import copymode
+
+
+def read(path):
+    """A file, or standard input, as bytes."""
+    return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
+
+
+@contextmanager
+def written(path):
+    """A stream for text that takes the place of the file when all of it is written; a fault leaves the file as it was."""
+    if path == "-":
+        yield sys.stdout
+    elif Path(path).exists() and not Path(path).is_file():  # a device or a pipe has no place to take
+        with Path(path).open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+    else:
+        final = Path(path).resolve()
+        beside = final.with_name(f".{final.name}.{os.getpid()}")
+        try:
+            with beside.open("x", encoding="utf-8", newline="") as stream:
+                yield stream
+            if final.exists():
+                copymode(final, beside)
+            beside.replace(final)
+        except OSError as error:
+            if error.filename == str(beside):
+                error.filename = path
+            raise
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def forget_standard_output():
+    """What is still to be written has nowhere to go; without this Python would complain about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,166 @@
+"""The Explore page's tables against estimates taken one by one, and the guide against answers."""
+
+import numpy as np
+import pytest
+from examples import catalogs
+
+from calc import answer, estimate
+from calc.answers.guide import SERVING, TRAINING, guide
+from calc.charts.tables import ceilings, crossed, parts_by_row
+from calc.plan import explore
+from calc.plan.communicated import communicated
+from calc.plan.comparisons import at_once, over_gpus
+from calc.plan.ranking import scenario_of
+from calc.scenarios.inputs import DEFAULTS
+from calc.units import GIB
+
+TRAINED = {
+    "model": "llama-3.1-8b",
+    "precision": "bf16-mixed",
+    "sharding": "zero3",
+    "gpus": 8,
+    "instance": "p5.48xlarge",
+    "recompute": "full",
+}
+TRAINED |= {"sequence_tokens": 4096, "batch": 2, "accumulation_steps": 8, "train_tokens": 150e6}
+SERVED = {"model": "qwen2.5-7b", "work": "inference", "implementation": "vllm", "precision": "bf16", "instance": "g6e.xlarge", "batch": 8}
+
+
+def scenario(**choices):
+    return scenario_of(estimate({**TRAINED, **choices}, catalogs(), solve=False))
+
+
+def again(row):
+    return estimate(scenario_of(row), catalogs())
+
+
+@pytest.mark.parametrize("over", ["batch", "sequence_tokens"])
+def test_the_cliff_is_the_estimate_at_each_step_and_ends_over_the_card(over):
+    rows = explore.cliff(scenario(), "on-demand", catalogs(), over, "precision", ["bf16-mixed", "bf16"])
+    assert set(rows["line"]) == {"bf16-mixed", "bf16"}
+    assert rows["now"].sum() == 1
+    for _, line in rows.groupby("line", observed=True):
+        assert (np.diff(line["memory_bytes"]) > 0).all()
+        assert list(line["fits"])[-1] == "no"
+        assert (line["fits"] == "no").sum() <= 2
+        row = line.iloc[1].to_dict()
+        assert again(row)["memory_bytes"] == row["memory_bytes"]
+
+
+def test_the_cliff_over_batch_keeps_the_tokens_of_a_step():
+    rows = explore.cliff(scenario(), "on-demand", catalogs(), "batch", "recompute", ["full"])
+    kept = rows[rows["batch"] <= 16]
+    assert {at_once(row) for row in kept.to_dict("records")} == {at_once(scenario())}
+
+
+def test_the_largest_of_each_line_fits_and_one_more_does_not():
+    rows = explore.largest(scenario(), catalogs(), "optimizer", ["adamw", "sgd"])
+    for row in rows.to_dict("records"):
+        most = int(row["max_batch"])
+        fits = [estimate({**scenario_of(row), "batch": batch}, catalogs(), solve=False)["fits"] for batch in (most, most + 1)]
+        assert fits[0] in ("yes", "tight")
+        assert fits[1] == "no"
+
+
+def test_a_model_with_learned_positions_is_walked_no_further():
+    rows = explore.cliff(
+        scenario(model="gpt2", sequence_tokens=512), "on-demand", catalogs(), "sequence_tokens", "precision", ["bf16-mixed"]
+    )
+    assert rows["sequence_tokens"].max() == 1024
+
+
+def test_methods_are_full_lora_and_qlora():
+    rows = explore.methods(scenario(), "on-demand", catalogs()).set_index("line")
+    assert list(rows.index) == ["full", "lora", "qlora"]
+    assert rows["now"].tolist() == [True, False, False]
+    assert (rows["trained_parameters"] / rows["parameters"]).tolist()[0] == 1
+    assert rows.loc["qlora", "weights_bytes"] < rows.loc["lora", "weights_bytes"]
+    parts = parts_by_row(rows.reset_index(), ["a", "b", "c"], ("weights_bytes", "overhead_bytes"))
+    assert parts["a"].iloc[-1] == rows.loc["full", "memory_bytes"] / GIB
+
+
+@pytest.mark.parametrize("work", ["training", "inference"])
+def test_the_table_of_largest_batches(work):
+    start = scenario() if work == "training" else scenario_of(estimate(SERVED, catalogs(), solve=False))
+    models, cards = ["llama-3.2-1b", "llama-3.1-8b"], ["t4", "a10g", "h100-80gb-sxm"]
+    rows = explore.largest_batches(start, catalogs(), models, cards)
+    cells = crossed(rows, "gpu", ("model", "method"), "most")
+    methods = list(explore.methods_of(start, catalogs()))
+    assert list(cells.index) == cards
+    assert list(cells.columns) == [(model, method) for model in models for method in methods]
+    for row in rows.to_dict("records"):
+        cell = cells.loc[row["gpu"], (row["model"], row["method"])]
+        assert np.isnan(cell) if row["runs"] == "no" else cell == row["max_batch"]
+        assert row["gpus"] == 1
+    sound = rows[rows["most"] >= 1]
+    assert (2.0 ** (sound["grade"] - 1) <= sound["most"]).all()
+    assert (rows["grade"][rows["most"] == 0] == 0).all()
+
+
+def test_the_cache_overtakes_the_weights_where_it_is_said_to():
+    rows = explore.tasks(scenario(), catalogs(), ["bf16", "int8"])
+    row = rows[rows["precision"] == "bf16"].iloc[0].to_dict()
+    tokens = round(row["overtakes_tokens"])
+    there = estimate(
+        {**scenario_of(row), "batch": 1, "sequence_tokens": tokens, "prompt_tokens": None, "decoder_tokens": None}, catalogs(), solve=False
+    )
+    assert there["kv_cache_bytes"] == pytest.approx(there["weights_bytes"], rel=1e-4)
+    assert set(rows["line"]) == set(explore.TASKS)
+
+
+def test_an_encoder_caches_nothing():
+    rows = explore.tasks(scenario(model="bert-base-uncased", sequence_tokens=512), catalogs(), ["fp32"])
+    assert rows["overtakes_tokens"].isna().all()
+
+
+def test_cards_on_aws_are_whole_and_current():
+    cards = explore.cards_on_aws(catalogs())
+    assert {"t4", "a10g", "l4", "h100-80gb-sxm"} <= set(cards)
+    assert not [card for card in cards if "/" in card]
+    (name, gib), *_ = ceilings(["l4"], catalogs())
+    assert name == "L4 22.5"
+    assert gib == pytest.approx(23034 / 1024)
+
+
+def test_gpus_go_up_to_sixty_four_where_the_step_is_large_enough():
+    rows = over_gpus(scenario(batch=2, accumulation_steps=8), "on-demand", catalogs(), 64)
+    assert rows["gpus"].max() == 64
+
+
+def test_what_is_sent_is_the_papers():
+    """Rajbhandari et al. 2019, section 7: 2 P for an all-reduce, 3 P for stage 3; a ring sends (g - 1) / g of each."""
+    base = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 8, "reduce_precision": "bf16", "accumulation_steps": 1}
+    parameters = estimate(base, catalogs(), solve=False)["parameters"]
+    sent = communicated([{**base, "sharding": each} for each in ("none", "zero1", "zero2", "zero3")], catalogs())
+    volume = 2 * parameters * 7 / 8
+    assert sent["sent_bytes"].tolist() == pytest.approx([2 * volume, 2 * volume, 2 * volume, 3 * volume])
+
+
+def test_tensor_and_pipeline_send_activations():
+    """Shoeybi et al. 2019: four all-reduces of batch x tokens x hidden per block; Llama 3.1 8B has 32 blocks of 4096."""
+    base = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 4, "batch": 2, "sequence_tokens": 1024, "accumulation_steps": 3}
+    tensor, pipeline, alone = communicated(
+        [{**base, "tensor_parallel": 4}, {**base, "pipeline_parallel": 4}, {**base, "gpus": 1}], catalogs()
+    ).to_dict("records")
+    output = 2 * 2 * 1024 * 4096
+    assert tensor["tensor_parallel_bytes"] == pytest.approx(3 * 4 * 2 * 3 / 4 * output * 32)
+    assert pipeline["pipeline_parallel_bytes"] == pytest.approx(3 * 2 * output)
+    assert alone["sent_bytes"] == 0
+
+
+@pytest.mark.parametrize(("work", "tree"), [("training", TRAINING), ("inference", SERVING)])
+def test_each_leaf_of_the_guide_is_an_answer(work, tree):
+    job = {"model": "llama-3.1-8b", "work": work, "hours_most": 168} if work == "training" else {"model": "llama-3.1-8b", "work": work}
+    leaves = guide({**job, "batch": 64}, catalogs())
+    assert [leaf.question for leaf in leaves] == [question for question, _, _ in tree]
+    for leaf, (_, fixes, _) in zip(leaves, tree, strict=True):
+        own = answer({**job, **fixes}, catalogs()).iloc[0]
+        assert leaf.holds == (not own["problem"])
+        assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (own["instance"], own["usd_per_hour"])
+    assert DEFAULTS["gpus"] == 1
+
+
+def test_a_leaf_that_does_not_hold_says_what_is_in_the_way():
+    leaves = guide({"model": "llama-3.1-405b", "work": "training"}, catalogs())
+    assert not leaves[0].holds
+    assert leaves[0].problem

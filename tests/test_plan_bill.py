@@ -1,0 +1,107 @@
+"""The plan's bill: runs and months by hand, a commitment paid to its end, sums by market, the budget, link and CSV."""
+
+import pandas as pd
+import pytest
+from examples import table
+from pages import address, opened, run
+from streamlit.testing.v1 import AppTest
+
+from calc.doors import csv_tables
+from calc.doors.earlier_csv import earlier
+from calc.plan.compare import billed
+from calc.plan.plan_bill import against_budget, by_market, paid_months, plan_bill
+
+RUN = {"model": "llama-3.1-8b", "instance": "p4d.24xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
+SERVICE = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "batch": 8}
+PLAN = [
+    (RUN | {"scenario": "weekly run", "runs_per_month": 4, "plan_months": 5}, "on-demand"),
+    (RUN | {"scenario": "on spot"}, "spot"),
+    (SERVICE | {"scenario": "service"}, "on-demand"),
+    (SERVICE | {"scenario": "base", "plan_months": 2}, "reserved-1y-no-upfront"),
+]
+
+
+@pytest.fixture(scope="module")
+def bill(catalogs):
+    rows = table([scenario for scenario, _ in PLAN]).assign(market=[market for _, market in PLAN])
+    return plan_bill(billed(rows, catalogs)).set_index("scenario")
+
+
+def test_a_run_is_paid_as_often_as_it_is_made(bill):
+    row = bill.loc["weekly run"]
+    assert row["month_usd"] == pytest.approx(4 * row["run_usd_on_demand"])
+    assert (row["quarter_usd"], row["year_usd"]) == pytest.approx((3 * row["month_usd"], 5 * row["month_usd"]))
+    assert bill.loc["on spot", "year_usd"] == pytest.approx(12 * bill.loc["on spot", "run_usd_spot"])
+    assert bill.loc["service", "quarter_usd"] == pytest.approx(3 * 730 * 1.861)
+
+
+def test_a_commitment_is_paid_however_few_months_are_used(bill):
+    row = bill.loc["base"]
+    assert row["month_usd"] == pytest.approx(730 * 1.17243)
+    assert row["year_usd"] == pytest.approx(12 * row["month_usd"])
+    assert paid_months(12, 2, 1) == 12
+    assert paid_months(12, 2, 0) == 2
+
+
+def test_sums_by_market_are_those_of_the_lines(bill):
+    sums = by_market(bill.reset_index()).set_index("market")
+    assert sums["scenarios"].tolist() == [2, 1, 1, 4]
+    for period in ("month_usd", "quarter_usd", "year_usd"):
+        assert sums[period]["all"] == pytest.approx(bill[period].sum()) == pytest.approx(sums[period].drop("all").sum())
+        assert sums[period]["on-demand"] == pytest.approx(bill.loc[["weekly run", "service"], period].sum())
+
+
+def test_a_budget_says_what_is_left(bill):
+    total = bill["year_usd"].sum()
+    found = against_budget(bill, 2 * total, "year")
+    assert (found["usd"], found["left_usd"], found["used_ratio"]) == pytest.approx((total, total, 0.5))
+    assert against_budget(bill, total / 2, "year")["left_usd"] == pytest.approx(-total / 2)
+
+
+def test_the_csv_of_a_plan_is_read_again_with_the_same_bill(bill, catalogs):
+    rows = bill.reset_index()
+    again = earlier(csv_tables.read_csv(csv_tables.to_csv(rows)), "plan.csv", catalogs, solve=False)
+    assert not again.complaints
+    assert plan_bill(again.rows)["year_usd"].tolist() == pytest.approx(rows["year_usd"].tolist())
+
+
+KEPT = [
+    "A~market~on-demand~model~gpt2~instance~g6e.xlarge~train_tokens~1000000000~runs_per_month~4~plan_months~6",
+    "B~market~spot~model~gpt2~instance~g6e.xlarge~train_tokens~1000000000",
+]
+
+
+def test_the_page_sums_what_is_kept_against_a_budget():
+    app = opened("bill", kept=KEPT, budget_usd="1000000", budget_for="quarter")
+    said = "\n".join(element.value for element in app.markdown).replace("\\", "")
+    assert "of the budget of $1,000,000" in said
+    assert "a quarter" in said
+    assert [row[0] for row in app.table[-1].value.to_numpy()] == ["On demand", "Spot", "**Together**"]
+    assert address(app)["kept"] == KEPT
+    run(app.number_input(key="budget_usd").set_value(0.01))
+    assert "over it" in "\n".join(element.value for element in app.markdown)
+    assert address(app)["budget_for"] == ["quarter"]
+
+
+def test_runs_and_months_are_changed_in_place():
+    def script(texts):
+        import streamlit as st
+
+        from views.session import address, kept
+        from views.session import catalogs as session_catalogs
+
+        if "query" not in st.session_state:
+            st.query_params["kept"] = texts
+            address.read_link(session_catalogs.base_catalogs())
+            kept.plan(0, runs_per_month=2.0)
+            kept.plan(1, plan_months=3)
+            kept.plan(0, plan_months=12)
+        st.session_state["rows"] = kept.rows(session_catalogs.catalogs())
+        address.write_link(session_catalogs.catalogs())
+
+    app = AppTest.from_function(script, default_timeout=60, kwargs={"texts": KEPT}).run()
+    assert not app.exception
+    rows = app.session_state["rows"]
+    assert rows[["runs_per_month", "plan_months"]].to_numpy().tolist() == [[2, 12], [1, 3]]
+    assert isinstance(rows, pd.DataFrame)
+    assert address(app)["kept"][1].endswith("plan_months~3")

@@ -1,0 +1,178 @@
+"""diff, gate, solve, oom and launch: what a repository and a terminal ask of a plan; 0, 2 unusable, 3 over a limit."""
+
+import pytest
+from examples import catalogs, written
+
+from calc import estimate
+from calc.__main__ import main
+from calc.doors.solve_csv import PACE
+
+PLAN = "scenario,model,instance,gpus,sharding,recompute,train_tokens,batch\n"
+BEFORE = PLAN + "base,llama-3.1-8b,p5.48xlarge,8,zero3,full,150000000,1\ngone,llama-3.2-1b,g6e.xlarge,1,none,none,150000000,1\n"
+AFTER = PLAN + "base,llama-3.1-8b,p5.48xlarge,8,zero2,full,150000000,4\nnew,llama-3.2-1b,g6.xlarge,1,none,none,150000000,1\n"
+SERVED = (
+    "scenario,work,model,instance,gpus,implementation,precision,batch,sequence_tokens,prompt_tokens\n"
+    "chat,inference,llama-3.1-8b,g6e.xlarge,1,vllm,bf16,4,2048,1536\n"
+)
+MESSAGE = (
+    "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. Including "
+    "non-PyTorch memory, this process has 21.80 GiB memory in use. Of the allocated memory 20.30 GiB is allocated by PyTorch, and 1.15 GiB "
+    "is reserved by PyTorch but unallocated."
+)
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch):
+    """The catalogs are read once for all tests of this process."""
+    monkeypatch.setattr("calc.__main__.load_catalogs", catalogs)
+
+
+@pytest.fixture
+def plans(tmp_path):
+    for name, text in {"a.csv": BEFORE, "b.csv": AFTER, "s.csv": SERVED, "log.txt": MESSAGE}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def row(text, name):
+    """The estimate of one row of a CSV text."""
+    head, *lines = text.splitlines()
+    cells = next(line for line in lines if line.startswith(name)).split(",")
+    return estimate(dict(zip(head.split(","), cells, strict=True)), catalogs())
+
+
+def test_diff_says_what_changed_and_what_that_does(plans, capsys):
+    assert main(["diff", str(plans / "a.csv"), str(plans / "b.csv")]) == 0
+    said = capsys.readouterr().out
+    before, after = row(BEFORE, "base"), row(AFTER, "base")
+    assert "Micro-batch: 1 to 4" in said
+    assert f"{(after['memory_bytes'] - before['memory_bytes']) / 2**30:+.3g} GiB" in said
+    assert f"{before['run_usd_on_demand']:.4g} USD | {after['run_usd_on_demand']:.4g} USD" in said
+    assert "## new: new" in said
+    assert "## gone: gone" in said
+    assert "1 in both, 1 new, 1 gone" in said
+
+
+def test_diff_of_a_plan_with_itself_changes_nothing(plans, capsys):
+    assert main(["diff", str(plans / "a.csv"), str(plans / "a.csv")]) == 0
+    said = capsys.readouterr().out
+    assert said.count("No choice changed.") == 2
+    assert "| the same |" in said
+    assert "+" not in said.replace("+.", "")
+
+
+def test_diff_says_why_a_row_cannot_be_estimated(tmp_path, capsys):
+    for name, precision in (("c.csv", "bf16"), ("d.csv", "int4")):
+        (tmp_path / name).write_text(f"scenario,model,precision\nbase,llama-3.2-1b,{precision}\n", encoding="utf-8")
+    assert main(["diff", str(tmp_path / "c.csv"), str(tmp_path / "d.csv")]) == 0
+    assert "Now it cannot be estimated: precision" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("plan", "flags", "status", "words"),
+    [
+        ("a.csv", ["--fits"], 0, "keep every limit"),
+        ("b.csv", ["--fits"], 3, "new: it does not fit: 25 GiB"),
+        ("a.csv", ["--usd-most", "50"], 0, "keep every limit"),
+        ("a.csv", ["--usd-most", "40"], 3, "base: USD of the run: 4"),
+        ("a.csv", ["--hours-most", "1"], 3, "gone: hours of the run: 3.7"),
+        ("a.csv", ["--usd-per-hour-most", "55"], 3, "base: USD per hour: 55.04 USD, 0.04 over"),
+        ("s.csv", ["--usd-most", "1"], 3, "chat: USD of a month"),
+    ],
+)
+def test_gate(plans, capsys, plan, flags, status, words):
+    assert main(["gate", str(plans / plan), *flags]) == status
+    assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("model,gpus\nllama-3.2-1b,1\n", "nothing is said about fitting"),
+        ("model,train_tokens\nllama-3.2-1b,1e9\n", "not known; name an instance"),
+        ("model,instance\nllama-3.2-1b,g6e.xlarge\n", "not known; name train_tokens"),
+        ("model,instance,precision\nllama-3.2-1b,g6e.xlarge,int4\n", "row 1: "),
+    ],
+)
+def test_gate_passes_over_nothing_that_is_not_known(tmp_path, capsys, text, words):
+    (tmp_path / "p.csv").write_text(text, encoding="utf-8")
+    assert main(["gate", str(tmp_path / "p.csv"), "--fits", "--usd-most", "1e9"]) == 3
+    assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["gate", "a.csv"], "nothing to check"),
+        (["gate", "none.csv", "--fits"], "check the path"),
+        (["gate", "bad.csv", "--fits"], "Row 1: model 'nope'"),
+        (["solve", "colour", "a.csv"], "not solved for"),
+        (["solve", "price", "a.csv"], "compares two plans"),
+        (["solve", "price", "a.csv", "s.csv"], "2 and 1 rows"),
+        (["launch", "a.csv"], "name their folder"),
+        (["launch", "a.csv", "-o", "kit", "--scenario", "other"], "no scenario 'other'"),
+        (["launch", "a.csv", "-o", "kit", "--tool", "vllm"], "use transformers or axolotl"),
+        (["oom", "a.csv", "a.csv"], "No out-of-memory message"),
+        (["oom", "s.pickle", "a.csv"], "pickle"),
+    ],
+)
+def test_unusable_input_is_two_and_one_sentence(plans, capsys, monkeypatch, words, said):
+    (plans / "bad.csv").write_text("model\nnope\n", encoding="utf-8")
+    (plans / "s.pickle").write_bytes(b"\x80\x04x")
+    monkeypatch.chdir(plans)
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.strip().splitlines()) == 1
+    assert not (plans / "kit").exists()
+
+
+@pytest.mark.parametrize(("field", "column"), [("batch", "max_batch"), ("sequence_tokens", "max_sequence_tokens")])
+def test_solve_gives_the_most_that_fits(plans, field, column):
+    assert main(["solve", field, str(plans / "a.csv"), "-o", str(plans / "o.csv")]) == 0
+    for found in written(plans / "o.csv"):
+        assert float(found["most"]) == row(BEFORE, found["scenario"])[column]
+        assert found["limit"] == "memory"
+
+
+def test_solve_users_is_the_most_at_the_usual_pace(plans):
+    assert main(["solve", "users", str(plans / "s.csv"), "-o", str(plans / "o.csv")]) == 0
+    (found,) = written(plans / "o.csv")
+    most = int(found["most"])
+    here, more = (row(SERVED.replace(",4,2048", f",{users},2048"), "chat") for users in (most, most + 1))
+    assert found["limit"] == "pace"
+    assert all(here[name] <= limit for name, limit in PACE.items())
+    assert any(more[name] > limit for name, limit in PACE.items())
+
+
+def test_solve_users_of_training_says_so(plans):
+    assert main(["solve", "users", str(plans / "a.csv"), "-o", str(plans / "o.csv")]) == 0
+    assert [found["problem"] for found in written(plans / "o.csv")] == ["users are of a service; this row trains."] * 2
+
+
+def test_solve_price_makes_both_bills_equal(plans):
+    assert main(["solve", "price", str(plans / "a.csv"), str(plans / "b.csv"), "-o", str(plans / "o.csv")]) == 0
+    found = written(plans / "o.csv")[0]
+    before, after = row(BEFORE, "base"), row(AFTER, "base")
+    hours = after["run_usd_on_demand"] / after["usd_per_hour_on_demand"]
+    assert float(found["most"]) * hours == pytest.approx(before["run_usd_on_demand"])
+
+
+def test_oom_beside_a_plan_and_beside_configs(plans, capsys):
+    assert main(["oom", str(plans / "log.txt"), str(plans / "a.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "A10G or L4" in said
+    assert "| Allocated by PyTorch | 20.30 |" in said
+    (plans / "t.yaml").write_text("model_name_or_path: gpt2\nmax_length: 512\nper_device_train_batch_size: 2\n", encoding="utf-8")
+    (plans / "launch.sh").write_text("torchrun --nproc_per_node 2 train.py\n", encoding="utf-8")
+    assert main(["oom", str(plans / "log.txt"), f"{plans / 't.yaml'}+{plans / 'launch.sh'}"]) == 0
+    assert "above the estimate's peak" in capsys.readouterr().out
+
+
+def test_launch_writes_a_folder_that_import_reads_again(plans):
+    assert main(["launch", str(plans / "a.csv"), "-o", str(plans / "kit")]) == 0
+    names = ("training.json", "accelerate.yaml", "launch.sh", "sky.yaml")
+    assert main(["import", "+".join(str(plans / "kit" / name) for name in names), "-o", str(plans / "i.csv")]) == 0
+    (found,) = written(plans / "i.csv")
+    assert (found["model"], found["instance"], found["gpus"], found["sharding"]) == ("llama-3.1-8b", "p5.48xlarge", "8", "zero3")
+    assert main(["gate", str(plans / "kit" / "plan.csv"), "--fits"]) == 0

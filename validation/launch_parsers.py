@@ -1,0 +1,119 @@
+"""Every launch kit of a folder through the parser of the tool that it is for: `python validation/launch_parsers.py FOLDER`.
+
+It needs the tools of requirements/launch.txt and neither a GPU nor this project; a tool that is not installed is named and left out.
+Exit 0: every file was accepted; 1: one was refused.
+"""
+
+import dataclasses
+import json
+import os
+import sys
+from pathlib import Path
+
+import yaml
+
+RUN_CLM = {"model_name_or_path", "train_file", "block_size", "dtype"}  # of the example's own ModelArguments and DataTrainingArguments
+
+
+def training_json(path):
+    """transformers: every argument is TrainingArguments' or run_clm.py's own; bf16 asks for a GPU unless use_cpu is set."""
+    from transformers import HfArgumentParser, TrainingArguments
+
+    told = json.loads(path.read_text("utf-8"))
+    own = {name: value for name, value in told.items() if name not in RUN_CLM}
+    own.pop("deepspeed", None)  # named beside it and read on its own
+    own |= {"use_cpu": True, "output_dir": "/dev/null"}
+    HfArgumentParser(TrainingArguments).parse_dict(own)
+
+
+def training_yaml(path):
+    """TRL: every argument is SFTConfig's, ModelConfig's or ScriptArguments'."""
+    from trl import ModelConfig, SFTConfig
+
+    told = yaml.safe_load(path.read_text("utf-8"))
+    told.pop("dataset_name")
+    of_model = {field.name for field in dataclasses.fields(ModelConfig)}
+    ModelConfig(**{name: value for name, value in told.items() if name in of_model})
+    SFTConfig(**{name: value for name, value in told.items() if name not in of_model} | {"use_cpu": True})
+
+
+def accelerate_yaml(path):
+    """accelerate: the file as its launcher reads it, and the plugin with its fields, which the launcher does not check."""
+    from accelerate import FullyShardedDataParallelPlugin
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    load_config_from_file(str(path))
+    told = yaml.safe_load(path.read_text("utf-8")).get("fsdp_config")
+    if told:
+        own = {name.removeprefix("fsdp_"): value for name, value in told.items()}
+        renamed = {"offload_params": "cpu_offload", "version": "fsdp_version"}
+        FullyShardedDataParallelPlugin(**{renamed.get(name, name): value for name, value in own.items()})
+
+
+def deepspeed_json(path):
+    """DeepSpeed's own config class."""
+    from deepspeed.runtime.config import DeepSpeedConfig
+
+    DeepSpeedConfig(json.loads(path.read_text("utf-8")))
+
+
+def axolotl_yaml(path):
+    """axolotl's schema, which takes unknown fields silently: they are compared with its own and its Liger plugin's."""
+    from axolotl.integrations.liger.args import LigerArgs
+    from axolotl.utils.schemas.config import AxolotlInputConfig
+
+    told = yaml.safe_load(path.read_text("utf-8"))
+    AxolotlInputConfig(**told)
+    known = AxolotlInputConfig.model_fields.keys() | (LigerArgs.model_fields.keys() if "plugins" in told else set())
+    if unknown := told.keys() - known:
+        raise ValueError(f"unknown fields {sorted(unknown)}")
+
+
+def torchtune_yaml(path):
+    """torchtune's OmegaConf; its `validate` wants tokenizer and data set, which are the user's."""
+    from omegaconf import OmegaConf
+
+    OmegaConf.to_container(OmegaConf.load(path), resolve=True)
+
+
+def vllm_yaml(path):
+    """vLLM's parser, with the file as `--config` gives it."""
+    os.environ["VLLM_TARGET_DEVICE"] = "cpu"
+    from vllm.entrypoints.common.cli_args import make_arg_parser
+    from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+    told = yaml.safe_load(path.read_text("utf-8"))
+    words = [word for name, value in told.items() for word in (f"--{name.replace('_', '-')}", *([str(value)] * (value is not True)))]
+    make_arg_parser(FlexibleArgumentParser()).parse_args(["--model", "x", *words])
+
+
+PARSERS = {
+    "training.json": training_json,
+    "training.yaml": training_yaml,
+    "accelerate.yaml": accelerate_yaml,
+    "deepspeed.json": deepspeed_json,
+    "axolotl.yaml": axolotl_yaml,
+    "torchtune.yaml": torchtune_yaml,
+    "vllm.yaml": vllm_yaml,
+}
+
+
+def main(folder: str) -> int:
+    """A line for each file that a parser is for."""
+    refused = 0
+    for path in sorted(Path(folder).glob("*/*")):
+        if path.name not in PARSERS:
+            continue
+        try:
+            PARSERS[path.name](path)
+            said = "accepted"
+        except ImportError as error:
+            said = f"not checked: {error.name or error} is not installed"
+        except (Exception, SystemExit) as error:  # parsers refuse in exceptions of their own
+            refused, said = refused + 1, f"REFUSED: {type(error).__name__} {error}"
+        print(f"{path.parent.name}/{path.name}: {said[:300]}")
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,155 @@
+"""The tabs of the Explore page; each estimates and draws only while it is open, and gives any of its rows to the plan."""
+
+import streamlit as st
+
+from calc.answers.guide import guide
+from calc.charts import tables as chart_tables
+from calc.plan import comparisons, explore
+from calc.plan.communicated import communicated
+from calc.plan.figures import records
+from calc.plan.ranking import scenario_of
+from calc.words import name_of
+from views.charts import bars
+from views.charts import memory as memory_charts
+from views.panels import explore_cliff, explore_largest
+from views.panels.chart import draw
+from views.panels.comparisons import three, use
+from views.panels.looked_at import phase_table
+from views.session import job_state
+from views.session.remembered import remembered
+from views.tables import NUMBER, TEXT
+from views.wording import comparisons as compared_words
+from views.wording import explore as words
+from views.wording.numbers import counted, plain
+
+FIRST = "Out of memory"
+MOST_GPUS = 64
+
+
+def tabs(now, ink, catalogs):
+    """What can be walked along from the present plan."""
+    trains = now.scenario["work"] == "training"
+    bodies = {
+        FIRST: lambda: explore_cliff.cliff(now, ink, catalogs),
+        "Phases": lambda: _phases(now, ink, catalogs),
+        "GPUs": lambda: _gpus(now, ink, catalogs),
+        "Largest batch": lambda: explore_largest.table(now, catalogs),
+        "Precision and task": lambda: _tasks(now, ink, catalogs),
+        **({"Full, LoRA, QLoRA": lambda: _methods(now, ink, catalogs)} if trains else {}),
+        "Decision guide": lambda: _guide(now, catalogs),
+    }
+    panes = st.tabs(list(bodies), default=FIRST, on_change="rerun", key="explore_tab")
+    for body, pane in zip(bodies.values(), panes, strict=True):
+        if pane.open:
+            with pane:
+                body()
+
+
+def _made(name, now, catalogs, make, *more):
+    return remembered(f"explored_{name}", (now.scenario, now.market, catalogs.version, more), make)
+
+
+def _phases(now, ink, catalogs):
+    """What is alive in each phase of a step, or of a request, under the card."""
+    allocated = tuple(name for name in chart_tables.components_of(now.scenario["work"]) if name != "overhead_bytes")
+    table = _made("phases", now, catalogs, lambda: phase_table(now.scenario, allocated, catalogs))
+    cards = chart_tables.cards(chart_tables.one_row(now.row), catalogs)
+    draw(memory_charts.phases(ink, allocated), table, words.phases_alt(now.row), "explore_phases", cards)
+    st.caption(words.phases(now.row))
+
+
+def _gpus(now, ink, catalogs):
+    """Memory, time and money on 1 to 64 GPUs by strategy, and in training what the GPUs send one another."""
+    rows = _made("gpus", now, catalogs, lambda: comparisons.over_gpus(now.scenario, now.market, catalogs, MOST_GPUS))
+    names = {line: compared_words.LINES.get(line, line) for line in rows["line"].unique()}
+    three(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, "explore_gpus")
+    st.caption(compared_words.gpu_caption(now.row))
+    labels = [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)]
+    use("explore_gpus", rows, labels, now, catalogs)
+    if now.scenario["work"] == "training":
+        sent = _made("sent", now, catalogs, lambda: communicated([scenario_of(row) for row in records(rows)], catalogs))
+        _sent(rows, sent, names)
+
+
+def _sent(rows, sent, names):
+    """What one GPU sends in an optimizer step, and what that is."""
+    st.subheader("What the GPUs send one another", anchor=False)
+    shown = chart_tables.for_screen(rows, ["memory_gib"])
+    table = rows[["gpus", "fits"]].assign(
+        line=[names[line] for line in rows["line"]],
+        memory_gib=shown["memory_gib"],
+        hours=rows["hours"],
+        usd=rows["usd"],
+        sent_gib=chart_tables.for_screen(sent, ["sent_gib"])["sent_gib"],
+        what=[words.SENT.get(line, "") for line in rows["line"]],
+    )
+    columns = {
+        "line": TEXT("Strategy", pinned=True),
+        "gpus": NUMBER("GPUs", format="%d"),
+        "memory_gib": NUMBER("GiB per GPU", format="%.3g"),
+        "hours": NUMBER("Hours", format="%.3g"),
+        "usd": NUMBER("USD", format="$%,.2f"),
+        "sent_gib": NUMBER("Sent per step, GiB", format="%.3g", help="By one GPU in one optimizer step."),
+        "what": TEXT("What is sent", width="large"),
+        "fits": TEXT("Fits"),
+    }
+    st.dataframe(table[list(columns)], column_config=columns, hide_index=True, key="explore_sent", placeholder="–", alt=words.SENT_ALT)
+
+
+def _tasks(now, ink, catalogs):
+    """The model served in each number format at three tasks: where the cache overtakes the weights."""
+    usual = [name for name in words.FORMATS if name in catalogs.precisions.index]
+    rows = _made("tasks", now, catalogs, lambda: explore.tasks(now.scenario, catalogs, usual))
+    if rows.empty:
+        st.info(compared_words.NOTHING)
+        return
+    task = st.segmented_control(
+        "Task", list(explore.TASKS), default=list(explore.TASKS)[1], required=True, key="explore_task", help=words.TASK_HELP
+    )
+    shown = rows[rows["line"] == task].sort_values("memory_bytes", kind="stable")
+    components = chart_tables.components_of("inference")
+    table = chart_tables.by_component(shown, [name_of("precision", each, catalogs) for each in shown["precision"]], components)
+    said = [words.task(row) for row in records(shown)]
+    table["value_text"] = [said[rank] for rank in table["rank"]]
+    draw(bars.memory(ink, components, f"Memory of serving {task} tokens"), table, words.task_alt(shown, catalogs), "explore_tasks")
+    st.caption(plain(words.overtakes(shown, catalogs)))
+    use("explore_tasks", shown, [name_of("precision", each, catalogs) for each in shown["precision"]], now, catalogs)
+
+
+def _methods(now, ink, catalogs):
+    """Full training, LoRA and QLoRA, component by component."""
+    rows = _made("methods", now, catalogs, lambda: explore.methods(now.scenario, now.market, catalogs))
+    components = chart_tables.components_of("training")
+    labels = [words.METHODS[line] for line in rows["line"]]
+    table = chart_tables.by_component(rows, labels, components)
+    said = [compared_words.values(row) for row in records(rows)]
+    table["value_text"] = [said[rank] for rank in table["rank"]]
+    draw(bars.memory(ink, components, "Memory per GPU by method"), table, words.methods_alt(rows), "explore_methods")
+    parts = chart_tables.parts_by_row(rows, labels, components)
+    st.dataframe(
+        parts,
+        hide_index=True,
+        key="explore_parts",
+        alt="GiB of each component by method",
+        column_config={label: NUMBER(label, format="%.3g") for label in labels},
+    )
+    use("explore_methods", rows, labels, now, catalogs)
+
+
+def _guide(now, catalogs):
+    """The questions in turn, each with the least money for it."""
+    key = (now.job, catalogs.version)
+    with st.spinner("Answering each question"):
+        leaves = remembered("guide", key, lambda: guide(now.job, catalogs))
+    st.caption(words.guide(leaves))
+    for at, leaf in enumerate(leaves):
+        with st.container(border=True):
+            told, button = st.columns([5, 1], vertical_alignment="center")
+            told.markdown(plain(words.leaf(leaf, catalogs)))
+            button.button(
+                "Use in plan",
+                on_click=job_state.adopt,
+                args=(scenario_of(leaf.row), leaf.row.get("market") or "", catalogs),
+                disabled=not leaf.row["answer"],
+                key=f"guide_{at}",
+            )

@@ -1,0 +1,68 @@
+"""The largest batch of each model on each card by each method: a table with a colour scale; a cell becomes the plan."""
+
+import streamlit as st
+
+from calc.charts import tables as chart_tables
+from calc.plan import explore
+from calc.plan.figures import records
+from calc.plan.ranking import scenario_of
+from calc.words import card_name
+from views.session import job_state
+from views.session.remembered import remembered
+from views.tables import NUMBER, TEXT
+from views.wording import explore as words
+
+MODELS = ("llama-3.2-1b", "llama-3.1-8b", "llama-2-13b", "llama-3.1-70b")
+
+
+def table(now, catalogs):
+    """Cards down, models and methods across; nothing fits is white and says 0."""
+    offered = list(catalogs.models.index)
+    chosen = st.multiselect(
+        "Models",
+        offered,
+        default=list(dict.fromkeys([now.scenario["model"], *(each for each in MODELS if each in offered)]))[:4],
+        format_func=lambda model: catalogs.models["name"].get(model, model),
+        max_selections=6,
+        key="largest_models",
+    )
+    if not chosen:
+        return
+    cards = explore.cards_on_aws(catalogs)
+    key = (now.scenario, catalogs.version, chosen)
+    rows = remembered("largest", key, lambda: explore.largest_batches(now.scenario, catalogs, chosen, cards))
+    cells, grades = (
+        chart_tables.crossed(rows, "gpu", ("model", "method"), "most"),
+        chart_tables.crossed(rows, "gpu", ("model", "method"), "grade"),
+    )
+    names = {column: words.largest_column(*column, catalogs) for column in cells}
+    styled = cells.set_axis(list(names.values()), axis=1).set_axis([card_name(card, catalogs) for card in cells.index], axis=0)
+    colours = grades.set_axis(styled.columns, axis=1).set_axis(styled.index, axis=0)
+    styled.index.name = "Card"
+    styler = styled.style.apply(lambda _: colours.map(words.shade), axis=None)
+    st.dataframe(
+        styler,
+        column_config={name: NUMBER(name, format="%d") for name in styled} | {"Card": TEXT("Card", pinned=True)},
+        height=36 + 35 * len(styled),
+        on_select=lambda: _take(cells, rows, catalogs),
+        selection_mode="single-cell",
+        key="largest_cells",
+        placeholder="–",
+        alt="The largest micro-batch by card, model and method",
+    )
+    st.caption(words.largest_caption(now.row))
+
+
+def _take(cells, rows, catalogs):
+    """Callback: the cell's model, card and method at its largest batch become the plan."""
+    picked = st.session_state["largest_cells"]["selection"]["cells"]
+    if not picked:
+        return
+    at, name = picked[0]
+    names = {words.largest_column(*column, catalogs): column for column in cells}
+    if name not in names:
+        return
+    model, method = names[name]
+    found = next(row for row in records(rows) if (row["gpu"], row["model"], row["method"]) == (cells.index[at], model, method))
+    if found["most"] >= 1:
+        job_state.adopt({**scenario_of(found), "batch": int(found["most"])}, "", catalogs)

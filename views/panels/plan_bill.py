@@ -1,0 +1,84 @@
+"""The plan's bill on the Bill page: every kept scenario with its runs and months, sums by market, the budget, the CSV."""
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from calc.doors import csv_tables
+from calc.plan.compare import billed
+from calc.plan.plan_bill import PERIOD_MONTHS, against_budget, by_market, plan_bill
+from views import tables
+from views.session import kept
+from views.tables import NUMBER, TEXT, column
+from views.wording import plan_bill as words
+from views.wording.numbers import plain
+
+MONEY = "$%,.0f"
+SESSION = {"persist_state": "session"}
+EDITED = ("runs_per_month", "plan_months")
+
+
+def plan(catalogs):
+    """Sums of all that is kept; runs and months can be changed in the table."""
+    rows = billed(kept.rows(catalogs), catalogs)
+    if not len(rows):
+        st.caption(words.NOTHING_KEPT)
+        return
+    bill = plan_bill(rows)
+    budget, period = _budget()
+    st.markdown(plain(words.summary(bill, budget, period, against_budget(bill, budget, period) if budget else {})))
+    _rows(bill)
+    _sums(by_market(bill))
+    st.caption(words.HOW)
+    tables.download("The plan's bill as CSV", partial(csv_tables.to_csv, bill), "headroom-plan-bill.csv", "plan_bill_csv")
+
+
+def _budget():
+    """The budget and its period."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        budget = st.number_input(
+            "Budget, USD",
+            min_value=0.01,
+            value=None,
+            step=1000.0,
+            format="%.0f",
+            placeholder="none",
+            key="budget_usd",
+            width=220,
+            **SESSION,
+        )
+        st.session_state.setdefault("budget_for", "year")
+        period = st.segmented_control("For a", list(PERIOD_MONTHS), key="budget_for", required=True, **SESSION)
+    return budget, period
+
+
+def _rows(bill):
+    frame = pd.DataFrame(words.rows(bill))
+    periods = {name: NUMBER(name, format=MONEY, disabled=True) for name in words.PERIOD_LABELS.values()}
+    key = f"plan_bill_{hash(tuple(map(tuple, bill[['scenario', *EDITED]].astype(str).to_numpy())))}"  # other rows: no edits left over
+    st.data_editor(
+        frame,
+        column_config={
+            "Scenario": TEXT(pinned=True, disabled=True),
+            "Paid as": TEXT(disabled=True),
+            "One run, or month": NUMBER(format="$%,.2f", disabled=True),
+            "runs_per_month": column("runs_per_month", min_value=0.01, required=True),
+            "plan_months": column("plan_months", min_value=1, max_value=120, step=1, required=True),
+            **periods,
+        },
+        hide_index=True,
+        key=key,
+        on_change=_edit,
+        args=(key,),
+    )
+
+
+def _edit(key):
+    """Callback: runs and months as they were written into the table."""
+    for at, changed in st.session_state[key]["edited_rows"].items():
+        kept.plan(int(at), **{name: value for name, value in changed.items() if name in EDITED and value})
+
+
+def _sums(sums):
+    st.table(words.sums(sums), border="horizontal", hide_index=True, alt="The plan's bill by market")

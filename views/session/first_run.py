@@ -1,0 +1,32 @@
+"""After a restart of the server the browser sends its widgets' values with the session's first run: they win over its address.
+
+The address is read before any widget is drawn, so a change made while the server was away would be set back. What differs is
+taken over in a second run, when every widget's own reading of its value is known.
+"""
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+
+def take():
+    """Before any widget is drawn: what the browser said against the address."""
+    st.session_state.update(st.session_state.pop("said_by_browser", {}))
+
+
+def note(keys):
+    """Once, when all is drawn: run again with the values of these widgets in which the browser differs."""
+    state = st.session_state
+    if state.get("was_drawn"):
+        return
+    state["was_drawn"] = True
+    sent = _sent()
+    state["said_by_browser"] = {key: sent[key] for key in keys if key in sent and sent[key] != state.get(key)}
+    if state["said_by_browser"]:
+        st.rerun()
+
+
+def _sent():
+    """The widgets' values that came with this run, by key; Streamlit has no public name for them."""
+    inner = get_script_run_ctx().session_state._state
+    ids = inner._key_id_mapper.id_key_mapping
+    return {ids[each]: inner._new_widget_state[each] for each in inner._new_widget_state if each in ids}

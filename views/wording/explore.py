@@ -1,0 +1,205 @@
+"""The sentences of the Explore page."""
+
+from calc.plan.comparisons import at_once, replicas
+from calc.plan.figures import figures
+from calc.units import GIB
+from calc.words import card_name, name_of
+from views.wording.comparisons import LINES
+from views.wording.numbers import about, count, gib, is_missing, percent, span, three, usd
+from views.wording.plan import place
+from views.wording.rows import range_text
+
+NOTHING = "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
+OVER = {
+    "training": {"batch": "Micro-batch", "sequence_tokens": "Sequence"},
+    "inference": {"batch": "Sequences at once", "sequence_tokens": "Sequence"},
+}
+BY = {
+    "training": {"precision": "Precision", "optimizer": "Optimizer", "recompute": "Recompute"},
+    "inference": {"precision": "Precision", "kv_precision": "KV cache format"},
+}
+USUAL = {
+    "precision": ("bf16-mixed", "bf16", "fp32", "fp8-mixed", "fp8", "int8", "nf4-dq", "awq-4bit"),
+    "optimizer": ("adamw", "adamw-8bit", "adafactor", "sgd"),
+    "recompute": ("none", "selective", "selective-ops", "full"),
+    "kv_precision": ("", "fp8"),
+}
+SPOKEN = {"batch": "batch", "sequence_tokens": "sequence"}
+FORMATS = ("fp32", "fp16", "bf16", "fp8", "int8", "nf4-dq")
+TASK_HELP = "Sequences at once × tokens of each, prompt and answer; plain serving without an engine's pool."
+METHODS = {"full": "Full", "lora": "LoRA, 16 bits frozen", "qlora": "QLoRA, 4 bits frozen"}
+SENT = {
+    "DDP": "gradients, all-reduced once a step",
+    "ZeRO 1": "gradients scattered once a step, updated weights gathered",
+    "ZeRO 2": "gradients scattered in every micro-batch, updated weights gathered once a step",
+    "ZeRO 3": "weights gathered twice and gradients scattered in every micro-batch",
+    "tensor": "two all-reduces of each block's output forward and two backward, in every micro-batch",
+    "pipeline": "a stage's output to the next and its gradient back, in every micro-batch",
+}
+SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
+SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
+
+
+def heading(row, catalogs):
+    """Explore around Llama 3.1 8B on 1 × p5.48xlarge."""
+    where = f" on {place(row)}" if row["instance"] else f" on {card_name(row['gpu'], catalogs)}" if row["gpu"] else ""
+    return f"Explore around {name_of('model', row['model'], catalogs)}{where}"
+
+
+def around(row):
+    """26.1 GiB per GPU (24.0 to 28.3)."""
+    numbers = figures(row)
+    return f"From the plan: {gib(numbers['memory_gib'])} per GPU ({range_text(numbers['low_gib'], numbers['high_gib'])})"
+
+
+def line(by, value, catalogs):
+    """A line's name: a precision, an optimizer, a recompute, a format of the cache."""
+    if by == "kv_precision":
+        return f"{value or '16-bit'} cache"
+    return LINES.get(value) or name_of(by, value, catalogs)
+
+
+def largest(rows, over, by, names, now):
+    """The largest that fits of each line, and accumulation as the way round."""
+    column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
+    told = [
+        f"{names[row[by]]} {count(row[column]) if row[column] >= 1 else 'none'}"
+        for row in rows.to_dict("records")
+        if not is_missing(row[column])
+    ]
+    said = (
+        f"Largest {SPOKEN[over]} that fits the plan's card: {', '.join(told)}."
+        if told
+        else "No card is named, so nothing is said of fitting."
+    )
+    if over == "batch" and now["work"] == "training":
+        step, copies = at_once(now), replicas(now)
+        each = f"{now['batch']:.0f} × {now['accumulation_steps']:.0f} on {copies:.0f} {'GPU' if copies == 1 else 'replicas'}"
+        said += f" The way round is accumulation: the plan's step of {step:,.0f} sequences is {each}; smaller and more trains the same."
+    return said
+
+
+def cliff_alt(rows, over, names, by):
+    """The takeaway of the lines."""
+    column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
+    sound = rows[rows[column] >= 1]
+    if sound.empty:
+        return "Memory grows with each doubling; nothing shown fits the plan's card"
+    best = sound.loc[sound[column].idxmax()]
+    return f"Most fits with {names[best[by]]}: {SPOKEN[over]} {best[column]:,.0f}"
+
+
+def next_step(at, rows):
+    """The next place of the walk, and whether it is the last: the first row that does not fit, or the end."""
+    following = min(at + 1, len(rows) - 1)
+    return following, rows[following]["fits"] == "no" or following == len(rows) - 1
+
+
+def scale(rows):
+    """The bytes at the end of every tank of the walk: of the first row that does not fit, so that the card stays in sight."""
+    full = next((row for row in rows if row["fits"] == "no"), rows[-1])
+    return full["memory_high_bytes"]
+
+
+def step(row, rows, over):
+    """Micro-batch 16 does not fit: 31.2 GiB; 8 is the largest step that does, with accumulation for the same work."""
+    numbers = figures(row)
+    name = OVER[row["work"]][over]
+    value = f"**{name} {row[over]:,.0f}**: {gib(numbers['memory_gib'])}"
+    if row["fits"] != "no":
+        used = "" if is_missing(numbers["used_ratio"]) else f", {percent(numbers['used_ratio'])} of the card"
+        return f"{value}{used}."
+    held = [each for each in rows if each["fits"] in ("yes", "tight")]
+    best = f" The largest step that fits is {held[-1][over]:,.0f}." if held else " No step fits."
+    more = ""
+    if held and over == "batch" and row["work"] == "training":
+        more = f" With {held[-1]['accumulation_steps']:.0f} accumulation steps it trains the plan's step."
+    return f"{value}: out of memory.{best}{more}"
+
+
+def phases_alt(row):
+    """The takeaway of the phases."""
+    return f"The peak is in the {row['peak_phase']} phase"
+
+
+def phases(row):
+    """Which phase the estimate is, and what comes on top."""
+    return (
+        f"Each bar is the largest moment of its phase. The {row['peak_phase']} phase is the estimate; with context and allocator slack "
+        f"{gib(figures(row)['memory_gib'])} in all. The dashed line is the card."
+    )
+
+
+def task(row):
+    """16.2 GiB · the cache is 12 % of it."""
+    numbers = figures(row)
+    return f"{gib(numbers['memory_gib'])} · cache {gib(row['kv_cache_bytes'] / GIB)}"
+
+
+def task_alt(rows, catalogs):
+    """The takeaway of the bars."""
+    least = rows.iloc[0]
+    return f"Smallest: {name_of('precision', least['precision'], catalogs)}, {three(figures(least)['memory_gib'])} GiB"
+
+
+def overtakes(rows, catalogs):
+    """From how many cached tokens on the cache is larger than the weights."""
+    told = [
+        f"{name_of('precision', row['precision'], catalogs)} {count(round(row['overtakes_tokens']))}"
+        for row in rows.to_dict("records")
+        if not is_missing(row["overtakes_tokens"])
+    ]
+    if not told:
+        return "This model caches nothing."
+    return f"The KV cache overtakes the weights from so many cached tokens on, all sequences together: {', '.join(told)}."
+
+
+def methods_alt(rows):
+    """The takeaway of the methods."""
+    least = rows.sort_values("memory_bytes", kind="stable").iloc[0]
+    return f"Least memory: {METHODS[least['line']]}, {three(figures(least)['memory_gib'])} GiB per GPU"
+
+
+def largest_column(model, method, catalogs):
+    """Llama 3.1 8B, LoRA."""
+    return f"{catalogs.models['name'].get(model, model)}, {METHODS.get(method, method).split(',')[0]}"
+
+
+def largest_caption(row):
+    """What the cells keep."""
+    what = "micro-batch" if row["work"] == "training" else "number of sequences at once"
+    return (
+        f"The largest {what} on one whole card, sequences of {row['sequence_tokens']:,.0f} tokens, all else as in the plan. "
+        "0: not even one fits. Darker by every doubling. A click on a cell makes it the plan."
+    )
+
+
+def shade(grade):
+    """The background of a cell; none where nothing fits."""
+    return "" if not grade >= 1 else f"background-color: {SHADES[int(grade) - 1]}"
+
+
+def guide(leaves):
+    """How to read the questions."""
+    held = next((leaf.question for leaf in leaves if leaf.holds), "")
+    start = f"The first yes: “{held}”" if held else "None is answered yes; the nearest plan stands at each."
+    return f"Asked in turn, each answered with the job's own load and limits, least money first. {start}"
+
+
+def leaf(each, catalogs):
+    """Yes: 1 × g6e.xlarge, $26 in 14 h, 30.1 of 45.0 GiB; what it means."""
+    row = each.row
+    head = f"**{each.question}** {'✓ Yes' if each.holds else '✗ No'}. {each.meaning}."
+    if not row["answer"]:
+        return f"{head}  \n{each.problem}"
+    precision = name_of("precision", row["precision"], catalogs)
+    cost = (
+        "no price"
+        if is_missing(row["usd"])
+        else about(row["usd"]) + (f" in {span(row['hours'])}" if row["work"] == "training" else " a month")
+    )
+    numbers = figures(row)
+    memory = f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
+    hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
+    found = f"{place(row)}, {precision}: {cost}{hourly}, {memory} per GPU."
+    return f"{head}  \n{found}" if each.holds else f"{head}  \nNearest: {found} {each.problem}"
