@@ -25,6 +25,7 @@ from calc.scenarios.layout_rules import RULES, refuse
 from calc.scenarios.lookups import words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, factorized, read_inputs
+from calc.scenarios.releases import release_notes
 from calc.scenarios.support import READS as SUPPORT_READS
 from calc.scenarios.support import support
 from calc.speed.basis import READS as BASIS_READS
@@ -221,7 +222,8 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
             walk(table, AFTER_MEMORY)
         found = _found(table, solve)
         runs, note, timed = support(table, catalogs)
-        note = with_model_notes(note, table["model_row"], catalogs)
+        note = joined(Words(table["model_row"], words_of(catalogs, "models", "note")), note)
+        note = joined(note, release_notes(table, catalogs))
         untimed = {name: emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
         found |= {"runs": runs, "note": note} | untimed | basis(table | untimed, catalogs)._asdict()
         covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
@@ -240,14 +242,13 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
     return shown | counts | found | {"problem": Words(codes, said)}
 
 
-def with_model_notes(note: Words, model_row: np.ndarray, catalogs: Catalogs) -> Words:
-    """What an estimate of each row's model does not hold, before what is said of how it runs. Shape (rows,)."""
-    told = words_of(catalogs, "models", "note")
-    codes, notes = np.broadcast_arrays(note.codes, np.broadcast_to(model_row, max(len(note.codes), len(model_row))))
-    if not (told != "")[notes].any():
-        return note
-    pairs, found = pd.factorize(codes.astype(np.int64) * len(told) + notes)
-    said = [f"{told[pair % len(told)]} {note.known[pair // len(told)]}".strip() for pair in found]
+def joined(first: Words, second: Words) -> Words:
+    """Two columns of sentences as one. Shape (rows,)."""
+    if not (second.known != "").any():
+        return first
+    codes, others = np.broadcast_arrays(first.codes, second.codes)
+    pairs, found = pd.factorize(codes.astype(np.int64) * len(second.known) + others)
+    said = [f"{first.known[pair // len(second.known)]} {second.known[pair % len(second.known)]}".strip() for pair in found]
     return Words(pairs, np.array(said, dtype=object))
 
 

@@ -30,6 +30,7 @@ SCENARIO = {
     "attention": ("flash", "flash"),
     "loss": ("full", "full"),
     "implementation": ("transformers", "transformers"),
+    "software_release": ("", ""),
     "compile": ("no", "no"),
     "reduce_precision": ("fp32", "fp32"),
     "tie_embeddings": ("", ""),

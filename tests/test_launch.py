@@ -29,7 +29,7 @@ EQUAL = [  # tool, scenario: nothing of it is lost
                       "optimizer_kernel": "loop"}),
     ("transformers", {**RUN, **ALONE, "precision": "bf16-autocast", "loss": "fused", "compile": "yes"}),
     ("transformers", {**RUN, **ALONE, "precision": "fp32", "recompute": "none", "optimizer_kernel": "foreach"}),
-    ("transformers", {**RUN, **SHARDED, "gpus": 16, "precision": "bf16-mixed", "offload": "all"}),
+    ("transformers", {**RUN, **SHARDED, "gpus": 16, "precision": "bf16-mixed", "offload": "states"}),
     ("deepspeed", {**RUN, **SHARDED, "sharding": "zero1", "implementation": "deepspeed", "precision": "bf16-master"}),
     ("deepspeed", {**RUN, **SHARDED, "gpus": 16, "implementation": "deepspeed", "precision": "bf16-master", "offload": "optimizer"}),
     ("deepspeed", {**RUN, **SHARDED, "implementation": "deepspeed", "precision": "bf16-master", "gradient_precision": "fp32"}),

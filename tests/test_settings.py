@@ -97,6 +97,7 @@ def test_every_column_that_may_change_the_memory_is_tried():
         "train_tokens",
         "hours_per_month",
         "private_prices",
+        "software_release",
         "runs_per_month",
         "plan_months",
     }

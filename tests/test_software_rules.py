@@ -10,6 +10,7 @@ from examples import catalogs, one
 from calc import estimate
 from calc.memory.weights import segment_waste_bytes, stack_expert_padding_ratio
 from calc.one_scenario import one_scenario
+from calc.scenarios.releases import newest_known
 
 GIB = 2**30
 LLAMA_8B = 8_030_261_248
@@ -274,3 +275,14 @@ def test_what_a_dispatcher_holds_is_less_than_the_experts_do():
         table = one_scenario({"model": model, "gpus": 8}, catalogs())
         hidden, width = (np.ravel(table[name]) for name in ("stack_hidden", "stack_expert_ffn_width"))
         assert np.all((6 * hidden < 10 * width + 4 * hidden) | (width == 0)), model
+
+
+@pytest.mark.parametrize(
+    ("release", "warned"), [("0.25", False), ("0.25.3", False), ("v0.30", True), ("1.0", True), ("0.9", False), ("", False)]
+)
+def test_a_release_newer_than_those_known_is_a_warning(release, warned):
+    served = {"model": "llama-3.1-8b", "work": "inference", "implementation": "vllm", "gpu": "h100-80gb-sxm"}
+    assert newest_known("0.21 to 0.25") == (0, 25)
+    assert newest_known("5.23, with PyTorch 2.13") == (5, 23)
+    note = estimate({**served, "software_release": release}, catalogs(), solve=False)["note"]
+    assert ("newer than what this is known from" in note) == warned

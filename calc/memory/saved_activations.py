@@ -6,7 +6,7 @@ Per token a block's bytes are a linear form in its sizes, read off PyTorch stora
 import numpy as np
 
 from calc.memory.peak import at_peak
-from calc.scenarios.join_stacks import SIDES
+from calc.scenarios.join_stacks import FIXED_SIDE
 
 
 def activations_bytes(peak_moment, moment_activations_bytes):
@@ -231,7 +231,7 @@ def head_autocast_bytes(head_matrix_parameters, holds_head, vocabulary_split, au
 
 def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, stack_side, prompt_share):
     """Working set of the widest block over the prompt; an encoder of images or sound reads all of it at once. [B]"""
-    share = np.where(stack_side == SIDES.index("fixed"), 1, prompt_share)
+    share = np.where(stack_side == FIXED_SIDE, 1, prompt_share)
     return np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0) * share, axis=0)
 
 

@@ -57,6 +57,7 @@ INPUTS = (
     Input("attention", "choice", "flash", ("flash", "eager"), catalog="attentions"),
     Input("loss", "choice", "", ("full", "kernel", "fused", "chunked", "compiled"), catalog="losses"),
     Input("implementation", "text", "transformers", catalog="implementations"),
+    Input("software_release", "text"),  # of the implementation; one newer than its constants is a warning
     Input("compile", "choice", "no", YES_NO, catalog="compiles"),
     Input("reduce_precision", "choice", "fp32", NUMBER_FORMATS[:3], catalog="number_formats"),
     Input("tie_embeddings", "choice", "", YES_NO),

@@ -7,6 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.scenarios.lookups import numbers_of
 
 SIDES = ("tokens", "source", "fixed")
+FIXED_SIDE = SIDES.index("fixed")  # of images and sound
 
 
 @kept("models", "model_kinds")

@@ -41,6 +41,7 @@ def fields(asked, chosen, catalogs):
     choice(KEYS.gpu, "Card", list(catalogs.gpus.index), chosen, catalogs, catalogs.gpus["name"].get)
     choice(KEYS.attention, "Attention", list(ATTENTIONS), chosen, catalogs, ATTENTIONS.get)
     choice(KEYS.compile, "torch.compile of the blocks", ["no", "yes"], chosen, catalogs, str)
+    st.text_input("Release of the software", key=KEYS.software_release, placeholder=_known(chosen, catalogs), **SESSION)
     choice(KEYS.tie_embeddings, "Embedding and head", list(TIES), chosen, catalogs, TIES.get)
     if trains:
         _training(asked, chosen, catalogs)
@@ -55,6 +56,10 @@ def fields(asked, chosen, catalogs):
     number(KEYS.plan_months, "Months, in the plan's bill", chosen, catalogs)
     st.text_input("Private prices", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", help=PRIVATE, **SESSION)
     _limits(trains)
+
+
+def _known(chosen, catalogs):
+    return f"known: {catalogs.implementations['releases'][chosen['implementation']]}"
 
 
 def _training(asked, chosen, catalogs):
