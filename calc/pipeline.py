@@ -87,7 +87,17 @@ WORDS = frozenset(
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
 LATER_READS = (
     reads(STAGES[NAMES.index("counts") + 1 :])
-    | {*MEMORY_KEYS, *LIMITS, *PRICE_WORDS, *SUPPORT_READS, *BASIS_READS, "longest_sequence_tokens", "attention", "instance"}
+    | {
+        *MEMORY_KEYS,
+        *LIMITS,
+        *PRICE_WORDS,
+        *SUPPORT_READS,
+        *BASIS_READS,
+        "longest_sequence_tokens",
+        "attention",
+        "instance",
+        "software_release",
+    }
     | {name for rule in placement.RULES for name in (*rule.reads, *parameters_of(rule.wrong))}
 )
 

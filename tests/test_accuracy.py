@@ -33,13 +33,18 @@ BARS = {
     "recompute": Bar(1e-5, 0.0005),
     "inference": STEP,
     "FSDP": Bar(1e-5, 0.01),
+    "HSDP": Bar(1e-5, 0.01),
+    "CPU offload": Bar(1e-4, 0.02),
     "DDP": Bar(1e-4, 0.01),
+    "gradient accumulation": Bar(1e-4, 0.005),
+    "pipeline parallel": Bar(0.0005, 0.14),  # interleaved chunks under FSDP that end one after the other: misses.yaml
+    "context parallel": Bar(1e-4, 0.05),  # the loss outside the model: misses.yaml
     "tensor parallel": Bar(0.0005, 0.01),
     "FSDP with tensor parallel": Bar(1e-4, 0.001),
     "published training, high confidence": Bar(0.005, 0.03),
-    "published training, medium confidence": Bar(0.03, 0.12),  # what the allocator had reserved
-    "published inference, high confidence": Bar(0.006, 0.03),
-    "published inference, medium confidence": Bar(0.01, 0.05),
+    "published training, medium confidence": Bar(0.0125, 0.07),  # what the allocator had reserved
+    "published inference, high confidence": Bar(0.003, 0.03),
+    "published inference, medium confidence": Bar(0.005, 0.03),
 }
 WIDEST_RATIO = {"training": 0.07, "LoRA": 0.07, "inference": 0.06, "FSDP": 0.15, "DDP": 0.15, "tensor parallel": 0.15}
 

@@ -45,6 +45,7 @@ EQUAL = [  # tool, scenario: nothing of it is lost
     ("torchtune", {**RUN, **ALONE, "precision": "bf16", "implementation": "torchtune", "train_tokens": None, "tuning": "lora",
                    "adapter_precision": "bf16"}),
     ("torchtitan", {**RUN, **SHARDED, "precision": "bf16-mixed", "implementation": "torchtitan", "recompute": "selective-ops"}),
+    ("torchtitan", {**RUN, **SHARDED, "gpus": 32, "sharding": "hsdp-8", "precision": "bf16-mixed", "implementation": "torchtitan"}),
     ("torchtitan", {**RUN, **SHARDED, "gpus": 16, "tensor_parallel": 2, "precision": "bf16-mixed", "implementation": "torchtitan",
                     "accumulation_steps": 2, "reduce_precision": "bf16"}),
     ("vllm", {"model": "qwen2.5-32b", "work": "inference", "implementation": "vllm", "precision": "bf16", "gpus": 4, "tensor_parallel": 2,

@@ -179,7 +179,7 @@ def test_autocast_over_sixteen_bit_weights_is_sixteen_bits():
 def test_a_pipeline_under_fsdp_keeps_its_stage_whole():
     """torchtitan, reshard_after_forward_policy; torch/distributed/pipelining/stage.py: whole weights in 16 bits, gradients in fp32."""
     own = {"model": "llama-3.1-8b", "implementation": "torchtitan", "sharding": "zero3", "reduce_precision": "fp32", "recompute": "full"}
-    staged = one_scenario({**own, "gpus": 16, "pipeline_parallel": 2}, catalogs())
+    staged = one_scenario({**own, "gpus": 16, "pipeline_parallel": 2, "accumulation_steps": 4}, catalogs())
     blocks = 16 * 218_112_000
     assert staged["blocks_parameters_here"][0] == blocks
     assert staged["held_gradients_bytes"][0] == 4 * staged["trained_parameters_here"][0]

@@ -13,7 +13,6 @@ MODULES = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "o_proj", "gate": "
 GROUPS = {"attention": "q+k+v+o", "all-linear": "q+k+v+o+gate+up+down"}
 FAMILY = re.compile(r"(llama3_[123]|qwen2_5|[a-z]+\d*)_")  # torchtune's module of a builder: the head of its name
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
-SHARDED = ("zero2", "zero3")
 
 
 def values_of(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
@@ -25,7 +24,9 @@ def values_of(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     step_tokens = values["batch"] * values["accumulation_steps"] * replicas * values["sequence_tokens"]
     steps = ceil(values["train_tokens"] / step_tokens) if values["train_tokens"] else None
     targets = GROUPS.get(values["lora_targets"], values["lora_targets"]).split("+")
-    sharded = values["sharding"] in SHARDED
+    sharding = catalogs.shardings.loc[values["sharding"]]
+    sharded = bool(sharding["shards_gradients"])
+    shard_degree = max(min(replicas, int(sharding["group_gpus"] or gpus) // values["context_parallel"]), 1) if sharded else 1
     return {
         **values,
         "hub": str(catalogs.models["hf_repo"].get(values["model"]) or values["model"]),
@@ -35,7 +36,8 @@ def values_of(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         "alone": _yes(gpus == 1),
         "sharded": _yes(sharded),
         "split": _yes(split > 1),
-        "shard_degree": replicas if sharded else 1,
+        "shard_degree": shard_degree,
+        "shard_replicas": replicas // shard_degree if sharded and shard_degree < replicas else None,
         "global_batch": values["batch"] * values["accumulation_steps"] * replicas,
         "steps": steps,
         "save_steps": _save_steps(row, steps),

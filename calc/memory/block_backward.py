@@ -6,15 +6,19 @@ Each at the blocks that places.py looks at: place columns have the shape (places
 import numpy as np
 
 
-def place_kept_bytes(stack_kept_bytes, stack_kept_each_bytes, stack_layers_here, place_blocks_below, keeps_input):
+def place_kept_bytes(
+    stack_kept_bytes, stack_kept_each_bytes, stack_layers_here, place_blocks_below, keeps_input, implementation_fuses_norms, tensor_parallel
+):
     """Saved activations of the blocks below, of this one where it kept its input, and of a pipeline's waiting micro-batches. [B]
 
-    Chen et al. 2016, arXiv 1604.06174, for kept inputs. Shape (places, stacks, rows).
+    Chen et al. 2016, arXiv 1604.06174, for kept inputs; a recomputed norm in one kernel saves that very tensor, if it is whole
+    (simulated: validation/data/parallel/context.csv, fsdp_tp.csv). Shape (places, stacks, rows).
     """
+    own_input = keeps_input * (1 - implementation_fuses_norms * (tensor_parallel == 1))
     waiting = np.sum(stack_kept_bytes - stack_kept_each_bytes, axis=0)
     before = np.cumsum(stack_kept_each_bytes, axis=0) - stack_kept_each_bytes
     each = stack_kept_each_bytes / np.maximum(stack_layers_here, 1)
-    return waiting + before + (place_blocks_below + keeps_input) * each
+    return waiting + before + (place_blocks_below + own_input) * each
 
 
 def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_below, keeps_input):

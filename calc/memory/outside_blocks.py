@@ -100,11 +100,11 @@ def outside_saved_bytes(
 ):
     """Saved outside the blocks: the final norm's input and output beside what stays to the end. [B]
 
-    With sequence parallelism the norm's gathered output stays whole, unless the backward pass gathers it again, and a norm
-    in one kernel keeps its input beside it (torchtitan, simulated: validation/data/parallel/tp.csv).
+    With sequence parallelism the norm's gathered output stays whole, unless the backward pass gathers it again; a norm in
+    one kernel keeps its input and output (torchtitan, simulated: validation/data/parallel/tp.csv).
     """
     split = sequence_split > 1
-    norm = np.where(split & (implementation_fuses_norms > 0), 2 * activation_bytes_each, outside_coefficients["hidden"])
+    norm = np.where(implementation_fuses_norms > 0, 2 * activation_bytes_each, outside_coefficients["hidden"])
     own = (norm + outside_coefficients["hidden_dropout"] * hidden_dropout) * outside_tokens
     wide = hidden / sequence_split * (own + outside_coefficients["source_hidden"] * outside_source_tokens)
     whole = np.where(split & (implementation_regathers_norms == 0), activation_bytes_each * hidden * outside_tokens, 0)
