@@ -201,7 +201,7 @@ WRONG = {
         {"model": "bert-base-uncased", "work": "inference", "implementation": "vllm", "sequence_tokens": ""},
         "vLLM's cache serves decoders; choose ",
     ),
-    "refused": ({"model": "qwen3.5-27b"}, "Three of four layers are linear attention"),
+    "refused": ({"model": "deepseek-v4-pro"}, "Its compressed sparse attention"),
 }
 
 

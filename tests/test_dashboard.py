@@ -179,5 +179,5 @@ def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
 
 
 def test_a_model_that_is_not_covered_says_why():
-    app = opened(model="qwen3.5-27b")
-    assert "linear attention" in said(app)
+    app = opened(model="deepseek-v4-pro")
+    assert "compressed sparse attention" in said(app)

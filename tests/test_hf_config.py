@@ -116,7 +116,7 @@ def test_windows_by_layer():
         ({"dim": 4096, "n_layers": 32}, ["model_type is missing", "params.json"]),
         ({"model_type": "rwkv", "hidden_size": 64}, ["rwkv", "not covered", "a state instead of a cache", "llama"]),
         ({"model_type": "deepseek_v4", "kv_lora_rank": 512}, ["deepseek_v4", "compressed", "nearest", "deepseek_v3"]),
-        ({"model_type": "a_new_moe", "num_experts": 8}, ["nearest", "qwen3_moe"]),
+        ({"model_type": "of_no_name", "num_experts": 8}, ["nearest", "qwen3_moe"]),
         ({**LLAMA, "model_type": "LLaMA"}, ["LLaMA", "did you mean llama?", "small letters"]),
         ({**LLAMA, "model_type": "x\ny" + "z" * 10**4}, ["model_type x\\nyzzz", "...", "not covered"]),
         ({"model_type": "grounding-dino", "text_config": {**LLAMA, "model_type": "bert"}}, ["grounding-dino", "not covered"]),

@@ -128,7 +128,7 @@ def test_what_was_not_read_off_is_refused_where_it_counts():
     assert list(found["problem"] != "") == [True, True, False]
     assert found["problem"][0].endswith("serve it with vllm.")
     assert found["memory_bytes"].isna().tolist() == [True, True, False]
-    assert found["memory_basis"][2].startswith("derived from source: layers with a state")
+    assert found["memory_basis"][2].startswith("derived from source: this kind of layer")
 
 
 def test_layers_of_a_kind_that_is_not_covered_are_named():

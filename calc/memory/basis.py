@@ -16,7 +16,7 @@ GROUNDS = (
     "derived from source: 8-bit products",
     "derived from source: a divided master copy",
     "derived from source: trained experts",
-    "derived from source: layers with a state or heads of their own",
+    "derived from source: this kind of layer",
     "derived from source: tensor parallel beside sharding",
     "derived from source: context parallel",
     "derived from source: expert parallel",

@@ -22,7 +22,7 @@ from validation.simulate.observe import observe_prefill
 from validation.simulate.write_catalog import write_block
 
 CHUNK, CHUNKS, MORE_CASES = 64, 8, 3
-FINEST = 32  # coefficients of a state, of which each chunk keeps some, are rounded up to 1 / 32
+FINEST = 32  # coefficients of a state, of which each chunk saves some, are rounded up to 1 / 32; in serving one is alive, however long
 DELTA = dict(
     linear_num_key_heads="key_heads", linear_num_value_heads="value_heads", linear_key_head_dim="key_dim",
     linear_value_head_dim="value_dim",
@@ -53,8 +53,8 @@ def linear(id, config, head, sizes, more, types, **real_widths):
                   real=real_widths)  # fmt: skip
 
 
-WIDTHS_27B = real(5120, 24, 4, 256, 17408, seq=1664) | dict(key_heads=16, value_heads=48, key_dim=128, value_dim=128)
-WIDTHS_80B = real(2048, 16, 2, 256, 0, seq=1664) | dict(key_heads=16, value_heads=32, key_dim=128, value_dim=128)
+WIDTHS_27B = real(5120, 24, 4, 256, 17408, batch=3, seq=1664) | dict(key_heads=16, value_heads=48, key_dim=128, value_dim=128)
+WIDTHS_80B = real(2048, 16, 2, 256, 0, batch=3, seq=1664) | dict(key_heads=16, value_heads=32, key_dim=128, value_dim=128)
 WIDTHS_80B |= dict(experts=512, experts_per_token=10, expert_ffn=512, shared_ffn=512)
 FAMILIES = {
     family.id: family
@@ -101,7 +101,7 @@ def totals(sizes, observed, tokens):
     return [sizes[place] for place in alike], saved[:, None], np.array(moments).T
 
 
-def forms_by(sizes, found):
+def forms_by(sizes, found, saves=True):
     """The forms of columns of totals, one row per case; what they miss is told."""
     held = np.array([list(each.values()) for each in sizes])
     if len(held) <= held.shape[1]:
@@ -110,13 +110,13 @@ def forms_by(sizes, found):
     missed = np.max(np.abs(held @ coefficients - found) / np.maximum(found, 1), initial=0)
     if missed > 1e-6:
         print(f"  not a sum of sizes by {missed:.2%}", file=sys.stderr)
-    return [dict(form_of(sizes[0], column)) for column in coefficients.T]
+    return [dict(form_of(sizes[0], column, saves)) for column in coefficients.T]
 
 
-def form_of(names, column):
+def form_of(names, column, saves):
     """Coefficients by name, rounded to the eighths that storages have; a state's up."""
     for name, times in zip(names, column, strict=True):
-        near = math.ceil(times * FINEST - 0.01) / FINEST if name == "state" else round(times * 8) / 8
+        near = saves * math.ceil(times * FINEST - 0.01) / FINEST if name == "state" else round(times * 8) / 8
         if near:
             yield name, near
 
@@ -161,7 +161,7 @@ def forms_of(family, number_format):
     form["recomputed"] = largest_of(family, dominant(moments["checkpoint"]), cases)
     if number_format != "amp":
         alike, _, alive = totals(sizes, [observe_prefill(family, case, number_format) for case in cases], tokens)
-        form["forward"] = largest_of(family, dominant(forms_by(alike, alive)), cases)
+        form["forward"] = largest_of(family, dominant(forms_by(alike, alive, saves=False)), cases)
     return {"format": number_format, "attention": "eager"} | form
 
 

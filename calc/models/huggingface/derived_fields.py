@@ -123,7 +123,16 @@ def _glm_moe_dsa(config, values, model_id):
     return {"indexed_layers": sum(kind in ("full", "F") for kind in kinds)}
 
 
+def _stablelm(config, _values, model_id):
+    if config.get("qk_layernorm"):
+        raise ConfigError(f"{model_id}: a stablelm with qk_layernorm is not covered; choose another model.")
+    return {"block_norms": 1 if config.get("use_parallel_residual") else 2}
+
+
 FORMS = {
+    "arcee": _squared_relu,
+    "gptj": _four_times_hidden,
+    "stablelm": _stablelm,
     "cohere": _cohere,
     "cohere2": _cohere2,
     "glm_moe_dsa": _glm_moe_dsa,

@@ -81,6 +81,9 @@ WINDOWS = {
     "gemma2": ("sliding_window", None, _even_layers),
     "vaultgemma": ("sliding_window", None, _even_layers),
     "gemma3_text": ("sliding_window", None, _five_of_six_layers),
+    "dots1": ("sliding_window", None, _last_layers),
+    "exaone_moe": ("sliding_window", None, _three_of_four_layers),
+    "phimoe": ("sliding_window", None, _every_layer),
     "gemma3n_text": ("sliding_window", None, _every_layer),
     "gemma4_text": ("sliding_window", None, _every_layer),
     "gpt_oss": ("sliding_window", None, _even_layers),
@@ -90,6 +93,7 @@ WINDOWS = {
 SEEN_BOTH_WAYS = {"gemma3_text", "gemma4_text"}  # of an encoder's window half lies on either side
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
 READS_LAYER_TYPES = {"ministral", "qwen2", "qwen3", "qwen2_moe", "smollm3"}
+READS_LAYER_TYPES |= {"dots1", "exaone_moe"}
 READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
 READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "mellum", "olmo3", "vaultgemma"}
 READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
@@ -161,6 +165,8 @@ def _first_dense(config, layers):
 
 
 DENSE = {
+    "dots1": _first_layers,
+    "exaone_moe": _first_or_listed_layers,
     "jamba": _not_at_period,
     "kimi_linear": _first_or_listed_of_one,
     "lfm2_moe": _first_dense,
