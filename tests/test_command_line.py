@@ -169,7 +169,7 @@ BAD_CONFIGS = {
     "no UTF-8": (b"\xff\xfe", "my.json is not UTF-8 text (byte 0); give a config.json."),
     "no config": (b"[]", "my: this is no config; give a JSON object with a model_type."),
     "no type": (b"{}", "my: model_type is missing; give the config.json of a model."),
-    "another type": (b'{"model_type": "mamba"}', "my: model_type mamba is not covered: its layers keep a state"),
+    "another type": (b'{"model_type": "rwkv"}', "my: model_type rwkv is not covered"),
 }
 
 

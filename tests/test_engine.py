@@ -47,7 +47,12 @@ def test_the_defaults_go_by_the_card_and_a100s_get_the_small_ones():
 def test_the_sampler_outweighs_the_forward_pass_where_the_vocabulary_is_large():
     """Sequences x vocabulary x (2 + 12) bytes; Llama 3.1 8B with the defaults of an H100: 1.9 GB against 0.9."""
     sizes = {"engine_sequences": 1024.0, "engine_batched_tokens": 8192.0, "outputs": 128_256.0, "hidden": 4096.0}
-    widths = {"stack_ffn_width": np.array([14_336.0]), "stack_expert_ffn_width": np.zeros(1), "tensor_parallel": 1.0}
+    widths = {
+        "stack_mixer_in_width": np.zeros(1),
+        "stack_ffn_width": np.array([14_336.0]),
+        "stack_expert_ffn_width": np.zeros(1),
+        "tensor_parallel": 1.0,
+    }
     experts = {"stack_experts_per_token": np.zeros(1), "stack_shared_ffn_width": np.zeros(1)}
     sampler = evaluate(sampler_bytes, VLLM | sizes)
     assert sampler == 1024 * 128_256 * 14 + 4 * 4096 * 8192
