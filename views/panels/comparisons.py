@@ -15,6 +15,7 @@ from views.charts import against_time as time_charts
 from views.charts import bars, lines
 from views.charts.base import DOLLARS, THREE
 from views.panels.chart import draw
+from views.panels.open_tabs import open_tabs
 from views.session import job_state
 from views.session.remembered import remembered
 from views.theme import verdict_words
@@ -34,11 +35,7 @@ def tabs(now, ink, catalogs):
         "Batch": lambda: _batch(now, ink, catalogs),
         "Cost against time": lambda: _against_time(now, ink),
     }
-    panes = st.tabs(list(bodies), default=FIRST, on_change="rerun", key="tab")
-    for body, pane in zip(bodies.values(), panes, strict=True):
-        if pane.open:
-            with pane:
-                body()
+    open_tabs(bodies, FIRST, "tab")
 
 
 def _made(name, make, now, catalogs, *more):

@@ -15,6 +15,7 @@ from views.panels import explore_cliff, explore_largest
 from views.panels.chart import draw
 from views.panels.comparisons import three, use
 from views.panels.looked_at import phase_table
+from views.panels.open_tabs import open_tabs
 from views.session import job_state
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT
@@ -38,11 +39,7 @@ def tabs(now, ink, catalogs):
         **({"Full, LoRA, QLoRA": lambda: _methods(now, ink, catalogs)} if trains else {}),
         "Decision guide": lambda: _guide(now, catalogs),
     }
-    panes = st.tabs(list(bodies), default=FIRST, on_change="rerun", key="explore_tab")
-    for body, pane in zip(bodies.values(), panes, strict=True):
-        if pane.open:
-            with pane:
-                body()
+    open_tabs(bodies, FIRST, "explore_tab")
 
 
 def _made(name, now, catalogs, make, *more):

@@ -1,0 +1,12 @@
+"""Tabs of which only the open one computes and draws."""
+
+import streamlit as st
+
+
+def open_tabs(bodies, first, key):
+    """`bodies`: title -> what draws the tab; the others wait until they are opened."""
+    panes = st.tabs(list(bodies), default=first, on_change="rerun", key=key)
+    for body, pane in zip(bodies.values(), panes, strict=True):
+        if pane.open:
+            with pane:
+                body()
