@@ -40,7 +40,7 @@ NOT_IN_A_MONTH = (
 
 def not_in_it(row):
     """What is not in the bill: what its storage comes to, and what nobody counted."""
-    what = f"{three(row['kept_checkpoints'])} checkpoints" if row["work"] == "training" else "the weights"
+    what = f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
     storage = f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}, {usd(row['storage_usd_per_month'])} a month at {usd_each(row)} a GiB."
     return (storage, *(NOT_IN_IT if row["work"] == "training" else NOT_IN_A_MONTH))
 
