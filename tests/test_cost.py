@@ -10,7 +10,7 @@ from calc import estimate
 from calc.coded import Words
 from calc.cost.offers import is_old, offers, per
 from calc.cost.prices import gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
-from calc.cost.quotas import commands, quota_for, quota_names
+from calc.cost.quotas import commands, quota_for
 from calc.plan.run_length import over_concurrency
 
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}
@@ -123,22 +123,23 @@ def test_a_fraction_of_a_card_is_scaled_to_a_whole_one(catalogs):
     assert eighth["per_gpu"] == pytest.approx(8 * eighth["on_demand_usd_per_hour"])
 
 
-def test_what_must_be_asked_for_has_its_code():
+def test_what_must_be_asked_for_has_its_code(catalogs):
     """AWS's own codes; of p6 on spot none is known, so it is to be found by name."""
-    assert quota_for("p5en", 0, 0).code == quota_for("p4d", 0, 0).code == "L-417A185B"
-    assert quota_for("p5", 1, 0).code == "L-C4BD4855"
-    assert (quota_for("p5", 0, 24).code, quota_for("p6-b200", 0, 24).code) == ("L-DA6814F2", "")
+    assert quota_for("p5en", catalogs, 0, 0).code == quota_for("p4d", catalogs, 0, 0).code == "L-417A185B"
+    assert quota_for("p5", catalogs, 1, 0).code == "L-C4BD4855"
+    assert (quota_for("p5", catalogs, 0, 24).code, quota_for("p6-b200", catalogs, 0, 24).code) == ("L-DA6814F2", "")
     row = {"instance": "p5.48xlarge", "region": "us-west-2", "instances": 2.0}
-    quota, offerings = commands(row, quota_for("p5", 0, 24), 0, 24, 168)
+    quota, offerings = commands(row, quota_for("p5", catalogs, 0, 24), 0, 24, 168)
     assert quota.endswith("--quota-code L-DA6814F2 --region us-west-2")
     assert "--instance-count 2 --capacity-duration-hours 168" in offerings
-    assert "QuotaName, 'Spot'" in commands(row, quota_for("p6-b200", 1, 0), 1, 0, 0)[0]
+    assert "QuotaName, 'Spot'" in commands(row, quota_for("p6-b200", catalogs, 1, 0), 1, 0, 0)[0]
 
 
-def test_quotas_by_family():
-    assert quota_names("g6e") == ("Running On-Demand G and VT instances", "All G and VT Spot Instance Requests")
-    assert quota_names("gr6")[0] == quota_names("g5g")[0]
-    assert quota_names("p4d")[1] != quota_names("p5en")[1]
+def test_quotas_by_family(catalogs):
+    assert quota_for("g6e", catalogs).name == "Running On-Demand G and VT instances"
+    assert quota_for("g6e", catalogs, interrupted=1).name == "All G and VT Spot Instance Requests"
+    assert quota_for("gr6", catalogs) == quota_for("g5g", catalogs)
+    assert quota_for("p4de", catalogs, block_hours=24).name == "the Capacity Block quota of p4de"
 
 
 def test_one_scenario_and_a_table_agree(catalogs):

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from calc import add_models, estimate, load_catalogs
 from calc.catalogs.load import CLOSED, FILES, FOLDER, entries_of, read_document
 from calc.cost.offers import price_change
+from calc.cost.quotas import quota_for
 from calc.models.huggingface.config import custom_entry
 from calc.words import quality
 
@@ -44,6 +45,7 @@ CHANGES = {
     "quality": ("note", '"it is another"'),
     "gpus": ("memory_mib", "50000"),
     "instances": ("gpus", "4"),
+    "quotas": ("on_demand_code", '"L-00000000"'),
     "prices": ("usd_per_hour", "7.77"),
     "price_history": ("usd_per_hour", "7.77"),
     "utilization": ("matmul_ratio", "0.123"),
@@ -76,7 +78,7 @@ def numbers(catalogs):
     assert (results["problem"] == "").all()
     then = price_change(catalogs, "p5.48xlarge", "us-east-1", "2024-01-01")["then_usd"]
     entry = custom_entry(hidden=64, layers=2, heads=4, kv_heads=2, ffn=128, vocab=1000, name="bare", catalogs=catalogs)
-    return results, then, entry, quality({"tuning": "lora"}, catalogs)
+    return results, then, entry, quality({"tuning": "lora"}, catalogs), quota_for("g6", catalogs)
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ CLOSED = (  # the sections of choices.yaml: closed lists
     *("optimizer_kernels", "scored_logits"),
 )
 MODEL_FILES = ("families", "config_defaults", "models", "blocks", "software_blocks", "heads")
-FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "prices", "price_history", *SPEED)
+FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "quotas", "prices", "price_history", *SPEED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,7 @@ class Catalogs:
     gpus: pd.DataFrame
     instances: pd.DataFrame
     regions: pd.DataFrame
+    quotas: pd.DataFrame  # a row per beginning of a family's name
     prices: pd.DataFrame
     price_history: pd.DataFrame
     utilization: pd.DataFrame  # a row per card
@@ -119,6 +120,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
         quality=entries["quality"],
         gpus=gpus,
         instances=instances,
+        quotas=table_of(entries["quotas"]),
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
         prices=prices,
         price_history=history_table(entries["price_history"], instances),

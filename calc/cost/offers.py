@@ -7,7 +7,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.cost.quotas import quota_names
+from calc.cost.quotas import quota_for
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, PETA
 
 MONTHS_FROM_DAYS = 60  # an age is said in months from here on
@@ -22,7 +22,9 @@ def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
     )
     grid = sold.merge(pd.DataFrame({"region": list(regions)}), how="cross")
     table = grid.merge(catalogs.prices, on=["instance", "region"], how="left", validate="one_to_one")
-    table["on_demand_quota"], table["spot_quota"] = zip(*map(quota_names, table["family"]), strict=True)
+    for quota, interrupted in (("on_demand_quota", 0), ("spot_quota", 1)):
+        names = {family: quota_for(family, catalogs, interrupted).name for family in table["family"].unique()}
+        table[quota] = table["family"].map(names)
     whole_gpus = table["gpus"] * table["gpu_fraction"]
     return table.assign(
         whole_gpus=whole_gpus,

@@ -34,6 +34,7 @@ OTHERS = {
     "serving_engines": "Serving engines",
     "overheads": "Overheads",
     "support": "What runs where",
+    "quotas": "Quotas of an account",
     "assumptions": "Assumptions",
     "quality": "Quality",
 }

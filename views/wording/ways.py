@@ -53,7 +53,7 @@ ASKED = (
 def obtainable(row, own, catalogs):
     """What the account must be allowed, and that no price promises capacity; with the commands that ask AWS."""
     terms, family = MARKETS[row["market"]], catalogs.instances.at[row["instance"], "family"]
-    quota = quota_for(family, terms.interrupted, terms.block_hours)
+    quota = quota_for(family, catalogs, terms.interrupted, terms.block_hours)
     code = f" ({quota.code})" if quota.code else ""
     vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]
     each = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"
