@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from examples import catalogs
+from pages import opened
 from streamlit.testing.v1 import AppTest
 
 from calc import estimate
@@ -14,8 +15,10 @@ from calc.columns import COMPONENTS
 from calc.cost.markets import BY_USE
 from calc.explain.bill import explain_bill
 from calc.explain.calculators import ORIGINS
+from calc.memory import block_forms
 from calc.plan.compare import billed
 from calc.units import GIB
+from views.wording.method import VECTORS
 from views.wording.numbers import gib
 
 CATALOGS = catalogs()
@@ -130,3 +133,9 @@ def test_a_scenario_that_does_not_run_says_why_and_who_says_so():
     rules = next(table.value for table in app.dataframe if "verdict" in table.value)
     assert rules["verdict"].iloc[0] == "refuses"
     assert "check_if_supports_dtype" in rules["source"].iloc[0]
+
+
+def test_every_form_of_a_block_has_its_words():
+    """Also those that few blocks have: what is saved of one sequence alone (Falcon, DeepSeek) or under 8-bit products."""
+    assert set(VECTORS) == {*block_forms.VECTORS, *block_forms.MOMENTS}
+    assert opened("method", goal="train", model="falcon-7b", batch="1").title

@@ -14,6 +14,8 @@ NO_SOURCE = ("", "chosen", "from the choices")
 UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}
 VECTORS = {
     "saved": "saved for the backward pass",
+    "saved_alone": "saved where the micro-batch is one sequence",
+    "saved_eight_bit": "saved where products are in 8 bits",
     "frozen": "saved where the weights are frozen (LoRA)",
     "checkpoint": "kept with full recompute",
     "selective_ops": "kept with recompute per operation",
@@ -28,8 +30,8 @@ LEFT_OUT = (
     "What a kernel takes inside one call: flash attention's backward pass keeps about 4 bytes per query element; the range carries it.",
     "Steps of uneven length: the longest micro-batch counts, so plan with its length.",
     "Padding, packing and uneven routing of experts: tokens are taken to be spread evenly.",
-    "Derived from their sums and not simulated: Megatron's own kernels, pipeline, context and expert parallel, "
-    "offloading, fp8 training, compiled blocks.",
+    "Derived from source and not simulated: Megatron's own kernels, expert parallel, pipelines outside torchtitan, "
+    "offloaded activations, fp8 training, compiled blocks.",
 )
 SOURCES = (
     ("ZeRO: what is divided at which stage", "Rajbhandari et al. 2019", "https://arxiv.org/abs/1910.02054"),
