@@ -24,7 +24,6 @@ def line(options, first, ink, catalogs, today):
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.code(plan_words.link(st.context.url, address.address().query), language=None, wrap_lines=True)
         setups.chooser()
-        st.page_link("views/pages/bring.py", label="Bring yours", icon=":material/upload_file:", width="content")
         if first["answer"]:
             name = plan_words.file_name(first)
             _report(options, first, catalogs, today)
