@@ -17,9 +17,9 @@ from calc.answers.places import Place
 from calc.answers.settle import MOST_WAYS, bounded_by, fixed_at
 from calc.coded import Words
 from calc.search.limits import STEP_FACTOR
+from calc.search.relayout import SHARDINGS
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
-SHARDINGS = ("none", "zero1", "zero2", "zero3")
 RECOMPUTES = ("none", "selective", "selective-ops", "full")
 LONGEST_BATCH = 4096
 COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "batch", "accumulation_steps")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from calc.answers import ranking, sentences
 from calc.answers.combinations import inputs_of
-from calc.answers.grid import RECOMPUTES, SHARDINGS, Grid
+from calc.answers.grid import RECOMPUTES, Grid
 from calc.answers.places import Place
 from calc.answers.settle import varied
 from calc.catalogs.load import Catalogs
@@ -15,6 +15,7 @@ from calc.coded import Words, key_codes, take
 from calc.evaluate import Table
 from calc.pipeline import results_of
 from calc.results import Results
+from calc.search.relayout import SHARDINGS
 
 EDGE_COLUMNS = ("hours", "usd", "seconds")
 

@@ -131,7 +131,6 @@ def factorized(cells: pd.Series) -> tuple[np.ndarray, list]:
 
 def number(text: str) -> float:
     """A cell as a number, NaN where it is none."""
-    """A cell as a number, NaN where it is none."""
     try:
         return float(text.replace("_", "")) if text else np.nan
     except ValueError:
