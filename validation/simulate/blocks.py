@@ -116,6 +116,14 @@ def keep_rows(block, rows):
         writer.writerows(rows)
 
 
+def print_errors(checks):
+    """Where a form differs from what was simulated by more than a twentieth of a per cent."""
+    for row in checks:
+        error = row["form_bytes"] / row["simulated_bytes"] - 1 if row["simulated_bytes"] else row["form_bytes"]
+        if abs(error) > 0.0005:
+            print(f"  {row['case']} {row['quantity']}: {error:+.2%}", file=sys.stderr)
+
+
 def run(family):
     """Read, check and write one kind of block; print the errors."""
     forms, rows = [], []
@@ -124,10 +132,7 @@ def run(family):
         checks = check(family, form, family.made_up(number_format, attention)[2], "made up", family.drops_elsewhere)
         if attention in family.real_cases(number_format):
             checks += check(family, form, family.real_case(attention), "real")
-        for row in checks:
-            error = row["form_bytes"] / row["simulated_bytes"] - 1 if row["simulated_bytes"] else row["form_bytes"]
-            if abs(error) > 0.0005:
-                print(f"  {row['case']} {row['quantity']}: {error:+.2%}", file=sys.stderr)
+        print_errors(checks)
         print(family.id, form, flush=True)
         forms.append(form)
         rows += checks

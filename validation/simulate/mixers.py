@@ -14,7 +14,7 @@ import sys
 
 import numpy as np
 
-from validation.simulate.blocks import KEPT, check, keep_rows, observe_kept, tokens_of
+from validation.simulate.blocks import KEPT, check, keep_rows, observe_kept, print_errors, tokens_of
 from validation.simulate.dense import FIELDS, real
 from validation.simulate.dominant_forms import covers, value
 from validation.simulate.families import Family
@@ -173,9 +173,7 @@ def run(family):
         print(family.id, form, flush=True)
         checks = check(family, form, next(made_up(family)) | dict(seq=CHUNK * 5), "made up")
         checks += check(family, form, family.real_case("sdpa"), "real")
-        for row in checks:
-            error = row["form_bytes"] / row["simulated_bytes"] - 1 if row["simulated_bytes"] else row["form_bytes"]
-            print(f"  {row['case']} {row['quantity']}: {error:+.2%}", file=sys.stderr)
+        print_errors(checks)
         forms.append(form)
         rows += checks
     write_block(family, forms)
