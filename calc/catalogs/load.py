@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +81,13 @@ class Catalogs:
     about: dict
     version: str
     prices_as_of: str
+    read_on: str  # the day, ISO: from it on prices have their age
     base: "Catalogs | None" = None  # the catalogs that models were added to
     made: dict = field(default_factory=dict, init=False, repr=False)  # what `kept` functions made of these tables; it goes with them
 
 
-def load_catalogs(folder: Path | str | None = None) -> Catalogs:
-    """Every catalog of the folder (the project's own without one), checked; raises CatalogError."""
+def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:
+    """Every catalog of the folder (the project's own without one), checked, as of `today` (ISO); raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
     digest = hashlib.sha256()
     documents = {name: read_document(folder, name, digest) for name in FILES}
@@ -127,6 +129,7 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
         about=about,
         version=digest.hexdigest()[:10],
         prices_as_of=max(prices["on_demand_as_of"].max(), prices["spot_as_of"].max()),
+        read_on=today or date.today().isoformat(),
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import date
 
 import streamlit as st
 
@@ -22,9 +23,9 @@ def base_catalogs():
 
 
 def _stamp():
-    """Name, time and size of each catalog file in one text: another stamp, another reading."""
+    """The day, and name, time and size of each catalog file in one text: another stamp, another reading."""
     files = (each for each in os.scandir(FOLDER) if each.name.endswith(".yaml"))
-    return repr(sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files))
+    return repr((date.today(), sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files)))
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the catalogs")
