@@ -140,7 +140,6 @@ def test_every_catalog_is_shown():
         "config_fields",
         "launch_files",
         "setups",
-        "price_history",
     }
     assert len(shown) == len(names)
     for name in sorted(names):

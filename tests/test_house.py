@@ -50,6 +50,7 @@ LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
     *(
         "calc/catalogs/checked.py",
+        "calc/catalogs/history.py",
         "calc/catalogs/load.py",
         "calc/__main__.py",
         "calc/models/huggingface/config.py",

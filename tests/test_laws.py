@@ -47,7 +47,8 @@ CHANGES = {
     "instances": ("gpus", "4"),
     "quotas": ("on_demand_code", '"L-00000000"'),
     "prices": ("usd_per_hour", "7.77"),
-    "price_history": ("usd_per_hour", "7.77"),
+    "storage_and_traffic": ("usd_per_gib", "7.77"),
+    "endpoints": ("usd_per_million_output_tokens", "7.77"),
     "utilization": ("matmul_ratio", "0.123"),
     "engines": ("bandwidth_ratio", "0.123"),
     "serving_steps": ("block_seconds", "0.9"),
@@ -66,6 +67,7 @@ SCENARIOS = pd.DataFrame(
         {"work": "inference", "precision": "nf4", "batch": 8},
         {"work": "inference", "implementation": "vllm", "batch": 8},
         {"work": "inference", "batch": 64},
+        {"work": "inference", "model": "llama-3-8b"},
         {"implementation": "torchtune"},
         {"model": "llama-3-8b", "implementation": "megatron", "precision": "fp8-mixed", "gpus": 8, "sharding": "zero1"},
     ]

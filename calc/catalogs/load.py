@@ -15,10 +15,12 @@ import pandas as pd
 
 from calc.catalogs.checked import document_of
 from calc.catalogs.families import check_families, families_of
+from calc.catalogs.history import history_table, read_history
+from calc.catalogs.rest_of_bill import capacity_table, endpoint_table, storage_table
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.support import check_support
-from calc.catalogs.tables import by_card, history_table, instance_table, price_table, table_of
+from calc.catalogs.tables import by_card, instance_table, price_table, table_of
 from calc.models.architecture import model_table
 
 __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
@@ -32,7 +34,10 @@ CLOSED = (  # the sections of choices.yaml: closed lists
     *("optimizer_kernels", "scored_logits"),
 )
 MODEL_FILES = ("families", "config_defaults", "models", "blocks", "software_blocks", "heads")
-FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "quotas", "prices", "price_history", *SPEED)
+FILES = (
+    *(*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "quotas", "prices"),
+    *("storage_and_traffic", "endpoints", *SPEED),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,9 @@ class Catalogs:
     quotas: pd.DataFrame  # a row per beginning of a family's name
     prices: pd.DataFrame
     price_history: pd.DataFrame
+    storage_and_traffic: pd.DataFrame  # a row per kind and region
+    endpoints: pd.DataFrame  # a row per model and region
+    capacity: pd.DataFrame  # a row per answer of AWS to an account
     utilization: pd.DataFrame  # a row per card
     engines: pd.DataFrame
     serving_steps: pd.DataFrame  # a row per class of card
@@ -125,7 +133,10 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         quotas=table_of(entries["quotas"]),
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
         prices=prices,
-        price_history=history_table(entries["price_history"], instances),
+        price_history=history_table(read_history(folder, digest), instances, documents["prices"]["sources"]),
+        storage_and_traffic=storage_table(entries["storage_and_traffic"], regions),
+        endpoints=endpoint_table(entries["endpoints"], models, regions),
+        capacity=capacity_table(read_document(folder, "capacity", digest)["capacity"]),
         about=about,
         version=digest.hexdigest()[:10],
         prices_as_of=max(prices["on_demand_as_of"].max(), prices["spot_as_of"].max()),

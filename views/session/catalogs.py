@@ -24,7 +24,7 @@ def base_catalogs():
 
 def _stamp():
     """The day, and name, time and size of each catalog file in one text: another stamp, another reading."""
-    files = (each for each in os.scandir(FOLDER) if each.name.endswith(".yaml"))
+    files = (each for folder in (FOLDER, FOLDER / "history") for each in os.scandir(folder) if each.is_file())
     return repr((date.today(), sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files)))
 
 
