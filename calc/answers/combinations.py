@@ -29,7 +29,7 @@ from calc.pipeline import not_covered, settled_table
 from calc.scenarios.join_places import HARDWARE, hardware
 from calc.scenarios.lookups import row_numbers
 from calc.scenarios.problems import Problems
-from calc.scenarios.read import ASKED, one_row
+from calc.scenarios.read import known_inputs
 from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.speed.collectives import island_gpus
 from calc.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, reads, walk
@@ -100,7 +100,7 @@ def inputs_of(whole: dict[str, Any], columns: Table) -> Table:
     names = ("work", "model", "sequence_tokens", "hours_per_month", "train_tokens" if whole["work"] == "training" else "prompt_tokens")
     row = {name: whole[name] for name in names} | whole["assumed"]
     row |= {"tuning": "full" if whole["method"] == "full" else "lora", "implementation": whole["implementation"]}
-    return one_row(row) | {f"asked_{name}" if name in ASKED else name: values for name, values in columns.items()}
+    return known_inputs(row, columns)
 
 
 def crossed_with(table: Table, cards: Table, grid: Grid) -> Crossed:

@@ -1,7 +1,5 @@
 """The parts of the Instances page: the switches, the list with its ticks, types side by side, one type by region."""
 
-import hashlib
-
 import pandas as pd
 import streamlit as st
 
@@ -14,7 +12,7 @@ from views.charts import price_history
 from views.panels.chart import draw
 from views.session import job_state, kept
 from views.session.present_plan import look_at
-from views.tables import NUMBER, TEXT, column
+from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
 from views.theme import INKS
 from views.wording import instances as words
 from views.wording.numbers import counted, plain
@@ -22,6 +20,7 @@ from views.wording.numbers import counted, plain
 SESSION = {"persist_state": "session"}
 MOST_SIDE_BY_SIDE = 6
 MONEY = "$%,.2f"
+KEY = "instance_list"
 
 
 def whole_catalog(answered):
@@ -56,7 +55,7 @@ def listed(table, by, whole):
     if not whole:
         frame["verdict"] = [words.verdict(row) for row in table.to_dict("records")]
     columns = {name: config for name, config in _columns(table, whole).items() if name in frame}
-    key = _key(by, whole, tuple(table["instance"]))
+    of_rows(KEY, (by, whole, tuple(table["instance"])))
     st.dataframe(
         frame[list(columns)],
         column_config=columns,
@@ -66,19 +65,9 @@ def listed(table, by, whole):
         selection_mode="multi-row",
         height=460 if len(frame) > 12 else "content",
         alt=f"{len(frame)} instance types by {words.ORDERS[by].lower()}",
-        key=key,
+        key=KEY,
     )
-    return [table.iloc[at].to_dict() for at in _places(key) if at < len(table)]
-
-
-def _places(key):
-    """The rows that are ticked in a table."""
-    return st.session_state.get(key, {}).get("selection", {}).get("rows", [])
-
-
-def _key(*what):
-    """Another list is another table, with nothing ticked."""
-    return f"instances_{hashlib.md5(repr(what).encode(), usedforsecurity=False).hexdigest()[:12]}"
+    return [table.iloc[at].to_dict() for at in chosen_in(KEY) if at < len(table)]
 
 
 def _columns(table, whole):
@@ -196,7 +185,7 @@ def regions(instance, sold, here, catalogs):
         key=key,
     )
     _history(chosen, here, catalogs)
-    places = _places(key)
+    places = chosen_in(key)
     region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(

@@ -127,6 +127,7 @@ def _lines(row):
 
 COSTS = {
     "usd": "The bill",
+    "period_usd": "A year in the plan's bill",
     "committed_usd": "What is signed for",
     "break_even_hours_per_month": "From how many hours a month on it pays off",
     "usd_per_million_trained_tokens": "A million trained tokens, on demand",
@@ -139,6 +140,8 @@ COSTS = {
 def cost_title(row):
     """The bill · $84.63."""
     value, name = float(row["value"][0]), row["component"]
+    if name not in COSTS:
+        return "**The other figures of price, spot and storage**"
     said = f"{value:,.0f} h" if name.endswith("hours_per_month") else count(value) if name.endswith("even_tokens") else usd(value)
     return f"**{COSTS[name]}** · {said}"
 
