@@ -57,11 +57,15 @@ def explain_bill(
     with np.errstate(divide="ignore", invalid="ignore"):
         evaluate_all(TERMS.values(), table)
     of_tokens = [name for name in OF_TOKENS[bill["work"]] if not np.isnan(table[name][0])]
-    tops = ["usd", "period_usd", *(OF_TERMS if table["committed_years"] + table["block_hours"] > 0 else ()), *of_tokens]
+    bound = table["committed_years"] + table["block_hours"] > 0
+    tops = ["usd", "period_usd", *(OF_TERMS if bound else ()), *of_tokens]
     traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
     rows: list[dict] = []
     facts: dict[str, bool] = {}
-    known = [name for name in FORMULAS if isinstance(table.get(name), np.ndarray) and np.isfinite(table[name]).all()]
+    unbound = () if bound else ("committed_hours", *OF_TERMS)
+    known = [
+        name for name in FORMULAS if name not in unbound and isinstance(table.get(name), np.ndarray) and np.isfinite(table[name]).all()
+    ]
     for top, names in ({top: [top] for top in tops} | {THE_OTHERS: known}).items():
         seen = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -78,6 +82,8 @@ def _origin(name: str, market: str, bill: Mapping[str, Any], catalogs: Catalogs)
         key = MARKETS[market].key if name == MARKET_PRICE else name.removesuffix("_usd_per_hour")
         at = f"catalogs/prices.yaml, {bill['instance']}, {bill['region']}, {key}"
         return {"from": at, "source": f"{held.iloc[0][f'{key}_source']}, {held.iloc[0][f'{key}_as_of']}" if len(held) else ""}
+    if name == "period_months":
+        return {"from": "calc/cost/terms.py", "source": "a year"}
     if name.startswith("listed_"):
         file = "storage_and_traffic" if "storage" in name else "endpoints"
         return {"from": f"catalogs/{file}.yaml", "source": catalogs.about[file]["source"]}

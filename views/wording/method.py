@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
+from calc.explain.bill import THE_OTHERS
 from calc.explain.traced import number
 from calc.units import GIB
 from views.wording.numbers import count, gib, three, usd
@@ -119,7 +120,7 @@ def derivation(rows):
 
 def _lines(row):
     result = value_text(row["formula"] if row["unit"] != "B" else "_bytes", row["value"], row["unit"])
-    name = row["component"] if row["step"] == 0 and row["component"] != "layout" else row["formula"]
+    name = row["component"] if row["step"] == 0 and row["component"] not in ("layout", THE_OTHERS) else row["formula"]
     steps = [step for step in dict.fromkeys((row["today"], row["numbers"])) if not result.startswith(step)]
     first, *others = [*steps, result]
     return f"# {prose(row['says'])}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
