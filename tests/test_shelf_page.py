@@ -71,7 +71,9 @@ def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):
     assert row["now"] == pytest.approx(usd, rel=1e-4)
     assert row["then"] == pytest.approx(usd / 2)
     assert row["moved"] == "100 % more"
-    assert re.search(r"On demand \\\$[\d.]+ → \\\$[\d.]+ an hour \(100 % more\): the price of g6e.xlarge of \d+ \w+ 20\d\d", texts(app))
+    assert re.search(
+        r"g6e.xlarge on demand in us-east-1: \\\$[\d.]+ → \\\$[\d.]+ an hour \(100 % more\), its price of \d+ \w+ 20\d\d", texts(app)
+    )
 
 
 def test_of_two_who_save_one_name_the_second_is_told_and_both_stand(shelf):
