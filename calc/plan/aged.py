@@ -35,8 +35,13 @@ class Change(NamedTuple):
 
 
 def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[str, Any]:
-    """What is written down of a billed row: its figures, whether it fits, the day, the versions of facts and formulas."""
-    known = {name: float(f"{float(row[name]):.{DIGITS}g}") for name in FIGURES if name in row and row[name] == row[name]}
+    """What is written down of a billed row: its figures, whether it fits, the day, the versions of facts and formulas.
+
+    Of a row that was written down before (then_*) it stays what was written then.
+    """
+    if row.get("then_made_on"):
+        return {name: row[f"then_{name}"] for name in THEN if row[f"then_{name}"] != "" and _is_known(row[f"then_{name}"])}
+    known = {name: float(f"{float(row[name]):.{DIGITS}g}") for name in FIGURES if name in row and _is_known(row[name])}
     return known | ({"fits": row["fits"]} if row.get("fits") else {}) | versions(catalogs, today)
 
 
@@ -51,8 +56,12 @@ def rows_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> list[dict[str
         return []
     table = pd.DataFrame([{**entry["scenario"], "scenario": entry.get("name", "")} for entry in entries])
     rows = billed(pd.DataFrame(estimate(table, catalogs, solve=False)).assign(market=[entry["market"] for entry in entries]), catalogs)
-    then = [{f"then_{name}": entry.get("then", {}).get(name) for name in THEN} for entry in entries]
-    return [row | told for row, told in zip(records(rows), then, strict=True)]
+    return [row | then_of(entry) for row, entry in zip(records(rows), entries, strict=True)]
+
+
+def then_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What is written down of an entry as then_* of its row; None for what is not."""
+    return {f"then_{name}": entry.get("then", {}).get(name) for name in THEN}
 
 
 def changes(row: Mapping[str, Any]) -> list[Change]:
@@ -71,6 +80,10 @@ def causes(row: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
 def price_day(row: Mapping[str, Any], catalogs: Catalogs) -> str:
     """The day of the price that the row pays today; empty where there is none."""
     return price_facts(dict(row), row["market"], catalogs)["as_of"][:10]
+
+
+def _is_known(value):
+    return value is not None and value == value
 
 
 def _number(value):

@@ -39,6 +39,7 @@ if not everything:
 shown = panel.shown(everything)
 records = [everything[at] for at in shown]
 title.title(plain(compare_words.heading(records)), anchor=False)
+panel.since_kept(records, shown, catalogs)
 panel.cards(records, shown, ink)
 if len(records) < FEWEST:
     st.info("Keep a second scenario on Plan, or duplicate this one, and the two stand side by side.", icon=":material/bookmark_add:")

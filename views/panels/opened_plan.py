@@ -15,7 +15,7 @@ def since_then(first, catalogs):
         if older := plan_words.older_prices(address.address().prices_as_of, catalogs, first):
             st.info(plain(older), icon=":material/history:")
         return
-    said = words.opened(row, catalogs, opened_plan.is_same(row, first, catalogs))
+    said = words.opened(row, catalogs, opened_plan.is_same(row, first))
     if not said:
         return
     st.info(plain(said), icon=":material/history:")

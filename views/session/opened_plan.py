@@ -1,12 +1,9 @@
 """The answer that a link brought, with its figures of the day on which it was written: carried on until the plan is another one."""
 
-from datetime import date
-
 import streamlit as st
 
-from calc.doors.link_kept import differing
-from calc.plan.aged import figures_of, rows_now
-from views.session import extra_state
+from calc.plan.aged import rows_now
+from views.session import kept
 from views.session.present_plan import present
 
 
@@ -21,9 +18,9 @@ def then_row(catalogs):
     return rows_now([entry], catalogs)[0] if entry else None
 
 
-def is_same(row, first, catalogs):
+def is_same(row, first):
     """Whether today's first answer is the scenario of a row."""
-    return all(entry_of(row, catalogs)[name] == entry_of(first, catalogs)[name] for name in ("market", "scenario"))
+    return all(kept.written_down(row)[name] == kept.written_down(first)[name] for name in ("market", "scenario"))
 
 
 def forget():
@@ -38,13 +35,7 @@ def for_link(made, catalogs):
         return state["link_then"]
     state["link_then"] = None
     row = present(catalogs).options.answers.iloc[0].to_dict()
-    return entry_of(row, catalogs) if row["answer"] else None
-
-
-def entry_of(row, catalogs):
-    """A row as the link holds it: market, scenario and today's figures."""
-    scenario = differing(row, catalogs, extra_state.assumed())
-    return {"market": row.get("market") or "on-demand", "scenario": scenario, "then": figures_of(row, catalogs, date.today())}
+    return kept.written_down(row) if row["answer"] else None
 
 
 def _job(made):
