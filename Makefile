@@ -7,6 +7,7 @@
 #   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
 #   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; about 3 GB)
 #   make measure    take those cases on this machine's CUDA GPU
+#   make hub        what it takes to read a model from the Hugging Face hub by its name
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
 #   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
 
@@ -15,7 +16,7 @@ PORT ?= 8501
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve shelf test accuracy bench validate measure prices lock
+.PHONY: run serve shelf test accuracy bench validate measure prices hub lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -53,6 +54,8 @@ measure: .venv/ready-measure
 prices: .venv/ready-prices
 	$(BIN)/python -m refresh $(ARGS)
 
+hub: .venv/ready-hub
+
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
 
 .venv-tools/ready: requirements/launch.txt requirements/lock/validation.txt | .venv/bin/python
@@ -65,7 +68,7 @@ LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11
 lock: .venv/ready-dev
 	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt
 	@$(LOCK) --constraint requirements/lock/dev.txt requirements.txt --output-file requirements/lock/run.txt
-	@for name in measure prices shelf validation; do \
+	@for name in hub measure prices shelf validation; do \
 	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
 	done
 

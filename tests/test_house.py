@@ -58,6 +58,7 @@ DOORS = {
         "calc/models/huggingface/config.py",
         "calc/doors/csv_tables.py",
         "calc/doors/config_files.py",
+        "calc/doors/hub.py",
         "calc/doors/launch_files.py",
         "calc/doors/oom_text.py",
         "calc/doors/plan_csv.py",
