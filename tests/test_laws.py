@@ -51,6 +51,7 @@ CHANGES = {
     "utilization": ("matmul_ratio", "0.123"),
     "engines": ("bandwidth_ratio", "0.123"),
     "serving_steps": ("block_seconds", "0.9"),
+    "serving_releases": ("expert_tile_tokens", "999"),
     "kernels": ("dequantize_bytes_each", "99.0"),
     "time_spreads": ("high_ratio", "9.5"),
     "time_boxes": ("training_high", "2.5"),

@@ -5,6 +5,7 @@ import numpy as np
 from calc.speed.collectives import group_bytes_per_second
 
 POPULARITY_SHAPE = 2  # of the Gamma distribution of how often an expert is chosen; fits two models of one benchmark (InferenceX)
+UNTILED_TENSOR_PARALLEL = 8  # from which experts' tokens are not padded to tiles (vLLM, pull request 29346)
 HIGHEST_NORMAL = (0, 0.56, 1.03, 1.42, 1.77, 2.07, 2.34, 2.59, 2.82)  # expected highest of 1, 2, 4 ... 256 (Harter 1961, Biometrika 48)
 
 
@@ -56,6 +57,31 @@ def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
     return np.where(stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / of_rank), 1)
 
 
+def read_experts_ratio(
+    touched_experts_ratio,
+    busiest_rank_ratio,
+    expert_batch,
+    stack_experts,
+    stack_experts_per_token,
+    tensor_parallel,
+    compute_bytes_each,
+    card_tiles_experts,
+    release_expert_tile_tokens,
+    release_tiled_read_ratio,
+):
+    """What the busiest rank reads of its experts in a decode step, of all that it holds. Shape (stacks, rows). [ratio]
+
+    Those that some token chose. Releases that pad the tokens of each expert to tiles read every expert, once a tile, chosen or
+    not, and more slowly: (1 + batch · k / (E · tile)) / share of the bandwidth (vLLM, deep_gemm_utils.py, compute_aligned_M).
+    """
+    tiled = (release_expert_tile_tokens > 0) & (card_tiles_experts > 0) & (compute_bytes_each == 1)
+    tiled = tiled & (tensor_parallel < UNTILED_TENSOR_PARALLEL)
+    copies = expert_batch * stack_experts_per_token / np.maximum(stack_experts, 1)
+    return np.where(
+        tiled, (1 + copies / release_expert_tile_tokens) / release_tiled_read_ratio, touched_experts_ratio * busiest_rank_ratio
+    )
+
+
 def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, most_experts):
     """Width of a block's matrices beside its experts; a format for experts alone leaves them as wide as the embedding. [B]"""
     return np.where(experts_only * most_experts > 0, outer_bytes_each, matrix_bytes_each)
@@ -65,8 +91,7 @@ def read_weights_bytes(
     stack_layers,
     stack_block_linear_parameters,
     stack_block_expert_parameters,
-    touched_experts_ratio,
-    busiest_rank_ratio,
+    read_experts_ratio,
     matrix_bytes_each,
     dense_matrix_bytes_each,
     outputs,
@@ -77,10 +102,9 @@ def read_weights_bytes(
 ):
     """Weights that one GPU reads in one decode step: its share of the blocks and of the head. [B]
 
-    Pope et al. 2022, arXiv 2211.05102. Of experts those that the batch touches, read where they lie, on the
-    busiest rank.
+    Pope et al. 2022, arXiv 2211.05102. Experts are read where they lie, on the busiest rank.
     """
-    experts = np.sum(stack_layers * stack_block_expert_parameters * touched_experts_ratio * busiest_rank_ratio, axis=0)
+    experts = np.sum(stack_layers * stack_block_expert_parameters * read_experts_ratio, axis=0)
     dense = np.sum(stack_layers * (stack_block_linear_parameters - stack_block_expert_parameters), axis=0)
     whole = (dense * dense_matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
     return whole + experts * matrix_bytes_each / expert_gpus
@@ -221,6 +245,7 @@ def decode_device_seconds(
 
 
 def decode_host_seconds(
+    sequence_tokens,
     stack_layers,
     stack_experts,
     touched_experts_ratio,
@@ -229,16 +254,21 @@ def decode_host_seconds(
     engine_loops_experts,
     engine_replays_steps,
     kernel_host_ratio,
+    release_captured_tokens,
+    release_host_ratio,
 ):
     """Time in which the CPU launches one decode step's kernels, block by block and expert by expert; none of a replayed step. [s]
 
+    Releases that replay short sequences alone launch the steps of longer ones (vLLM 0.4, worker/model_runner.py).
     transformers before its grouped products loops over all experts of a block, chosen or not (modeling_mixtral.py and
     modeling_qwen2_moe.py of releases 4.36 to 4.50, MoeBlock.forward).
     """
     launched = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
     experts = stack_experts * launched * engine_host_seconds_per_expert
-    launches = np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
-    return np.where(engine_replays_steps > 0, 0, launches)
+    slower = np.where(np.isnan(release_host_ratio), 1, release_host_ratio)
+    launches = np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio * slower + experts), axis=0)
+    replayed = (engine_replays_steps > 0) & ~(sequence_tokens > release_captured_tokens)
+    return np.where(replayed, 0, launches)
 
 
 def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_seconds):
@@ -256,6 +286,7 @@ DECODE = (
     expert_batch,
     touched_experts_ratio,
     busiest_rank_ratio,
+    read_experts_ratio,
     dense_matrix_bytes_each,
     read_weights_bytes,
     read_cache_bytes,
