@@ -227,6 +227,8 @@ def _check_times(times, gpus, implementations, precisions, **_):
     for name in times["serving_steps"].index:
         check_reference(name, classes, "catalogs/serving_steps.yaml", ("serving_steps", name), "class of card")
     for name, software in times["serving_releases"]["software"].items():
-        check_reference(software, implementations.index, "catalogs/serving_releases.yaml", ("serving_releases", name, "software"), "implementation")
+        check_reference(
+            software, implementations.index, "catalogs/serving_releases.yaml", ("serving_releases", name, "software"), "implementation"
+        )
     for name in times["kernels"].index:
         check_reference(name, precisions.index, "catalogs/kernels.yaml", ("kernels", name), "precision")

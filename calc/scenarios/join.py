@@ -10,8 +10,8 @@ from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.join_places import ASSUMED, join_places
 from calc.scenarios.join_stacks import kind_numbers, stack_numbers, stack_rows
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row_numbers, rows_of, words_of
-from calc.scenarios.releases import join_release
 from calc.scenarios.problems import Problems, quoted
+from calc.scenarios.releases import join_release
 from calc.scenarios.stored_precision import usual_precision
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables

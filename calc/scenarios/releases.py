@@ -10,7 +10,7 @@ from calc.coded import Words
 from calc.evaluate import Table
 from calc.scenarios.lookups import columns_of
 
-RELEASE_COLUMNS = ("captured_tokens", "host_ratio", "expert_tile_tokens", "tiled_read_ratio")
+RELEASE_COLUMNS = ("captured_tokens", "expert_tile_tokens", "tiled_read_ratio")
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -32,10 +32,11 @@ def is_newer(release: str, releases: str) -> bool:
 
 
 def join_release(table: Table, catalogs: Catalogs) -> Table:
-    """What the release that a row names does otherwise (catalogs/serving_releases.yaml); NaN for the newest known and one not named."""
+    """Whether a row names a release, and what that does otherwise (catalogs/serving_releases.yaml): NaN where as the newest known."""
     pairs, found = _pairs(table)
     at = np.array([_earlier(software, release, catalogs) for software, release in found], dtype=np.int64)
-    return columns_of(catalogs, "serving_releases", RELEASE_COLUMNS, at[pairs], "release_")
+    named = ~table["software_release"].are("")
+    return columns_of(catalogs, "serving_releases", RELEASE_COLUMNS, at[pairs], "release_") | {"names_release": named.astype(float)}
 
 
 def release_notes(table: Table, catalogs: Catalogs) -> Words:

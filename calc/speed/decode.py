@@ -4,10 +4,6 @@ import numpy as np
 
 from calc.speed.collectives import group_bytes_per_second
 
-POPULARITY_SHAPE = 2  # of the Gamma distribution of how often an expert is chosen; fits two models of one benchmark (InferenceX)
-UNTILED_TENSOR_PARALLEL = 8  # from which experts' tokens are not padded to tiles (vLLM, pull request 29346)
-HIGHEST_NORMAL = (0, 0.56, 1.03, 1.42, 1.77, 2.07, 2.34, 2.59, 2.82)  # expected highest of 1, 2, 4 ... 256 (Harter 1961, Biometrika 48)
-
 
 def generated_tokens(sequence_tokens, prompt_tokens):
     """Tokens that one sequence generates: what its cache holds beyond the prompt. [tokens]"""
@@ -17,69 +13,6 @@ def generated_tokens(sequence_tokens, prompt_tokens):
 def mean_cached_tokens(sequence_tokens, prompt_tokens):
     """Tokens in one sequence's cache, on average over its generation. [tokens]"""
     return (np.minimum(prompt_tokens, sequence_tokens) + sequence_tokens) / 2
-
-
-def expert_gpus(tensor_parallel, expert_parallel):
-    """GPUs over which one copy of the experts is spread in serving. [GPUs]
-
-    Inside the tensor-parallel group, or, where expert parallel is wider, over the replicas of attention beside it (vLLM,
-    vllm/model_executor/layers/fused_moe/config.py: expert parallel = tensor x data parallel).
-    """
-    return np.maximum(tensor_parallel, expert_parallel)
-
-
-def expert_batch(batch, expert_gpus, tensor_parallel):
-    """Sequences whose tokens meet at one copy of the experts: those of all replicas of attention that share it. [sequences]"""
-    return batch * expert_gpus / tensor_parallel
-
-
-def touched_experts_ratio(expert_batch, stack_experts, stack_experts_per_token):
-    """Share of the experts that a decode step reads, those that some token chose. Shape (stacks, rows). [share]
-
-    1 − (1 − p) (1 + (batch − 1) h / a)^(−a), p = k/E, h = −ln(1 − p): some experts are liked better than others. Where their
-    popularity follows a Gamma distribution of shape a, choices are negative binomial; a → ∞ is 1 − (1 − p)^batch.
-    """
-    chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    some = (stack_experts > 0) & (chosen_ratio < 1)
-    idle_ratio = np.where(some, 1 - chosen_ratio, 1)
-    others = (1 - (expert_batch - 1) * np.log(idle_ratio) / POPULARITY_SHAPE) ** -POPULARITY_SHAPE
-    return np.where(some, 1 - idle_ratio * others, 1)
-
-
-def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
-    """Experts that the busiest rank of expert parallel reads in a decode step, of the mean: all others wait for it. [ratio]
-
-    1 + z √((1 − touched) / touched experts of a rank), z the expected highest of as many normal variables as there are ranks:
-    a rank's touched experts vary as a binomial does. Shape (stacks, rows).
-    """
-    highest = np.interp(np.log2(expert_parallel), range(len(HIGHEST_NORMAL)), HIGHEST_NORMAL)
-    of_rank = np.maximum(stack_experts / expert_parallel * touched_experts_ratio, 1)
-    return np.where(stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / of_rank), 1)
-
-
-def read_experts_ratio(
-    touched_experts_ratio,
-    busiest_rank_ratio,
-    expert_batch,
-    stack_experts,
-    stack_experts_per_token,
-    tensor_parallel,
-    compute_bytes_each,
-    card_tiles_experts,
-    release_expert_tile_tokens,
-    release_tiled_read_ratio,
-):
-    """What the busiest rank reads of its experts in a decode step, of all that it holds. Shape (stacks, rows). [ratio]
-
-    Those that some token chose. Releases that pad the tokens of each expert to tiles read every expert, once a tile, chosen or
-    not, and more slowly: (1 + batch · k / (E · tile)) / share of the bandwidth (vLLM, deep_gemm_utils.py, compute_aligned_M).
-    """
-    tiled = (release_expert_tile_tokens > 0) & (card_tiles_experts > 0) & (compute_bytes_each == 1)
-    tiled = tiled & (tensor_parallel < UNTILED_TENSOR_PARALLEL)
-    copies = expert_batch * stack_experts_per_token / np.maximum(stack_experts, 1)
-    return np.where(
-        tiled, (1 + copies / release_expert_tile_tokens) / release_tiled_read_ratio, touched_experts_ratio * busiest_rank_ratio
-    )
 
 
 def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, most_experts):
@@ -208,8 +141,9 @@ def decode_fixed_seconds(
     card_expert_cast_seconds,
     compute_bytes_each,
     card_sequence_seconds,
+    card_sequence_block_seconds,
 ):
-    """What a decode step takes whatever it reads: gaps between kernels block by block, sampling and bookkeeping. [s]
+    """What a decode step takes whatever it reads: gaps between kernels block by block, each sequence's own work. [s]
 
     The software's own, and of software that replays the step as one CUDA graph the card's (catalogs/serving_steps.yaml). Experts
     in 8 or 4 bits have their inputs cast before each of two products (vLLM, fused_moe/utils.py, moe_kernel_quantize_input).
@@ -217,7 +151,8 @@ def decode_fixed_seconds(
     blocks, with_experts = np.sum(stack_layers, axis=0), np.sum(stack_layers * (stack_experts > 0), axis=0)
     own = blocks * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
     experts = with_experts * (card_expert_block_seconds + (compute_bytes_each < 2) * card_expert_cast_seconds)
-    replayed = card_step_seconds + blocks * card_block_seconds + experts + batch * card_sequence_seconds
+    sequences = batch * (card_sequence_seconds + blocks * card_sequence_block_seconds)
+    replayed = card_step_seconds + blocks * card_block_seconds + experts + sequences
     return own + np.where(engine_replays_steps > 0, replayed, 0)
 
 
@@ -255,7 +190,6 @@ def decode_host_seconds(
     engine_replays_steps,
     kernel_host_ratio,
     release_captured_tokens,
-    release_host_ratio,
 ):
     """Time in which the CPU launches one decode step's kernels, block by block and expert by expert; none of a replayed step. [s]
 
@@ -265,8 +199,7 @@ def decode_host_seconds(
     """
     launched = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
     experts = stack_experts * launched * engine_host_seconds_per_expert
-    slower = np.where(np.isnan(release_host_ratio), 1, release_host_ratio)
-    launches = np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio * slower + experts), axis=0)
+    launches = np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
     replayed = (engine_replays_steps > 0) & ~(sequence_tokens > release_captured_tokens)
     return np.where(replayed, 0, launches)
 
@@ -282,11 +215,6 @@ def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_
 DECODE = (
     generated_tokens,
     mean_cached_tokens,
-    expert_gpus,
-    expert_batch,
-    touched_experts_ratio,
-    busiest_rank_ratio,
-    read_experts_ratio,
     dense_matrix_bytes_each,
     read_weights_bytes,
     read_cache_bytes,
