@@ -20,27 +20,24 @@ def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, m
     return np.where(experts_only * most_experts > 0, outer_bytes_each, matrix_bytes_each)
 
 
-def read_weights_bytes(
+def dense_weights_bytes(
     stack_layers,
     stack_block_linear_parameters,
     stack_block_expert_parameters,
-    read_experts_ratio,
-    matrix_bytes_each,
     dense_matrix_bytes_each,
     outputs,
     hidden,
     outer_bytes_each,
     tensor_parallel,
-    expert_gpus,
 ):
-    """Weights that one GPU reads in one decode step: its share of the blocks and of the head. [B]
-
-    Pope et al. 2022, arXiv 2211.05102. Experts are read where they lie, on the busiest rank.
-    """
-    experts = np.sum(stack_layers * stack_block_expert_parameters * read_experts_ratio, axis=0)
+    """One GPU's share of the blocks beside their experts, and of the head. [B]"""
     dense = np.sum(stack_layers * (stack_block_linear_parameters - stack_block_expert_parameters), axis=0)
-    whole = (dense * dense_matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
-    return whole + experts * matrix_bytes_each / expert_gpus
+    return (dense * dense_matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
+
+
+def read_weights_bytes(dense_weights_bytes, read_experts_bytes):
+    """Weights that one GPU reads in one decode step (Pope et al. 2022, arXiv 2211.05102); experts where they lie. [B]"""
+    return dense_weights_bytes + read_experts_bytes
 
 
 def read_cache_bytes(
@@ -216,6 +213,7 @@ DECODE = (
     generated_tokens,
     mean_cached_tokens,
     dense_matrix_bytes_each,
+    dense_weights_bytes,
     read_weights_bytes,
     read_cache_bytes,
     decode_widened_bytes,

@@ -45,27 +45,47 @@ def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
     return np.where(stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / of_rank), 1)
 
 
-def read_experts_ratio(
-    touched_experts_ratio,
-    busiest_rank_ratio,
-    expert_batch,
+def touched_experts_bytes(
+    stack_layers, stack_block_expert_parameters, touched_experts_ratio, busiest_rank_ratio, matrix_bytes_each, expert_gpus
+):
+    """Experts that the busiest rank reads in a decode step, where those are read that some token chose. [B]"""
+    read = np.sum(stack_layers * stack_block_expert_parameters * touched_experts_ratio * busiest_rank_ratio, axis=0)
+    return read * matrix_bytes_each / expert_gpus
+
+
+def tiled_experts_bytes(
+    stack_layers,
+    stack_block_expert_parameters,
     stack_experts,
     stack_experts_per_token,
-    tensor_parallel,
-    compute_bytes_each,
-    card_tiles_experts,
+    expert_batch,
+    matrix_bytes_each,
+    expert_gpus,
     release_expert_tile_tokens,
     release_tiled_read_ratio,
 ):
-    """What the busiest rank reads of its experts in a decode step, of all that it holds. Shape (stacks, rows). [ratio]
+    """The same of releases that pad the tokens of each expert to tiles: every expert, chosen or not, once a tile. [B]
 
-    Those that some token chose. Releases that pad the tokens of each expert to tiles read every expert, once a tile, chosen or
-    not, and more slowly: (1 + batch · k / (E · tile)) / share of the bandwidth (vLLM, deep_gemm_utils.py, compute_aligned_M).
+    (1 + batch · k / (E · tile)) of all experts (vLLM, deep_gemm_utils.py, compute_aligned_M), as many bytes as other reads
+    would move in their time. Empty for other releases.
     """
-    tiled = (release_expert_tile_tokens > 0) & (card_tiles_experts > 0) & (compute_bytes_each == 1)
-    tiled = tiled & (tensor_parallel < UNTILED_TENSOR_PARALLEL)
-    copies = expert_batch * stack_experts_per_token / np.maximum(stack_experts, 1)
-    return np.where(tiled, (1 + copies / release_expert_tile_tokens) / release_tiled_read_ratio, touched_experts_ratio * busiest_rank_ratio)
+    tiles = 1 + expert_batch * stack_experts_per_token / np.maximum(stack_experts, 1) / release_expert_tile_tokens
+    read = np.sum(stack_layers * stack_block_expert_parameters * tiles, axis=0)
+    return read * matrix_bytes_each / expert_gpus / release_tiled_read_ratio
 
 
-EXPERTS = (expert_gpus, expert_batch, touched_experts_ratio, busiest_rank_ratio, read_experts_ratio)
+def read_experts_bytes(touched_experts_bytes, tiled_experts_bytes, card_tiles_experts, compute_bytes_each, tensor_parallel):
+    """Experts that one GPU reads in a decode step, in whole tiles where release, card, width and layout ask for it. [B]"""
+    tiled = (card_tiles_experts > 0) & (compute_bytes_each == 1) & (tensor_parallel < UNTILED_TENSOR_PARALLEL)
+    return np.where(tiled & (tiled_experts_bytes >= 0), tiled_experts_bytes, touched_experts_bytes)
+
+
+EXPERTS = (
+    expert_gpus,
+    expert_batch,
+    touched_experts_ratio,
+    busiest_rank_ratio,
+    touched_experts_bytes,
+    tiled_experts_bytes,
+    read_experts_bytes,
+)
