@@ -168,6 +168,12 @@ def main():
         "engine_release",
         "gpu",
         "precision",
+        "gpus",
+        "tensor_parallel",
+        "expert_parallel",
+        "batch",
+        "sequence_tokens",
+        "problem",
     ]
     found[[*kept, "source", "assumed"]].to_csv(RESULTS / "speed_errors.csv", index=False, float_format="%.5g")
 
