@@ -31,7 +31,7 @@ CARD_COLUMNS = (
 )
 STEP_COLUMNS = (
     *("step_seconds", "block_seconds", "expert_block_seconds", "expert_cast_seconds", "sequence_seconds"),
-    *("sequence_block_seconds", "all_reduce_seconds", "tiles_experts", "sources"),
+    *("sequence_block_seconds", "all_reduce_seconds", "all_reduce_ratio", "tiles_experts", "sources"),
 )
 ASSUMED = "assumed"  # the basis of an entry that no published run was held against
 
