@@ -27,7 +27,7 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-SPEED = ("utilization", "engines", "serving_steps", "kernels", "time_spreads", "time_boxes", "time_runs", "assumptions")
+SPEED = ("utilization", "engines", "serving_steps", "serving_releases", "kernels", "time_spreads", "time_boxes", "time_runs", "assumptions")
 OTHERS = ("overheads", "serving_engines")
 CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
@@ -79,6 +79,7 @@ class Catalogs:
     utilization: pd.DataFrame  # a row per card
     engines: pd.DataFrame
     serving_steps: pd.DataFrame  # a row per class of card
+    serving_releases: pd.DataFrame  # a row per range of earlier releases
     kernels: pd.DataFrame
     time_spreads: pd.DataFrame  # a row per corner
     time_boxes: pd.DataFrame  # a row per axis
@@ -239,5 +240,9 @@ def _check_times(times, gpus, implementations, precisions, **_):
         )
     for name in times["serving_steps"].index:
         check_reference(name, classes, "catalogs/serving_steps.yaml", ("serving_steps", name), "class of card")
+    for name, software in times["serving_releases"]["software"].items():
+        check_reference(
+            software, implementations.index, "catalogs/serving_releases.yaml", ("serving_releases", name, "software"), "implementation"
+        )
     for name in times["kernels"].index:
         check_reference(name, precisions.index, "catalogs/kernels.yaml", ("kernels", name), "precision")
