@@ -58,11 +58,11 @@ hub: .venv/ready-hub
 
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
 
-.venv-tools/ready: requirements/launch.txt requirements/lock/validation.txt | .venv/bin/python
+.venv-tools/ready: requirements/lock/launch.txt requirements/lock/validation.txt | .venv/bin/python
 	@echo "Installing $<"
 	@$(BIN)/python -m venv .venv-tools
 	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock/validation.txt
-	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
 lock: .venv/ready-dev
@@ -71,6 +71,7 @@ lock: .venv/ready-dev
 	@for name in hub measure prices shelf validation; do \
 	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
 	done
+	@$(LOCK) --no-deps requirements/launch.txt --output-file requirements/lock/launch.txt
 
 .venv/ready-%: requirements/lock/%.txt | .venv/bin/python
 	@echo "Installing $<"
