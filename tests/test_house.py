@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "calc/catalogs/strict_yaml.py": {"calc", "yaml"},
     "calc/catalogs/schema_check.py": {"calc", "jsonschema"},
     "calc/configs/yaml_text.py": {"calc", "yaml"},
+    "calc/doors/hub.py": {"calc", "huggingface_hub"},
     "views": {"calc", "views", "streamlit", "pandas", "numpy"},
     "views/charts": {"calc", "views", "altair", "pandas", "numpy"},
     "dashboard.py": {"calc", "views", "streamlit"},
