@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "calc/catalogs/strict_yaml.py": {"calc", "yaml"},
     "calc/catalogs/schema_check.py": {"calc", "jsonschema"},
     "calc/configs/yaml_text.py": {"calc", "yaml"},
+    "calc/doors/hub.py": {"calc", "huggingface_hub"},
     "shelf": {"shelf"},
     "shelf/stores.py": {"shelf", "sqlalchemy"},
     "views": {"calc", "shelf", "views", "streamlit", "pandas", "numpy"},

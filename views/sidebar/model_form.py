@@ -51,10 +51,18 @@ def _add():
     state["model_error"] = ""
     try:
         model = _id(state)
-        own_models.add_model(model, _entry(state, model))
-        job_state.choose(model=model)
+        entry = _entry(state, model)
+        own_models.add_model(model, entry)
+        job_state.choose(model=model, **_as_stored(entry))
     except ConfigError as error:
         state["model_error"] = str(error)
+
+
+def _as_stored(entry):
+    """The precision of a file whose weights are quantised, where the work can use it."""
+    stored = entry.get("stored_precision", "")
+    able = job_state.possible_precisions(base_catalogs(), job_state.asked())
+    return {"precision": stored} if stored in able else {}
 
 
 def _id(state):
