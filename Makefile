@@ -7,7 +7,7 @@
 #   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; about 3 GB)
 #   make measure    take those cases on this machine's CUDA GPU
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
-#   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
+#   make prices     fetch today's AWS prices into catalogs/  (ARGS="--region us-east-1 --dry-run"; --help lists them)
 
 PYTHON ?= python3
 PORT ?= 8501
