@@ -34,7 +34,7 @@ BARS = {
     "inference": STEP,
     "FSDP": Bar(1e-5, 0.01),
     "HSDP": Bar(1e-5, 0.01),
-    "CPU offload": Bar(1e-4, 0.005),
+    "CPU offload": Bar(1e-4, 0.01),
     "DDP": Bar(1e-4, 0.01),
     "gradient accumulation": Bar(1e-4, 0.005),
     "pipeline parallel": Bar(1e-4, 0.005),
