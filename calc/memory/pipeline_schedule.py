@@ -74,10 +74,11 @@ def waiting_gradients_bytes(
     Of chunks that are done FSDP has divided them (torch/distributed/pipelining/schedules.py, last_backward); Megatron's
     stand from the start.
     """
-    whole = np.stack(np.broadcast_arrays(0.0, last_chunk_ratio, np.where(chunks_in_turn * reduces_at_end > 0, first_chunk_ratio, 1.0)))
-    divided = chunks_in_turn * reduces_at_end * full_gradients_bytes / gradient_shards * (1 - first_chunk_ratio)
-    standing = accumulated_gradients_bytes * np.maximum(whole, implementation_accumulates)
-    return standing + np.stack(np.broadcast_arrays(0.0, 0.0, divided))
+    in_turn = chunks_in_turn * reduces_at_end
+    second = accumulated_gradients_bytes * np.maximum(last_chunk_ratio, implementation_accumulates)
+    divided = full_gradients_bytes / gradient_shards * (1 - first_chunk_ratio)
+    third = np.where(in_turn > 0, accumulated_gradients_bytes * first_chunk_ratio + divided, accumulated_gradients_bytes)
+    return np.stack(np.broadcast_arrays(accumulated_gradients_bytes * implementation_accumulates, second, third))
 
 
 def waiting_parameters_here(blocks_parameters_here, chunks_in_turn, stage_chunks):

@@ -18,6 +18,7 @@ GROUPS = {
     "DDP": "one step of DDP on one of several GPUs",
     "gradient accumulation": "the last of several micro-batches of a training step on one GPU",
     "pipeline parallel": "one step of torchtitan's Llama on the fuller end of a pipeline",
+    "expert parallel": "one step of torchtitan's blocks with routed experts under FSDP2, its expert parallel inside",
     "context parallel": "one step of torchtitan's Llama under FSDP2 and a ring of context parallel",
     "FSDP with tensor parallel": "one step of torchtitan's Llama on one of a grid of GPUs",
     "tensor parallel": "forward and backward of four blocks of torchtitan's Llama",
