@@ -182,7 +182,19 @@ QUANTITIES = (
     Quantity("usd_per_million_input_tokens", "USD per million input tokens", "USD", "Prompt tokens, on demand"),
     Quantity("usd_per_million_output_tokens", "USD per million output tokens", "USD", "Generated tokens, on demand"),
     Quantity("usd_per_million_trained_tokens", "USD per million trained tokens", "USD", "On demand"),
-    Quantity("endpoint_usd_per_million_tokens", "Endpoint, a million generated", "USD", "Paid per token, their prompts included; as set"),
+    Quantity(
+        "paid_usd_per_million_input_tokens",
+        "Endpoint, a million prompt tokens",
+        "USD",
+        "Paid per token; as set, else Amazon Bedrock's list",
+    ),
+    Quantity(
+        "paid_usd_per_million_output_tokens",
+        "Endpoint, a million output tokens",
+        "USD",
+        "Paid per token; as set, else Amazon Bedrock's list",
+    ),
+    Quantity("endpoint_usd_per_million_tokens", "Endpoint, a million generated", "USD", "Paid per token, their prompts included"),
     Quantity(
         "endpoint_break_even_tokens",
         "Pays off from, tokens a day",

@@ -19,6 +19,7 @@ from calc.memory import (
     outside_blocks,
     overhead,
     phases,
+    pipeline_schedule,
     places,
     saved_activations,
     serving_engine,
@@ -87,6 +88,8 @@ STAGES = (
     Stage(
         "a training step",
         (
+            *saved_activations.KEPT,
+            *pipeline_schedule.SCHEDULE,
             *saved_activations.SAVED,
             *logits.TRAINING,
             *sharding_buffers.BUFFERS,

@@ -8,6 +8,7 @@ from calc.coded import Words, where
 from calc.evaluate import Table
 from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.join_places import ASSUMED, join_places
+from calc.scenarios.join_rest_of_bill import join_rest_of_bill
 from calc.scenarios.join_stacks import kind_numbers, stack_numbers, stack_rows
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row_numbers, rows_of, words_of
 from calc.scenarios.problems import Problems, quoted
@@ -101,6 +102,7 @@ def join(inputs: Table, catalogs: Catalogs, problems: Problems) -> Table:
     _join_formats(table, catalogs)
     _join_targets(table, problems)
     join_places(table, catalogs, problems)
+    join_rest_of_bill(table, catalogs)
     _join_assumptions(table, catalogs)
     return table
 
