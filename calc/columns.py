@@ -51,7 +51,12 @@ QUANTITIES = (
     Quantity("recompute", "Recompute", "text", "What is computed again in the backward pass (gradient checkpointing)"),
     Quantity("attention", "Attention", "text", "flash or eager"),
     Quantity("loss", "Loss", "text", "full, kernel, fused, chunked or compiled"),
-    Quantity("software_release", "Release of the software", "text", "One newer than those that its constants are known from is a warning"),
+    Quantity(
+        "software_release",
+        "Release of the software",
+        "text",
+        "An earlier one may take other times; one newer than those known is a warning",
+    ),
     Quantity("implementation", "Software", "text", "What trains or serves"),
     Quantity("compile", "Compiled", "text", "torch.compile of the blocks"),
     Quantity("reduce_precision", "Reduction format", "text", "Format of sharded gradient reduction"),
