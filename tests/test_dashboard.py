@@ -152,7 +152,6 @@ def test_every_catalog_is_shown():
         "config_fields",
         "launch_files",
         "setups",
-        "price_history",
     }
     assert len(shown) == len(names)
     for name in sorted(names):
@@ -165,7 +164,7 @@ def test_a_broken_catalog_stops_the_page_with_its_sentence(monkeypatch):
     def broken(_stamp):
         raise CatalogError("catalogs/gpus.yaml, entry l4, field memory_mib: it is missing; add it.")
 
-    monkeypatch.setattr("views.session.catalogs._catalogs", broken)
+    monkeypatch.setattr("views.session.catalogs._read", broken)
     app = AppTest.from_file(DASHBOARD, default_timeout=60).run()
     assert not app.exception
     assert "catalogs/gpus.yaml, entry l4" in said(app)
