@@ -9,7 +9,7 @@
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
-#   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
+#   make prices     fetch today's AWS prices into catalogs/  (ARGS="--region us-east-1 --dry-run"; --help lists them)
 
 PYTHON ?= python3
 PORT ?= 8501

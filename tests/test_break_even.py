@@ -121,10 +121,12 @@ ANSWERS = [
 
 def test_what_aws_answered_the_account_is_said_as_it_was(catalogs):
     row = bill(catalogs, **RUN)
-    assert ways.answered(answers_of_aws(row, "L-417A185B", catalogs)) == [ways.NOT_ASKED]
+    quota = ways.quota_of(row, catalogs)
+    assert quota.code == "L-417A185B"
+    assert ways.answered(answers_of_aws(row, quota.code, catalogs), quota) == [ways.NOT_ASKED]
     asked = replace(catalogs, capacity=pd.DataFrame(ANSWERS, columns=list(catalogs.capacity)))
-    assert ways.answered(answers_of_aws(row, "L-417A185B", asked)) == [
-        "Quota L-417A185B of the account: 192 (2026-11-21).",
+    assert ways.answered(answers_of_aws(row, quota.code, asked), quota) == [
+        "Quota L-417A185B of the account: 192 vCPUs, 1 instance of this type (2026-11-21).",
         "Capacity block of one p5.48xlarge for 7 days: asked, none offered (2026-11-21).",
         "Capacity block of one p5.48xlarge, 1 day from 2026-11-24 in us-east-1a: $43.50 an hour (2026-11-21).",
         "Spot placement score of p4d.24xlarge+p5.48xlarge: AWS refused the question (AccessDenied), which is not a no (2026-11-21).",

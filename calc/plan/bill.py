@@ -143,7 +143,12 @@ def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
 
 
 def answers_of_aws(row: dict[str, Any], quota_code: str, catalogs: Catalogs) -> pd.DataFrame:
-    """What AWS answered the account on the row's place: its quota, offers of blocks of its type, scores of pools with its type."""
+    """What AWS answered the account on the row's place: its quota, offers of blocks of its type, scores of pools with its type.
+
+    `instances`: how many of the row's type a quota of vCPUs allows, all others of that quota stopped; NaN for other answers.
+    """
     table = catalogs.capacity[catalogs.capacity["region"] == row["region"]]
     pools = [row["instance"] in of.split("+") for of in table["of"]]
-    return table[(table["of"] == quota_code) | pd.Series(pools, index=table.index, dtype=bool)]
+    found = table[(table["of"] == quota_code) | pd.Series(pools, index=table.index, dtype=bool)]
+    allowed = found["value"].astype(float) // catalogs.instances["vcpus"].get(row["instance"], np.nan)
+    return found.assign(instances=allowed.where(found["signal"] == "quota"))

@@ -67,7 +67,8 @@ if own["basis"] and not MARKETS[now.market].work:
     said, asks = ways.obtainable(row, own, catalogs)
     with st.expander("Can it be had", key="obtainable"):
         st.markdown(plain(said))
-        panel.points(ways.answered(bill.answers_of_aws(row, ways.quota_of(row, catalogs).code, catalogs)))
+        quota = ways.quota_of(row, catalogs)
+        panel.points(ways.answered(bill.answers_of_aws(row, quota.code, catalogs), quota))
         st.code("\n".join(asks), language="bash", wrap_lines=True)
         st.caption(ways.ASKED)
 

@@ -68,21 +68,22 @@ def obtainable(row, own, catalogs):
     return said, commands(row, quota, terms.interrupted, terms.block_hours, booked)
 
 
-def answered(table):
+def answered(table, quota):
     """What AWS answered the account, a sentence each; how to have it asked where nothing was."""
     if not len(table):
         return [NOT_ASKED]
-    return [f"{_answer(each)} ({each['as_of']})." for each in table.to_dict("records")]
+    return [f"{_answer(each, quota)} ({each['as_of']})." for each in table.to_dict("records")]
 
 
 NOT_ASKED = "AWS was not asked for this account: `make prices` with credentials reads quotas, offers of blocks and spot scores."
 
 
-def _answer(row):
+def _answer(row, quota):
     if row["answer"] == "refused":
         return f"{ASKED_FOR[row['signal']].format(**row)}: AWS refused the question ({row['error']}), which is not a no"
     if row["signal"] == "quota":
-        return f"Quota {row['of']} of the account: {row['value']:,.0f}"
+        means = f", {counted(int(row['instances']), 'instance')} of this type" if quota.counts == "vCPUs" else ""
+        return f"Quota {row['of']} of the account: {row['value']:,.0f} {quota.counts}{means}"
     if row["signal"] == "score":
         place = f", zone {row['zone']}" if row["answer"] == "yes" and row["zone"] == row["zone"] else ""
         value = f"{row['value']:.0f} of 10{place}" if row["answer"] == "yes" else "none here"
