@@ -247,6 +247,7 @@ QUANTITIES = (
     Quantity("head_elements_here", "Head's matrix", "", "Elements on one GPU"),
     Quantity("asks_ties", "Asked to tie", "", "1 to tie embedding and head, 0 not to; empty as the model does"),
     Quantity("names_precision", "Names a precision", "", "1 where the scenario says its precision"),
+    Quantity("names_release", "Names a release", "", "1 where the scenario says the release of its software"),
     Quantity("names_sequence", "Names a length", "", "1 where the scenario says how long a sequence is"),
     Quantity("at_last_stage", "At the last stage", "", "1 on the last GPU of a pipeline, 0 on the first"),
     Quantity("model_row", "Place of the model", "", "Its place in the catalog"),

@@ -16,7 +16,7 @@ from calc.answers.places import Place, places_of
 from calc.answers.rows import best_of_places, edge_of, plain_ranks, rows_of
 from calc.answers.settle import DERIVED, JobError, blank, settled
 from calc.answers.tokens import tokens_each
-from calc.catalogs.kept import kept
+from calc.catalogs.kept import kept, last_few
 from calc.catalogs.load import Catalogs
 from calc.pipeline import COLUMNS, WORDS, estimate
 from calc.units import GIB
@@ -56,7 +56,7 @@ def _plain(value: Any) -> Any:
 @kept("models")
 def _remembered(catalogs: Catalogs) -> Any:
     """The last jobs asked of these catalogs, with their options."""
-    return lru_cache(maxsize=KEPT_JOBS)(lambda text: options_of(json.loads(text), catalogs))
+    return last_few(KEPT_JOBS, lambda text: options_of(json.loads(text), catalogs))
 
 
 @kept("models")

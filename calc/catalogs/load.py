@@ -27,17 +27,15 @@ __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalog
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-SPEED = ("utilization", "engines", "serving_steps", "kernels", "time_spreads", "time_boxes", "time_runs", "assumptions")
+SPEED = ("utilization", "engines", "serving_steps", "serving_releases", "kernels", "time_spreads", "time_boxes", "time_runs", "assumptions")
 OTHERS = ("overheads", "serving_engines")
 CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
     *("optimizer_kernels", "scored_logits"),
 )
+PRICES = ("prices", "storage_and_traffic", "endpoints")
 MODEL_FILES = ("families", "config_defaults", "models", "blocks", "software_blocks", "heads")
-FILES = (
-    *(*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "quotas", "prices"),
-    *("storage_and_traffic", "endpoints", *SPEED),
-)
+FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "quotas", *PRICES, *SPEED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +79,7 @@ class Catalogs:
     utilization: pd.DataFrame  # a row per card
     engines: pd.DataFrame
     serving_steps: pd.DataFrame  # a row per class of card
+    serving_releases: pd.DataFrame  # a row per range of earlier releases
     kernels: pd.DataFrame
     time_spreads: pd.DataFrame  # a row per corner
     time_boxes: pd.DataFrame  # a row per axis
@@ -88,6 +87,7 @@ class Catalogs:
     assumptions: pd.DataFrame
     about: dict
     version: str
+    facts_version: str  # of all files but the prices
     prices_as_of: str
     read_on: str  # the day, ISO: from it on prices have their age
     base: "Catalogs | None" = None  # the catalogs that models were added to
@@ -97,8 +97,8 @@ class Catalogs:
 def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:
     """Every catalog of the folder (the project's own without one), checked, as of `today` (ISO); raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
-    digest = hashlib.sha256()
-    documents = {name: read_document(folder, name, digest) for name in FILES}
+    digest, facts = hashlib.sha256(), hashlib.sha256()
+    documents = {name: read_document(folder, name, *([digest] if name in PRICES else [digest, facts])) for name in FILES}
     entries = {name: entries_of(documents[name], name) for name in FILES if name != "choices"}
     entries |= {name: entries_of(documents["choices"], name, "choices") for name in CLOSED}
     about = {name: {key: value for key, value in documents[name].items() if key != name} for name in FILES}
@@ -139,6 +139,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         capacity=capacity_table(read_document(folder, "capacity", digest)["capacity"]),
         about=about,
         version=digest.hexdigest()[:10],
+        facts_version=facts.hexdigest()[:8],
         prices_as_of=max(prices["on_demand_as_of"].max(), prices["spot_as_of"].max()),
         read_on=today or date.today().isoformat(),
     )
@@ -161,14 +162,14 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
     )
 
 
-def read_document(folder: Path, name: str, digest: Any = None) -> dict[str, Any]:
-    """One file of the folder, read strictly and checked against its schema; its bytes go into the digest."""
+def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
+    """One file of the folder, read strictly and checked against its schema; its bytes go into the digests."""
     path, file = folder / f"{name}.yaml", f"catalogs/{name}.yaml"
     try:
         content = path.read_bytes()
     except OSError as error:
         raise CatalogError(f"{file}: it cannot be read ({error.strerror}); put the file back.") from None
-    if digest is not None:
+    for digest in digests:
         digest.update(name.encode() + b"\0" + content + b"\0")
     schema = folder / "schema" / f"{name}.json"
     if not schema.exists():
@@ -239,5 +240,9 @@ def _check_times(times, gpus, implementations, precisions, **_):
         )
     for name in times["serving_steps"].index:
         check_reference(name, classes, "catalogs/serving_steps.yaml", ("serving_steps", name), "class of card")
+    for name, software in times["serving_releases"]["software"].items():
+        check_reference(
+            software, implementations.index, "catalogs/serving_releases.yaml", ("serving_releases", name, "software"), "implementation"
+        )
     for name in times["kernels"].index:
         check_reference(name, precisions.index, "catalogs/kernels.yaml", ("kernels", name), "precision")

@@ -95,5 +95,12 @@ plan_panel.plan(catalogs)
 assumptions.editor(row, catalogs)
 name = f"headroom-bill-{row['model']}-{row['work']}"
 with st.container(horizontal=True):
-    tables.download("This bill as CSV", partial(csv_tables.to_csv, pd.DataFrame([row])), f"{name}.csv", "bill_csv")
-    tables.download("Every way to pay as CSV", partial(csv_tables.to_csv, bill.as_rows(row, markets)), f"{name}-ways.csv", "ways_csv")
+    tables.download(
+        "This bill as CSV", partial(csv_tables.dated_csv, pd.DataFrame([row]), catalogs, date.today()), f"{name}.csv", "bill_csv"
+    )
+    tables.download(
+        "Every way to pay as CSV",
+        partial(csv_tables.dated_csv, bill.as_rows(row, markets), catalogs, date.today()),
+        f"{name}-ways.csv",
+        "ways_csv",
+    )

@@ -30,6 +30,7 @@ OTHERS = {
     "utilization": "Speed of cards",
     "engines": "Speed of software",
     "serving_steps": "Steps of serving",
+    "serving_releases": "Earlier releases",
     "kernels": "Quantised kernels",
     "time_spreads": "Ranges of time",
     "time_boxes": "Reach of published times",

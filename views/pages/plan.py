@@ -5,8 +5,7 @@ from datetime import date
 import streamlit as st
 
 from calc.search.limits import limits_of_job
-from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, status, wider_search
-from views.session import address as session_address
+from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, opened_plan, status, wider_search
 from views.session import catalogs as session_catalogs
 from views.session import job_state
 from views.session.over_all import over_all
@@ -23,8 +22,7 @@ now, free = present(catalogs), over_all(catalogs)
 options, first = now.options, now.options.answers.iloc[0].to_dict()
 is_answered = bool(first["answer"])
 
-if older := plan_words.older_prices(session_address.address().prices_as_of, catalogs, first):
-    st.info(plain(older), icon=":material/history:")
+opened_plan.since_then(first, catalogs)
 st.title(plain(plan_words.heading(options, job_state.asked()["goal"], catalogs)), anchor=False)
 if limited := plan_words.restriction(options, free, job_state.set_by_hand().get("instance")):
     st.markdown(plain(limited))
