@@ -58,7 +58,12 @@ def test_a_second_refresh_of_a_day_adds_to_its_file(tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    ["p5.48xlarge,us-east-1,spot,dear,2026-11-21,s", "p5.48xlarge,us-east-1,spot,1,21 Nov,s", "p5.48xlarge,us-east-1,spot,-1,2026-11-21,s"],
+    [
+        "p5.48xlarge,us-east-1,spot,dear,2026-11-21,s",
+        "p5.48xlarge,us-east-1,spot,1,21 Nov,s",
+        "p5.48xlarge,us-east-1,spot,-1,2026-11-21,s",
+        "p5.48xlarge,us-east-1,spot,1",
+    ],
 )
 def test_a_broken_row_is_one_sentence(tmp_path, line):
     (tmp_path / "history").mkdir()

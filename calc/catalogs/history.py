@@ -20,7 +20,10 @@ def read_history(folder: Path, digest: Any = None) -> pd.DataFrame:
     """Every row of catalogs/history, oldest price first, USD as numbers; the bytes go into the digest. Raises CatalogError."""
     read = []
     for path in sorted((folder / "history").glob("*.csv")):
-        content = path.read_bytes()
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise CatalogError(f"catalogs/history/{path.name}: it cannot be read ({error.strerror}); put the file back.") from None
         if digest is not None:
             digest.update(path.name.encode() + b"\0" + content + b"\0")
         read.append(_rows(content, f"catalogs/history/{path.name}"))
@@ -30,9 +33,10 @@ def read_history(folder: Path, digest: Any = None) -> pd.DataFrame:
 
 def _rows(content: bytes, file: str) -> pd.DataFrame:
     try:
-        table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False)
+        table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False).fillna("")
     except (ValueError, pd.errors.ParserError) as error:
-        raise CatalogError(f"{file}: it is no table that can be read ({error}); put the file back.") from None
+        why = " ".join(str(error).split())
+        raise CatalogError(f"{file}: it is no table that can be read ({why}); put the file back.") from None
     if tuple(table) != COLUMNS:
         raise CatalogError(f"{file}: its first line is not {','.join(COLUMNS)}; put the file back.")
     usd = pd.to_numeric(table["usd_per_hour"], errors="coerce")
