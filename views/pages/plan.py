@@ -23,7 +23,7 @@ options, first = now.options, now.options.answers.iloc[0].to_dict()
 is_answered = bool(first["answer"])
 
 opened_plan.since_then(first, catalogs)
-st.title(plain(plan_words.heading(options, job_state.asked()["goal"], catalogs)), anchor=False)
+st.title(plain(plan_words.unbroken(plan_words.heading(options, job_state.asked()["goal"], catalogs))), anchor=False)
 if limited := plan_words.restriction(options, free, job_state.set_by_hand().get("instance")):
     st.markdown(plain(limited))
 status.line(options, first, ink, catalogs, date.today())

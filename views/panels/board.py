@@ -15,7 +15,8 @@ from views.wording.plan import place
 from views.wording.settings import setting
 
 ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
-TANK = (160, 28)  # as high as a cell draws it
+TANK = (150, 28)  # as high as a cell draws it
+NARROW, MONEY, CARD = 62, 84, 150  # pixels of columns: all but how it is set stand side by side on a wide screen
 KEY = "board"
 
 
@@ -98,21 +99,21 @@ def _table(frame, rows, job, ink, catalogs):
 
 
 def _columns(serves):
-    money = {"format": "$%,.2f"}
+    money = {"format": "$%,.2f", "width": MONEY}
     return {
-        "name": TEXT("Arrangement", pinned=True, width=165),
+        "name": TEXT("Arrangement", pinned=True, width=155),
         "tank": st.column_config.ImageColumn("Memory in its own card", width=TANK[0] + 16, alignment="left", help=board_words.TANK_HELP),
-        "verdict": TEXT("Verdict", width=110, help=board_words.VERDICT_HELP),
+        "verdict": TEXT("Verdict", width=100, help=board_words.VERDICT_HELP),
         "region": TEXT("Region"),
         "market": TEXT("Price", help="The market of USD in all."),
         "usd": NUMBER("USD a month" if serves else "USD in all", help=board_words.USD_HELP, **money),
-        "hours": NUMBER("Hours", format="%,.2f", help="Of the whole run on its market, interruptions counted."),
+        "hours": NUMBER("Hours", format="%,.2f", width=NARROW, help="Of the whole run on its market, interruptions counted."),
         "time_to_first_token_seconds": column("time_to_first_token_seconds", "First token, s", format="%.3g"),
         "time_per_output_token_ms": NUMBER("Next tokens, ms", format="%.3g", help="Milliseconds for each further token of one answer."),
-        "usd_per_hour_on_demand": column("usd_per_hour_on_demand", "USD/h on demand", **money),
-        "usd_per_hour_spot": column("usd_per_hour_spot", "USD/h on spot", **money),
-        "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f"),
-        "card": TEXT("GPUs", width="medium", help="Those used; of whole instances all are paid."),
+        "usd_per_hour_on_demand": column("usd_per_hour_on_demand", "USD/h", **money),
+        "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **money),
+        "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f", width=MONEY),
+        "card": TEXT("GPUs", width=CARD, help="Those used; of whole instances all are paid."),
         "setting": TEXT("How set", width="large", help="Typed in again, it gives the same figures."),
         "misses": TEXT("In the way", width="large", help="Which limit of the job it misses, and by how much."),
     }

@@ -55,23 +55,23 @@ def listed(plans, catalogs):
     rows = remembered("shelf", key, lambda: answers_now([_query(each) for each in plans], catalogs))
     table = {
         "name": [each.name for each in plans],
-        "answer": [each.answer for each in plans],
         "then": [each.usd for each in plans],
         "now": [None if row is None or is_missing(row["usd"]) else row["usd"] for row in rows],
         "moved": [words.moved(row) for row in rows],
         "saved_by": [each.saved_by for each in plans],
         "saved_at": [words.when(each.saved_at) for each in plans],
         "versions": [each.versions for each in plans],
+        "answer": [each.answer for each in plans],
     }
     columns = {
-        "name": TEXT("Plan", pinned=True),
-        "answer": TEXT("Answer then", width="large"),
+        "name": TEXT("Plan", pinned=True, width="medium"),
         "then": NUMBER("USD then", format=MONEY, help="Of the run, or of a month."),
         "now": NUMBER("USD now", format=MONEY, help=words.NOW_HELP),
         "moved": TEXT("Since then"),
         "saved_by": TEXT("Saved by"),
         "saved_at": TEXT("On"),
-        "versions": NUMBER("Versions", format="%d"),
+        "versions": NUMBER("Versions", format="%d", width="small"),
+        "answer": TEXT("Answer then", width="large"),
     }
     st.dataframe(
         table,
@@ -92,6 +92,7 @@ def listed(plans, catalogs):
 def chosen(run, plan, row, catalogs):
     """One plan: what has changed since it was saved, the way back to it, and its versions."""
     st.subheader(plain(plan.name), anchor=False)
+    st.markdown(plain(words.version(plan, plan.versions)))
     said = [] if row is None else aged.changed(row, catalogs)
     st.markdown(plain("\n".join(f"- {sentence}" for sentence in said) or words.as_it_was(row)))
     with st.container(horizontal=True):
