@@ -224,7 +224,7 @@ QUANTITIES = (
     Quantity("sober_overhead_ratio", "Lost, sober case", "ratio", "As lost to interruptions, at an interruption a day"),
     Quantity("sober_run_hours", "Run on spot, sober case", "h", "At an interruption a day, waiting for capacity counted"),
     Quantity("sober_run_usd", "Run on spot, sober case", "USD", "At an interruption a day"),
-    Quantity("fallback_run_usd", "Half on spot, half on demand", "USD", "If no spot instance comes back half-way"),
+    Quantity("fallback_run_usd", "Spot, then on demand", "USD", "If from some point of the run no spot instance comes back"),
     Quantity(
         "time_basis",
         "Time is",
