@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "calc/catalogs/strict_yaml.py": {"calc", "yaml"},
     "calc/catalogs/schema_check.py": {"calc", "jsonschema"},
     "calc/configs/yaml_text.py": {"calc", "yaml"},
+    "calc/doors/hub.py": {"calc", "huggingface_hub"},
     "shelf": {"shelf"},
     "shelf/stores.py": {"shelf", "sqlalchemy"},
     "views": {"calc", "shelf", "views", "streamlit", "pandas", "numpy"},
@@ -52,11 +53,13 @@ LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
     *(
         "calc/catalogs/checked.py",
+        "calc/catalogs/history.py",
         "calc/catalogs/load.py",
         "calc/__main__.py",
         "calc/models/huggingface/config.py",
         "calc/doors/csv_tables.py",
         "calc/doors/config_files.py",
+        "calc/doors/hub.py",
         "calc/doors/launch_files.py",
         "calc/doors/oom_text.py",
         "calc/doors/plan_csv.py",

@@ -31,11 +31,15 @@ if options.problem:
     st.warning(plain(plan_words.typeset(options.problem)), icon=":material/block:")
 answer_cards.cards(options, now.row, free, ink, catalogs)
 if is_answered:
-    looked_at.memory(now.row, now.scenario, ink, catalogs)
-    launch_kit.panel(now, catalogs)
-    board.board(options, ink, catalogs)
-    above_comparisons = st.container()
-    comparisons.tabs(now, ink, catalogs)
-    with above_comparisons:  # it takes longest and has no picture: the pictures do not wait for it
+    parts = [st.container() for _ in range(5)]
+    with parts[0]:
+        looked_at.memory(now.row, now.scenario, ink, catalogs)
+    with parts[4]:
+        comparisons.tabs(now, ink, catalogs)
+    with parts[1]:  # the browser draws the pictures while what has none is still to come
+        launch_kit.panel(now, catalogs)
+    with parts[2]:
+        board.board(options, ink, catalogs)
+    with parts[3]:
         advice.panel(now.row, now.market, limits_of_job(now.job), catalogs)
 wider_search.panel(now, ink, catalogs)

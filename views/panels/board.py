@@ -1,7 +1,5 @@
 """The board: one row per arrangement with its memory in its own card; a cell looks at the row, ticks keep rows."""
 
-import hashlib
-
 import streamlit as st
 
 from calc.answers.board import ORDERS, ordered
@@ -10,7 +8,7 @@ from calc.plan.figures import records
 from views.charts.tank import data_uri, tank_svg
 from views.session import kept
 from views.session.present_plan import look_at
-from views.tables import NUMBER, TEXT, column
+from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
 from views.wording import board as board_words
 from views.wording import rows as row_words
 from views.wording.plan import place
@@ -19,6 +17,7 @@ from views.wording.settings import setting
 ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
 TANK = (150, 28)  # as high as a cell draws it
 NARROW, MONEY, CARD = 62, 84, 150  # pixels of columns: all but how it is set stand side by side on a wide screen
+KEY = "board"
 
 
 def board(options, ink, catalogs):
@@ -28,21 +27,22 @@ def board(options, ink, catalogs):
         by = _order(options.job)
         ticked = st.container()
     frame = ordered(options.board, by)
-    rows, key = records(frame), _key(options.job, by)
+    rows = records(frame)
     table, columns = _table(frame, rows, options.job, ink, catalogs)
+    of_rows(KEY, (options.job, by))
     st.dataframe(
         table,
         column_config=columns,
         hide_index=True,
         row_height=ROW,
         height=HEADER + ROW * min(len(rows), SHOWN) + 2,
-        on_select=lambda: _looked(key, rows),
+        on_select=lambda: _looked(rows),
         selection_mode=["multi-row", "single-cell"],
         placeholder="–",
         alt=board_words.alt(rows),
-        key=key,
+        key=KEY,
     )
-    chosen = [rows[at] for at in _selection(key)["rows"] if at < len(rows)]
+    chosen = [rows[at] for at in chosen_in(KEY) if at < len(rows)]
     with ticked:
         st.button(
             f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
@@ -63,18 +63,9 @@ def _order(job):
     )
 
 
-def _key(job, by):
-    """Another job or order is another table, with nothing ticked."""
-    return f"board_{hashlib.md5(repr((job, by)).encode(), usedforsecurity=False).hexdigest()[:12]}"
-
-
-def _selection(key):
-    return st.session_state.get(key, {}).get("selection") or {"rows": [], "cells": []}
-
-
-def _looked(key, rows):
+def _looked(rows):
     """Callback: a cell was clicked, or a row ticked; the cell's row is looked at."""
-    cells = _selection(key)["cells"]
+    cells = chosen_in(KEY, "cells")
     if cells and cells[0][0] < len(rows):
         look_at(rows[cells[0][0]])
 
