@@ -74,13 +74,14 @@ def _aws(row, values, spot):
 def _watch():
     return f"""#!/bin/bash
 # Looks for AWS's notice that this spot instance is taken back (two minutes ahead), then copies the checkpoints to the bucket.
-# The next start copies them back: aws s3 sync s3://your-bucket/checkpoints checkpoints
+# launch.sh copies them back at the next start. Both take the bucket's name from BUCKET: export BUCKET=your-bucket
 set -uo pipefail
+: "${{BUCKET:?export BUCKET=your-bucket}}"
 while sleep {POLL_SECONDS}; do
   TOKEN=$(curl -s -X PUT {METADATA}/api/token -H "X-aws-ec2-metadata-token-ttl-seconds: 60")
   STATUS=$(curl -s -o /dev/null -w "%{{http_code}}" -H "X-aws-ec2-metadata-token: $TOKEN" {METADATA}/meta-data/spot/instance-action)
   if [ "$STATUS" = 200 ]; then
-    aws s3 sync checkpoints s3://your-bucket/checkpoints
+    aws s3 sync checkpoints "s3://$BUCKET/checkpoints"
     exit 0
   fi
 done
