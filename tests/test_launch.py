@@ -145,7 +145,7 @@ def test_files_are_what_their_names_say(tool):
             assert subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True).returncode == 0
     assert '"MarketType": "spot"' in found[tool].files["aws.sh"]
     assert yaml.safe_load(found[tool].files["sky.yaml"])["resources"]["use_spot"] is True
-    assert "spot_watch.sh" in found[tool].files
+    assert ("spot_watch.sh" in found[tool].files) is (scenario.get("work") != "inference")
 
 
 @pytest.mark.parametrize("tool", ["sglang", "tensorrt-llm"])
