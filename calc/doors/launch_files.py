@@ -14,7 +14,7 @@ from calc.launch.kit import Kit
 
 SAME_DAY = (1980, 1, 1, 0, 0, 0)  # in archives, so that the same kit is the same bytes
 # For GitHub Actions: the plan is checked at every change. The dollars and hours are the plan's own, with a tenth to spare.
-CHECK = """# Put this under .github/workflows/ and plan.csv at the top of your repository: every pull request is asked whether the plan still
+CHECK = """# Put this under .github/workflows/ and plan.csv at the top of your repository: each pull request is asked whether the plan still
 # holds, and what it changes is written into its summary. Headroom is checked out beside; put its repository's name in its place.
 name: plan
 on: [pull_request]
