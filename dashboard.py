@@ -9,6 +9,7 @@ from views.panels import kept_tray
 from views.session import address, extra_state, first_run, job_state, kept, undo
 from views.session import catalogs as session_catalogs
 from views.sidebar import sidebar
+from views.wording.numbers import plain
 
 st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=340)
 
@@ -32,6 +33,7 @@ MENU = {  # section of the top bar: file, path, title, icon, help
             "upload_file",
             "Your own config, launch command or out-of-memory message, line by line beside the estimate",
         ),
+        ("shelf", "shelf", "Shelf", "inventory_2", "Plans kept for the team by name, with their price then and now"),
     ),
     "Reference": (
         ("models_and_prices", "models", "Models and prices", "database", "Every fact with its source and date, searchable"),
@@ -46,7 +48,7 @@ try:
     address.read_link(session_catalogs.base_catalogs())
     catalogs = session_catalogs.catalogs()
 except CatalogError as error:
-    st.error(str(error), title="The catalogs cannot be read")
+    st.error(plain(str(error)), title="The catalogs cannot be read")
     st.stop()
 first_run.take()
 address.settle(catalogs)
@@ -73,6 +75,10 @@ pages[""] += [
 page = st.navigation(pages, position="top")
 extra_state.keep(job_state.KEYS, page.url_path)
 kept_tray.tray(kept.rows(catalogs))
+if problem := session_catalogs.problem():
+    st.warning(
+        plain(problem), title="A catalog was changed and cannot be read; the last good ones are used", icon=":material/sync_problem:"
+    )
 sidebar.complaints()
 page.run()
 first_run.note((*job_state.KEYS, *extra_state.assumptions()))

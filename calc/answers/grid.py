@@ -5,7 +5,7 @@ accumulation of a step changes no memory but by being more than one, so each lay
 something of every micro-batch, and has a layout for each.
 """
 
-from functools import cache
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
@@ -135,7 +135,7 @@ def _steps(whole: dict[str, Any], replicas: int, tokens_each: float) -> list[tup
     return [(batch, [steps]) for (batch, steps), each in zip(near, far, strict=True) if each <= min(far) + 1e-9]
 
 
-@cache
+@lru_cache(maxsize=256)
 def _batches(sequences: int, high: int) -> tuple[int, ...]:
     """Powers of two and divisors of a count of sequences, up to the most."""
     most = max(min(high, LONGEST_BATCH), 1)
@@ -174,7 +174,7 @@ def _replicas(whole: dict[str, Any], place: Place, replica: int) -> list[int]:
     return sorted(count for count in {int(np.ceil(whole["users"] / batch)) for batch in batches} if count <= most)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _shares(users: int, most: int) -> tuple[int, ...]:
     """Sequences on each replica, for every count of replicas up to the most."""
     return tuple(dict.fromkeys(-(-users // count) for count in range(1, max(min(users, most), 1) + 1)))

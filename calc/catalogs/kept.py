@@ -1,10 +1,12 @@
 """Results that stay with the catalogs object they were made of, and go with it."""
 
 from collections.abc import Callable
-from functools import wraps
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 
 Made = TypeVar("Made", bound=Callable)
+MAKER = ThreadPoolExecutor(1, "maker")
 
 
 def kept(*tables: str) -> Callable[[Made], Made]:
@@ -27,3 +29,21 @@ def kept(*tables: str) -> Callable[[Made], Made]:
         return cast(Made, found)
 
     return keeping
+
+
+def last_few(most: int, make: Callable[[str], Any]) -> Callable[[str], Any]:
+    """What a slow function with large arrays gave for the last so many keys; whoever asks the same meanwhile waits for it.
+
+    One thread makes all of them, one after another: it takes as long in all, and the memory of one instead of that of every
+    session that asks at the moment. What is made must not ask for another such result.
+    """
+    begun = lru_cache(maxsize=most)(lambda key: MAKER.submit(make, key))
+
+    def found(key: str) -> Any:
+        try:
+            return begun(key).result()
+        except BaseException:  # what failed is not kept
+            begun.cache_clear()
+            raise
+
+    return found

@@ -61,9 +61,9 @@ def tools() -> dict[str, Tool]:
 
 
 @cache
-def rules(name: str) -> tuple[dict, ...]:
-    """A list of rules: {column, when, is}; the first whose parts all match settles its column."""
-    return tuple(read_document(FOLDER, "config_fields")["rules"][name])
+def rules() -> dict[str, list[dict]]:
+    """Lists of rules by name: {column, when, is}; the first of a list whose parts all match settles its column."""
+    return read_document(FOLDER, "config_fields")["rules"]
 
 
 def _tool(name, entries):

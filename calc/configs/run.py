@@ -43,7 +43,7 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
         _defaults(settled, reading, main)
     stored(settled)
     for name in main.rules:
-        _apply(settled, rules(name), main)
+        _apply(settled, rules()[name], main)
     derive(settled, main, catalogs.shardings["group_gpus"])
     _by_sizes(settled, main, catalogs)
     row = _row(settled, main, readings, catalogs)
@@ -83,7 +83,7 @@ def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
             settled.explicit.add(name)
 
 
-def _apply(settled: Settled, listed: tuple[dict, ...], main: Tool) -> None:
+def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
     """Each column by the first of its rules whose parts all match."""
     closed: set[str] = set()
     for rule in listed:

@@ -49,7 +49,8 @@ def read_set(
             complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; it was left aside.")
         elif not (own in PLACES and value == "") and value not in values:
             values.append(value)
-    choices.setdefault("allowed", {})[own] = values
+    if values or own in PLACES:  # of a place no value means all of them
+        choices.setdefault("allowed", {})[own] = values
 
 
 def _limit(text):

@@ -1,5 +1,6 @@
 """Ready set-ups as links: jobs to start from (catalogs/setups.yaml)."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import FOLDER, read_document
@@ -14,6 +15,7 @@ class Setup(NamedTuple):
     query: dict[str, Any]
 
 
+@cache
 def setups() -> list[Setup]:
     """Every ready set-up, in the order in which they are offered."""
     return [Setup(each["name"], each["about"], link.compose(each["asks"])) for each in read_document(FOLDER, "setups")["setups"]]

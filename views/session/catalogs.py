@@ -1,37 +1,82 @@
-"""The catalogs, read once per process and again when a file changes; with the models that this session has added."""
+"""The catalogs, read once per process and again when a file changes; with the models that this session has added.
+
+Files that cannot be read any more, half-written ones among them, change nothing: the last good catalogs stay, and the page says so.
+"""
 
 import json
 import os
+from datetime import date
+from itertools import chain
 
 import streamlit as st
 
 import calc
-from calc.catalogs.load import FOLDER
+from calc.catalogs.load import FOLDER, read_document
+from calc.configs.fields import rules, tools
+from calc.doors.setups import setups
+from calc.launch.specs import kit_specs
 from views.session.own_models import own_models
+
+BESIDE = ("config_fields", "launch_files", "setups")  # read by these functions, each once
+READ_ONCE = (rules, tools, kit_specs, setups)
 
 
 def catalogs():
     """The catalogs with this session's own models."""
-    own = own_models()
-    return _with_models(_stamp(), json.dumps(own, sort_keys=True)) if own else base_catalogs()
+    base, own = base_catalogs(), own_models()
+    return _with_models(base.version, json.dumps(own, sort_keys=True), base) if own else base
 
 
 def base_catalogs():
-    """The catalogs as the files hold them."""
-    return _catalogs(_stamp())
+    """The catalogs as the files hold them, or held them when they could last be read; CatalogError where they never could."""
+    return _read(_stamp())[0]
+
+
+def problem():
+    """Why the files as they are now are not used, as a sentence; empty where they are."""
+    return _read(_stamp())[1]
 
 
 def _stamp():
-    """Name, time and size of each catalog file in one text: another stamp, another reading."""
-    files = (each for each in os.scandir(FOLDER) if each.name.endswith(".yaml"))
-    return repr(sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files))
+    """The day, and name, time and size of each catalog, schema and day of history in one text: another stamp, another reading."""
+    try:
+        files = chain(*(os.scandir(folder) for folder in (FOLDER, FOLDER / "schema", FOLDER / "history")))
+        files = [each for each in files if each.name.endswith((".yaml", ".json", ".csv"))]
+        return repr((date.today(), sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files)))
+    except OSError as error:  # a file or the folder went while it was looked at
+        return repr(error)
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the catalogs")
-def _catalogs(stamp):
-    return calc.load_catalogs()
+def _read(stamp):
+    """The catalogs to use for files of this stamp, and why they are not those files'."""
+    last_good = _last_good()
+    try:
+        last_good[:] = [_load()]
+    except calc.CatalogError as error:
+        if not last_good:
+            raise
+        return last_good[0], str(error)
+    return last_good[0], ""
+
+
+def _load():
+    """All files anew, where every one of them can be read; raises CatalogError."""
+    found = calc.load_catalogs(FOLDER)
+    for name in BESIDE:
+        read_document(FOLDER, name)
+    for read in READ_ONCE:
+        read.cache_clear()
+        read()
+    return found
+
+
+@st.cache_resource(show_spinner=False)
+def _last_good():
+    """None or one, shared by every session: the catalogs that were read last."""
+    return []
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _with_models(stamp, own):
-    return calc.add_models(_catalogs(stamp), json.loads(own))
+def _with_models(version, own, _base):
+    return calc.add_models(_base, json.loads(own))

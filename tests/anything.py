@@ -1,0 +1,127 @@
+"""What anybody may send, generated: links, tables, configs, damaged catalogs, walks over the pages. `make bench` asks for more of each."""
+
+import json
+import os
+import string
+from pathlib import Path
+
+from examples import STEADY, catalogs
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from calc.catalogs.load import FILES, FOLDER
+from calc.doors.link import COLUMNS, VIEW_CHOICES
+from calc.doors.link_sets import ALLOW, LIMIT
+from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
+from calc.search.limits import LIMIT_NAMES
+from calc.search.space import NAMES
+
+TIMES = int(os.environ.get("HEADROOM_TIMES", "1"))  # so many times the examples, and other ones in each run
+CONFIGS = [path.read_text("utf-8") for path in sorted((Path(__file__).parent / "recorded" / "configs").glob("*.json"))]
+
+JUNK = st.sampled_from(
+    [
+        *("", " ", "0", "-1", "1.5", "1e308", "1e400", "nan", "inf", "-inf", "1_000", "0x10", "9" * 40, "1e-300", "64x"),
+        *("None", "true", "[]", "{}", "+", "a+b", "1+2+2", "~", "a~b~c", "anywhere", "auto", "\x00", "\n", "%", "&", "=1+1", "'"),
+        *("../../etc/passwd", "<script>alert(1)</script>", "[a](http://x)", "![p](//q)", "$x$", "`", "模型 🙂", "x" * 300, "²", "١٢"),
+    ]
+)
+NUMBERS = st.one_of(
+    st.integers(-2, 10**6), st.sampled_from([0.5, 1e-9, 1e9, 1e12, 1e15, 1e16, 2**53]), st.floats(allow_nan=False, allow_infinity=False)
+)
+
+
+def steady(examples):
+    """So many examples: the same in every run of `make test`, more and others in `make bench`."""
+    return settings(STEADY, max_examples=examples * TIMES, derandomize=TIMES == 1, print_blob=True)
+
+
+def texts_of(name, column):
+    """Values of a column as text: mostly ones that it has."""
+    catalog = column.catalog or CATALOG_OF.get(name)
+    if column.kind == "text" and catalog:
+        known = st.sampled_from(list(getattr(catalogs(), catalog).index))
+    elif column.kind == "choice":
+        known = st.sampled_from([str(each) for each in (*column.choices, column.default or "")])
+    elif column.kind in ("count", "number", "amount"):
+        known = st.sampled_from(["1", "2", "3", "4", "8", "16", "64", "100", "0.5", "1000", "1e6"]) | NUMBERS.map(str)
+    else:
+        known = st.text(max_size=12)
+    return st.one_of(known, known, known, JUNK)
+
+
+CELLS = {name: texts_of(name, column) for name, column in inputs_by_name().items()}
+CHOICES = {name: texts_of(name, column) for name, column in COLUMNS.items()} | {
+    name: st.sampled_from(words) | JUNK for name, words in VIEW_CHOICES.items()
+}
+SETS = {f"{ALLOW}{name}": CELLS.get(name, JUNK) for name in NAMES} | {f"{LIMIT}{name}": NUMBERS.map(str) | JUNK for name in LIMIT_NAMES}
+OWN_SIZES = ("hidden", "layers", "heads", "kv_heads", "ffn", "vocab", "head_dim", "model_type", "family", "name", "max_position", "experts")
+OWN = st.sampled_from(["llama", "gpt2", "mixtral"]).map(json.dumps) | NUMBERS.map(json.dumps) | JUNK
+
+
+@st.composite
+def kept_texts(draw):
+    """A kept scenario, or the row looked at, as the link writes it: words between tildes."""
+    names = draw(st.lists(st.sampled_from([*CELLS, "market", "answer"]), max_size=4))
+    pairs = [each for name in ["model", *names] for each in (name, draw(CELLS.get(name, JUNK)))]
+    return "~".join([draw(JUNK | st.text(string.ascii_letters, max_size=9)), *pairs, *draw(st.lists(JUNK, max_size=1))])
+
+
+def queries():
+    """Queries of links: known names with good values and bad, unknown names, names that stand twice."""
+    several = {name: st.lists(values, min_size=1, max_size=3) for name, values in {**CHOICES, **SETS}.items()}
+    several |= {f"custom.mine.{name}": st.lists(OWN, min_size=1, max_size=1) for name in OWN_SIZES}
+    several |= {name: st.lists(kept_texts(), min_size=1, max_size=3) for name in ("kept", "looked")}
+    several |= {"v": st.sampled_from([["1"], ["2"], ["9"], [""]]), "prices_as_of": st.sampled_from([["2026-07-20"], ["tomorrow"]])}
+    names = st.lists(st.sampled_from(list(several)), max_size=8, unique=True)
+    known = names.flatmap(lambda found: st.fixed_dictionaries({name: several[name] for name in found}))
+    return st.tuples(known, st.dictionaries(JUNK, st.lists(JUNK, min_size=1, max_size=2), max_size=1)).map(
+        lambda both: {**both[1], **both[0]}
+    )
+
+
+def tables():
+    """Tables of scenarios as text: a few columns, good cells and bad."""
+    names = st.lists(st.sampled_from([name for name in CELLS if name != "model"]), max_size=6, unique=True)
+    rows = names.flatmap(
+        lambda found: st.lists(st.fixed_dictionaries({name: CELLS[name] for name in ("model", *found)}), min_size=1, max_size=4)
+    )
+    return rows
+
+
+@st.composite
+def configs(draw):
+    """A published config.json in which some fields are gone, swapped or of another kind; sometimes cut or laid into another."""
+    config = json.loads(draw(st.sampled_from(CONFIGS)))
+    other = json.loads(draw(st.sampled_from(CONFIGS)))
+    for _ in range(draw(st.integers(0, 4))):
+        inside = draw(st.sampled_from([config, *(each for each in config.values() if isinstance(each, dict) and each)]))
+        name = draw(st.sampled_from(sorted(inside) or ["hidden_size"]))
+        change = draw(st.sampled_from(["gone", "number", "junk", "other", "list"]))
+        if change == "gone":
+            inside.pop(name, None)
+        elif change == "other":
+            inside[name] = other.get(name, other)
+        else:
+            inside[name] = draw({"number": NUMBERS, "junk": JUNK, "list": st.lists(NUMBERS | JUNK, max_size=3)}[change])
+    text = json.dumps(config)
+    return text[: draw(st.integers(0, len(text)))] if draw(st.integers(0, 9)) == 0 else text
+
+
+@st.composite
+def damaged(draw):
+    """A catalog's file and what is left of it: cut, or with a line gone, doubled, moved or with another value."""
+    name = draw(st.sampled_from(FILES))
+    lines = (FOLDER / f"{name}.yaml").read_text("utf-8").splitlines(keepends=True)
+    at = draw(st.integers(0, len(lines) - 1))
+    line, (key, colon, _) = lines[at], lines[at].partition(":")
+    harm = draw(st.sampled_from(["cut", "gone", "double", "moved", "value", "value", "value", "bytes"]))
+    changed = {
+        "cut": [line[: len(line) // 2]],
+        "gone": lines[at + 1 :],
+        "double": [line, *lines[at:]],
+        "moved": [*lines[at + 1 : at + 9], line, *lines[at + 9 :]],
+        "value": [f"{key}{colon} {draw(JUNK | NUMBERS.map(str))}\n", *lines[at + 1 :]],
+        "bytes": ["\ud800", *lines[at:]],
+    }[harm]
+    return name, "".join([*lines[:at], *changed]).encode("utf-8", "surrogatepass")

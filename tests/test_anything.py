@@ -1,0 +1,173 @@
+"""Whatever is sent is used or named in a sentence: links, tables, configs, damaged catalogs, and every page in states drawn at random."""
+
+import csv
+import io
+import shutil
+from urllib.parse import parse_qs, urlencode
+
+import anything
+import numpy as np
+import pytest
+from anything import steady
+from examples import catalogs
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import DASHBOARD
+from streamlit.testing.v1 import AppTest
+
+from calc import CatalogError, add_models, answer, estimate, load_catalogs
+from calc.catalogs.load import FOLDER
+from calc.doors import csv_tables
+from calc.doors.link import compose, parse
+from calc.models.huggingface.config import ConfigError, read_config_text
+from calc.scenarios.problems import TableError
+
+PAGES = ("compare", "bill", "instances", "explore", "bring", "models_and_prices", "method", "accuracy")
+OPEN = ("by_hand", "more_by_hand", "wider", "launch_kit", "report", "setups", "model_form", "more_changes")
+TABS = {
+    "tab": ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time"),
+    "explore_tab": ("Phases", "GPUs", "Largest batch", "Precision and task", "Full, LoRA, QLoRA", "Decision guide"),
+    "catalog_tab": ("Models", "Cards", "Prices", "All catalogs"),
+}
+KINDS = ("selectbox", "number_input", "checkbox", "toggle", "multiselect", "button_group", "button")
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+def is_sentence(text):
+    """One line, of a length that is read, with an end."""
+    return text.endswith((".", "?")) and "\n" not in text and len(text) < 700
+
+
+@steady(150)
+@given(anything.queries())
+def test_a_link_is_read_and_what_was_understood_comes_back(query):
+    choices, complaints = parse(query, catalogs())
+    assert all(map(is_sentence, complaints)), complaints
+    sent = parse_qs(urlencode(compose(choices), doseq=True), keep_blank_values=True)
+    assert parse(sent, catalogs()) == (choices, [])
+
+
+@steady(60)
+@given(anything.tables())
+def test_a_row_is_estimated_or_has_one_sentence_and_comes_back_the_same(rows):
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    try:
+        table = csv_tables.read_csv(stream.getvalue())
+        found = estimate(table, catalogs())
+    except TableError as error:
+        assert is_sentence(str(error))
+        return
+    sound = found["problem"] == ""
+    assert all(is_sentence(problem) for problem in found["problem"][~sound]), list(found["problem"])
+    assert (np.isfinite(found["memory_bytes"]) & (found["memory_bytes"] > 0))[sound].all()
+    assert (
+        not (found.select_dtypes("number") < 0).drop(columns=["headroom_bytes"], errors="ignore")[sound].filter(like="usd").any(axis=None)
+    )
+    again = estimate(csv_tables.read_csv(csv_tables.to_csv(csv_tables.as_written(found, table))), catalogs())
+    assert again["memory_bytes"].tolist() == pytest.approx(found["memory_bytes"].tolist(), rel=1e-12, nan_ok=True)
+    assert (again["problem"] == "").tolist() == sound.tolist()
+
+
+@steady(40)
+@given(anything.tables())
+def test_a_job_is_answered_or_has_one_sentence(rows):
+    try:
+        found = answer({name: text for name, text in rows[0].items() if text != ""}, catalogs())
+    except TableError as error:
+        assert is_sentence(str(error))
+        return
+    assert len(found)
+    first = found.iloc[0]
+    assert np.isfinite(first["usd"]) or first["problem"]
+    assert all(is_sentence(each) for each in found["problem"] if each), list(found["problem"])
+
+
+@steady(150)
+@given(anything.configs())
+def test_a_config_is_a_model_or_has_one_sentence(text):
+    try:
+        entry = read_config_text(text, "mine", catalogs())
+    except ConfigError as error:
+        assert is_sentence(str(error))
+        return
+    found = estimate({"model": "mine"}, add_models(catalogs(), {"mine": entry}), solve=False)
+    assert np.isfinite(found["memory_bytes"]) and found["memory_bytes"] > 0 if found["problem"] == "" else is_sentence(found["problem"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return shutil.copytree(FOLDER, tmp_path_factory.mktemp("damaged") / "catalogs")
+
+
+@steady(60)
+@given(anything.damaged())
+def test_a_damaged_catalog_is_read_or_named_in_one_sentence(folder, file):
+    name, content = file
+    path = folder / f"{name}.yaml"
+    kept = path.read_bytes()
+    path.write_bytes(content)
+    try:
+        estimate({"model": "llama-3.1-8b", "instance": "p5.48xlarge"}, load_catalogs(folder))
+    except CatalogError as error:
+        assert is_sentence(str(error))
+        assert str(error).startswith("catalogs/")
+    finally:
+        path.write_bytes(kept)
+
+
+STEPS = st.lists(st.tuples(st.sampled_from([*PAGES, ""]), st.lists(st.integers(0, 10**6), max_size=2)), max_size=2)
+STATE = st.fixed_dictionaries(
+    {}, optional={**dict.fromkeys(OPEN, st.just(True)), **{key: st.sampled_from(tabs) for key, tabs in TABS.items()}}
+)
+
+
+@steady(40)
+@given(anything.queries(), STATE, STEPS)
+def test_no_page_breaks_whatever_the_link_the_state_and_the_clicks(query, state, steps):
+    app = AppTest.from_file(DASHBOARD, default_timeout=120)
+    for name, texts in query.items():
+        app.query_params[name] = texts
+    for key, value in state.items():
+        app.session_state[key] = value
+    stands(app.run())
+    for page, clicks in steps:
+        stands(app.switch_page(f"views/pages/{page or 'plan'}.py").run())
+        for click in clicks:
+            widgets = [each for kind in KINDS for each in app.get(kind) if not each.disabled and getattr(each, "options", True)]
+            stands(app._run(sent(app, widgets[click % len(widgets)], click // len(widgets))))
+
+
+def sent(app, widget, number):
+    """What the browser sends when a user changes a widget: all values, this one another that it offers."""
+    states = app._tree.get_widget_states()
+    for at, each in enumerate(states.widgets):
+        if each.id == widget.id:
+            del states.widgets[at]
+            break
+    state = states.widgets.add(id=widget.id)
+    if widget.type == "button":
+        state.trigger_value = True
+    elif widget.type in ("checkbox", "toggle"):
+        state.bool_value = not widget.value
+    elif widget.type == "number_input":
+        least, most = widget.min or 0, widget.max or 10**6
+        state.double_value = float(round(least + (most - least) * (number % 101) / 100))
+    elif widget.type == "selectbox":
+        state.string_value = widget.options[number % len(widget.options)]
+    elif widget.type == "multiselect":
+        state.string_array_value.data.extend(widget.options[: number % 3])
+    else:
+        state.string_array_value.data.append(widget.options[number % len(widget.options)])
+    return states
+
+
+def stands(app):
+    assert not app.exception, app.exception[0].message
+    assert app.title
