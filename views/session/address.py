@@ -40,6 +40,7 @@ def read_link(catalogs):
     for name in (*VIEW, "allowed", "limits"):
         if name in choices:
             state[name] = choices[name]
+    state["search_waits"] = "allowed" in choices or "limits" in choices
     state.setdefault("sort", ORDERS[0])
 
 
