@@ -1,20 +1,22 @@
 # The whole developer interface. Everything lives in .venv; a stamp there says that the requirements are installed.
 #   make run        start the dashboard and print its address        (PORT=8502 for another port)
 #   make serve      several processes behind nginx, for a room or a company: docs/serve.md  (PORT=8080 HOST=name PROCESSES=2)
+#   make shelf      what a shelf in PostgreSQL or another database needs beside that: docs/serve.md
 #   make test       lint, types, tests
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
 #   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; about 3 GB)
 #   make measure    take those cases on this machine's CUDA GPU
+#   make hub        what it takes to read a model from the Hugging Face hub by its name
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
-#   make prices     fetch today's AWS prices into catalogs/prices.yaml  (ARGS="--region us-east-1 --dry-run"; --help lists them)
+#   make prices     fetch today's AWS prices into catalogs/  (ARGS="--region us-east-1 --dry-run"; --help lists them)
 
 PYTHON ?= python3
 PORT ?= 8501
 BIN = .venv/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve test accuracy bench validate measure prices lock
+.PHONY: run serve shelf test accuracy bench validate measure prices hub lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -24,6 +26,8 @@ run: .venv/ready-run
 
 serve: .venv/ready-run
 	@bash .serve/serve.sh
+
+shelf: .venv/ready-shelf
 
 test: .venv/ready-dev
 	$(BIN)/ruff check .
@@ -50,21 +54,24 @@ measure: .venv/ready-measure
 prices: .venv/ready-prices
 	$(BIN)/python -m refresh $(ARGS)
 
+hub: .venv/ready-hub
+
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --python-version 3.11 --no-annotate --no-header --quiet
 
-.venv-tools/ready: requirements/launch.txt requirements/lock/validation.txt | .venv/bin/python
+.venv-tools/ready: requirements/lock/launch.txt requirements/lock/validation.txt | .venv/bin/python
 	@echo "Installing $<"
 	@$(BIN)/python -m venv .venv-tools
 	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock/validation.txt
-	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
 	@touch $@
 
 lock: .venv/ready-dev
 	@$(LOCK) --upgrade requirements/dev.txt --output-file requirements/lock/dev.txt
 	@$(LOCK) --constraint requirements/lock/dev.txt requirements.txt --output-file requirements/lock/run.txt
-	@for name in measure prices validation; do \
+	@for name in hub measure prices shelf validation; do \
 	  $(LOCK) --constraint requirements/lock/dev.txt requirements/$$name.txt --output-file requirements/lock/$$name.txt || exit 1; \
 	done
+	@$(LOCK) --no-deps requirements/launch.txt --output-file requirements/lock/launch.txt
 
 .venv/ready-%: requirements/lock/%.txt | .venv/bin/python
 	@echo "Installing $<"

@@ -33,6 +33,7 @@ MENU = {  # section of the top bar: file, path, title, icon, help
             "upload_file",
             "Your own config, launch command or out-of-memory message, line by line beside the estimate",
         ),
+        ("shelf", "shelf", "Shelf", "inventory_2", "Plans kept for the team by name, with their price then and now"),
     ),
     "Reference": (
         ("models_and_prices", "models", "Models and prices", "database", "Every fact with its source and date, searchable"),

@@ -23,6 +23,7 @@ from calc.doors.csv_tables import as_written, read_tables
 from calc.doors.csv_writer import write_csv
 from calc.doors.diff_text import diff_markdown
 from calc.doors.gate import Limits, broken
+from calc.doors.hub import model_of, read_repository
 from calc.doors.launch_files import files_of, write_folder
 from calc.doors.oom_text import oom_markdown
 from calc.doors.plan_csv import plan_rows
@@ -52,8 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     named = "standard output" if options.output == "-" else options.output
     try:
         catalogs = load_catalogs()
-        if options.model_config:
-            catalogs = add_models(catalogs, dict(_configs(options.model_config, catalogs)))
+        if options.model or options.model_config:
+            found = {model_of(name): read_repository(name, catalogs) for name in options.model}
+            catalogs = add_models(catalogs, found | dict(_configs(options.model_config, catalogs)))
         return command.run(options, catalogs)
     except (TableError, CatalogError, ConfigError, ConfigProblem, LogProblem) as error:
         print(error, file=sys.stderr)
@@ -83,7 +85,7 @@ class Command(NamedTuple):
 
 
 def _parser(name, command):
-    """The options of a command; -o and --model-config are those of all."""
+    """The options of a command; -o, --model-config and --model are those of all."""
     more = f"Other commands: {', '.join(filter(None, COMMANDS))}; python -m calc COMMAND --help." if not name else None
     parser = argparse.ArgumentParser(prog=f"python -m calc {name}".strip(), description=command.about, epilog=more)
     for argument, told in command.arguments:
@@ -91,6 +93,8 @@ def _parser(name, command):
     parser.add_argument("-o", "--output", default="-", help="what to write; none: standard output")
     config = "a Hugging Face config.json, or a folder of them"
     parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
+    hub = "a model of the Hugging Face hub; rows name it by its name in small letters"
+    parser.add_argument("--model", action="append", default=[], metavar="ORG/NAME", help=hub)
     return parser
 
 

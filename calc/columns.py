@@ -177,7 +177,19 @@ QUANTITIES = (
     Quantity("usd_per_million_input_tokens", "USD per million input tokens", "USD", "Prompt tokens, on demand"),
     Quantity("usd_per_million_output_tokens", "USD per million output tokens", "USD", "Generated tokens, on demand"),
     Quantity("usd_per_million_trained_tokens", "USD per million trained tokens", "USD", "On demand"),
-    Quantity("endpoint_usd_per_million_tokens", "Endpoint, a million generated", "USD", "Paid per token, their prompts included; as set"),
+    Quantity(
+        "paid_usd_per_million_input_tokens",
+        "Endpoint, a million prompt tokens",
+        "USD",
+        "Paid per token; as set, else Amazon Bedrock's list",
+    ),
+    Quantity(
+        "paid_usd_per_million_output_tokens",
+        "Endpoint, a million output tokens",
+        "USD",
+        "Paid per token; as set, else Amazon Bedrock's list",
+    ),
+    Quantity("endpoint_usd_per_million_tokens", "Endpoint, a million generated", "USD", "Paid per token, their prompts included"),
     Quantity(
         "endpoint_break_even_tokens",
         "Pays off from, tokens a day",
@@ -235,6 +247,7 @@ QUANTITIES = (
     Quantity("head_elements_here", "Head's matrix", "", "Elements on one GPU"),
     Quantity("asks_ties", "Asked to tie", "", "1 to tie embedding and head, 0 not to; empty as the model does"),
     Quantity("names_precision", "Names a precision", "", "1 where the scenario says its precision"),
+    Quantity("names_release", "Names a release", "", "1 where the scenario says the release of its software"),
     Quantity("names_sequence", "Names a length", "", "1 where the scenario says how long a sequence is"),
     Quantity("at_last_stage", "At the last stage", "", "1 on the last GPU of a pipeline, 0 on the first"),
     Quantity("model_row", "Place of the model", "", "Its place in the catalog"),

@@ -204,18 +204,6 @@ def holds_head(pipeline_parallel, at_last_stage):
     return np.where(pipeline_parallel == 1, 1.0, at_last_stage)
 
 
-def microbatches_in_flight(pipeline_parallel, at_last_stage, stage_chunks, accumulation_steps):
-    """Micro-batches, each of the whole stage, that wait for their backward pass at this end of the pipeline. [micro-batches]
-
-    1F1B: one for each stage on the first, one on the last (Narayanan et al. 2021, arXiv 2104.04473, section 2.2). Of v
-    chunks that take turns (v - 1) p + 1 wait, and two more for each stage behind (Megatron-Core, pipeline_parallel/schedules.py;
-    torch/distributed/pipelining/schedules.py, Interleaved1F1B).
-    """
-    behind = (pipeline_parallel - 1) * (1 - at_last_stage)
-    interleaved = ((stage_chunks - 1) * pipeline_parallel + 1 + 2 * behind) / stage_chunks
-    return np.minimum(np.where(stage_chunks > 1, interleaved, 1 + behind), accumulation_steps)
-
-
 def head_elements_here(head_matrix_parameters, vocabulary_split):
     """Elements of the head's matrix on one GPU. [elements]"""
     return head_matrix_parameters / vocabulary_split
@@ -283,7 +271,6 @@ LAYOUT = (
 HELD = (  # at one end of a pipeline
     holds_embedding,
     holds_head,
-    microbatches_in_flight,
     head_elements_here,
     outside_parameters_here,
     embedding_parameters_here,

@@ -200,11 +200,11 @@ def settled_table(inputs: Table, catalogs: Catalogs, problems: Problems) -> Tabl
     return table
 
 
-def results_of(inputs: Table, catalogs: Catalogs) -> Results:
+def results_of(inputs: Table, catalogs: Catalogs, columns: Iterable[str] = COLUMNS) -> Results:
     """The results of inputs (scenarios.read) of one kind of work, their largest batch and sequence left empty."""
     rows = np.arange(inputs["rows"])
     problems = Problems(len(rows))
-    results = Results(COLUMNS, WORDS, len(rows))
+    results = Results(columns, WORDS, len(rows))
     results.add(rows, _finished(Part(rows, settled_table(inputs, catalogs, problems), problems), catalogs, False))
     return results
 

@@ -19,6 +19,7 @@ from calc.memory import (
     outside_blocks,
     overhead,
     phases,
+    pipeline_schedule,
     places,
     saved_activations,
     serving_engine,
@@ -30,7 +31,7 @@ from calc.memory import (
 from calc.memory.peak import add_moments
 from calc.scenarios.layout_rules import COUNTED
 from calc.scenarios.settled import ADAPTED_COUNTS, SETTLED
-from calc.speed import collectives, decode, flops, prefill, ranges, rates, serving, spread, training
+from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, training
 
 TRAINING, SERVING = "training", "inference"
 
@@ -87,6 +88,8 @@ STAGES = (
     Stage(
         "a training step",
         (
+            *saved_activations.KEPT,
+            *pipeline_schedule.SCHEDULE,
             *saved_activations.SAVED,
             *logits.TRAINING,
             *sharding_buffers.BUFFERS,
@@ -110,7 +113,7 @@ STAGES = (
     Stage("rates", (*flops.FLOPS, *rates.RATES, *collectives.LINKS)),
     Stage("tokens of a step", training.STEP, TRAINING),
     Stage("time of a step", training.TRAINING, TRAINING),
-    Stage("time of a request", (*decode.DECODE, *prefill.PREFILL, *serving.STEADY, *serving.THROUGHPUT), SERVING),
+    Stage("time of a request", (*experts.EXPERTS, *decode.DECODE, *prefill.PREFILL, *serving.STEADY, *serving.THROUGHPUT), SERVING),
     Stage("ranges", (*spread.SPREAD, *ranges.RANGES)),
     Stage("price", (*prices.PER_HOUR, *prices.PER_RUN)),
     Stage("spot", spot.SPOT),

@@ -8,10 +8,12 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
+from calc.catalogs.history import read_history
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs
-from refresh import public
+from refresh import offer_files, public
 from refresh.found import RefreshError, Scope, family_of
 from refresh.merge import merge
+from refresh.offer_files import plain_name
 from refresh.write import read_documents, write_catalogs
 
 UNTOUCHED = "The catalogs are as they were."
@@ -28,8 +30,8 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
             found = _fetch(options, scope, session, open_url)
         except (LookupError, ValueError, TypeError) as error:
             raise RefreshError(f"AWS answered in a form that is not known ({error!r}); see refresh/.") from error
-        merged = merge(read_documents(options.folder), found, scope, today)
-        return _finish(options, found, merged)
+        merged = merge(read_documents(options.folder), found, scope, today, read_history(options.folder))
+        return _finish(options, found, merged, today)
     except (RefreshError, CatalogError) as error:
         print(f"{error} {UNTOUCHED}", file=sys.stderr)
     except KeyboardInterrupt:
@@ -65,7 +67,20 @@ def _scope(options, catalogs):
     }
     regions = tuple(dict.fromkeys(options.region or catalogs.regions.index))
     families = tuple(dict.fromkeys(options.family)) if options.family else None
-    return Scope(regions, families, frozenset(catalogs.instances.index), cards)
+    names = zip(catalogs.models.index, catalogs.models["name"], strict=True)
+    models = {plain_name(text): model for model, name in names for text in (model, name)}
+    sold_as = zip(catalogs.endpoints["sold_as"], catalogs.endpoints["model"], strict=True)
+    models |= {plain_name(text): model for text, model in sold_as}
+    return Scope(regions, families, frozenset(catalogs.instances.index), cards, models, *_capacity(catalogs))
+
+
+def _capacity(catalogs):
+    """What is asked about capacity: codes of quotas, types sold in blocks, pools of types (one card; P together) for scores."""
+    codes = {code for name in catalogs.quotas if name.endswith("_code") for code in catalogs.quotas[name] if code}
+    blocks = catalogs.prices.loc[catalogs.prices["capacity_block_usd_per_hour"].notna(), "instance"].unique()
+    current = catalogs.instances[catalogs.instances["current"]]
+    cards = current["gpu"].where(~current["family"].str.startswith("p"), "p")
+    return tuple(sorted(codes)), tuple(sorted(blocks)), tuple(tuple(sorted(types)) for types in current.groupby(cards).groups.values())
 
 
 def _fetch(options, scope, session, open_url):
@@ -75,10 +90,13 @@ def _fetch(options, scope, session, open_url):
         if unknown:
             raise RefreshError(f"family {unknown[0]} is not in the catalog and new types need credentials; check its name.")
         _progress(f"Public files ({why}): published prices on demand, spot as an estimate.")
-        return public.fetch(scope, _progress, open_url)
+        found = public.fetch(scope, _progress, open_url)
+        offer_files.fetch(scope, found, _progress, public.patient(open_url))
+        return found
     from refresh import aws  # botocore is needed for this way alone
 
     found = aws.fetch(session, scope, _progress)
+    offer_files.fetch(scope, found, _progress, public.patient(open_url))
     try:
         public.read_advisor(scope, found, open_url)
         found.sources[public.ADVISOR] = public.SOURCES[public.ADVISOR]
@@ -103,7 +121,7 @@ def _session(session):
     return (session, "") if session.get_credentials() else (None, "no AWS credentials were found")
 
 
-def _finish(options, found, merged):
+def _finish(options, found, merged, today):
     for note in found.notes:
         print(f"Note: {note}.")
     for change in merged.changes:
@@ -121,7 +139,7 @@ def _finish(options, found, merged):
     if options.dry_run:
         print(f"Dry run. {UNTOUCHED}")
         return 0
-    write_catalogs(options.folder, merged.documents)
+    write_catalogs(options.folder, merged.documents, merged.history, today)
     print(f"Written to {options.folder}.")
     return 0
 

@@ -1,14 +1,14 @@
 """Asks AWS with credentials: on-demand prices and reserved terms, spot prices now, the shapes of instances."""
 
 import json
-import time
 from datetime import UTC, datetime
 from statistics import median
 
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from refresh.found import LISTED, Found, RefreshError, commitment, is_plain_hour, reserved
+from refresh import capacity, offer_files
+from refresh.found import LISTED, Found, RefreshError, commitment, is_local, is_plain_hour, reserved
+from refresh.pages import MANNERS, pages
 from refresh.plans import cover, plain_hour_of
 from refresh.shapes import shape_of
 
@@ -27,31 +27,33 @@ SOLD_AS = (
 PLAN_TYPES = {"Compute": "compute_plan", "EC2Instance": "instance_plan"}
 YEAR_SECONDS = 31_536_000
 THROTTLES = {"Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"}
-PATIENCE = (1, 2, 4, 8, 16)  # seconds between tries when AWS asks for fewer requests, after botocore's own tries
-MANNERS = Config(retries={"mode": "adaptive", "max_attempts": 5}, connect_timeout=20, read_timeout=60)
 
 
-def fetch(session, scope, progress, sleep=time.sleep):
+def fetch(session, scope, progress):
     """All that AWS says about the scope; raises RefreshError with a sentence."""
-    found = Found(sources=dict(SOURCES))
+    found = Found(sources=SOURCES | capacity.SOURCES)
     try:
-        opted_in = _opted_in(session, sleep)
+        opted_in = _opted_in(session)
         pricing = session.client("pricing", region_name="us-east-1", config=MANNERS)
         for region in [region for region in scope.regions if region in opted_in]:
             client = session.client("ec2", region_name=region, config=MANNERS)
-            read_shapes(client, region, scope, found, sleep)
+            read_shapes(client, region, scope, found)
         wanted = {instance for instance in scope.known | set(found.shapes) if scope.wants(instance)}
         allowed = True
         for place, region in enumerate(scope.regions, 1):
-            read_on_demand(pricing, region, wanted, scope, found, sleep)
+            read_on_demand(pricing, region, wanted, scope, found)
             if region in opted_in:
                 client = session.client("ec2", region_name=region, config=MANNERS)
-                read_spot(client, region, sorted(wanted), found, sleep)
+                read_spot(client, region, sorted(wanted), found)
             else:
                 found.note(f"{region} is not switched on in this account: its spot prices stay as they were")
             seen = [sum(key[1] == region for key in found.prices[market]) for market in ("on_demand", "spot")]
-            allowed = allowed and _plans_of(session, region, sorted(wanted), scope, found, sleep)
+            allowed = allowed and _plans_of(session, region, sorted(wanted), scope, found)
             progress(f"[{place}/{len(scope.regions)}] {region}: {seen[0]} on demand, {seen[1]} spot")
+        for region in [region for region in scope.regions if region in opted_in]:
+            read_ebs(pricing, region, found)
+            capacity.fetch(session, region, scope, found)
+        capacity.fetch_scores(session, [region for region in scope.regions if region in opted_in], scope, found)
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "an error")
         raise RefreshError(f"AWS answered {error.operation_name} with {code}; {_cure(code)}.") from error
@@ -68,35 +70,17 @@ def _cure(code):
     return "check the credentials, or use the public files with --public"
 
 
-def pages(call, sleep, name="NextToken", **request):
-    """Every page of a paginated call; a throttled page is asked for again with growing pauses. `name`: of the page's token."""
-    token = {}
-    while True:
-        for pause in (*PATIENCE, None):
-            try:
-                page = call(**request, **token)
-                break
-            except ClientError as error:
-                if pause is None or error.response.get("Error", {}).get("Code") not in THROTTLES:
-                    raise
-                sleep(pause)
-        yield page
-        if not page.get(name):
-            return
-        token = {name: page[name]}
-
-
-def _opted_in(session, sleep):
+def _opted_in(session):
     client = session.client("ec2", region_name="us-east-1", config=MANNERS)
-    regions = [region for page in pages(client.describe_regions, sleep, AllRegions=True) for region in page["Regions"]]
+    regions = [region for page in pages(client, "describe_regions", AllRegions=True) for region in page["Regions"]]
     return {region["RegionName"] for region in regions if region.get("OptInStatus") != "not-opted-in"}
 
 
-def read_shapes(client, region, scope, found, sleep):
+def read_shapes(client, region, scope, found):
     """Instances with a GPU whose card the catalog knows; G and P are AWS's letters for GPU families."""
     names = [f"{family}.*" for family in scope.families] if scope.families else ["g*", "p*"]
     request = {"Filters": [{"Name": "instance-type", "Values": names}]}
-    for page in pages(client.describe_instance_types, sleep, **request):
+    for page in pages(client, "describe_instance_types", **request):
         for answer in page["InstanceTypes"]:
             shape, note = shape_of(answer, scope.cards)
             if shape:
@@ -106,7 +90,7 @@ def read_shapes(client, region, scope, found, sleep):
     found.shaped.add(region)
 
 
-def read_on_demand(pricing, region, wanted, scope, found, sleep):
+def read_on_demand(pricing, region, wanted, scope, found):
     """On-demand prices and reserved terms of one region."""
     for sold_as in SOLD_AS:
         filters = {"regionCode": region, **LINUX, **sold_as}
@@ -116,11 +100,28 @@ def read_on_demand(pricing, region, wanted, scope, found, sleep):
             "MaxResults": 100,
             "Filters": [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in filters.items()],
         }
-        for page in pages(pricing.get_products, sleep, **request):
+        for page in pages(pricing, "get_products", **request):
             for text in page["PriceList"]:
                 _read_product(json.loads(text), region, wanted, scope, found)
     for market in LISTED:
         found.covered[market].add(region)
+
+
+def read_ebs(pricing, region, found):
+    """What a GiB of EBS gp3 asks in a region; where it may not be read it stays as it was."""
+    fields = {"regionCode": region, "volumeApiName": "gp3", "productFamily": "Storage"}
+    filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()]
+    request = {"ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "MaxResults": 100, "Filters": filters}
+    try:
+        for page in pages(pricing, "get_products", **request):
+            for text in page["PriceList"]:
+                item = json.loads(text)
+                kind = offer_files.kind_of(item["product"]["attributes"].get("usagetype", ""))
+                prices = [usd for term in item["terms"].get("OnDemand", {}).values() for _, usd in _usd(term)]
+                if kind == "ebs-gp3" and prices:
+                    found.put_small("storage_and_traffic", kind, region, PRICE_LIST, usd_per_gib=max(prices))
+    except (ClientError, BotoCoreError) as error:
+        found.note(f"EBS could not be read in {region} ({error}): its price stays as it was")
 
 
 def _read_product(item, region, wanted, scope, found):
@@ -153,17 +154,17 @@ def _usd(term):
     return [(one["unit"], float(one["pricePerUnit"]["USD"])) for one in dimensions if "USD" in one["pricePerUnit"]]
 
 
-def _plans_of(session, region, instances, scope, found, sleep):
+def _plans_of(session, region, instances, scope, found):
     """Read the Savings Plans of a region; False where they may not be read: then they stay as they were."""
     try:
-        read_plans(session.client("savingsplans", region_name="us-east-1", config=MANNERS), region, instances, scope, found, sleep)
+        read_plans(session.client("savingsplans", region_name="us-east-1", config=MANNERS), region, instances, scope, found)
     except (ClientError, BotoCoreError) as error:
         found.note(f"Savings Plans could not be read ({error}): those not read stay as they were")
         return False
     return True
 
 
-def read_plans(client, region, instances, scope, found, sleep):
+def read_plans(client, region, instances, scope, found):
     """The rates of Compute and EC2 Instance Savings Plans of one region: the whole price per hour, whatever is paid upfront."""
     filters = {"region": [region], "instanceType": instances, "productDescription": ["Linux/UNIX"], "tenancy": ["shared"]}
     request = {
@@ -173,11 +174,7 @@ def read_plans(client, region, instances, scope, found, sleep):
         "filters": [{"name": name, "values": values} for name, values in filters.items()],
         "maxResults": 1000,
     }
-    rates = [
-        rate
-        for page in pages(client.describe_savings_plans_offering_rates, sleep, "nextToken", **request)
-        for rate in page["searchResults"]
-    ]
+    rates = [rate for page in pages(client, "describe_savings_plans_offering_rates", **request) for rate in page["searchResults"]]
     for rate in rates:
         plan, instance = rate["savingsPlanOffering"], plain_hour_of(rate["usageType"], rate["operation"])
         years = plan["durationSeconds"] / YEAR_SECONDS
@@ -187,19 +184,14 @@ def read_plans(client, region, instances, scope, found, sleep):
     cover(region, found)
 
 
-def _is_local(zone, region):
-    """Whether an id or a name is that of a Local or Wavelength Zone: use1-atl2-az1 beside use1-az1, us-east-1-atl-2a beside us-east-1a."""
-    return zone.startswith(f"{region}-") if zone.startswith(region) else zone.count("-") > 1
-
-
-def read_spot(client, region, instances, found, sleep):
+def read_spot(client, region, instances, found):
     """The spot price now in force: median, lowest and highest over the zones, the newest of each zone."""
     request = {"InstanceTypes": instances, "ProductDescriptions": ["Linux/UNIX"], "StartTime": datetime.now(UTC)}
     newest = {}
-    for page in pages(client.describe_spot_price_history, sleep, **request):
+    for page in pages(client, "describe_spot_price_history", **request):
         for item in page["SpotPriceHistory"]:
             zone = item.get("AvailabilityZoneId") or item["AvailabilityZone"]
-            if _is_local(zone, region):
+            if is_local(zone, region):
                 continue
             key = item["InstanceType"], zone
             if key not in newest or newest[key][0] < item["Timestamp"]:

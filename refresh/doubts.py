@@ -3,11 +3,12 @@
 from statistics import median
 
 from calc.cost.markets import MARKETS
-from refresh.found import PLANS, PRICED, RESERVED, family_of
+from refresh.found import PLANS, PRICED, RESERVED, SAGEMAKER, family_of
 
 LEAP_RATIO = 3  # a price that moves further than this, or lies further outside its neighbours, is doubted
 FAMILY_LEAP_RATIO = 1.5  # a family that moves together by more; AWS's largest moves were 45 % down and 15 % up
 LEAST_PLAN_RATIO = 0.25  # AWS announces up to 72 % less than on demand
+DEAREST_ML_RATIO = 2  # published pairs lie between 1.15 and 1.40
 LABELS = {market.key: market.label for market in MARKETS.values()}
 
 
@@ -17,7 +18,7 @@ def doubts(before, now, instances, seen):
     for key, row in now.items():
         if key in seen["spot"] and {"spot", "on_demand"} <= row.keys() and _usd(row, "spot") > _usd(row, "on_demand"):
             yield f"spot {' '.join(key)} asks {_usd(row, 'spot'):g}, more than on demand ({_usd(row, 'on_demand'):g})"
-    yield from _odd_commitments(now, seen)
+    yield from _odd_ratios(now, seen)
     yield from _moved_families(before, now)
 
 
@@ -43,14 +44,15 @@ def _strangers(before, now, instances, seen):
                 yield f"{LABELS[market]} {' '.join(key)} is new at {new:g}, far from the prices {whose} ({min(near):g} to {max(near):g})"
 
 
-def _odd_commitments(now, seen):
-    """Commitments that cost as much as on demand or more, or less than any plan that AWS announces."""
-    for name in (*RESERVED, *PLANS):
+def _odd_ratios(now, seen):
+    """Against on demand: commitments that cost as much, or less than any plan that AWS announces; SageMaker that costs less, or twice."""
+    bounds = dict.fromkeys((*RESERVED, *PLANS), (LEAST_PLAN_RATIO, 1)) | dict.fromkeys(SAGEMAKER, (1, DEAREST_ML_RATIO))
+    for name, (least, most) in bounds.items():
         for key in sorted(seen[name]):
             row = now.get(key, {})
             if {name, "on_demand"} <= row.keys():
                 ratio = _usd(row, name) / _usd(row, "on_demand")
-                if not LEAST_PLAN_RATIO <= ratio < 1:
+                if not least <= ratio < most:
                     yield f"{LABELS[name]} {' '.join(key)} asks {_usd(row, name):g}, {ratio:.0%} of on demand"
 
 

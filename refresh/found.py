@@ -3,13 +3,15 @@
 from dataclasses import dataclass, field
 
 from calc.catalogs.commitments import COMMITMENTS
+from calc.catalogs.sagemaker import COMPONENTS as SAGEMAKER
 from calc.cost.markets import MARKETS
 
 ON_DEMAND, SPOT = MARKETS["on-demand"].key, MARKETS["spot"].key
 RESERVED = tuple(key for (kind, *_), key in COMMITMENTS.items() if kind == "reserved")
 PLANS = tuple(key for (kind, *_), key in COMMITMENTS.items() if kind != "reserved")
 LISTED = (ON_DEMAND, *RESERVED)  # in AWS's price list
-PRICED = (*LISTED, *PLANS, SPOT)
+BLOCK = MARKETS["capacity-block"].key
+PRICED = (*LISTED, *PLANS, SPOT, BLOCK, *SAGEMAKER)
 KINDS = (*PRICED, "interruption")
 HOURS_PER_YEAR = 8760
 TERMS = {"1yr": 1, "3yr": 3}
@@ -22,12 +24,20 @@ class RefreshError(Exception):
 
 @dataclass(frozen=True)
 class Scope:
-    """What is asked for: regions, families (None: all with a GPU) and the instance types that the catalog holds."""
+    """What is asked for: regions, families (None: all with a GPU) and the instance types that the catalog holds.
+
+    `cards` are known by their names in EC2, `models` by their plain names; of capacity: the codes of quotas, the types sold in
+    blocks, pools of types that would do for one another.
+    """
 
     regions: tuple
     families: tuple | None
     known: frozenset
     cards: dict
+    models: dict = field(default_factory=dict)
+    quota_codes: tuple = ()
+    block_types: tuple = ()
+    pools: tuple = ()
 
     def wants(self, instance):
         return self.families is None or family_of(instance) in self.families
@@ -35,7 +45,10 @@ class Scope:
 
 @dataclass
 class Found:
-    """Market -> (instance, region) -> figures; per market the regions that answered in full; shapes of instances."""
+    """Market -> (instance, region) -> figures; per market the regions that answered in full; shapes of instances.
+
+    `small`: (catalog, entry, region) -> figures of storage, traffic and endpoints; `signals`: answers on capacity, a row each.
+    """
 
     prices: dict = field(default_factory=lambda: {market: {} for market in KINDS})
     covered: dict = field(default_factory=lambda: {market: set() for market in KINDS})
@@ -44,12 +57,21 @@ class Found:
     shaped: set = field(default_factory=set)
     regions: dict = field(default_factory=dict)
     notes: list = field(default_factory=list)
+    small: dict = field(default_factory=dict)
+    signals: list = field(default_factory=list)
 
     def put(self, market, instance, region, source, **figures):
         """Keep a price; of two for the same thing the dearer stays, so that nothing is understated."""
         held = self.prices[market].get((instance, region))
         if held is None or figures.get("usd_per_hour", 0) > held.get("usd_per_hour", 0):
             self.prices[market][instance, region] = {**figures, "source": source}
+
+    def put_small(self, catalog, entry, region, source, **figures):
+        """Keep figures of an entry; of two of one name the dearer stays."""
+        held = self.small.setdefault((catalog, entry, region), {"source": source})
+        for name, value in figures.items():
+            if isinstance(value, str) or name not in held or value > held[name]:
+                held[name] = value
 
     def note(self, text):
         if text not in self.notes:
@@ -58,6 +80,11 @@ class Found:
 
 def family_of(instance):
     return instance.partition(".")[0]
+
+
+def is_local(zone, region):
+    """Whether an id or a name is that of a Local or Wavelength Zone: use1-atl2-az1 beside use1-az1, us-east-1-atl-2a beside us-east-1a."""
+    return zone.startswith(f"{region}-") if zone.startswith(region) else zone.count("-") > 1
 
 
 def is_plain_hour(instance, usage, market_option):

@@ -7,6 +7,8 @@ from math import isfinite
 
 from refresh.doubts import LABELS, LEAP_RATIO, doubts
 from refresh.found import PRICED, family_of
+from refresh.history import changed, last_known
+from refresh.small import merge_small
 
 ESTIMATE_AFTER_DAYS = 90  # an observed spot price younger than this is not replaced by an estimate
 SAME_SHAPE = ("gpu", "gpus", "vcpus", "memory_gib")
@@ -19,12 +21,13 @@ class Merged:
     documents: dict
     changes: list = field(default_factory=list)
     doubts: list = field(default_factory=list)
+    history: list = field(default_factory=list)
 
 
-def merge(documents, found, scope, today):
-    """The documents (prices, price_history, instances) with what was found, as of `today` (ISO)."""
+def merge(documents, found, scope, today, held=None):
+    """The documents with what was found, as of `today` (ISO), and rows to add to the history; `held`: what it has, as read_history."""
     merged = Merged(deepcopy(documents))
-    prices, history = merged.documents["prices"], merged.documents["price_history"]
+    prices = merged.documents["prices"]
     _merge_shapes(merged, found, scope, today)
     instances = merged.documents["instances"]["instances"]
     for region, name in found.regions.items():
@@ -43,9 +46,10 @@ def merge(documents, found, scope, today):
             row["interruption"] = {"band": said["band"], "as_of": today, "source": said["source"]}
             if old != said["band"]:
                 merged.changes.append(f"interruption {instance} {region}: {old} -> {said['band']}")
-    for key, row in _rows(prices):
-        _remember(history["price_history"], key, before.get(key, {}), row)
-    _tidy(merged.documents, {**documents["prices"]["sources"], **found.sources}, today)
+    merged.history = changed(before, dict(_rows(prices)), last_known(held) if held is not None else {}, PRICED, today)
+    remembered = {row["source"] for row in merged.history} | set([] if held is None else held["source"])
+    _tidy(merged.documents, {**documents["prices"]["sources"], **found.sources}, remembered, today)
+    merge_small(merged, found, scope, today)
     return merged
 
 
@@ -128,31 +132,13 @@ def _merge_shapes(merged, found, scope, today):
     merged.documents["instances"]["instances"] = dict(sorted(instances.items()))
 
 
-def _remember(history, key, before, now):
-    """A price that changed is kept with the first day on which it was seen; estimates are not worth keeping."""
-    for market in PRICED:
-        old, new = before.get(market), now.get(market)
-        usd = [price and price["usd_per_hour"] for price in (old, new)]
-        if old is None or usd[0] == usd[1]:
-            continue
-        kept = history.get(key[0], {}).get(key[1], {}).get(market, [])
-        for price in (old, new):
-            if not price or price.get("basis") == "estimated" or (kept and kept[-1]["usd_per_hour"] == price["usd_per_hour"]):
-                continue
-            if not kept or kept[-1]["as_of"] < price["as_of"]:
-                kept.append({name: price[name] for name in ("usd_per_hour", "as_of", "source")})
-        if kept:
-            history.setdefault(key[0], {}).setdefault(key[1], {})[market] = kept
-
-
-def _tidy(documents, sources, today):
-    """Sorted entries, the sources that are used and no other, the day of the check."""
-    prices, history, instances = documents["prices"], documents["price_history"], documents["instances"]
-    for document, name in ((prices, "prices"), (history, "price_history")):
-        document[name] = {instance: dict(sorted(rows.items())) for instance, rows in sorted(document[name].items())}
+def _tidy(documents, sources, remembered, today):
+    """Sorted entries, the sources that are used, by the history too, and no other, the day of the check."""
+    prices, instances = documents["prices"], documents["instances"]
+    prices["prices"] = {instance: dict(sorted(rows.items())) for instance, rows in sorted(prices["prices"].items())}
     prices["regions"] = dict(sorted(prices["regions"].items()))
-    for document, name in ((prices, "prices"), (history, "price_history"), (instances, "instances")):
-        used = set(_sources(document[name]))
+    for document, name in ((prices, "prices"), (instances, "instances")):
+        used = set(_sources(document[name])) | (remembered if name == "prices" else set())
         document["sources"] = {key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used}
         document["checked_on"] = today
 

@@ -6,7 +6,7 @@ import time
 from http.client import HTTPException
 from urllib.request import urlopen
 
-from refresh import plans
+from refresh import offer_files, plans
 from refresh.found import LISTED, Found, RefreshError, is_plain_hour, reserved
 
 OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
@@ -16,6 +16,7 @@ SOURCES = {
 }
 OFFER_URL = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/{region}/index.csv"
 ADVISOR_URL = "https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json"
+SMALL = ("EBS:VolumeUsage.gp3", "DataTransfer-Regional-Bytes")  # usage types in EC2's file beside instances
 PATIENCE = (2, 8)  # seconds between tries to open a file
 SHOW_EVERY_BYTES = 100 * 2**20
 
@@ -55,12 +56,17 @@ def read_offers(region, scope, found, open_url, progress):
     terms_of = {}
     with open_url(OFFER_URL.format(region=region), timeout=60) as answer:
         lines = lines_of(answer, region, progress)
-        rows = csv.reader(line for line in lines if line.startswith('"SKU"') or ("Linux" in line and "Usage" in line))
+        rows = csv.reader(
+            line
+            for line in lines
+            if line.startswith('"SKU"') or ("Linux" in line and "Usage" in line) or any(f'{name}"' in line for name in SMALL)
+        )
         columns = next(rows, None)
         if not columns or "PricePerUnit" not in columns:
             raise RefreshError(f"the offer file of {region} has no header as expected; run it again later.")
         for values in rows:
             row = dict(zip(columns, values, strict=True))
+            _keep_small(row, region, found)
             if _wanted(row, region, scope, found):
                 _keep(row, region, found, terms_of)
     for instance, terms in terms_of.items():
@@ -81,6 +87,14 @@ def lines_of(answer, region, progress):
         yield line.decode("utf-8")
     if announced is not None and read != int(announced):
         raise RefreshError(f"the file of {region} broke off after {read} of {announced} bytes; run it again.")
+
+
+def _keep_small(row, region, found):
+    """Storage and traffic that stand in EC2's own file."""
+    kind = offer_files.kind_of(row["usageType"]) if row["TermType"] == "OnDemand" and row.get("Currency") == "USD" else ""
+    here = row.get("Location Type", "AWS Region") == "AWS Region" and row.get("Region Code", region) in ("", region)
+    if kind and here and row["Unit"].startswith("GB"):
+        found.put_small("storage_and_traffic", kind, region, OFFERS, usd_per_gib=float(row["PricePerUnit"]))
 
 
 def _wanted(row, region, scope, found):

@@ -12,8 +12,15 @@ import yaml
 
 from calc.catalogs.load import load_catalogs
 from calc.catalogs.strict_yaml import read_strictly
+from refresh.history import text_of
 
-NAMES = ("instances", "price_history", "prices")  # in the order of replacement: each step leaves catalogs that load
+NAMES = (
+    "instances",
+    "storage_and_traffic",
+    "endpoints",
+    "capacity",
+    "prices",
+)  # in the order of replacement: each step leaves catalogs that load
 
 
 class Row(dict):
@@ -64,7 +71,7 @@ def yaml_text(name, document):
 def in_rows(value, key=None):
     """Prices (mappings with a source, but not whole entries) on one line each, and lists of words too."""
     if isinstance(value, dict):
-        one_line = not value or ("source" in value and "as_of" in value)
+        one_line = not value or "as_of" in value
         return (Row if one_line else dict)({name: in_rows(inner, name) for name, inner in value.items()})
     if isinstance(value, list):
         return (Words if key in ("source", "unverified") else list)(in_rows(inner) for inner in value)
@@ -76,27 +83,42 @@ def read_documents(folder):
     return {name: read_strictly((folder / f"{name}.yaml").read_text("utf-8"), f"catalogs/{name}.yaml") for name in NAMES}
 
 
-def write_catalogs(folder, documents):
-    """Write beside the old catalogs, load the whole set as the app would, then replace; on an error put all back."""
+def write_catalogs(folder, documents, history=(), today=""):
+    """Write beside the old catalogs, load the whole set as the app would, then replace; on an error put all back.
+
+    `history` are rows for the file of today; it comes first, so that what was is kept before it is replaced.
+    """
     folder = Path(folder)
     _sweep(folder.parent)
+    files = {f"{catalog}.yaml": yaml_text(catalog, documents[catalog]) for catalog in NAMES}
+    if history:
+        files = {f"history/{today}.csv": text_of(folder, history, today), **files}
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".catalogs-{os.getpid()}-") as name:
         trial, kept = Path(name) / "catalogs", Path(name) / "kept"
         shutil.copytree(folder, trial)
         shutil.copytree(folder, kept)
-        for catalog in NAMES:
-            with (trial / f"{catalog}.yaml").open("w", encoding="utf-8") as file:
-                file.write(yaml_text(catalog, documents[catalog]))
-                file.flush()
-                os.fsync(file.fileno())
+        for file, text in files.items():
+            _write(trial / file, text)
         load_catalogs(trial)
+        (folder / "history").mkdir(exist_ok=True)
         try:
-            for catalog in NAMES:
-                os.replace(trial / f"{catalog}.yaml", folder / f"{catalog}.yaml")
+            for file in files:
+                os.replace(trial / file, folder / file)
         except BaseException:
-            for catalog in NAMES:
-                os.replace(kept / f"{catalog}.yaml", folder / f"{catalog}.yaml")
+            for file in files:
+                if (kept / file).exists():
+                    os.replace(kept / file, folder / file)
+                else:
+                    (folder / file).unlink(missing_ok=True)
             raise
+
+
+def _write(path, text):
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _sweep(parent):

@@ -39,5 +39,5 @@ def run(element):
 
 
 def title(app):
-    """The heading."""
-    return app.title[0].value
+    """The heading, without what keeps its words together."""
+    return app.title[0].value.replace("\u00a0", " ").replace("\u2060", "")

@@ -7,6 +7,7 @@ from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from urllib.error import URLError
 
 from examples import catalogs
 
@@ -24,12 +25,11 @@ CATALOGS = catalogs()
 def small_texts():
     """The prices of two families in three regions, as the text of each file: as real, and quicker to read."""
     documents = read_documents(FOLDER)
-    for name in ("prices", "price_history"):
-        held = {instance: rows for instance, rows in documents[name][name].items() if family_of(instance) in ("g5", "gr6")}
-        documents[name][name] = {
-            instance: {region: row for region, row in rows.items() if region in ("eu-south-2", "eu-west-1", "us-east-1")}
-            for instance, rows in held.items()
-        }
+    held = {instance: rows for instance, rows in documents["prices"]["prices"].items() if family_of(instance) in ("g5", "gr6")}
+    documents["prices"]["prices"] = {
+        instance: {region: row for region, row in rows.items() if region in ("eu-south-2", "eu-west-1", "us-east-1")}
+        for instance, rows in held.items()
+    }
     return {name: yaml_text(name, documents[name]) for name in NAMES}
 
 
@@ -122,12 +122,14 @@ def session(price_list, history=None, types=()):
     return started.expect("ec2", "describe_spot_price_history", {"SpotPriceHistory": history})
 
 
-def advice(_url, **_):
+def advice(url, **_):
+    if "/offers/" in url:
+        raise URLError("the small offer files are tests of their own")
     return io.BytesIO(json.dumps(ANSWERS["spot_advisor"]).encode())
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in Path(folder).glob("*.yaml")}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*") if path.suffix in (".yaml", ".csv")}
 
 
 def price(folder, instance, region="us-east-1"):

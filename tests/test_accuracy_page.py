@@ -68,6 +68,15 @@ def test_worst_cases_on_real_gpus_stand_before_simulated_ones(app):
     assert [head.rsplit(", ", 1)[1] for head in heads] == ["on real GPUs", "simulated"]
 
 
+def test_the_times_furthest_off_are_told_with_their_reasons(app):
+    heads = [head.value for head in app.subheader if "furthest off" in head.value]
+    assert heads == ["The 20 times and rates furthest off", "The 10 first tokens furthest off"]
+    rates, first = (table.value for table in app.table[-2:])
+    assert (len(rates), len(first)) == (20, 10)
+    assert rates["Why"].str.contains("contradict").any()
+    assert first["Why"].str.contains("share experts").any()
+
+
 def test_every_group_of_cases_is_said_in_words(errors):
     from views.wording.accuracy import GROUPS
 
@@ -121,6 +130,19 @@ def test_every_reason_has_its_fields_and_names_columns(errors):
         assert set(reason["where"]) <= set(errors.columns)
         assert reason["too"] in accuracy_tables.TOO
         assert reason["why"].endswith(".")
+
+
+def test_every_reason_of_a_missed_time_names_columns_and_is_met():
+    reasons = read_strictly((ROOT / "validation" / "misses.yaml").read_text("utf-8"), "validation/misses.yaml")["times"]
+    speed = pd.read_csv(ROOT / "validation" / "results" / "speed_errors.csv", keep_default_na=False, low_memory=False)
+    given = accuracy_tables.misses(speed, reasons, len(speed))["why"]
+    for reason in reasons:
+        assert set(reason) == {"where", "too", "why", "source"}
+        assert set(reason["where"]) <= set(speed.columns)
+        assert reason["why"] in set(given)
+    first = speed["measured"] == "time_to_first_token_seconds"
+    worst = pd.concat(accuracy_tables.misses(speed[part], reasons, count) for part, count in ((~first, 20), (first, 10)))
+    assert (worst["why"] != accuracy_tables.UNEXPLAINED).mean() > 0.85
 
 
 def test_size_of_error_counts_only_what_it_is_given():

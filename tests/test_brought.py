@@ -43,6 +43,13 @@ def test_every_field_of_the_files_has_one_line():
     }
 
 
+def test_statements_of_a_script_that_start_no_tool_have_a_line():
+    found = lines(
+        ("a.sh", "N=8\nsource venv/bin/activate && torchrun --nproc_per_node $N t.py --model_name_or_path gpt2 --max_length 512\n")
+    )
+    assert [each.field for each in found if each.standing == "aside"] == ["N=8", "source venv/bin/activate"]
+
+
 def test_a_line_says_which_columns_its_field_settles():
     found = {each.field: each.columns for each in lines(("a.yaml", TRL)) if each.file}
     assert found["max_length"] == {"sequence_tokens": "1024"}

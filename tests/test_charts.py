@@ -11,7 +11,7 @@ from calc.charts import tables as chart_tables
 from calc.plan import ranking
 from calc.scenarios.read import cross
 from views import theme
-from views.charts import bars, lines
+from views.charts import bars, lines, price_history
 from views.charts import memory as memory_charts
 from views.charts.against_time import cost_against_time
 from views.wording import numbers
@@ -32,6 +32,7 @@ BAR_SPECS = {
     "bars": bars.memory(INK, TRAINING, "Memory per GPU by precision"),
     "phases": memory_charts.phases(INK, TRAINING),
     "lines": lines.over(INK, "Memory per GPU", ("GPUs", "d"), ("GiB per GPU", ",.3~r"), (1.0, 2.0), (1.0, 2.0)),
+    "price history": price_history.price_history(INK),
     "against time": cost_against_time(INK, "hours of the run", "USD for the run", (1.0, 2.0), (1.0, 2.0)),
 }
 

@@ -1,5 +1,8 @@
 """The Compare page: kept scenarios side by side, named, moved and removed; a CSV of an earlier meeting kept or left."""
 
+import re
+from datetime import date
+
 import pytest
 from examples import table
 from pages import address, opened, run, title
@@ -8,6 +11,7 @@ from calc.doors import csv_tables
 from calc.plan.compare import billed
 from views.panels.compare import AGAIN, AWAY, LEFT, RIGHT
 
+HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096~train_tokens~150000000"
 PLAIN = f"plain~market~on-demand~{COMMON}"
 EIGHT_BIT = f"8-bit~market~on-demand~{COMMON}~optimizer~adamw-8bit"
@@ -187,3 +191,29 @@ def test_a_file_with_more_than_there_is_room_for_is_left():
     app = given(opened("compare"), "scenario,model,batch\n" + rows)
     assert "There is room for 24 more scenarios" in said(app)
     assert accept(app).disabled
+
+
+def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
+    rows = billed(
+        table(({"scenario": "plain"}, {"scenario": "8-bit", "optimizer": "adamw-8bit"}), **HOLD).assign(market=["on-demand", "on-demand"]),
+        catalogs,
+    )
+    older = rows.assign(usd_per_hour_on_demand=49.0, usd=rows["usd"] / 2, memory_bytes=rows["memory_bytes"] * [1, 1.25], fits=["yes", "no"])
+    content = csv_tables.dated_csv(older, catalogs, date(2026, 1, 2)).replace(catalogs.facts_version.encode(), b"00000000")
+    words = said(given(opened("compare"), content))
+    assert "in the file of 2026-01-02, 2 cost more today" in words
+    assert re.search(r"p5.48xlarge on demand in us-east-1: \$49.00 → \$55.04 an hour \(12 % more\), its price of \d+ \w+ 20", words)
+    assert re.search(r"The memory per GPU has moved in 1 scenario, most in 8-bit: [\d.]+ GiB → [\d.]+ GiB \(20 % less\)", words)
+    assert "The verdict of 8-bit was 'does not fit' and is 'fits' today." in words
+    assert "Facts of the catalogs have changed." in words
+    assert "formulas" not in words
+
+
+def test_a_file_of_today_has_nothing_to_say_but_that(catalogs):
+    rows = billed(
+        table(({"scenario": "plain"}, {"scenario": "8-bit", "optimizer": "adamw-8bit"}), **HOLD).assign(market=["on-demand", "spot"]),
+        catalogs,
+    )
+    words = said(given(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today())))
+    assert "none of 2 has moved" in words
+    assert "→" not in words

@@ -165,7 +165,11 @@ def test_own_instances_pay_off_against_an_endpoint_by_hand(catalogs):
     assert row["endpoint_break_even_ratio"] == pytest.approx(row["endpoint_break_even_tokens"] / day)
     none, prompt_alone, trained = (
         estimate(scenario, catalogs, solve=False)
-        for scenario in (SERVED, SERVED | ENDPOINT | {"prompt_tokens": 1536}, {"model": "gpt2", "instance": "g6e.xlarge", **ENDPOINT})
+        for scenario in (
+            SERVED | {"model": "qwen2.5-7b"},
+            SERVED | ENDPOINT | {"prompt_tokens": 1536},
+            {"model": "gpt2", "instance": "g6e.xlarge", **ENDPOINT},
+        )
     )
     for other in (none, prompt_alone, trained):
         assert np.isnan(other["endpoint_break_even_tokens"])
@@ -176,4 +180,23 @@ def test_the_endpoint_is_the_line_to_beat(catalogs):
     lines = {name: rows for name, rows in table.groupby("line")}
     assert set(lines["paid per token"]["usd"].round(9)) == {0.8}
     assert list(lines["paid per token"]["sequences"]) == list(lines["on demand"]["sequences"])
-    assert set(over_concurrency(SERVED, "on-demand", catalogs)["line"]) == {"on demand"}
+    assert set(over_concurrency(SERVED | {"region": "eu-central-1"}, "on-demand", catalogs)["line"]) == {"on demand"}
+
+
+def test_where_no_price_is_set_the_list_of_bedrock_is_the_line_to_beat(catalogs):
+    """Llama 3.1 8B in us-west-2: 0.22 a million either way; two prompt tokens to a generated one make $0.66."""
+    here, elsewhere = (estimate(SERVED | {"region": region}, catalogs, solve=False) for region in ("us-west-2", "eu-central-1"))
+    assert here["endpoint_usd_per_million_tokens"] == pytest.approx(0.66)
+    assert np.isnan(elsewhere["endpoint_usd_per_million_tokens"])
+    assert estimate(SERVED | ENDPOINT | {"region": "us-west-2"}, catalogs, solve=False)["endpoint_usd_per_million_tokens"] == pytest.approx(
+        1.20
+    )
+
+
+def test_storage_is_priced_by_region_or_as_set(catalogs):
+    run = {"model": "gpt2", "instance": "g5.xlarge", "train_tokens": 1e8}
+    cheap, dear = (estimate(run | {"region": region}, catalogs, solve=False) for region in ("us-east-1", "me-central-1"))
+    assert cheap["storage_usd_per_month"] == pytest.approx(cheap["stored_bytes"] / 2**30 * 0.023)
+    assert dear["storage_usd_per_month"] == pytest.approx(cheap["storage_usd_per_month"] * 0.025 / 0.023)
+    own = estimate(run | {"storage_usd_per_gib_month": 0.1}, catalogs, solve=False)
+    assert own["storage_usd_per_month"] == pytest.approx(own["stored_bytes"] / 2**30 * 0.1)

@@ -72,9 +72,9 @@ def test_prices_of_another_day_are_said():
     assert "55.04 now: 44 % less" in told
 
 
-def with_form(way):
+def with_form(way, **query):
     """The app with the form for another model open."""
-    app = opened()
+    app = opened(**query)
     app.session_state["model_form"] = True
     app.run()
     app.segmented_control(key="model_way").set_value(way).run()
@@ -101,6 +101,18 @@ def test_a_pasted_config_becomes_the_model():
     app.text_area(key="config_text").set_value(json.dumps(config))
     app.button(key="add_model").click().run()
     assert title(app).lower().startswith("fine-tuning mine costs")
+
+
+@pytest.mark.parametrize(("goal", "held"), [("serve", ["fp8"]), ("tune", [])])
+def test_an_added_model_is_served_as_its_file_is_stored(goal, held):
+    app = with_form("paste", goal=goal)
+    config = {"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
+              "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000,
+              "quantization_config": {"quant_method": "fp8"}}  # fmt: skip
+    app.text_area(key="config_text").set_value(json.dumps(config))
+    app.button(key="add_model").click().run()
+    assert not app.exception
+    assert app.session_state["precision"] == held
 
 
 def test_a_pasted_config_that_is_none_says_what_is_wrong():
@@ -140,7 +152,6 @@ def test_every_catalog_is_shown():
         "config_fields",
         "launch_files",
         "setups",
-        "price_history",
     }
     assert len(shown) == len(names)
     for name in sorted(names):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("calc", "views", "refresh", "tests", "validation", "benchmarks")
+ROOMS = ("calc", "shelf", "views", "refresh", "tests", "validation", "benchmarks")
 LONGEST_LINES = 300
 
 # Room or file -> the packages, beside Python's own, that it may import. The longest matching path counts.
@@ -19,7 +19,10 @@ MAY_IMPORT = {
     "calc/catalogs/strict_yaml.py": {"calc", "yaml"},
     "calc/catalogs/schema_check.py": {"calc", "jsonschema"},
     "calc/configs/yaml_text.py": {"calc", "yaml"},
-    "views": {"calc", "views", "streamlit", "pandas", "numpy"},
+    "calc/doors/hub.py": {"calc", "huggingface_hub"},
+    "shelf": {"shelf"},
+    "shelf/stores.py": {"shelf", "sqlalchemy"},
+    "views": {"calc", "shelf", "views", "streamlit", "pandas", "numpy"},
     "views/charts": {"calc", "views", "altair", "pandas", "numpy"},
     "dashboard.py": {"calc", "views", "streamlit"},
     "refresh": {"calc", "refresh", "yaml", "boto3", "botocore"},
@@ -45,22 +48,25 @@ LEVELS = (
         ("estimate",),
     ),
     *(("stages",), ("cost", "speed", "memory"), ("layout",), ("scenarios",), ("catalogs",), ("models",), ("columns",), ("crossed",)),
-    ("evaluate", "coded", "units"),
+    ("evaluate", "coded", "units", "versions"),
 )
 ONE_ROOM = dict.fromkeys(("pipeline", "largest", "results", "one_scenario"), "estimate")
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
     *(
         "calc/catalogs/checked.py",
+        "calc/catalogs/history.py",
         "calc/catalogs/load.py",
         "calc/__main__.py",
         "calc/models/huggingface/config.py",
         "calc/doors/csv_tables.py",
         "calc/doors/config_files.py",
+        "calc/doors/hub.py",
         "calc/doors/launch_files.py",
         "calc/doors/oom_text.py",
         "calc/doors/plan_csv.py",
         "calc/doors/streams.py",
+        "calc/versions.py",
     )
 }
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}
@@ -91,9 +97,9 @@ def imported(path):
     return names - sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("path", python_files("calc", "views", "refresh", "validation", "benchmarks"), ids=name_of)
+@pytest.mark.parametrize("path", python_files("calc", "shelf", "views", "refresh", "validation", "benchmarks"), ids=name_of)
 def test_imports_go_one_way(path):
-    """dashboard -> views -> calc -> catalogs, and only the chart files know Altair, only the catalog reader YAML."""
+    """dashboard -> views -> calc -> catalogs, the shelf beside calc, and only the chart files know Altair, only the catalog reader YAML."""
     rule = max((rule for rule in MAY_IMPORT if name_of(path).startswith(rule)), key=len)
     assert imported(path) <= MAY_IMPORT[rule]
 

@@ -23,7 +23,7 @@ FSDP2 = ACCELERATE + "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n 
 
 def row(*documents, **named):
     """The row of one run: texts named by what they are, or (name, text)."""
-    kinds = {"yaml": "a.yaml", "toml": "a.toml", "json": "a.json", "sh": "a.sh"}
+    kinds = {"yaml": "a.yaml", "toml": "a.toml", "json": "a.json", "sh": "a.sh", "py": "a.py"}
     pairs = [*documents, *((kinds[kind], text) for kind, text in named.items())]
     return run_row([(name, text.encode()) for name, text in pairs], catalogs())
 
@@ -116,6 +116,43 @@ CASES = [
     ("SkyPilot place", {"yaml": "resources:\n  infra: aws/us-west-2\n  instance_type: p5.48xlarge\nenvs:\n  MODEL: gpt2\n" +
         "run: |\n  vllm serve $MODEL --max-model-len 512\n"},
      {"work": "inference", "model": "gpt2", "instance": "p5.48xlarge", "region": "us-west-2"}),
+    ("torchtitan 2026", {"json": json.dumps({"model_spec": {"name": "llama3", "flavor": "70B"}, "hf_assets_path": "x",
+      "optimizer": {"param_groups": [{"pattern": ".*", "optimizer_name": "AdamW"}], "implementation": "foreach"},
+      "training": {"local_batch_size": 2, "seq_len": 4096}, "parallelism": {"tensor_parallel_degree": 8},
+      "activation_checkpoint": {"force_recompute_mm_shapes_by_fqns": ["moe.router.gate"]}, "loss": {"num_chunks": 8}})},
+     {"model": "llama-3.1-70b", "batch": "2", "sequence_tokens": "4096", "recompute": "selective-ops", "loss": "fused",
+      "tensor_parallel": "8", "optimizer_kernel": "foreach"}),
+    ("torchtitan function", {"py": "def llama3_8b():\n    return Trainer.Config(\n        model_spec=model_registry('8B'),\n" +
+        "        training=TrainingConfig(num_tokens_per_microbatch_per_dp_rank=4 * 8192, max_context_length=8192),\n" +
+        "        activation_checkpoint=FullAC.Config(),\n        compile=CompileConfig(enable=True),\n    )\n"},
+     {"model": "llama-3.1-8b", "batch": "4", "sequence_tokens": "8192", "recompute": "full", "compile": "yes"}),
+    ("LLaMA-Factory v1", {"yaml": "model: Qwen/Qwen3-4B\nmodel_class: llm\npeft_config:\n  name: lora\n  r: 16\n  target_modules: all\n" +
+        "quant_config:\n  name: bnb\n  quantization_bit: 4\ndist_config:\n  name: fsdp2\nmicro_batch_size: 2\ncutoff_len: 1024\n"},
+     {"model": "qwen3-4b", "tuning": "lora", "lora_rank": "16", "lora_targets": "all-linear", "precision": "nf4-dq", "sharding": "zero3",
+      "batch": "2", "sequence_tokens": "1024", "recompute": "full", "loss": "full"}),
+    ("GPT-NeoX", {"yaml": '{"pipe_parallel_size": 0, "model_parallel_size": 2, "num_layers": 44, "hidden_size": 6144, ' +
+        '"num_attention_heads": 64, "seq_length": 2048, "zero_optimization": {"stage": 1}, "fp16": {"enabled": True, "fp16": True}, ' +
+        '"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 8, "attention_config": [[["flash"], "all"]], ' +
+        '"optimizer": {"type": "Adam",}, "checkpoint_activations": true,}'},
+     {"model": "gpt-neox-20b", "pipeline_parallel": "1", "tensor_parallel": "2", "attention": "flash", "recompute": "full",
+      "precision": "fp16-master", "sharding": "zero1", "batch": "4", "accumulation_steps": "8", "implementation": "deepspeed"}),
+    ("NeMo", {"yaml": "trainer:\n  devices: 8\n  num_nodes: 2\n  precision: bf16\n  max_steps: 10\nmodel:\n  micro_batch_size: 1\n" +
+        "  global_batch_size: 32\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 4096\n  num_layers: 32\n  hidden_size: 4096\n" +
+        "  num_attention_heads: 32\n  num_query_groups: 8\n  ffn_hidden_size: 14336\n  optim:\n    name: distributed_fused_adam\n"},
+     {"gpus": "16", "sharding": "zero1", "precision": "bf16-master", "accumulation_steps": "4", "train_tokens": str(10 * 32 * 4096),
+      "implementation": "megatron"}),
+    ("Slurm", {"sh": "#SBATCH --nodes=2 # of them\n#SBATCH --gres=gpu:h100:8\n#SBATCH --exclusive\nmodule load cuda\n" +
+        "srun torchrun --nnodes $SLURM_NNODES train.py --max_context_width=8192 --num_layers=80 --hidden_width=8192 --num_heads=64 " +
+        "--num_key_value_heads=8 --intermediate_size=28672 --model_type=llama_v3 --train_batch_size=1 --offload_activations=1\n"},
+     {"gpus": "16", "model": "llama-3-70b", "sharding": "zero3", "offload": "activations", "recompute": "full",
+      "precision": "bf16-mixed"}),
+    ("EC2", {"sh": "aws ec2 run-instances --region eu-west-1 --instance-type p5.48xlarge --count 2 --image-id \"$IMAGE\"\n" +
+        "torchrun --nnodes 2 --nproc_per_node 8 t.py --model_name_or_path gpt2 --max_length 512\n"},
+     {"instance": "p5.48xlarge", "region": "eu-west-1", "gpus": "16", "model": "gpt2"}),
+    ("a script of one's own", {"sh": "accelerate launch --num_processes 4 train.py --model_id openai/gpt-oss-20b --lr 1\n"},
+     {"model": "gpt-oss-20b", "gpus": "4", "unused": "lr"}),
+    ("LLM Foundry's tokens", {"yaml": "model:\n  pretrained_model_name_or_path: gpt2\nmax_seq_len: 512\nmax_duration: 2e9tok\n"},
+     {"train_tokens": "2000000000"}),
     ("vLLM quantised", {"sh": "vllm serve casperhansen/Llama-3.1-8B-Instruct-AWQ --enable-expert-parallel " +
         "-dp 2 --max-num-batched-tokens 4096\n"},
      {"model": "llama-3.1-8b", "precision": "awq-4bit", "expert_parallel": "2", "gpus": "2", "max_batched_tokens": "4096"}),
@@ -166,7 +203,7 @@ def test_a_file_that_is_named_and_not_given_leaves_its_columns_open():
     assert listed(found["unused"]) == ["deepspeed"]
 
 
-@pytest.mark.parametrize("tool", tools().values(), ids=lambda tool: tool.id)
+@pytest.mark.parametrize("tool", [tool for tool in tools().values() if tool.marks], ids=lambda tool: tool.id)
 def test_no_field_is_dropped(tool):
     """A field with a strange word, or that nobody knows, is named: in `unused` or in a sentence."""
     mark = tool.marks[0]
@@ -182,6 +219,33 @@ def test_no_field_is_dropped(tool):
             assert named, name
 
 
+def test_a_cluster_file_settles_where_a_run_goes():
+    queue = (
+        "    - Name: gpu\n      CapacityType: SPOT\n      ComputeResources:\n        - InstanceType: p5.48xlarge\n          MaxCount: 2\n"
+    )
+    cluster = f"Region: us-east-2\nHeadNode:\n  InstanceType: m5.large\nScheduling:\n  Scheduler: slurm\n  SlurmQueues:\n{queue}"
+    found = row(("a.yaml", TRL), ("cluster.yaml", cluster), ("job.sbatch", "#SBATCH -N 2\n#SBATCH --gpus-per-node=8\nsrun python t.py\n"))
+    assert (found["instance"], found["region"], found["gpus"]) == ("p5.48xlarge", "us-east-2", "16")
+    assert listed(found["unused"]) == ["Scheduling.SlurmQueues.0.CapacityType"]
+    second = row(("a.yaml", TRL), ("cluster.yaml", cluster + queue))
+    assert "Scheduling.SlurmQueues.1.ComputeResources.0.InstanceType" in listed(second["unused"])
+    open_one = row(("a.yaml", TRL), ("cluster.yaml", cluster.replace("p5.48xlarge", "${INSTANCE}")))
+    assert "InstanceType holds the variable ${INSTANCE}; write its value." in open_one["problem"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def a(:\n", "this is not Python"),
+        ("def a():\n    return 1\n", "this has none"),
+        ("def a():\n    return C(x=1)\ndef b():\n    return C(x=2)\n", "this has a, b; keep the one that runs"),
+    ],
+)
+def test_python_is_parsed_and_never_run(text, words):
+    with pytest.raises(ConfigProblem, match=words):
+        row(py=text)
+
+
 def test_sizes_of_no_model_are_one_sentence():
     found = row(sh="torchrun p.py --num-layers 3 --hidden-size 96 --num-attention-heads 3 --tensor-model-parallel-size 1\n")
     assert "no model of the catalog has these sizes (heads 3, hidden 96, layers 3)" in found["problem"]
@@ -192,7 +256,20 @@ def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
     used = {part for rule in listed_rules for part in (*rule["when"], rule["is"].removeprefix("="))}
     derived = {"global_batch", "steps", "dp_shard", "dp_replicate", "gpus_per_node", "nodes", "replicas", "experts_spread", "linear"}
     derived |= {"lora_attention", "lora_mlp", "model_name", "model_flavor", "component", "compile_parts", "float8", "plugins"}
-    derived |= {"accelerate", "deepspeed", "vllm", "litgpt", "trtllm", "foundry", "megatron", *SINGLE}
+    derived |= {
+        "chunks",
+        "micro_batch_tokens",
+        "step_tokens",
+        "samples",
+        "accelerate",
+        "deepspeed",
+        "vllm",
+        "litgpt",
+        "trtllm",
+        "foundry",
+        "megatron",
+        *SINGLE,
+    }
     derived |= {f"size_{name}" for name in ("model_type", "layers", "hidden", "heads", "kv_heads", "ffn", "vocab", "experts")}
     for tool in tools().values():
         for told in tool.fields.values():

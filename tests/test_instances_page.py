@@ -21,7 +21,7 @@ def board(catalogs):
 def ticking(monkeypatch):
     """A function that ticks rows of the list by place: AppTest cannot click into a table."""
     ticked = []
-    monkeypatch.setattr(panel, "_places", lambda key: ticked if key.startswith("instances_") else [])
+    monkeypatch.setattr(panel, "chosen_in", lambda key: ticked if key == panel.KEY else [])
     return ticked.extend
 
 
@@ -77,7 +77,7 @@ def test_several_ticked_types_are_side_by_side_and_the_only_ones_of_the_plan(tic
 
 
 def test_one_type_by_region_goes_into_the_plan_there(monkeypatch):
-    monkeypatch.setattr(panel, "_places", lambda key: [1] if key.startswith("regions_") else [])
+    monkeypatch.setattr(panel, "chosen_in", lambda key: [1] if key.startswith("regions_") else [])
     app = opened("instances")
     run(app.selectbox(key="instance_of_regions").set_value("p5.48xlarge"))
     region = app.dataframe[1].value["region"].iloc[1]

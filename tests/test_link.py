@@ -12,6 +12,7 @@ from calc.answers.job_fields import JOB, MAY_BE_EMPTY
 from calc.doors.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
 from calc.doors.link_kept import MOST_KEPT, differing, named
 from calc.models.huggingface.config import custom_entry
+from calc.plan.aged import FIGURES, THEN
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, bounded_inputs
 
 BOUNDED = {name: column for name, column in bounded_inputs(catalogs()).items() if name not in JOB}
@@ -34,13 +35,19 @@ def value_of(column):
 ANY = {name: value_of(BOUNDED.get(name, column)) for name, column in COLUMNS.items()}
 IN_SCENARIO = ("work", "tuning", "precision", "gpus", "batch", "instance", "region", "train_tokens", "lora_targets", "prompt_tokens")
 SCENARIO = {name: value_of(BY_NAME[name]) for name in IN_SCENARIO}
+FIGURE, DIGEST = st.floats(0, 1e15), st.text("0123456789abcdef", min_size=8, max_size=8)
+WORDS_THEN = {"fits": st.sampled_from(["yes", "tight", "no"]), "made_on": st.dates().map(str)}
+SAID_THEN = st.dictionaries(st.sampled_from(THEN), st.none(), min_size=1).flatmap(
+    lambda names: st.fixed_dictionaries({name: FIGURE if name in FIGURES else WORDS_THEN.get(name, DIGEST) for name in names})
+)
 MARKET = st.sampled_from(["on-demand", "spot", "capacity-block"])
 
 
 def kept_scenarios():
     """Kept scenarios as the session holds them."""
     scenario = st.fixed_dictionaries({"model": value_of(BY_NAME["model"])}, optional=SCENARIO)
-    return st.fixed_dictionaries({"name": st.text(max_size=70).map(named), "market": MARKET, "scenario": scenario})
+    named_so = {"name": st.text(max_size=70).map(named), "market": MARKET, "scenario": scenario}
+    return st.fixed_dictionaries(named_so, optional={"then": SAID_THEN})
 
 
 def jobs():
@@ -50,6 +57,7 @@ def jobs():
     empty = {name: st.one_of(ANY[name], st.just("")) for name in MAY_BE_EMPTY}
     views = {name: st.sampled_from(words) for name, words in VIEW_CHOICES.items()}
     views["looked"] = st.fixed_dictionaries({"instance": SCENARIO["instance"], "market": MARKET}, optional={"gpus": SCENARIO["gpus"]})
+    views["then"] = kept_scenarios().map(lambda entry: {name: value for name, value in entry.items() if name != "name"})
     views["kept"] = st.lists(kept_scenarios(), min_size=1, max_size=4)
     return st.fixed_dictionaries({}, optional={**ANY, **empty, **several, **views})
 
@@ -124,6 +132,7 @@ WRONG = [
     ({"kept": ["mine"]}, "The link's kept scenario mine names no model that is known; it was left aside."),
     ({"kept": ["mine~model~gpt-9"]}, "The link's kept scenario mine names no model that is known; it was left aside."),
     ({"looked": ["instance~p9.large"]}, "The link's row looked at has instance=p9.large , which is not possible; "),
+    ({"then": ["market~spot"]}, "The link's answer of then names no model that is known; it was left aside."),
     ({"sort": ["colour"]}, "The link asked for sort=colour , which is not possible; "),
     ({"days_most": ["0"]}, "The link asked for days_most=0 , which is not possible; "),
 ]
@@ -177,6 +186,16 @@ def test_a_kept_row_comes_back_with_the_same_figures():
     again = estimate(back["kept"][0]["scenario"], catalogs(), solve=False)
     assert again["memory_bytes"] == row["memory_bytes"]
     assert again["run_usd_spot"] == row["run_usd_spot"]
+
+
+@pytest.mark.parametrize(
+    "pair", ["usd~nan", "usd~-1", "usd~1e999", "usd~lots", "fits~maybe", "made_on~<b>", "facts_version~../..", "colour~1"]
+)
+def test_a_figure_of_then_that_is_none_is_named_and_the_scenario_stays(pair):
+    choices, complaints = parse({"then": [f"model~gpt2~then_{pair}~then_hours~2"]}, catalogs())
+    assert choices["then"] == {"market": "on-demand", "scenario": {"model": "gpt2"}, "then": {"hours": 2.0}}
+    assert len(complaints) == 1
+    assert f"then_{pair.replace('~', '=')} , which is not possible" in complaints[0]
 
 
 def test_a_kept_name_is_one_line_and_no_second_column():

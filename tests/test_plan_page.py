@@ -2,6 +2,7 @@
 
 import io
 import re
+from datetime import date
 
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ from views.session import present_plan
 from views.wording.numbers import about, span, usd
 from views.wording.rows import time_rests_on
 
+DAY = date(2026, 11, 22)
 STATES = {
     "training": {},
     "lora": {"method": "lora", "model": "llama-3.1-70b"},
@@ -51,7 +53,7 @@ def board(app):
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_heading_cards_board_and_csv_are_of_one_table(state, found):
+def test_heading_cards_board_and_csv_are_of_one_table(state, found, catalogs):
     app = opened(v="2", **STATES[state])
     options = found[-1]
     first = options.board.iloc[0]
@@ -69,7 +71,7 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, found):
     shown = board(app)
     assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)
     assert shown["name"].iloc[0].startswith(where)
-    written = pd.read_csv(io.BytesIO(status._csv(options)))
+    written = pd.read_csv(io.BytesIO(status._csv(options, catalogs, DAY)))
     for name in ("answer", "instance", "instances_needed", "usd", "hours", "usd_per_hour", "memory_bytes"):
         assert written[name].iloc[0] == pytest.approx(first[name])
     assert set(written["answer"].dropna()) == set(options.answers["answer"])
@@ -83,12 +85,12 @@ def test_the_memory_looked_at_says_what_it_and_its_time_rest_on(state, found):
     assert f"Its time: {time_rests_on(first)}." in said
 
 
-def test_the_csv_is_a_scenario_csv(found):
+def test_the_csv_is_a_scenario_csv(found, catalogs):
     opened()
     options = found[-1]
-    scenarios, _ = csv_tables.from_csv(status._csv(options))
+    scenarios, _ = csv_tables.from_csv(status._csv(options, catalogs, DAY))
     assert scenarios["instance"].iloc[0] == options.board["instance"].iloc[0]
-    assert len(scenarios) == len(pd.read_csv(io.BytesIO(status._csv(options))))
+    assert len(scenarios) == len(pd.read_csv(io.BytesIO(status._csv(options, catalogs, DAY))))
 
 
 @pytest.mark.parametrize("state", STATES)

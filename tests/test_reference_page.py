@@ -52,7 +52,7 @@ def test_a_model_is_searched_on_the_page():
 
 
 def test_a_ticked_model_goes_into_the_plan(monkeypatch):
-    monkeypatch.setattr(panel, "_places", lambda _: [0])
+    monkeypatch.setattr(panel, "chosen_in", lambda _: [0])
     app = opened("Models")
     app.text_input(key="model_search").set_value("mixtral 8x7b").run()
     assert app.button(key="use_model").label == "Use Mixtral 8x7B v0.1 in plan"
@@ -62,7 +62,7 @@ def test_a_ticked_model_goes_into_the_plan(monkeypatch):
 
 
 def test_a_model_that_is_not_estimated_cannot_be_used(catalogs, monkeypatch):
-    monkeypatch.setattr(panel, "_places", lambda _: [0])
+    monkeypatch.setattr(panel, "chosen_in", lambda _: [0])
     app = opened("Models")
     refused = catalogs.models.index[catalogs.models["refused"] != ""][0]
     app.text_input(key="model_search").set_value(refused).run()

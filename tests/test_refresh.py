@@ -1,5 +1,6 @@
 """`python -m refresh` against botocore's Stubber: what it writes, and that a failure writes nothing."""
 
+import io
 import os
 from copy import deepcopy
 from datetime import UTC, datetime
@@ -15,7 +16,20 @@ from refresh.found import Found, Scope
 pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
 from botocore.stub import ANY
 
-from tests.refresh_answers import ANSWERS, TODAY, Session, advice, contents, g5_prices, price, product, session, small_catalogs, spot
+from tests.refresh_answers import (
+    ANSWERS,
+    TODAY,
+    Session,
+    advice,
+    botocore_session,
+    contents,
+    g5_prices,
+    price,
+    product,
+    session,
+    small_catalogs,
+    spot,
+)
 
 G5 = ["--region", "us-east-1", "--family", "g5"]
 
@@ -27,7 +41,7 @@ def folder(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch):
-    monkeypatch.setattr("refresh.aws.PATIENCE", (0, 0))
+    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
 
 
 def refresh(folder, session, *arguments, open_url=advice):
@@ -73,15 +87,30 @@ def test_a_dry_run_writes_nothing(folder, capsys):
     assert "1.006 -> 1.1" in capsys.readouterr().out
 
 
-def test_a_throttled_page_is_asked_for_again(folder):
-    throttled = Session().expect_error("ec2", "describe_regions", "RequestLimitExceeded")
-    answering = session(g5_prices())
-    throttled.client("pricing", "us-east-1")
-    queue = throttled.stubs["ec2", "us-east-1"]._queue
-    queue.extend(answering.stubs["ec2", "us-east-1"]._queue)
-    throttled.stubs["pricing", "us-east-1"]._queue.extend(answering.stubs["pricing", "us-east-1"]._queue)
-    assert refresh(folder, throttled) == 0
-    assert not queue
+def test_a_throttled_call_is_tried_again_by_botocore(monkeypatch):
+    """Two answers of RequestLimitExceeded below the client, then a page: adaptive retries, pauses and all."""
+    from botocore.awsrequest import AWSResponse
+
+    from refresh.pages import MANNERS, pages
+
+    throttled = b"<Response><Errors><Error><Code>RequestLimitExceeded</Code></Error></Errors></Response>"
+    regions = b"<DescribeRegionsResponse><regionInfo><item><regionName>us-east-1</regionName></item></regionInfo></DescribeRegionsResponse>"
+    answers = [(503, throttled), (503, throttled), (200, regions)]
+
+    class Raw(io.BytesIO):
+        def stream(self):
+            yield self.read()
+
+    def answer(request, **_):
+        status, body = answers.pop(0)
+        return AWSResponse(request.url, status, {}, Raw(body))
+
+    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+    keys = {"aws_access_key_id": "example", "aws_secret_access_key": "example"}
+    client = botocore_session().create_client("ec2", region_name="us-east-1", config=MANNERS, **keys)
+    client.meta.events.register("before-send.ec2.*", answer)
+    found = [region["RegionName"] for page in pages(client, "describe_regions") for region in page["Regions"]]
+    assert (found, answers) == (["us-east-1"], [])
 
 
 def failing(*codes, operation="describe_spot_price_history"):
@@ -96,7 +125,7 @@ def failing(*codes, operation="describe_spot_price_history"):
 @pytest.mark.parametrize(
     ("codes", "sentence"),
     [
-        (["ThrottlingException"] * 3, "wait some minutes"),
+        (["ThrottlingException"], "wait some minutes"),
         (["UnauthorizedOperation"], "give the credentials that permission"),
         (["ExpiredToken"], "check the credentials"),
     ],
@@ -162,7 +191,7 @@ def test_a_failing_replacement_puts_the_old_files_back(folder, monkeypatch):
     before, replace, left = contents(folder), os.replace, [2]
 
     def breaking(source, target):
-        left[0] -= Path(target).parent == folder  # other files, such as a cache, are replaced as ever
+        left[0] -= Path(target).parent in (folder, folder / "history")  # other files, such as a cache, are replaced as ever
         if left[0] == 0:
             raise OSError("disk full")
         replace(source, target)
@@ -191,7 +220,7 @@ def test_the_filters_leave_the_linux_price_alone():
     asked = Session().expect("pricing", "get_products", {"PriceList": [product("g5.xlarge", 1.006)]}, expected)
     asked.expect("pricing", "get_products", {"PriceList": []}, {**expected, "Filters": ANY})
     found, scope = Found(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
-    read_on_demand(asked.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, found, None)
+    read_on_demand(asked.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, found)
     assert found.prices["on_demand"]["g5.xlarge", "us-east-1"]["usd_per_hour"] == 1.006
     assert found.regions == {"us-east-1": "N. Virginia"}
 

@@ -125,7 +125,7 @@ def test_the_api_is_read_page_by_page():
         )
     )
     found, scope = Found(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
-    read_plans(answering.client("savingsplans", "us-east-1"), "us-east-1", ["g5.xlarge"], scope, found, None)
+    read_plans(answering.client("savingsplans", "us-east-1"), "us-east-1", ["g5.xlarge"], scope, found)
     seen = {name: prices["g5.xlarge", "us-east-1"]["usd_per_hour"] for name, prices in found.prices.items() if prices}
     assert seen == {"compute_plan_1y_no_upfront": 0.7, "instance_plan_3y_no_upfront": 0.45}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calc.scenarios.inputs import ASSUMPTIONS
 from calc.speed.collectives import gather_seconds, group_bytes_per_second
-from calc.speed.decode import touched_experts_ratio
+from calc.speed.experts import touched_experts_ratio
 from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
 from calc.speed.prefill import other_prompts_per_second, prefill_queue_seconds
 from calc.speed.ranges import SPEED_RESULTS

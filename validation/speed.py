@@ -35,6 +35,7 @@ SWEEP = (
     "nominal_prompt_tokens",
     "nominal_answer_tokens",
 )
+OWN_RELEASES = "vLLM"  # engine whose releases are the scenario's; others are asked as it, whose releases are their own
 PROMPTS_FIRST = "SGLang"  # engines that run every waiting prompt before the next decode step: requests of one length stay in step
 FIRST_WAVE_RATIO = 0.1  # requests of the serving benchmark that are sent at one moment, before any has ended
 
@@ -58,6 +59,7 @@ def serving():
 
 def _read(name):
     rows = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, low_memory=False)
+    rows["software_release"] = rows["engine_release"].where(rows["engine"] == OWN_RELEASES, "")
     return rows[rows["left_out"] == ""].reset_index(drop=True)
 
 
@@ -166,6 +168,12 @@ def main():
         "engine_release",
         "gpu",
         "precision",
+        "gpus",
+        "tensor_parallel",
+        "expert_parallel",
+        "batch",
+        "sequence_tokens",
+        "problem",
     ]
     found[[*kept, "source", "assumed"]].to_csv(RESULTS / "speed_errors.csv", index=False, float_format="%.5g")
 

@@ -48,6 +48,22 @@ def show(rows, columns, alt, key, added=None, **more):
     st.dataframe(table[list(columns)], column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **more)
 
 
+def of_rows(key, what):
+    """Before a table with ticks is drawn: one of other rows than the last has nothing ticked.
+
+    The table keeps its one key, so that the browser fills it anew and does not build it anew.
+    """
+    state, now = st.session_state, hash(repr(what))
+    if state.get(f"{key}_rows") != now:
+        state[f"{key}_rows"] = now
+        state[key] = {"selection": {"rows": [], "columns": [], "cells": []}}
+
+
+def chosen_in(key, kind="rows"):
+    """What is selected in a table: numbers of rows, or cells as (row, column)."""
+    return st.session_state.get(key, {}).get("selection", {}).get(kind, [])
+
+
 def raw(table, name):
     """A catalog as it is: ids pinned, sizes in GiB."""
     shown = chart_tables.screen_names(table.columns)

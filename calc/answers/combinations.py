@@ -1,7 +1,8 @@
 """Every combination of a grid with its verdicts, time and money: arrays of equal length, one entry per way to rent it.
 
 Memory depends on the layout, time on layout and instance type, the price on instance type, region and market: each formula
-runs at its own level (calc/crossed.py). Of like ways in several regions the one of least price counts.
+runs at its own level (calc/crossed.py). Of like ways in several regions the one of least price counts,
+and where that price is old also the least that is not.
 """
 
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ from calc.pipeline import not_covered, settled_table
 from calc.scenarios.join_places import HARDWARE, hardware
 from calc.scenarios.lookups import row_numbers
 from calc.scenarios.problems import Problems
-from calc.scenarios.read import ASKED, one_row
+from calc.scenarios.read import known_inputs
 from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.speed.collectives import island_gpus
 from calc.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, reads, walk
@@ -99,7 +100,7 @@ def inputs_of(whole: dict[str, Any], columns: Table) -> Table:
     names = ("work", "model", "sequence_tokens", "hours_per_month", "train_tokens" if whole["work"] == "training" else "prompt_tokens")
     row = {name: whole[name] for name in names} | whole["assumed"]
     row |= {"tuning": "full" if whole["method"] == "full" else "lora", "implementation": whole["implementation"]}
-    return one_row(row) | {f"asked_{name}" if name in ASKED else name: values for name, values in columns.items()}
+    return known_inputs(row, columns)
 
 
 def crossed_with(table: Table, cards: Table, grid: Grid) -> Crossed:
@@ -198,7 +199,7 @@ def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
         "slow_token_ratio": table["time_high_ratio"],
     }
     found |= {"layout": crossed.at("row_number", WAY), "place": place, "load_ratio": _load(found, whole)}
-    found |= {"region": offer.region.take(place), "market": np.full(1, offer.market)}
+    found |= {"region": offer.region.take(place), "market": np.full(1, offer.market), "price_age_days": offer.price_age_days.take(place)}
     timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
     found = {name: np.broadcast_to(values, len(place)) for name, values in found.items()}
     for name in ("hours", "usd", "seconds", "slow_hours", "first_token_seconds", "token_seconds", "load_ratio") if not timed.all() else ():

@@ -94,7 +94,7 @@ def _chosen(whole: dict[str, Any], places: list[Place], found: Combinations, cat
     """Answers, board and frontier among the combinations."""
     ways, tried = found.ways, found.grid
     limits = ranking.limits(ways, whole)
-    verdict = ranking.classes(ways, limits)
+    verdict = ranking.classes(ways, limits, whole["markets"])
     ties = ranking.plainness(ways, whole, plain_ranks(tried, places, ways))
     qualify = np.flatnonzero(verdict == ranking.QUALIFIES)
     budget = whole["usd_most"] is not None or whole["usd_per_hour_most"] is not None
@@ -109,17 +109,20 @@ def _chosen(whole: dict[str, Any], places: list[Place], found: Combinations, cat
         return results.row(at) | {name: values[at] for name, values in beside.items()}
 
     following = row(len(names) + 1) if len(board) > 1 and verdict[board[1]] == ranking.QUALIFIES else None
-    facts = {"possible": len(qualify), "budget": budget, "least": row(0), "next": following}
+    older = [len(names) + at for at, way in enumerate(board) if verdict[way] == ranking.AGED and ways["usd"][way] < ways["usd"][board[0]]]
+    possible = int(np.count_nonzero(verdict <= ranking.AGED))
+    facts = {"possible": possible, "budget": budget, "least": row(0), "next": following}
+    facts["older"] = min(map(row, older), key=lambda each: each["usd"]) if older else None
     said = [sentences.why(names[number], row(at), facts, whole, catalogs) for at, number in enumerate(names)]
     problem = "" if len(qualify) else _way_off(picks[NEAREST], row(0), ways, verdict, limits)
     rest = [""] * (len(board) - 1)
     named = ["+".join(each) for each in names.values()]
     head = {"answer": [*named, named[0], *rest], "why": [*said, said[0], *rest], "problem": [*([problem] * (len(names) + 1)), *rest]}
-    head |= beside | {"tried": found.tried, "possible": len(qualify)}
+    head |= beside | {"tried": found.tried, "possible": possible}
     rows = results.plain(**{name: head[name] for name in (*ANSWER_COLUMNS, "problem")})
     answers, shown = rows.iloc[: len(names)].reset_index(drop=True), rows.iloc[len(names) :].reset_index(drop=True)
     edge = edge_of(whole, places, ways, ranking.frontier(ways, qualify))
-    return Options(_told(whole), answers, shown, edge, found.tried, len(qualify), problem)
+    return Options(_told(whole), answers, shown, edge, found.tried, possible, problem)
 
 
 def _way_off(number: int, row: dict[str, Any], ways: dict, verdict: np.ndarray, limits: list[ranking.Limit]) -> str:

@@ -8,6 +8,7 @@ from calc.answers.settle import JobError
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, sold_for
+from calc.cost.offers import age_days
 from calc.cost.placement import slow_to_join
 from calc.scenarios.join import constants
 from calc.scenarios.join_places import band_ratios, hardware, price_rows
@@ -26,11 +27,12 @@ class Place(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """A market of the job: of each place the region, its price and its interruptions; NaN where it is not sold so."""
+    """A market of the job: of each place the region, its price, its age and its interruptions; NaN where it is not sold so."""
 
     market: int
     region: np.ndarray
     usd_per_hour: np.ndarray
+    price_age_days: np.ndarray
     band_interruption_ratio: np.ndarray
 
 
@@ -80,11 +82,10 @@ def _paid(whole: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
     listed = _prices(catalogs, tuple(whole["regions"]), tuple(whole["markets"]))
     other = [not sold_for(name, whole["work"]) for name in whole["markets"]]
     listed = np.where(other, np.nan, listed) if any(other) else listed
-    on_demand = np.array([MARKETS[name].takes_private for name in whole["markets"]])
     own = {"private_prices": "".join(whole["fixed"].get("private_prices", ())), "paid_ratio": whole["assumed"].get("paid_ratio")}
     if not any(own.values()):
         return listed
-    paid = own_prices(listed, catalogs.instances.index, on_demand, own, catalogs)
+    paid = own_prices(listed, catalogs.instances.index, _on_demand(whole), own, catalogs)
     return np.where(_price_rows(catalogs, tuple(whole["regions"]))[:, :, None] >= 0, paid, np.nan)
 
 
@@ -95,6 +96,26 @@ def _prices(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ..
     return prices[_price_rows(catalogs, regions)]
 
 
+def _ages(whole: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
+    """Days since the price of every instance type was seen, shape as _prices; NaN where there is none, or one's own contract's."""
+    listed = _listed_ages(catalogs, tuple(whole["regions"]), tuple(whole["markets"]))
+    text = "".join(whole["fixed"].get("private_prices", ()))
+    if not text:
+        return listed
+    private = own_prices(np.full(listed.shape, np.nan), catalogs.instances.index, _on_demand(whole), {"private_prices": text}, catalogs)
+    return np.where(np.isnan(private), listed, np.nan)
+
+
+@kept("prices", "instances")
+def _listed_ages(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ...]) -> np.ndarray:
+    ages = [age_days(catalogs.prices[f"{MARKETS[market].key}_as_of"], catalogs.read_on) for market in markets]
+    return np.stack([np.append(age.to_numpy(dtype=float), np.nan) for age in ages], axis=-1)[_price_rows(catalogs, regions)]
+
+
+def _on_demand(whole: dict[str, Any]) -> np.ndarray:
+    return np.array([MARKETS[name].takes_private for name in whole["markets"]])
+
+
 @kept("prices", "instances")
 def _price_rows(catalogs: Catalogs, regions: tuple[str, ...]) -> np.ndarray:
     """The row of prices of every instance type in some regions, -1 where it is not sold."""
@@ -103,11 +124,15 @@ def _price_rows(catalogs: Catalogs, regions: tuple[str, ...]) -> np.ndarray:
 
 
 def offers(whole: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list[Offer]:
-    """How each place is sold, market by market: in the region of the least price, and on spot also where it is interrupted less."""
+    """How each place is sold, market by market: in the region of the least price, also where it is interrupted less on spot.
+
+    Where that price is old, also in the region of the least that is not.
+    """
     regions = tuple(whole["regions"])
     rows = [row_numbers(catalogs, "instances")[place.instance] for place in places]
     sold = _paid(whole, catalogs)[rows]
     bands = band_ratios(catalogs)[_price_rows(catalogs, regions)][rows]
+    ages = _ages(whole, catalogs)[rows]
     each = np.arange(len(places))
     found = []
     for market, name in enumerate(whole["markets"]):
@@ -118,7 +143,9 @@ def offers(whole: dict[str, Any], places: list[Place], catalogs: Catalogs) -> li
             least = price[each, region]
             if np.isinf(least).all():
                 break
-            found.append(Offer(market, region, np.where(np.isinf(least), np.nan, least), bands[each, region]))
-            calmer = band < band[each, region][:, None]
-            price = np.where(calmer & (MARKETS[name].interrupted > 0), price, np.inf)
+            age = ages[each, region, market]
+            found.append(Offer(market, region, np.where(np.isinf(least), np.nan, least), age, bands[each, region]))
+            calmer = (band < band[each, region][:, None]) & (MARKETS[name].interrupted > 0)
+            fresh = (age > MARKETS[name].old_days)[:, None] & (ages[:, :, market] <= MARKETS[name].old_days)
+            price = np.where(calmer | fresh, price, np.inf)
     return found

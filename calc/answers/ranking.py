@@ -20,7 +20,7 @@ from calc.search.limits import STEP_FACTOR
 
 FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
 LIMITS = ("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds")  # change no combination
-QUALIFIES, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(6)
+QUALIFIES, AGED, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(7)
 FEW = 1e-9
 
 
@@ -59,8 +59,11 @@ def _late(found: Table, name: str) -> np.ndarray:
     return np.asarray(found[f"{name}_seconds"] * found[f"slow_{name}_ratio"])
 
 
-def classes(found: Table, kept: list[Limit]) -> np.ndarray:
-    """Of each combination whether it qualifies, or the first reason against it, the lightest first."""
+def classes(found: Table, kept: list[Limit], markets: list[str]) -> np.ndarray:
+    """Of each combination whether it qualifies, or the first reason against it, the lightest first.
+
+    What would qualify at an old price yields to what does at a fresher one (AGED); where there is none it qualifies.
+    """
     over = np.any([limit.excess > 0 for limit in kept], axis=0)
     fits, runs = found["fits"], found["runs"]
     lives = fits <= FITS.index("tight")
@@ -68,7 +71,11 @@ def classes(found: Table, kept: list[Limit]) -> np.ndarray:
     verdict = np.where(runs == RUNS.index("emulated"), EMULATED, np.where(runs == RUNS.index("unknown"), UNKNOWN, verdict))
     verdict = np.where((verdict < EMULATED) & np.isnan(found["seconds"]), UNKNOWN, verdict)  # no time is known of its card
     verdict = np.where(over, OUTSIDE, verdict)
-    return np.where(lives & (runs != RUNS.index("no")), verdict, LEFT_OUT)
+    verdict = np.where(lives & (runs != RUNS.index("no")), verdict, LEFT_OUT)
+    age, qualifies = found["price_age_days"], verdict == QUALIFIES
+    old = age > np.array([MARKETS[name].old_days for name in markets])[found["market"]]
+    freshest = np.min(age, initial=np.inf, where=qualifies & ~old & ~np.isnan(age))
+    return np.where(qualifies & old & (age > freshest), AGED, verdict)
 
 
 def plainness(found: Table, whole: dict[str, Any], ranks: Table) -> list[np.ndarray]:

@@ -117,7 +117,7 @@ def spoken(name: str) -> Callable[[float], str]:
 
 
 def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], whole: Mapping[str, Any], catalogs: Catalogs) -> str:
-    """What decided: one sentence. `facts`: possible, budget, the least-money row and the next."""
+    """What decided: one sentence. `facts`: possible, budget, the least-money row, the next, one that yields."""
     how, place_ = setting(row, catalogs), place(row)
     if names == ["nearest"]:
         return f"Nearest of what was tried: {how} on {place_}."
@@ -133,6 +133,8 @@ def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], whol
             beside = place(facts["next"])
             beside = beside if beside != place_ else setting(facts["next"], catalogs)
             parts.append(f"the next, {beside}, costs {_against(facts['next']['usd'], row['usd'])}")
+        if facts["older"] is not None:
+            parts.append(f"{place(facts['older'])} at {money(facts['older']['usd'])} rests on an old price and yields to this one")
     else:
         budget = f" of those that cost at most {{}} times the least money ({money(facts['least']['usd'])})"
         parts += ["Fastest" + ("" if facts["budget"] else budget.format("3"))] if "fastest" in names else []

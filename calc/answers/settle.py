@@ -95,7 +95,12 @@ def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
 
 def blank(value: Any) -> bool:
     """Whether a cell says nothing."""
-    return value is None or (isinstance(value, float) and np.isnan(value)) or (isinstance(value, str) and not value.strip()) or value == []
+    return (
+        value is None
+        or (isinstance(value, float) and np.isnan(value))
+        or (isinstance(value, str) and not value.strip())
+        or (isinstance(value, list) and not value)
+    )
 
 
 def fixed_at(whole: Mapping[str, Any], name: str, free: Iterable) -> list:

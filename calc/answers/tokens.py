@@ -10,7 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.pipeline import settled_table
 from calc.scenarios.lookups import row_numbers, words_of
 from calc.scenarios.problems import Problems
-from calc.scenarios.read import one_row
+from calc.scenarios.read import known_inputs
 from calc.speed.training import step_tokens
 from calc.stages import MEMORY, TIME, walk
 
@@ -31,7 +31,7 @@ def tokens_each(whole: dict[str, Any], catalogs: Catalogs) -> float:
 def _sides(catalogs: Catalogs, model: str, sequence_tokens: float, decoder_tokens: float | None) -> float:
     row = {"model": model, "sequence_tokens": sequence_tokens} | ({"decoder_tokens": decoder_tokens} if decoder_tokens else {})
     problems = Problems(1)
-    table = settled_table(one_row(row) | {"rows": 1}, catalogs, problems)
+    table = settled_table(known_inputs(row) | {"rows": 1}, catalogs, problems)
     if not problems.sound[0]:
         raise JobError(str(problems.text[0]))
     table = walk(walk(table, MEMORY[:1]), TIME[:1])

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +15,27 @@ import pandas as pd
 
 from calc.catalogs.checked import document_of
 from calc.catalogs.families import check_families, families_of
+from calc.catalogs.history import history_table, read_history
+from calc.catalogs.rest_of_bill import capacity_table, endpoint_table, storage_table
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.support import check_support
-from calc.catalogs.tables import by_card, history_table, instance_table, price_table, table_of
+from calc.catalogs.tables import by_card, instance_table, price_table, table_of
 from calc.models.architecture import model_table
 
 __all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-SPEED = ("utilization", "engines", "serving_steps", "kernels", "time_spreads", "time_boxes", "time_runs", "assumptions")
+SPEED = ("utilization", "engines", "serving_steps", "serving_releases", "kernels", "time_spreads", "time_boxes", "time_runs", "assumptions")
 OTHERS = ("overheads", "serving_engines")
 CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
     *("optimizer_kernels", "scored_logits"),
 )
+PRICES = ("prices", "storage_and_traffic", "endpoints")
 MODEL_FILES = ("families", "config_defaults", "models", "blocks", "software_blocks", "heads")
-FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "quotas", "prices", "price_history", *SPEED)
+FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "quotas", *PRICES, *SPEED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +73,13 @@ class Catalogs:
     quotas: pd.DataFrame  # a row per beginning of a family's name
     prices: pd.DataFrame
     price_history: pd.DataFrame
+    storage_and_traffic: pd.DataFrame  # a row per kind and region
+    endpoints: pd.DataFrame  # a row per model and region
+    capacity: pd.DataFrame  # a row per answer of AWS to an account
     utilization: pd.DataFrame  # a row per card
     engines: pd.DataFrame
     serving_steps: pd.DataFrame  # a row per class of card
+    serving_releases: pd.DataFrame  # a row per range of earlier releases
     kernels: pd.DataFrame
     time_spreads: pd.DataFrame  # a row per corner
     time_boxes: pd.DataFrame  # a row per axis
@@ -79,16 +87,18 @@ class Catalogs:
     assumptions: pd.DataFrame
     about: dict
     version: str
+    facts_version: str  # of all files but the prices
     prices_as_of: str
+    read_on: str  # the day, ISO: from it on prices have their age
     base: "Catalogs | None" = None  # the catalogs that models were added to
     made: dict = field(default_factory=dict, init=False, repr=False)  # what `kept` functions made of these tables; it goes with them
 
 
-def load_catalogs(folder: Path | str | None = None) -> Catalogs:
-    """Every catalog of the folder (the project's own without one), checked; raises CatalogError."""
+def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:
+    """Every catalog of the folder (the project's own without one), checked, as of `today` (ISO); raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
-    digest = hashlib.sha256()
-    documents = {name: read_document(folder, name, digest) for name in FILES}
+    digest, facts = hashlib.sha256(), hashlib.sha256()
+    documents = {name: read_document(folder, name, *([digest] if name in PRICES else [digest, facts])) for name in FILES}
     entries = {name: entries_of(documents[name], name) for name in FILES if name != "choices"}
     entries |= {name: entries_of(documents["choices"], name, "choices") for name in CLOSED}
     about = {name: {key: value for key, value in documents[name].items() if key != name} for name in FILES}
@@ -123,10 +133,15 @@ def load_catalogs(folder: Path | str | None = None) -> Catalogs:
         quotas=table_of(entries["quotas"]),
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
         prices=prices,
-        price_history=history_table(entries["price_history"], instances),
+        price_history=history_table(read_history(folder, digest), instances, documents["prices"]["sources"]),
+        storage_and_traffic=storage_table(entries["storage_and_traffic"], regions),
+        endpoints=endpoint_table(entries["endpoints"], models, regions),
+        capacity=capacity_table(read_document(folder, "capacity", digest)["capacity"]),
         about=about,
         version=digest.hexdigest()[:10],
+        facts_version=facts.hexdigest()[:8],
         prices_as_of=max(prices["on_demand_as_of"].max(), prices["spot_as_of"].max()),
+        read_on=today or date.today().isoformat(),
     )
 
 
@@ -147,14 +162,14 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
     )
 
 
-def read_document(folder: Path, name: str, digest: Any = None) -> dict[str, Any]:
-    """One file of the folder, read strictly and checked against its schema; its bytes go into the digest."""
+def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
+    """One file of the folder, read strictly and checked against its schema; its bytes go into the digests."""
     path, file = folder / f"{name}.yaml", f"catalogs/{name}.yaml"
     try:
         content = path.read_bytes()
     except OSError as error:
         raise CatalogError(f"{file}: it cannot be read ({error.strerror}); put the file back.") from None
-    if digest is not None:
+    for digest in digests:
         digest.update(name.encode() + b"\0" + content + b"\0")
     schema = folder / "schema" / f"{name}.json"
     if not schema.exists():
@@ -225,5 +240,9 @@ def _check_times(times, gpus, implementations, precisions, **_):
         )
     for name in times["serving_steps"].index:
         check_reference(name, classes, "catalogs/serving_steps.yaml", ("serving_steps", name), "class of card")
+    for name, software in times["serving_releases"]["software"].items():
+        check_reference(
+            software, implementations.index, "catalogs/serving_releases.yaml", ("serving_releases", name, "software"), "implementation"
+        )
     for name in times["kernels"].index:
         check_reference(name, precisions.index, "catalogs/kernels.yaml", ("kernels", name), "precision")

@@ -92,17 +92,3 @@ def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[
     )
     prices = with_derived(prices, sagemaker, instances)
     return prices.assign(**{name: values for years in YEARS for name, values in cheapest(prices, years).items()})
-
-
-def history_table(entries: dict[str, Any], instances: pd.DataFrame) -> pd.DataFrame:
-    """Prices as they were: one row per instance, region, market and first day."""
-    for instance in entries:
-        check_reference(instance, instances.index, "catalogs/price_history.yaml", ("price_history", instance), "instance")
-    rows = [
-        {"instance": instance, "region": region, "market": market, **price}
-        for instance, by_region in entries.items()
-        for region, markets in by_region.items()
-        for market, prices in markets.items()
-        for price in prices
-    ]
-    return pd.DataFrame(rows, columns=["instance", "region", "market", "usd_per_hour", "as_of", "source"])

@@ -46,3 +46,28 @@ def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules
     places[last] = at_share(spread(log_share(table["y"][last], y_ticks), NAME_GAP), y_ticks)
     named = table.assign(name=np.where(last, table["line"], ""), name_y=places)
     return Lines(named.reset_index(drop=True), x_ticks, y_ticks)
+
+
+MOST_MARKETS = 4
+
+
+def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """A price line (offers.price_line) for a chart: day, usd, line, rank, name (at the newest of a market), source.
+
+    The markets with the most prices, in the order of `names`; one that was seen once is a point.
+    """
+    known = line[line["usd_per_hour"].notna()]
+    counts = known.groupby("market").size().sort_values(ascending=False, kind="stable")
+    shown = [name for name in names if name in set(counts.index[:MOST_MARKETS])]
+    table = known[known["market"].isin(shown)].reset_index(drop=True)
+    newest = ~table["market"].duplicated(keep="last")
+    return pd.DataFrame(
+        {
+            "day": word_column(table["as_of"]),
+            "usd": table["usd_per_hour"].astype(float),
+            "line": word_column([names[market] for market in table["market"]]),
+            "rank": [shown.index(market) for market in table["market"]],
+            "name": word_column(np.where(newest, [names[market] for market in table["market"]], "")),
+            "source": word_column(table["source"]),
+        }
+    )

@@ -9,14 +9,16 @@ from calc.configs.problem import ConfigProblem
 ASSIGNED = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.S)
 VARIABLE = re.compile(r"\$\{(\w+)(?::?[-=]([^{}$]*))?\}|\$(\w+)")
 PRODUCT = re.compile(r"\$\(\(\s?(\d{1,9})\s?\*\s?(\d{1,9})\s?\)\)")  # $(($GPUS * $NODES)), its variables filled in
-SLURM = re.compile(r"#SBATCH\s+--?([\w-]+)[=\s]+(\S+)")
+SLURM = re.compile(r"^#SBATCH[ \t]+--?([\w-]+)(?:[= \t]+([^\s#]\S*))?", re.M)
 BREAKS = ("&&", "||", ";", "|", "&")
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
 def commands(text: str, file: str, known: dict[str, str] | None = None) -> tuple[list[list[str]], dict[str, str]]:
-    """The commands of a shell text as lists of words, `known` variables filled in, and what its #SBATCH lines say."""
-    slurm = {name.replace("-", "_"): value for name, value in SLURM.findall(text)}
+    """The commands of a shell text as lists of words, `known` variables filled in, and what its #SBATCH lines say.
+
+    A line that only sets variables is one of the commands too."""
+    slurm = {name.replace("-", "_"): value or "true" for name, value in SLURM.findall(text)}
     variables: dict[str, str] = dict(known or {})
     if "nodes" in slurm:
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
@@ -31,11 +33,11 @@ def commands(text: str, file: str, known: dict[str, str] | None = None) -> tuple
         except ValueError:
             raise ConfigProblem(f"{file}: the command '{line.strip()[:60]}' does not end its quotes; close them.") from None
         for command in _split(words):
+            assigned: list[str] = []
             while command and (set_here := ASSIGNED.fullmatch(command[0])):
                 variables[set_here[1]] = set_here[2]
-                command = command[1:]
-            if command:
-                found.append(command)
+                assigned, command = [*assigned, command[0]], command[1:]
+            found.append(command or assigned)
     return found, slurm
 
 

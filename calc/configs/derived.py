@@ -25,6 +25,7 @@ def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
     _groups(settled, group_gpus)
     _experts(settled)
     replicas = _replicas(settled)
+    _by_tokens(settled, replicas)
     _accumulation(settled, replicas)
     _tokens(settled, replicas)
 
@@ -40,7 +41,8 @@ def _model(settled, main):
     word = " ".join(str(settled.values[part]) for part in ("model_name", "model_flavor", "builder") if part in settled.values).lower()
     if word and "model" not in settled.values:
         parts = ("model_flavor", "model_name", "builder")
-        _set(settled, "model", main.models.get(word, word), parts)
+        whole = " ".join(word.rsplit("_", 1))  # llama3_8b, the name of a config function
+        _set(settled, "model", main.models.get(word) or main.models.get(whole, word), parts)
 
 
 def _targets(settled):
@@ -66,8 +68,8 @@ def _gpus(settled, main):
         _set(settled, "gpus", int(per_node) * int(settled.values.get("nodes", 1)), ("gpus_per_node",))
     elif main.work == "inference" or settled.values.get("dp_shard") is not None:
         _set(settled, "gpus", prod(int(size or 1) for size in sizes), [part for part in main.product if part in settled.explicit])
-    elif "nodes" in settled.values:
-        settled.unused["nodes"] = None
+    elif "nodes" in settled.explicit:
+        settled.unused[settled.fields["nodes"]] = None
     shard = settled.values.get("dp_shard")
     if shard is not None and "gpus" not in settled.values:
         settled.unused[settled.fields["dp_shard"]] = None
@@ -104,6 +106,20 @@ def _replicas(settled):
     return int(gpus) // layout if gpus and int(gpus) % layout == 0 else None
 
 
+def _by_tokens(settled, replicas):
+    """Micro-batch and micro-batches per step where a tool counts both in tokens."""
+    length = int(settled.values.get("sequence_tokens") or 0)
+    for part, column, unit in (("micro_batch_tokens", "batch", length), ("step_tokens", "accumulation_steps", 0)):
+        whole = settled.values.get(part)
+        if column == "accumulation_steps":
+            unit = length * int(settled.values.get("batch") or 0) * (replicas or 0)
+        if whole and unit and whole % unit == 0:
+            settled.defaulted.discard(column)
+            _set(settled, column, whole // unit, (part,))
+        elif whole:
+            settled.unused[settled.fields[part]] = None
+
+
 def _accumulation(settled, replicas):
     whole, batch = settled.values.get("global_batch"), settled.values.get("batch")
     if whole is None:
@@ -122,6 +138,9 @@ def _accumulation(settled, replicas):
 
 
 def _tokens(settled, replicas):
+    samples, length = settled.values.get("samples"), settled.values.get("sequence_tokens")
+    if samples and length:
+        _set(settled, "train_tokens", samples * int(length), ("samples",))
     steps = settled.values.get("steps")
     if steps is None:
         return

@@ -13,18 +13,21 @@ SHORT = {"-m": "m"}
 PARAMETERS = "parameters."  # where mcli keeps a training config beside its own fields
 WITHIN = "deepspeed."  # its fields written into a trainer's file
 PROCESSES = ("nproc_per_node", "num_gpus", "gpus_per_node", "gpus")
+NAMES_MODEL = ("model_name_or_path", "model_id", "model_name", "model")  # of a script that belongs to no tool, an owner/name
+LONGEST_ASIDE = 120  # characters
 COMMAND, CONFIG, LAUNCH = 0, 1, 2  # who stands above whom where two say the same
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The fields of one tool in one file; `parts`: what the launcher says in words of its own."""
+    """The fields of one tool in one file; `parts`: what the launcher says in words of its own; `asides`: statements of no tool."""
 
     file: str
     tool: Tool | None
     fields: dict[str, Any]
     rank: int
     parts: dict[str, Any]
+    asides: tuple[str, ...] = ()
 
 
 def read_document(text: str, file: str) -> list[Reading]:
@@ -46,13 +49,19 @@ def _of_task(own: Reading, file: str) -> list[Reading]:
     """The commands that a SkyPilot task runs, with the variables that it sets; `run` is then no field of its own."""
     known = {name.removeprefix("envs."): str(value) for name, value in own.fields.items() if name.startswith("envs.") and value is not None}
     known["SKYPILOT_NUM_NODES"] = str(own.fields.get("num_nodes", 1))
-    per_node = str(own.fields.get("resources.accelerators", "")).partition(":")[2]
-    known |= {"SKYPILOT_NUM_GPUS_PER_NODE": per_node} if per_node.isdigit() else {}
-    found = commands(str(own.fields.get("run", "")), file, known)[0]
-    readings = [one for words in found for one in _command(words, file)]
+    per_node = {each.partition(":")[2] for each in _cards(own.fields)}
+    known |= {"SKYPILOT_NUM_GPUS_PER_NODE": per_node.pop()} if len(per_node) == 1 else {}
+    readings, asides, _ = _statements(str(own.fields.get("run", "")), file, known)
     if readings:
         own.fields.pop("run")
-    return readings
+    return [*readings, Reading(file, None, {}, LAUNCH, {}, asides)] if readings and asides else readings
+
+
+def _cards(fields):
+    """Every card:number that a task may run on, as a word, a list or a mapping."""
+    told = fields.get("resources.accelerators", [])
+    chosen = [name.removeprefix("resources.accelerators.") for name in fields if name.startswith("resources.accelerators.")]
+    return chosen or [str(each) for each in (told if isinstance(told, list) else [told])]
 
 
 def names_of_tools() -> str:
@@ -76,22 +85,26 @@ def _tool_of(fields, file):
 
 
 def _commands(text, file):
-    found, slurm = commands(text, file)
-    readings = [one for words in found for one in _command(words, file)]
-    if not readings:
+    readings, asides, slurm = _statements(text, file, {})
+    if not readings and not slurm:
         raise ConfigProblem(f"{file}: none of its commands is of a tool that is read; read are {names_of_tools()}.")
-    nodes = {"nodes": slurm["nodes"]} if slurm.get("nodes", "").isdigit() else {}
-    per_node = slurm.get("gpus_per_node") or slurm.get("gres", "").rpartition("gpu:")[2]
-    per_node = per_node.rpartition(":")[2]
-    parts = nodes | ({"gpus_per_node": per_node} if per_node.isdigit() else {})
-    return [*readings, Reading(file, None, {}, LAUNCH, parts)] if parts else readings
+    tool = tools()["slurm"] if slurm else None
+    return [*readings, Reading(file, tool, slurm, LAUNCH, {}, asides)] if slurm or asides else readings
+
+
+def _statements(text, file, known):
+    """The readings of a script's commands, its other statements as they stand, and what its #SBATCH lines say."""
+    found, slurm = commands(text, file, known)
+    read = [(words, _command(words, file)) for words in found]
+    asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
+    return [one for _, readings in read for one in readings], asides, slurm
 
 
 def _command(words, file):
     for tool in tools().values():
         for pattern in tool.commands:
             place = _place(words, pattern.split())
-            if place and not tool.launches:
+            if place:
                 return [*_launcher(words[: place - 1], file), _own(tool, words[place:], file)]
     script = next((place for place, word in enumerate(words) if word.endswith(".py")), None)
     script = words.index("-m") + 1 if script is None and "-m" in words[:-1] else script
@@ -101,7 +114,8 @@ def _command(words, file):
     launcher, tool = _launcher(words[:script], file), _best(fields)
     if tool:
         return [*launcher, _with_others(Reading(file, tool, fields, COMMAND, {}), others)]
-    return [*launcher, Reading(file, None, fields, COMMAND, {})] if launcher else []
+    own = {name: {"model": fields.pop(name)} for name in NAMES_MODEL if "/" in str(fields.get(name, ""))}
+    return [*launcher, Reading(file, None, fields, COMMAND, next(iter(own.values()), {}))] if launcher else []
 
 
 def _own(tool, words, file):

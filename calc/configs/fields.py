@@ -1,11 +1,14 @@
 """The table of fields: what each field of each tool means for a scenario (catalogs/config_fields.yaml)."""
 
+import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
 from calc.catalogs.load import FOLDER, read_document
+
+LISTED = re.compile(r"\.\d+\..*")
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class Field:
     words: dict = field(default_factory=dict)  # its words -> the value
     default: Any = None  # the tool's own, as the file would write it
     sets: dict = field(default_factory=dict)  # parts that its presence settles
-    off: tuple = ()  # values of an open field that change nothing
+    off: tuple = ()  # values that change nothing
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,12 @@ class Tool:
 
     def knows(self, name: str) -> bool:
         """Whether the field is listed, with or without bearing."""
-        return name in self.fields or any(fnmatchcase(name, pattern) for pattern in self.idle)
+        return name in self.fields or self.is_idle(name)
 
     def is_idle(self, name: str) -> bool:
-        """Whether the field is listed as one without bearing on memory or money."""
-        return name not in self.fields and any(fnmatchcase(name, pattern) for pattern in self.idle)
+        """Whether the field, or the list that it stands in (datasets.0.path), is listed as one without bearing on memory or money."""
+        whole = LISTED.sub("", name)
+        return name not in self.fields and any(fnmatchcase(each, pattern) for each in (name, whole) for pattern in self.idle)
 
 
 @cache

@@ -6,7 +6,7 @@ from calc.configs.documents import Reading
 from calc.configs.settled import Settled
 from calc.scenarios.inputs import BY_NAME
 
-STANDINGS = ("read", "unused", "assumed", "open", "idle")
+STANDINGS = ("read", "unused", "assumed", "open", "idle", "aside")
 
 
 class Line(NamedTuple):
@@ -14,6 +14,7 @@ class Line(NamedTuple):
 
     read: it settles columns. unused: it decides memory or money, or is not known, and has no column. assumed: no file says it,
     the tool takes it by itself or is it. open: no file settles the column. idle: nothing of memory or money hangs on it as it stands.
+    aside: a statement of a script that starts no tool that is read.
     """
 
     file: str
@@ -31,6 +32,7 @@ def lines_of(readings: list[Reading], settled: Settled, row: dict[str, str]) -> 
         for field, value in {**reading.parts, **reading.fields}.items():
             columns = {name: row[name] for name, fields in sources.items() if field in fields}
             given.append(Line(reading.file, field, _text(value), _standing(reading, field, columns, settled), columns))
+        given += [Line(reading.file, statement, "", "aside", {}) for statement in reading.asides]
     read = {name for line in given for name in line.columns} | {"scenario"}
     taken = [name for name in BY_NAME if row[name] and name not in read]
     assumed = [Line("", settled.fields.get(name, ""), "", "assumed", {name: row[name]}) for name in taken]

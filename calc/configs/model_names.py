@@ -7,7 +7,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 # Tuned, mirrored and quantised copies have the shapes of their base; what is cut off says only what was done to it.
-COPIES = re.compile(r"-(instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4|dynamic|w4a16|gguf|\d{4})$")
+COPIES = re.compile(
+    r"-(instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4|dynamic|w4a16|gguf|dequantized|\d{4})$"
+)
 SAME_RATIO = 0.005  # vocabularies are padded to multiples
 OWNERS = re.compile(r"^(meta|nvidia)-")
 STORED = {"awq": "awq-4bit", "gptq": "gptq-4bit", "fp8": "fp8", "nvfp4": "nvfp4", "mxfp4": "mxfp4", "bnb": "nf4"}
@@ -19,7 +21,8 @@ def model_id(name: str, catalogs: Any) -> str:
         return name
     repositories = catalogs.models["hf_repo"].astype(str) if "hf_repo" in catalogs.models else catalogs.models.index.to_series()
     tail = PurePosixPath(name.rstrip("/")).name
-    for key, own in ((name.lower(), str.lower), (tail.lower(), _tail), (_plain(tail), lambda text: _plain(_tail(text)))):
+    keys = ((name.lower(), str.lower), (tail.lower(), _tail), (_plain(tail), lambda text: _plain(_tail(text))))
+    for key, own in (*keys, (_joined(tail), lambda text: _joined(_tail(text)))):
         found = [model for model, repository in repositories.items() if repository and own(repository) == key]
         found = found or [model for model in repositories.index if own(str(model)) == key]
         if len(found) == 1:
@@ -58,6 +61,10 @@ def stored_as(name: str) -> str:
 
 def _tail(repository):
     return PurePosixPath(repository).name.lower()
+
+
+def _joined(name):
+    return _plain(name).replace("-", "").replace("_", "")
 
 
 def _plain(name):

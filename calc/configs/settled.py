@@ -94,8 +94,10 @@ def take(settled: Settled, reading: Reading, others: frozenset[str]) -> None:
 
 
 def _take(settled, reading, told, name, value, others):
+    if as_word(value) in told.off:
+        return
     if told.read == "open":
-        if not is_off(value, told.off):
+        if not is_off(value):
             settled.unused[name] = None
             for part, own in told.sets.items():
                 settled.put(part, own, name, reading)

@@ -1,5 +1,6 @@
 """Fields whose value settles more than one part: lists of plugins, a builder's name, the words of fsdp."""
 
+import re
 from typing import Any
 
 from calc.configs.values import NoEqual, as_word
@@ -88,7 +89,47 @@ def infra(value: Any) -> dict:
     return {"region": region.partition("/")[0]} if region else {}
 
 
+DURATION = re.compile(r"(\d[\d_]{0,17}(?:\.\d+)?(?:e\d{1,2})?)(ba|tok)")
+
+
+def duration(value: Any) -> dict:
+    """Composer's length of a run: batches (ba) are steps, tokens (tok) are tokens; epochs leave both open."""
+    found = DURATION.fullmatch(as_word(value))
+    if not found:
+        raise NoEqual
+    return {"steps" if found[2] == "ba" else "train_tokens": int(float(found[1].replace("_", "")))}
+
+
+def attention_kinds(value: Any) -> dict:
+    """GPT-NeoX's list of attentions, [[[kinds], layers or all]]; several kinds have no one column."""
+    named = {"global": "eager", "flash": "flash"}
+    try:
+        kinds = {named[value]} if isinstance(value, str) else {named[kind] for group, _ in value for kind in group}
+    except (KeyError, TypeError, ValueError):
+        raise NoEqual from None
+    if len(kinds) != 1:
+        raise NoEqual
+    return {"attention": kinds.pop()}
+
+
+def slurm_gpus(value: Any) -> dict:
+    """Slurm's GPUs of a node: 8, h100:8, gpu:8 or gpu:h100:8."""
+    many = str(value).rpartition(":")[2]
+    if not many.isdigit() or not int(many):
+        raise NoEqual
+    return {"gpus_per_node": int(many)}
+
+
+def slurm_gpus_all(value: Any) -> dict:
+    """Slurm's GPUs of the whole job, 16 or h100:16."""
+    return {"gpus": slurm_gpus(value)["gpus_per_node"]}
+
+
 SPECIAL = {
+    "slurm_gpus": slurm_gpus,
+    "slurm_gpus_all": slurm_gpus_all,
+    "duration": duration,
+    "attention_kinds": attention_kinds,
     "accelerators": accelerators,
     "infra": infra,
     "recompute": recompute,

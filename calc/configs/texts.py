@@ -7,13 +7,15 @@ from pathlib import PurePath
 from typing import Any
 
 from calc.configs.problem import DEEPEST, LARGEST_BYTES, ConfigProblem
+from calc.configs.python_text import read_python
 from calc.configs.yaml_text import read_yaml
 
-FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
+FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".py": "Python"}
 REFERENCE = re.compile(r"\$\{([\w.]{1,80})\}")
 BEGINS = {  # how a text without a telling name begins; a shell's assignment has no blank before its =
     "JSON": re.compile(r"\s*\{"),
     "TOML": re.compile(r"\[[\w.]+\]\s*(#|$)|[\w.]+\s+=\s"),
+    "Python": re.compile(r"(from [\w.]+ import |def \w+\()"),
     "YAML": re.compile(r"---\s*$|[\w.-]+:(\s|$)"),
 }
 
@@ -34,7 +36,7 @@ def checked_text(content: bytes, file: str) -> str:
 
 
 def format_of(text: str, file: str) -> str:
-    """JSON, TOML, YAML, or command: by the end of the name, else by the first line that is no comment."""
+    """JSON, TOML, YAML, Python, or command: by the end of the name, else by the first line that is no comment."""
     if known := FORMATS.get(PurePath(file).suffix.lower()):
         return known
     lines = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
@@ -49,6 +51,8 @@ def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
             value = read_yaml(text, file)
         elif form == "TOML":
             value = tomllib.loads(text)
+        elif form == "Python":
+            value = read_python(text, file)
         else:
             value = json.loads(text, object_pairs_hook=lambda pairs: _once(pairs, file), parse_constant=lambda word: word)
     except RecursionError:
@@ -72,12 +76,14 @@ def _once(pairs, file):
 
 
 def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Nested mappings as dotted fields, hyphens as underscores; lists and empty mappings are values."""
+    """Nested mappings as dotted fields, hyphens as underscores, of a list of mappings by their place; other lists are values."""
     if len(path) > DEEPEST:
         raise ConfigProblem(f"{file}: values are nested deeper than {DEEPEST}; give the config alone.")
     found: dict[str, Any] = {}
     for key, inner in value.items():
         own = (*path, str(key).strip().replace("-", "_"))
+        if isinstance(inner, list) and inner and all(isinstance(item, dict) and item for item in inner):
+            inner = {str(place): item for place, item in enumerate(inner)}
         added = flat(inner, file, own) if isinstance(inner, dict) and inner else {".".join(own): inner}
         if twice := found.keys() & added:
             raise ConfigProblem(f"{file}: {min(twice)[:60]} stands twice; keep one of the two.")

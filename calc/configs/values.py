@@ -26,9 +26,9 @@ def as_word(value: Any) -> str:
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value).strip().lower()
 
 
-def is_off(value: Any, off: tuple = ()) -> bool:
+def is_off(value: Any) -> bool:
     """Whether an open field is switched off: then it changes nothing."""
-    return value in ([], {}) or as_word(value) in ("null", "false", "none", "", "no", *off)
+    return value in ([], {}) or as_word(value) in ("null", "false", "none", "", "no")
 
 
 def read_value(told: Field, value: Any, where: str) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import quota_for
@@ -35,19 +36,42 @@ def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
     )
 
 
-def price_on(catalogs: Catalogs, instance: str, region: str, day: str) -> float:
-    """On-demand USD per hour that the price history holds for a day (ISO); NaN where it begins later or knows nothing."""
-    history = catalogs.price_history
-    mine = (history["instance"] == instance) & (history["region"] == region) & (history["market"] == MARKETS["on-demand"].key)
-    known = history[mine & (history["as_of"] <= day)].sort_values("as_of")
+@kept("price_history")
+def _history_places(catalogs: Catalogs) -> dict[tuple[str, str], Any]:
+    return catalogs.price_history.groupby(["instance", "region"], sort=False).indices
+
+
+def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
+    """How the prices of an instance in a region moved: market, usd_per_hour, as_of, source; each price stands until the next.
+
+    The last of a market is today's, of the day on which it was last seen; NaN: not sold any more. Estimates are left out.
+    """
+    keys = {market.key: name for name, market in MARKETS.items()}
+    kept_rows = catalogs.price_history.iloc[_history_places(catalogs).get((instance, region), [])]
+    rows = kept_rows[["market", "usd_per_hour", "as_of", "source"]].assign(market=kept_rows["market"].map(keys))
+    prices = catalogs.prices[(catalogs.prices["instance"] == instance) & (catalogs.prices["region"] == region)]
+    now = [
+        {"market": name, **{fact: price[f"{key}_{fact}"] for fact in ("usd_per_hour", "as_of", "source")}}
+        for price in prices.to_dict("records")
+        for key, name in keys.items()
+        if price[f"{key}_usd_per_hour"] > 0 and price.get(f"{key}_basis") != "estimated"
+    ]
+    both = pd.concat([rows, pd.DataFrame(now, columns=list(rows))], ignore_index=True)
+    return both.sort_values("as_of", kind="stable", ignore_index=True)
+
+
+def price_on(catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand") -> float:
+    """USD per hour on a market as it was known on a day (ISO); NaN where nothing that old is known, or it was not sold."""
+    line = price_line(catalogs, instance, region)
+    known = line[(line["market"] == market) & (line["as_of"] <= day)]
     return float(known["usd_per_hour"].iloc[-1]) if len(known) else float("nan")
 
 
-def price_change(catalogs: Catalogs, instance: str, region: str, day: str) -> dict[str, float]:
-    """An instance's on-demand USD per hour on a day and now, and by which share it has risen."""
-    then = price_on(catalogs, instance, region, day)
+def price_change(catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand") -> dict[str, float]:
+    """An instance's USD per hour on a market on a day and now, and by which share it has risen since."""
+    then = price_on(catalogs, instance, region, day, market)
     prices = catalogs.prices
-    now = prices.loc[(prices["instance"] == instance) & (prices["region"] == region), "on_demand_usd_per_hour"]
+    now = prices.loc[(prices["instance"] == instance) & (prices["region"] == region), MARKETS[market].price]
     current = float(now.iloc[0]) if len(now) else float("nan")
     return {"then_usd": then, "now_usd": current, "ratio": current / then - 1}
 

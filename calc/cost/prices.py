@@ -147,12 +147,28 @@ def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_se
     return np.where(trains > 0, MILLION * usd_per_token, np.nan)
 
 
-def endpoint_usd_per_million_tokens(
-    trains, sequence_tokens, prompt_tokens, endpoint_usd_per_million_input_tokens, endpoint_usd_per_million_output_tokens
+def paid_usd_per_million_input_tokens(
+    endpoint_usd_per_million_input_tokens, endpoint_usd_per_million_output_tokens, listed_usd_per_million_input_tokens
 ):
-    """What an endpoint that is paid per token asks for a million generated tokens, their prompts included; NaN where none is set. [USD]"""
+    """What an endpoint asks for a million prompt tokens: as set, and where nothing is set as Amazon Bedrock lists the model. [USD]"""
+    is_set = endpoint_usd_per_million_input_tokens + endpoint_usd_per_million_output_tokens > 0
+    return np.where(is_set, endpoint_usd_per_million_input_tokens, listed_usd_per_million_input_tokens)
+
+
+def paid_usd_per_million_output_tokens(
+    endpoint_usd_per_million_input_tokens, endpoint_usd_per_million_output_tokens, listed_usd_per_million_output_tokens
+):
+    """What an endpoint asks for a million generated tokens: as set, and where nothing is set as Amazon Bedrock lists the model. [USD]"""
+    is_set = endpoint_usd_per_million_input_tokens + endpoint_usd_per_million_output_tokens > 0
+    return np.where(is_set, endpoint_usd_per_million_output_tokens, listed_usd_per_million_output_tokens)
+
+
+def endpoint_usd_per_million_tokens(
+    trains, sequence_tokens, prompt_tokens, paid_usd_per_million_input_tokens, paid_usd_per_million_output_tokens
+):
+    """What an endpoint that is paid per token asks for a million generated tokens, their prompts included; NaN: not known. [USD]"""
     generated_tokens = sequence_tokens - prompt_tokens
-    asked = endpoint_usd_per_million_output_tokens + endpoint_usd_per_million_input_tokens * prompt_tokens / generated_tokens
+    asked = paid_usd_per_million_output_tokens + paid_usd_per_million_input_tokens * prompt_tokens / generated_tokens
     return np.where((trains == 0) & (generated_tokens > 0) & (asked > 0), asked, np.nan)
 
 
@@ -211,6 +227,8 @@ PER_RUN = (
     usd_per_million_input_tokens,
     usd_per_million_output_tokens,
     usd_per_million_trained_tokens,
+    paid_usd_per_million_input_tokens,
+    paid_usd_per_million_output_tokens,
     endpoint_usd_per_million_tokens,
     endpoint_break_even_tokens,
     endpoint_break_even_ratio,

@@ -106,9 +106,9 @@ def stored_bytes(trains, kept_checkpoints, checkpoint_bytes, parameters, matrix_
     return np.where(trains > 0, kept_checkpoints * checkpoint_bytes, parameters * matrix_bytes_each)
 
 
-def storage_usd_per_month(stored_bytes, storage_usd_per_gib_month):
-    """A month of it, beside the bill and not in it. [USD per month]"""
-    return stored_bytes / GIB * storage_usd_per_gib_month
+def storage_usd_per_month(stored_bytes, storage_usd_per_gib_month, listed_storage_usd_per_gib_month):
+    """A month of it at the price that is set, else on S3 Standard of the region; beside the bill and not in it. [USD per month]"""
+    return stored_bytes / GIB * np.where(storage_usd_per_gib_month > 0, storage_usd_per_gib_month, listed_storage_usd_per_gib_month)
 
 
 def sober_overhead_ratio(trains, checkpoint_seconds, sober_uninterrupted_seconds, restart_seconds, run_hours):

@@ -5,7 +5,7 @@ The terms of a market (block_hours, committed_years, interrupted) are columns li
 
 import numpy as np
 
-from calc.units import MEAN_MONTH_HOURS, WEEK_HOURS, YEAR_HOURS
+from calc.units import MEAN_MONTH_HOURS, WEEK_HOURS, YEAR_HOURS, YEAR_MONTHS
 
 LONGEST_DAILY_BLOCK_HOURS = 336
 
@@ -54,3 +54,22 @@ def break_even_hours_per_month(usd_per_hour, usd_per_hour_on_demand):
     On demand costs price · hours used, the commitment price · all hours: they meet at 730 · its price / the price on demand.
     """
     return MEAN_MONTH_HOURS * usd_per_hour / usd_per_hour_on_demand
+
+
+def month_usd(trains, usd, usd_per_hour, runs_per_month, committed_years):
+    """A month in which the scenario is at work: a run times its runs, a service times its copies, of a commitment all hours. [USD]
+
+    Runs follow each other on the same committed instances, copies of a service stand side by side.
+    """
+    a_month = np.where(committed_years > 0, usd_per_hour * MEAN_MONTH_HOURS, usd)
+    return a_month * np.where((committed_years > 0) & (trains > 0), 1.0, runs_per_month)
+
+
+def paid_months(period_months, plan_months, committed_years):
+    """Months of a period that are paid, from its first on: those at work; of a commitment its term. [months]"""
+    return np.minimum(period_months, np.where(committed_years > 0, committed_years * YEAR_MONTHS, plan_months))
+
+
+def period_usd(month_usd, paid_months):
+    """A period of the plan's bill: the months of it that are paid. [USD]"""
+    return month_usd * paid_months

@@ -3,21 +3,24 @@
 import codecs
 import io
 from collections.abc import Iterator
+from datetime import date
 from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
 
 from calc.answers.inputs import ANSWER_COLUMNS, JOB_BY_NAME
+from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.doors.csv_writer import unmarked, write_csv
+from calc.plan.aged import VERSIONS, versions
 from calc.plan.bill import WAY_COLUMNS
 from calc.plan.plan_bill import PERIODS
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.problems import TableError, quoted
 
 BLOCK_BYTES = 2**18
-ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, *PERIODS, "instances"])
+ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, *PERIODS, *VERSIONS, "instances"])
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
@@ -25,6 +28,11 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     buffer = io.StringIO()
     write_csv(frame, buffer)
     return buffer.getvalue().encode("utf-8-sig")
+
+
+def dated_csv(rows: pd.DataFrame, catalogs: Catalogs, today: date) -> bytes:
+    """Scenarios as CSV bytes, each with the day and the versions of facts and formulas, so that they can be held against a later day's."""
+    return to_csv(rows.assign(**versions(catalogs, today)))
 
 
 def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.doors import csv_tables
 from calc.pipeline import estimate
+from calc.plan.aged import FIGURES, THEN
 from calc.plan.compare import billed
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.problems import Problems, TableError, quoted
@@ -21,8 +22,8 @@ STANDINGS = ("new", "changed", "as kept", "refused")
 class Earlier(NamedTuple):
     """The cells as given; a row each, billed on its market, with then_* of the file; what was left unread.
 
-    `rows` carries market, then_usd_per_hour, then_memory_bytes and then_prices_as_of: what the file says, empty where it
-    says nothing. `unread` has a sentence for each row of which a cell is not understood: of such a file nothing is taken.
+    `rows` carries market, then_prices_as_of and then_* of what is written down of a plan (aged.THEN): what the file says, empty
+    where it says nothing. `unread` has a sentence for each row of which a cell is not understood: of such a file nothing is taken.
     """
 
     table: pd.DataFrame
@@ -47,7 +48,8 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     hourly = np.select(
         [market == each for each in MARKETS], [_number(cells, f"usd_per_hour_{terms.key}") for terms in MARKETS.values()], np.nan
     )
-    then = {"usd_per_hour": hourly, "memory_bytes": _number(cells, "memory_bytes"), "prices_as_of": _said(cells, "prices_as_of")}
+    then = {name: _number(cells, name) if name in FIGURES else _said(cells, name) for name in (*THEN, "prices_as_of")}
+    then["usd_per_hour"] = hourly
     rows = rows.assign(**{f"then_{column}": np.asarray(values) for column, values in then.items()})
     unread = ~known | _unread(table, catalogs)
     sentences = np.where(known, rows["problem"].astype(object), [_no_market(each) for each in market])

@@ -33,7 +33,7 @@ def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
         if name in COLUMNS or name in VIEW_CHOICES or name == "prices_as_of":
             values = list(value) if isinstance(value, (list, tuple)) else [value]
             query[name] = [word(each) for each in values] or ([ANYWHERE] if name == "regions" else [])
-    query |= link_kept.compose_kept(choices.get("kept") or [], choices.get("looked") or {}, word)
+    query |= link_kept.compose_kept(choices, word)
     query |= link_models.compose_models(choices.get("custom_models") or {})
     return {name: values for name, values in (query | compose_sets(choices, word)).items() if values}
 

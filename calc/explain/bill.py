@@ -15,12 +15,14 @@ from calc.explain.traced import Traced, number
 from calc.one_scenario import one_scenario
 from calc.stages import AFTER_MEMORY, walk
 from calc.stages import FORMULAS as STAGE_FORMULAS
+from calc.units import YEAR_MONTHS
 
 TERMS = {  # of the row's market: they run for one market at a time, after the stages
     formula.__name__: formula
     for formula in (
         *(terms.hours, terms.billed_hours, terms.usd_per_hour, terms.usd),
         *(terms.committed_hours, terms.committed_usd, terms.break_even_hours_per_month),
+        *(terms.month_usd, terms.paid_months, terms.period_usd),
     )
 }
 FORMULAS = {formula.__name__: formula for formula in (*prices.PER_HOUR, *prices.PER_RUN, *spot.SPOT)} | TERMS
@@ -29,6 +31,7 @@ OF_TOKENS = {
     "training": ("usd_per_million_trained_tokens",),
     "inference": ("usd_per_million_input_tokens", "usd_per_million_output_tokens", "endpoint_break_even_tokens"),
 }
+THE_OTHERS = "the_others"  # figures of price, spot and storage that stand behind none of the tops
 MARKET_PRICE = "market_usd_per_hour"
 TERM_COLUMNS = ("interrupted", "block_hours", "committed_years")
 
@@ -50,17 +53,23 @@ def explain_bill(
     table |= {name: np.array([float(getattr(MARKETS[market], name))]) for name in TERM_COLUMNS}
     table["instances"] = np.array([float(bill["instances"])])
     table[MARKET_PRICE] = np.array([bill["usd_per_hour"] / bill["instances"] / bill["paid_ratio"]])
+    table["period_months"] = np.array([float(YEAR_MONTHS)])
     with np.errstate(divide="ignore", invalid="ignore"):
         evaluate_all(TERMS.values(), table)
     of_tokens = [name for name in OF_TOKENS[bill["work"]] if not np.isnan(table[name][0])]
-    tops = ["usd", *(OF_TERMS if table["committed_years"] + table["block_hours"] > 0 else ()), *of_tokens]
+    bound = table["committed_years"] + table["block_hours"] > 0
+    tops = ["usd", "period_usd", *(OF_TERMS if bound else ()), *of_tokens]
     traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
     rows: list[dict] = []
     facts: dict[str, bool] = {}
-    for top in tops:
+    unbound = () if bound else ("committed_hours", *OF_TERMS)
+    known = [
+        name for name in FORMULAS if name not in unbound and isinstance(table.get(name), np.ndarray) and np.isfinite(table[name]).all()
+    ]
+    for top, names in ({top: [top] for top in tops} | {THE_OTHERS: known}).items():
         seen = {row["formula"] for row in rows}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            own = chain([top], seen, traced, (), facts, written, FORMULAS)
+            own = chain(names, seen, traced, (), facts, written, FORMULAS)
         rows += [{"component": top, "step": step, **row} for step, row in enumerate(own)]
     found = [fact(name, table, catalogs) | _origin(name, market, bill, catalogs) for name in facts]
     return BillExplanation(pd.DataFrame(rows), pd.DataFrame(found))
@@ -73,6 +82,11 @@ def _origin(name: str, market: str, bill: Mapping[str, Any], catalogs: Catalogs)
         key = MARKETS[market].key if name == MARKET_PRICE else name.removesuffix("_usd_per_hour")
         at = f"catalogs/prices.yaml, {bill['instance']}, {bill['region']}, {key}"
         return {"from": at, "source": f"{held.iloc[0][f'{key}_source']}, {held.iloc[0][f'{key}_as_of']}" if len(held) else ""}
+    if name == "period_months":
+        return {"from": "calc/cost/terms.py", "source": "a year"}
+    if name.startswith("listed_"):
+        file = "storage_and_traffic" if "storage" in name else "endpoints"
+        return {"from": f"catalogs/{file}.yaml", "source": catalogs.about[file]["source"]}
     if name in catalogs.assumptions.index:
         return {"from": f"catalogs/assumptions.yaml, {name}", "source": catalogs.assumptions.at[name, "source"]}
     if name in STAGE_FORMULAS:

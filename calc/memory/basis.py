@@ -56,8 +56,6 @@ def memory_ground(
     offloads_weights,
     offloads_activations,
     implementation_torch_pipeline,
-    stage_chunks,
-    fsdp_active,
 ):
     """What the figure rests on, as a number into GROUNDS: the weakest part of it.
 
@@ -65,7 +63,7 @@ def memory_ground(
     tensor parallel, torchtitan under both, with pipelines and context parallel (validation/data); not torchtitan's experts
     (models/moe), nor adapters on experts (peft, tuners/lora/layer.py).
     """
-    own_pipeline = (implementation_torch_pipeline * implementation_head_apart * trains > 0) & ((stage_chunks == 1) | (fsdp_active == 0))
+    own_pipeline = implementation_torch_pipeline * implementation_head_apart * trains > 0
     beside_shards = (shards_gradients > 0) & (shard_gpus > 1) & (implementation_head_apart == 0)
     adapted = np.max(adapts_experts * stack_adapter_experts_in, axis=0) > 0
     experts = adapted | ((np.max(stack_experts, axis=0) > 0) & (implementation_head_apart > 0))

@@ -71,9 +71,11 @@ def place_buffers_bytes(
     dequantized_bytes,
     stack_merging_bytes,
     stage_buffers_bytes,
+    stage_logits_bytes,
+    past_head,
 ):
     """Whole weights, reductions, copies and buckets at this block. Shape (places, stacks, rows). [B]"""
-    copies = place_autocast_bytes + dequantized_bytes + stack_merging_bytes + stage_buffers_bytes
+    copies = place_autocast_bytes + dequantized_bytes + stack_merging_bytes + stage_buffers_bytes - past_head * stage_logits_bytes
     return place_whole_bytes + place_reducing_bytes + place_reduced_bytes + place_live_bytes + bucket_bytes + copies
 
 
@@ -100,14 +102,14 @@ def products_working_bytes(
     adds_gradients,
     keeps_all,
 ):
-    """Working memory while the block's widest products run, and its weight gradients so far: two of its largest matrices. [B]
+    """Working memory while the block's widest products run, and its weight gradients so far: one or two large matrices. [B]
 
-    Simulated (validation/data/parallel); one at most where each is added to those of earlier micro-batches, none while a
-    recomputed block holds most; Megatron adds them into its buffer inside the product (core/tensor_parallel/layers.py).
-    Shape (places, stacks, rows).
+    One where each product's activations are freed after it; two where all that was recomputed stays to the end, none if each
+    is added to those of earlier micro-batches (simulated: validation/data/parallel). Megatron adds them into its buffer
+    inside the product (core/tensor_parallel/layers.py). Shape (places, stacks, rows).
     """
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
-    matrices = np.where(adds_gradients > 0, keeps_all > 0, 2) * (1 - implementation_adds_in_place)
+    matrices = np.where(keeps_all > 0, 1, 2 * (1 - adds_gradients)) * (1 - implementation_adds_in_place)
     products = matrices * width * stack_largest_linear / tensor_parallel * (adapts == 0)
     return (stack_layers_here > 0) * (place_buffers_bytes + products)
 
@@ -146,9 +148,25 @@ def attention_working_bytes(
     return (stack_layers_here > 0) * (stack_attention_backward_bytes_per_token > 0) * (place_buffers_bytes + made)
 
 
-def gradients_activations_bytes(stack_layers_here, place_kept_bytes, stack_residual_bytes, outside_backward_bytes):
-    """Activations once the block has all its gradients: its input, its gradient. Shape (places, stacks, rows). [B]"""
-    return (stack_layers_here > 0) * (place_kept_bytes + 2 * stack_residual_bytes + outside_backward_bytes)
+def stack_norm_backward_bytes(
+    rms_norms, implementation_fuses_norms, stack_shares_form, stack_residual_bytes, stack_hidden, stack_tokens, sequence_split
+):
+    """Activations while the block's first norm has its backward pass, its input and the block's gradient apart. [B]
+
+    Six fp32 copies where RMSNorm is composed of simple operations; its output, that one's gradient twice and the last
+    product's where it is one kernel (simulated: validation/data/parallel). Shape (stacks, rows).
+    """
+    composed = (rms_norms > 0) * (1 - implementation_fuses_norms) * (1 - stack_shares_form)
+    fused = 4 * implementation_fuses_norms * stack_residual_bytes / sequence_split
+    return np.where(composed > 0, (6 * 4) * stack_hidden * stack_tokens - stack_residual_bytes, fused)
+
+
+def gradients_activations_bytes(
+    stack_layers_here, place_kept_bytes, stack_residual_bytes, outside_backward_bytes, stack_norm_backward_bytes
+):
+    """Activations once the block has all its gradients: its input, its gradient, its first norm's. Shape (places, stacks, rows). [B]"""
+    own = 2 * stack_residual_bytes + stack_norm_backward_bytes
+    return (stack_layers_here > 0) * (place_kept_bytes + own + outside_backward_bytes)
 
 
 def gradients_working_bytes(
@@ -195,6 +213,7 @@ BLOCK_BACKWARD = (
     products_working_bytes,
     attention_activations_bytes,
     attention_working_bytes,
+    stack_norm_backward_bytes,
     gradients_activations_bytes,
     gradients_working_bytes,
     reduction_activations_bytes,

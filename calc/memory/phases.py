@@ -62,9 +62,13 @@ def embedding_gradient_bytes(
     return gradient_width_bytes_each * (embedding_parameters * holds_embedding * (1 - adapts) + own * beside)
 
 
-def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation_bytes_each, hidden, outside_tokens):
-    """The gradient of the embedding's output, of the whole sequence on each tensor-parallel GPU; FSDP counts its own. [B]"""
-    return (1 - fsdp_active) * (1 - adapts) * holds_embedding * activation_bytes_each * hidden * outside_tokens
+def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation_bytes_each, hidden, outside_tokens, stage_waiting_bytes):
+    """The gradient of the embedding's output, of the whole sequence on each tensor-parallel GPU; FSDP counts its own. [B]
+
+    In a pipeline the activations of other micro-batches wait meanwhile.
+    """
+    own = (1 - fsdp_active) * (1 - adapts) * holds_embedding * activation_bytes_each * hidden * outside_tokens
+    return own + stage_waiting_bytes
 
 
 def end_gradients_bytes(
@@ -75,12 +79,12 @@ def end_gradients_bytes(
     gradient_width_bytes_each,
     gradient_shards,
     reduces_at_end,
-    held_gradients_bytes,
+    stage_reduction_gradients_bytes,
 ):
-    """All gradients at the end of the backward pass, those still to be reduced left out; in a pipeline all, whole. [B]"""
+    """All gradients at the end of the backward pass, those still to be reduced left out; in a pipeline whole. [B]"""
     waiting = fsdp_active * last_group_parameters_here * gradient_width_bytes_each
     divided = (np.maximum(full_gradients_bytes - waiting, 0) + spread_gradients_bytes) / gradient_shards
-    return np.where(reduces_at_end > 0, held_gradients_bytes, divided)
+    return np.where(reduces_at_end > 0, stage_reduction_gradients_bytes, divided)
 
 
 def end_working_bytes(
@@ -151,7 +155,7 @@ MOMENTS = {
             "The head's forward pass: everything saved, logits upcast.",
             {
                 "optimizer_bytes": "resident_optimizer_bytes",
-                "gradients_bytes": "held_gradients_bytes",
+                "gradients_bytes": "head_held_gradients_bytes",
                 "activations_bytes": "saved_activations_bytes",
                 "logits_bytes": "forward_logits_bytes",
                 "working_bytes": "forward_working_bytes",
@@ -162,7 +166,7 @@ MOMENTS = {
             "The loss's gradient: everything saved and the logits' gradients.",
             {
                 "optimizer_bytes": "resident_optimizer_bytes",
-                "gradients_bytes": "held_gradients_bytes",
+                "gradients_bytes": "head_held_gradients_bytes",
                 "activations_bytes": "saved_activations_bytes",
                 "logits_bytes": "backward_logits_bytes",
                 "working_bytes": "backward_working_bytes",
@@ -173,7 +177,7 @@ MOMENTS = {
             "The head's own gradient, beside that of earlier micro-batches.",
             {
                 "optimizer_bytes": "resident_optimizer_bytes",
-                "gradients_bytes": "held_gradients_bytes",
+                "gradients_bytes": "head_held_gradients_bytes",
                 "activations_bytes": "saved_activations_bytes",
                 "logits_bytes": "head_logits_bytes",
                 "working_bytes": "head_working_bytes",

@@ -52,7 +52,7 @@ def place_whole_bytes(
     stack_blocks_before,
     reshards_weights,
     pipeline_parallel,
-    blocks_parameters_here,
+    whole_blocks_here,
     embedding_parameters_here,
 ):
     """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below, a pipeline all it has. [B]
@@ -63,7 +63,7 @@ def place_whole_bytes(
     root = (1 - implementation_head_apart) * (outside_parameters_here + trained_head_here)
     before = stack_blocks_before + place_blocks_below
     fetched = np.where(before >= 1, stack_block_parameters_here, implementation_head_apart * embedding_parameters_here)
-    others = blocks_parameters_here - stack_block_parameters_here + implementation_head_apart * embedding_parameters_here
+    others = whole_blocks_here - stack_block_parameters_here + implementation_head_apart * embedding_parameters_here
     kept = np.where(pipeline_parallel > 1, others, stack_block_parameters_here * before)
     ahead = np.where(reshards_weights < 1, kept, fetched)
     return fsdp_active * gathered_bytes_each * (root + stack_block_parameters_here + ahead)

@@ -155,25 +155,6 @@ def stack_kept_each_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_t
     return blocks * stack_kept_bytes_per_token * stack_tokens
 
 
-def microbatches_waiting(
-    microbatches_in_flight,
-    accumulation_steps,
-    pipeline_parallel,
-    stack_kept_each_bytes,
-    accumulated_gradients_bytes,
-    implementation_accumulates,
-):
-    """Micro-batches whose activations stand at the largest moment. [micro-batches]
-
-    Where a step has no more than the pipeline takes, one is done before there are gradients to stand beside the others:
-    the more of both counts. Megatron's gradients stand from the start.
-    """
-    all_forward = (microbatches_in_flight >= accumulation_steps) & (accumulation_steps > 1) & (implementation_accumulates == 0)
-    return microbatches_in_flight - all_forward * (accumulated_gradients_bytes >= np.sum(stack_kept_each_bytes, axis=0)) * (
-        pipeline_parallel > 1
-    )
-
-
 def stack_kept_bytes(stack_kept_each_bytes, microbatches_waiting):
     """Kept by all blocks of a stack between forward and backward, in a pipeline of all that waits. Shape (stacks, rows). [B]
 
@@ -187,13 +168,13 @@ def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack
     return np.sum(np.maximum(stack_layers_here - 2, 0) * stack_kept_bytes_per_token * stack_tokens, axis=0)
 
 
-def saved_activations_bytes(stack_kept_bytes, outside_saved_bytes, outside_backward_bytes, holds_head):
+def saved_activations_bytes(stack_kept_each_bytes, microbatches_waiting_at_head, outside_saved_bytes, outside_backward_bytes, holds_head):
     """All that waits for the backward pass, logits apart (Korthikanti et al. 2022, arXiv 2205.05198). [B]
 
     The final norm stands before the head.
     """
     outside = outside_backward_bytes + (outside_saved_bytes - outside_backward_bytes) * holds_head
-    return np.sum(stack_kept_bytes, axis=0) + outside
+    return np.sum(stack_kept_each_bytes, axis=0) * microbatches_waiting_at_head + outside
 
 
 def stack_autocast_bytes(
@@ -259,14 +240,6 @@ BLOCKS = (
     stack_attention_backward_bytes_per_token,
     stack_forward_bytes_per_token,
 )
-SAVED = (
-    stack_kept_each_bytes,
-    microbatches_waiting,
-    stack_kept_bytes,
-    moved_activations_bytes,
-    saved_activations_bytes,
-    stack_autocast_bytes,
-    stack_merging_bytes,
-    head_autocast_bytes,
-)
+KEPT = (stack_kept_each_bytes,)
+SAVED = (stack_kept_bytes, moved_activations_bytes, saved_activations_bytes, stack_autocast_bytes, stack_merging_bytes, head_autocast_bytes)
 SERVED = (prefill_block_bytes, prefill_activations_bytes, prefill_hidden_bytes)

@@ -54,11 +54,6 @@ def root_and_block_bytes(gathered_bytes_each, outside_parameters_here, reshards_
     return gathered_bytes_each * outside_parameters_here + reshards_weights * last_block_bytes
 
 
-def reduces_at_end(fsdp_active, pipeline_parallel):
-    """1 where FSDP reduces nothing before all micro-batches of a pipeline are done. [0 or 1]"""
-    return fsdp_active * (pipeline_parallel > 1)
-
-
 def gathered_forward_bytes(
     live_weights_bytes,
     root_and_block_bytes,
@@ -71,16 +66,20 @@ def gathered_forward_bytes(
     blocks_parameters_here,
     embedding_parameters_here,
     reduces_at_end,
+    forward_logits_bytes,
+    logits_elements,
 ):
     """Whole weights at the head in the forward pass. [B]
 
-    FSDP: the root group and one block (torchtitan: the head twice); ZeRO 2, which does not reshard after the forward
-    pass, and a pipeline keep all (Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard).
+    FSDP: the root group and one block; ZeRO 2, which does not reshard after the forward pass, and a pipeline keep all (Zhao
+    et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard). torchtitan: the head, as gathered and as copied out,
+    the former until the model returns its 16-bit logits: its loss is outside the model (torchtitan/trainer.py).
     """
     head = gathered_bytes_each * head_elements_here * holds_head * implementation_head_apart
     embedding = gathered_bytes_each * embedding_parameters_here * implementation_head_apart * reduces_at_end
     kept = (1 - reshards_weights) * (gathered_bytes_each * blocks_parameters_here + np.where(reduces_at_end > 0, embedding, head))
-    apart = (2 - reduces_at_end) * head
+    of_loss = forward_logits_bytes - 2 * logits_elements
+    apart = head + (1 - reduces_at_end) * np.maximum(head - of_loss, 0)
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
 
 
@@ -175,14 +174,6 @@ def standing_bucket_bytes(bucket_bytes, bucket_elements, shards_weights, data_pa
     return np.where(bucket_elements > 0, zero3, bucket_bytes)
 
 
-def held_gradients_bytes(
-    accumulated_gradients_bytes, microbatches_waiting, accumulation_steps, pipeline_parallel, implementation_accumulates
-):
-    """Gradients of earlier micro-batches, alive in the forward pass; none while all of a pipeline's wait for their first. [B]"""
-    first = (pipeline_parallel > 1) & (microbatches_waiting >= accumulation_steps) & (implementation_accumulates == 0)
-    return accumulated_gradients_bytes * (1 - first)
-
-
 def adds_gradients(held_gradients_bytes, fsdp_active, reduce_bytes_each, gathered_bytes_each, implementation_adds_in_place):
     """1 where each new weight gradient is added to that of earlier micro-batches and freed, one matrix at a time. [0 or 1]
 
@@ -208,14 +199,12 @@ BUFFERS = (
     stack_fetched_ahead,
     live_weights_bytes,
     root_and_block_bytes,
-    reduces_at_end,
     gathered_forward_bytes,
     gathered_backward_bytes,
     last_group_parameters_here,
     last_reduction_bytes,
     bucket_bytes,
     standing_bucket_bytes,
-    held_gradients_bytes,
     adds_gradients,
     replicated_bytes_each,
 )

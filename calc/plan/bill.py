@@ -10,6 +10,7 @@ from calc.cost import terms
 from calc.cost.job import billed_hours
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for
 from calc.plan.compare import billed
+from calc.units import GIB
 
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 FACTS = ("as_of", "source")  # of a price
@@ -117,3 +118,37 @@ def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[st
     zones = {f"{end}_zone_usd_per_hour": price.get(f"{key}_{end}_usd_per_hour", np.nan) for end in ("low", "high")}
     basis = price.get(f"{key}_basis", price.get(f"{key}_kind", ""))
     return {"basis": str(basis or ""), **{fact: str(price[f"{key}_{fact}"] or "") for fact in FACTS}, **zones}
+
+
+def small_lines(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
+    """What stands beside the bill and not in it, each as it is: kind, label, gib, usd (a month, of traffic once), as_of, source.
+
+    What is stored (the kept checkpoints, or the weights) on each storage of the region, at least what it makes one provision, and
+    the same taken out once. A kind without a price in the region has NaN.
+    """
+    prices, stored = catalogs.storage_and_traffic, float(row["stored_bytes"]) / GIB
+    kinds = prices.drop_duplicates("kind")[["kind", "label", "least_gib"]]
+    here = prices.loc[prices["region"] == row["region"], ["kind", "usd_per_gib", "as_of", "source"]]
+    found = kinds.merge(here, on="kind", how="left", validate="one_to_one").fillna({"as_of": "", "source": ""})
+    gib = np.maximum(found["least_gib"], stored)
+    return found.assign(gib=gib, usd=gib * found["usd_per_gib"]).drop(columns="least_gib")
+
+
+def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+    """The entry of Amazon Bedrock's list that the row is compared with: sold_as, as_of, source; empty where a price is set, or none is."""
+    is_set = row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"] > 0
+    table = catalogs.endpoints
+    found = table[(table["model"] == row["model"]) & (table["region"] == row["region"])]
+    return {} if is_set or not len(found) else found.iloc[0].to_dict()
+
+
+def answers_of_aws(row: dict[str, Any], quota_code: str, catalogs: Catalogs) -> pd.DataFrame:
+    """What AWS answered the account on the row's place: its quota, offers of blocks of its type, scores of pools with its type.
+
+    `instances`: how many of the row's type a quota of vCPUs allows, all others of that quota stopped; NaN for other answers.
+    """
+    table = catalogs.capacity[catalogs.capacity["region"] == row["region"]]
+    pools = [row["instance"] in of.split("+") for of in table["of"]]
+    found = table[(table["of"] == quota_code) | pd.Series(pools, index=table.index, dtype=bool)]
+    allowed = found["value"].astype(float) // catalogs.instances["vcpus"].get(row["instance"], np.nan)
+    return found.assign(instances=allowed.where(found["signal"] == "quota"))

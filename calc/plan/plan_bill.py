@@ -7,24 +7,10 @@ import numpy as np
 import pandas as pd
 
 from calc.cost.markets import MARKETS
-from calc.units import MEAN_MONTH_HOURS
+from calc.cost.terms import month_usd, paid_months, period_usd
 
 PERIOD_MONTHS = {"month": 1, "quarter": 3, "year": 12}  # a period -> its months
 PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()}  # of a bill, its columns
-
-
-def month_usd(trains, usd, usd_per_hour, runs_per_month, committed_years):
-    """A month in which the scenario is at work: a run times its runs, a service times its copies, of a commitment all hours. [USD]
-
-    Runs follow each other on the same committed instances, copies of a service stand side by side.
-    """
-    a_month = np.where(committed_years > 0, usd_per_hour * MEAN_MONTH_HOURS, usd)
-    return a_month * np.where((committed_years > 0) & (trains > 0), 1.0, runs_per_month)
-
-
-def paid_months(period_months, plan_months, committed_years):
-    """Months of a period that are paid, from its first on: those at work; of a commitment its term. [months]"""
-    return np.minimum(period_months, np.where(committed_years > 0, committed_years * PERIOD_MONTHS["year"], plan_months))
 
 
 def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
@@ -33,7 +19,7 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
     years = np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float)
     trains = (rows["work"] == "training").to_numpy(dtype=float)
     a_month = month_usd(trains, usd, hourly, runs, years)
-    return rows.assign(**{name: a_month * paid_months(period, months, years) for name, period in PERIODS.items()})
+    return rows.assign(**{name: period_usd(a_month, paid_months(period, months, years)) for name, period in PERIODS.items()})
 
 
 def by_market(bill: pd.DataFrame) -> pd.DataFrame:

@@ -51,11 +51,5 @@ def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) 
         }
     )
     table = table[table["usd"].notna() & (table["fits"] != "")]
-    endpoint = rows["endpoint_usd_per_million_tokens"] - rows["endpoint_usd_per_million_input_tokens"] * _prompt_ratio(rows)
-    beside = table.assign(line=PER_TOKEN, usd=endpoint.loc[table.index], now=False)
+    beside = table.assign(line=PER_TOKEN, usd=rows["paid_usd_per_million_output_tokens"].loc[table.index], now=False)
     return pd.concat([table, beside[beside["usd"] > 0]], ignore_index=True)
-
-
-def _prompt_ratio(rows):
-    """Prompt tokens for each generated one."""
-    return rows["prompt_tokens"] / (rows["sequence_tokens"] - rows["prompt_tokens"])

@@ -8,9 +8,11 @@ from calc.coded import Words, where
 from calc.evaluate import Table
 from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.join_places import ASSUMED, join_places
+from calc.scenarios.join_rest_of_bill import join_rest_of_bill
 from calc.scenarios.join_stacks import kind_numbers, stack_numbers, stack_rows
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row_numbers, rows_of, words_of
 from calc.scenarios.problems import Problems, quoted
+from calc.scenarios.releases import join_release
 from calc.scenarios.stored_precision import usual_precision
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
@@ -100,6 +102,7 @@ def join(inputs: Table, catalogs: Catalogs, problems: Problems) -> Table:
     _join_formats(table, catalogs)
     _join_targets(table, problems)
     join_places(table, catalogs, problems)
+    join_rest_of_bill(table, catalogs)
     _join_assumptions(table, catalogs)
     return table
 
@@ -156,6 +159,7 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     serving = _matched(catalogs, "implementations", "serving_engines")[software]
     constants = columns_of(catalogs, "serving_engines", numbers_in(catalogs, "serving_engines"), serving, "serving_")
     table |= {name: np.nan_to_num(values) for name, values in constants.items()}
+    table |= join_release(table, catalogs)
     kernel = _matched(catalogs, "precisions", "kernels")[at["precision"]]
     table["kernel_dequantize_bytes_each"] = np.nan_to_num(numbers_of(catalogs, "kernels", "dequantize_bytes_each"))[kernel]
     for name, none in (("decode_bytes_each", 0.0), ("decode_widens_from", 1.0), ("buffer_bytes_each", 0.0)):

@@ -30,8 +30,8 @@ CARD_COLUMNS = (
     *("node_gpus", "node_network_bytes_per_second"),
 )
 STEP_COLUMNS = (
-    *("step_seconds", "block_seconds", "expert_block_seconds", "expert_cast_seconds", "sequence_seconds", "all_reduce_seconds"),
-    "sources",
+    *("step_seconds", "block_seconds", "expert_block_seconds", "expert_cast_seconds", "sequence_seconds"),
+    *("sequence_block_seconds", "all_reduce_seconds", "all_reduce_ratio", "tiles_experts", "sources"),
 )
 ASSUMED = "assumed"  # the basis of an entry that no published run was held against
 

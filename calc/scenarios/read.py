@@ -1,5 +1,6 @@
 """Scenario rows as people write them -> inputs with defaults filled in, and a sentence for each row that cannot be read."""
 
+from collections.abc import Mapping
 from functools import cache
 from itertools import product
 from typing import Any
@@ -56,8 +57,11 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
 
 
-def one_row(row: dict[str, Any]) -> dict[str, Any]:
-    """All scenario columns of one row whose cells are known to be sound, as read_inputs has them: one value each."""
+def known_inputs(row: Mapping[str, Any], columns: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """All scenario columns where the cells are known to be sound, as read_inputs has them.
+
+    `row`: one value for all rows; `columns`: what differs by row, words as Words.
+    """
     inputs = dict(_defaults())
     for name, value in row.items():
         column = inputs_by_name()[name]
@@ -66,6 +70,7 @@ def one_row(row: dict[str, Any]) -> dict[str, Any]:
     inputs["names_precision"] = np.array(["precision" in row])
     if "precision" not in row:
         inputs["precision"] = word(DEFAULT_PRECISION[inputs["work"].at(0)])
+    inputs |= columns or {}
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
 
 

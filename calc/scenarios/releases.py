@@ -1,4 +1,4 @@
-"""A release of software newer than those that its constants are known from: a warning in the row's note."""
+"""Releases of software: what an earlier one did otherwise, and a warning in the row's note where one is newer than those known."""
 
 import re
 
@@ -8,7 +8,9 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.coded import Words
 from calc.evaluate import Table
+from calc.scenarios.lookups import columns_of
 
+RELEASE_COLUMNS = ("captured_tokens", "expert_tile_tokens", "tiled_read_ratio")
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -29,13 +31,36 @@ def is_newer(release: str, releases: str) -> bool:
     return release_numbers(release)[: len(known)] > known > ()
 
 
+def join_release(table: Table, catalogs: Catalogs) -> Table:
+    """Whether a row names a release, and what that does otherwise (catalogs/serving_releases.yaml): NaN where as the newest known."""
+    pairs, found = _pairs(table)
+    at = np.array([_earlier(software, release, catalogs) for software, release in found], dtype=np.int64)
+    named = ~table["software_release"].are("")
+    return columns_of(catalogs, "serving_releases", RELEASE_COLUMNS, at[pairs], "release_") | {"names_release": named.astype(float)}
+
+
 def release_notes(table: Table, catalogs: Catalogs) -> Words:
     """The warning of each row that names a release newer than those known; else an empty text. Shape (rows,) or (1,)."""
+    pairs, found = _pairs(table)
+    return Words(pairs, np.array([_warning(software, release, catalogs) for software, release in found], dtype=object))
+
+
+def _pairs(table: Table) -> tuple[np.ndarray, list[tuple[str, str]]]:
+    """The number of each row's pair of software and release, shape (rows,) or (1,), and the pairs."""
     software, asked = table["implementation"], table["software_release"]
     places = np.broadcast_arrays(software.codes, asked.codes)
     pairs, found = pd.factorize(places[0].astype(np.int64) * len(asked.known) + places[1])
-    said = [_warning(software.known[pair // len(asked.known)], asked.known[pair % len(asked.known)], catalogs) for pair in found]
-    return Words(pairs, np.array(said, dtype=object))
+    return pairs, [(software.known[pair // len(asked.known)], asked.known[pair % len(asked.known)]) for pair in found]
+
+
+def _earlier(software: str, release: str, catalogs: Catalogs) -> int:
+    """The row of serving_releases that a release lies in, -1 where it does as the newest known does."""
+    numbers, known = release_numbers(release), catalogs.serving_releases
+    for row, (own, first, last) in enumerate(zip(known["software"], known["first"], known["last"], strict=True)):
+        newest = release_numbers(last)
+        if own == software and release_numbers(first) <= numbers and numbers[: len(newest)] <= newest:
+            return row
+    return -1
 
 
 def _warning(software: str, release: str, catalogs: Catalogs) -> str:

@@ -8,11 +8,14 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import word_column
+from calc.coded import Words
 from calc.cost.job import Job, job_of_rows, within
 from calc.cost.markets import MARKETS
-from calc.pipeline import estimate
+from calc.evaluate import Table
+from calc.pipeline import estimate, results_of
 from calc.plan.ranking import STANDINGS, offered, standing
-from calc.scenarios.inputs import BY_NAME, DEFAULTS, inputs_by_name
+from calc.scenarios.inputs import inputs_by_name
+from calc.scenarios.read import known_inputs
 from calc.search.changes import Change, pairs, singles
 from calc.search.limits import OPEN, SERVED_WITHIN, Limits
 from calc.search.pick import MOST_OF_A_KIND, picked
@@ -28,7 +31,6 @@ NEEDED = (
 )
 EMULATED = STANDINGS.index("emulated")
 SAME_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
-ALWAYS_SAID = ("model", "sequence_tokens", "precision")  # by the scenario, default or not
 FRAME = (
     *("change", "kind", "same_work", "saved_gib", "saved_usd_per_hour", "saved_work_ratio", "slowdown_ratio"),
     *("usd_per_hour", "usd", "hours", "fits", "runs", "holds", "quality", "source", "set"),
@@ -78,7 +80,7 @@ def _words(now: dict[str, Any], kind: str, change: dict[str, Any], runs: str, ca
 
 def _tried(now: dict[str, Any], changes: list[Change], catalogs: Catalogs, market: str, limits: Limits) -> pd.DataFrame:
     """Each change estimated: GiB, USD, share of the work's cost saved, slowdown; whether it holds and keeps the limits."""
-    rows = estimate(_rows(now, changes), catalogs, solve=False, columns=NEEDED)
+    rows = results_of(_inputs(now, changes), catalogs, NEEDED).frame(None, len(changes))
     markets = np.array([change.set.get("market", market) for change in changes], dtype=object)
     before = pd.DataFrame([{name: now[name] for name in NEEDED}])
     base, job = job_of_rows(before, [market], 0, catalogs), job_of_rows(rows, markets, 0, catalogs)
@@ -144,21 +146,16 @@ def _paced(now, numbers, limits):
     return kept
 
 
-def _categories(values: list[Any]) -> pd.Categorical:
-    known = {value: code for code, value in enumerate(dict.fromkeys(values))}
-    return pd.Categorical.from_codes([known[value] for value in values], categories=list(known))
-
-
-def _rows(now: dict[str, Any], changes: list[Change]) -> pd.DataFrame:
-    """The changed scenarios as a table that holds only what differs from the defaults."""
-    set_by = dict.fromkeys(name for change in changes for name in change.set if name != "market")
-    columns: dict[str, Any] = {}
-    for name in inputs_by_name():
-        value = now.get(name)
-        if name in set_by:
-            values = [change.set.get(name, value) for change in changes]
-            word = name in BY_NAME and BY_NAME[name].kind in ("text", "choice")
-            columns[name] = _categories(values) if word else np.array(values, dtype=float)
-        elif name in ALWAYS_SAID or not (value in ("", None) or value != value or value == DEFAULTS.get(name)):
-            columns[name] = value
-    return pd.DataFrame(columns, index=np.arange(len(changes)))
+def _inputs(now: dict[str, Any], changes: list[Change]) -> Table:
+    """The inputs (scenarios.read) of the changed scenarios: what no change sets is one value for all."""
+    known = inputs_by_name()
+    said = {name: value for name in known if (value := now.get(name)) not in ("", None) and value == value}
+    columns: Table = {"rows": len(changes)}
+    for name in dict.fromkeys(name for change in changes for name in change.set if name in known):
+        values = [change.set.get(name, now.get(name)) for change in changes]
+        if known[name].kind in ("text", "choice"):
+            place = {value: at for at, value in enumerate(dict.fromkeys(values))}
+            columns[name] = Words(np.array([place[value] for value in values]), np.array(list(place), dtype=object))
+        else:
+            columns[name] = np.array(values, dtype=float)
+    return known_inputs(said, columns)

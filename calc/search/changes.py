@@ -8,6 +8,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
+from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.join_places import price_rows
 from calc.scenarios.lookups import numbers_of
 from calc.search import relayout
@@ -35,11 +36,12 @@ def singles(now: dict[str, Any], catalogs: Catalogs, market: str, most_instances
 
 
 def distinct(now: dict[str, Any], changes: Iterable[Change]) -> list[Change]:
-    """Changes cut down to what they change, each once."""
+    """Changes cut down to what they change, each once; those past what a column takes left out."""
     kept: dict[tuple, Change] = {}
+    most = {name: column.most for name, column in BY_NAME.items() if column.kind not in ("text", "choice")}
     for kind, same_work, columns in changes:
         differs = {name: value for name, value in columns.items() if name == "market" or now[name] != value}
-        if differs and not differs.keys() <= {"gpu"}:
+        if differs and not differs.keys() <= {"gpu"} and all(differs[name] <= most[name] for name in differs.keys() & most.keys()):
             kept.setdefault(tuple(sorted(differs.items())), Change(kind, same_work, differs))
     return list(kept.values())
 

@@ -4,9 +4,6 @@ import numpy as np
 
 from calc.speed.collectives import group_bytes_per_second
 
-POPULARITY_SHAPE = 2  # of the Gamma distribution of how often an expert is chosen; fits two models of one benchmark (InferenceX)
-HIGHEST_NORMAL = (0, 0.56, 1.03, 1.42, 1.77, 2.07, 2.34, 2.59, 2.82)  # expected highest of 1, 2, 4 ... 256 (Harter 1961, Biometrika 48)
-
 
 def generated_tokens(sequence_tokens, prompt_tokens):
     """Tokens that one sequence generates: what its cache holds beyond the prompt. [tokens]"""
@@ -18,72 +15,29 @@ def mean_cached_tokens(sequence_tokens, prompt_tokens):
     return (np.minimum(prompt_tokens, sequence_tokens) + sequence_tokens) / 2
 
 
-def expert_gpus(tensor_parallel, expert_parallel):
-    """GPUs over which one copy of the experts is spread in serving. [GPUs]
-
-    Inside the tensor-parallel group, or, where expert parallel is wider, over the replicas of attention beside it (vLLM,
-    vllm/model_executor/layers/fused_moe/config.py: expert parallel = tensor x data parallel).
-    """
-    return np.maximum(tensor_parallel, expert_parallel)
-
-
-def expert_batch(batch, expert_gpus, tensor_parallel):
-    """Sequences whose tokens meet at one copy of the experts: those of all replicas of attention that share it. [sequences]"""
-    return batch * expert_gpus / tensor_parallel
-
-
-def touched_experts_ratio(expert_batch, stack_experts, stack_experts_per_token):
-    """Share of the experts that a decode step reads, those that some token chose. Shape (stacks, rows). [share]
-
-    1 − (1 − p) (1 + (batch − 1) h / a)^(−a), p = k/E, h = −ln(1 − p): some experts are liked better than others. Where their
-    popularity follows a Gamma distribution of shape a, choices are negative binomial; a → ∞ is 1 − (1 − p)^batch.
-    """
-    chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    some = (stack_experts > 0) & (chosen_ratio < 1)
-    idle_ratio = np.where(some, 1 - chosen_ratio, 1)
-    others = (1 - (expert_batch - 1) * np.log(idle_ratio) / POPULARITY_SHAPE) ** -POPULARITY_SHAPE
-    return np.where(some, 1 - idle_ratio * others, 1)
-
-
-def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
-    """Experts that the busiest rank of expert parallel reads in a decode step, of the mean: all others wait for it. [ratio]
-
-    1 + z √((1 − touched) / touched experts of a rank), z the expected highest of as many normal variables as there are ranks:
-    a rank's touched experts vary as a binomial does. Shape (stacks, rows).
-    """
-    highest = np.interp(np.log2(expert_parallel), range(len(HIGHEST_NORMAL)), HIGHEST_NORMAL)
-    of_rank = np.maximum(stack_experts / expert_parallel * touched_experts_ratio, 1)
-    return np.where(stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / of_rank), 1)
-
-
 def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, most_experts):
     """Width of a block's matrices beside its experts; a format for experts alone leaves them as wide as the embedding. [B]"""
     return np.where(experts_only * most_experts > 0, outer_bytes_each, matrix_bytes_each)
 
 
-def read_weights_bytes(
+def dense_weights_bytes(
     stack_layers,
     stack_block_linear_parameters,
     stack_block_expert_parameters,
-    touched_experts_ratio,
-    busiest_rank_ratio,
-    matrix_bytes_each,
     dense_matrix_bytes_each,
     outputs,
     hidden,
     outer_bytes_each,
     tensor_parallel,
-    expert_gpus,
 ):
-    """Weights that one GPU reads in one decode step: its share of the blocks and of the head. [B]
-
-    Pope et al. 2022, arXiv 2211.05102. Of experts those that the batch touches, read where they lie, on the
-    busiest rank.
-    """
-    experts = np.sum(stack_layers * stack_block_expert_parameters * touched_experts_ratio * busiest_rank_ratio, axis=0)
+    """One GPU's share of the blocks beside their experts, and of the head. [B]"""
     dense = np.sum(stack_layers * (stack_block_linear_parameters - stack_block_expert_parameters), axis=0)
-    whole = (dense * dense_matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
-    return whole + experts * matrix_bytes_each / expert_gpus
+    return (dense * dense_matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
+
+
+def read_weights_bytes(dense_weights_bytes, read_experts_bytes):
+    """Weights that one GPU reads in one decode step (Pope et al. 2022, arXiv 2211.05102); experts where they lie. [B]"""
+    return dense_weights_bytes + read_experts_bytes
 
 
 def read_cache_bytes(
@@ -184,8 +138,9 @@ def decode_fixed_seconds(
     card_expert_cast_seconds,
     compute_bytes_each,
     card_sequence_seconds,
+    card_sequence_block_seconds,
 ):
-    """What a decode step takes whatever it reads: gaps between kernels block by block, sampling and bookkeeping. [s]
+    """What a decode step takes whatever it reads: gaps between kernels block by block, each sequence's own work. [s]
 
     The software's own, and of software that replays the step as one CUDA graph the card's (catalogs/serving_steps.yaml). Experts
     in 8 or 4 bits have their inputs cast before each of two products (vLLM, fused_moe/utils.py, moe_kernel_quantize_input).
@@ -193,7 +148,8 @@ def decode_fixed_seconds(
     blocks, with_experts = np.sum(stack_layers, axis=0), np.sum(stack_layers * (stack_experts > 0), axis=0)
     own = blocks * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
     experts = with_experts * (card_expert_block_seconds + (compute_bytes_each < 2) * card_expert_cast_seconds)
-    replayed = card_step_seconds + blocks * card_block_seconds + experts + batch * card_sequence_seconds
+    sequences = batch * (card_sequence_seconds + blocks * card_sequence_block_seconds)
+    replayed = card_step_seconds + blocks * card_block_seconds + experts + sequences
     return own + np.where(engine_replays_steps > 0, replayed, 0)
 
 
@@ -221,6 +177,7 @@ def decode_device_seconds(
 
 
 def decode_host_seconds(
+    sequence_tokens,
     stack_layers,
     stack_experts,
     touched_experts_ratio,
@@ -229,16 +186,19 @@ def decode_host_seconds(
     engine_loops_experts,
     engine_replays_steps,
     kernel_host_ratio,
+    release_captured_tokens,
 ):
     """Time in which the CPU launches one decode step's kernels, block by block and expert by expert; none of a replayed step. [s]
 
+    Releases that replay short sequences alone launch the steps of longer ones (vLLM 0.4, worker/model_runner.py).
     transformers before its grouped products loops over all experts of a block, chosen or not (modeling_mixtral.py and
     modeling_qwen2_moe.py of releases 4.36 to 4.50, MoeBlock.forward).
     """
     launched = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
     experts = stack_experts * launched * engine_host_seconds_per_expert
     launches = np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
-    return np.where(engine_replays_steps > 0, 0, launches)
+    replayed = (engine_replays_steps > 0) & ~(sequence_tokens > release_captured_tokens)
+    return np.where(replayed, 0, launches)
 
 
 def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_seconds):
@@ -252,11 +212,8 @@ def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_
 DECODE = (
     generated_tokens,
     mean_cached_tokens,
-    expert_gpus,
-    expert_batch,
-    touched_experts_ratio,
-    busiest_rank_ratio,
     dense_matrix_bytes_each,
+    dense_weights_bytes,
     read_weights_bytes,
     read_cache_bytes,
     decode_widened_bytes,

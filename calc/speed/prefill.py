@@ -86,9 +86,10 @@ def prompt_compute_seconds(
     return np.where(np.isnan(utilization), np.maximum(prompt_device_seconds, host_seconds * pipeline_parallel), stated)
 
 
-def prefill_link_seconds(tensor_parallel_seconds, context_parallel_seconds, pipeline_parallel):
-    """Communication of a whole batch's prefill. [s]"""
-    return (tensor_parallel_seconds + context_parallel_seconds) * pipeline_parallel
+def prefill_link_seconds(tensor_parallel_seconds, context_parallel_seconds, pipeline_parallel, engine_replays_steps, card_all_reduce_ratio):
+    """Communication of a whole batch's prefill; serving engines' all-reduces reach a share of the link's own rate. [s]"""
+    reached = np.where(engine_replays_steps > 0, card_all_reduce_ratio, 1)
+    return (tensor_parallel_seconds / reached + context_parallel_seconds) * pipeline_parallel
 
 
 def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, engine_request_seconds):

@@ -23,9 +23,10 @@ CORNERS = (  # the entries of catalogs/time_spreads.yaml, in their order; a row'
     "older-release",
     "one-source",
     "other-kind",
+    "shared-experts",
     "short-prompt",
 )
-OF_FIRST_TOKEN = ("first-token", "short-prompt")  # corners of a prompt's time alone
+OF_FIRST_TOKEN = ("first-token", "shared-experts", "short-prompt")  # corners of a prompt's time alone
 OF_EVERY_TIME = tuple(name for name in CORNERS if name not in OF_FIRST_TOKEN)
 AXES = ("batch", "gpus", "parameters", "replica_gpus", "sequence_tokens")  # the entries of catalogs/time_boxes.yaml, in their order
 FEW_TOKENS = 1024  # of a micro-batch, or of a prompt
@@ -43,9 +44,12 @@ def layout_corners(
     batch,
     pass_tokens,
     gpus,
+    tensor_parallel,
+    expert_parallel,
     context_parallel,
     most_experts,
     matrix_bytes_each,
+    names_release,
     cast_bytes,
     is_decoder,
     offloads_optimizer,
@@ -62,7 +66,7 @@ def layout_corners(
         "assumed-software": engine_is_assumed > 0,
         "cast-to-8-bits": cast_bytes > 0,
         "context-parallel": context_parallel > 1,
-        "experts-8-bit": serves & experts & (matrix_bytes_each == 1),
+        "experts-8-bit": serves & experts & (matrix_bytes_each == 1) & (names_release == 0),
         "experts-serving": serves & experts,
         "experts-training": ~serves & experts,
         "few-tokens": ~serves & few,
@@ -72,6 +76,7 @@ def layout_corners(
         "offload": offloads_optimizer + offloads_activations + offloads_weights > 0,
         "one-source": engine_sources == 1,
         "other-kind": is_decoder == 0,
+        "shared-experts": serves & experts & (expert_parallel > tensor_parallel),
         "short-prompt": serves & few,
     }
     return _summed(inside, CORNERS)

@@ -108,6 +108,14 @@ if len(found.speed):
     with right:
         accuracy_words.speed(accuracy_tables.by_source(found.speed, ("source", "engine", "engine_release", "gpu", "measured", "held_out")))
 
+    first = found.speed["measured"] == "time_to_first_token_seconds"
+    for part, count, words in (
+        (found.speed[~first], WORST, f"{WORST} times and rates"),
+        (found.speed[first], WORST // 2, f"{WORST // 2} first tokens"),
+    ):
+        st.subheader(f"The {words} furthest off", anchor=False)
+        accuracy_words.missed_times(accuracy_tables.misses(part, found.time_reasons, count))
+
 with st.container(horizontal=True):
     tables.download(
         f"Every case as CSV ({len(found.errors):,} rows)", partial(csv_tables.to_csv, found.errors), "headroom-accuracy.csv", "accuracy_csv"

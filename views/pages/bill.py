@@ -8,7 +8,7 @@ import streamlit as st
 
 from calc.cost.markets import MARKETS
 from calc.doors import csv_tables
-from calc.plan import bill, run_length
+from calc.plan import bill, break_even, run_length
 from calc.plan.compare import billed
 from views import tables
 from views.panels import bill as panel
@@ -18,8 +18,8 @@ from views.session import job_state
 from views.session.present_plan import present
 from views.sidebar import assumptions, sidebar
 from views.theme import INKS
+from views.wording import beside_the_bill, ways
 from views.wording import bill as bill_words
-from views.wording import ways
 from views.wording.numbers import plain
 
 catalogs = session_catalogs.catalogs()
@@ -51,18 +51,24 @@ with left:
     panel.points(bill_words.how_sure(row, own, date.today()))
 with right:
     st.subheader("What is not in it", anchor=False)
-    panel.points(bill_words.not_in_it(row))
+    panel.points(beside_the_bill.not_in_it(row))
+    with st.expander("Storage and traffic, each by itself", key="small_lines"):
+        panel.small(bill.small_lines(row, catalogs))
 
 st.subheader("Other prices for the same job", anchor=False)
 st.markdown(plain(ways.cheapest(markets, now.market, row["work"])))
 panel.markets(ways.other_markets(markets), markets["market"], date.today())
 st.caption(ways.no_commitments(markets))
+with st.expander("From which use on each pays off", key="break_even"):
+    panel.over_use(row, break_even.over_use(row, markets), ink)
 panel.use_market(markets[markets["usd"].notna()]["market"], now, catalogs)
 
 if own["basis"] and not MARKETS[now.market].work:
     said, asks = ways.obtainable(row, own, catalogs)
     with st.expander("Can it be had", key="obtainable"):
         st.markdown(plain(said))
+        quota = ways.quota_of(row, catalogs)
+        panel.points(ways.answered(bill.answers_of_aws(row, quota.code, catalogs), quota))
         st.code("\n".join(asks), language="bash", wrap_lines=True)
         st.caption(ways.ASKED)
 
@@ -78,7 +84,9 @@ else:
         for label, value, note in bill_words.serving(row):
             tables.metric(label, value, note)
     panel.over_concurrency(row, run_length.over_concurrency(now.scenario, now.market, catalogs), ink)
-    st.markdown(plain(bill_words.per_token(row)))
+    st.markdown(plain(beside_the_bill.per_token(row, bill.endpoint_facts(row, catalogs))))
+    if row["endpoint_usd_per_million_tokens"] > 0:
+        panel.over_load(row, break_even.over_load(row), ink)
     st.caption(bill_words.load(row))
 
 st.subheader("The plan's bill", anchor=False)
@@ -87,5 +95,12 @@ plan_panel.plan(catalogs)
 assumptions.editor(row, catalogs)
 name = f"headroom-bill-{row['model']}-{row['work']}"
 with st.container(horizontal=True):
-    tables.download("This bill as CSV", partial(csv_tables.to_csv, pd.DataFrame([row])), f"{name}.csv", "bill_csv")
-    tables.download("Every way to pay as CSV", partial(csv_tables.to_csv, bill.as_rows(row, markets)), f"{name}-ways.csv", "ways_csv")
+    tables.download(
+        "This bill as CSV", partial(csv_tables.dated_csv, pd.DataFrame([row]), catalogs, date.today()), f"{name}.csv", "bill_csv"
+    )
+    tables.download(
+        "Every way to pay as CSV",
+        partial(csv_tables.dated_csv, bill.as_rows(row, markets), catalogs, date.today()),
+        f"{name}-ways.csv",
+        "ways_csv",
+    )

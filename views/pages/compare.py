@@ -1,5 +1,6 @@
 """The Compare page: kept scenarios side by side, what differs first, and what each difference to the first is made of."""
 
+from datetime import date
 from functools import partial
 
 import streamlit as st
@@ -27,7 +28,8 @@ with st.container(horizontal=True):
     panel.keep_answers(present(catalogs))
     file = earlier.chooser()
     if everything:
-        tables.download(f"Kept as CSV ({counted(len(rows), 'row')})", partial(csv_tables.to_csv, rows), "headroom-kept.csv", "kept_csv")
+        csv = partial(csv_tables.dated_csv, rows, catalogs, date.today())
+        tables.download(f"Kept as CSV ({counted(len(rows), 'row')})", csv, "headroom-kept.csv", "kept_csv")
 earlier.preview(file, catalogs)
 if not everything:
     title.title("Nothing is kept yet", anchor=False)
@@ -37,6 +39,7 @@ if not everything:
 shown = panel.shown(everything)
 records = [everything[at] for at in shown]
 title.title(plain(compare_words.heading(records)), anchor=False)
+panel.since_kept(records, shown, catalogs)
 panel.cards(records, shown, ink)
 if len(records) < FEWEST:
     st.info("Keep a second scenario on Plan, or duplicate this one, and the two stand side by side.", icon=":material/bookmark_add:")

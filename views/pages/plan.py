@@ -5,8 +5,7 @@ from datetime import date
 import streamlit as st
 
 from calc.search.limits import limits_of_job
-from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, status, wider_search
-from views.session import address as session_address
+from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, opened_plan, status, wider_search
 from views.session import catalogs as session_catalogs
 from views.session import job_state
 from views.session.over_all import over_all
@@ -23,9 +22,8 @@ now, free = present(catalogs), over_all(catalogs)
 options, first = now.options, now.options.answers.iloc[0].to_dict()
 is_answered = bool(first["answer"])
 
-if older := plan_words.older_prices(session_address.address().prices_as_of, catalogs, first):
-    st.info(plain(older), icon=":material/history:")
-st.title(plain(plan_words.heading(options, job_state.asked()["goal"], catalogs)), anchor=False)
+opened_plan.since_then(first, catalogs)
+st.title(plain(plan_words.unbroken(plan_words.heading(options, job_state.asked()["goal"], catalogs))), anchor=False)
 if limited := plan_words.restriction(options, free, job_state.set_by_hand().get("instance")):
     st.markdown(plain(limited))
 status.line(options, first, ink, catalogs, date.today())
@@ -33,11 +31,15 @@ if options.problem:
     st.warning(plain(plan_words.typeset(options.problem)), icon=":material/block:")
 answer_cards.cards(options, now.row, free, ink, catalogs)
 if is_answered:
-    looked_at.memory(now.row, now.scenario, ink, catalogs)
-    launch_kit.panel(now, catalogs)
-    board.board(options, ink, catalogs)
-    above_comparisons = st.container()
-    comparisons.tabs(now, ink, catalogs)
-    with above_comparisons:  # it takes longest and has no picture: the pictures do not wait for it
+    parts = [st.container() for _ in range(5)]
+    with parts[0]:
+        looked_at.memory(now.row, now.scenario, ink, catalogs)
+    with parts[4]:
+        comparisons.tabs(now, ink, catalogs)
+    with parts[1]:  # the browser draws the pictures while what has none is still to come
+        launch_kit.panel(now, catalogs)
+    with parts[2]:
+        board.board(options, ink, catalogs)
+    with parts[3]:
         advice.panel(now.row, now.market, limits_of_job(now.job), catalogs)
 wider_search.panel(now, ink, catalogs)

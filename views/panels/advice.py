@@ -37,8 +37,8 @@ def panel(row, market, limits, catalogs):
 
 def changes(row, market, limits, catalogs):
     """The changes of a row that help and keep the limits; tried once for a scenario, market and limits."""
-    scenario = scenario_of(row)
-    return remembered("advice", (scenario, market, limits, catalogs.version), lambda: advise(scenario, catalogs, market, limits))
+    key = (scenario_of(row), market, limits, catalogs.version)
+    return remembered("advice", key, lambda: advise(row, catalogs, market, limits))
 
 
 def _line(at, change, row, market, fits, catalogs):

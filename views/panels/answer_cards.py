@@ -21,22 +21,23 @@ def cards(options, looked, over_all, ink, catalogs):
     beside = over_all is not None and not over_all.problem and (bool(options.problem) or is_less(over_all, options))
     if not rows and not beside:
         return
-    grid = st.grid(max(2, len(rows) + beside), min_column_width=CARD_WIDTH, border=True, key="answers")
-    for at, row in enumerate(rows):
-        with grid.cell():
-            _card(at, row, looked, options.job, ink, catalogs)
-    if beside:
-        with grid.cell():
-            _over_all(over_all.answers.iloc[0].to_dict(), over_all.job, ink, catalogs)
+    with st.grid(max(2, len(rows) + beside), min_column_width=CARD_WIDTH, border=True, key="answers"):
+        for at, row in enumerate(rows):
+            with st.container(height="stretch"):
+                _card(at, row, looked, options.job, ink, catalogs)
+        if beside:
+            with st.container(height="stretch"):
+                _over_all(over_all.answers.iloc[0].to_dict(), over_all.job, ink, catalogs)
 
 
 def _card(at, row, looked, job, ink, catalogs):
     nearest = row["answer"] == "nearest"
     by_hand = job_state.set_by_hand()
-    _head("As you set it" if nearest and by_hand else row_words.name(row["answer"]), row)
-    _body(row, job, ink, catalogs)
-    said = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
-    st.markdown(plain(plan_words.typeset(said)))
+    with st.container(height="stretch"):  # the buttons of all cards stand on one line
+        _head("As you set it" if nearest and by_hand else row_words.name(row["answer"]), row)
+        _body(row, job, ink, catalogs)
+        said = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
+        st.markdown(plain(plan_words.typeset(said)))
     with st.container(horizontal=True, gap="xsmall"):
         done = kept.is_kept(row)
         st.button(
@@ -64,9 +65,10 @@ def _card(at, row, looked, job, ink, catalogs):
 
 def _over_all(row, job, ink, catalogs):
     """The least money without the instances that were set by hand, and the click that lifts them."""
-    _head("Over all instances", row)
-    _body(row, job, ink, catalogs)
-    st.markdown("Least money where no instance is set by hand.")
+    with st.container(height="stretch"):
+        _head("Over all instances", row)
+        _body(row, job, ink, catalogs)
+        st.markdown("Least money where no instance is set by hand.")
     with st.container(horizontal=True):
         st.button(
             "Instances back to auto", on_click=job_state.to_auto, args=("instance", "gpu"), icon=":material/undo:", key="free_instances"

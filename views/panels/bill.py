@@ -13,6 +13,7 @@ from views.panels.chart import draw
 from views.session import job_state
 from views.tables import NUMBER, TEXT
 from views.theme import verdict_words
+from views.wording import beside_the_bill as beside
 from views.wording import bill as words
 from views.wording.numbers import plain
 
@@ -91,6 +92,33 @@ def over_concurrency(row, table, ink):
     """What a million generated tokens cost as more sequences are served at once."""
     x, y = ("sequences at once on a replica; ringed: this plan", "d"), ("USD", DOLLARS)
     _lines("A million generated tokens, log scales", x, y, table, table["sequences"], words.serving_alt(row), "over_concurrency", ink)
+
+
+def over_use(row, table, ink):
+    """Every way to pay over the hours of use: where lines cross, the other one pays off."""
+    of = "of use, runs after one another" if row["work"] == "training" else "of use in a month"
+    _lines(
+        "What it costs by use, log scales",
+        (f"hours {of}", THREE),
+        ("USD", DOLLARS),
+        table,
+        table["hours"],
+        words.use_alt(row),
+        "over_use",
+        ink,
+    )
+
+
+def over_load(row, table, ink):
+    """Own instances against an endpoint over the tokens of a day."""
+    x = ("generated tokens a day; ringed: as dear either way", ",.2~s")
+    _lines("A month by load, log scales", x, ("USD a month", DOLLARS), table, table["tokens"], beside.load_alt(row), "over_load", ink)
+
+
+def small(table):
+    """What stands beside the bill, a line each."""
+    st.table(beside.small_lines(table), border="horizontal", hide_index=True, alt="Storage and traffic, each by itself")
+    st.caption(beside.SMALL_LINES)
 
 
 def _lines(title, x, y, table, across, alt, key, ink):

@@ -1,7 +1,5 @@
 """The board: one row per arrangement with its memory in its own card; a cell looks at the row, ticks keep rows."""
 
-import hashlib
-
 import streamlit as st
 
 from calc.answers.board import ORDERS, ordered
@@ -10,14 +8,16 @@ from calc.plan.figures import records
 from views.charts.tank import data_uri, tank_svg
 from views.session import kept
 from views.session.present_plan import look_at
-from views.tables import NUMBER, TEXT, column
+from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
 from views.wording import board as board_words
 from views.wording import rows as row_words
 from views.wording.plan import place
 from views.wording.settings import setting
 
 ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
-TANK = (160, 28)  # as high as a cell draws it
+TANK = (150, 28)  # as high as a cell draws it
+NARROW, MONEY, CARD = 62, 84, 150  # pixels of columns: all but how it is set stand side by side on a wide screen
+KEY = "board"
 
 
 def board(options, ink, catalogs):
@@ -27,21 +27,22 @@ def board(options, ink, catalogs):
         by = _order(options.job)
         ticked = st.container()
     frame = ordered(options.board, by)
-    rows, key = records(frame), _key(options.job, by)
+    rows = records(frame)
     table, columns = _table(frame, rows, options.job, ink, catalogs)
+    of_rows(KEY, (options.job, by))
     st.dataframe(
         table,
         column_config=columns,
         hide_index=True,
         row_height=ROW,
         height=HEADER + ROW * min(len(rows), SHOWN) + 2,
-        on_select=lambda: _looked(key, rows),
+        on_select=lambda: _looked(rows),
         selection_mode=["multi-row", "single-cell"],
         placeholder="–",
         alt=board_words.alt(rows),
-        key=key,
+        key=KEY,
     )
-    chosen = [rows[at] for at in _selection(key)["rows"] if at < len(rows)]
+    chosen = [rows[at] for at in chosen_in(KEY) if at < len(rows)]
     with ticked:
         st.button(
             f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
@@ -62,18 +63,9 @@ def _order(job):
     )
 
 
-def _key(job, by):
-    """Another job or order is another table, with nothing ticked."""
-    return f"board_{hashlib.md5(repr((job, by)).encode(), usedforsecurity=False).hexdigest()[:12]}"
-
-
-def _selection(key):
-    return st.session_state.get(key, {}).get("selection") or {"rows": [], "cells": []}
-
-
-def _looked(key, rows):
+def _looked(rows):
     """Callback: a cell was clicked, or a row ticked; the cell's row is looked at."""
-    cells = _selection(key)["cells"]
+    cells = chosen_in(KEY, "cells")
     if cells and cells[0][0] < len(rows):
         look_at(rows[cells[0][0]])
 
@@ -107,21 +99,21 @@ def _table(frame, rows, job, ink, catalogs):
 
 
 def _columns(serves):
-    money = {"format": "$%,.2f"}
+    money = {"format": "$%,.2f", "width": MONEY}
     return {
-        "name": TEXT("Arrangement", pinned=True, width=165),
+        "name": TEXT("Arrangement", pinned=True, width=155),
         "tank": st.column_config.ImageColumn("Memory in its own card", width=TANK[0] + 16, alignment="left", help=board_words.TANK_HELP),
-        "verdict": TEXT("Verdict", width=110, help=board_words.VERDICT_HELP),
+        "verdict": TEXT("Verdict", width=100, help=board_words.VERDICT_HELP),
         "region": TEXT("Region"),
         "market": TEXT("Price", help="The market of USD in all."),
         "usd": NUMBER("USD a month" if serves else "USD in all", help=board_words.USD_HELP, **money),
-        "hours": NUMBER("Hours", format="%,.2f", help="Of the whole run on its market, interruptions counted."),
+        "hours": NUMBER("Hours", format="%,.2f", width=NARROW, help="Of the whole run on its market, interruptions counted."),
         "time_to_first_token_seconds": column("time_to_first_token_seconds", "First token, s", format="%.3g"),
         "time_per_output_token_ms": NUMBER("Next tokens, ms", format="%.3g", help="Milliseconds for each further token of one answer."),
-        "usd_per_hour_on_demand": column("usd_per_hour_on_demand", "USD/h on demand", **money),
-        "usd_per_hour_spot": column("usd_per_hour_spot", "USD/h on spot", **money),
-        "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f"),
-        "card": TEXT("GPUs", width="medium", help="Those used; of whole instances all are paid."),
+        "usd_per_hour_on_demand": column("usd_per_hour_on_demand", "USD/h", **money),
+        "usd_per_hour_spot": column("usd_per_hour_spot", "On spot", **money),
+        "tokens_per_second": column("tokens_per_second", "Tokens/s", format="%,.0f", width=MONEY),
+        "card": TEXT("GPUs", width=CARD, help="Those used; of whole instances all are paid."),
         "setting": TEXT("How set", width="large", help="Typed in again, it gives the same figures."),
         "misses": TEXT("In the way", width="large", help="Which limit of the job it misses, and by how much."),
     }

@@ -1,18 +1,17 @@
 """Tables of models, cards and prices as people look them up."""
 
-import hashlib
-
 import streamlit as st
 
 from views.session import job_state
-from views.tables import NUMBER, TEXT, show
+from views.tables import NUMBER, TEXT, chosen_in, of_rows, show
 
 TICK = st.column_config.CheckboxColumn
+MODELS = "model_list"
 
 
 def models(rows):
     """Models with their size, shape and what their weights take; whether they are estimated, or why not; one goes into the plan."""
-    key = f"models_{hashlib.md5(repr(list(rows['id'])).encode(), usedforsecurity=False).hexdigest()[:12]}"  # other rows: nothing ticked
+    of_rows(MODELS, list(rows["id"]))
     show(
         rows,
         {
@@ -32,12 +31,12 @@ def models(rows):
             "source": TEXT("Source", width="large"),
         },
         "Models, by name",
-        key,
+        MODELS,
         height=560,
         on_select="rerun",
         selection_mode="single-row",
     )
-    chosen = [rows.iloc[at] for at in _places(key) if at < len(rows)]
+    chosen = [rows.iloc[at] for at in chosen_in(MODELS) if at < len(rows)]
     named = chosen[0] if chosen and chosen[0]["estimated"] else None
     st.button(
         "Use in plan" if named is None else f"Use {named['name']} in plan",
@@ -48,11 +47,6 @@ def models(rows):
         help="Tick a model that is estimated.",
         key="use_model",
     )
-
-
-def _places(key):
-    """The rows that are ticked in a table."""
-    return st.session_state.get(key, {}).get("selection", {}).get("rows", [])
 
 
 def _use(model):

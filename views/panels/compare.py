@@ -2,10 +2,12 @@
 
 import streamlit as st
 
+from calc.plan.aged import then_of
 from calc.plan.compare import MOST, tank_scale
 from calc.plan.figures import records
 from views.charts.tank import tank_svg
 from views.session import kept
+from views.wording import aged
 from views.wording import compare as compare_words
 from views.wording.numbers import is_missing, plain
 
@@ -46,6 +48,14 @@ def shown(rows):
     state["side_by_side"] = [name for name in state.get("side_by_side", []) if name in names] or names[:MOST]
     chosen = st.multiselect(f"Side by side, {MOST} at most", names, key="side_by_side", max_selections=MOST, persist_state="session")
     return sorted(names.index(name) for name in chosen) or list(range(MOST))
+
+
+def since_kept(rows, places, catalogs):
+    """What has changed of each scenario since it was kept; nothing where all is as it was."""
+    said = {row["scenario"]: aged.changed(row | then_of(kept.kept()[at]), catalogs) for row, at in zip(rows, places, strict=True)}
+    lines = [f"- **{name}**: {' '.join(sentences)}" for name, sentences in said.items() if sentences]
+    if lines:
+        st.info(plain("\n".join(["Since they were kept:", "", *lines])), icon=":material/history:")
 
 
 def cards(rows, places, ink):

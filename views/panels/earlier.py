@@ -10,11 +10,13 @@ from calc.charts import tables as chart_tables
 from calc.doors import csv_tables
 from calc.doors.earlier_csv import earlier, standing
 from calc.doors.link_kept import MOST_KEPT
+from calc.plan.figures import records
 from calc.plan.ranking import rank
 from calc.scenarios.problems import TableError, quoted
 from views import tables
 from views.session import kept
 from views.tables import NUMBER, TEXT
+from views.wording import aged
 from views.wording import earlier as words
 from views.wording.numbers import counted, plain
 
@@ -47,7 +49,7 @@ def preview(file, catalogs):
     with st.container(border=True):
         st.markdown(plain(f"**{name}**: {words.summary(found.rows, standings, found.unread)}"))
         if prices := words.prices(found.rows):
-            st.markdown(plain(prices))
+            st.markdown(plain("\n".join([prices, "", *(f"- {sentence}" for sentence in aged.among(records(found.rows), catalogs))])))
         _complaints(found.complaints + found.unread + words.refusals(found.rows, found.unread))
         ranked = rank(found.rows.assign(standing=standings)).head(ROWS)
         _table(ranked, catalogs)

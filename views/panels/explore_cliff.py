@@ -44,7 +44,7 @@ def cliff(now, ink, catalogs):
             max_selections=MOST_LINES,
         )
     values = _values(by, now, catalogs)
-    key = (now.scenario, now.market, catalogs.version, over, by)
+    key = (now.scenario, now.market, catalogs.version, over, by, values)
     rows = remembered("cliff", key, lambda: explore.cliff(now.scenario, now.market, catalogs, over, by, values))
     most = remembered("cliff_most", key, lambda: explore.largest(now.scenario, catalogs, by, values))
     names = {value: words.line(by, value, catalogs) for value in values}

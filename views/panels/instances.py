@@ -1,21 +1,26 @@
 """The parts of the Instances page: the switches, the list with its ticks, types side by side, one type by region."""
 
-import hashlib
-
 import pandas as pd
 import streamlit as st
 
+from calc.charts.lines import over_days
 from calc.charts.tables import for_screen
+from calc.cost import offers
+from calc.cost.markets import MARKETS
 from calc.plan import instances
+from views.charts import price_history
+from views.panels.chart import draw
 from views.session import job_state, kept
 from views.session.present_plan import look_at
-from views.tables import NUMBER, TEXT, column
+from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
+from views.theme import INKS
 from views.wording import instances as words
 from views.wording.numbers import counted, plain
 
 SESSION = {"persist_state": "session"}
 MOST_SIDE_BY_SIDE = 6
 MONEY = "$%,.2f"
+KEY = "instance_list"
 
 
 def whole_catalog(answered):
@@ -50,7 +55,7 @@ def listed(table, by, whole):
     if not whole:
         frame["verdict"] = [words.verdict(row) for row in table.to_dict("records")]
     columns = {name: config for name, config in _columns(table, whole).items() if name in frame}
-    key = _key(by, whole, tuple(table["instance"]))
+    of_rows(KEY, (by, whole, tuple(table["instance"])))
     st.dataframe(
         frame[list(columns)],
         column_config=columns,
@@ -60,19 +65,9 @@ def listed(table, by, whole):
         selection_mode="multi-row",
         height=460 if len(frame) > 12 else "content",
         alt=f"{len(frame)} instance types by {words.ORDERS[by].lower()}",
-        key=key,
+        key=KEY,
     )
-    return [table.iloc[at].to_dict() for at in _places(key) if at < len(table)]
-
-
-def _places(key):
-    """The rows that are ticked in a table."""
-    return st.session_state.get(key, {}).get("selection", {}).get("rows", [])
-
-
-def _key(*what):
-    """Another list is another table, with nothing ticked."""
-    return f"instances_{hashlib.md5(repr(what).encode(), usedforsecurity=False).hexdigest()[:12]}"
+    return [table.iloc[at].to_dict() for at in chosen_in(KEY) if at < len(table)]
 
 
 def _columns(table, whole):
@@ -93,6 +88,8 @@ def _columns(table, whole):
         "spot_saving_percent": NUMBER("Spot saves", format="%.0f %%"),
         "interruption_band": TEXT("Taken back", help="Share of such instances that AWS took back in a month: the Spot Advisor's band."),
         "capacity_block_usd_per_hour": NUMBER("Capacity block, USD/h", format=MONEY),
+        "on_demand_as_of": TEXT("On demand of", help="The day on which the price stood so; past 90 days it is old."),
+        "spot_as_of": TEXT("Spot of", help="The day on which the price stood so; past 7 days it is old."),
         "card": TEXT("Card"),
         "gpus": NUMBER("GPUs", format="%d"),
         "gpu_gib": NUMBER("GPU memory, GiB", format="%.4g", help="Of all GPUs of the instance, as the driver reports it."),
@@ -187,7 +184,8 @@ def regions(instance, sold, here, catalogs):
         alt=f"{chosen} in {len(table)} regions, cheapest first",
         key=key,
     )
-    places = _places(key)
+    _history(chosen, here, catalogs)
+    places = chosen_in(key)
     region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -200,6 +198,18 @@ def regions(instance, sold, here, catalogs):
         )
         missing = len(catalogs.regions) - len(table)
         st.caption(f"{counted(missing, 'region')} of {len(catalogs.regions)} have no price for it.", width="content")
+
+
+def _history(instance, region, catalogs):
+    """What the instance asked over the days in the plan's region."""
+    labels = {name: market.title for name, market in MARKETS.items()}
+    table = over_days(offers.price_line(catalogs, instance, region), labels)
+    if not len(table):
+        st.caption(f"No price of {instance} in {region} is kept: `make prices` keeps one for each day on which it changed.")
+        return
+    ink = INKS[st.context.theme.type or "light"]
+    draw(price_history.price_history(ink), table, words.history_alt(instance, region, table), "price_history")
+    st.caption(words.HISTORY.format(region=region))
 
 
 def _move(instance, region):

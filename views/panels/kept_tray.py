@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from calc.plan.aged import then_of
 from calc.plan.figures import records
 from views.session import kept, undo
 from views.wording.kept import chip, undo_help
@@ -14,7 +15,13 @@ def tray(rows):
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="kept_tray"):
         for at, row in enumerate(records(rows)):
             st.menu_button(
-                chip(row), list(ACTIONS), format_func=ACTIONS.get, on_click=_act, args=(at,), icon=":material/bookmark:", key=f"kept_{at}"
+                chip(row | then_of(kept.kept()[at])),
+                list(ACTIONS),
+                format_func=ACTIONS.get,
+                on_click=_act,
+                args=(at,),
+                icon=":material/bookmark:",
+                key=f"kept_{at}",
             )
         if not (len(rows) or undo.can_undo() or undo.can_redo()):
             return

@@ -19,7 +19,7 @@ def panel(now, catalogs):
 
 
 def _kits(now, catalogs):
-    found = remembered("kits", (now.scenario, now.market, catalogs.version), lambda: kits(now.row, catalogs, now.market))
+    found = remembered("kits", (now.row, now.market, catalogs.version), lambda: kits(now.row, catalogs, now.market))
     if not found:
         st.markdown(words.none(now.row, catalogs))
         return

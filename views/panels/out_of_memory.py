@@ -21,7 +21,7 @@ def explanation(logs, brought, now, catalogs):
         st.info("There is no estimate to stand beside it yet: give the run's config, or make a plan.", icon=":material/info:")
         return
     try:
-        found = remembered("explained", (logs, row["memory_bytes"], known.version), lambda: _explained(logs, row, known))
+        found = remembered("explained", (logs, row, known.version), lambda: _explained(logs, row, known))
     except LogProblem as error:
         st.error(plain(str(error)), icon=":material/block:")
         return

@@ -27,7 +27,7 @@ def line(options, first, ink, catalogs, today):
         if first["answer"]:
             name = plan_words.file_name(first)
             _report(options, first, catalogs, today)
-            tables.download("CSV", partial(_csv, options), name, "csv", help=plan_words.CSV_HELP, type="tertiary")
+            tables.download("CSV", partial(_csv, options, catalogs, today), name, "csv", help=plan_words.CSV_HELP, type="tertiary")
 
 
 def _report(options, first, catalogs, today):
@@ -51,5 +51,5 @@ def _report(options, first, catalogs, today):
         st.code(report_words.markdown(*told), language=None, wrap_lines=True)
 
 
-def _csv(options):
-    return csv_tables.to_csv(whole(options.answers, options.board))
+def _csv(options, catalogs, today):
+    return csv_tables.dated_csv(whole(options.answers, options.board), catalogs, today)

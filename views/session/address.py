@@ -6,7 +6,7 @@ import streamlit as st
 
 from calc.answers.board import ORDERS
 from calc.doors import link
-from views.session import extra_state, job_state
+from views.session import extra_state, job_state, opened_plan
 from views.session.own_models import own_models, take_models
 
 VIEW = ("looked", "sort", "budget_usd", "budget_for")
@@ -29,15 +29,20 @@ def address():
 
 def read_link(catalogs):
     """Once per session: the choices of the address over the first visit's; what was not understood is kept."""
+    if "link_complaints" not in st.session_state:
+        open_link({name: st.query_params.get_all(name) for name in st.query_params}, catalogs)
+
+
+def open_link(query, catalogs):
+    """All that a link says is what the session holds; what was not understood is kept."""
     state = st.session_state
-    if "link_complaints" in state:
-        return
-    choices, complaints = link.parse({name: st.query_params.get_all(name) for name in st.query_params}, catalogs)
-    state["link_prices_as_of"] = choices.pop("prices_as_of", "")
+    choices, complaints = link.parse(query, catalogs)
+    state["link_prices_as_of"], state["link_then"] = choices.pop("prices_as_of", ""), choices.pop("then", None)
     state["link_complaints"] = complaints + take_models(choices.pop("custom_models", {}), catalogs)
     state["link_is_new"] = True
     take(choices)
     for name in (*VIEW, "allowed", "limits"):
+        state.pop(name, None)
         if name in choices:
             state[name] = choices[name]
     state["search_waits"] = "allowed" in choices or "limits" in choices
@@ -60,6 +65,7 @@ def settle(catalogs):
     notes = job_state.settle(catalogs)
     if state.pop("link_is_new", False):
         state["link_complaints"], notes = state["link_complaints"] + notes, []
+        opened_plan.note(made_by_user())
     state["notes"] = notes
 
 
@@ -71,10 +77,10 @@ def made_by_user():
 
 
 def write_link(catalogs):
-    """The address holds all that the user made, and the view: the row looked at, the board's order, the search's sets."""
-    state = st.session_state
+    """The address holds all that the user made, its answer with its figures, and the view: row looked at, order, sets of the search."""
+    state, made = st.session_state, made_by_user()
     view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)}
     beside = {"custom_models": own_models(), "prices_as_of": catalogs.prices_as_of, **view}
-    query = made_by_user() | link.compose(beside)
+    query = made | link.compose(beside | {"then": opened_plan.for_link(made, catalogs)})
     st.query_params.from_dict(query)
     state["query"] = query

@@ -5,6 +5,7 @@ Files that cannot be read any more, half-written ones among them, change nothing
 
 import json
 import os
+from datetime import date
 from itertools import chain
 
 import streamlit as st
@@ -37,10 +38,11 @@ def problem():
 
 
 def _stamp():
-    """Name, time and size of each catalog and schema in one text: another stamp, another reading."""
+    """The day, and name, time and size of each catalog, schema and day of history in one text: another stamp, another reading."""
     try:
-        files = [each for each in chain(os.scandir(FOLDER), os.scandir(FOLDER / "schema")) if each.name.endswith((".yaml", ".json"))]
-        return repr(sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files))
+        files = chain(*(os.scandir(folder) for folder in (FOLDER, FOLDER / "schema", FOLDER / "history")))
+        files = [each for each in files if each.name.endswith((".yaml", ".json", ".csv"))]
+        return repr((date.today(), sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files)))
     except OSError as error:  # a file or the folder went while it was looked at
         return repr(error)
 

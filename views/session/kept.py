@@ -1,6 +1,7 @@
-"""Scenarios that the user kept: name, market and the columns that differ from the defaults; in the link, never lost."""
+"""Scenarios that the user kept: name, market, the columns that differ from the defaults, figures of the day; in the link, never lost."""
 
 import re
+from datetime import date
 
 import pandas as pd
 import streamlit as st
@@ -9,6 +10,7 @@ from calc import estimate
 from calc.answers.job_fields import CHOSEN
 from calc.cost.job import job_of_rows
 from calc.doors.link_kept import MOST_KEPT, differing, named
+from calc.plan.aged import figures_of
 from calc.scenarios.inputs import DEFAULTS
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
@@ -28,9 +30,14 @@ def keep(row, name=None):
     """Callback: a row with its inputs and its market is kept, under a name of its own."""
     if is_full():
         return
-    scenario = differing(row, session_catalogs.catalogs(), extra_state.assumed())
-    market = row.get("market") or "on-demand"
-    _set([*kept(), {"name": _free(named(name or _usual_name(row))), "market": market, "scenario": scenario}])
+    _set([*kept(), {"name": _free(named(name or _usual_name(row))), **written_down(row)}])
+
+
+def written_down(row):
+    """A row as the link holds it: market, scenario and, as `then`, its figures of the day."""
+    catalogs = session_catalogs.catalogs()
+    scenario = differing(row, catalogs, extra_state.assumed())
+    return {"market": row.get("market") or "on-demand", "scenario": scenario, "then": figures_of(row, catalogs, date.today())}
 
 
 def is_kept(row):
@@ -50,10 +57,11 @@ def rename(at, name):
 
 
 def plan(at, **columns):
-    """Callback: how often it runs in a month, for how many months; the usual value is not written."""
+    """Callback: how often it runs in a month, for how many months; the usual value is not written, nor what was true of another plan."""
     scenario = kept()[at]["scenario"] | columns
     scenario = {name: value for name, value in scenario.items() if name not in columns or value != DEFAULTS[name]}
-    _set([entry | {"scenario": scenario} if place == at else entry for place, entry in enumerate(kept())])
+    changed = {name: value for name, value in kept()[at].items() if name != "then"} | {"scenario": scenario}
+    _set([changed if place == at else entry for place, entry in enumerate(kept())])
 
 
 def duplicate(at):

@@ -15,7 +15,7 @@ NUMBERS = ("truth", "predicted", "error_ratio", "inside", "half_width_ratio")
 
 
 class Results(NamedTuple):
-    """A row per case, per group and family, per case left out, per published speed, per run with its verdict; reasons; how made."""
+    """A row per case, per group and family, per case left out, per published speed, per run with its verdict; why misses miss; how made."""
 
     errors: pd.DataFrame
     summary: pd.DataFrame
@@ -23,6 +23,7 @@ class Results(NamedTuple):
     speed: pd.DataFrame
     verdicts: pd.DataFrame
     reasons: list
+    time_reasons: list
     made: str
 
 
@@ -39,9 +40,9 @@ def _results(stamp):
     errors = tables["errors"]
     for name in NUMBERS:
         errors[name] = pd.to_numeric(errors[name], errors="coerce")
-    reasons = read_strictly(REASONS.read_text("utf-8"), "validation/misses.yaml")["misses"] if REASONS.exists() else []
+    reasons = read_strictly(REASONS.read_text("utf-8"), "validation/misses.yaml") if REASONS.exists() else {"misses": [], "times": []}
     summary, speed = (_as_numbers(tables[name]) for name in ("summary", "speed_errors"))
-    return Results(errors, summary, tables["left_out"], speed, tables["verdicts"], reasons, _made())
+    return Results(errors, summary, tables["left_out"], speed, tables["verdicts"], reasons["misses"], reasons["times"], _made())
 
 
 def _table(path):

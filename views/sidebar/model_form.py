@@ -1,9 +1,10 @@
-"""A model that the catalog does not hold: a config.json uploaded or pasted, or six sizes by hand."""
+"""A model that the catalog does not hold: a config.json uploaded, pasted or read from the hub, or six sizes by hand."""
 
 import re
 
 import streamlit as st
 
+from calc.doors.hub import model_of, read_repository
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
 from views.session import job_state, own_models
 from views.session.catalogs import base_catalogs
@@ -17,7 +18,7 @@ SIZES = {
     "ffn": ("Feed-forward width", 14336),
     "vocab": ("Vocabulary", 128256),
 }
-WAYS = {"upload": "Upload", "paste": "Paste", "hand": "Sizes by hand"}
+WAYS = {"upload": "Upload", "paste": "Paste", "hub": "From the hub", "hand": "Sizes by hand"}
 
 
 def add_a_model():
@@ -28,12 +29,15 @@ def add_a_model():
         way = st.segmented_control(
             "Where it comes from", list(WAYS), format_func=WAYS.get, default="upload", required=True, key="model_way"
         )
-        st.text_input("Name of the model", value="my-model", key="new_model", max_chars=60)
+        if way == "hub":
+            st.text_input("Repository on the Hugging Face hub", placeholder="org/name", key="repository", max_chars=200)
+        else:
+            st.text_input("Name of the model", value="my-model", key="new_model", max_chars=60)
         if way == "upload":
             st.file_uploader("config.json of Hugging Face", type="json", key="config_file")
         elif way == "paste":
             st.text_area("config.json of Hugging Face", key="config_text", height=160)
-        else:
+        elif way == "hand":
             for name, (label, value) in SIZES.items():
                 st.number_input(label, min_value=1, max_value=10**8, value=value, key=f"size_{name}")
         st.button("Use this model", on_click=_add, type="primary", key="add_model")
@@ -44,16 +48,32 @@ def add_a_model():
 def _add():
     """Read the form into the session's own models and choose the new one; what is wrong with it is said in the form."""
     state = st.session_state
-    model = re.sub(r"[^a-z0-9-]+", "-", state["new_model"].strip().lower()).strip("-") or "my-model"
     state["model_error"] = ""
     try:
-        own_models.add_model(model, _entry(state, model))
-        job_state.choose(model=model)
+        model = _id(state)
+        entry = _entry(state, model)
+        own_models.add_model(model, entry)
+        job_state.choose(model=model, **_as_stored(entry))
     except ConfigError as error:
         state["model_error"] = str(error)
 
 
+def _as_stored(entry):
+    """The precision of a file whose weights are quantised, where the work can use it."""
+    stored = entry.get("stored_precision", "")
+    able = job_state.possible_precisions(base_catalogs(), job_state.asked())
+    return {"precision": stored} if stored in able else {}
+
+
+def _id(state):
+    if state["model_way"] == "hub":
+        return model_of(state["repository"].strip())
+    return re.sub(r"[^a-z0-9-]+", "-", state["new_model"].strip().lower()).strip("-") or "my-model"
+
+
 def _entry(state, model):
+    if state["model_way"] == "hub":
+        return read_repository(state["repository"].strip(), base_catalogs())
     if state["model_way"] == "hand":
         sizes = {name: int(state[f"size_{name}"]) for name in SIZES}
         return custom_entry(**sizes, name=state["new_model"] or model, catalogs=base_catalogs())

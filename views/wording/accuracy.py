@@ -130,6 +130,31 @@ def misses(rows):
     )
 
 
+def missed_times(rows):
+    """The times that miss most, each with why."""
+    st.table(
+        [
+            {
+                "Run": f"{row['published_model']}, {GLOSSARY[row['measured']].label.lower()}: {_run(row)} *({row['source']})*",
+                "Error": f"{100 * row['error_ratio']:+.0f} %",
+                "Why": row["why"] + (f" *{row['why_source']}*" if row["why_source"] else ""),
+            }
+            for row in rows.to_dict("records")
+        ],
+        border="horizontal",
+        hide_index=True,
+        alt="The published times that miss most, and why",
+    )
+
+
+def _run(row):
+    gpus = f"{row['gpus']} × " if str(row["gpus"]) not in ("", "1") else ""
+    return (
+        f"{row['engine']} {row['engine_release']}".strip()
+        + f", {gpus}{row['gpu']}, {row['precision']}, {row['batch']} × {row['sequence_tokens']}"
+    )
+
+
 def _setting(row):
     said = [str(row[name]) for name in SETTING if name in row and str(row[name]) not in ("", "none", "full", "flash")]
     said += ["recompute full"] if str(row.get("recompute")) == "full" else []

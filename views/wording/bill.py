@@ -24,30 +24,6 @@ BASIS = {
     "assumed": "assumed",
     "private": "your own contract's",
 }
-NOT_IN_IT = (
-    "Other runs: attempts that fail, tuning of settings, evaluation. Teams often pay several times the run that ends up in use.",
-    "Storage of data, images, disks of the instances.",
-    "Traffic: out of AWS, between regions, between zones.",
-    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
-)
-NOT_IN_A_MONTH = (
-    "Instances for peaks above the load that is planned, and on demand spare ones for when one fails.",
-    "Storage of images, disks of the instances, logs.",
-    "Traffic: out of AWS and between zones; load balancers.",
-    "People, support plans; tax and discounts of your own, unless set among the assumptions (Paid of every price).",
-)
-
-
-def not_in_it(row):
-    """What is not in the bill: what its storage comes to, and what nobody counted."""
-    what = f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
-    storage = f"Storage: {what}, {gib(row['stored_bytes'] / GIB)}, {usd(row['storage_usd_per_month'])} a month at {usd_each(row)} a GiB."
-    return (storage, *(NOT_IN_IT if row["work"] == "training" else NOT_IN_A_MONTH))
-
-
-def usd_each(row):
-    """$0.023."""
-    return f"${row['storage_usd_per_gib_month']:.4g}"
 
 
 def is_billed(row):
@@ -234,18 +210,6 @@ def serving(row):
     )
 
 
-def per_token(row):
-    """From how many tokens a day on own instances cost less than an endpoint, or where to set its price."""
-    tokens = row["endpoint_break_even_tokens"]
-    if is_missing(tokens):
-        return "To compare with an endpoint that is paid per token, set its prices among the assumptions below."
-    asked = f"At {usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts included,"
-    if row["endpoint_break_even_ratio"] > 1:
-        return f"{asked} own instances never pay off: that takes {count(tokens)} a day, more than they can generate."
-    share = percent(row["endpoint_break_even_ratio"])
-    return f"{asked} own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
-
-
 def load(row):
     """How many deployments a load takes, or where to set it."""
     if is_missing(row["load_deployments"]):
@@ -267,3 +231,8 @@ def run_alt(row):
 def serving_alt(row):
     """The takeaway of the chart of serving over its sequences."""
     return f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at {row['batch']:.0f} at once"
+
+
+def use_alt(row):
+    """The takeaway of the chart of the ways to pay over the hours of use."""
+    return f"{usd(row['usd'])} at {row['hours']:,.0f} hours; where two lines cross, the other way to pay costs less from there on"

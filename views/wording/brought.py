@@ -15,14 +15,16 @@ FILES_HELP = "A config, its launcher (accelerate, DeepSpeed, a script), the mode
 TAKE_HELP = (
     "The plan becomes this run. What its files leave open, such as the instance, is chosen by the answer; Undo brings today's plan back."
 )
-ORDER = ("unused", "read", "open", "assumed", "idle")
+ORDER = ("unused", "read", "open", "assumed", "idle", "aside")
 SHORT = {"read": "read", "unused": "no place here", "assumed": "the tool's default", "open": "left open", "idle": "no bearing"}
+SHORT |= {"aside": "not looked into"}
 SAID = {  # in the summary
     "read": "read",
     "unused": "with a say in memory or money and no place here",
     "assumed": "that the tool sets by default",
     "open": "left open",
     "idle": "without bearing on memory or money",
+    "aside": "of a script that starts no tool that is read",
 }
 WIDTHS = {"Field": "medium", "In the file": "medium", "What becomes of it": "small", "In the plan": "large", "File": "small"}
 

@@ -1,9 +1,8 @@
 """The sentences about a CSV of an earlier meeting: what it holds, how its prices moved, why it is not kept."""
 
+from calc.plan.aged import MOVED_RATIO
 from views.theme import word
 from views.wording.numbers import counted, is_missing
-
-MOVED_RATIO = 0.005  # a price that moved by less is said to be the same
 
 
 def summary(rows, standings, unread):
@@ -33,7 +32,7 @@ def prices(rows):
         return ""
     ratio = both["usd_per_hour"] / both["then_usd_per_hour"]
     more, less = int((ratio > 1 + MOVED_RATIO).sum()), int((ratio < 1 - MOVED_RATIO).sum())
-    days = sorted({day for day in both["then_prices_as_of"] if day})
+    days = sorted({day for day in both["then_made_on"] if day} or {day for day in both["then_prices_as_of"] if day})
     of = f" of {days[0]}" if days else ""
     if not more + less:
         return f"The hourly prices in the file{of} are today's: none of {len(both)} has moved."

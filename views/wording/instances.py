@@ -87,3 +87,15 @@ def facts(rows, whole, catalogs):
         ("Money for the job", [usd(row["usd"]) for row in rows]),
     ]
     return [(label, [cell or "–" for cell in cells]) for label, cells in (table if whole else job + table)]
+
+
+HISTORY = (
+    "In {region}: each point is a day on which a price was seen; it stood until the next. Estimates are left out. `make prices` adds a "
+    "small file for each day on which prices changed (catalogs/history)."
+)
+
+
+def history_alt(instance, region, table):
+    """The takeaway of the chart of an instance's price over the days."""
+    first, last = table.iloc[0], table.iloc[-1]
+    return f"{instance} in {region}, {len(table)} prices from {first['day']} to {last['day']}"

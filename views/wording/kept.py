@@ -1,6 +1,7 @@
 """The words of what is kept and of what Undo takes back."""
 
 from calc.columns import GLOSSARY
+from calc.plan.aged import changes
 from views.wording.numbers import is_missing, plain, usd
 
 FIELDS = {
@@ -15,13 +16,15 @@ FIELDS = {
 
 
 def chip(row):
-    """p4de, full · $29; a kept row that is refused says so."""
+    """p4de, full · $29, was $27; a kept row that is refused says so."""
     name = row["scenario"]
     if row["problem"]:
         return plain(f"{name} · refused")
+    moved = {each.figure: f", was {usd(each.then)}" for each in changes(row)}
     if not is_missing(row["usd"]):
-        return plain(f"{name} · {usd(row['usd'])}{'' if row['work'] == 'training' else ' a month'}")
-    return plain(f"{name} · {usd(row['usd_per_hour'])} an hour" if not is_missing(row["usd_per_hour"]) else f"{name} · no price")
+        return plain(f"{name} · {usd(row['usd'])}{'' if row['work'] == 'training' else ' a month'}{moved.get('usd', '')}")
+    hourly = "no price" if is_missing(row["usd_per_hour"]) else f"{usd(row['usd_per_hour'])} an hour"
+    return plain(f"{name} · {hourly}{moved.get('usd_per_hour', '')}")
 
 
 def undo_help(names):

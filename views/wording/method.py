@@ -6,6 +6,7 @@ import streamlit as st
 
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
+from calc.explain.bill import THE_OTHERS
 from calc.explain.traced import number
 from calc.units import GIB
 from views.wording.numbers import count, gib, three, usd
@@ -119,7 +120,7 @@ def derivation(rows):
 
 def _lines(row):
     result = value_text(row["formula"] if row["unit"] != "B" else "_bytes", row["value"], row["unit"])
-    name = row["component"] if row["step"] == 0 and row["component"] != "layout" else row["formula"]
+    name = row["component"] if row["step"] == 0 and row["component"] not in ("layout", THE_OTHERS) else row["formula"]
     steps = [step for step in dict.fromkeys((row["today"], row["numbers"])) if not result.startswith(step)]
     first, *others = [*steps, result]
     return f"# {prose(row['says'])}\n{name} = {first}" + "".join(f"\n    = {step}" for step in others)
@@ -127,6 +128,7 @@ def _lines(row):
 
 COSTS = {
     "usd": "The bill",
+    "period_usd": "A year in the plan's bill",
     "committed_usd": "What is signed for",
     "break_even_hours_per_month": "From how many hours a month on it pays off",
     "usd_per_million_trained_tokens": "A million trained tokens, on demand",
@@ -139,6 +141,8 @@ COSTS = {
 def cost_title(row):
     """The bill · $84.63."""
     value, name = float(row["value"][0]), row["component"]
+    if name not in COSTS:
+        return "**The other figures of price, spot and storage**"
     said = f"{value:,.0f} h" if name.endswith("hours_per_month") else count(value) if name.endswith("even_tokens") else usd(value)
     return f"**{COSTS[name]}** · {said}"
 

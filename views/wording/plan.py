@@ -131,6 +131,11 @@ def typeset(text):
     return re.sub(r"(\d) x ", "\\1\u00a0×\u00a0", text)
 
 
+def unbroken(text):
+    """A heading that never breaks inside a place, such as 1 × p6-b200.48xlarge."""
+    return re.sub(r"-(?=\w+\.)", "-\u2060", text).replace(" × ", "\u00a0×\u00a0")
+
+
 def file_name(row):
     """headroom-llama-3.1-8b-training-2026-11-20.csv: the plan and the date of its prices."""
     return f"headroom-{row['model']}-{row['work']}-{row['prices_as_of'] or 'no-prices'}.csv"

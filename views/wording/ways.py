@@ -50,10 +50,15 @@ ASKED = (
 )
 
 
+def quota_of(row, catalogs):
+    """The quota that the row's instances count against on its market."""
+    terms, family = MARKETS[row["market"]], catalogs.instances.at[row["instance"], "family"]
+    return quota_for(family, catalogs, terms.interrupted, terms.block_hours)
+
+
 def obtainable(row, own, catalogs):
     """What the account must be allowed, and that no price promises capacity; with the commands that ask AWS."""
-    terms, family = MARKETS[row["market"]], catalogs.instances.at[row["instance"], "family"]
-    quota = quota_for(family, catalogs, terms.interrupted, terms.block_hours)
+    terms, quota = MARKETS[row["market"]], quota_of(row, catalogs)
     code = f" ({quota.code})" if quota.code else ""
     vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]
     each = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"
@@ -63,10 +68,42 @@ def obtainable(row, own, catalogs):
     return said, commands(row, quota, terms.interrupted, terms.block_hours, booked)
 
 
+def answered(table, quota):
+    """What AWS answered the account, a sentence each; how to have it asked where nothing was."""
+    if not len(table):
+        return [NOT_ASKED]
+    return [f"{_answer(each, quota)} ({each['as_of']})." for each in table.to_dict("records")]
+
+
+NOT_ASKED = "AWS was not asked for this account: `make prices` with credentials reads quotas, offers of blocks and spot scores."
+
+
+def _answer(row, quota):
+    if row["answer"] == "refused":
+        return f"{ASKED_FOR[row['signal']].format(**row)}: AWS refused the question ({row['error']}), which is not a no"
+    if row["signal"] == "quota":
+        means = f", {counted(int(row['instances']), 'instance')} of this type" if quota.counts == "vCPUs" else ""
+        return f"Quota {row['of']} of the account: {row['value']:,.0f} {quota.counts}{means}"
+    if row["signal"] == "score":
+        place = f", zone {row['zone']}" if row["answer"] == "yes" and row["zone"] == row["zone"] else ""
+        value = f"{row['value']:.0f} of 10{place}" if row["answer"] == "yes" else "none here"
+        return f"Spot placement score of {row['of'].replace('+', ', ')} together: {value}"
+    if row["answer"] == "none":
+        return f"Capacity block of one {row['of']} for {row['hours'] / DAY_HOURS:.0f} days: asked, none offered"
+    days = counted(round(row["hours"] / DAY_HOURS), "day")
+    return f"Capacity block of one {row['of']}, {days} from {row['starts_on']} in {row['zone']}: {usd(row['usd_per_hour'])} an hour"
+
+
+ASKED_FOR = {"quota": "Quota {of}", "score": "Spot placement score of {of}", "block": "Capacity block of {of}"}
+
+
 def no_commitments(table):
-    """What to do where no price of a commitment is known."""
-    known = [row for row in table["market"] if MARKETS[row].committed_years]
-    return "" if known else "No price of a commitment is known for it: `make prices` reads Savings Plans and reserved terms."
+    """What to do where no price of a Savings Plan is known, or of no commitment at all."""
+    known = {row for row in table["market"] if MARKETS[row].committed_years}
+    if not known:
+        return "No price of a commitment is known for it: `make prices` reads Savings Plans and reserved terms."
+    plans = any("Savings Plan" in MARKETS[row].label for row in known)
+    return "" if plans else "No price of a Savings Plan is known for it, which often is the cheapest: `make prices` reads them."
 
 
 def _zones(row):

@@ -14,8 +14,8 @@ from calc.models.huggingface.hybrids import UnknownLayer
 from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, layer_kinds, window_tokens
 from calc.models.huggingface.not_covered import not_covered
 from calc.models.huggingface.parts import WRAPPERS, text_part
+from calc.models.huggingface.projectors import left_out
 from calc.models.huggingface.remarks import named_class, own_code, stored_precision
-from calc.models.huggingface.towers import left_out
 from calc.models.huggingface.values import ConfigError, must_divide, need_sizes, shown, values_of, whole_number
 
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
@@ -43,6 +43,9 @@ def read_config(config: Any, model_id: str, catalogs: Any) -> dict[str, Any]:
     given, model_type = part.config, ALIASES.get(part.model_type, part.model_type)
     if model_type not in {*FIELDS, "clip"} & set(catalogs.config_defaults):
         raise ConfigError(f"{model_id}: {not_covered(given, part.model_type, _covered())}")
+    if part.outer and config["model_type"] not in WRAPPERS and given.get("auto_map"):
+        like = f"its {part.model_type} brings code of its own, which may not be that of transformers"
+        raise ConfigError(f"{model_id}: model_type {shown(config['model_type'])} is not covered: {like}; choose another model.")
     try:
         plain = model_type == "clip"
         entry = _pair_entry(given, model_id, catalogs) if plain else _entry(given, model_type, model_id, catalogs, part.outer is not None)

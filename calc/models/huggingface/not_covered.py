@@ -4,10 +4,13 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from calc.models.huggingface.parts import WRAPPERS
 from calc.models.huggingface.values import shown
 
 STATE = "its layers keep a state instead of a cache, which is not modelled yet"
+SPARSE = "attention to blocks that an indexer chooses is not modelled yet"
 WHY = {"deepseek_v4": "caches compressed layer by layer and several residual streams are not modelled yet"}
+WHY |= dict.fromkeys(("minimax_m3", "minimax_m3_vl", "minimax_m3_vl_text"), SPARSE)
 STATES = ("rwkv", "zamba", "recurrent_gemma", "xlstm", "minimax", "bailing_hybrid")
 # A field that only such models have, and the covered type that is then the nearest.
 LIKE = {
@@ -33,6 +36,7 @@ def not_covered(config: Mapping[str, Any], model_type: str, covered: Collection[
 
 
 def _nearest(config, lower, covered):
-    named = get_close_matches(lower[:60], sorted(covered), n=3, cutoff=0.7)
+    alike = covered if "vision_config" in config or "audio_config" in config else {*covered} - {*WRAPPERS}
+    named = get_close_matches(lower[:60], sorted(alike), n=3, cutoff=0.7)
     held = [like for field, like in LIKE.items() if config.get(field) and like in covered]
     return next((like for like in held if like in named), next(iter([*named, *held]), "llama"))

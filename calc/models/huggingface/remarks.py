@@ -10,6 +10,8 @@ from calc.models.huggingface.values import shown, whole_number
 
 Config = Mapping[str, Any]
 PLAIN = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForImageClassification", "ForPreTraining", "CLIPModel")
+# Of models of two sides, classes of one side alone.
+ALONE = {"encoder-decoder": "ForCausalLM", "audio": "ForCausalLM", "dual": "ForImageClassification"}
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 # Classifiers of an encoder with a dense layer of the hidden width before the classes: of a sequence, of each token.
 POOLED = {"bert": (1, 0), "roberta": (1, 0), "distilbert": (1, 0), "deberta-v2": (1, 0)}
@@ -23,7 +25,8 @@ def named_class(config: Config, model_type: str, kind: str, model_id: str) -> tu
     name = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
     if any(word in name.lower() for word in DRAFTS):
         return {}, f"Its architectures name {shown(name)}, a draft head beside a model; it is estimated as a plain {model_type}."
-    if not name or (name.endswith(PLAIN) and "Reward" not in name):
+    alone = kind in ALONE and name.endswith(ALONE[kind])
+    if not name or (name.endswith(PLAIN) and "Reward" not in name and not alone):
         return {}, ""
     known = kind == "decoder" or (kind == "encoder" and model_type in POOLED)
     encodes = kind == "encoder"

@@ -1,0 +1,35 @@
+"""What stands on a bill beside the instances, as tables: storage and traffic, endpoints paid per token, an account's capacity."""
+
+from typing import Any
+
+import pandas as pd
+
+from calc.catalogs.schema_check import check_reference
+
+CAPACITY_COLUMNS = ("signal", "region", "of", "answer", "as_of", "value", "zone", "starts_on", "hours", "usd_per_hour", "error")
+
+
+def storage_table(entries: dict[str, Any], regions: dict[str, Any]) -> pd.DataFrame:
+    """A row per kind and region: kind, label, least_gib, region, usd_per_gib (of storage a month, of traffic once), as_of, source."""
+    rows = []
+    for kind, entry in entries.items():
+        for region, price in entry["prices"].items():
+            check_reference(region, regions, "catalogs/storage_and_traffic.yaml", (kind, region), "region")
+            rows.append({"kind": kind, "label": entry["label"], "least_gib": float(entry["least_gib"]), "region": region, **price})
+    return pd.DataFrame(rows)
+
+
+def endpoint_table(entries: dict[str, Any], models: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
+    """A row per model and region: USD per million input and output tokens, sold_as, as_of, source."""
+    file, rows = "catalogs/endpoints.yaml", []
+    for model, by_region in entries.items():
+        check_reference(model, models.index, file, (model,), "model")
+        for region, price in by_region.items():
+            check_reference(region, regions, file, (model, region), "region")
+            rows.append({"model": model, "region": region, **price})
+    return pd.DataFrame(rows)
+
+
+def capacity_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The answers as they were given; empty cells where an answer has no such figure."""
+    return pd.DataFrame(rows, columns=list(CAPACITY_COLUMNS))

@@ -1,0 +1,67 @@
+"""A model by its repository id: config.json, and the index of its weights, from the Hugging Face hub where there is a network.
+
+Needs huggingface_hub (requirements/hub.txt), which reads the token and the address of the hub from its usual variables.
+Two files are asked for; nothing is sent but their names.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from calc.models.huggingface.config import ConfigError, read_config_text
+
+INDEX = "model.safetensors.index.json"
+INSTEAD = "paste its config.json instead"
+
+
+def model_of(repository: str) -> str:
+    """The id under which a repository's model is added: its name in small letters, as in qwen3-8b of Qwen/Qwen3-8B."""
+    return re.sub(r"[^a-z0-9.-]+", "-", repository.rpartition("/")[2].lower()).strip("-.") or "my-model"
+
+
+def read_repository(repository: str, catalogs: Any) -> dict[str, Any]:
+    """The entry of the model in a repository of the hub (org/name); a ConfigError of one sentence says what is in the way."""
+    if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
+        raise ConfigError(f"{repository[:80]!r} is no repository of the hub; write it as org/name.")
+    text = _file(repository, "config.json")
+    entry = read_config_text(text, model_of(repository), catalogs)
+    stored = _stored_bytes(_file(repository, INDEX, needed=False))
+    size = f" Its checkpoint on the hub has {stored / 1e9:,.1f} GB." if stored else ""
+    about = {"name": repository.rpartition("/")[2], "hf_repo": repository, "source": f"config.json of {repository} on the Hugging Face hub"}
+    return {**entry, **about, "notes": (entry["notes"] + size).strip()}
+
+
+def _file(repository: str, name: str, needed: bool = True) -> str:
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    try:
+        from huggingface_hub import errors, hf_hub_download
+    except ImportError:
+        raise ConfigError(
+            f"{repository}: reading from the hub needs huggingface_hub, which is not installed (make hub); {INSTEAD}."
+        ) from None
+    try:
+        return Path(hf_hub_download(repository, name, etag_timeout=10)).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{repository}: its {name} is not UTF-8 text; {INSTEAD}.") from None
+    except errors.GatedRepoError:
+        raise ConfigError(f"{repository}: the hub asks for access to it; set HF_TOKEN to a token that has it, or {INSTEAD}.") from None
+    except errors.RepositoryNotFoundError:
+        raise ConfigError(f"{repository}: the hub has no such repository, or it is private; check its name, or set HF_TOKEN.") from None
+    except errors.LocalEntryNotFoundError:
+        raise ConfigError(f"{repository}: the hub cannot be reached; {INSTEAD}.") from None
+    except errors.EntryNotFoundError:
+        if not needed:
+            return ""
+        raise ConfigError(f"{repository}: it has no {name}, so it is no model of transformers; choose another repository.") from None
+    except Exception as error:
+        raise ConfigError(f"{repository}: the hub did not answer ({type(error).__name__}); {INSTEAD}.") from None
+
+
+def _stored_bytes(text: str) -> int:
+    """What the index says that all weights take, 0 where it says nothing. [B]"""
+    try:
+        return int(json.loads(text)["metadata"]["total_size"])
+    except (ValueError, TypeError, LookupError):
+        return 0

@@ -1,0 +1,56 @@
+"""Break-even lines: one job on every way to pay over the hours that it is used; own instances against an endpoint over the load."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calc.cost.job import billed_hours
+from calc.cost.markets import BY_USE, COMMITTED, MARKETS
+from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS, MILLION, YEAR_DAYS, YEAR_HOURS, YEAR_MONTHS
+
+USED_HOURS = {  # of instances: in training one run after another, in serving in a month
+    "training": (1, 6, 24, 72, 168, 336, 504, 672, 1344, 2688, 4380, YEAR_HOURS),
+    "inference": (24, 73, 146, 219, 292, 365, 438, 511, 584, 657, MEAN_MONTH_HOURS),
+}
+MOST_COMMITTED = 2
+LOADS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.001, 2.0, 2.001, 5.0)  # of what the own instances can generate
+OWN, PER_TOKEN = "own instances", "paid per token"
+
+
+def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
+    """The job's instances over the hours of use: hours, line (a market), usd, fits; `now` marks the row's own.
+
+    `markets` is that of bill.on_markets. Blocks are paid in whole days, a commitment to its end or by the whole month, spot
+    with its interruptions; of commitments those of the least price.
+    """
+    priced = markets[markets["usd_per_hour"].notna()]
+    committed = priced[priced["market"].isin([*COMMITTED])].nsmallest(MOST_COMMITTED, "usd_per_hour")["market"]
+    shown = priced[priced["market"].isin({*BY_USE, *committed, row["market"]})]
+    trains = row["work"] == "training"
+    own = float(row["run_hours"]) if trains else float(row["hours"])
+    used = np.array(sorted({*map(float, USED_HOURS[row["work"]]), own}))
+    parts = []
+    for market, hourly in zip(shown["market"], shown["usd_per_hour"], strict=True):
+        longer = 1 + float(row["spot_overhead_ratio"]) * MARKETS[market].interrupted if trains else 1.0
+        billed = billed_hours(market, np.array(float(trains)), used * longer)
+        line = {"hours": used, "line": MARKETS[market].label, "usd": hourly * billed, "fits": row["fits"]}
+        parts.append(pd.DataFrame({**line, "now": (used == own) & (market == row["market"])}))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["hours", "line", "usd", "fits", "now"])
+
+
+def over_load(row: dict[str, Any]) -> pd.DataFrame:
+    """A month of own instances on demand and of an endpoint, over the generated tokens of a day: tokens, line, usd, fits, now.
+
+    Beyond what they can generate own instances are rented once more. Empty where no price of an endpoint is known.
+    """
+    asked = float(row["endpoint_usd_per_million_tokens"])
+    month = float(row["usd_per_month_on_demand"])
+    can = float(row["tokens_per_second"]) * HOUR_SECONDS * float(row["hours_per_month"]) * YEAR_MONTHS / YEAR_DAYS
+    if not (asked > 0 and month > 0 and can > 0):
+        return pd.DataFrame(columns=["tokens", "line", "usd", "fits", "now"])
+    tokens = can * np.array(sorted({*LOADS, float(row["endpoint_break_even_ratio"])}))
+    lines = {OWN: month * np.ceil(np.round(tokens / can, 9)), PER_TOKEN: tokens * YEAR_DAYS / YEAR_MONTHS * asked / MILLION}
+    even = np.isclose(tokens, float(row["endpoint_break_even_tokens"]))
+    parts = [pd.DataFrame({"tokens": tokens, "line": name, "usd": usd, "fits": row["fits"], "now": even}) for name, usd in lines.items()]
+    return pd.concat(parts, ignore_index=True)

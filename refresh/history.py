@@ -1,0 +1,49 @@
+"""The price history: what a refresh changed, as rows of one small file for its day (calc/catalogs/history.py reads them)."""
+
+import csv
+import io
+from pathlib import Path
+
+from calc.catalogs.history import COLUMNS
+
+ESTIMATED = "estimated"  # not worth keeping
+
+
+def last_known(rows):
+    """(instance, region, market) -> the (USD, day) that the history has last; `rows` oldest first."""
+    return {
+        place: (usd, day)
+        for *place_, usd, day in rows[["instance", "region", "market", "usd_per_hour", "as_of"]].itertuples(index=False)
+        for place in [tuple(place_)]
+    }
+
+
+def changed(before, now, known, markets, today):
+    """Rows to add: a price where it differs from the last that is kept, the one before it where none is; empty: no longer sold.
+
+    `before` and `now`: (instance, region) -> market -> price.
+    """
+    rows = []
+    for key in sorted(before.keys() | now.keys()):
+        for market in markets:
+            old, new = before.get(key, {}).get(market), now.get(key, {}).get(market)
+            if old == new:
+                continue
+            last = known.get((*key, market), (None, ""))[0]
+            for price in (old, new):
+                if price and price.get("basis") != ESTIMATED and price["usd_per_hour"] != last:
+                    last = price["usd_per_hour"]
+                    rows.append((*key, market, last, price["as_of"], price["source"]))
+            if new is None and last is not None:
+                rows.append((*key, market, "", today, old["source"]))
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+
+
+def text_of(folder, rows, today):
+    """The text of the day's file: what it has already, and the rows that it has not."""
+    path = Path(folder) / "history" / f"{today}.csv"
+    held = path.read_text("utf-8") if path.exists() else ",".join(COLUMNS) + "\n"
+    written = io.StringIO()
+    csv.DictWriter(written, COLUMNS, lineterminator="\n").writerows(rows)
+    there = set(held.splitlines())
+    return held + "".join(f"{line}\n" for line in written.getvalue().splitlines() if line not in there)

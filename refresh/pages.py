@@ -1,0 +1,19 @@
+"""How AWS is asked: botocore's paginators and adaptive retries, which slow down when AWS asks for fewer requests."""
+
+from botocore.config import Config
+
+MANNERS = Config(retries={"mode": "adaptive", "max_attempts": 10}, connect_timeout=20, read_timeout=60)
+
+
+def pages(client, operation, **request):
+    """Every page of a call: by botocore's paginator, or along its token where botocore has none."""
+    if client.can_paginate(operation):
+        yield from client.get_paginator(operation).paginate(**request)
+        return
+    token = {}
+    while True:
+        page = getattr(client, operation)(**request, **token)
+        yield page
+        if not page.get("nextToken"):
+            return
+        token = {"nextToken": page["nextToken"]}

@@ -1,0 +1,85 @@
+"""The plans on the shelf. Saving only ever adds a version, so that of two people who save at once neither loses anything."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+MOST_SHOWN = 200  # plans, the newest first; and versions of one
+LONGEST = {"name": 60, "saved_by": 40, "answer": 300, "link": 60_000}  # characters
+CALLED = {"name": "name", "saved_by": "name of who saves it", "answer": "answer", "link": "link"}
+FORMULA = ("=", "+", "-", "@")  # what a spreadsheet would run
+
+Run = Callable[[str, dict[str, Any]], list[tuple]]  # a statement with :names and their values -> the rows
+
+
+class ShelfError(Exception):
+    """One sentence: what the shelf cannot do, and what still works."""
+
+
+class Plan(NamedTuple):
+    """A version of a plan: its name, who saved it, when (UTC), its answer in words and figures, and its link, which brings it back.
+
+    `usd` is the money of the run or the month, None where no price is known. `versions`: how many of this name there are.
+    """
+
+    id: str
+    name: str
+    saved_by: str
+    saved_at: str
+    answer: str
+    usd: float | None
+    usd_per_hour: float | None
+    link: str
+    versions: int = 1
+
+
+STORED = Plan._fields[:-1]
+TABLE = """CREATE TABLE IF NOT EXISTS headroom_plans (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, saved_by TEXT NOT NULL, saved_at TEXT NOT NULL, answer TEXT NOT NULL,
+    usd DOUBLE PRECISION, usd_per_hour DOUBLE PRECISION, link TEXT NOT NULL)"""
+ADD = f"INSERT INTO headroom_plans ({', '.join(STORED)}) VALUES ({', '.join(f':{name}' for name in STORED)})"
+NUMBERED = """SELECT headroom_plans.*, ROW_NUMBER() OVER (PARTITION BY name ORDER BY saved_at DESC, id) AS place,
+    COUNT(*) OVER (PARTITION BY name) AS versions FROM headroom_plans"""
+NEWEST = f"SELECT {', '.join(Plan._fields)} FROM ({NUMBERED}) AS numbered WHERE place = 1 ORDER BY saved_at DESC, id LIMIT :most"
+VERSIONS = f"SELECT {', '.join(Plan._fields)} FROM ({NUMBERED}) AS numbered WHERE name = :name ORDER BY saved_at DESC, id LIMIT :most"
+
+
+def save(run: Run, name: str, saved_by: str, answer: str, link: str, usd: float | None = None, usd_per_hour: float | None = None) -> Plan:
+    """A plan onto the shelf, as the newest version of its name; raises ShelfError."""
+    texts = {"name": one_line(name), "saved_by": one_line(saved_by), "answer": one_line(answer), "link": link}
+    for field, text in texts.items():
+        if not text:
+            raise ShelfError(f"A plan on the shelf needs a {CALLED[field]}.")
+        if len(text) > LONGEST[field]:
+            raise ShelfError(f"The {CALLED[field]} has {len(text):,} characters; at most {LONGEST[field]:,} go onto the shelf.")
+        if text.startswith(FORMULA):
+            raise ShelfError(f"The {CALLED[field]} begins with {text[0]}, which a spreadsheet reads as a formula; begin with a letter.")
+    plan = Plan(uuid4().hex, saved_at=datetime.now(UTC).isoformat(), usd=usd, usd_per_hour=usd_per_hour, **texts)
+    _ready(run)
+    run(ADD, {field: getattr(plan, field) for field in STORED})
+    return plan
+
+
+def newest(run: Run) -> list[Plan]:
+    """The newest version of each plan, the latest saved first, at most MOST_SHOWN."""
+    _ready(run)
+    return [Plan(*row) for row in run(NEWEST, {"most": MOST_SHOWN})]
+
+
+def versions(run: Run, name: str) -> list[Plan]:
+    """Every version of a plan, the newest first, at most MOST_SHOWN."""
+    _ready(run)
+    return [Plan(*row) for row in run(VERSIONS, {"name": name, "most": MOST_SHOWN})]
+
+
+def one_line(text: str) -> str:
+    """Typed words as a table can hold them: on one line, without what cannot be seen."""
+    return " ".join("".join(each for each in text if each.isprintable() or each.isspace()).split())
+
+
+def _ready(run: Run) -> None:
+    """The table is there. Two that make it at once may fail at that, and find it made."""
+    with suppress(ShelfError):
+        run(TABLE, {})

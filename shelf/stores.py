@@ -1,0 +1,44 @@
+"""Where plans are stored: a file of SQLite, for which Python has all that is needed, or any database that SQLAlchemy reaches.
+
+Both take the same statements. The file needs no package beside Python; a database is the engine of st.connection.
+"""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from shelf.plans import Run, ShelfError
+
+FILE = Path(__file__).resolve().parents[1] / "shelf.sqlite3"
+WAIT_SECONDS = 20  # for another that is writing
+
+
+def in_file(path: Path | str) -> Run:
+    """Statements run in a file of SQLite, which is made with the first; it is opened for each, by any number of processes."""
+
+    def run(statement: str, values: dict[str, Any]) -> list[tuple]:
+        try:
+            with closing(sqlite3.connect(path, timeout=WAIT_SECONDS)) as connection, connection:
+                return connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            raise ShelfError(f"The shelf's file cannot be used ({error}); a link holds the whole plan without it.") from None
+
+    return run
+
+
+def in_database(engine: Any) -> Run:
+    """Statements run through an engine of SQLAlchemy, each in a transaction of its own."""
+    from sqlalchemy import text
+    from sqlalchemy.exc import SQLAlchemyError
+
+    def run(statement: str, values: dict[str, Any]) -> list[tuple]:
+        try:
+            with engine.begin() as connection:
+                found = connection.execute(text(statement), values)
+                return [tuple(row) for row in found] if found.returns_rows else []
+        except SQLAlchemyError as error:
+            reason = type(error).__name__  # its text may hold the address
+            raise ShelfError(f"The shelf's database cannot be used ({reason}); a link holds the whole plan without it.") from None
+
+    return run

@@ -1,0 +1,44 @@
+"""A PostgreSQL server of the tests' own, in a folder that goes with it; it listens on a socket there and on no port."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: int(folder.parent.name))
+
+
+def program(name):
+    """Where a program of PostgreSQL is; without one the test is skipped, in continuous integration it fails."""
+    found = shutil.which(name, path=os.pathsep.join([*map(str, reversed(DEBIAN)), os.environ.get("PATH", "")]))
+    if not found and os.environ.get("CI"):
+        pytest.fail("PostgreSQL is missing, and CI must run the shelf's test on it")
+    if not found:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    return found
+
+
+@contextmanager
+def server():
+    """Its address, for as long as it runs. It refuses to run as root: root hands it to the user that Debian makes for it."""
+    own = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+    if own and "postgres" not in {entry.pw_name for entry in pwd.getpwall()}:
+        pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+    initdb, ctl = program("initdb"), program("pg_ctl")
+    with tempfile.TemporaryDirectory(prefix="headroom-") as folder:
+        if own:
+            shutil.chown(folder, **own)
+        data = f"{folder}/data"
+        run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder, **own}
+        subprocess.run([initdb, "-D", data, "-U", "headroom", "-A", "trust", "-E", "UTF8", "--no-sync"], **run)
+        options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c fsync=off"
+        subprocess.run([ctl, "-D", data, "-l", f"{folder}/log", "-o", options, "-w", "start"], **run)
+        try:
+            yield f"postgresql+psycopg://headroom@/postgres?host={folder}"
+        finally:
+            subprocess.run([ctl, "-D", data, "-m", "immediate", "-w", "stop"], **run)

@@ -1,0 +1,87 @@
+"""A link of an earlier day: what its answer was, what has moved since and whose doing that is; carried on until the plan is another."""
+
+import re
+
+import pytest
+from pages import address, opened, run, title
+
+pytestmark = pytest.mark.usefixtures("recwarn")  # Streamlit warns of a missing browser; only what the page shows counts here
+
+
+def of_then(query, **figures):
+    """The query of an earlier day: these figures of its answer as they were then, times a number or as a word."""
+    text = query["then"][0]
+    for name, changed in figures.items():
+        pattern = rf"(then_{name}~)([^~]+)"
+        text = re.sub(pattern, lambda found, by=changed: found[1] + (by if isinstance(by, str) else f"{float(found[2]) * by:.6g}"), text)
+    return query | {"then": [text]}
+
+
+@pytest.fixture(scope="module")
+def today():
+    return address(opened(model="llama-3.2-1b"))
+
+
+def said(app):
+    return "\n".join(each.value for each in app.info).replace("\\", "")
+
+
+def test_a_link_of_today_has_nothing_to_say(today):
+    app = opened(**of_then(today, made_on="2026-01-02"))
+    assert said(app) == ""
+    assert address(app)["then"][0].endswith(today["then"][0].partition("then_facts")[2])
+
+
+@pytest.mark.parametrize(
+    ("then", "sentence"),
+    [
+        ({"usd_per_hour": 0.5}, r"g6e.xlarge on demand in us-east-1: \$0.93 → \$1.86 an hour \(100 % more\), its price of \d+ \w+ 20\d\d."),
+        ({"usd": 2}, r"The money in all: \$11.04 → \$5.52 \(50 % less\)."),
+        ({"memory_bytes": 0.8, "facts_version": "0" * 8}, r"The memory per GPU: .* \(25 % more\).\n- Facts of the catalogs have changed."),
+        ({"hours": 0.8, "formulas_version": "0" * 8}, r"The time: .* \(25 % more\).\n- Formulas have changed."),
+        ({"fits": "tight"}, r"The verdict was 'tight' and is 'fits' today."),
+        ({"memory_bytes": 0.9995}, "^$"),
+    ],
+)
+def test_what_has_moved_is_said_with_whose_doing_it_is(today, then, sentence):
+    told = said(opened(**of_then(today, made_on="2026-01-02", **then)))
+    assert re.search(sentence, told)
+    assert told == "" or told.startswith("Made on 2 January 2026: about $")
+
+
+def test_it_is_carried_on_until_the_plan_is_another_one(today):
+    query = of_then(today, made_on="2026-01-02", usd=2)
+    app = opened(**query)
+    assert address(app)["then"] == query["then"]
+    run(app.button(key="keep_then").click())
+    assert address(app)["kept"][0].endswith(query["then"][0].partition("~then_")[2])
+    assert "was $11.04" in app.menu_button[0].label.replace("\\", "")
+    assert said(app)
+    app.switch_page("views/pages/compare.py").run()
+    assert "The money in all: $11.04 → $5.52 (50 % less)." in said(app)
+    app.switch_page("views/pages/plan.py").run()
+    run(app.selectbox(key="model").set_value("gpt2"))
+    assert "Made on" not in said(app)
+    assert "then_made_on~2026-01-02" not in address(app)["then"][0]
+
+
+def test_dismissed_the_link_says_what_is_true_today(today):
+    app = opened(**of_then(today, made_on="2026-01-02", usd=2))
+    run(app.button(key="dismiss_then").click())
+    assert said(app) == ""
+    assert address(app)["then"] == today["then"]
+
+
+def test_another_answer_today_is_said(today):
+    query = of_then(today, made_on="2026-01-02")
+    query["then"] = [query["then"][0].replace("g6e.xlarge", "p5.48xlarge")]
+    app = opened(**query)
+    assert "Another answer comes first today: the heading has it." in said(app)
+    assert "1 × p5.48xlarge on demand in us-east-1" in said(app)
+    assert "g6e.xlarge" in title(app)
+
+
+def test_what_cannot_be_estimated_any_more_says_why(today):
+    query = of_then(today, made_on="2026-01-02")
+    query["then"] = [query["then"][0] + "~gpus~3~tensor_parallel~2"]
+    assert re.search(r"Today it cannot be estimated: .*tensor", said(opened(**query)))

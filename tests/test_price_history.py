@@ -1,0 +1,83 @@
+"""The price history: a small file a day that is only ever added to, and what is read out of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calc.catalogs.history import read_history
+from calc.catalogs.load import FOLDER, CatalogError
+from calc.cost.offers import price_change, price_line, price_on
+from refresh.history import changed, last_known, text_of
+
+KEY = ("g5.xlarge", "us-east-1")
+
+
+def price(usd, day, basis="published"):
+    return {"usd_per_hour": usd, "as_of": day, "source": "here", "basis": basis}
+
+
+def rows(before, now, held=()):
+    known = last_known(pd.DataFrame(held, columns=["instance", "region", "market", "usd_per_hour", "as_of"]))
+    found = changed({KEY: before}, {KEY: now}, known, ("on_demand", "spot"), "2026-11-21")
+    return [(row["market"], row["usd_per_hour"], row["as_of"]) for row in found]
+
+
+OLD, SAME, NEW = price(1.0, "2026-07-20"), price(1.0, "2026-11-21"), price(1.2, "2026-11-21")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "held", "kept"),
+    [
+        ({"on_demand": OLD}, {"on_demand": NEW}, [], [("on_demand", 1.0, "2026-07-20"), ("on_demand", 1.2, "2026-11-21")]),
+        ({"on_demand": OLD}, {"on_demand": NEW}, [(*KEY, "on_demand", 1.0, "2023-09-18")], [("on_demand", 1.2, "2026-11-21")]),
+        ({"on_demand": OLD}, {"on_demand": SAME}, [], [("on_demand", 1.0, "2026-07-20")]),  # its first day would be lost otherwise
+        ({"on_demand": OLD}, {"on_demand": SAME}, [(*KEY, "on_demand", 1.0, "2023-09-18")], []),
+        ({"on_demand": OLD}, {"on_demand": OLD}, [], []),
+        ({"on_demand": OLD}, {}, [], [("on_demand", 1.0, "2026-07-20"), ("on_demand", "", "2026-11-21")]),
+        ({}, {"spot": price(0.4, "2026-11-21", "estimated")}, [], []),
+        ({"spot": price(0.4, "2026-04-15")}, {"spot": price(0.3, "2026-11-21", "estimated")}, [], [("spot", 0.4, "2026-04-15")]),
+    ],
+)
+def test_what_a_refresh_adds(before, now, held, kept):
+    assert rows(before, now, held) == kept
+
+
+def test_a_second_refresh_of_a_day_adds_to_its_file(tmp_path):
+    (tmp_path / "history").mkdir()
+    one, two = (
+        {"instance": "g5.xlarge", "region": "us-east-1", "market": "spot", "usd_per_hour": usd, "as_of": "2026-11-21", "source": "s"}
+        for usd in (1, 2)
+    )
+    path = tmp_path / "history" / "2026-11-21.csv"
+    path.write_text(text_of(tmp_path, [one], "2026-11-21"), "utf-8")
+    path.write_text(text_of(tmp_path, [one, two], "2026-11-21"), "utf-8")
+    assert read_history(tmp_path)["usd_per_hour"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["p5.48xlarge,us-east-1,spot,dear,2026-11-21,s", "p5.48xlarge,us-east-1,spot,1,21 Nov,s", "p5.48xlarge,us-east-1,spot,-1,2026-11-21,s"],
+)
+def test_a_broken_row_is_one_sentence(tmp_path, line):
+    (tmp_path / "history").mkdir()
+    (tmp_path / "history" / "2026-11-21.csv").write_text(f"instance,region,market,usd_per_hour,as_of,source\n{line}\n", "utf-8")
+    with pytest.raises(CatalogError, match=r"2026-11-21.csv, line 2: .* put the file back"):
+        read_history(tmp_path)
+
+
+def test_a_price_stands_until_the_next(catalogs):
+    """p5.48xlarge in us-east-1: 98.32 from September 2023, 55.04 from June 2025, still so in July 2026."""
+    place = catalogs, "p5.48xlarge", "us-east-1"
+    assert [price_on(*place, day) for day in ("2024-12-31", "2025-06-23", "2026-11-22")] == [98.32, 55.04, 55.04]
+    assert np.isnan(price_on(*place, "2020-01-01"))
+    assert price_change(*place, "2024-12-31")["ratio"] == pytest.approx(55.04 / 98.32 - 1)
+    assert price_change(*place, "2025-01-01", "capacity-block")["ratio"] == pytest.approx(41.528 / 39.33 - 1)
+    line = price_line(*place)
+    assert line["as_of"].is_monotonic_increasing
+    assert "estimated" not in set(line["source"])
+
+
+def test_the_history_is_files_that_stay(catalogs):
+    assert (FOLDER / "history" / "2026-11-20.csv").exists()
+    assert len(catalogs.price_history) == len(read_history(FOLDER))
+    assert catalogs.price_history["source"].str.len().min() > 10

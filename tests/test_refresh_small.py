@@ -1,0 +1,242 @@
+"""The refresh beside EC2's prices: SageMaker, Bedrock, storage, traffic, block offers, quotas, spot scores, in their real shapes."""
+
+import io
+import json
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from urllib.error import URLError
+
+import pytest
+
+from calc.catalogs.load import FOLDER, load_catalogs
+from refresh.__main__ import main
+from refresh.found import Found, Scope
+from refresh.merge import merge
+from refresh.offer_files import fetch, plain_name
+from refresh.write import read_documents
+from tests.refresh_answers import RECORDED, TODAY, Session, advice, g5_prices, price, session, small_catalogs
+
+pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
+
+OFFERS = json.loads((RECORDED / "small_offers.json").read_text("utf-8"))
+MODELS = {"llama318b": "llama-3.1-8b", "gptoss20b": "gpt-oss-20b", "mixtral8x7b": "mixtral-8x7b"}
+SCOPE = Scope(("us-east-1",), None, frozenset(["g5.xlarge", "g5.2xlarge"]), {}, MODELS)
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+def small_files(url, offers=OFFERS, **_):
+    service = next((name for name in offers if f"/{name}/" in url), None)
+    if service is None:
+        return advice(url)
+    return io.BytesIO(json.dumps(offers[service]).encode())
+
+
+def found_in(offers=OFFERS):
+    found = Found()
+    fetch(SCOPE, found, lambda _: None, lambda url, **_: small_files(url, offers))
+    return found
+
+
+def test_what_is_kept_of_each_offer_file_and_what_is_not():
+    found = found_in()
+    assert {market: held for market, held in found.prices.items() if held} == {
+        "sagemaker_training": {("g5.xlarge", "us-east-1"): {"usd_per_hour": 1.41, "basis": "published", "source": SAGEMAKER}},
+        "sagemaker_hosting": {("g5.xlarge", "us-east-1"): {"usd_per_hour": 1.408, "basis": "published", "source": SAGEMAKER}},
+    }
+    figures = {key[1]: {name: value for name, value in held.items() if name != "source"} for key, held in found.small.items()}
+    assert figures == {
+        "llama-3.1-8b": {"usd_per_million_input_tokens": 0.23, "usd_per_million_output_tokens": 0.24, "sold_as": "Llama 3.1 8B"},
+        "gpt-oss-20b": {"usd_per_million_input_tokens": 0.07, "usd_per_million_output_tokens": 0.31, "sold_as": "gpt-oss-20b"},
+        "mixtral-8x7b": {"usd_per_million_input_tokens": 0.45, "sold_as": "Mixtral 8x7B"},  # one half: not merged
+        "s3-standard": {"usd_per_gib": 0.024},
+        "fsx-lustre-125": {"usd_per_gib": 0.15},
+        "traffic-internet": {"usd_per_gib": 0.095},
+        "traffic-zones": {"usd_per_gib": 0.01},
+    }
+    assert not found.notes
+
+
+SAGEMAKER = "offer-file-amazonsagemaker"
+
+
+@pytest.mark.parametrize("text", ["Llama 3.1 8B Instruct", "meta.llama3-1-8b-instruct-v1:0", "llama-3.1-8b"])
+def test_a_model_has_one_plain_name(text):
+    assert plain_name(text) == "llama318b"
+
+
+@pytest.mark.parametrize("service", OFFERS)
+@pytest.mark.parametrize("broken", ["away", "cut off", "other form", "empty"])
+def test_one_file_that_cannot_be_read_leaves_the_others(service, broken):
+    def files(url, **_):
+        if f"/{service}/" not in url:
+            return small_files(url)
+        if broken == "away":
+            raise URLError("no route")
+        text = json.dumps(OFFERS[service])
+        return io.BytesIO(
+            {"cut off": text[:-300], "other form": '{"products": []}', "empty": '{"products": {}, "terms": {}}'}[broken].encode()
+        )
+
+    found, whole = Found(), found_in()
+    fetch(SCOPE, found, lambda _: None, files)
+    assert len(found.notes) == 1
+    assert service in found.notes[0]
+    assert "as they were" in found.notes[0] or "stay as they were" in found.notes[0]
+    assert 0 < len(found.small) <= len(whole.small)
+
+
+def merged_with(**changes):
+    """A merge of the files with the USD of some products changed: kind of product -> factor."""
+    offers = deepcopy(OFFERS)
+    for service, factor in changes.items():
+        for term in offers[service]["terms"]["OnDemand"].values():
+            for each in next(iter(term.values()))["priceDimensions"].values():
+                each["pricePerUnit"]["USD"] = str(float(each["pricePerUnit"]["USD"]) * factor)
+    return merge(read_documents(FOLDER), found_in(offers), SCOPE, TODAY)
+
+
+def test_they_go_into_their_catalogs_with_day_and_source():
+    found = merged_with()
+    storage = found.documents["storage_and_traffic"]
+    assert storage["storage_and_traffic"]["s3-standard"]["prices"]["us-east-1"] == {
+        "usd_per_gib": 0.024,
+        "as_of": TODAY,
+        "source": "offer-file-amazons3",
+    }
+    assert "AmazonS3" in storage["sources"]["offer-file-amazons3"]
+    assert storage["storage_and_traffic"]["s3-standard"]["prices"]["eu-west-1"]["as_of"] < TODAY
+    assert found.documents["endpoints"]["endpoints"]["llama-3.1-8b"]["us-east-1"]["usd_per_million_output_tokens"] == 0.24
+    assert found.documents["endpoints"]["endpoints"]["mixtral-8x7b"]["us-east-1"]["as_of"] < TODAY  # half a price is none
+    assert "s3-standard us-east-1 usd_per_gib: 0.023 -> 0.024" in found.changes
+    assert not found.doubts
+
+
+@pytest.mark.parametrize(
+    ("service", "factor", "doubt"),
+    [
+        ("AmazonS3", 4, "s3-standard us-east-1 usd_per_gib goes from 0.023 to 0.096"),
+        ("AmazonS3", float("inf"), "which is no price"),
+        ("AmazonS3", 0, "which is no price"),
+        ("AmazonBedrock", 1000, "llama-3.1-8b us-east-1 usd_per_million_input_tokens goes from 0.22 to 230"),
+        ("AWSDataTransfer", 0.2, "traffic-internet us-east-1 usd_per_gib goes from 0.09"),
+        ("AmazonSageMaker", 5, "SageMaker training g5.xlarge us-east-1 asks 7.05, 701% of on demand"),
+    ],
+)
+def test_what_is_strange_is_doubted(service, factor, doubt):
+    assert any(doubt in each for each in merged_with(**{service: factor}).doubts)
+
+
+def offering(usd, days=2, hours=24, count=1, zone="us-east-1a", **more):
+    start = NOW + timedelta(days=days)
+    return {
+        "CapacityBlockOfferingId": "cb-1",
+        "InstanceType": "p5.48xlarge",
+        "AvailabilityZone": zone,
+        "InstanceCount": count,
+        "StartDate": start,
+        "EndDate": start + timedelta(hours=hours),
+        "CapacityBlockDurationHours": hours,
+        "UpfrontFee": f"{usd:.2f}",
+        "CurrencyCode": "USD",
+        "Tenancy": "default",
+        **more,
+    }
+
+
+def test_offers_of_blocks_by_day_duration_and_zone():
+    from refresh.capacity import read_blocks
+
+    asked = {"InstanceType": "p5.48xlarge", "InstanceCount": 1, "StartDateRange": NOW, "EndDateRange": NOW + timedelta(weeks=8)}
+    local = offering(10, 1, zone="us-east-1-atl-2a")
+    first = {"CapacityBlockOfferings": [offering(1000.8, 5), local, offering(1044, 3)], "NextToken": "more"}
+    second = {"CapacityBlockOfferings": [offering(996.672, 9)]}
+    answering = Session().expect("ec2", "describe_capacity_block_offerings", first, {**asked, "CapacityDurationHours": 24})
+    answering.expect("ec2", "describe_capacity_block_offerings", second, {**asked, "CapacityDurationHours": 24, "NextToken": "more"})
+    none = {"CapacityBlockOfferings": []}
+    answering.expect("ec2", "describe_capacity_block_offerings", none, {**asked, "CapacityDurationHours": 168})
+    found = Found()
+    read_blocks(answering.client("ec2", "us-east-1"), "us-east-1", "p5.48xlarge", found, NOW)
+    day, week = found.signals
+    assert (day["answer"], day["starts_on"], day["zone"], day["usd_per_hour"]) == ("yes", "2026-11-24", "us-east-1a", 43.5)
+    assert (week["answer"], week["hours"]) == ("none", 168)
+    assert found.prices["capacity_block"]["p5.48xlarge", "us-east-1"]["usd_per_hour"] == pytest.approx(996.67 / 24, abs=1e-4)
+
+
+def test_refused_is_not_none():
+    from refresh.capacity import read_blocks, read_quotas, read_scores
+
+    answering = Session()
+    for _ in range(2):
+        answering.expect_error("ec2", "describe_capacity_block_offerings", "UnauthorizedOperation")
+    answering.expect_error("ec2", "get_spot_placement_scores", "MaxConfigLimitExceeded")
+    answering.expect_error("ec2", "describe_capacity_block_offerings", "InvalidParameterValue")
+    answering.expect_error("service-quotas", "get_service_quota", "NoSuchResourceException")
+    default = {"Quota": {"ServiceCode": "ec2", "QuotaCode": "L-417A185B", "Value": 0.0}}
+    answering.expect("service-quotas", "get_aws_default_service_quota", default)
+    answering.expect_error("service-quotas", "get_service_quota", "AccessDeniedException")
+    found, ec2 = Found(), answering.client("ec2", "us-east-1")
+    read_blocks(ec2, "us-east-1", "p5.48xlarge", found, NOW)
+    read_scores(ec2, ("us-east-1",), ("g5.xlarge", "g5.2xlarge", "g5.4xlarge"), found)
+    read_blocks(ec2, "us-east-1", "g5.xlarge", found, NOW)  # not sold in blocks: no answer at all
+    read_quotas(answering.client("service-quotas", "us-east-1"), "us-east-1", ("L-417A185B", "L-DB2E81BA"), found)
+    said = [(row["signal"], row["answer"], row.get("error", row.get("value"))) for row in found.signals]
+    assert said == [
+        ("block", "refused", "UnauthorizedOperation"),
+        ("block", "refused", "UnauthorizedOperation"),
+        ("score", "refused", "MaxConfigLimitExceeded"),
+        ("quota", "yes", 0.0),
+        ("quota", "refused", "AccessDeniedException"),
+    ]
+    assert not found.prices["capacity_block"]
+
+
+def test_scores_of_a_pool_over_regions():
+    from refresh.capacity import read_scores
+
+    scores = [{"Region": "us-east-1", "AvailabilityZoneId": f"use1-az{at}", "Score": at} for at in (2, 7, 3)]
+    answering = Session().expect("ec2", "get_spot_placement_scores", {"SpotPlacementScores": scores})
+    found = Found()
+    read_scores(answering.client("ec2", "us-east-1"), ("us-east-1", "us-west-2"), ("g5.xlarge", "g5.2xlarge", "g5.4xlarge"), found)
+    here, there = found.signals
+    assert (here["answer"], here["value"], here["zone"]) == ("yes", 7, "use1-az7")
+    assert (there["region"], there["answer"]) == ("us-west-2", "none")
+
+
+def test_make_prices_end_to_end_brings_every_source(tmp_path, capsys, monkeypatch):
+    """One region with credentials: prices, spot, small files, EBS, blocks refused, quota, scores; what is left is in the catalogs."""
+    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
+    folder = small_catalogs(tmp_path / "catalogs")
+    gp3 = {"product": {"productFamily": "Storage", "attributes": {"usagetype": "EBS:VolumeUsage.gp3", "volumeApiName": "gp3"}}}
+    gp3["terms"] = {"OnDemand": {"T": {"priceDimensions": {"D": {"unit": "GB-Mo", "pricePerUnit": {"USD": "0.0850000000"}}}}}}
+    answering = session(g5_prices(_xlarge=1.1)).expect("pricing", "get_products", {"PriceList": [json.dumps(gp3)]})
+    quota = {"Quota": {"ServiceCode": "ec2", "QuotaCode": "L-417A185B", "Value": 192.0}}
+    codes = sorted({code for name in ("on_demand_code", "spot_code", "block_code") for code in load_catalogs().quotas[name] if code})
+    for _ in codes:
+        answering.expect("service-quotas", "get_service_quota", quota)
+    scores = {"SpotPlacementScores": [{"Region": "us-east-1", "AvailabilityZoneId": "use1-az2", "Score": 9}]}
+    answering.expect("ec2", "get_spot_placement_scores", scores)
+    arguments = ["--region", "us-east-1", "--family", "g5", "--folder", str(folder)]
+    assert main(arguments, session=answering, open_url=small_files, today=TODAY) == 0, capsys.readouterr().err
+    row, catalogs = price(folder, "g5.xlarge"), load_catalogs(folder)
+    assert (row["on_demand_usd_per_hour"], row["sagemaker_training_usd_per_hour"], row["sagemaker_training_basis"]) == (
+        1.1,
+        1.41,
+        "published",
+    )
+    storage = catalogs.storage_and_traffic.set_index(["kind", "region"])["usd_per_gib"]
+    assert [storage[kind, "us-east-1"] for kind in ("ebs-gp3", "s3-standard", "traffic-internet")] == [0.085, 0.024, 0.095]
+    answers = catalogs.capacity.set_index("signal")
+    assert set(answers.loc[["quota"], "value"]) == {192}
+    assert answers.loc["score", ["of", "value", "as_of"]].tolist() == ["+".join(sorted(g5_types(catalogs))), 9, TODAY]
+    kept = catalogs.price_history.query("instance == 'g5.xlarge' and market == 'on_demand' and region == 'us-east-1'")
+    assert kept["usd_per_hour"].tolist() == [1.006, 1.1]
+    day = (folder / "history" / f"{TODAY}.csv").read_text("utf-8").splitlines()
+    assert day[0] == "instance,region,market,usd_per_hour,as_of,source"
+    assert len(day) < 60
+    assert (folder / "history" / "2026-11-20.csv").read_bytes() == (FOLDER / "history" / "2026-11-20.csv").read_bytes()
+    assert not list(folder.parent.glob(".catalogs-*"))
+
+
+def g5_types(catalogs):
+    current = catalogs.instances[catalogs.instances["current"]]
+    return current.index[current["gpu"] == current.at["g5.xlarge", "gpu"]]

@@ -1,0 +1,118 @@
+"""The shelf: in a file and in a real PostgreSQL what is saved comes back, and of those who save at once nobody loses anything."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from pages import opened, title
+from postgres import server
+
+from shelf import stores
+from shelf.plans import LONGEST, MOST_SHOWN, ShelfError, newest, save, versions
+
+MARK = "O'Brien; DROP TABLE headroom_plans; 模型 <b> :name %s ?"
+PLAN = {"saved_by": "Ana", "answer": "about $245 in 4.5 h", "link": "v=2&model=gpt2", "usd": 244.7, "usd_per_hour": 55.04}
+
+
+@pytest.fixture(scope="module")
+def database():
+    """An engine on a real PostgreSQL."""
+    sqlalchemy = pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt")
+    with server() as address:
+        engine = sqlalchemy.create_engine(address, pool_size=8)
+        yield engine
+        engine.dispose()
+
+
+@pytest.fixture(params=["file", "PostgreSQL"])
+def run(request, tmp_path):
+    """An empty shelf of each kind."""
+    if request.param == "file":
+        return stores.in_file(tmp_path / "shelf.sqlite3")
+    run = stores.in_database(request.getfixturevalue("database"))
+    run("DROP TABLE IF EXISTS headroom_plans", {})
+    return run
+
+
+def test_what_is_saved_comes_back_letter_for_letter(run):
+    saved = save(run, MARK, **PLAN | {"saved_by": MARK[:40], "link": "v=2&kept=" + "x%20" * 9000})
+    assert newest(run) == [saved]
+    assert (saved.name, saved.saved_by, saved.usd) == (MARK, MARK[:40], 244.7)
+    assert len(saved.link) > 36_000
+
+
+@pytest.mark.usefixtures("recwarn")
+def test_the_page_keeps_plans_in_the_database_that_is_named(database, monkeypatch):
+    monkeypatch.setenv("HEADROOM_SHELF", database.url.render_as_string(hide_password=False))
+    stores.in_database(database)("DROP TABLE IF EXISTS headroom_plans", {})
+    app = opened("shelf", model="gpt2")
+    app.text_input(key="shelf_who").set_value("Ana")
+    next(each for each in app.button if each.label == "Put on the shelf").click().run()
+    assert title(app) == "1 plan on the shelf"
+    assert [each.saved_by for each in newest(stores.in_database(database))] == ["Ana"]
+
+
+def test_a_plan_without_a_price_has_none(run):
+    save(run, "mine", **PLAN | {"usd": None, "usd_per_hour": None})
+    assert (newest(run)[0].usd, newest(run)[0].usd_per_hour) == (None, None)
+
+
+def test_saving_again_adds_a_version_and_replaces_none(run):
+    first = save(run, "tune", **PLAN)
+    save(run, "serve", **PLAN)
+    second = save(run, "tune", **PLAN | {"saved_by": "Ben", "usd": 300.0})
+    assert [(each.name, each.saved_by, each.versions) for each in newest(run)] == [("tune", "Ben", 2), ("serve", "Ana", 1)]
+    assert [each.id for each in versions(run, "tune")] == [second.id, first.id]
+    assert [each.usd for each in versions(run, "tune")] == [300.0, 244.7]
+
+
+def test_eight_who_save_at_once_on_a_new_shelf_lose_nothing(run):
+    with ThreadPoolExecutor(8) as people:
+        saved = list(people.map(lambda number: save(run, "tune", **PLAN | {"usd": float(number)}), range(48)))
+    stand = versions(run, "tune")
+    assert {each.id for each in stand} == {each.id for each in saved}
+    assert {each.usd for each in stand} == {float(number) for number in range(48)}
+    assert newest(run)[0].versions == 48
+
+
+def test_no_more_are_shown_than_a_page_holds_and_none_is_lost(run):
+    for number in range(MOST_SHOWN + 3):
+        save(run, f"plan {number}", **PLAN)
+    shown = newest(run)
+    assert [each.name for each in shown] == [f"plan {number}" for number in range(MOST_SHOWN + 2, 2, -1)]
+    assert len(versions(run, "plan 0")) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"name": " \n\t"}, "needs a name"),
+        ({"saved_by": ""}, "needs a name of who saves it"),
+        ({"name": "x" * (LONGEST["name"] + 1)}, "The name has 61 characters; at most 60 go onto the shelf"),
+        ({"link": "x" * (LONGEST["link"] + 1)}, "The link has 60,001 characters"),
+        ({"name": "=HYPERLINK(1)"}, "a spreadsheet reads as a formula"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_in_one_sentence(wrong, said, tmp_path):
+    run = stores.in_file(tmp_path / "shelf.sqlite3")
+    with pytest.raises(ShelfError, match=said):
+        save(run, **{"name": "mine", **PLAN, **wrong})
+    assert newest(run) == []
+
+
+def test_a_name_is_one_line_of_what_can_be_seen(tmp_path):
+    run = stores.in_file(tmp_path / "shelf.sqlite3")
+    assert save(run, "  two\nlines\x00\u202e ", **PLAN).name == "two lines"
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path):
+    with pytest.raises(ShelfError, match="a link holds the whole plan without it"):
+        save(stores.in_file(tmp_path / "no" / "folder" / "shelf.sqlite3"), "mine", **PLAN)
+
+
+def test_a_database_that_does_not_answer_is_one_sentence_without_its_password(tmp_path):
+    sqlalchemy = pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt")
+    run = stores.in_database(sqlalchemy.create_engine(f"postgresql+psycopg://ana:secret@/plans?host={tmp_path}"))
+    with pytest.raises(ShelfError, match="a link holds the whole plan without it") as told:
+        newest(run)
+    assert "secret" not in str(told.value)
+    assert "ana" not in str(told.value)

@@ -1,0 +1,130 @@
+"""The Shelf page: a plan is put there, stands with its price then and now, and comes back in another browser."""
+
+import re
+from urllib.parse import parse_qs, urlencode
+
+import pytest
+from pages import address, opened, run, title
+
+from shelf import stores
+from shelf.plans import newest, save, versions
+
+NAME = "[Plan](http://example.com) $x$ <b>"
+
+
+pytestmark = pytest.mark.usefixtures("recwarn", "shelf")  # Streamlit warns of a missing browser; only what the page shows counts here
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """An empty shelf for each test."""
+    path = tmp_path / "shelf.sqlite3"
+    monkeypatch.setenv("HEADROOM_SHELF", str(path))
+    return stores.in_file(path)
+
+
+def put(app, name, who):
+    app.text_input(key="shelf_name").set_value(name)
+    app.text_input(key="shelf_who").set_value(who)
+    return run(labelled(app, "Put on the shelf").click())
+
+
+def labelled(app, label):
+    return next(each for each in app.button if each.label == label)
+
+
+def chosen(app):
+    """The first plan of the table chosen, as a click does."""
+    app.session_state["shelf_plans"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    return run(app)
+
+
+def texts(app):
+    return "\n".join(
+        element.value for kind in (app.success, app.error, app.warning, app.info, app.markdown, app.subheader) for element in kind
+    )
+
+
+def test_a_plan_is_put_there_and_comes_back_in_another_browser():
+    app = opened("shelf", model="llama-3.2-1b", gpus="4", kept="mine~model~gpt2")
+    assert title(app) == "The shelf is empty"
+    put(app, "Our 1B", "Ana")
+    assert title(app) == "1 plan on the shelf"
+    other = chosen(opened("shelf", model="gpt2"))
+    row = other.dataframe[0].value.iloc[0]
+    assert (row["name"], row["saved_by"], row["moved"], row["now"]) == ("Our 1B", "Ana", "the same", row["then"])
+    run(labelled(other, "Open").click())
+    plan = opened(model="llama-3.2-1b", gpus="4", kept="mine~model~gpt2")
+    assert title(other) == title(plan)
+    assert address(other) == address(plan)
+    run(other.button(key="undo").click())
+    assert address(other)["model"] == ["gpt2"]
+
+
+def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):
+    link = urlencode(address(opened(model="llama-3.2-1b")), doseq=True)
+    usd = float(re.search(r"then_usd~([\d.]+)", link)[1])
+    older = re.sub(r"(then_usd(?:_per_hour)?~)([\d.]+)", lambda found: found[1] + str(float(found[2]) / 2), link)
+    save(shelf, "Old", "Ana", "about half", older, usd / 2, 1.0)
+    app = chosen(opened("shelf"))
+    row = app.dataframe[0].value.iloc[0]
+    assert row["now"] == pytest.approx(usd, rel=1e-4)
+    assert row["then"] == pytest.approx(usd / 2)
+    assert row["moved"] == "100 % more"
+    assert re.search(
+        r"g6e.xlarge on demand in us-east-1: \\\$[\d.]+ → \\\$[\d.]+ an hour \(100 % more\), its price of \d+ \w+ 20\d\d", texts(app)
+    )
+
+
+def test_of_two_who_save_one_name_the_second_is_told_and_both_stand(shelf):
+    ana, ben = opened("shelf", model="gpt2"), opened("shelf", model="llama-3.2-1b")
+    put(ana, "Ours", "Ana")
+    put(ana, "Ours", "Ana")
+    run(ben)
+    put(ana, "Ours", "Ana")
+    put(ben, "Ours", "Ben")
+    assert "version 4. Ana saved this name too since you looked: both stand." in texts(ben)
+    assert [each.saved_by for each in versions(shelf, "Ours")] == ["Ben", "Ana", "Ana", "Ana"]
+    app = chosen(opened("shelf"))
+    assert [each.label for each in app.expander if "versions" in each.label] == ["All 4 versions"]
+    assert "Version 4 by Ben" in texts(app)
+
+
+def test_what_is_typed_is_text_and_nothing_else(shelf):
+    app = chosen(put(opened("shelf", model="gpt2"), NAME, "<i>Ana</i>"))
+    assert newest(shelf)[0].name == NAME
+    for raw in ("[Plan]", "](http", "$x", "<b>", "<i>"):
+        assert not re.search(r"(?<!\\)" + re.escape(raw), texts(app))
+
+
+def test_a_plan_of_a_model_of_ones_own_has_its_price_of_today_too(shelf):
+    sizes = {"layers": 16, "hidden": 2048, "heads": 32, "kv_heads": 8, "head_dim": 64, "ffn": 8192, "vocab": 128256}
+    own = {f"custom__mine__{name}": str(value) for name, value in sizes.items()}
+    app = opened("shelf", **own, custom__mine__model_type='"llama"', custom__mine__tied="true", model="mine")
+    put(app, "Mine", "Ana")
+    assert opened("shelf").dataframe[0].value["moved"].tolist() == ["the same"]
+    assert "custom.mine.hidden" in parse_qs(newest(shelf)[0].link)
+
+
+def test_a_link_that_says_nothing_of_then_is_opened_all_the_same(shelf):
+    save(shelf, "Bare", "Ana", "?", "model=gpt2&colour=red")
+    app = chosen(opened("shelf"))
+    assert "says nothing of its answer then" in texts(app)
+    run(labelled(app, "Open").click())
+    assert title(app).startswith("Fine-tuning GPT-2")
+    assert "colour=red" in texts(app)
+
+
+def test_without_a_name_the_form_says_so_and_nothing_is_saved(shelf):
+    app = put(opened("shelf", model="gpt2"), "Ours", " ")
+    assert "needs a name of who saves it" in texts(app)
+    assert newest(shelf) == []
+
+
+def test_a_shelf_out_of_reach_costs_one_sentence_and_no_other_page(monkeypatch, tmp_path):
+    monkeypatch.setenv("HEADROOM_SHELF", str(tmp_path / "no" / "folder" / "file"))
+    app = opened("shelf", model="gpt2")
+    assert title(app) == "The shelf is out of reach"
+    assert "a link holds the whole plan without it" in texts(app)
+    app.switch_page("views/pages/plan.py").run()
+    assert title(app).startswith("Fine-tuning GPT-2")

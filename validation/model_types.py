@@ -1,0 +1,111 @@
+"""How many model types of transformers are counted as their classes count them: default configs, on the meta device.
+
+A type that cannot be built so from its default config is left out. Of a type of several parts the text part is held
+against the language model and the head. Needs requirements/validation.txt: `python -m validation.model_types`.
+"""
+
+import csv
+import logging
+import signal
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForCTC,
+    AutoModelForImageClassification,
+    AutoModelForImageTextToText,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+)
+from transformers.models.auto import modeling_auto
+
+from calc import load_catalogs
+from calc.models.architecture import model_table
+from calc.models.huggingface.config import ConfigError, read_config
+
+FILE = Path(__file__).parent / "results" / "model_types.csv"
+SETS = {
+    "causal": (modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, AutoModelForCausalLM),
+    "image-text": (modeling_auto.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, AutoModelForImageTextToText),
+    "masked": (modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES, AutoModelForMaskedLM),
+    "sequence to sequence": (modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES, AutoModelForSeq2SeqLM),
+    "image": (modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES, AutoModelForImageClassification),
+    "sound": (modeling_auto.MODEL_FOR_CTC_MAPPING_NAMES, AutoModelForCTC),
+}
+OF_TEXT = ("language_model.", ".text_model.", "lm_head", "embed_out")
+SECONDS = 60  # a class that takes longer to build is left out
+
+
+@contextmanager
+def at_most(seconds):
+    """Ends what takes longer by a TimeoutError."""
+    signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError()))
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+
+
+def counted_by_class(config, head):
+    """Parameters of the class, and those of its text part where it has several parts. [parameters]"""
+    with torch.device("meta"):
+        model = head.from_config(config)
+    model.tie_weights()
+    sizes = {name: each.numel() for name, each in model.named_parameters()}
+    text = {name: size for name, size in sizes.items() if any(part in name for part in OF_TEXT)}
+    several = any(not name.startswith("lm_head") for name in text)
+    return sum((text if several else sizes).values())
+
+
+def counted_here(config, catalogs):
+    """Parameters as calc counts them, or the sentence by which it refuses."""
+    try:
+        entry = read_config({**config, "architectures": None}, "it", catalogs)
+    except ConfigError as error:
+        return str(error)
+    models, _ = model_table({"it": entry}, catalogs.families)
+    return int(models.loc["it", "parameters"])
+
+
+def row_of(name, head, catalogs):
+    """One type: the class's count and ours, and what comes of it."""
+    try:
+        with at_most(SECONDS):
+            config = AutoConfig.for_model(name)
+            truth = counted_by_class(config, head)
+    except Exception as error:
+        return {"type": name, "verdict": "not built", "why": f"{type(error).__name__}"}
+    found = counted_here(config.to_dict(), catalogs)
+    if isinstance(found, str):
+        return {"type": name, "verdict": "refused", "class": truth, "why": found}
+    return {"type": name, "verdict": "exact" if found == truth else "wrong", "class": truth, "here": found}
+
+
+def main():
+    logging.disable(logging.WARNING)
+    catalogs, rows = load_catalogs(), []
+    for kind, (names, head) in SETS.items():
+        own = [{"set": kind, **row_of(name, head, catalogs)} for name in sorted(names)]
+        verdicts = Counter(row["verdict"] for row in own)
+        built = sum(verdicts.values()) - verdicts["not built"]
+        print(
+            f"{kind}: {built} types built, " + ", ".join(f"{verdicts[each]} {each}" for each in ("exact", "refused", "wrong")), flush=True
+        )
+        for row in own:
+            if row["verdict"] == "wrong":
+                print(f"  {row['type']}: {row['here']:,} and not {row['class']:,}", file=sys.stderr)
+        rows += own
+    with FILE.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ("set", "type", "verdict", "class", "here", "why"), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""The chart of what an instance asked over the days, a step line for each market."""
+
+import altair as alt
+
+from views.charts.base import DOLLARS, POINT, ROWS, SIZE, finished, once, quantity_axis
+from views.theme import PALETTE
+
+HEIGHT = 240
+
+
+@once
+def price_history(ink):
+    """Reads day (ISO), usd, line, rank, name (at the newest of its line)."""
+    x = alt.X("day:T").axis(quantity_axis(ink, "seen on", "%b %Y", grid=False)).scale(alt.Scale(padding=14))
+    y = alt.Y("usd:Q").axis(quantity_axis(ink, "USD per instance-hour", DOLLARS)).scale(alt.Scale(zero=True))
+    colour = alt.Color("rank:O", scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
+    tooltip = [
+        alt.Tooltip("line:N", title=" "),
+        alt.Tooltip("usd:Q", title="USD per hour", format="$,.4~f"),
+        alt.Tooltip("day:T", title="Seen on", format="%Y-%m-%d"),
+        alt.Tooltip("source:N", title="Source"),
+    ]
+    place = {"x": x, "y": y, "color": colour}
+    layers = [
+        ROWS.mark_line(interpolate="step-after", strokeWidth=2).encode(**place),
+        ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(**place, tooltip=tooltip),
+        ROWS.transform_filter("datum.name != ''")
+        .mark_text(align="right", baseline="bottom", dy=-8, fontSize=SIZE, color=ink.text)
+        .encode(x=x, y=y, text="name:N"),
+    ]
+    return finished(alt.layer(*layers), "Its price over the days", ink, height=HEIGHT)

@@ -1,0 +1,30 @@
+"""The Shelf page: plans kept for the team by name, with who saved them, when, and what they cost then and cost now."""
+
+import streamlit as st
+
+from shelf import plans as shelf_plans
+from views.panels import shelf as panel
+from views.session import catalogs as session_catalogs
+from views.session import on_shelf
+from views.session.present_plan import present
+from views.wording import shelf as words
+from views.wording.numbers import plain
+
+catalogs = session_catalogs.catalogs()
+title = st.container()
+try:
+    run = on_shelf.store()
+    st.caption(words.ABOUT)
+    panel.putting(run, present(catalogs).options, catalogs)
+    plans = shelf_plans.newest(run)
+except shelf_plans.ShelfError as error:
+    title.title("The shelf is out of reach", anchor=False)
+    st.error(plain(str(error)), icon=":material/block:")
+    st.stop()
+
+title.title(words.heading(plans), anchor=False)
+if not plans:
+    st.markdown(words.EMPTY)
+    st.stop()
+if found := panel.listed(plans, catalogs):
+    panel.chosen(run, *found, catalogs)

@@ -1,0 +1,118 @@
+"""The parts of the Shelf page: putting the plan on it, what stands there with its price then and now, a plan opened again."""
+
+from urllib.parse import parse_qs, urlencode
+
+import streamlit as st
+
+from calc.doors.link_now import answers_now
+from shelf import plans as shelf_plans
+from shelf.plans import LONGEST
+from views.session import address, job_state
+from views.session.remembered import remembered
+from views.tables import NUMBER, TEXT
+from views.wording import aged
+from views.wording import plan as plan_words
+from views.wording import shelf as words
+from views.wording.numbers import is_missing, plain
+
+MONEY = "$%,.2f"
+TALLEST = 460  # pixels
+
+
+def putting(run, options, catalogs):
+    """The form that puts the present plan onto the shelf; what it said last stays under it."""
+    row = options.answers.iloc[0].to_dict()
+    if not row["answer"]:
+        st.caption(words.NOTHING_TO_SAVE)
+        return
+    goal = job_state.asked()["goal"]
+    answer = plan_words.heading(options, goal, catalogs)
+    with st.form("to_shelf"):
+        st.markdown(plain(answer))
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            usual = plan_words.work(options.job, goal, catalogs)[: LONGEST["name"]]
+            name = st.text_input("Name of the plan", usual, max_chars=LONGEST["name"], key="shelf_name")
+            who = st.text_input("Your name", max_chars=LONGEST["saved_by"], key="shelf_who", persist_state="session")
+            pressed = st.form_submit_button("Put on the shelf", type="primary", icon=":material/inventory_2:")
+    if pressed:
+        _save(run, name, who, answer, row)
+
+
+def _save(run, name, who, answer, row):
+    seen = st.session_state.get("shelf_seen", "")
+    money = {field: None if is_missing(row[field]) else float(row[field]) for field in ("usd", "usd_per_hour")}
+    try:
+        plan = shelf_plans.save(run, name, who, answer[: LONGEST["answer"]], urlencode(address.address().query, doseq=True), **money)
+        st.success(plain(words.saved(plan, shelf_plans.versions(run, plan.name), seen)), icon=":material/inventory_2:")
+    except shelf_plans.ShelfError as error:
+        st.error(plain(str(error)), icon=":material/block:")
+
+
+def listed(plans, catalogs):
+    """The plans with their price then and now; returns the one that is chosen and its row of today, or None."""
+    st.session_state["shelf_seen"] = max(each.saved_at for each in plans)
+    key = (tuple(each.id for each in plans), catalogs.version)
+    rows = remembered("shelf", key, lambda: answers_now([_query(each) for each in plans], catalogs))
+    table = {
+        "name": [each.name for each in plans],
+        "then": [each.usd for each in plans],
+        "now": [None if row is None or is_missing(row["usd"]) else row["usd"] for row in rows],
+        "moved": [words.moved(row) for row in rows],
+        "saved_by": [each.saved_by for each in plans],
+        "saved_at": [words.when(each.saved_at) for each in plans],
+        "versions": [each.versions for each in plans],
+        "answer": [each.answer for each in plans],
+    }
+    columns = {
+        "name": TEXT("Plan", pinned=True, width="medium"),
+        "then": NUMBER("USD then", format=MONEY, help="Of the run, or of a month."),
+        "now": NUMBER("USD now", format=MONEY, help=words.NOW_HELP),
+        "moved": TEXT("Since then"),
+        "saved_by": TEXT("Saved by"),
+        "saved_at": TEXT("On"),
+        "versions": NUMBER("Versions", format="%d", width="small"),
+        "answer": TEXT("Answer then", width="large"),
+    }
+    st.dataframe(
+        table,
+        column_config=columns,
+        hide_index=True,
+        placeholder="–",
+        on_select="rerun",
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [0]}},
+        height=TALLEST if len(plans) > 12 else "content",
+        alt="The plans on the shelf, what they cost then and cost now",
+        key="shelf_plans",
+    )
+    at = next(iter(st.session_state.get("shelf_plans", {}).get("selection", {}).get("rows", [])), None)
+    return (plans[at], rows[at]) if at is not None and at < len(plans) else None
+
+
+def chosen(run, plan, row, catalogs):
+    """One plan: what has changed since it was saved, the way back to it, and its versions."""
+    st.subheader(plain(plan.name), anchor=False)
+    st.markdown(plain(words.version(plan, plan.versions)))
+    said = [] if row is None else aged.changed(row, catalogs)
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in said) or words.as_it_was(row)))
+    with st.container(horizontal=True):
+        _open_button(plan, catalogs, "primary")
+        with st.popover("Copy link", icon=":material/link:"):
+            st.code(plan_words.link((st.context.url or "").removesuffix("shelf"), _query(plan)), language=None, wrap_lines=True)
+    if plan.versions > 1:
+        with st.expander(f"All {plan.versions} versions", key="shelf_versions"):
+            stand = shelf_plans.versions(run, plan.name)
+            for number, each in zip(range(plan.versions, 0, -1), stand, strict=False):
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    _open_button(each, catalogs, "tertiary")
+                    st.markdown(plain(words.version(each, number)), width="stretch")
+
+
+def _open_button(plan, catalogs, look):
+    if st.button("Open", icon=":material/open_in_new:", type=look, key=f"open_{look}_{plan.id}"):
+        address.open_link(_query(plan), catalogs)
+        st.switch_page("views/pages/plan.py")
+
+
+def _query(plan):
+    return parse_qs(plan.link, keep_blank_values=True)

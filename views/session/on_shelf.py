@@ -1,0 +1,25 @@
+"""The shelf that this app uses: HEADROOM_SHELF names a file of SQLite, or the address of a database; else the file beside the app."""
+
+import os
+
+import streamlit as st
+
+from shelf import stores
+from shelf.plans import ShelfError
+
+VARIABLE = "HEADROOM_SHELF"
+NEEDS = f"{VARIABLE} is the address of a database, for which requirements/shelf.txt has to be installed: make shelf."
+PATIENCE_SECONDS = 5
+WITH_PATIENCE = ("postgresql", "mysql", "mariadb")
+
+
+def store():
+    """What runs the shelf's statements; raises ShelfError."""
+    place = os.environ.get(VARIABLE) or stores.FILE
+    if "://" not in str(place):
+        return stores.in_file(place)
+    patience = {"connect_args": {"connect_timeout": PATIENCE_SECONDS}} if place.startswith(WITH_PATIENCE) else {}
+    try:
+        return stores.in_database(st.connection("shelf", type="sql", url=place, pool_pre_ping=True, **patience).engine)
+    except ModuleNotFoundError:
+        raise ShelfError(NEEDS) from None

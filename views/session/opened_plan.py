@@ -1,0 +1,43 @@
+"""The answer that a link brought, with its figures of the day on which it was written: carried on until the plan is another one."""
+
+import streamlit as st
+
+from calc.plan.aged import rows_now
+from views.session import kept
+from views.session.present_plan import present
+
+
+def note(made):
+    """Once the link is read: from which job its answer came."""
+    st.session_state["opened_job"] = _job(made)
+
+
+def then_row(catalogs):
+    """The link's answer estimated anew, with then_* as it was; None where none was brought or the plan is another one."""
+    entry = st.session_state.get("link_then")
+    return rows_now([entry], catalogs)[0] if entry else None
+
+
+def is_same(row, first):
+    """Whether today's first answer is the scenario of a row."""
+    return all(kept.written_down(row)[name] == kept.written_down(first)[name] for name in ("market", "scenario"))
+
+
+def forget():
+    """Callback: from now on the link says what is true today."""
+    st.session_state["link_then"] = None
+
+
+def for_link(made, catalogs):
+    """What the link carries: the answer of an earlier day while the plan is the same, else today's; None where there is none."""
+    state = st.session_state
+    if state.get("link_then") and _job(made) == state["opened_job"]:
+        return state["link_then"]
+    state["link_then"] = None
+    row = present(catalogs).options.answers.iloc[0].to_dict()
+    return kept.written_down(row) if row["answer"] else None
+
+
+def _job(made):
+    """What the answer depends on, of all that the user made."""
+    return {name: values for name, values in made.items() if name != "kept"}

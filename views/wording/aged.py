@@ -1,0 +1,110 @@
+"""What has changed since a plan was written down: its price and the day of it, memory, time, the verdict, and whose doing that is."""
+
+from calc.cost.markets import MARKETS
+from calc.plan.aged import causes, changes, price_day
+from calc.scenarios.problems import quoted
+from views.theme import word
+from views.wording.numbers import about, counted, gib, is_missing, percent, span, usd
+from views.wording.plan import day_text
+
+LISTED = 5
+SAID = {"usd": ("The money in all", usd), "hours": ("The time", span), "memory_gib": ("The memory per GPU", gib)}
+ESTIMATED = ("memory_gib", "hours")  # in which prices have no part
+CAUSES = {"facts": "facts of the catalogs", "formulas": "formulas"}
+
+
+def changed(row, catalogs):
+    """Each change of a row since it was written down, a sentence each; none where it is as it was."""
+    if row["problem"]:
+        return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
+    moved = changes(row)
+    said = [_price(each, row, catalogs) for each in moved if each.figure == "usd_per_hour"]
+    said += [f"{SAID[each.figure][0]}: {_figure(each)}." for each in moved if each.figure in SAID]
+    if not is_missing(row.get("then_usd_per_hour")) and is_missing(row["usd_per_hour"]):
+        said.append(f"No price is known today for {place(row)}.")
+    said += [_verdict("The verdict", row)] if _turned(row) else []
+    return said + (_because([row], catalogs) if _is_estimated(row, moved) else [])
+
+
+def among(rows, catalogs):
+    """What has changed among the rows of a file: each price that moved, the largest move of the other figures, verdicts, causes."""
+    moved = [(row, changes(row)) for row in rows if not row["problem"]]
+    every = [(row, each) for row, those in moved for each in those]
+    prices = {(place(row), each.then): _price(each, row, catalogs) for row, each in every if each.figure == "usd_per_hour"}
+    said = _first(list(prices.values()), "prices")
+    for figure, (label, _) in SAID.items():
+        found = [(row, each) for row, each in every if each.figure == figure]
+        if found:
+            row, most = max(found, key=lambda pair: abs(pair[1].ratio))
+            said.append(f"{label} has moved in {counted(len(found), 'scenario')}, most in {_name(row)}: {_figure(most)}.")
+    said += _first([_verdict(f"The verdict of {_name(row)}", row) for row, _ in moved if _turned(row)], "verdicts")
+    return said + _because([row for row, those in moved if _is_estimated(row, those)], catalogs)
+
+
+def opened(row, catalogs, is_still_first):
+    """The lines about the answer that a link brought; empty where it is today's."""
+    said = changed(row, catalogs) + ([] if is_still_first else ["Another answer comes first today: the heading has it."])
+    if not said:
+        return ""
+    lines = [f"- {sentence}" for sentence in said]
+    return "\n".join([f"Made on {day_text(row['then_made_on'] or 'an unknown day')}: {_answer_then(row)}. Since then:", "", *lines])
+
+
+def place(row):
+    """p5.48xlarge on demand in us-east-1; a card or a model where no instance is named."""
+    return f"{row['instance'] or row['gpu'] or row['model']} {MARKETS[row['market']].phrase} in {row['region']}"
+
+
+def _answer_then(row):
+    hourly = "" if is_missing(row["then_usd_per_hour"]) else f", {usd(row['then_usd_per_hour'])} an hour"
+    money = (
+        "no price" if is_missing(row["then_usd"]) else f"about {about(row['then_usd'])}{'' if row['work'] == 'training' else ' a month'}"
+    )
+    count = "" if is_missing(row["instances_needed"]) else f"{row['instances_needed']:.0f} × "
+    return f"{money} on {count}{place(row)}{hourly}"
+
+
+def _price(change, row, catalogs):
+    day = price_day(row, catalogs)
+    return f"{place(row)}: {usd(change.then)} → {usd(change.now)} an hour ({_ratio(change)})" + (
+        f", its price of {day_text(day)}." if day else "."
+    )
+
+
+def _figure(change):
+    write = SAID[change.figure][1]
+    return f"{write(change.then)} → {write(change.now)} ({_ratio(change)})"
+
+
+def _ratio(change):
+    return f"{percent(abs(change.ratio))} {'more' if change.ratio > 0 else 'less'}"
+
+
+def _verdict(whose, row):
+    return f"{whose} was '{word(row['then_fits'])}' and is '{word(row['fits'])}' today."
+
+
+def _turned(row):
+    return not is_missing(row.get("then_fits")) and row["fits"] != row["then_fits"]
+
+
+def _is_estimated(row, moved):
+    return _turned(row) or any(each.figure in ESTIMATED for each in moved)
+
+
+def _because(rows, catalogs):
+    """Whose doing it is, as far as what was written down tells: what is other than for any of the rows."""
+    found = {name for row in rows for name in causes(row, catalogs)}
+    if not found:
+        return []
+    known = not any(is_missing(row.get("then_facts_version")) for row in rows)
+    words = (" and " if known else " or ").join(words for name, words in CAUSES.items() if name in found)
+    return [f"{words[:1].upper()}{words[1:]} have changed."]
+
+
+def _first(said, what):
+    return [*said[:LISTED], *([f"And {len(said) - LISTED:,} more {what}."] if len(said) > LISTED else [])]
+
+
+def _name(row):
+    return quoted(row["scenario"]) or place(row)

@@ -1,0 +1,54 @@
+"""The words of the shelf: what stands on it, when it was saved, what a plan cost then and costs now."""
+
+from datetime import datetime
+
+from calc.plan.aged import changes
+from views.wording.numbers import counted, is_missing, percent
+from views.wording.plan import day_text
+
+ABOUT = (
+    "Plans that the team keeps by name. Saving adds a version and never replaces one; a link is enough to pass a plan on without the "
+    "shelf. Names are as typed: nobody is asked to sign in, so anyone who reaches this page can read, open and add."
+)
+EMPTY = "Nothing stands here yet. Put the present plan on it: give it a name and say who you are."
+NOTHING_TO_SAVE = "The present plan has no answer: there is nothing to put on the shelf."
+NOW_HELP = "The same scenario with today's prices, facts and formulas."
+
+
+def heading(plans):
+    """3 plans on the shelf."""
+    return f"{counted(len(plans), 'plan')} on the shelf" if plans else "The shelf is empty"
+
+
+def when(saved_at):
+    """22 November 2026, 11:02 UTC."""
+    try:
+        return f"{day_text(saved_at[:10])}, {datetime.fromisoformat(saved_at):%H:%M} UTC"
+    except ValueError:
+        return saved_at
+
+
+def moved(row):
+    """9 % more; the same; empty where one of the two is not known."""
+    if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
+        return ""
+    change = next((each for each in changes(row) if each.figure == "usd"), None)
+    return f"{percent(abs(change.ratio))} {'more' if change.ratio > 0 else 'less'}" if change else "the same"
+
+
+def as_it_was(row):
+    """Where nothing has changed, or nothing of then is known."""
+    return "Nothing in it has moved since." if row else "Its link says nothing of its answer then: open it to see today's."
+
+
+def saved(plan, stand, seen):
+    """What saving did; and whose versions came in between, which stand beside it."""
+    others = [each for each in stand if each.id != plan.id and each.saved_at > seen] if seen else []
+    said = f"**{plan.name}** is on the shelf, version {len(stand)}."
+    names = ", ".join(dict.fromkeys(each.saved_by for each in others))
+    return f"{said} {names} saved this name too since you looked: both stand." if others else said
+
+
+def version(plan, number):
+    """Version 2 by Ana, 22 November 2026, 11:02 UTC: the answer."""
+    return f"Version {number} by {plan.saved_by}, {when(plan.saved_at)}: {plan.answer}"
