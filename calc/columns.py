@@ -51,7 +51,12 @@ QUANTITIES = (
     Quantity("recompute", "Recompute", "text", "What is computed again in the backward pass (gradient checkpointing)"),
     Quantity("attention", "Attention", "text", "flash or eager"),
     Quantity("loss", "Loss", "text", "full, kernel, fused, chunked or compiled"),
-    Quantity("software_release", "Release of the software", "text", "One newer than those that its constants are known from is a warning"),
+    Quantity(
+        "software_release",
+        "Release of the software",
+        "text",
+        "An earlier one may take other times; one newer than those known is a warning",
+    ),
     Quantity("implementation", "Software", "text", "What trains or serves"),
     Quantity("compile", "Compiled", "text", "torch.compile of the blocks"),
     Quantity("reduce_precision", "Reduction format", "text", "Format of sharded gradient reduction"),
@@ -219,7 +224,7 @@ QUANTITIES = (
     Quantity("sober_overhead_ratio", "Lost, sober case", "ratio", "As lost to interruptions, at an interruption a day"),
     Quantity("sober_run_hours", "Run on spot, sober case", "h", "At an interruption a day, waiting for capacity counted"),
     Quantity("sober_run_usd", "Run on spot, sober case", "USD", "At an interruption a day"),
-    Quantity("fallback_run_usd", "Half on spot, half on demand", "USD", "If no spot instance comes back half-way"),
+    Quantity("fallback_run_usd", "Spot, then on demand", "USD", "If from some point of the run no spot instance comes back"),
     Quantity(
         "time_basis",
         "Time is",
