@@ -97,7 +97,8 @@ QUANTITIES = (
     Quantity("kv_cache_bytes", "KV cache", "B", "Keys and values of cached tokens, and states of layers that keep one instead"),
     Quantity("working_bytes", "Working memory", "B", "Copies, gathered shards, step temporaries and buffers at the peak"),
     Quantity("overhead_bytes", "Overhead", "B", "CUDA context, library workspaces, allocator slack"),
-    Quantity("allocated_peak_bytes", "Allocated peak", "B", "What torch.cuda.max_memory_allocated shows"),
+    Quantity("allocated_peak_bytes", "Allocated peak", "B", "Tensors alive at the peak, all parts but the overhead"),
+    Quantity("logged_peak_bytes", "Allocated peak in a log", "B", "What torch.cuda.max_memory_allocated shows: unsplit blocks count whole"),
     Quantity("saved_activations_bytes", "Saved activations", "B", "What waits for the backward pass, logits apart"),
     Quantity("memory_bytes", "Memory", "B", "What nvidia-smi shows on a roomy card"),
     Quantity("memory_low_bytes", "Memory, low", "B", "Lower end of the stated range"),
@@ -223,7 +224,7 @@ QUANTITIES = (
     Quantity("sober_overhead_ratio", "Lost, sober case", "ratio", "As lost to interruptions, at an interruption a day"),
     Quantity("sober_run_hours", "Run on spot, sober case", "h", "At an interruption a day, waiting for capacity counted"),
     Quantity("sober_run_usd", "Run on spot, sober case", "USD", "At an interruption a day"),
-    Quantity("fallback_run_usd", "Half on spot, half on demand", "USD", "If no spot instance comes back half-way"),
+    Quantity("fallback_run_usd", "Spot, then on demand", "USD", "If from some point of the run no spot instance comes back"),
     Quantity(
         "time_basis",
         "Time is",
