@@ -15,7 +15,7 @@ from calc.speed.prefill import other_prompts_per_second, prefill_queue_seconds
 from calc.speed.ranges import SPEED_RESULTS
 from calc.speed.serving import serving_tokens_per_second
 from calc.speed.training import overlapped, pipeline_bubble_ratio
-from validation.speed import errors, published, time_table, with_published_models
+from validation.speed import SERVED, errors, published, time_table, with_published_models
 
 TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 SERVING = {
@@ -211,13 +211,15 @@ def test_an_arriving_prompt_waits_less_than_a_burst(batch, prefill, request, gen
 
 
 def test_published_runs_are_met(catalogs):
-    """Median error under 20 % in training and 25 % in inference, also on the rows held out of the fit."""
+    """Rates of training within 8 % at the median and 30 % at the 90th percentile, of serving 7 and 35 %, held out or not."""
     rows = published()
+    rows = rows[~rows["measured"].isin(SERVED)].reset_index(drop=True)
     found = errors(rows, with_published_models(catalogs))
     size = found["error_ratio"].abs()
-    for work, bound in (("training", 0.20), ("inference", 0.25)):
+    for work, median, p90 in (("training", 0.08, 0.30), ("inference", 0.07, 0.35)):
         for held_out in (True, False):
             own = (found["work"] == work) & (found["held_out"] == held_out)
             assert own.sum() > 30
-            assert size[own].median() < bound
-            assert found.loc[own, "inside"].mean() > 0.8
+            assert size[own].median() < median
+            assert size[own].quantile(0.9) < p90
+            assert found.loc[own, "inside"].mean() > 0.9
