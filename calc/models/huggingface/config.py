@@ -49,7 +49,7 @@ def read_config(config: Any, model_id: str, catalogs: Any) -> dict[str, Any]:
     try:
         plain = model_type == "clip"
         entry = _pair_entry(given, model_id, catalogs) if plain else _entry(given, model_type, model_id, catalogs, part.outer is not None)
-        entry |= {} if plain else _said(config, part, entry, model_id, catalogs)
+        entry |= _said_of_pair(config, model_id) if plain else _said(config, part, entry, model_id, catalogs)
     except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
         raise ConfigError(f"{model_id}: a field of this {shown(model_type)} config is of a wrong kind ({shown(error)}).") from None
     about = {"name": str(model_id), "family": model_type, "hf_repo": "", "checked_on": ""}
@@ -90,6 +90,12 @@ def _said(config, part, entry, model_id, catalogs):
     if part.outer is not None:
         found["left_out"], found["left_out_parameters"] = left_out(part.outer, entry["hidden"], catalogs.config_defaults)
     return {name: value for name, value in found.items() if value != "" and (value or name in head)}
+
+
+def _said_of_pair(config, model_id):
+    """A sentence where the class named is not that of both sides."""
+    _, unknown_class = named_class(config, "clip", "dual", model_id)
+    return {"remark": unknown_class} if unknown_class else {}
 
 
 def _entry(config, model_type, model_id, catalogs, all_defaults=False):
