@@ -5,7 +5,7 @@
 #   make test       lint, types, tests
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
 #   make bench      what an estimate, the search and the command line cost, against ten NumPy operations
-#   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; about 3 GB)
+#   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; 6 GB with the CUDA libraries of torch)
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
 #   make lock       pin all that the requirements bring, with hashes, into requirements/lock/
@@ -81,5 +81,6 @@ lock: .venv/ready-dev
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Headroom needs Python 3.11 or newer: set it with make PYTHON=python3.12 (found: $$($(PYTHON) --version 2>&1))."; exit 1; }
+	@test ! -e .venv || { echo ".venv is there, but its Python cannot be run; move it away and run make again."; exit 1; }
 	@$(PYTHON) -m venv .venv || \
 	  { rm -rf .venv; echo "Python cannot make a virtual environment here: on Debian and Ubuntu install python3-venv."; exit 1; }
