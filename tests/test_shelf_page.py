@@ -1,6 +1,7 @@
 """The Shelf page: a plan is put there, stands with its price then and now, and comes back in another browser."""
 
 import re
+import sys
 from urllib.parse import parse_qs, urlencode
 
 import pytest
@@ -113,6 +114,25 @@ def test_without_a_name_the_form_says_so_and_nothing_is_saved(shelf):
     app = put(opened("shelf", model="gpt2"), "Ours", " ")
     assert "needs a name of who saves it" in texts(app)
     assert newest(shelf) == []
+
+
+@pytest.mark.parametrize(
+    ("address_given", "installed", "said"),
+    [
+        ("postgresql+psycopg://ana:secret@db.example/plans", False, "requirements/shelf.txt has to be installed: make shelf"),
+        ("no-such-database://ana:secret@db.example/plans", True, "is not the address of a database"),
+    ],
+)
+def test_an_address_that_cannot_be_used_says_what_to_do_and_never_the_password(monkeypatch, address_given, installed, said):
+    if installed:
+        pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt")
+    else:
+        monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    monkeypatch.setenv("HEADROOM_SHELF", address_given)
+    app = opened("shelf", model="gpt2")
+    assert title(app) == "The shelf is out of reach"
+    assert said in texts(app)
+    assert "secret" not in texts(app)
 
 
 def test_a_shelf_out_of_reach_costs_one_sentence_and_no_other_page(monkeypatch, tmp_path):

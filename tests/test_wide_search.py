@@ -3,6 +3,9 @@
 import pytest
 from pages import address, opened, run, title
 
+from calc.search.search import SearchError
+from views.session import search_state
+
 
 @pytest.fixture(autouse=True)
 def warnings_of_the_machine(recwarn):
@@ -130,3 +133,35 @@ def test_too_many_combinations_are_refused_in_words():
     app.get_by_key("allow_accumulation_steps").set_value([1, 2, 4, 8, 16, 32, 64])
     app = run(app.get_by_key("go").click())
     assert any("multiplies most" in words.value for words in app.error)
+
+
+def test_a_search_that_was_stopped_says_so_and_begins_anew_when_asked():
+    app = searched(model="gpt2")
+    made = {name: value for name, value in app.session_state["found"].items() if name not in ("result", "seconds")}
+    app.session_state["found"] = made | {"problem": search_state.STOPPED}
+    run(app)
+    assert search_state.STOPPED in [each.value for each in app.error]
+    run(app.button(key="go").click())
+    assert not app.error
+    assert counted(app) > 1000
+
+
+def test_a_slow_search_shows_one_way_to_stop_it(monkeypatch):
+    labels = []
+
+    def slow(_scenario, _sets, _limits, _catalogs, progress):
+        progress(0.5)
+        progress(0.75)
+        raise SearchError("enough")
+
+    def button(label, **more):
+        labels.append(label)
+        return drawn(label, **more)
+
+    drawn = search_state.st.button
+    monkeypatch.setattr(search_state, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(search_state, "search", slow)
+    monkeypatch.setattr(search_state.st, "button", button)
+    app = searched(model="gpt2")
+    assert labels.count("Stop") == 1
+    assert "stop_search" not in [each.key for each in app.button]

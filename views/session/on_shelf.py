@@ -23,3 +23,5 @@ def store():
         return stores.in_database(st.connection("shelf", type="sql", url=place, pool_pre_ping=True, **patience).engine)
     except ModuleNotFoundError:
         raise ShelfError(NEEDS) from None
+    except Exception as error:  # what an address that is none raises is SQLAlchemy's, which need not be installed, or the driver's
+        raise ShelfError(f"{VARIABLE} is not the address of a database ({type(error).__name__}): docs/serve.md has one.") from None

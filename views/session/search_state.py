@@ -15,6 +15,7 @@ from calc.search.space import names_for
 from views.wording.numbers import plain
 
 SLOW_SECONDS = 1.0
+STOPPED = "The search was stopped before it had tried everything, and says nothing. Search begins it anew."
 FOLLOWED = ("instance", "gpu", "scenario", "region")  # what a search chooses by itself, beside the sets
 
 
@@ -72,14 +73,18 @@ def before(now, limits, catalogs):
 
 
 def _run(now, catalogs, sets, limits, key):
-    """Search, with a bar once it takes more than a second."""
-    started, holder = perf_counter(), st.empty()
+    """Search; once it takes more than a second, with a bar and a button that stops it."""
+    made = {"key": key, "work": now.scenario["work"], "limits": limits_of(limits), "rows": None, "against": ""}
+    started, holder, bars = perf_counter(), st.empty(), []
 
     def progress(share):
         if perf_counter() - started > SLOW_SECONDS:
-            holder.progress(share, text="Trying every combination")
+            if not bars:
+                with holder.container(horizontal=True, vertical_alignment="center"):
+                    bars.append(st.empty())
+                    st.button("Stop", on_click=_stop, args=(made,), icon=":material/stop:", key="stop_search")
+            bars[0].progress(share, text="Trying every combination")
 
-    made = {"key": key, "work": now.scenario["work"], "limits": limits_of(limits), "rows": None, "against": ""}
     try:
         result = search(now.scenario, sets, limits_of(limits), catalogs, progress)
     except SearchError as error:
@@ -87,6 +92,11 @@ def _run(now, catalogs, sets, limits, key):
     finally:
         holder.empty()
     return made | {"problem": "", "result": result, "seconds": perf_counter() - started}
+
+
+def _stop(made):
+    """Callback: the search that runs is given up; Search begins it anew."""
+    st.session_state["found"] = made | {"problem": STOPPED}
 
 
 def _key(now, catalogs, sets, limits):
