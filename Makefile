@@ -81,5 +81,6 @@ lock: .venv/ready-dev
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Headroom needs Python 3.11 or newer: set it with make PYTHON=python3.12 (found: $$($(PYTHON) --version 2>&1))."; exit 1; }
+	@test ! -e .venv || { echo ".venv is there, but its Python cannot be run; move it away and run make again."; exit 1; }
 	@$(PYTHON) -m venv .venv || \
 	  { rm -rf .venv; echo "Python cannot make a virtual environment here: on Debian and Ubuntu install python3-venv."; exit 1; }

@@ -83,10 +83,9 @@ def queries():
 def tables():
     """Tables of scenarios as text: a few columns, good cells and bad."""
     names = st.lists(st.sampled_from([name for name in CELLS if name != "model"]), max_size=6, unique=True)
-    rows = names.flatmap(
+    return names.flatmap(
         lambda found: st.lists(st.fixed_dictionaries({name: CELLS[name] for name in ("model", *found)}), min_size=1, max_size=4)
     )
-    return rows
 
 
 @st.composite

@@ -1,14 +1,19 @@
 """Links and files that would lead a reader astray or take a shared server down: refused, cut or made harmless."""
 
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from examples import STEADY, catalogs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calc import answer
+from calc import answer, estimate
 from calc.doors.link import parse
+from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.layout_rules import nearest_divisor
 from views.wording.numbers import plain
 
@@ -50,3 +55,29 @@ def test_foreign_words_on_the_screen_make_no_link_picture_formula_or_tag(text):
 @pytest.mark.parametrize(("whole", "wanted", "nearest"), [(10**8, 3, 2), (32, 5, 4), (7, 3, 1), (1, 9, 1), (64, 1000, 64), (97, 90, 97)])
 def test_the_nearest_divisor_of_any_count_is_found_at_once(whole, wanted, nearest):
     assert nearest_divisor(whole, wanted) == nearest
+
+
+@pytest.mark.parametrize("form", ['{{"model_type": "{}"}}', '{{"model_type": "llama", "text_config": {{"model_type": "{}"}}}}', "{}"])
+def test_a_word_of_a_config_is_quoted_in_short(form):
+    with pytest.raises(ConfigError) as error:
+        read_config_text(form.format("x" * 100_000), "mine", catalogs())
+    assert len(str(error.value)) < 500
+
+
+def test_a_row_that_its_instance_cannot_hold_keeps_its_memory_and_has_no_price():
+    row = estimate({"model": "llama-3.1-8b", "gpus": 3, "tensor_parallel": 3, "instance": "p5.48xlarge"}, catalogs())
+    wide = estimate({"model": "llama-3.1-8b", "gpus": 16, "tensor_parallel": 16, "instance": "p5.48xlarge"}, catalogs())
+    for each in (row, wide):
+        assert each["problem"].endswith(".")
+        assert each["usd_per_hour_on_demand"] != each["usd_per_hour_on_demand"]
+    assert wide["memory_bytes"] > 0
+
+
+def test_make_never_removes_an_environment_that_it_did_not_make(tmp_path):
+    shutil.copy(Path(__file__).parents[1] / "Makefile", tmp_path)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "mine").touch()
+    done = subprocess.run(["make", ".venv/bin/python", f"PYTHON={sys.executable}"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode
+    assert "move it away" in done.stdout
+    assert (tmp_path / ".venv" / "mine").exists()

@@ -64,6 +64,9 @@ def test_limits_and_sets_go_into_the_link_and_come_back_open():
     assert query["limit.usd_per_hour"] == ["5"]
     assert query["allow.optimizer"] == ["adamw-8bit"]
     again = opened(**query)
+    assert "found" not in again.session_state  # opening a link costs nothing
+    assert any("came with the link" in words.value for words in again.info)
+    again = run(again.get_by_key("again").click())
     assert counted(again) == counted(app)
     assert [metric.value for metric in found(again)] == [metric.value for metric in found(app)]
 
@@ -117,7 +120,7 @@ def test_one_load_under_a_budget_in_four_forms():
 
 
 def test_nothing_within_the_limits_says_what_to_loosen():
-    app = searched(limit__usd="0.01")
+    app = run(searched(limit__usd="0.01").get_by_key("again").click())
     assert any("would be possible without the limits" in words.value for words in app.info)
 
 

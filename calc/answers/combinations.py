@@ -215,7 +215,7 @@ def _near_steps(found: Table, whole: dict[str, Any]) -> Table:
     """
     changes = (np.diff(found["layout"], prepend=-1) != 0) | (np.diff(found["place"], prepend=-1) != 0)
     first, group = np.flatnonzero(changes), np.cumsum(changes) - 1
-    if not len(first):
+    if not len(first) or len(whole["fixed"].get("accumulation_steps", ())) > 1:  # compared with one another: all stay
         return found
     cost = np.where(np.isnan(found["usd"]), np.inf, found["usd"])
     far = np.abs(np.log(found["step_tokens"] / whole["step_tokens"]))

@@ -38,8 +38,8 @@ def best_of_places(
     """The best combination of every instance type, market and value compared, best first; `first` leads."""
     group = ways["place"] * len(whole["markets"]) + ways["market"]
     for name in varied(whole):
-        codes, count = key_codes(tried.layouts[name])
-        group = group * count + codes[ways["layout"]]
+        codes, count = key_codes(ways[name] if name in ways else tried.layouts[name])
+        group = group * count + (codes if name in ways else codes[ways["layout"]])
     lightest = np.full(group.max() + 1, ranking.LEFT_OUT)
     np.minimum.at(lightest, group, verdict)
     shown = np.flatnonzero((verdict == lightest[group]) & (verdict != ranking.LEFT_OUT))

@@ -45,6 +45,7 @@ def open_link(query, catalogs):
         state.pop(name, None)
         if name in choices:
             state[name] = choices[name]
+    state["search_waits"] = "allowed" in choices or "limits" in choices
     state.setdefault("sort", ORDERS[0])
 
 

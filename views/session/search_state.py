@@ -19,10 +19,18 @@ FOLLOWED = ("instance", "gpu", "scenario", "region")  # what a search chooses by
 
 
 def found(now, catalogs, sets, limits):
-    """The result of the search with its rows and reasons; None after saying why there is none."""
+    """The result of the search with its rows and reasons; None after saying why there is none.
+
+    A search that came with the link waits for its button: opening a link must not cost a shared server minutes.
+    """
     state = st.session_state
     key = _key(now, catalogs, sets, limits)
     asked = state.pop("search_now", False)
+    if state["search_waits"] and not asked:
+        st.info("This search came with the link and has not run yet.", icon=":material/link:")
+        _button("Search")
+        return None
+    state["search_waits"] = False
     kept = state.get("found")
     if asked or kept is None or kept["work"] != now.scenario["work"]:
         state["found"] = kept = _run(now, catalogs, sets, limits, key)
@@ -35,13 +43,17 @@ def found(now, catalogs, sets, limits):
             title="Search again to see today's",
             icon=":material/update:",
         )
-        st.button("Search again", on_click=state.update, args=({"search_now": True},), key="again")
+        _button("Search again")
     against = repr((now.scenario, now.market))
     if (kept["against"] != against and kept["key"] == key) or kept["rows"] is None:
         users = kept["limits"].users
         kept["rows"] = reasons(best(kept["result"], catalogs), now.row, now.market, users, catalogs)
         kept["against"] = against
     return kept
+
+
+def _button(label):
+    st.button(label, on_click=st.session_state.update, args=({"search_now": True},), key="again")
 
 
 def four_ways(now, catalogs):

@@ -1,0 +1,152 @@
+"""A room full of people on one process: how fast each change is answered, what a session holds, whether anything grows.
+
+    python -m benchmarks.room [--sessions 1 25 100] [--seconds 20]     against the bare page in the same run
+    python -m benchmarks.room --churn 500                              memory after so many sessions came and went
+    python -m benchmarks.room --minutes 30                             25 people for so long, some going and some coming
+
+Every visitor changes one widget about every five seconds. Read the ratios, and what else ran: the machine may be shared.
+"""
+
+import argparse
+import asyncio
+import random
+import time
+from statistics import median, quantiles
+
+from benchmarks.server import FLOOR_PAGE, Server, machine_cpu_seconds
+from benchmarks.visitor import Visitor
+
+THINK_SECONDS = 5
+SOAKING, AT_ONCE, CHANGES_OF_ONE = 25, 20, 3
+
+
+def p95(values):
+    """The 95th percentile."""
+    return quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
+
+
+class Room:
+    """What visitors of one server met: seconds of their first pages and changes, errors, failures."""
+
+    def __init__(self, server):
+        self.server, self.first, self.changes, self.errors, self.failures = server, [], [], 0, 0
+
+    async def visit(self, seed, until, changes=None, think=THINK_SECONDS):
+        """One visitor: until a moment, or for so many changes."""
+        visitor, dice = Visitor(self.server.address, seed), random.Random(seed)
+        try:
+            self.first.append(await visitor.open())
+            while time.monotonic() < until and changes != 0:
+                await asyncio.sleep(dice.uniform(0.5, 1.5) * think)
+                self.changes.append(await visitor.change())
+                changes = None if changes is None else changes - 1
+            await visitor.close()
+        except Exception as error:  # any failure of a visit is a finding, counted and named
+            self.failures += 1
+            print(f"  a visit failed: {type(error).__name__}: {str(error)[:100]}")
+        self.errors += visitor.errors
+
+
+async def busy(server, sessions, seconds):
+    """So many visitors at once who come one after another; what they met, with CPU and memory of the server."""
+    room, memory = Room(server), server.memory_mib()
+    cpu, machine, begun = server.cpu_seconds(), machine_cpu_seconds(), time.monotonic()
+    arrive = 0.15 * sessions
+    until = begun + arrive + seconds
+
+    async def come(number):
+        await asyncio.sleep(arrive * number / sessions)
+        await room.visit(number, until)
+
+    visits = [asyncio.create_task(come(number)) for number in range(sessions)]
+    await asyncio.sleep(arrive + seconds)
+    held = server.memory_mib()
+    await asyncio.gather(*visits)
+    wall = time.monotonic() - begun
+    used = server.cpu_seconds() - cpu
+    runs = len(room.changes) + len(room.first)
+    others = (machine_cpu_seconds() - machine - used) / wall
+    return room, {"cpu_ms": 1e3 * used / max(runs, 1), "session_mib": (held - memory) / sessions, "others_cores": others}
+
+
+def line(name, sessions, room, taken, base=None):
+    """A row of the table: times in milliseconds, and the ratios to the bare page."""
+    changes = room.changes or [float("nan")]
+    ratios = "" if base is None else f" {taken['cpu_ms'] / base['cpu_ms']:9.2f}"
+    print(
+        f"{name:10} {sessions:8} {1e3 * median(room.first):9,.0f} {1e3 * median(changes):11,.0f} {1e3 * p95(changes):11,.0f}"
+        f" {room.failures:6} {room.errors:6} {taken['cpu_ms']:8.1f} {taken['session_mib']:9.2f} {taken['others_cores']:7.1f}{ratios}"
+    )
+
+
+def compare(counts, seconds):
+    """Dashboard and bare page with the same visitors, one after the other."""
+    print("page       sessions  first ms  change p50  change p95  fails errors  CPU ms  MiB each  others  CPU/bare")
+    with Server(FLOOR_PAGE) as floor, Server() as dashboard:
+        for server in (floor, dashboard):
+            asyncio.run(busy(server, 1, 2))  # what a process does once
+        for sessions in counts:
+            room, base = asyncio.run(busy(floor, sessions, seconds))
+            line("bare", sessions, room, base)
+            room, taken = asyncio.run(busy(dashboard, sessions, seconds))
+            line("dashboard", sessions, room, taken, base)
+
+
+async def _come_and_go(room, first, sessions):
+    await asyncio.gather(*(room.visit(first + number, float("inf"), CHANGES_OF_ONE, 0.1) for number in range(sessions)))
+
+
+def churn(sessions):
+    """Memory of the process while sessions come and go."""
+    print("sessions so far   MiB")
+    with Server() as server:
+        room = Room(server)
+        for first in range(0, sessions + AT_ONCE, AT_ONCE):
+            asyncio.run(_come_and_go(room, first, AT_ONCE))
+            if first == 0:
+                before = server.memory_mib()  # libraries, catalogs, caches and what a full room needs at its worst moment
+            print(f"{first + AT_ONCE:15} {server.memory_mib():5,.0f}")
+        print(f"{sessions} sessions more: {server.memory_mib() - before:+,.0f} MiB; {room.failures} failures, {room.errors} error boxes")
+
+
+async def _soak(server, minutes):
+    print("minute  changes  p50 ms  p95 ms  fails errors   MiB  log bytes")
+    end = time.monotonic() + 60 * minutes
+    seeds = iter(range(10**9))
+    room = Room(server)
+
+    async def chair():
+        while time.monotonic() < end:  # who goes is followed by the next
+            await room.visit(next(seeds), end, changes=random.Random(next(seeds)).randint(5, 40))
+
+    chairs = [asyncio.create_task(chair()) for _ in range(SOAKING)]
+    for minute in range(1, minutes + 1):
+        await asyncio.sleep(60)
+        changes, room.changes = room.changes or [float("nan")], []
+        print(
+            f"{minute:6} {len(changes):8} {1e3 * median(changes):7,.0f} {1e3 * p95(changes):7,.0f} {room.failures:6} {room.errors:6}"
+            f" {server.memory_mib():5,.0f} {server.log_bytes():10,}",
+            flush=True,
+        )
+    await asyncio.gather(*chairs)
+
+
+def main():
+    """Compare, or churn, or soak."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sessions", type=int, nargs="+", default=[1, 25, 100])
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--churn", type=int)
+    parser.add_argument("--minutes", type=int)
+    options = parser.parse_args()
+    if options.churn:
+        churn(options.churn)
+    elif options.minutes:
+        with Server() as server:
+            asyncio.run(_soak(server, options.minutes))
+    else:
+        compare(options.sessions, options.seconds)
+
+
+if __name__ == "__main__":
+    main()

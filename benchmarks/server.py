@@ -1,0 +1,70 @@
+"""A dashboard of its own on a free port, and what its process takes: memory, CPU seconds, lines of its log (Linux)."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FLOOR_PAGE = "benchmarks/floor_page.py"
+PATIENCE_SECONDS = 90
+
+
+class Server:
+    """A Streamlit script served for as long as the `with` lasts."""
+
+    def __init__(self, script="dashboard.py"):
+        self.script = script
+
+    def __enter__(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"127.0.0.1:{self.port}"
+        self.log = tempfile.TemporaryFile()
+        command = [sys.executable, "-m", "streamlit", "run", self.script, "--server.port", str(self.port)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=self.log, stderr=self.log)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not self._answers():
+            if time.monotonic() > end or self.process.poll() is not None:
+                self.process.kill()
+                raise SystemExit(f"{self.script} did not start within {PATIENCE_SECONDS} s.")
+            time.sleep(0.05)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+        self.log.close()
+
+    def _answers(self):
+        try:
+            with urllib.request.urlopen(f"http://{self.address}/_stcore/health", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def memory_mib(self):
+        """Memory of the process that is in RAM."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def cpu_seconds(self):
+        """CPU time of the process since it began."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def log_bytes(self):
+        """What it has written to its log."""
+        return os.fstat(self.log.fileno()).st_size
+
+
+def machine_cpu_seconds():
+    """CPU time of everything on this machine, to say what else ran."""
+    user, nice, system, _idle, _wait, irq, softirq, *_ = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
