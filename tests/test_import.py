@@ -6,7 +6,7 @@ import pytest
 from examples import catalogs
 
 from calc.configs.derived import SINGLE
-from calc.configs.fields import rules, tools
+from calc.configs.fields import copies, rules, tools
 from calc.configs.problem import ConfigProblem
 from calc.configs.run import run_row
 from calc.scenarios.inputs import BY_NAME
@@ -252,7 +252,7 @@ def test_sizes_of_no_model_are_one_sentence():
 
 
 def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
-    listed_rules = [rule for tool in tools().values() for name in tool.rules for rule in rules(name)]
+    listed_rules = [rule for tool in tools().values() for name in tool.rules for rule in rules()[name]]
     used = {part for rule in listed_rules for part in (*rule["when"], rule["is"].removeprefix("="))}
     derived = {"global_batch", "steps", "dp_shard", "dp_replicate", "gpus_per_node", "nodes", "replicas", "experts_spread", "linear"}
     derived |= {"lora_attention", "lora_mlp", "model_name", "model_flavor", "component", "compile_parts", "float8", "plugins"}
@@ -276,5 +276,11 @@ def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
         for told in tool.fields.values():
             assert told.read == "open" or told.to in BY_NAME or told.to in used | derived, (tool.id, told.name)
             assert told.read != "words" or told.words, (tool.id, told.name)
-        for identifier in tool.models.values():
-            assert identifier in catalogs().models.index, identifier
+    for identifier in [*copies().values(), *(each for tool in tools().values() for each in tool.models.values())]:
+        assert identifier in catalogs().models.index, identifier
+
+
+def test_a_model_of_anothers_shapes_is_that_model():
+    assert row(sh="vllm serve deepseek-ai/DeepSeek-V3.1-Base -tp 8\n")["model"] == "deepseek-v3"
+    assert row(sh="vllm serve Qwen/Qwen2.5-Coder-32B-Instruct-AWQ\n")["model"] == "qwen2.5-32b"
+    assert "not in the catalog" in row(sh="vllm serve Qwen/Qwen2.5-Other-32B\n")["problem"]

@@ -99,8 +99,8 @@ def test_a_value_that_cannot_be_read_leaves_its_column_open(line, said):
 
 
 def test_an_unknown_model_is_named_with_the_nearest():
-    row = run_row([("a.yaml", GOOD.replace("gpt2", "Qwen/Qwen2.5-Coder-32B-Instruct").encode())], catalogs())
-    assert "Qwen/Qwen2.5-Coder-32B-Instruct is not in the catalog, the nearest is qwen2.5-32b" in row["problem"]
+    row = run_row([("a.yaml", GOOD.replace("gpt2", "Qwen/Qwen2.5-Forest-32B-Instruct").encode())], catalogs())
+    assert "Qwen/Qwen2.5-Forest-32B-Instruct is not in the catalog, the nearest is qwen2.5-32b" in row["problem"]
 
 
 def test_two_files_that_differ_are_told():

@@ -61,6 +61,12 @@ def tools() -> dict[str, Tool]:
 
 
 @cache
+def copies() -> dict[str, str]:
+    """Names of models that have the shapes of another -> its id."""
+    return read_document(FOLDER, "config_fields")["copies"]
+
+
+@cache
 def rules() -> dict[str, list[dict]]:
     """Lists of rules by name: {column, when, is}; the first of a list whose parts all match settles its column."""
     return read_document(FOLDER, "config_fields")["rules"]

@@ -6,6 +6,8 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Any
 
+from calc.configs.fields import copies
+
 # Tuned, mirrored and quantised copies have the shapes of their base; what is cut off says only what was done to it.
 COPIES = re.compile(
     r"-(instruct|chat|it|base|hf|fp8|fp16|bf16|awq|gptq|int4|int8|4bit|8bit|bnb|nf4|nvfp4|fp4|dynamic|w4a16|gguf|dequantized|\d{4})$"
@@ -27,7 +29,8 @@ def model_id(name: str, catalogs: Any) -> str:
         found = found or [model for model in repositories.index if own(str(model)) == key]
         if len(found) == 1:
             return str(found[0])
-    return ""
+    same = copies().get(_plain(tail), "")
+    return same if same in catalogs.models.index else ""
 
 
 def nearest_id(name: str, catalogs: Any) -> str:
