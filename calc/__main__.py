@@ -128,7 +128,7 @@ def _gate(options, catalogs):
         raise TableError("gate has nothing to check; name --fits, --usd-most, --hours-most or --usd-per-hour-most.")
     rows = plan_rows(options.plan, catalogs)
     found = broken(rows, limits)
-    _write_text(options, "".join(f"{sentence}\n" for sentence in found) or f"{len(rows)} scenarios keep every limit.\n")
+    _write_text(options, "".join(f"{sentence}\n" for sentence in found) or f"Every limit is kept (rows checked: {len(rows)}).\n")
     return OVER_THE_LIMIT if found else 0
 
 

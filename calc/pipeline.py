@@ -36,7 +36,7 @@ CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
 COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
 MEMORY_COLUMNS = (
     *ALLOCATED,
-    *("allocated_peak_bytes", "saved_activations_bytes", "overhead_bytes"),
+    *("allocated_peak_bytes", "logged_peak_bytes", "saved_activations_bytes", "overhead_bytes"),
     *("memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes"),
 )
 VERDICT_COLUMNS = ("gpu_memory_bytes", "headroom_bytes")

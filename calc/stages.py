@@ -156,7 +156,16 @@ MEMORY_READS = reads(MEMORY)
 MEMORY_RESULTS = tuple(
     name
     for name in makes(MEMORY)
-    if name in {*reads(AFTER_MEMORY), *COMPONENTS, "saved_activations_bytes", "memory_low_bytes", "memory_basis", "peak_moment"}
+    if name
+    in {
+        *reads(AFTER_MEMORY),
+        *COMPONENTS,
+        "saved_activations_bytes",
+        "memory_low_bytes",
+        "memory_basis",
+        "logged_peak_bytes",
+        "peak_moment",
+    }
 )
 # What decides memory, among the columns that stand before its stages.
 MEMORY_KEYS = (
@@ -187,6 +196,7 @@ MEMORY_KEYS = (
     "sharding",
     "tensor_parallel",
     "pipeline_parallel",
+    "pipeline_chunks",
     "context_parallel",
     "expert_parallel",
     "offload",

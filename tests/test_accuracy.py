@@ -34,11 +34,12 @@ BARS = {
     "inference": STEP,
     "FSDP": Bar(1e-5, 0.01),
     "HSDP": Bar(1e-5, 0.01),
-    "CPU offload": Bar(1e-4, 0.02),
+    "CPU offload": Bar(1e-4, 0.01),
     "DDP": Bar(1e-4, 0.01),
     "gradient accumulation": Bar(1e-4, 0.005),
-    "pipeline parallel": Bar(0.0005, 0.14),  # interleaved chunks under FSDP that end one after the other: misses.yaml
-    "context parallel": Bar(1e-4, 0.05),  # the loss outside the model: misses.yaml
+    "pipeline parallel": Bar(1e-4, 0.005),
+    "context parallel": Bar(1e-4, 0.005),
+    "expert parallel": Bar(1e-4, 0.01),
     "tensor parallel": Bar(0.0005, 0.01),
     "FSDP with tensor parallel": Bar(1e-4, 0.001),
     "published training, high confidence": Bar(0.005, 0.03),

@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "dashboard.py": {"calc", "views", "streamlit"},
     "refresh": {"calc", "refresh", "yaml", "boto3", "botocore"},
     "validation/simulate": {"validation", "calc", "numpy", "yaml", "torch", "transformers", "peft", "bitsandbytes"},
-    "validation/launch_parsers.py": {*("yaml", "transformers", "trl", "accelerate", "deepspeed", "axolotl", "omegaconf", "vllm")},
+    "validation/launch_parsers.py": {*("yaml", "transformers", "trl", "accelerate", "deepspeed", "axolotl", "omegaconf", "sglang", "vllm")},
     "benchmarks": {"benchmarks", "calc", "numpy", "pandas", "dask"},
     "benchmarks/floor_page.py": {"altair", "numpy", "pandas", "streamlit"},
     "benchmarks/visitor.py": {"streamlit", "websockets"},

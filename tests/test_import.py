@@ -257,6 +257,7 @@ def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
     derived = {"global_batch", "steps", "dp_shard", "dp_replicate", "gpus_per_node", "nodes", "replicas", "experts_spread", "linear"}
     derived |= {"lora_attention", "lora_mlp", "model_name", "model_flavor", "component", "compile_parts", "float8", "plugins"}
     derived |= {
+        "tokenizer",
         "chunks",
         "micro_batch_tokens",
         "step_tokens",

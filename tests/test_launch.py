@@ -9,6 +9,7 @@ import zipfile
 import pytest
 import yaml
 from examples import catalogs
+from hypothesis import HealthCheck, Phase, given, settings, strategies
 
 from calc import answer, estimate
 from calc.catalogs.load import FOLDER
@@ -16,6 +17,7 @@ from calc.configs.documents import read_document as read_config
 from calc.configs.run import read_run
 from calc.doors.launch_files import files_of, write_folder, zipped
 from calc.launch.kit import comment, kits
+from calc.launch.resume import resuming
 from calc.launch.specs import kit_specs
 from calc.launch.values import values_of
 from calc.scenarios.inputs import BY_NAME
@@ -23,6 +25,8 @@ from calc.scenarios.inputs import BY_NAME
 RUN = {"model": "llama-3.1-8b", "sequence_tokens": 4096, "recompute": "full", "train_tokens": 150e6}
 SHARDED = {"gpus": 8, "instance": "p5.48xlarge", "sharding": "zero3"}
 ALONE = {"gpus": 1, "instance": "p5.4xlarge"}
+SERVED = {"model": "llama-3.1-8b", "work": "inference", "implementation": "vllm", "precision": "bf16", "instance": "g6e.xlarge",
+          "sequence_tokens": 8192, "max_sequences": 32, "max_batched_tokens": 4096}  # fmt: skip
 EQUAL = [  # tool, scenario: nothing of it is lost
     ("transformers", {**RUN, **SHARDED, "precision": "bf16-mixed", "accumulation_steps": 4, "batch": 2}),
     ("transformers", {**RUN, **SHARDED, "sharding": "zero2", "precision": "bf16-mixed", "optimizer": "adamw-8bit",
@@ -50,6 +54,15 @@ EQUAL = [  # tool, scenario: nothing of it is lost
     ("torchtitan", {**RUN, **SHARDED, "gpus": 32, "sharding": "hsdp-8", "precision": "bf16-mixed", "implementation": "torchtitan"}),
     ("torchtitan", {**RUN, **SHARDED, "gpus": 16, "tensor_parallel": 2, "precision": "bf16-mixed", "implementation": "torchtitan",
                     "accumulation_steps": 2, "reduce_precision": "bf16"}),
+    ("transformers", {**RUN, **SHARDED, "gpus": 32, "sharding": "hsdp-8", "precision": "bf16-mixed"}),
+    ("axolotl", {**RUN, **SHARDED, "gpus": 32, "sharding": "hsdp-16", "precision": "bf16"}),
+    ("trl", {**RUN, **SHARDED, "gpus": 16, "sharding": "hsdp-4", "precision": "bf16-mixed", "implementation": "trl", "loss": "fused"}),
+    ("trl-deepspeed", {**RUN, **SHARDED, "precision": "bf16", "tuning": "lora", "implementation": "deepspeed", "loss": "fused"}),
+    ("megatron", {**RUN, **SHARDED, "gpus": 16, "sharding": "zero1", "implementation": "megatron", "precision": "bf16-master",
+                  "tensor_parallel": 2, "pipeline_parallel": 2, "accumulation_steps": 4}),
+    ("megatron", {**RUN, **SHARDED, "implementation": "megatron", "precision": "fp8-mixed", "recompute": "selective"}),
+    ("megatron", {**RUN, **SHARDED, "model": "qwen2.5-7b", "sharding": "zero2", "implementation": "megatron", "precision": "bf16-master",
+                  "gradient_precision": "bf16"}),
     ("vllm", {"model": "qwen2.5-32b", "work": "inference", "implementation": "vllm", "precision": "bf16", "gpus": 4, "tensor_parallel": 2,
               "instance": "g6e.12xlarge", "sequence_tokens": 8192, "kv_precision": "fp8", "max_sequences": 64}),
     ("vllm", {"model": "mixtral-8x7b", "work": "inference", "implementation": "vllm", "precision": "fp8", "gpus": 2, "tensor_parallel": 2,
@@ -65,7 +78,7 @@ def made(scenario, market="on-demand"):
 
 def brought_back(kit):
     """The columns that the kit's files settle, as `python -m calc import` reads them."""
-    names = [name for name in kit.files if name not in ("aws.sh", "spot_watch.sh")]
+    names = [name for name in kit.files if name != "spot_watch.sh"]
     return read_run([(name, kit.files[name].encode()) for name in names], catalogs()).row
 
 
@@ -119,7 +132,7 @@ def test_the_answers_of_a_usual_job_can_be_taken_home(work):
 
 @pytest.mark.parametrize("tool", [spec.id for spec in kit_specs()])
 def test_files_are_what_their_names_say(tool):
-    scenario = next(scenario for name, scenario in EQUAL if name == tool)
+    scenario = next((scenario for name, scenario in EQUAL if name == tool), SERVED)
     _, found = made(scenario, "spot")
     for name, text in found[tool].files.items():
         if name.endswith(".json"):
@@ -132,7 +145,77 @@ def test_files_are_what_their_names_say(tool):
             assert subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True).returncode == 0
     assert '"MarketType": "spot"' in found[tool].files["aws.sh"]
     assert yaml.safe_load(found[tool].files["sky.yaml"])["resources"]["use_spot"] is True
-    assert "spot_watch.sh" in found[tool].files
+    assert ("spot_watch.sh" in found[tool].files) is (scenario.get("work") != "inference")
+
+
+@pytest.mark.parametrize("tool", ["sglang", "tensorrt-llm"])
+def test_another_engine_says_that_the_memory_is_of_the_plans(tool):
+    _, found = made(SERVED)
+    kit = found[tool]
+    assert {each.column for each in kit.differences} == {"implementation", "memory_utilization"}
+    said = brought_back(kit)
+    assert said["problem"] == ""
+    assert (said["model"], said["sequence_tokens"], said["max_sequences"], said["max_batched_tokens"]) == (
+        "llama-3.1-8b",
+        "8192",
+        "32",
+        "4096",
+    )
+
+
+FREE = {  # choices that each tool can say, in any combination
+    "transformers": {"precision": ["bf16-mixed"], "sharding": ["none", "zero2", "zero3", "hsdp-4"], "recompute": ["none", "full"],
+                     "optimizer": ["adamw", "adafactor", "lion"], "loss": ["fused", "full"], "compile": ["yes", "no"]},
+    "axolotl": {"precision": ["bf16"], "sharding": ["none", "zero2", "zero3"], "recompute": ["none", "full"], 
+                "attention": ["flash", "eager"],
+                "tuning": ["full", "lora"], "lora_rank": [8, 64], "lora_targets": ["q+v", "all-linear", "gate+up+down"],
+                "offload": ["none", "activations"], "compile": ["yes", "no"]},
+    "trl": {"implementation": ["trl"], "precision": ["bf16-mixed"], "sharding": ["zero2", "zero3"], "recompute": ["none", "full"],
+            "loss": ["fused"], "optimizer": ["adamw", "adafactor"], "offload": ["none", "states"]},
+    "deepspeed": {"implementation": ["deepspeed"], "precision": ["bf16-master"], "sharding": ["none", "zero1", "zero2", "zero3"],
+                  "recompute": ["none", "full"], "loss": ["fused", "full"], "optimizer": ["adamw", "lion"]},
+    "megatron": {"implementation": ["megatron"], "precision": ["bf16-master", "fp8-mixed"], "sharding": ["none", "zero1", "zero2", "zero3"],
+                 "recompute": ["none", "selective", "full"], "tensor_parallel": [1, 2], "optimizer": ["adamw", "muon"]},
+    "torchtitan": {"implementation": ["torchtitan"], "precision": ["bf16-mixed"], "sharding": ["zero2", "zero3", "hsdp-4"],
+                   "recompute": ["none", "full", "selective-ops"], "tensor_parallel": [1, 2], "compile": ["yes", "no"],
+                   "model": ["llama-3.1-8b", "qwen3-1.7b"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", FREE)
+@settings(max_examples=6, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(data=strategies.data())
+def test_any_scenario_that_a_tool_can_say_comes_back_as_it_was(tool, data):
+    scenario = {name: data.draw(strategies.sampled_from(values)) for name, values in FREE[tool].items()}
+    scenario |= {name: data.draw(strategies.sampled_from([1, 2, 4])) for name in ("batch", "accumulation_steps")}
+    scenario |= {
+        "sequence_tokens": data.draw(strategies.sampled_from([512, 2048])),
+        "train_tokens": 1e9,
+        "gpus": 16,
+        "instance": "p5.48xlarge",
+    }
+    row = estimate({"model": "llama-3.2-1b", **scenario}, catalogs(), solve=False)
+    if row["problem"]:
+        return
+    kit = next(kit for kit in kits(row, catalogs()) if kit.id == tool)
+    assert kit.differences == []
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_a_run_goes_on_from_its_last_whole_checkpoint(form, tmp_path):
+    file = f"training.{form}"
+    text = '{\n  "a": 1\n}\n' if form == "json" else "# head\na: 1\n"
+    (tmp_path / file).write_text(text)
+    script = f"set -euo pipefail\n{resuming(file, form, spot=False)}"
+    for steps, whole in ((), None), ((9, 10, 11), 10):
+        for step in steps:
+            (tmp_path / f"checkpoints/checkpoint-{step}").mkdir(parents=True)
+        for step in [step for step in steps if step <= (whole or 0)]:
+            (tmp_path / f"checkpoints/checkpoint-{step}/trainer_state.json").write_text("{}")
+        for _ in range(2):  # a second start finds the field there
+            assert subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True).returncode == 0
+        found = yaml.safe_load((tmp_path / file).read_text())
+        assert found == ({"a": 1} if whole is None else {"a": 1, "resume_from_checkpoint": f"checkpoints/checkpoint-{whole}"})
 
 
 def test_an_arm_host_gets_an_arm_image():
@@ -141,7 +224,7 @@ def test_an_arm_host_gets_an_arm_image():
 
 
 def test_no_kit_without_a_tool_that_runs_it():
-    row = estimate({**RUN, **SHARDED, "implementation": "megatron", "precision": "bf16-master"}, catalogs(), solve=False)
+    row = estimate({**RUN, **SHARDED, "implementation": "litgpt", "precision": "bf16-mixed"}, catalogs(), solve=False)
     assert kits(row, catalogs()) == []
 
 
@@ -175,6 +258,6 @@ def test_the_table_of_launch_files_names_columns_and_derived_values():
     known = values_of(row, catalogs())
     document = yaml.safe_load((FOLDER / "launch_files.yaml").read_text("utf-8"))
     for kit in document["kits"].values():
-        for file in kit["files"].values():
-            for spec in file["fields"]:
+        for specs in (kit.get("flags", []), *(file["fields"] for file in kit.get("files", {}).values())):
+            for spec in specs:
                 assert {spec.get("column", "gpus"), *spec.get("when", {})} <= known.keys(), spec

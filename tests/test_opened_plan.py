@@ -1,9 +1,13 @@
 """A link of an earlier day: what its answer was, what has moved since and whose doing that is; carried on until the plan is another."""
 
 import re
+import shutil
 
 import pytest
 from pages import address, opened, run, title
+
+from calc import load_catalogs, versions
+from calc.catalogs.load import FOLDER
 
 pytestmark = pytest.mark.usefixtures("recwarn")  # Streamlit warns of a missing browser; only what the page shows counts here
 
@@ -85,3 +89,31 @@ def test_what_cannot_be_estimated_any_more_says_why(today):
     query = of_then(today, made_on="2026-01-02")
     query["then"] = [query["then"][0] + "~gpus~3~tensor_parallel~2"]
     assert re.search(r"Today it cannot be estimated: .*tensor", said(opened(**query)))
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "facts_too"),
+    [("prices", "usd_per_hour: 55.04", "usd_per_hour: 56.04", False), ("gpus", "memory_mib: 23034", "memory_mib: 23035", True)],
+)
+def test_a_price_is_no_fact_and_a_fact_is_none_of_the_prices(file, before, after, facts_too, tmp_path, catalogs):
+    folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
+    path = folder / f"{file}.yaml"
+    text = path.read_text("utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after, 1), "utf-8")
+    changed = load_catalogs(folder)
+    assert changed.version != catalogs.version
+    assert (changed.facts_version != catalogs.facts_version) == facts_too
+
+
+def test_another_formula_is_another_version_and_other_words_are_none(tmp_path, monkeypatch):
+    folder = shutil.copytree(versions.FOLDER, tmp_path / "calc")
+    monkeypatch.setattr(versions, "FOLDER", folder)
+    of_folder = versions.formulas_version.__wrapped__
+    assert of_folder() == versions.formulas_version()
+    with (folder / "doors" / "link.py").open("a") as file:
+        file.write("# other words\n")
+    assert of_folder() == versions.formulas_version()
+    with (folder / "memory" / "weights.py").open("a") as file:
+        file.write("# another formula\n")
+    assert of_folder() != versions.formulas_version()

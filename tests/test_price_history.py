@@ -6,6 +6,8 @@ import pytest
 
 from calc.catalogs.history import read_history
 from calc.catalogs.load import FOLDER, CatalogError
+from calc.charts.lines import over_days
+from calc.cost.markets import MARKETS
 from calc.cost.offers import price_change, price_line, price_on
 from refresh.history import changed, last_known, text_of
 
@@ -56,7 +58,12 @@ def test_a_second_refresh_of_a_day_adds_to_its_file(tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    ["p5.48xlarge,us-east-1,spot,dear,2026-11-21,s", "p5.48xlarge,us-east-1,spot,1,21 Nov,s", "p5.48xlarge,us-east-1,spot,-1,2026-11-21,s"],
+    [
+        "p5.48xlarge,us-east-1,spot,dear,2026-11-21,s",
+        "p5.48xlarge,us-east-1,spot,1,21 Nov,s",
+        "p5.48xlarge,us-east-1,spot,-1,2026-11-21,s",
+        "p5.48xlarge,us-east-1,spot,1",
+    ],
 )
 def test_a_broken_row_is_one_sentence(tmp_path, line):
     (tmp_path / "history").mkdir()
@@ -81,3 +88,15 @@ def test_the_history_is_files_that_stay(catalogs):
     assert (FOLDER / "history" / "2026-11-20.csv").exists()
     assert len(catalogs.price_history) == len(read_history(FOLDER))
     assert catalogs.price_history["source"].str.len().min() > 10
+
+
+def test_a_chart_of_it_has_the_prices_that_were_seen(catalogs):
+    """SageMaker's, which follow by rule, are none; each market is named once, at its newest."""
+    labels = {name: market.title for name, market in MARKETS.items()}
+    table = over_days(price_line(catalogs, "p5.48xlarge", "us-east-1"), labels)
+    assert set(table["line"]) == {"On demand", "Spot", "Capacity block"}
+    assert table[table["line"] == "On demand"]["usd"].tolist() == [98.32, 55.04, 55.04]
+    named = table[table["name"] != ""]
+    assert sorted(named["line"]) == sorted(set(table["line"]))
+    assert named["name_y"].notna().all()
+    assert not len(over_days(price_line(catalogs, "p6e-gb200.36xlarge", "us-east-1"), labels))

@@ -1,10 +1,13 @@
 """What a refresh doubts beyond a price that leaps, and what it leaves behind."""
 
+import signal
 import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+from calc.catalogs.load import FOLDER, load_catalogs
 from tests.refresh_answers import contents, g5_prices, price, product, session, small_catalogs, spot
 from tests.test_refresh import refresh
 
@@ -81,3 +84,34 @@ def test_what_a_killed_refresh_left_is_swept_by_the_next(folder):
     own.mkdir()
     assert refresh(folder, session(g5_prices(_xlarge=1.1))) == 0
     assert sorted(each.name for each in folder.parent.glob(".catalogs-*")) == [own.name]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from refresh.write import read_documents, write_catalogs
+folder, left, replace = Path(sys.argv[1]), [int(sys.argv[2])], os.replace
+def killing(source, target):
+    left[0] -= folder in Path(target).parents
+    if left[0] < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(source, target)
+os.replace = killing
+documents = read_documents(folder)
+documents["prices"]["prices"]["g5.xlarge"]["us-east-1"]["on_demand"]["usd_per_hour"] = 1.1
+row = {"instance": "g5.xlarge", "region": "us-east-1", "market": "on_demand", "usd_per_hour": 1.1, "as_of": "2026-11-21", "source": "here"}
+write_catalogs(folder, documents, [row], "2026-11-21")
+"""
+
+
+@pytest.mark.parametrize("replaced", [0, 1, 5])
+def test_a_refresh_killed_between_replacements_is_healed_by_the_next(folder, replaced):
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(replaced)], cwd=FOLDER.parent, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == 1.006  # the prices come last: what loads is whole
+    assert len(list(folder.parent.glob(".catalogs-*"))) == 1
+    assert refresh(folder, session(g5_prices(_xlarge=1.1))) == 0
+    assert price(folder, "g5.xlarge")["on_demand_usd_per_hour"] == 1.1
+    assert not list(folder.parent.glob(".catalogs-*"))
+    kept = load_catalogs(folder).price_history.query("instance == 'g5.xlarge' and region == 'us-east-1' and market == 'on_demand'")
+    assert kept["usd_per_hour"].tolist()[-1] == 1.1

@@ -71,9 +71,9 @@ def test_diff_says_why_a_row_cannot_be_estimated(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("plan", "flags", "status", "words"),
     [
-        ("a.csv", ["--fits"], 0, "keep every limit"),
+        ("a.csv", ["--fits"], 0, "Every limit is kept"),
         ("b.csv", ["--fits"], 3, "new: it does not fit: 25 GiB"),
-        ("a.csv", ["--usd-most", "50"], 0, "keep every limit"),
+        ("a.csv", ["--usd-most", "50"], 0, "Every limit is kept"),
         ("a.csv", ["--usd-most", "40"], 3, "base: USD of the run: 4"),
         ("a.csv", ["--hours-most", "1"], 3, "gone: hours of the run: 3.7"),
         ("a.csv", ["--usd-per-hour-most", "55"], 3, "base: USD per hour: 55.04 USD, 0.04 over"),
@@ -163,6 +163,7 @@ def test_oom_beside_a_plan_and_beside_configs(plans, capsys):
     said = capsys.readouterr().out
     assert "A10G or L4" in said
     assert "| Allocated by PyTorch | 20.30 |" in said
+    assert "saved" not in said.split("## What to change")[1]
     (plans / "t.yaml").write_text("model_name_or_path: gpt2\nmax_length: 512\nper_device_train_batch_size: 2\n", encoding="utf-8")
     (plans / "launch.sh").write_text("torchrun --nproc_per_node 2 train.py\n", encoding="utf-8")
     assert main(["oom", str(plans / "log.txt"), f"{plans / 't.yaml'}+{plans / 'launch.sh'}"]) == 0

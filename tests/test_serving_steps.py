@@ -171,6 +171,15 @@ def test_padded_experts_are_all_read_whoever_chose_them(catalogs):
     assert divided < bare
 
 
+@pytest.mark.parametrize(
+    ("release", "pads"), [("0.11.0", 0), ("v0.11.1", 1), ("0.12", 1), ("0.13.2", 1), ("0.14", 0), ("0.9", 0), ("latest", 0), ("", 0)]
+)
+def test_a_release_lies_in_its_range_patches_included(catalogs, release, pads):
+    table = timed(catalogs, {**HOPPER, "software_release": release})
+    assert (table["release_expert_tile_tokens"][0] == 128) == pads
+    assert table["names_release"][0] == (release != "")
+
+
 def test_a_release_of_2024_launched_the_steps_of_long_sequences(catalogs):
     asked = {**HOPPER, "model": "qwen2.5-0.5b", "gpu": "a100-80gb-sxm", "batch": 1, "software_release": "0.4.2"}
     short, long, newer = timed(

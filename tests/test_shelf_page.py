@@ -33,12 +33,6 @@ def labelled(app, label):
     return next(each for each in app.button if each.label == label)
 
 
-def chosen(app):
-    """The first plan of the table chosen, as a click does."""
-    app.session_state["shelf_plans"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
-    return run(app)
-
-
 def texts(app):
     return "\n".join(
         element.value for kind in (app.success, app.error, app.warning, app.info, app.markdown, app.subheader) for element in kind
@@ -50,7 +44,7 @@ def test_a_plan_is_put_there_and_comes_back_in_another_browser():
     assert title(app) == "The shelf is empty"
     put(app, "Our 1B", "Ana")
     assert title(app) == "1 plan on the shelf"
-    other = chosen(opened("shelf", model="gpt2"))
+    other = opened("shelf", model="gpt2")
     row = other.dataframe[0].value.iloc[0]
     assert (row["name"], row["saved_by"], row["moved"], row["now"]) == ("Our 1B", "Ana", "the same", row["then"])
     run(labelled(other, "Open").click())
@@ -66,7 +60,7 @@ def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):
     usd = float(re.search(r"then_usd~([\d.]+)", link)[1])
     older = re.sub(r"(then_usd(?:_per_hour)?~)([\d.]+)", lambda found: found[1] + str(float(found[2]) / 2), link)
     save(shelf, "Old", "Ana", "about half", older, usd / 2, 1.0)
-    app = chosen(opened("shelf"))
+    app = opened("shelf")
     row = app.dataframe[0].value.iloc[0]
     assert row["now"] == pytest.approx(usd, rel=1e-4)
     assert row["then"] == pytest.approx(usd / 2)
@@ -85,13 +79,13 @@ def test_of_two_who_save_one_name_the_second_is_told_and_both_stand(shelf):
     put(ben, "Ours", "Ben")
     assert "version 4. Ana saved this name too since you looked: both stand." in texts(ben)
     assert [each.saved_by for each in versions(shelf, "Ours")] == ["Ben", "Ana", "Ana", "Ana"]
-    app = chosen(opened("shelf"))
+    app = opened("shelf")
     assert [each.label for each in app.expander if "versions" in each.label] == ["All 4 versions"]
     assert "Version 4 by Ben" in texts(app)
 
 
 def test_what_is_typed_is_text_and_nothing_else(shelf):
-    app = chosen(put(opened("shelf", model="gpt2"), NAME, "<i>Ana</i>"))
+    app = put(opened("shelf", model="gpt2"), NAME, "<i>Ana</i>")
     assert newest(shelf)[0].name == NAME
     for raw in ("[Plan]", "](http", "$x", "<b>", "<i>"):
         assert not re.search(r"(?<!\\)" + re.escape(raw), texts(app))
@@ -108,7 +102,7 @@ def test_a_plan_of_a_model_of_ones_own_has_its_price_of_today_too(shelf):
 
 def test_a_link_that_says_nothing_of_then_is_opened_all_the_same(shelf):
     save(shelf, "Bare", "Ana", "?", "model=gpt2&colour=red")
-    app = chosen(opened("shelf"))
+    app = opened("shelf")
     assert "says nothing of its answer then" in texts(app)
     run(labelled(app, "Open").click())
     assert title(app).startswith("Fine-tuning GPT-2")

@@ -162,6 +162,8 @@ def test_the_sober_case_is_an_interruption_a_day():
     assert row["sober_run_hours"] == pytest.approx(row["run_hours"] * (1 + overhead) * (1 + 2700 / 86400))
     assert row["sober_run_usd"] > row["run_usd_spot"]
     assert row["fallback_run_usd"] == pytest.approx((row["run_usd_spot"] + row["run_usd_on_demand"]) / 2)
+    late = spotted({**RUN, "fallback_ratio": 0.8}).iloc[0]
+    assert late["fallback_run_usd"] == pytest.approx(0.8 * row["run_usd_spot"] + 0.2 * row["run_usd_on_demand"])
 
 
 SERVED = {

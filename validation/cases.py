@@ -8,6 +8,7 @@ import pandas as pd
 from validation.case_words import ATTENTION, LORA_TARGETS, OPTIMIZERS, PRECISIONS, case, model_id, read, size
 from validation.parallel_cases import (
     context_parallel_steps,
+    expert_parallel_steps,
     offloaded_steps,
     pipeline_steps,
     quantised_lora_steps,
@@ -91,7 +92,7 @@ def measurements(row):
     scenario |= {name: int(row[name]) for name in numbers if row[name]}
     scenario |= {"kv_precision": "fp32"} if row["precision"] == "fp32" and row["work"] == "inference" else {}
     left_out = {f"{row['status']} on {row['card']}": row["status"] != "ok"}
-    for quantity, truth in (("allocated_peak_bytes", "peak_allocated_bytes"), ("memory_bytes", "peak_driver_bytes")):
+    for quantity, truth in (("logged_peak_bytes", "peak_allocated_bytes"), ("memory_bytes", "peak_driver_bytes")):
         yield case(f"measured {row['work']}", row, scenario, quantity, row[truth] or "nan", left_out)
 
 
@@ -109,7 +110,8 @@ def published_peaks(row):
     if not row["gigabytes"]:
         return []
     reserved = row["quantity"] == "reserved_bytes"
-    quantity, truth = "memory_bytes" if reserved else row["quantity"], 1e9 * float(row["gigabytes"])
+    quantity = {"reserved_bytes": "memory_bytes", "allocated_peak_bytes": "logged_peak_bytes"}.get(row["quantity"], row["quantity"])
+    truth = 1e9 * float(row["gigabytes"])
     group = f"published {row['work']}, {row['confidence']} confidence"
     made = case(group, {**row, "layers": ""}, published_scenario(row), quantity, truth, {row["left_out"]: row["left_out"] != ""})
     return [made | {"published_by": row["source"], "lacks_context": float(reserved)}]
@@ -131,6 +133,7 @@ SOURCES = (
     ("accumulation.csv", training_steps),
     ("parallel/pipeline.csv", pipeline_steps),
     ("parallel/context.csv", context_parallel_steps),
+    ("parallel/experts.csv", expert_parallel_steps),
     ("parallel/offload.csv", offloaded_steps),
     ("parallel/ddp_peaks.csv", replicated_steps),
     ("parallel/tp.csv", tensor_parallel_steps),

@@ -3,7 +3,6 @@
 `errors.csv` has a row per case; `summary.csv` the median, 90th percentile and worst error, the share in the range and the
 range's half width; `verdicts.csv` whether published runs ran and what is said of them. Simulated truth is what PyTorch
 allocates: our overhead is added before it is held against the range, which has it; to what a run had reserved, our context.
-From what a log calls allocated in serving, the allocator's waste at each matrix is taken, which stands with our overhead.
 """
 
 import sys
@@ -14,14 +13,13 @@ import numpy as np
 import pandas as pd
 
 from calc import estimate, load_catalogs
-from calc.one_scenario import one_scenario
 from validation.cases import all_cases
 from validation.verdicts import verdicts, verdicts_summary
 
 RESULTS = Path(__file__).parent / "results"
 NOT_SCENARIO = ["case", "source", "group", "layers", "quantity", "truth", "left_out", "published_by", "lacks_context"]
 RANGED_BYTES = 6 * 2**30  # below, a range is absolute: context and cached blocks alone are 1 to 2.5 GiB
-ALLOCATED, SHOWN = "allocated_peak_bytes", "memory_bytes"
+ALLOCATED, LOGGED, SHOWN = "allocated_peak_bytes", "logged_peak_bytes", "memory_bytes"
 BY_GROUP, BY_FAMILY = ["group"], ["group", "family"]
 
 
@@ -46,15 +44,6 @@ def with_fewer_layers(catalogs, model, layers):
     return replace(catalogs, models=models, stacks=pd.concat([catalogs.stacks, stacks], ignore_index=True)), name
 
 
-def wasted(scenarios, logged, catalogs):
-    """What torch.cuda.memory_allocated counts beyond the tensors, of the rows that are logs: whole blocks of matrices. [B]
-
-    c10/cuda/CUDACachingAllocator.cpp adds to allocated_bytes the size of a block, of which up to 1 MiB is not split off.
-    """
-    found = [one_scenario(row.dropna(), catalogs)["matrix_waste_bytes"][0] for _, row in scenarios[logged].iterrows()]
-    return pd.Series(found, index=scenarios.index[logged], dtype=float).reindex(scenarios.index, fill_value=0.0)
-
-
 def predicted(cases, catalogs):
     """The cases with their estimates beside them: error_ratio, whether the truth lies in the range, and the problem."""
     for row in cases.index[cases["layers"] > 0]:
@@ -64,12 +53,12 @@ def predicted(cases, catalogs):
     estimates = estimate(scenarios, catalogs)
     errors = cases[["case", "group", "model", "quantity", "truth", "published_by"]].copy()
     errors["truth"] += np.where(cases["lacks_context"] > 0, estimates["context_bytes"].to_numpy(), 0)
-    errors["truth"] -= wasted(scenarios, (cases["published_by"] != "") & (cases["quantity"] == ALLOCATED), catalogs)
     errors.insert(2, "family", catalogs.models["family"].reindex(cases["model"]).to_numpy())
     errors["predicted"] = [estimates.at[row, name] for row, name in cases["quantity"].items()]
     errors["error_ratio"] = errors["predicted"] / errors["truth"] - 1
-    simulated = cases["quantity"] == ALLOCATED
-    shown = errors["truth"] + np.where(simulated, estimates["overhead_bytes"].to_numpy(), 0)
+    simulated = cases["quantity"].isin([ALLOCATED, LOGGED])
+    beyond = estimates["memory_bytes"].to_numpy() - errors["predicted"].to_numpy(dtype=float)
+    shown = errors["truth"] + np.where(simulated, beyond, 0)
     inside = (shown >= estimates["memory_low_bytes"].to_numpy()) & (shown <= estimates["memory_high_bytes"].to_numpy())
     errors["peak_phase"] = estimates["peak_phase"].to_numpy()
     errors["problem"] = estimates["problem"].fillna("").to_numpy()

@@ -22,6 +22,9 @@ SCENARIOS = {
     "trl-qlora": {**ONE, "implementation": "trl", "precision": "nf4-dq", "tuning": "lora", "loss": "fused"},
     "tune": {**FULL, "implementation": "torchtune", "precision": "bf16"},
     "titan": {**FULL, "implementation": "torchtitan", "precision": "bf16-mixed", "tensor_parallel": 2},
+    "hybrid": {**FULL, "gpus": 16, "precision": "bf16-mixed", "sharding": "hsdp-8"},
+    "lora-deepspeed": {**FULL, "implementation": "deepspeed", "precision": "bf16", "tuning": "lora", "loss": "fused"},
+    "megatron": {**FULL, "implementation": "megatron", "precision": "bf16-master", "sharding": "zero1", "tensor_parallel": 2},
     "serve": {**SERVED, "model": "qwen2.5-32b", "gpus": 4, "tensor_parallel": 4, "precision": "bf16", "kv_precision": "fp8"},
     "serve-experts": {**SERVED, "model": "mixtral-8x7b", "gpus": 4, "tensor_parallel": 4, "expert_parallel": 4, "precision": "fp8"},
 }
@@ -32,8 +35,8 @@ def main(folder: str) -> None:
     catalogs = load_catalogs()
     for name, scenario in SCENARIOS.items():
         row = estimate(scenario, catalogs, solve=False)
-        for kit in kits(row, catalogs):
-            write_folder(files_of(kit, row), str(Path(folder) / f"{name}-{kit.id}"))
+        for kit in kits(row, catalogs, "spot"):
+            write_folder(files_of(kit, row, "spot"), str(Path(folder) / f"{name}-{kit.id}"))
 
 
 if __name__ == "__main__":

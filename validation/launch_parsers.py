@@ -1,13 +1,17 @@
 """Every launch kit of a folder through the parser of the tool that it is for: `python validation/launch_parsers.py FOLDER`.
 
-It needs the tools of requirements/launch.txt and neither a GPU nor this project; a tool that is not installed is named and left out.
-Exit 0: every file was accepted; 1: one was refused.
+It needs the tools of requirements/launch.txt and neither a GPU nor this project.
+Exit 0: every file was accepted; 1: one was refused, or its tool is not installed.
 """
 
+import argparse
 import dataclasses
 import json
 import os
+import shlex
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import yaml
@@ -32,6 +36,7 @@ def training_yaml(path):
 
     told = yaml.safe_load(path.read_text("utf-8"))
     told.pop("dataset_name")
+    told.pop("deepspeed", None)  # named beside it and read on its own
     of_model = {field.name for field in dataclasses.fields(ModelConfig)}
     ModelConfig(**{name: value for name, value in told.items() if name in of_model})
     SFTConfig(**{name: value for name, value in told.items() if name not in of_model} | {"use_cpu": True})
@@ -87,7 +92,48 @@ def vllm_yaml(path):
     make_arg_parser(FlexibleArgumentParser()).parse_args(["--model", "x", *words])
 
 
+def sglang_command(path):
+    """SGLang's parser, with the flags of its command."""
+    command = next(line for line in path.read_text("utf-8").replace("\\\n", " ").splitlines() if "sglang.launch_server" in line)
+    from sglang.srt.server_args import ServerArgs
+
+    parser = argparse.ArgumentParser()
+    ServerArgs.add_cli_args(parser)
+    words = shlex.split(command)
+    parser.parse_args(words[words.index("sglang.launch_server") + 1 :])
+
+
+def aws_script(path):
+    """aws.sh as it stands, with an `aws` before the real one that asks it for a skeleton: parameters are checked, nothing is sent."""
+    real = Path(sys.executable).parent / "aws"
+    stand_in = f'''#!/bin/bash
+[ "$1 $2" = "ssm get-parameter" ] && set -- "$@" --generate-cli-skeleton output && "{real}" "$@" >/dev/null && echo ami-0 && exit
+exec "{real}" "$@" --generate-cli-skeleton output
+'''
+    with tempfile.TemporaryDirectory() as folder:
+        aws = Path(folder) / "aws"
+        aws.write_text(stand_in)
+        aws.chmod(0o755)
+        place = {"PATH": f"{folder}:{os.environ['PATH']}", "HOME": folder}
+        keys = dict.fromkeys(("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "none")
+        done = subprocess.run(["bash", str(path)], env=place | keys, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError(done.stderr.strip())
+
+
+def shell_script(path):
+    """bash's parser."""
+    done = subprocess.run(["bash", "-n", str(path)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError(done.stderr.strip())
+    if "sglang.launch_server" in path.read_text("utf-8"):
+        sglang_command(path)
+
+
 PARSERS = {
+    "launch.sh": shell_script,
+    "spot_watch.sh": shell_script,
+    "aws.sh": aws_script,
     "training.json": training_json,
     "training.yaml": training_yaml,
     "accelerate.yaml": accelerate_yaml,
@@ -99,16 +145,18 @@ PARSERS = {
 
 
 def main(folder: str) -> int:
-    """A line for each file that a parser is for."""
-    refused = 0
+    """A line for each file that a parser is for; the same file in several kits is asked about once."""
+    refused, seen = 0, set()
     for path in sorted(Path(folder).glob("*/*")):
-        if path.name not in PARSERS:
+        told = (path.name, path.read_bytes())
+        if path.name not in PARSERS or told in seen:
             continue
+        seen.add(told)
         try:
             PARSERS[path.name](path)
             said = "accepted"
         except ImportError as error:
-            said = f"not checked: {error.name or error} is not installed"
+            refused, said = refused + 1, f"NOT CHECKED: {error.name or error} is not installed"
         except (Exception, SystemExit) as error:  # parsers refuse in exceptions of their own
             refused, said = refused + 1, f"REFUSED: {type(error).__name__} {error}"
         print(f"{path.parent.name}/{path.name}: {said[:300]}")

@@ -53,24 +53,25 @@ def at_most(seconds):
 
 
 def counted_by_class(config, head):
-    """Parameters of the class, and those of its text part where it has several parts. [parameters]"""
+    """The name of the class and its parameters, those of its text part where it has several parts. [parameters]"""
     with torch.device("meta"):
         model = head.from_config(config)
     model.tie_weights()
     sizes = {name: each.numel() for name, each in model.named_parameters()}
     text = {name: size for name, size in sizes.items() if any(part in name for part in OF_TEXT)}
     several = any(not name.startswith("lm_head") for name in text)
-    return sum((text if several else sizes).values())
+    return type(model).__name__, sum((text if several else sizes).values())
 
 
 def counted_here(config, catalogs):
-    """Parameters as calc counts them, or the sentence by which it refuses."""
+    """Parameters as calc counts them, or the sentence by which it refuses them or says that this class is not covered."""
     try:
-        entry = read_config({**config, "architectures": None}, "it", catalogs)
+        entry = read_config(config, "it", catalogs)
     except ConfigError as error:
         return str(error)
     models, _ = model_table({"it": entry}, catalogs.families)
-    return int(models.loc["it", "parameters"])
+    said = models.loc["it", "note"]
+    return said if "Its architectures name" in said else int(models.loc["it", "parameters"])
 
 
 def row_of(name, head, catalogs):
@@ -78,10 +79,10 @@ def row_of(name, head, catalogs):
     try:
         with at_most(SECONDS):
             config = AutoConfig.for_model(name)
-            truth = counted_by_class(config, head)
+            class_name, truth = counted_by_class(config, head)
     except Exception as error:
         return {"type": name, "verdict": "not built", "why": f"{type(error).__name__}"}
-    found = counted_here(config.to_dict(), catalogs)
+    found = counted_here({**config.to_dict(), "architectures": [class_name]}, catalogs)
     if isinstance(found, str):
         return {"type": name, "verdict": "refused", "class": truth, "why": found}
     return {"type": name, "verdict": "exact" if found == truth else "wrong", "class": truth, "here": found}

@@ -2,6 +2,7 @@
 
 from validation.case_words import OPTIMIZERS, PRECISIONS, case, model_id, read, size
 
+RULE = "a rule was read off it"
 KEPT = {"none": "none", "full": "full", "op": "selective-ops", "op (mm every 2nd + sdpa)": "selective-ops"}
 
 
@@ -37,7 +38,8 @@ def sharded_steps(row):
 
 def offloaded_steps(row):
     """One step of FSDP2 whose shards live in CPU memory (CPUOffloadPolicy)."""
-    return sharded_steps(row) | {"offload": "states", "group": "CPU offload"}
+    made = sharded_steps(row) | {"offload": "states", "group": "CPU offload"}
+    return made | ({"left_out": RULE} if row["rule_from_it"] == "1" else {})
 
 
 def replicated_steps(row):
@@ -129,14 +131,20 @@ def pipeline_steps(row):
         "accumulation_steps": int(row["micro_batches"]),
     }
     truth = max(int(row["first_peak"]), int(row["last_peak"]))
-    left_out = {"a rule was read off it": row["rule_from_it"] == "1"}
+    left_out = {RULE: row["rule_from_it"] == "1"}
     return case("pipeline parallel", row, scenario, "allocated_peak_bytes", truth, left_out)
 
 
 def context_parallel_steps(row):
     """One step of torchtitan's Llama under FSDP2 and torch's own ring of context parallel."""
     scenario = _of_titan(row) | {"gpus": int(row["data"]) * int(row["context"]), "context_parallel": int(row["context"])}
-    return case("context parallel", row, scenario, "allocated_peak_bytes", row["step_peak"])
+    return case("context parallel", row, scenario, "allocated_peak_bytes", row["step_peak"], {RULE: row["rule_from_it"] == "1"})
+
+
+def expert_parallel_steps(row):
+    """One step of torchtitan's blocks with routed experts under FSDP2, its expert parallel inside."""
+    scenario = _of_titan(row) | {"gpus": int(row["data"]), "expert_parallel": int(row["expert"])}
+    return case("expert parallel", row, scenario, "allocated_peak_bytes", row["step_peak"], {RULE: row["rule_from_it"] == "1"})
 
 
 def quantised_lora_steps(row):

@@ -3,42 +3,60 @@
 A row is the price of a market from the day on which it was seen (as_of); it stands until the next. Without a price: no longer sold.
 """
 
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
 COLUMNS = ("instance", "region", "market", "usd_per_hour", "as_of", "source")
+HEADER = ",".join(COLUMNS).encode()
 DAY = r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 
 
 def read_history(folder: Path, digest: Any = None) -> pd.DataFrame:
     """Every row of catalogs/history, oldest price first, USD as numbers; the bytes go into the digest. Raises CatalogError."""
-    read = []
+    read: list[bytes] = []
+    places: list[tuple[str, int]] = []  # of each row
     for path in sorted((folder / "history").glob("*.csv")):
-        content = path.read_bytes()
+        file = f"catalogs/history/{path.name}"
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise CatalogError(f"{file}: it cannot be read ({error.strerror}); put the file back.") from None
         if digest is not None:
             digest.update(path.name.encode() + b"\0" + content + b"\0")
-        read.append(_rows(content, f"catalogs/history/{path.name}"))
-    rows = pd.concat(read, ignore_index=True) if read else pd.DataFrame(columns=list(COLUMNS))
-    return rows.sort_values("as_of", kind="stable", ignore_index=True)
+        first, *rows = content.splitlines() or [b""]
+        if first != HEADER:
+            raise CatalogError(f"{file}: its first line is not {HEADER.decode()}; put the file back.")
+        read += rows
+        places += [(file, number) for number in range(2, len(rows) + 2)]
+    return _table(read, places).sort_values("as_of", kind="stable", ignore_index=True)
 
 
-def _rows(content: bytes, file: str) -> pd.DataFrame:
+def _table(read: list[bytes], places: list[tuple[str, int]]) -> pd.DataFrame:
+    """The rows of all files at once: a year of them is read in a second."""
+    for line, (file, number) in zip(read, places, strict=True):
+        if line.count(b",") != len(COLUMNS) - 1 or b'"' in line:
+            raise CatalogError(f"{file}, line {number}: it has not {len(COLUMNS)} plain cells; put the file back.")
     try:
-        table = pd.read_csv(BytesIO(content), dtype=str, keep_default_na=False)
-    except (ValueError, pd.errors.ParserError) as error:
-        raise CatalogError(f"{file}: it is no table that can be read ({error}); put the file back.") from None
-    if tuple(table) != COLUMNS:
-        raise CatalogError(f"{file}: its first line is not {','.join(COLUMNS)}; put the file back.")
+        body = BytesIO(b"\n".join(read))
+        table = pd.read_csv(body, names=list(COLUMNS), dtype=str, keep_default_na=False) if read else pd.DataFrame(columns=list(COLUMNS))
+    except ValueError:
+        raise CatalogError("catalogs/history: the files are not all UTF-8; put them back.") from None
     usd = pd.to_numeric(table["usd_per_hour"], errors="coerce")
-    wrong = (usd.isna() & (table["usd_per_hour"] != "")) | (usd <= 0) | ~table["as_of"].str.fullmatch(DAY)
+    days = {day: re.fullmatch(DAY, day) is not None for day in table["as_of"].unique()}
+    wrong = (
+        (usd.isna() & (table["usd_per_hour"] != "")) | ~((usd > 0) & (usd < np.inf) | usd.isna()) | ~table["as_of"].map(days).astype(bool)
+    )
     if wrong.any():
-        raise CatalogError(f"{file}, line {wrong.argmax() + 2}: the price or the day cannot be read; put the file back.")
+        file, number = places[int(wrong.to_numpy().argmax())]
+        raise CatalogError(f"{file}, line {number}: the price or the day cannot be read; put the file back.")
     return table.assign(usd_per_hour=usd)
 
 

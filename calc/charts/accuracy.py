@@ -13,7 +13,7 @@ import pandas as pd
 
 from calc.units import GIB
 
-PEAKS = ("allocated_peak_bytes", "memory_bytes")
+PEAKS = ("allocated_peak_bytes", "logged_peak_bytes", "memory_bytes")
 ON_GPUS = ("measured", "published")  # how the groups of runs on real GPUs begin; all others are simulated
 UNEXPLAINED = "not explained"
 TOO = {"low": -1, "high": 1}

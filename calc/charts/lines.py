@@ -48,11 +48,11 @@ def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules
     return Lines(named.reset_index(drop=True), x_ticks, y_ticks)
 
 
-MOST_MARKETS = 4
+MOST_MARKETS, DAY_GAP = 4, 0.085  # lines; of the chart's height between two names
 
 
 def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """A price line (offers.price_line) for a chart: day, usd, line, rank, name (at the newest of a market), source.
+    """A price line (offers.price_line) for a chart: day, usd, line, rank, name and name_y (at the newest of a market), source.
 
     The markets with the most prices, in the order of `names`; one that was seen once is a point.
     """
@@ -60,14 +60,18 @@ def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     counts = known.groupby("market").size().sort_values(ascending=False, kind="stable")
     shown = [name for name in names if name in set(counts.index[:MOST_MARKETS])]
     table = known[known["market"].isin(shown)].reset_index(drop=True)
-    newest = ~table["market"].duplicated(keep="last")
+    newest = ~table["market"].duplicated(keep="last").to_numpy()
+    usd = table["usd_per_hour"].to_numpy(dtype=float)
+    places, top = np.full(len(table), np.nan), max(usd, default=1.0)
+    places[newest] = spread(usd[newest] / top, DAY_GAP) * top
     return pd.DataFrame(
         {
             "day": word_column(table["as_of"]),
-            "usd": table["usd_per_hour"].astype(float),
+            "usd": usd,
             "line": word_column([names[market] for market in table["market"]]),
             "rank": [shown.index(market) for market in table["market"]],
             "name": word_column(np.where(newest, [names[market] for market in table["market"]], "")),
+            "name_y": places,
             "source": word_column(table["source"]),
         }
     )

@@ -36,8 +36,8 @@ def nearest_id(name: str, catalogs: Any) -> str:
     return close[0] if close else ""
 
 
-def by_sizes(sizes: Mapping[str, Any], catalogs: Any) -> str:
-    """The model of the catalog that has all these sizes, of several the one with the shortest id, which is the base; or empty.
+def by_sizes(sizes: Mapping[str, Any], catalogs: Any, named: str = "") -> str:
+    """The model of the catalog that has all these sizes, of several the named one, else that with the shortest id, the base; or empty.
 
     Heads of keys are as many as heads, and no experts, unless they are said.
     """
@@ -50,7 +50,7 @@ def by_sizes(sizes: Mapping[str, Any], catalogs: Any) -> str:
     same = (models["kind"] == "decoder") & ((models["model_type"] == model_type) | (model_type == ""))
     for name, value in asked.items():
         same &= abs(has.get(name, models.get(name)).astype(float) / float(value) - 1 if value else has[name].astype(float)) <= SAME_RATIO
-    return min(map(str, models.index[same]), key=lambda model: (len(model), model), default="")
+    return min(map(str, models.index[same]), key=lambda model: (model != named, len(model), model), default="")
 
 
 def stored_as(name: str) -> str:

@@ -44,7 +44,8 @@ def _history_places(catalogs: Catalogs) -> dict[tuple[str, str], Any]:
 def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
     """How the prices of an instance in a region moved: market, usd_per_hour, as_of, source; each price stands until the next.
 
-    The last of a market is today's, of the day on which it was last seen; NaN: not sold any more. Estimates are left out.
+    The last of a market is today's, of the day on which it was last seen; NaN: not sold any more. Estimates are left out, and what
+    SageMaker asks by rule.
     """
     keys = {market.key: name for name, market in MARKETS.items()}
     kept_rows = catalogs.price_history.iloc[_history_places(catalogs).get((instance, region), [])]
@@ -54,10 +55,15 @@ def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
         {"market": name, **{fact: price[f"{key}_{fact}"] for fact in ("usd_per_hour", "as_of", "source")}}
         for price in prices.to_dict("records")
         for key, name in keys.items()
-        if price[f"{key}_usd_per_hour"] > 0 and price.get(f"{key}_basis") != "estimated"
+        if price[f"{key}_usd_per_hour"] > 0 and not (price.get(f"{key}_basis") == "estimated" or by_rule(name, price))
     ]
     both = pd.concat([rows, pd.DataFrame(now, columns=list(rows))], ignore_index=True)
     return both.sort_values("as_of", kind="stable", ignore_index=True)
+
+
+def by_rule(market: str, price: dict[str, Any]) -> bool:
+    """Whether a price of SageMaker follows from on demand and was not seen itself."""
+    return bool(MARKETS[market].work) and price[f"{MARKETS[market].key}_basis"] == "derived"
 
 
 def price_on(catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand") -> float:

@@ -128,9 +128,9 @@ def sober_run_usd(run_hours, sober_overhead_ratio, usd_per_hour_spot):
     return run_hours * (1 + sober_overhead_ratio) * usd_per_hour_spot
 
 
-def fallback_run_usd(run_usd_spot, run_usd_on_demand):
-    """Half of the run on spot, then no instance comes back and the rest runs on demand. [USD]"""
-    return (run_usd_spot + run_usd_on_demand) / 2
+def fallback_run_usd(fallback_ratio, run_usd_spot, run_usd_on_demand):
+    """A share of the run on spot, then no instance comes back and the rest runs on demand. [USD]"""
+    return fallback_ratio * run_usd_spot + (1 - fallback_ratio) * run_usd_on_demand
 
 
 SPOT = (

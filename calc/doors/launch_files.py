@@ -14,7 +14,8 @@ from calc.launch.kit import Kit
 
 SAME_DAY = (1980, 1, 1, 0, 0, 0)  # in archives, so that the same kit is the same bytes
 # For GitHub Actions: the plan is checked at every change. The dollars and hours are the plan's own, with a tenth to spare.
-CHECK = """# Put this under .github/workflows/; it asks Headroom, checked out beside your repository, whether the plan still holds.
+CHECK = """# Put this under .github/workflows/ and plan.csv at the top of your repository: each pull request is asked whether the plan still
+# holds, and what it changes is written into its summary. Headroom is checked out beside; put its repository's name in its place.
 name: plan
 on: [pull_request]
 jobs:
@@ -22,6 +23,8 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v4
+        with:
+          fetch-depth: 0
       - uses: actions/checkout@v4
         with:
           repository: your-name/headroom
@@ -29,8 +32,12 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.11"
-      - run: pip install -r headroom/requirements.txt
-      - run: cd headroom && python -m calc gate ../plan.csv --fits{limits}
+      - run: pip install --require-hashes -r headroom/requirements/lock/run.txt
+      - run: |
+          git show "origin/$GITHUB_BASE_REF:plan.csv" > before.csv || cp plan.csv before.csv
+          cd headroom
+          python -m calc diff ../before.csv ../plan.csv >> "$GITHUB_STEP_SUMMARY"
+          python -m calc gate ../plan.csv --fits{limits}
 """
 
 

@@ -32,7 +32,7 @@ def oom_markdown(log: str, run: str, catalogs: Catalogs) -> str:
     if told.parts:
         lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, told.parts)]
     changes = advise(told.row, known)
-    lines += ["", "## What to change", ""]
+    lines += ["", "## What to change: the same work for the least money first, then other work", ""]
     lines += [_change(each) for each in changes.head(CHANGES).to_dict("records")] or ["Nothing that was tried makes it fit."]
     return "\n".join(lines) + "\n"
 
@@ -47,7 +47,8 @@ def _part(part):
 
 
 def _change(change):
-    less = f"{change['saved_gib']:+.3g} GiB saved per GPU" if change["saved_gib"] == change["saved_gib"] else ""
+    saved = change["saved_gib"]
+    less = f"{abs(saved):.3g} GiB {'less' if saved >= 0 else 'more'} per GPU" if saved == saved else ""
     price = f"{change['usd_per_hour']:,.2f} USD per hour" if change["usd_per_hour"] == change["usd_per_hour"] else ""
     work = "" if change["same_work"] else "other work"
     return f"- {change['change']}: {', '.join(filter(None, (less, price, work)))}"

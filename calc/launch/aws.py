@@ -13,12 +13,12 @@ METADATA = "http://169.254.169.254/latest"
 
 
 def aws_files(row: Mapping[str, Any], values: Mapping[str, Any], market: str) -> dict[str, str]:
-    """sky.yaml and aws.sh of a row on an instance, and on spot spot_watch.sh; nothing without an instance."""
+    """sky.yaml and aws.sh of a row on an instance, for training on spot spot_watch.sh too; nothing without an instance."""
     if not row.get("instance"):
         return {}
     spot = market == "spot"
     files = {"sky.yaml": _sky(row, values, spot), "aws.sh": _aws(row, values, spot)}
-    return files | ({"spot_watch.sh": _watch()} if spot else {})
+    return files | ({"spot_watch.sh": _watch()} if spot and row["work"] == "training" else {})
 
 
 def _sky(row, values, spot):
@@ -47,6 +47,7 @@ def _sky(row, values, spot):
 def _aws(row, values, spot):
     """Instances in one placement group's reach; a spot request is one that AWS may take back with two minutes' notice."""
     options = {"MarketType": "spot", "SpotOptions": {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"}}
+    trains = row["work"] == "training"
     market = f" \\\n  --instance-market-options '{json.dumps(options)}'" if spot else ""
     disk = json.dumps([{"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": DISK_GB, "VolumeType": "gp3"}}])
     image = IMAGE.format(arch=values["arch"])
@@ -55,7 +56,11 @@ def _aws(row, values, spot):
         "set -euo pipefail",
         "# Starts the instances; then, on each: copy this folder there and run launch.sh with NODE_RANK and MASTER_ADDR set.",
         "# Put the names of your key, security group and instance profile (with access to your bucket) in their places.",
-        *(["# On spot run spot_watch.sh beside it: it copies checkpoints to the bucket when AWS gives its notice."] if spot else []),
+        *(
+            ["# On spot run spot_watch.sh beside it: it copies checkpoints to the bucket when AWS gives its notice."]
+            if spot and trains
+            else []
+        ),
         f"IMAGE=$(aws ssm get-parameter --region {row['region']} --name {image} --query Parameter.Value --output text)",
         "aws ec2 run-instances \\",
         f"  --region {row['region']} \\",
@@ -74,13 +79,14 @@ def _aws(row, values, spot):
 def _watch():
     return f"""#!/bin/bash
 # Looks for AWS's notice that this spot instance is taken back (two minutes ahead), then copies the checkpoints to the bucket.
-# The next start copies them back: aws s3 sync s3://your-bucket/checkpoints checkpoints
+# launch.sh copies them back at the next start. Both take the bucket's name from BUCKET: export BUCKET=your-bucket
 set -uo pipefail
+: "${{BUCKET:?export BUCKET=your-bucket}}"
 while sleep {POLL_SECONDS}; do
   TOKEN=$(curl -s -X PUT {METADATA}/api/token -H "X-aws-ec2-metadata-token-ttl-seconds: 60")
   STATUS=$(curl -s -o /dev/null -w "%{{http_code}}" -H "X-aws-ec2-metadata-token: $TOKEN" {METADATA}/meta-data/spot/instance-action)
   if [ "$STATUS" = 200 ]; then
-    aws s3 sync checkpoints s3://your-bucket/checkpoints
+    aws s3 sync checkpoints "s3://$BUCKET/checkpoints"
     exit 0
   fi
 done

@@ -20,6 +20,11 @@ def written(fields: Mapping[str, Any], form: str, comments: Sequence[str] = ()) 
     return head + "\n".join(_toml(tree) if form == "toml" else _yaml(tree)).rstrip() + "\n"
 
 
+def flags(fields: Mapping[str, Any]) -> list[str]:
+    """The fields as a command's flags, --a-field value; true stands alone, false is left out."""
+    return [f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in fields.items() if value is not False]
+
+
 def _nested(fields: Mapping[str, Any]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, value in fields.items():

@@ -8,11 +8,12 @@ from calc.columns import GLOSSARY
 from calc.configs.problem import ConfigProblem
 from calc.configs.run import read_run
 from calc.launch.aws import aws_files
-from calc.launch.formats import written
+from calc.launch.formats import flags, written
+from calc.launch.resume import resuming
 from calc.launch.specs import KitSpec, kit_specs, matches
 from calc.launch.values import values_of
 from calc.pipeline import estimate
-from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
+from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY
 
 NOT_SAID = (
     "scenario",
@@ -43,7 +44,7 @@ class Kit(NamedTuple):
 
 def kits(row: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
     """A kit for every tool that runs the row; none where no tool of catalogs/launch_files.yaml does."""
-    values = values_of(row, catalogs)
+    values = {**values_of(row, catalogs), "market": market}
     chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
     found = [_kit(spec, row, values, catalogs, market) for spec in chosen]
     return sorted(found, key=lambda kit: len(kit.differences))
@@ -62,14 +63,20 @@ def _kit(spec: KitSpec, row, values, catalogs, market):
     command = spec.command
     for name, value in values.items():
         command = command.replace(f"{{{name}}}", str(value))
+    command = " \\\n  ".join([command, *flags(_fields(spec.flags, values))])
+    before = resuming(spec.resume, spec.files[spec.resume][0] if spec.resume else "", market == "spot") if row["work"] == "training" else ""
     place = aws_files(row, values, market)
-    readable = {**files, "launch.sh": f"{start}{command}\n", **{name: text for name, text in place.items() if name == "sky.yaml"}}
+    readable = {
+        **files,
+        "launch.sh": f"{start}{before}{command}\n",
+        **{name: text for name, text in place.items() if name != "spot_watch.sh"},
+    }
     differences = _differences(row, readable, catalogs)
     missing = [comment(each, spec.name) for each in differences]
     same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
     head = [f"{_what(row, values)}. Brought back by `python -m calc import` {same}.", *missing, spec.about.replace("{hub}", values["hub"])]
     commented = {name: written(_fields(specs, values), form, missing) for name, (form, specs) in spec.files.items()}
-    launch = start + "".join(f"# {line}\n" for line in head) + f"{command}\n"
+    launch = start + "".join(f"# {line}\n" for line in head) + f"{before}{command}\n"
     return Kit(spec.id, spec.name, {**commented, "launch.sh": launch, **place}, differences)
 
 
@@ -89,12 +96,16 @@ def _differences(row, files, catalogs):
     except ConfigProblem as error:  # a kit that its own reader refuses would be wrong: it says so instead of hiding it
         return [Difference("problem", "", str(error))]
     follows = [name for name in SAME_AS_SEQUENCE if row[name] == row["sequence_tokens"]]
-    names = [name for name in BY_NAME if name not in (*NOT_SAID, *follows)]
+    other = INFERENCE_ONLY if row["work"] == "training" else TRAINING_ONLY
+    idle = (*other, *(LORA_ONLY if row["tuning"] != "lora" else ()))
+    names = [name for name in BY_NAME if name not in (*NOT_SAID, *follows, *idle)]
     return [Difference(name, row[name], None if name in left else back[name]) for name in names if not _same(name, row, back)]
 
 
 def _same(name, row, back):
     wanted, got = row.get(name), back.get(name)
+    if wanted in ("", None) and back["memory_bytes"] == row["memory_bytes"]:  # the software's own, said or not
+        return True
     if name == "train_tokens" and wanted == wanted and got == got and wanted and got:
         return abs(wanted - got) <= row["batch"] * row["accumulation_steps"] * row["gpus"] * row["sequence_tokens"]  # whole steps
     return str(wanted) == str(got) or (wanted != wanted and got != got)

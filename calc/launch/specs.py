@@ -44,6 +44,8 @@ class KitSpec:
     when: Mapping[str, str]
     about: str
     command: str
+    flags: tuple[Spec, ...]
+    resume: str  # the file that names the checkpoint to go on from; empty: the tool finds it
     files: Mapping[str, tuple[str, tuple[Spec, ...]]]  # name -> form, fields
 
 
@@ -63,8 +65,9 @@ def matches(when: Mapping[str, str], values: Mapping[str, Any]) -> bool:
 
 
 def _kit(name, entry):
-    files = {file: (told["form"], tuple(_spec(each) for each in told["fields"])) for file, told in entry["files"].items()}
-    return KitSpec(name, entry["name"], tuple(entry["software"]), entry["when"], entry["about"], entry["command"], files)
+    files = {file: (told["form"], tuple(_spec(each) for each in told["fields"])) for file, told in entry.get("files", {}).items()}
+    flags, resume = tuple(_spec(each) for each in entry.get("flags", ())), entry.get("resume", "")
+    return KitSpec(name, entry["name"], tuple(entry["software"]), entry["when"], entry["about"], entry["command"], flags, resume, files)
 
 
 def _spec(told):

@@ -34,8 +34,12 @@ def values_of(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         "gpus_per_node": ceil(gpus / nodes),
         "replicas": replicas,
         "alone": _yes(gpus == 1),
+        "several_nodes": _yes(nodes > 1),
+        "tensor_split": _yes(values["tensor_parallel"] > 1),
         "sharded": _yes(sharded),
+        "kind": values["sharding"].partition("-")[0],
         "split": _yes(split > 1),
+        "meshed": _yes(split > 1 or values["sharding"].startswith("hsdp")),
         "shard_degree": shard_degree,
         "shard_replicas": replicas // shard_degree if sharded and shard_degree < replicas else None,
         "global_batch": values["batch"] * values["accumulation_steps"] * replicas,
@@ -49,6 +53,7 @@ def values_of(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         "recipe": f"{RECIPES[values['tuning']]}_{'single_device' if gpus == 1 else 'distributed'}",
         "arch": "arm64" if row.get("instance") and bool(catalogs.instances["arm"].get(row["instance"])) else "x86_64",
         **_names(values),
+        **_sizes(values["model"], catalogs),
     }
 
 
@@ -61,6 +66,28 @@ def _names(values):
     family = FAMILY.match(builder)
     component = f"torchtune.models.{family[1]}.{method}{builder}" if family else ""
     return {"component": component, "name": name, "flavor": flavor.upper()}
+
+
+def _sizes(model, catalogs):
+    """The model's sizes as Megatron's flags take them; dense: without experts, and every block alike."""
+    told, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
+    stack = stacks.iloc[0]
+    grouped = told["kv_heads"] != told["heads"]
+    dense = len(stacks) == 1 and told["kind"] == "decoder" and not stacks["experts"].max()
+    return {
+        "dense": _yes(dense),
+        "layers": _plain(told["layers"]),
+        "hidden": _plain(told["hidden"]),
+        "heads": _plain(told["heads"]),
+        "kv_heads": _plain(told["kv_heads"]) if grouped else None,
+        "grouped": _yes(grouped),
+        "ffn": _plain(stack["ffn_width"]),
+        "vocabulary": _plain(told["vocab"]),
+        "longest": _plain(told["max_position"]),
+        "gated": _yes(stack["gated_ffn_width"] > 0),
+        "rms_norms": _yes(told["rms_norms"]),
+        "tied": _yes(told["tied"]),
+    }
 
 
 def _save_steps(row, steps):

@@ -40,7 +40,6 @@ def memory_ground(
     compiles,
     compute_bytes_each,
     partitions_master,
-    stack_experts,
     adapts_experts,
     stack_adapter_experts_in,
     stack_block_unknown,
@@ -60,13 +59,12 @@ def memory_ground(
     """What the figure rests on, as a number into GROUNDS: the weakest part of it.
 
     Simulated: transformers and torchtitan on one GPU, under FSDP2 (hybrid, and with its shards in CPU memory), DDP and
-    tensor parallel, torchtitan under both, with pipelines and context parallel (validation/data); not torchtitan's experts
-    (models/moe), nor adapters on experts (peft, tuners/lora/layer.py).
+    tensor parallel, torchtitan under both, with pipelines, context and expert parallel (validation/data); not adapters on
+    experts (peft, tuners/lora/layer.py).
     """
     own_pipeline = implementation_torch_pipeline * implementation_head_apart * trains > 0
     beside_shards = (shards_gradients > 0) & (shard_gpus > 1) & (implementation_head_apart == 0)
     adapted = np.max(adapts_experts * stack_adapter_experts_in, axis=0) > 0
-    experts = adapted | ((np.max(stack_experts, axis=0) > 0) & (implementation_head_apart > 0))
     software = np.where(implementation_simulated > 0, 0, np.where(implementation_measured > 0, 1, DERIVED))
     unlike = np.any((stack_layers > 0) & (stack_block_unknown | ((stack_state_bytes > 0) & (is_engine > 0))), axis=0)
     conditions = (  # in the order of GROUNDS from the third on
@@ -75,11 +73,11 @@ def memory_ground(
         trains * compiles > 0,
         trains * (compute_bytes_each == 1) > 0,
         trains * partitions_master > 0,
-        (trains > 0) & experts,
+        (trains > 0) & adapted,
         unlike,
         (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | beside_shards),
         (context_parallel > 1) & (implementation_head_apart == 0),
-        expert_parallel > 1,
+        (expert_parallel > 1) & ((trains == 0) | (implementation_head_apart == 0)),
         (pipeline_parallel > 1) & ~own_pipeline,
         trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0,
     )

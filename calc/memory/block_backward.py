@@ -35,6 +35,7 @@ def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_b
 def place_gradients_bytes(
     stack_layers_here,
     place_trained_above,
+    place_spread_above,
     fsdp_active,
     implementation_head_apart,
     trained_head_here,
@@ -51,7 +52,7 @@ def place_gradients_bytes(
     those of earlier micro-batches. Shape (places, stacks, rows).
     """
     head = np.where(fsdp_active * (1 - implementation_head_apart) > 0, 0, trained_head_here)
-    done = (place_trained_above + head) * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
+    done = (place_trained_above + place_spread_above + head) * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
     waiting = adds_gradients * tied * trained_head_here * gradient_width_bytes_each
     return (stack_layers_here > 0) * np.maximum(done, held_gradients_bytes + waiting)
 
@@ -96,6 +97,7 @@ def products_working_bytes(
     gathered_bytes_each,
     gradient_width_bytes_each,
     stack_largest_linear,
+    stack_block_experts_here,
     tensor_parallel,
     adapts,
     implementation_adds_in_place,
@@ -104,13 +106,15 @@ def products_working_bytes(
 ):
     """Working memory while the block's widest products run, and its weight gradients so far: one or two large matrices. [B]
 
-    One where each product's activations are freed after it; two where all that was recomputed stays to the end, none if each
-    is added to those of earlier micro-batches (simulated: validation/data/parallel). Megatron adds them into its buffer
-    inside the product (core/tensor_parallel/layers.py). Shape (places, stacks, rows).
+    Those of experts are one tensor for each product. One where each product's activations are freed after it; two where all
+    that was recomputed stays to the end, none if each is added to those of earlier micro-batches (simulated:
+    validation/data/parallel). Megatron adds them into its buffer inside the product (core/tensor_parallel/layers.py).
+    Shape (places, stacks, rows).
     """
     width = np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
     matrices = np.where(keeps_all > 0, 1, 2 * (1 - adds_gradients)) * (1 - implementation_adds_in_place)
-    products = matrices * width * stack_largest_linear / tensor_parallel * (adapts == 0)
+    largest = np.maximum(stack_largest_linear / tensor_parallel, stack_block_experts_here / 3)
+    products = matrices * width * largest * (adapts == 0)
     return (stack_layers_here > 0) * (place_buffers_bytes + products)
 
 

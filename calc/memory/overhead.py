@@ -85,6 +85,11 @@ def reduction_pool_bytes(
     return np.where(fsdp_active * trains > 0, np.maximum(step_gradients_bytes + reducing - alive, 0), 0.0)
 
 
+def logged_peak_bytes(allocated_peak_bytes, matrix_waste_bytes):
+    """What torch.cuda.max_memory_allocated shows: of a block that is not split it counts the rest too. [B]"""
+    return allocated_peak_bytes + matrix_waste_bytes
+
+
 def overhead_bytes(
     allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, matrix_waste_bytes, reduction_pool_bytes, trains, least_cached_bytes
 ):
@@ -146,6 +151,7 @@ OVERHEAD = (
     spread_ratio,
     context_bytes,
     reduction_pool_bytes,
+    logged_peak_bytes,
     overhead_bytes,
     memory_bytes,
     memory_low_bytes,

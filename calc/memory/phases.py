@@ -49,6 +49,32 @@ def head_working_bytes(
     return backward_working_bytes + adds_gradients * trained_head_here * width * (1 - fuses_loss)
 
 
+def head_reduction_bytes(
+    fsdp_active,
+    implementation_head_apart,
+    reduces_at_end,
+    reshards_weights,
+    trained_head_here,
+    gathered_bytes_each,
+    reduce_bytes_each,
+    gradient_shards,
+    stack_group_here,
+    blocks_parameters_here,
+):
+    """While FSDP reduces the gradient of a head that is a group of its own: it in both widths, and the block fetched ahead. [B]
+
+    torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce; simulated: validation/data/parallel/context.csv.
+    """
+    ahead = np.where(reshards_weights > 0, np.max(stack_group_here, axis=0), blocks_parameters_here)
+    reduced = trained_head_here * (gathered_bytes_each + reduce_bytes_each * (1 + 1 / gradient_shards))
+    return fsdp_active * implementation_head_apart * (1 - reduces_at_end) * (reduced + gathered_bytes_each * ahead)
+
+
+def head_reduction_activations_bytes(stack_kept_bytes, outside_backward_bytes, stack_residual_bytes):
+    """What the blocks have saved, and the gradient of the last one's output. [B]"""
+    return np.sum(stack_kept_bytes, axis=0) + outside_backward_bytes + stack_residual_bytes[0]
+
+
 def embedding_gradient_bytes(
     embedding_parameters_here, embedding_parameters, holds_embedding, adapts, tied, gradient_width_bytes_each, adds_gradients
 ):
@@ -185,6 +211,16 @@ MOMENTS = {
         ),
         Moment(
             "backward",
+            "The reduction of the head's gradient, the blocks' activations still there.",
+            {
+                "optimizer_bytes": "resident_optimizer_bytes",
+                "gradients_bytes": "head_held_gradients_bytes",
+                "activations_bytes": "head_reduction_activations_bytes",
+                "working_bytes": "head_reduction_bytes",
+            },
+        ),
+        Moment(
+            "backward",
             "The embedding's gradient, built dense, and FSDP's last reduction.",
             {
                 "optimizer_bytes": "resident_optimizer_bytes",
@@ -249,6 +285,8 @@ TRAINING = (
     backward_working_bytes,
     head_logits_bytes,
     head_working_bytes,
+    head_reduction_bytes,
+    head_reduction_activations_bytes,
     embedding_gradient_bytes,
     embedding_activations_bytes,
     end_gradients_bytes,

@@ -80,17 +80,17 @@ def waiting_gradients_bytes(
     return standing + np.stack(np.broadcast_arrays(0.0, 0.0, divided))
 
 
-def waiting_blocks_here(blocks_parameters_here, chunks_in_turn, stage_chunks):
+def waiting_parameters_here(blocks_parameters_here, chunks_in_turn, stage_chunks):
     """Parameters of the blocks that have their backward passes to come. Shape (3, rows). [parameters]"""
     to_come = np.where(chunks_in_turn > 0, 1 / stage_chunks, 1.0)
     return blocks_parameters_here * np.stack(np.broadcast_arrays(1.0, 1.0, to_come))
 
 
 def turn_bytes(
-    waiting_microbatches, waiting_gradients_bytes, waiting_blocks_here, stack_kept_each_bytes, reduces_at_end, gathered_bytes_each
+    waiting_microbatches, waiting_gradients_bytes, waiting_parameters_here, stack_kept_each_bytes, reduces_at_end, gathered_bytes_each
 ):
     """Activations, gradients and FSDP's whole weights of the three turns. Shape (3, rows). [B]"""
-    whole = reduces_at_end * gathered_bytes_each * waiting_blocks_here
+    whole = reduces_at_end * gathered_bytes_each * waiting_parameters_here
     return waiting_microbatches * np.sum(stack_kept_each_bytes, axis=0) + waiting_gradients_bytes + whole
 
 
@@ -130,9 +130,9 @@ def past_head(chunks_in_turn, fullest_turn):
     return chunks_in_turn * (fullest_turn[0] == 2)
 
 
-def whole_blocks_here(waiting_blocks_here, fullest_turn):
+def whole_parameters_here(waiting_parameters_here, fullest_turn):
     """Parameters of the blocks that FSDP keeps whole in a pipeline when the most stands. [parameters]"""
-    return _at(fullest_turn, waiting_blocks_here)
+    return _at(fullest_turn, waiting_parameters_here)
 
 
 def _at(turn, values):
@@ -150,7 +150,7 @@ SCHEDULE = (
     chunks_in_turn,
     waiting_microbatches,
     waiting_gradients_bytes,
-    waiting_blocks_here,
+    waiting_parameters_here,
     turn_bytes,
     fullest_turn,
     fullest_turn_at_head,
@@ -159,5 +159,5 @@ SCHEDULE = (
     held_gradients_bytes,
     head_held_gradients_bytes,
     past_head,
-    whole_blocks_here,
+    whole_parameters_here,
 )

@@ -48,11 +48,12 @@ def place_whole_bytes(
     outside_parameters_here,
     trained_head_here,
     stack_block_parameters_here,
+    stack_group_here,
     place_blocks_below,
     stack_blocks_before,
     reshards_weights,
     pipeline_parallel,
-    whole_blocks_here,
+    whole_parameters_here,
     embedding_parameters_here,
 ):
     """Whole weights under FSDP: the root group, this block and the one fetched ahead; ZeRO 2 keeps all below, a pipeline all it has. [B]
@@ -62,8 +63,8 @@ def place_whole_bytes(
     """
     root = (1 - implementation_head_apart) * (outside_parameters_here + trained_head_here)
     before = stack_blocks_before + place_blocks_below
-    fetched = np.where(before >= 1, stack_block_parameters_here, implementation_head_apart * embedding_parameters_here)
-    others = whole_blocks_here - stack_block_parameters_here + implementation_head_apart * embedding_parameters_here
+    fetched = np.where(before >= 1, stack_group_here, implementation_head_apart * embedding_parameters_here)
+    others = whole_parameters_here - stack_block_parameters_here + implementation_head_apart * embedding_parameters_here
     kept = np.where(pipeline_parallel > 1, others, stack_block_parameters_here * before)
     ahead = np.where(reshards_weights < 1, kept, fetched)
     return fsdp_active * gathered_bytes_each * (root + stack_block_parameters_here + ahead)
@@ -101,7 +102,8 @@ def place_reducing_bytes(
     stack_is_top,
     implementation_head_apart,
     trained_head_here,
-    stack_trained_here,
+    stack_group_here,
+    trained_ratio,
     reduces_at_end,
 ):
     """Gradients of the block above while FSDP reduces them; above the topmost block those of the head. [B]
@@ -109,13 +111,21 @@ def place_reducing_bytes(
     One reduce-scatter at a time is in flight (torch/distributed/fsdp/_fully_shard). Shape (places, stacks, rows).
     """
     highest = (stack_is_top > 0) & (place_blocks_below == stack_layers_here - 1)
-    above = np.where(highest, implementation_head_apart * trained_head_here, stack_trained_here)
+    above = np.where(highest, implementation_head_apart * trained_head_here, stack_group_here * trained_ratio)
     return fsdp_active * (1 - reduces_at_end) * reduce_bytes_each * above
 
 
 def place_trained_above(stack_layers_here, place_blocks_below, stack_parameters_above, trained_ratio, stack_trained_here):
     """Trained parameters of the blocks that are done. Shape (places, stacks, rows). [elements]"""
     return stack_parameters_above * trained_ratio + (stack_layers_here - 1 - place_blocks_below) * stack_trained_here
+
+
+def place_spread_above(stack_layers_here, place_blocks_below, stack_block_experts_here, expert_copies_ratio, gradient_shards, adapts):
+    """What experts of the blocks that are done count more: fewer ranks divide them. Shape (places, stacks, rows). [elements]"""
+    if not np.any(expert_copies_ratio > 1):
+        return np.zeros(1)
+    each = stack_block_experts_here * (expert_copies_ratio - 1) * (gradient_shards > 1) * (1 - adapts)
+    return stack_parameters_above(stack_layers_here, each) + (stack_layers_here - 1 - place_blocks_below) * each
 
 
 def place_reduced_bytes(place_trained_above, implementation_head_apart, trained_head_here, replicated_bytes_each, gradient_shards):
@@ -134,5 +144,6 @@ PLACES = (
     place_live_bytes,
     place_reducing_bytes,
     place_trained_above,
+    place_spread_above,
     place_reduced_bytes,
 )

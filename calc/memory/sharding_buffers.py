@@ -6,12 +6,12 @@ Terms of FSDP, DDP and DeepSpeed: validation/README.md, section "Sharding".
 import numpy as np
 
 
-def last_block_bytes(stack_block_parameters_here, gathered_bytes_each, fsdp_active):
+def last_block_bytes(stack_group_here, gathered_bytes_each, fsdp_active):
     """The widest gathered block, which FSDP holds beside the shards. [B]
 
     Zhao et al. 2023, arXiv 2304.11277; torch/distributed/fsdp/_fully_shard. Where each block is a group of its own.
     """
-    return fsdp_active * gathered_bytes_each * np.max(stack_block_parameters_here, axis=0)
+    return fsdp_active * gathered_bytes_each * np.max(stack_group_here, axis=0)
 
 
 def kept_for_reuse(shards_weights, implementation_fsdp, shard_gpus, trains):

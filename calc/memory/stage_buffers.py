@@ -41,11 +41,12 @@ def stage_buffers_bytes(
 ):
     """Receive buffers, the stages' outputs and the last one's logits, less the buffers that the first blocks have saved. [B]
 
-    An output waits with its micro-batch; the last stage's is its logits, and it sends one gradient at a time.
+    An output waits with its micro-batch; the last chunk's is its logits, and a last stage of one chunk sends one gradient.
     """
     waiting = microbatches_in_flight * stage_chunks
     saved = np.where(at_last_stage > 0, waiting, np.minimum((stage_chunks - 1) * round_microbatches, waiting))
-    return receive_buffers_bytes + stage_tensor_bytes * (waiting - saved) + stage_logits_bytes
+    outputs = waiting - at_last_stage * (stage_chunks > 1)
+    return receive_buffers_bytes + stage_tensor_bytes * (outputs - saved) + stage_logits_bytes
 
 
 def stage_reduction_gradients_bytes(

@@ -88,7 +88,7 @@ def of_figures(figures: Mapping[str, float], row: Mapping[str, Any], catalogs: C
     """A summary's or a log's parts, each beside what the estimate counts as the same."""
     outside = row["memory_bytes"] - row["context_bytes"]
     told = [
-        ("Allocated peak", figures.get("allocated_peak"), row["allocated_peak_bytes"], "torch.cuda.max_memory_allocated"),
+        ("Allocated peak", figures.get("allocated_peak"), row["logged_peak_bytes"], "torch.cuda.max_memory_allocated"),
         ("Reserved peak", figures.get("reserved_peak"), outside, "torch.cuda.max_memory_reserved"),
         ("In use on the card", figures.get("used"), row["memory_bytes"], "What nvidia-smi shows, context included"),
         ("Weights", figures.get("weights"), row["weights_bytes"], "As loaded"),

@@ -91,7 +91,7 @@ def figures(text: str) -> dict[str, float]:
         for value in _values(told, line):
             peak = told.name.endswith("_peak") or told.name in ("used", "weights")
             found[told.name] = max(found.get(told.name, 0.0), value) if peak else value
-    if start := STARTUP.search(line):
+    if (start := STARTUP.search(line)) and float(start[2]) > 0:
         found |= {"free_at_start": in_bytes(start[1], "GiB"), "card": in_bytes(start[2], "GiB"), "utilization": float(start[3])}
     return found | _summary(text[:MOST_CHARACTERS])
 

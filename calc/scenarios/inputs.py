@@ -104,6 +104,7 @@ ASSUMPTIONS = (
     "compile_element_ratio",
     "endpoint_usd_per_million_input_tokens",
     "endpoint_usd_per_million_output_tokens",
+    "fallback_ratio",
     "host_bandwidth_bytes_per_second",
     "interruption_month_ratio",
     "interruption_together_ratio",

@@ -10,7 +10,7 @@ from calc.coded import Words
 from calc.evaluate import Table
 from calc.scenarios.lookups import columns_of
 
-RELEASE_COLUMNS = ("captured_tokens", "expert_tile_tokens", "tiled_read_ratio")
+RELEASE_COLUMNS = ("captured_tokens", "expert_tile_tokens", "tiled_read_ratio", "sources")
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
 
 

@@ -58,6 +58,7 @@ def layout_corners(
     kernel_is_assumed,
     engine_is_assumed,
     engine_sources,
+    release_sources,
 ):
     """In which corners of CORNERS a row lies, whatever its card. [code]"""
     serves, experts, few = trains == 0, most_experts > 0, batch * pass_tokens < FEW_TOKENS
@@ -74,7 +75,7 @@ def layout_corners(
         "many-gpus": gpus > MANY_GPUS,
         "many-sequences": serves & (batch > MANY_SEQUENCES),
         "offload": offloads_optimizer + offloads_activations + offloads_weights > 0,
-        "one-source": engine_sources == 1,
+        "one-source": (engine_sources == 1) | (release_sources == 1),
         "other-kind": is_decoder == 0,
         "shared-experts": serves & experts & (expert_parallel > tensor_parallel),
         "short-prompt": serves & few,

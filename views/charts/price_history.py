@@ -10,7 +10,7 @@ HEIGHT = 240
 
 @once
 def price_history(ink):
-    """Reads day (ISO), usd, line, rank, name (at the newest of its line)."""
+    """Reads day (ISO), usd, line, rank, source, name and name_y (at the newest of its line)."""
     x = alt.X("day:T").axis(quantity_axis(ink, "seen on", "%b %Y", grid=False)).scale(alt.Scale(padding=14))
     y = alt.Y("usd:Q").axis(quantity_axis(ink, "USD per instance-hour", DOLLARS)).scale(alt.Scale(zero=True))
     colour = alt.Color("rank:O", scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
@@ -25,7 +25,7 @@ def price_history(ink):
         ROWS.mark_line(interpolate="step-after", strokeWidth=2).encode(**place),
         ROWS.mark_point(filled=True, size=POINT, opacity=1).encode(**place, tooltip=tooltip),
         ROWS.transform_filter("datum.name != ''")
-        .mark_text(align="right", baseline="bottom", dy=-8, fontSize=SIZE, color=ink.text)
-        .encode(x=x, y=y, text="name:N"),
+        .mark_text(align="left", dx=8, fontSize=SIZE)
+        .encode(x=alt.value("width"), y=alt.Y("name_y:Q"), text="name:N", color=colour),
     ]
     return finished(alt.layer(*layers), "Its price over the days", ink, height=HEIGHT)

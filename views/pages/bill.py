@@ -52,8 +52,8 @@ with left:
 with right:
     st.subheader("What is not in it", anchor=False)
     panel.points(beside_the_bill.not_in_it(row))
-    with st.expander("Storage and traffic, each by itself", key="small_lines"):
-        panel.small(bill.small_lines(row, catalogs))
+with st.expander("Storage and traffic, each by itself", key="small_lines"):
+    panel.small(bill.small_lines(row, catalogs))
 
 st.subheader("Other prices for the same job", anchor=False)
 st.markdown(plain(ways.cheapest(markets, now.market, row["work"])))

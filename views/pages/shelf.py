@@ -26,5 +26,4 @@ title.title(words.heading(plans), anchor=False)
 if not plans:
     st.markdown(words.EMPTY)
     st.stop()
-if found := panel.listed(plans, catalogs):
-    panel.chosen(run, *found, catalogs)
+panel.chosen(run, *panel.listed(plans, catalogs), catalogs)

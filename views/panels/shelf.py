@@ -8,14 +8,13 @@ from calc.doors.link_now import answers_now
 from shelf import plans as shelf_plans
 from shelf.plans import LONGEST
 from views.session import address, job_state
-from views.session.remembered import remembered
-from views.tables import NUMBER, TEXT
+from views.tables import NUMBER, TEXT, chosen_in, of_rows
 from views.wording import aged
 from views.wording import plan as plan_words
 from views.wording import shelf as words
 from views.wording.numbers import is_missing, plain
 
-MONEY = "$%,.2f"
+KEY, MONEY = "shelf_plans", "$%,.2f"
 TALLEST = 460  # pixels
 
 
@@ -49,10 +48,10 @@ def _save(run, name, who, answer, row):
 
 
 def listed(plans, catalogs):
-    """The plans with their price then and now; returns the one that is chosen and its row of today, or None."""
+    """The plans with their price then and now; returns the one that is chosen, or the newest, and its row of today."""
     st.session_state["shelf_seen"] = max(each.saved_at for each in plans)
-    key = (tuple(each.id for each in plans), catalogs.version)
-    rows = remembered("shelf", key, lambda: answers_now([_query(each) for each in plans], catalogs))
+    rows = answers_now([_query(each) for each in plans], catalogs)
+    of_rows(KEY, [each.id for each in plans])
     table = {
         "name": [each.name for each in plans],
         "then": [each.usd for each in plans],
@@ -80,13 +79,12 @@ def listed(plans, catalogs):
         placeholder="–",
         on_select="rerun",
         selection_mode="single-row",
-        selection_default={"selection": {"rows": [0]}},
         height=TALLEST if len(plans) > 12 else "content",
         alt="The plans on the shelf, what they cost then and cost now",
-        key="shelf_plans",
+        key=KEY,
     )
-    at = next(iter(st.session_state.get("shelf_plans", {}).get("selection", {}).get("rows", [])), None)
-    return (plans[at], rows[at]) if at is not None and at < len(plans) else None
+    at = next((each for each in chosen_in(KEY) if each < len(plans)), 0)
+    return plans[at], rows[at]
 
 
 def chosen(run, plan, row, catalogs):

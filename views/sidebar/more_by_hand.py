@@ -26,6 +26,7 @@ SCORED = {"last": "last token", "all": "whole prompt"}
 FORMATS = ("fp32", "bf16", "fp16")
 TARGETS = ("all-linear", "attention", "q+v", "q+k+v+o", "gate+up+down")
 PRIVATE = "USD per instance-hour of your own contract, in place of on demand; pairs with semicolons between."
+RELEASE = "Empty: the newest known. An earlier one may take other times; a newer one is a warning."
 BITS = {"16": "16 bits", "8": "8 bits", "4": "4 bits"}
 
 
@@ -41,7 +42,7 @@ def fields(asked, chosen, catalogs):
     choice(KEYS.gpu, "Card", list(catalogs.gpus.index), chosen, catalogs, catalogs.gpus["name"].get)
     choice(KEYS.attention, "Attention", list(ATTENTIONS), chosen, catalogs, ATTENTIONS.get)
     choice(KEYS.compile, "torch.compile of the blocks", ["no", "yes"], chosen, catalogs, str)
-    st.text_input("Release of the software", key=KEYS.software_release, placeholder=_known(chosen, catalogs), **SESSION)
+    st.text_input("Release of the software", key=KEYS.software_release, placeholder=_known(chosen, catalogs), help=RELEASE, **SESSION)
     choice(KEYS.tie_embeddings, "Embedding and head", list(TIES), chosen, catalogs, TIES.get)
     if trains:
         _training(asked, chosen, catalogs)

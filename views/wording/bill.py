@@ -186,7 +186,7 @@ def spot_details(row):
         ("Time that spot adds", f"{100 * row['spot_overhead_ratio']:.2g} % of the run"),
         ("Saved after that, against on demand", percent(row["spot_saving_ratio"])),
         ("Sober case, an interruption a day", f"{usd(row['sober_run_usd'])} in {span(row['sober_run_hours'])}, waits for capacity counted"),
-        ("If no instance comes back half-way", f"{usd(row['fallback_run_usd'])}, the second half on demand"),
+        (f"If no instance comes back at {percent(row['fallback_ratio'])}", f"{usd(row['fallback_run_usd'])}, the rest on demand"),
     )
 
 

@@ -131,6 +131,7 @@ def _stablelm(config, _values, model_id):
 
 FORMS = {
     "arcee": _squared_relu,
+    "codegen": _four_times_hidden,
     "gptj": _four_times_hidden,
     "stablelm": _stablelm,
     "cohere": _cohere,
@@ -146,11 +147,13 @@ FORMS = {
     "bloom": _four_times_hidden,
     "data2vec-text": _roberta,
     "ernie": _ernie,
-    "plbart": _bart,
+    **dict.fromkeys(("blenderbot", "blenderbot-small", "m2m_100", "marian", "mbart", "pegasus", "plbart"), _bart),
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,
     "opt": _opt,
     "roberta": _roberta,
+    "roberta-prelayernorm": _roberta,
+    "xlm-roberta-xl": _roberta,
     "deberta-v2": _deberta,
     "t5": _t5,
     "mt5": _t5,

@@ -139,12 +139,25 @@ def _gemma3n(config: Config, values: Config) -> Kinds:
     return [("dense" + way + "-shared" * shares, {"ffn": ffn} if ffn != values["ffn"] else {}) for way, shares, ffn in rows]
 
 
+def _mimo(config: Config, values: Config) -> Kinds:
+    """Windowed layers have twice the heads of keys and values, and attention sinks; the first layer alone is dense."""
+    layers = values["layers"]
+    windowed = config.get("hybrid_layer_pattern") or [kind == "sliding_attention" for kind in config.get("layer_types") or ()]
+    windowed = windowed or [index > 0 and (index + 1) % 6 != 0 for index in range(layers)]
+    routed = config.get("moe_layer_freq") or [kind == "sparse" for kind in config.get("mlp_layer_types") or ()]
+    routed = routed or [index > 0 for index in range(layers)]
+    own = {"kv_heads": config.get("swa_num_key_value_heads") or 2 * values["kv_heads"], "sinks": 1}
+    rows = zip(routed, windowed, strict=True)
+    return [("moe" if moe else "dense", {}) if not near else (("moe" if moe else "dense") + "-windowed", own) for moe, near in rows]
+
+
 LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
     "falcon_mamba": _mixers_alone,
     "gemma3n_text": _gemma3n,
     "gemma4_text": _gemma4,
     "mamba": _mixers_alone,
     "mamba2": _mixers_alone,
+    "mimo_v2_flash": _mimo,
     "nemotron_h": _nemotron_h,
 }
 

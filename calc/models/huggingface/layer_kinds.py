@@ -88,12 +88,15 @@ WINDOWS = {
     "gemma4_text": ("sliding_window", None, _every_layer),
     "gpt_oss": ("sliding_window", None, _even_layers),
     "llama4_text": ("attention_chunk_size", None, _rotated_layers),
+    "granite_swa": ("sliding_window", None, _all_but_first_of_four),
+    "granitemoe_swa": ("sliding_window", None, _all_but_first_of_four),
+    "mimo_v2_flash": ("sliding_window", None, _every_layer),
 }
 
 SEEN_BOTH_WAYS = {"gemma3_text", "gemma4_text"}  # of an encoder's window half lies on either side
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
 READS_LAYER_TYPES = {"ministral", "qwen2", "qwen3", "qwen2_moe", "smollm3"}
-READS_LAYER_TYPES |= {"dots1", "exaone_moe"}
+READS_LAYER_TYPES |= {"dots1", "exaone_moe", "granite_swa", "granitemoe_swa"}
 READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
 READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "mellum", "olmo3", "vaultgemma"}
 READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
@@ -104,6 +107,8 @@ def window_tokens(config: Mapping[str, Any], model_type: str) -> Any:
     """The window of windowed layers, None where there is none. [tokens]"""
     name, switch, _ = WINDOWS.get(model_type, ("", None, None))
     tokens = config.get(name) if not switch or config[switch] else None
+    if model_type == "mimo_v2_flash" and config.get("sliding_window_size"):
+        tokens = config["sliding_window_size"] + 1  # its own files count the tokens before the one at work
     both_ways = config.get("use_bidirectional_attention") in (True, "all") and model_type in SEEN_BOTH_WAYS
     return tokens // 2 + 1 if tokens and both_ways else tokens
 
@@ -185,6 +190,8 @@ DENSE = {
     "glm_moe_dsa": _first_or_listed_layers,
     "llama4_text": _not_in_list,
     "mellum": _listed_layers,
+    "hy_v3": _first_or_listed_layer,
+    "mistral4": _first_layers,
 }
 
 

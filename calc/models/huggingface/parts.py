@@ -47,6 +47,7 @@ WRAPPERS = {
     "moss_transcribe_diarize": "qwen3",
     "musicflamingo": "qwen2",
     "ovis2": "qwen2",
+    "paddleocr_vl": "paddleocr_vl_text",
     "paligemma": "gemma",
     "perception_lm": "llama",
     "pp_chart2table": "qwen2",

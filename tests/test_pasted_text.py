@@ -1,0 +1,129 @@
+"""Whatever is pasted: configs, commands and logs made at random end in an answer or in one sentence, never in an exception."""
+
+import json
+from functools import cache
+
+from examples import catalogs
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from calc import estimate
+from calc.configs.fields import tools
+from calc.configs.lines import STANDINGS
+from calc.configs.problem import ConfigProblem
+from calc.configs.run import read_run
+from calc.oom.explain import LogProblem, explained, tells
+from calc.scenarios.inputs import BY_NAME
+
+BOUNDED = settings(max_examples=60, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+SIZES = st.one_of(
+    st.builds("{:.2f} {}".format, st.floats(0, 4000), st.sampled_from(["GiB", "MiB", "KiB", "TiB"])),
+    st.sampled_from(["0 bytes", "0.00 GiB", "512 bytes", "999999999 GiB", "0 bytes", "0.00 GiB"]),
+)
+COUNTS = st.sampled_from([0, 1, 15, 30, 4096, 131072, 10**12])
+LINES = (
+    "CUDA out of memory. Tried to allocate {} (GPU 0; {} total capacity; {} already allocated; {} free; {} reserved in total by PyTorch)",
+    "CUDA out of memory. Tried to allocate {}. GPU 1 has a total capacity of {} of which {} is free. Including non-PyTorch memory, this "
+    "process has {} memory in use. Of the allocated memory {} is allocated by PyTorch, with {} allocated in private pools (e.g., CUDA "
+    "Graphs), and {} is reserved by PyTorch but unallocated. PYTORCH_ALLOC_CONF=expandable_segments:True",
+    "Process 12 has {} memory in use. {} allowed;",
+    "Free memory on device cuda:0 ({#}/{#} GiB) on startup is less than desired GPU memory utilization (0.9, 20 GiB)",
+    "model weights take {}; non_torch_memory takes {}; PyTorch activation peak memory takes {}; reserved for KV Cache is {}.",
+    "GPU KV cache size: {#} tokens",
+    "max seq len ({#}), ({} KV cache is needed, which is larger than the available KV cache memory ({})",
+    "The model's max seq len ({#}) is larger than the maximum number of tokens that can be stored in KV cache ({#})",
+    "Model loading took {} memory and 3 seconds",
+    "|{#}MiB / {#}MiB|",
+    "MA {} Max_MA {} CA {} Max_CA {}",
+    "| Allocated memory      |  14356 MiB |  {#} MiB |  32225 MiB |  17868 MiB |",
+    '{"allocated_bytes.all.peak": {#}, "num_ooms": {#}}',
+)
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**18), 10**18),
+    st.floats(),
+    st.text(max_size=12),
+    st.sampled_from(["true", "auto", "bf16", "full", "${VAR}", "1e400", "fsdp", "h100:8", "10ba", "gpt2", "a/b", "8K"]),
+    st.lists(st.one_of(st.text(max_size=5), st.integers(), st.dictionaries(st.text(max_size=4), st.integers())), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=2),
+)
+
+
+@st.composite
+def logs(draw):
+    text = "\n".join(draw(st.lists(st.sampled_from(LINES), min_size=1, max_size=4)))
+    while "{}" in text or "{#}" in text:
+        text = text.replace("{}", draw(SIZES), 1).replace("{#}", str(draw(COUNTS)), 1)
+    return text[draw(st.integers(0, 20)) : len(text) - draw(st.integers(0, 20))] + draw(st.text(max_size=8))
+
+
+@st.composite
+def configs(draw):
+    tool = draw(st.sampled_from(list(tools().values())))
+    names = st.sampled_from([*tool.fields, *tool.marks, "a_field_of_next_year"])
+    return tool, draw(st.dictionaries(names, VALUES, min_size=1, max_size=8))
+
+
+@cache
+def plan(work):
+    model = {"model": "llama-3.1-8b", "precision": "bf16", "gpu": "a10g", "work": work}
+    return estimate(model | ({"implementation": "vllm"} if work == "inference" else {}), catalogs(), solve=False)
+
+
+def answer_of(call, *arguments):
+    """What the call returns, or the sentence that it refuses with."""
+    try:
+        return call(*arguments)
+    except (ConfigProblem, LogProblem) as error:
+        return str(error)
+
+
+def read(name, text):
+    """Reads a text as a run: every column has a standing, or one sentence says why it cannot be read."""
+    run = answer_of(read_run, [(name, text.encode("utf-8", "replace"))], catalogs())
+    if isinstance(run, str):
+        assert run.startswith(name)
+        assert run[-1] == "."
+    else:
+        assert {line.standing for line in run.lines} <= set(STANDINGS)
+        assert set(run.row) >= {*BY_NAME, "problem", "unused", "source_file"}
+
+
+@BOUNDED
+@given(text=logs(), work=st.sampled_from(["training", "inference"]))
+def test_any_log_is_explained_or_refused_in_a_sentence(text, work):
+    tells(text.encode("utf-8", "replace"))
+    found = answer_of(explained, text, plan(work), catalogs())
+    if isinstance(found, str):
+        assert "\n" not in found
+        return
+    assert all(sentence.strip() and "nan" not in sentence for sentence in found.sentences)
+    assert all(part.measured >= 0 for part in found.parts)
+
+
+@BOUNDED
+@given(made=configs())
+def test_any_config_is_read_or_refused_in_a_sentence(made):
+    _, fields = made
+    read("a.json", json.dumps(fields))
+
+
+@BOUNDED
+@given(
+    made=configs(),
+    start=st.sampled_from(["torchrun --nproc_per_node 8 t.py", "vllm serve gpt2", "accelerate launch t.py", "aws ec2 run-instances"]),
+)
+def test_any_command_is_read_or_refused_in_a_sentence(made, start):
+    _, fields = made
+    read("a.sh", " ".join([start, *(f"--{name.replace('_', '-')} {value}" for name, value in fields.items())]))
+
+
+@BOUNDED
+@given(
+    text=st.text(max_size=200),
+    start=st.sampled_from(["", "def a():\n    return C(", "#SBATCH -N ", "base_model: gpt2\n", "[model]\n", "{"]),
+    name=st.sampled_from(["a.yaml", "a.toml", "a.json", "a.py", "a.sh", "pasted"]),
+)
+def test_any_text_is_read_or_refused_in_a_sentence(text, start, name):
+    read(name, start + text)
