@@ -26,16 +26,25 @@ def missing(what):
 @pytest.fixture(scope="session")
 def address():
     """The dashboard, served on a free port for as long as the tests run."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "dashboard.py", "--server.port", str(port)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+    port = free_port()
+    with started(port) as server:
         try:
             wait_for_health(port)
             yield f"http://127.0.0.1:{port}/"
         finally:
             server.terminate()
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def started(port):
+    """The process of a dashboard on this port, which may not answer yet."""
+    command = [sys.executable, "-m", "streamlit", "run", "dashboard.py", "--server.port", str(port)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def wait_for_health(port):

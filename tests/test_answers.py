@@ -242,14 +242,6 @@ def test_published_4_bit_weights_are_served_as_they_are(catalogs):
     assert not {"awq-4bit", "gptq-4bit"} & set(found.board["precision"])
 
 
-def test_accumulations_are_compared_too(catalogs):
-    found = options(SMALL | {"accumulation_steps": [4, 8], "batch": [4]}, catalogs)
-    steps = found.board.groupby(["instance", "market"])["accumulation_steps"].agg(sorted)
-    assert len(steps)
-    assert {4.0, 8.0} == set(found.board["accumulation_steps"])
-    assert steps.map(len).max() == 2
-
-
 def test_what_is_compared_has_a_row_for_each_value(catalogs):
     found = options(SMALL | {"optimizer": ["adamw", "adafactor"]}, catalogs)
     kinds = found.board[["instance", "optimizer"]].drop_duplicates()

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import answer, estimate
+from calc.answers.options import options
 from calc.doors.link import parse
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.layout_rules import nearest_divisor
@@ -81,3 +82,11 @@ def test_make_never_removes_an_environment_that_it_did_not_make(tmp_path):
     assert done.returncode
     assert "move it away" in done.stdout
     assert (tmp_path / ".venv" / "mine").exists()
+
+
+def test_a_link_may_compare_accumulations():
+    """They are no column of a layout: once such a link broke every page."""
+    job = {"model": "llama-3.2-1b", "instance": ["g5.12xlarge", "p4d.24xlarge"], "instances_most": 2, "sequence_tokens": 2048}
+    board = options(job | {"accumulation_steps": [4, 8], "batch": [4]}, catalogs()).board
+    assert set(board["accumulation_steps"]) == {4, 8}
+    assert board.groupby(["instance", "market"])["accumulation_steps"].nunique().max() == 2
