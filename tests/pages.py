@@ -40,4 +40,4 @@ def run(element):
 
 def title(app):
     """The heading, without what keeps its words together."""
-    return app.title[0].value.replace("\u00a0", " ").replace("\u2060", "")
+    return app.title[0].value.replace("\u00a0", " ")

@@ -132,8 +132,8 @@ def typeset(text):
 
 
 def unbroken(text):
-    """A heading that never breaks inside a place, such as 1 × p6-b200.48xlarge."""
-    return re.sub(r"-(?=\w+\.)", "-\u2060", text).replace(" × ", "\u00a0×\u00a0")
+    """A heading that never parts a count from its instance, as in 1 × p6-b200.48xlarge, whose name is copied as it is."""
+    return text.replace(" × ", "\u00a0×\u00a0")
 
 
 def file_name(row):
