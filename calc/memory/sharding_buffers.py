@@ -78,7 +78,7 @@ def gathered_forward_bytes(
     head = gathered_bytes_each * head_elements_here * holds_head * implementation_head_apart
     embedding = gathered_bytes_each * embedding_parameters_here * implementation_head_apart * reduces_at_end
     kept = (1 - reshards_weights) * (gathered_bytes_each * blocks_parameters_here + np.where(reduces_at_end > 0, embedding, head))
-    of_loss = forward_logits_bytes - 2 * logits_elements
+    of_loss = np.maximum(forward_logits_bytes - 2 * logits_elements, 0)  # a fused loss makes no logits
     apart = head + (1 - reduces_at_end) * np.maximum(head - of_loss, 0)
     return fsdp_active * (np.where(implementation_head_apart > 0, apart, root_and_block_bytes) + kept) + live_weights_bytes
 
