@@ -277,3 +277,12 @@ def test_a_release_newer_than_those_known_is_a_warning(release, warned):
     assert newest_known("5.23, with PyTorch 2.13") == (5, 23)
     note = estimate({**served, "software_release": release}, catalogs(), solve=False)["note"]
     assert ("newer than what this is known from" in note) == warned
+
+
+@pytest.mark.parametrize("implementation", ["transformers", "torchtitan", "torchtune", "litgpt", "deepspeed"])
+@pytest.mark.parametrize("sharding", ["none", "zero2", "zero3"])
+@pytest.mark.parametrize("model", ["bert-base-uncased", "llama-3.2-1b"])
+def test_a_fused_loss_never_takes_more_than_the_whole_logits(implementation, sharding, model):
+    own = {"model": model, "implementation": implementation, "sharding": sharding, "gpus": 8, "batch": 64, "recompute": "full"}
+    fused, whole = (one(**own, sequence_tokens=512, loss=loss)["allocated_peak_bytes"] for loss in ("fused", "full"))
+    assert fused <= whole
