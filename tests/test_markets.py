@@ -34,8 +34,7 @@ def test_a_result_is_priced_on_the_markets_of_a_plan(catalogs):
 
 def test_the_link_and_the_refresh_follow_the_table():
     assert set(JOB["markets"].choices) == set(MARKETS)
-    elsewhere = {"capacity-block", *SUMMED_UP, *(name for name in MARKETS if name.startswith("sagemaker"))}
-    assert set(KINDS) - {"interruption"} == {market.key for name, market in MARKETS.items() if name not in elsewhere}
+    assert set(KINDS) - {"interruption"} == {market.key for name, market in MARKETS.items() if name not in SUMMED_UP}
 
 
 def test_a_phrase_says_where_money_is_spent():

@@ -14,6 +14,11 @@ from tests.test_refresh import refresh
 pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
 
 
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch):
+    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
+
+
 @pytest.fixture
 def folder(tmp_path):
     return small_catalogs(tmp_path / "catalogs")
