@@ -5,7 +5,6 @@ import streamlit as st
 
 from calc.answers.job_fields import JOB
 from calc.charts.lines import lines_of
-from calc.cost import offers
 from calc.cost.markets import MARKETS
 from views.charts import lines
 from views.charts.base import DOLLARS, THREE
@@ -39,10 +38,7 @@ def details(pairs):
 def markets(lines, names, today):
     """The same job on every market."""
     table = pd.DataFrame(lines)
-    days = [offers.days_since(day[:10], today) if day else None for day in table["Of"]]
-    old = [age is not None and age > MARKETS[name].old_days for age, name in zip(days, names, strict=True)]
-    table.insert(len(table.columns) - 2, "Days old", days)
-    table.insert(len(table.columns) - 2, "Check price", old)
+    table["Of"] = [words.dated(day, name, today) for day, name in zip(table["Of"], names, strict=True)]
     st.dataframe(
         table,
         column_config={
@@ -56,7 +52,7 @@ def markets(lines, names, today):
                 format="%,.0f", help="Hours of use in a month of 730 from which on it costs less than on demand; above 730: never."
             ),
             "Price is": TEXT(help="published, derived from another region, observed, estimated or assumed"),
-            "Check price": st.column_config.CheckboxColumn(help="Older than 90 days, on spot than 7."),
+            "Of": TEXT(help="The day of the price; old from 90 days on, on spot from 7: check it before you sign."),
             "What it binds you to": TEXT(width="large"),
             "Source": TEXT(width="medium"),
         },

@@ -148,9 +148,23 @@ def _price(row, own, today):
         return f"**Price**: of your own contract, {usd(row['private_usd_per_hour'])} an hour for an instance.{share}"
     if not own["basis"]:
         return f"**Price**: none is known {MARKETS[row['market']].phrase} in {row['region']}."
-    days = offers.days_since(own["as_of"][:10], today)
-    age = f"{counted(days, 'day')} old" + (": check it before you sign" if days > MARKETS[row["market"]].old_days else "")
+    days, check = _age(own["as_of"], row["market"], today)
+    age = f"{counted(days, 'day')} old" + (": check it before you sign" if check else "")
     return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}.{share}"
+
+
+def dated(day, market, today):
+    """The day of a price and its age: 2026-07-20, 125 days: old."""
+    if not day:
+        return ""
+    days, old = _age(day, market, today)
+    return f"{day}, {counted(days, 'day')}{': old' if old else ''}"
+
+
+def _age(day, market, today):
+    """Days since a price's day, and whether that is old on its market."""
+    days = offers.days_since(day[:10], today)
+    return days, days > MARKETS[market].old_days
 
 
 def _memory(row):
