@@ -38,7 +38,8 @@ def details(pairs):
 def markets(lines, names, today):
     """The same job on every market."""
     table = pd.DataFrame(lines)
-    table["Of"] = [words.dated(day, name, today) for day, name in zip(table["Of"], names, strict=True)]
+    days = [words.dated(day, name, today) for day, name in zip(table.pop("Of"), names, strict=True)]
+    table.insert(table.columns.get_loc("USD in all") + 1, "Of", days)
     st.dataframe(
         table,
         column_config={
