@@ -26,10 +26,10 @@ def program(name):
 @contextmanager
 def server():
     """Its address, for as long as it runs. It refuses to run as root: root hands it to the user that Debian makes for it."""
+    initdb, ctl = program("initdb"), program("pg_ctl")
     own = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
     if own and "postgres" not in {entry.pw_name for entry in pwd.getpwall()}:
         pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
-    initdb, ctl = program("initdb"), program("pg_ctl")
     with tempfile.TemporaryDirectory(prefix="headroom-") as folder:
         if own:
             shutil.chown(folder, **own)

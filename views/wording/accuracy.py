@@ -116,36 +116,27 @@ def summary(rows, by_family):
 
 def misses(rows):
     """The worst cases, each with why."""
-    st.table(
-        [
-            {
-                "Case": f"{row['model']}, {GLOSSARY[row['quantity']].label.lower()}: {_setting(row)} *({row['case']})*",
-                "Error": f"{100 * row['error_ratio']:+.2g} %",
-                "Why": row["why"] + (f" *{row['why_source']}*" if row["why_source"] else ""),
-            }
-            for row in rows.to_dict("records")
-        ],
-        border="horizontal",
-        hide_index=True,
-        alt="The cases that miss most, and why",
-    )
+    _missed(rows, "Case", ("model", "quantity", "case"), _setting, "+.2g", "The cases that miss most, and why")
 
 
 def missed_times(rows):
     """The times that miss most, each with why."""
-    st.table(
-        [
-            {
-                "Run": f"{row['published_model']}, {GLOSSARY[row['measured']].label.lower()}: {_run(row)} *({row['source']})*",
-                "Error": f"{100 * row['error_ratio']:+.0f} %",
-                "Why": row["why"] + (f" *{row['why_source']}*" if row["why_source"] else ""),
-            }
-            for row in rows.to_dict("records")
-        ],
-        border="horizontal",
-        hide_index=True,
-        alt="The published times that miss most, and why",
-    )
+    names = ("published_model", "measured", "source")
+    _missed(rows, "Run", names, _run, "+.0f", "The published times that miss most, and why")
+
+
+def _missed(rows, what, names, setting, digits, alt):
+    """A line for each row: its model, quantity, setting and origin (the columns `names`, but for the setting); its error; why."""
+    model, quantity, origin = names
+    lines = [
+        {
+            what: f"{row[model]}, {GLOSSARY[row[quantity]].label.lower()}: {setting(row)} *({row[origin]})*",
+            "Error": f"{100 * row['error_ratio']:{digits}} %",
+            "Why": row["why"] + (f" *{row['why_source']}*" if row["why_source"] else ""),
+        }
+        for row in rows.to_dict("records")
+    ]
+    st.table(lines, border="horizontal", hide_index=True, alt=alt)
 
 
 def _run(row):
