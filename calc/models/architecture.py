@@ -31,6 +31,7 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1,
         *("state_heads", "state_head_dim", "state_size", "state_groups", "time_rank", "convolution_kernel"),
         *("recurrent_bytes_each", "expert_latent", "keys_are_values"),
         *("per_layer_width", "per_layer_vocab", "residual_streams", "low_rank"),
+        *("further_parameters", "further_outside_parameters"),
     ],
     0,
 )

@@ -201,13 +201,14 @@ def stream_parameters(hidden, residual_streams, low_rank):
 def block_parameters(
     attention_parameters, attention_biases, position_key_parameters, sink_parameters, norm_parameters, dense_parameters,
     dense_biases, block_expert_parameters, shared_parameters, router_parameters, index_parameters, mixer_parameters,
-    expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, hidden,
+    expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, hidden, further_parameters,
 ):  # fmt: skip
-    """Everything one block learns. [parameters]"""
+    """Everything one block learns, with what its family alone has (calc/models/huggingface/early_forms.py). [parameters]"""
     attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
     experts = block_expert_parameters + shared_parameters + router_parameters + expert_latent_parameters
     per_layer = per_layer_linear_parameters + (hidden if per_layer_width else 0) + stream_parameters
-    return attention + mixer_parameters + norm_parameters + dense_parameters + dense_biases + experts + per_layer
+    network = mixer_parameters + dense_parameters + dense_biases + experts
+    return attention + network + norm_parameters + per_layer + further_parameters
 
 
 def block_linear_parameters(

@@ -72,11 +72,13 @@ def per_layer_parameters(per_layer_width, per_layer_vocab, layers, hidden, resid
 def outside_parameters(
     embedding_parameters, head_parameters, position_parameters, relative_bias_parameters, outside_norm_parameters,
     projection_parameters, head_extra_parameters, image_parameters, sound_parameters, pair_parameters, per_layer_parameters,
+    further_outside_parameters,
 ):  # fmt: skip
-    """Everything outside the blocks. [parameters]"""
+    """Everything outside the blocks, with what its family alone has (calc/models/huggingface/early_forms.py). [parameters]"""
     ends = embedding_parameters + head_parameters + projection_parameters + head_extra_parameters
     tables = position_parameters + relative_bias_parameters + outside_norm_parameters
-    return ends + tables + image_parameters + sound_parameters + pair_parameters + per_layer_parameters
+    other_ends = image_parameters + sound_parameters + pair_parameters
+    return ends + tables + other_ends + per_layer_parameters + further_outside_parameters
 
 
 def outside_adapter_width(

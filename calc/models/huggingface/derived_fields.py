@@ -3,6 +3,7 @@
 What the classes fill in (catalogs/config_defaults.yaml) stands in the config already.
 """
 
+from calc.models.huggingface.early_forms import FORMS as EARLY_FORMS
 from calc.models.huggingface.hybrids import FORMS as HYBRID_FORMS
 from calc.models.huggingface.values import ConfigError, must_divide, whole_number
 
@@ -159,5 +160,6 @@ FORMS = {
     "mt5": _t5,
     "bart": _bart,
     "vit": _vit,
+    **EARLY_FORMS,
     **HYBRID_FORMS,
 }

@@ -151,10 +151,16 @@ def _mimo(config: Config, values: Config) -> Kinds:
     return [("moe" if moe else "dense", {}) if not near else (("moe" if moe else "dense") + "-windowed", own) for moe, near in rows]
 
 
+def _last_with_bias(_config: Config, values: Config) -> Kinds:
+    """Attention's output has a bias in the last layer alone."""
+    return [*[("dense", {})] * (values["layers"] - 1), ("dense", {"output_bias": 1})]
+
+
 LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
     "falcon_mamba": _mixers_alone,
     "gemma3n_text": _gemma3n,
     "gemma4_text": _gemma4,
+    "gpt_neox_japanese": _last_with_bias,
     "mamba": _mixers_alone,
     "mamba2": _mixers_alone,
     "mimo_v2_flash": _mimo,

@@ -91,6 +91,7 @@ WINDOWS = {
     "granite_swa": ("sliding_window", None, _all_but_first_of_four),
     "granitemoe_swa": ("sliding_window", None, _all_but_first_of_four),
     "mimo_v2_flash": ("sliding_window", None, _every_layer),
+    "xlnet": ("mem_len", None, _every_layer),
 }
 
 SEEN_BOTH_WAYS = {"gemma3_text", "gemma4_text"}  # of an encoder's window half lies on either side
