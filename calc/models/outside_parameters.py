@@ -82,7 +82,8 @@ def outside_parameters(
 
 
 def outside_adapter_width(
-    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, per_layer_width, layers, residual_streams
+    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, per_layer_width, layers,
+    residual_streams, pooler,
 ):  # fmt: skip
     """Input and output widths of the Linear modules outside the blocks that `all-linear` adapts. [elements]"""
     classifier = hidden + outputs if kind == "vision" else 0
@@ -90,7 +91,7 @@ def outside_adapter_width(
     ends = 2 * (embedding_width + text_width) if embedding_width != text_width else 0
     own_inputs = hidden + layers * per_layer_width if per_layer_width else 0
     streams = 4 * max(residual_streams - 1, 0) * hidden
-    return 2 * masked_head * hidden + classifier + pairs + ends + own_inputs + streams
+    return 2 * (masked_head + pooler) * hidden + classifier + pairs + ends + own_inputs + streams
 
 
 FORMULAS = (

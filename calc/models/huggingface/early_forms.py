@@ -29,13 +29,17 @@ def _xlm(config, values, model_id):
         raise ConfigError(f"{model_id}: an adaptive softmax (asm) is not covered; choose another model.")
     languages = _size(config, "n_langs", model_id)
     tables = {"token_types": languages} if languages > 1 and config["use_lang_emb"] else {}
-    return _four_times_hidden(config, values, model_id) | tables | ({"kind": "decoder"} if config["causal"] else {})
+    return _four_times_hidden(config, values, model_id) | tables | ({"kind": "decoder", "caches": 0} if config["causal"] else {})
 
 
 def _xlnet(_config, values, model_id):
-    """Three biases and two segments for all heads in each block; one embedding stands for all masked tokens."""
+    """Each block has three biases and two segments for all heads; one embedding stands for all masked tokens.
+
+    What it keeps of a token is its hidden state, half as wide as keys and values together.
+    """
     must_divide(values["hidden"], values["heads"], ("the hidden size", "the number of heads"), model_id)
-    return {"position_projections": 1, "further_parameters": 5 * values["hidden"], "further_outside_parameters": values["hidden"]}
+    further = {"further_parameters": 5 * values["hidden"], "further_outside_parameters": values["hidden"]}
+    return {"position_projections": 1, "caches": 0.5, **further}
 
 
 def _big_bird(_config, _values, _model_id):
@@ -44,11 +48,10 @@ def _big_bird(_config, _values, _model_id):
 
 def _roc_bert(config, values, model_id):
     """Tables of how a word sounds and looks, and the matrix that joins them with its own."""
-    shown = [name for name in ("pronunciation", "shape") if config[f"enable_{name}"]]
-    widths = {name: _size(config, f"{name}_embed_dim", model_id) for name in shown}
+    widths = {name: _size(config, f"{name}_embed_dim", model_id) for name in ("pronunciation", "shape")}
     tables = sum(width * _size(config, f"{name}_vocab_size", model_id) for name, width in widths.items())
-    joined = (values["hidden"] + sum(widths.values()) + 1) * values["hidden"] if config["concat_input"] else 0
-    return {"further_outside_parameters": tables + joined}
+    joined = values["hidden"] + 1 + sum(width for name, width in widths.items() if config[f"enable_{name}"])
+    return {"further_outside_parameters": tables + joined * values["hidden"] * bool(config["concat_input"])}
 
 
 def _roformer(config, values, model_id):
