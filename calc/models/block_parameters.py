@@ -116,7 +116,7 @@ def attention_biases(
 
 
 def position_key_parameters(position_projections, hidden, query_width, qkv_bias):
-    """DeBERTa's own projections of relative positions to keys and queries, where it has them. [parameters]"""
+    """Further projections to queries' width: DeBERTa's and XLNet's of relative positions, LED's of chosen tokens. [parameters]"""
     return position_projections * (hidden + qkv_bias) * query_width
 
 

@@ -117,17 +117,20 @@ def adapter_mixer_out(hidden, mixer_in_width, mixer_width, mixer_inner_out_width
     return mixer_in_width + hidden + mixer_inner_out_width if mixer_width else 0
 
 
-def adapter_beside_in(hidden, per_layer_width, low_rank, residual_streams, expert_latent):
-    """Input widths of what else a block has: Gemma 3n's and 4's own inputs and paths, a latent of experts; `all-linear` only. [elements]"""
+def adapter_beside_in(hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections):
+    """Input widths of what else a block has, `all-linear` only. [elements]
+
+    Gemma 3n's and 4's own inputs and paths, a latent of experts, projections of positions (DeBERTa) or chosen tokens (LED).
+    """
     streams = 2 * residual_streams + hidden if residual_streams else 0
-    paths = hidden + low_rank if low_rank else 0
+    paths = (hidden + low_rank if low_rank else 0) + position_projections * hidden
     return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
 
 
-def adapter_beside_out(hidden, per_layer_width, low_rank, residual_streams, expert_latent):
+def adapter_beside_out(hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections, query_width):
     """Output widths of the same. [elements]"""
     streams = residual_streams**2 + 2 * residual_streams
-    paths = hidden + low_rank if low_rank else 0
+    paths = (hidden + low_rank if low_rank else 0) + position_projections * query_width
     return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
 
 

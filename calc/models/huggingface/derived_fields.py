@@ -69,13 +69,6 @@ def _t5(config, _values, _model_id):
     return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
 
 
-def _bart(config, values, model_id):
-    if not values["tied"]:
-        named = config["model_type"]
-        raise ConfigError(f"{model_id}: tie_word_embeddings false is not covered for {named}; its sides share a table.")
-    return {}
-
-
 def _vit(config, values, model_id):
     must_divide(values["image"], values["patch"], ("image_size", "patch_size"), model_id)
     labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2  # two where none are named
@@ -148,7 +141,6 @@ FORMS = {
     "bloom": _four_times_hidden,
     "data2vec-text": _roberta,
     "ernie": _ernie,
-    **dict.fromkeys(("blenderbot", "blenderbot-small", "m2m_100", "marian", "mbart", "pegasus", "plbart"), _bart),
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,
     "opt": _opt,
@@ -158,7 +150,6 @@ FORMS = {
     "deberta-v2": _deberta,
     "t5": _t5,
     "mt5": _t5,
-    "bart": _bart,
     "vit": _vit,
     **EARLY_FORMS,
     **HYBRID_FORMS,

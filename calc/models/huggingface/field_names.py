@@ -215,7 +215,9 @@ LAYER_AND_FORM_FIELDS = (
     *("use_double_wide_mlp", "enable_moe_block", "block_auto_adjust_ff_dim", "block_multiple_of", "block_ffn_dim_multiplier"),
     *("intermediate_multiple_size", "n_langs", "use_lang_emb", "causal", "enable_pronunciation", "enable_shape", "concat_input"),
     *("pronunciation_embed_dim", "pronunciation_vocab_size", "shape_embed_dim", "shape_vocab_size", "languages"),
-    *("adapter_reduction_factor", "adapter_layer_norm", "pre_norm", "mem_len"),
+    *("adapter_reduction_factor", "adapter_layer_norm", "pre_norm", "mem_len", "share_encoder_decoder_embeddings", "decoder_vocab_size"),
+    *("src_vocab_size", "max_decoder_position_embeddings", "num_global_tokens", "ngram", "num_buckets", "encoder_attention_type"),
+    *("num_sparse_encoder_layers", "num_sparse_decoder_layers", "encoder_sparse_step"),
 )
 # The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
 CLIP_SIDES = {"vision": "vit", "text": "bert"}

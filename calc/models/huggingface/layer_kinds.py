@@ -91,6 +91,7 @@ WINDOWS = {
     "granite_swa": ("sliding_window", None, _all_but_first_of_four),
     "granitemoe_swa": ("sliding_window", None, _all_but_first_of_four),
     "mimo_v2_flash": ("sliding_window", None, _every_layer),
+    "moshi": ("sliding_window", None, _every_layer),
     "xlnet": ("mem_len", None, _every_layer),
 }
 
