@@ -15,7 +15,7 @@ from views.wording.settings import setting
 CARD_WIDTH = 222  # pixels below which cards stand one below the other
 
 
-def cards(options, looked, over_all, ink, catalogs):
+def cards(options, looked, is_by_hand, over_all, ink, catalogs):
     """A card for each answer; beside them what it would be without the instances set by hand, where that is less."""
     rows = [row for row in records(options.answers) if row["answer"]]
     beside = over_all is not None and not over_all.problem and (bool(options.problem) or is_less(over_all, options))
@@ -24,17 +24,16 @@ def cards(options, looked, over_all, ink, catalogs):
     with st.grid(max(2, len(rows) + beside), min_column_width=CARD_WIDTH, border=True, key="answers"):
         for at, row in enumerate(rows):
             with st.container(height="stretch"):
-                _card(at, row, looked, options.job, ink, catalogs)
+                _card(at, row, looked, is_by_hand, options.job, ink, catalogs)
         if beside:
             with st.container(height="stretch"):
                 _over_all(over_all.answers.iloc[0].to_dict(), over_all.job, ink, catalogs)
 
 
-def _card(at, row, looked, job, ink, catalogs):
+def _card(at, row, looked, is_by_hand, job, ink, catalogs):
     nearest = row["answer"] == "nearest"
-    by_hand = job_state.set_by_hand()
     with st.container(height="stretch"):  # the buttons of all cards stand on one line
-        _head("As you set it" if nearest and by_hand else row_words.name(row["answer"]), row)
+        _head("As you set it" if nearest and is_by_hand else row_words.name(row["answer"]), row)
         _body(row, job, ink, catalogs)
         said = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
         st.markdown(plain(plan_words.typeset(said)))
