@@ -26,11 +26,11 @@ def board(options, ink, catalogs):
     st.subheader("All instances, each at its best", anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
         by = _order(options.job)
-        ticked = st.container()
-    frame = ordered(options.board, by)
-    rows = records(frame)
+        of_rows(KEY, (options.job, by))
+        frame = ordered(options.board, by)
+        rows = records(frame)
+        _keep_ticked([rows[at] for at in chosen_in(KEY) if at < len(rows)])
     table = remembered("board", (options.job, by, ink, catalogs.version), lambda: _cells(frame, rows, options.job, ink, catalogs))
-    of_rows(KEY, (options.job, by))
     st.dataframe(
         table,
         column_config=_columns(options.job, list(table)),
@@ -43,16 +43,6 @@ def board(options, ink, catalogs):
         alt=board_words.alt(rows),
         key=KEY,
     )
-    chosen = [rows[at] for at in chosen_in(KEY) if at < len(rows)]
-    with ticked:
-        st.button(
-            f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
-            on_click=_keep,
-            args=(chosen,),
-            disabled=not chosen,
-            icon=":material/bookmark_add:",
-            key="keep_ticked",
-        )
     st.caption(board_words.caption(rows))
 
 
@@ -61,6 +51,17 @@ def _order(job):
     words = board_words.orders(job["work"])
     return st.segmented_control(
         "Sort by", list(ORDERS), format_func=words.get, key="sort", required=True, label_visibility="collapsed", persist_state="session"
+    )
+
+
+def _keep_ticked(chosen):
+    st.button(
+        f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
+        on_click=_keep,
+        args=(chosen,),
+        disabled=not chosen,
+        icon=":material/bookmark_add:",
+        key="keep_ticked",
     )
 
 
