@@ -36,10 +36,6 @@ def _opt(config, _values, _model_id):
     return {"final_norms": int(final), "norm_vectors": 2 if config["layer_norm_elementwise_affine"] else 0}
 
 
-def _roberta(_config, values, _model_id):
-    return {"max_position": max(values["max_position"] - 2, 1)}  # two rows of its table stand for no position
-
-
 def _ernie(config, values, model_id):
     if not config.get("use_task_id"):
         return {}
@@ -139,14 +135,10 @@ FORMS = {
     "jais2": _squared_relu,
     "ernie4_5_moe": _ernie_moe,
     "bloom": _four_times_hidden,
-    "data2vec-text": _roberta,
     "ernie": _ernie,
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,
     "opt": _opt,
-    "roberta": _roberta,
-    "roberta-prelayernorm": _roberta,
-    "xlm-roberta-xl": _roberta,
     "deberta-v2": _deberta,
     "t5": _t5,
     "mt5": _t5,

@@ -181,6 +181,12 @@ SAME_FAMILY = {
     "data2vec-text": "roberta",
     "ernie": "bert",
     "flaubert": "xlm",
+    "ibert": "longformer",
+    "layoutlm": "big_bird",
+    "mra": "longformer",
+    "nystromformer": "longformer",
+    "tapas": "big_bird",
+    "yoso": "longformer",
     "ernie4_5": "llama",
     "glm4_moe_lite": "deepseek_v3",
     "glm4v_text": "glm4",
@@ -218,6 +224,8 @@ LAYER_AND_FORM_FIELDS = (
     *("adapter_reduction_factor", "adapter_layer_norm", "pre_norm", "mem_len", "share_encoder_decoder_embeddings", "decoder_vocab_size"),
     *("src_vocab_size", "max_decoder_position_embeddings", "num_global_tokens", "ngram", "num_buckets", "encoder_attention_type"),
     *("num_sparse_encoder_layers", "num_sparse_decoder_layers", "encoder_sparse_step"),
+    *("prompt_types", "prompt_length", "segment_types", "position_bias_num_buckets", "output_embedding_size", "type_vocab_sizes"),
+    *("max_2d_position_embeddings", "conv_kernel_size"),
 )
 # The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
 CLIP_SIDES = {"vision": "vit", "text": "bert"}
