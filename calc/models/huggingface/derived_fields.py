@@ -4,17 +4,14 @@ What the classes fill in (catalogs/config_defaults.yaml) stands in the config al
 """
 
 from calc.models.huggingface.early_forms import FORMS as EARLY_FORMS
+from calc.models.huggingface.early_forms import four_times_hidden
 from calc.models.huggingface.hybrids import FORMS as HYBRID_FORMS
 from calc.models.huggingface.values import ConfigError, must_divide, whole_number
 
 
-def _four_times_hidden(_config, values, _model_id):
-    return {"ffn": values.get("ffn", 4 * values["hidden"])}
-
-
 def _gpt_bigcode(config, values, model_id):
     kv_heads = 1 if config["multi_query"] else values["heads"]
-    return {**_four_times_hidden(config, values, model_id), "kv_heads": kv_heads}
+    return {**four_times_hidden(config, values, model_id), "kv_heads": kv_heads}
 
 
 def _falcon(config, values, model_id):
@@ -121,20 +118,20 @@ def _stablelm(config, _values, model_id):
 
 FORMS = {
     "arcee": _squared_relu,
-    "codegen": _four_times_hidden,
-    "gptj": _four_times_hidden,
+    "codegen": four_times_hidden,
+    "gptj": four_times_hidden,
     "stablelm": _stablelm,
     "cohere": _cohere,
     "cohere2": _cohere2,
     "glm_moe_dsa": _glm_moe_dsa,
     "glm_ocr_text": _unbiased,
-    "gpt2": _four_times_hidden,
+    "gpt2": four_times_hidden,
     "hyperclovax": _hyperclovax,
-    "mpt": _four_times_hidden,
+    "mpt": four_times_hidden,
     "nemotron": _squared_relu,
     "jais2": _squared_relu,
     "ernie4_5_moe": _ernie_moe,
-    "bloom": _four_times_hidden,
+    "bloom": four_times_hidden,
     "ernie": _ernie,
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,

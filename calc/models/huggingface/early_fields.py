@@ -76,7 +76,7 @@ FIELDS = {
     "mvp": BART,
     "nllb-moe": {**BART, **EXPERTS, "expert_ffn": "decoder_ffn_dim", "router_bias": "router_bias"},
     "nystromformer": BERT,
-    "openai-gpt": GPT2,
+    "openai-gpt": {name: names for name, names in GPT2.items() if name != "ffn"},
     "pegasus_x": BART,
     "prophetnet": PROPHETNET,
     "rembert": {**BERT, "embedding_width": "input_embedding_size"},

@@ -9,8 +9,9 @@ def _size(config, name, model_id):
     return whole_number(config[name], 1, name, model_id)
 
 
-def _four_times_hidden(_config, values, _model_id):
-    return {"ffn": 4 * values["hidden"]}
+def four_times_hidden(_config, values, _model_id):
+    """The inner width of a network whose config leaves it out."""
+    return {"ffn": values.get("ffn", 4 * values["hidden"])}
 
 
 def _gpt_neox_japanese(config, values, model_id):
@@ -18,7 +19,7 @@ def _gpt_neox_japanese(config, values, model_id):
 
 
 def _openai_gpt(config, values, model_id):
-    return {**_four_times_hidden(config, values, model_id), "caches": 0}  # its class passes the whole sequence for each token
+    return {**four_times_hidden(config, values, model_id), "caches": 0}  # its class passes the whole sequence for each token
 
 
 def _xglm(config, _values, _model_id):
@@ -30,7 +31,7 @@ def _xlm(config, values, model_id):
         raise ConfigError(f"{model_id}: an adaptive softmax (asm) is not covered; choose another model.")
     languages = _size(config, "n_langs", model_id)
     tables = {"token_types": languages} if languages > 1 and config["use_lang_emb"] else {}
-    return _four_times_hidden(config, values, model_id) | tables | ({"kind": "decoder", "caches": 0} if config["causal"] else {})
+    return four_times_hidden(config, values, model_id) | tables | ({"kind": "decoder", "caches": 0} if config["causal"] else {})
 
 
 def _xlnet(_config, values, model_id):
@@ -220,7 +221,7 @@ FORMS = {
     "cpmant": _cpmant,
     "flaubert": _xlm,
     "fsmt": _fsmt,
-    "gpt_neo": lambda config, values, model_id: {} if "ffn" in values else _four_times_hidden(config, values, model_id),
+    "gpt_neo": four_times_hidden,
     "gpt_neox_japanese": _gpt_neox_japanese,
     "ibert": _roberta,
     "layoutlm": _layoutlm,
