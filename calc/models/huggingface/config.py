@@ -11,6 +11,7 @@ from calc.models.huggingface.activations import activation_of
 from calc.models.huggingface.derived_fields import FORMS
 from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS, SAME_FAMILY
 from calc.models.huggingface.hybrids import UnknownLayer
+from calc.models.huggingface.images import image_sizes
 from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, layer_kinds, window_tokens
 from calc.models.huggingface.not_covered import not_covered
 from calc.models.huggingface.parts import WRAPPERS, text_part
@@ -89,6 +90,7 @@ def _said(config, part, entry, model_id, catalogs):
     found = {**head, "stored_precision": precision, "remark": " ".join(filter(None, sentences))}
     if part.outer is not None:
         found["left_out"], found["left_out_parameters"] = left_out(part.outer, entry["hidden"], catalogs.config_defaults)
+        found |= image_sizes(part.outer, catalogs.config_defaults) if found["left_out_parameters"] else {}
     return {name: value for name, value in found.items() if value != "" and (value or name in head)}
 
 
