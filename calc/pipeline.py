@@ -12,6 +12,7 @@ from calc.columns import ALLOCATED
 from calc.cost import placement
 from calc.evaluate import Table, parameters_of
 from calc.largest import LIMITS, SOLVED, largest_columns
+from calc.least import least
 from calc.memory.basis import BASES
 from calc.memory.block_forms import block_coefficients
 from calc.memory.outside_blocks import head_coefficients, head_rows
@@ -248,6 +249,8 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
             found = {name: emptied(values, misplaced) if name in of_the_bill else values for name, values in found.items()}
             problems.text[sound[misplaced]] = stands.text[misplaced]
         found = {name: spread(values, sound, rows) for name, values in found.items()}
+    for name, values in least(part.table, problems, catalogs).items():
+        found[name] = np.where(np.isnan(values), found.get(name, np.nan), values)
     codes, said = pd.factorize(problems.text)
     return shown | counts | found | {"problem": Words(codes, said)}
 

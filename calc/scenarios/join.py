@@ -33,7 +33,7 @@ MODEL_COLUMNS = (
     "rms_norms",
     "recurrent_bytes_each",
     "longest_sequence_tokens",
-    *("left_out_parameters", "patches_per_image_token", "usual_image_tokens", "tower_linear_parameters"),
+    *("left_out_parameters", "patches_per_image_token", "usual_image_tokens", "tower_linear_parameters", "total_parameters"),
     *("tower_layers", "tower_full_layers", "tower_hidden", "tower_heads", "tower_ffn"),
 )
 STACK_COLUMNS = (
