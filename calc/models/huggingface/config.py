@@ -24,7 +24,7 @@ from calc.models.huggingface.values import ConfigError, must_divide, need_sizes,
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
 
 # Names under which a class, or a copy of it, goes by in configs.
-ALIASES = {"kimi_k2": "deepseek_v3", "xlm-roberta": "roberta", "camembert": "roberta"}
+ALIASES = {"kimi_k2": "deepseek_v3", "mimo": "qwen2", "xlm-roberta": "roberta", "camembert": "roberta"}
 ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text"}
 
 
