@@ -51,7 +51,7 @@ LEVELS = (
     *(("stages",), ("cost", "speed", "memory"), ("layout",), ("scenarios",), ("catalogs",), ("models",), ("columns",), ("crossed",)),
     ("evaluate", "coded", "units", "versions"),
 )
-ONE_ROOM = dict.fromkeys(("pipeline", "largest", "results", "one_scenario"), "estimate")
+ONE_ROOM = dict.fromkeys(("pipeline", "largest", "least", "results", "one_scenario"), "estimate")
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
     *(
@@ -64,6 +64,7 @@ DOORS = {
         "calc/doors/config_files.py",
         "calc/doors/hub.py",
         "calc/doors/launch_files.py",
+        "calc/doors/model_configs.py",
         "calc/doors/oom_text.py",
         "calc/doors/plan_csv.py",
         "calc/doors/streams.py",
