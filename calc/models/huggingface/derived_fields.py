@@ -4,6 +4,7 @@ What the classes fill in (catalogs/config_defaults.yaml) stands in the config al
 """
 
 from calc.models.huggingface.hybrids import FORMS as HYBRID_FORMS
+from calc.models.huggingface.uneven_layers import FORMS as UNEVEN_FORMS
 from calc.models.huggingface.values import ConfigError, must_divide, whole_number
 
 
@@ -160,4 +161,5 @@ FORMS = {
     "bart": _bart,
     "vit": _vit,
     **HYBRID_FORMS,
+    **UNEVEN_FORMS,
 }

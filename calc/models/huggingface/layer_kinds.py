@@ -7,7 +7,11 @@ classes fill in (catalogs/config_defaults.yaml) stands in the config already.
 from collections.abc import Mapping
 from typing import Any
 
-from calc.models.huggingface.hybrids import LAYER_KINDS, LAYER_WAYS
+from calc.models.huggingface.hybrids import LAYER_KINDS as HYBRID_KINDS
+from calc.models.huggingface.hybrids import LAYER_WAYS
+from calc.models.huggingface.uneven_layers import LAYER_KINDS as UNEVEN_KINDS
+
+LAYER_KINDS = HYBRID_KINDS | UNEVEN_KINDS
 
 
 def _every_layer(_config, layers):
