@@ -117,17 +117,22 @@ def adapter_mixer_out(hidden, mixer_in_width, mixer_width, mixer_inner_out_width
     return mixer_in_width + hidden + mixer_inner_out_width if mixer_width else 0
 
 
-def adapter_beside_in(hidden, per_layer_width, low_rank, residual_streams, expert_latent):
-    """Input widths of what else a block has: Gemma 3n's and 4's own inputs and paths, a latent of experts; `all-linear` only. [elements]"""
+def adapted_gate_width(gate_width, adapts_experts):
+    """Width of the gate of attention's output that LoRA adapts: none where peft takes it for the experts' gate. [elements]"""
+    return (1 - adapts_experts) * gate_width
+
+
+def adapter_beside_in(hidden, per_layer_width, low_rank, residual_streams, expert_latent, adapted_gate_width):
+    """Input widths of what else a block has (Gemma 3n, Gemma 4), a latent of experts, a gate; `all-linear` only. [elements]"""
     streams = 2 * residual_streams + hidden if residual_streams else 0
-    paths = hidden + low_rank if low_rank else 0
+    paths = (hidden + low_rank if low_rank else 0) + (hidden if adapted_gate_width else 0)
     return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
 
 
-def adapter_beside_out(hidden, per_layer_width, low_rank, residual_streams, expert_latent):
+def adapter_beside_out(hidden, per_layer_width, low_rank, residual_streams, expert_latent, adapted_gate_width):
     """Output widths of the same. [elements]"""
     streams = residual_streams**2 + 2 * residual_streams
-    paths = hidden + low_rank if low_rank else 0
+    paths = (hidden + low_rank if low_rank else 0) + adapted_gate_width
     return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
 
 
@@ -155,6 +160,6 @@ FORMULAS = (
     ),
     *(adapter_o_out, adapted_ffn_width, adapter_gate_in, adapter_gate_out, adapter_up_in, adapter_up_out),
     *(adapter_down_in, adapter_down_out, adapter_router_in, adapter_router_out, adapter_mixer_in, adapter_mixer_out),
-    *(adapter_beside_in, adapter_beside_out, adapter_experts_in, adapter_experts_out),
+    *(adapted_gate_width, adapter_beside_in, adapter_beside_out, adapter_experts_in, adapter_experts_out),
 )
 COLUMNS = tuple(formula.__name__ for formula in FORMULAS if formula.__name__.startswith("adapter_"))

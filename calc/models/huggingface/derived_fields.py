@@ -130,7 +130,24 @@ def _stablelm(config, _values, model_id):
     return {"block_norms": 1 if config.get("use_parallel_residual") else 2}
 
 
+def _cohere2_moe(config, values, _model_id):
+    """Dense layers in front are as wide as one expert where the config says nothing else."""
+    return _cohere2(config, values, _model_id) | {"ffn": values.get("ffn", values.get("expert_ffn"))}
+
+
+def _laguna(config, _values, _model_id):
+    per_head = config["gating"] in (True, "per-head")
+    return {"head_gate": int(per_head), "output_gate": int(not per_head)}
+
+
+def _lfm3(config, _values, _model_id):
+    return {"block_norms": 4 if config["use_sandwich_norm"] else 2}
+
+
 FORMS = {
+    "cohere2_moe": _cohere2_moe,
+    "laguna": _laguna,
+    "lfm3": _lfm3,
     "arcee": _squared_relu,
     "codegen": _four_times_hidden,
     "gptj": _four_times_hidden,

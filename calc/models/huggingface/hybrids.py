@@ -20,6 +20,7 @@ class UnknownLayer(Exception):
 Kinds = list[tuple[str, dict[str, int]]]  # of each layer: its kind (calc/models/stacks.py) and sizes of its own
 # What a layer is called by layer_types, now and in earlier files: what it looks at.
 WAYS = {"full_attention": "", "attention": "", "linear_attention": "linear", "mamba": "linear", "conv": "linear", "hybrid": "parallel"}
+WAYS |= {"sliding_attention": "windowed"}
 PATTERN = {"M": "none-linear", "E": "moe-alone", "*": "none", "-": "dense-alone"}
 PATTERN |= {"linear_attention": "none-linear", "mamba": "none-linear", "moe": "moe-alone", "mlp": "dense-alone"}
 PATTERN |= {"full_attention": "none", "attention": "none"}
@@ -73,6 +74,12 @@ def _lfm2(config: Config, layers: int) -> list[str]:
     return _listed(config, layers, lambda index: full is None or index in full)
 
 
+def _lfm3(config: Config, layers: int) -> list[str]:
+    ways = {0: "windowed", 2: ""}
+    usual = ["linear" if index == 0 else ways.get(index % 4, "linear") for index in range(layers)]
+    return _listed(config, layers, lambda _index: False) if config.get("layer_types") else usual
+
+
 LAYER_WAYS: dict[str, Callable[[Config, int], list[str]]] = {
     "bamba": _at_indices,
     "falcon_h1": lambda _config, layers: ["parallel"] * layers,
@@ -81,6 +88,7 @@ LAYER_WAYS: dict[str, Callable[[Config, int], list[str]]] = {
     "kimi_linear": _kimi_linear,
     "lfm2": _lfm2,
     "lfm2_moe": _lfm2,
+    "lfm3": _lfm3,
     "olmo_hybrid": _olmo_hybrid,
     "qwen3_5_moe_text": _each_fourth,
     "qwen3_5_text": _each_fourth,

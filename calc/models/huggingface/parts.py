@@ -10,6 +10,7 @@ TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
 # Configs of several parts, and the model_type of a text part that does not name its own (transformers 5.23).
 WRAPPERS = {
     "audioflamingo3": "qwen2",
+    "aria": "aria_text",
     "aya_vision": "cohere2",
     "blip-2": "opt",
     "cohere2_vision": "cohere2",
@@ -19,9 +20,11 @@ WRAPPERS = {
     "exaone4_5": "exaone4",
     "fast_vlm": "qwen2",
     "florence2": "bart",
+    "fuyu": "persimmon",
     "gemma3": "gemma3_text",
     "gemma3n": "gemma3n_text",
     "gemma4": "gemma4_text",
+    "gemma4_unified": "gemma4_unified_text",
     "glm46v": "glm4v_text",
     "glm4v": "glm4v_text",
     "glm_ocr": "glm_ocr_text",
@@ -50,6 +53,7 @@ WRAPPERS = {
     "paddleocr_vl": "paddleocr_vl_text",
     "paligemma": "gemma",
     "perception_lm": "llama",
+    "phi4_multimodal": "phi3",
     "pp_chart2table": "qwen2",
     "qianfan_ocr": "qwen3",
     "qwen2_5_omni_thinker": "qwen2_5_omni_text",

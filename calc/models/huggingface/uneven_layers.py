@@ -59,7 +59,25 @@ def _mimo(config: Config, values: Config) -> Kinds:
     return [("moe" if moe else "dense", {}) if not near else (("moe" if moe else "dense") + "-windowed", own) for moe, near in rows]
 
 
-LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {"gemma3n_text": _gemma3n, "gemma4_text": _gemma4, "mimo_v2_flash": _mimo}
+def _own_heads(config: Config, values: Config, kinds: list[str]) -> list[dict[str, int]]:
+    """Each layer may have heads of its own number."""
+    heads = config.get("num_attention_heads_per_layer") or [values["heads"]] * len(kinds)
+    return [{"heads": count} if count != values["heads"] else {} for count in heads]
+
+
+def _normed_experts(_config: Config, _values: Config, kinds: list[str]) -> list[dict[str, int]]:
+    """What the experts give is normed."""
+    return [{"block_norms": 3} if kind.startswith("moe") else {} for kind in kinds]
+
+
+# Of layers whose kinds are told as everywhere (layer_kinds.py): the sizes that each has of its own.
+LAYER_SIZES: dict[str, Callable[[Config, Config, list[str]], list[dict[str, int]]]] = {"axk1": _normed_experts, "laguna": _own_heads}
+LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
+    "gemma3n_text": _gemma3n,
+    "gemma4_text": _gemma4,
+    "gemma4_unified_text": _gemma4,
+    "mimo_v2_flash": _mimo,
+}
 
 
 def _gemma3n_ffn(config: Config, _values: Config, model_id: str) -> dict[str, Any]:
