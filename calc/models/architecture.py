@@ -17,10 +17,10 @@ from calc.models.families import FORMULAS as FAMILY_FORMULAS
 from calc.models.stacks import Sizes, sizes_of_stacks
 
 # Sizes that an entry leaves out where its model does not have them.
-ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1, "layer_kinds": ()} | dict.fromkeys(
+ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1, "layer_kinds": (), "encoder_sizes": {}} | dict.fromkeys(
     [
         *("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "max_position", "tied"),
-        *("encoder_layers", "decoder_layers"),
+        *("encoder_layers", "decoder_layers", "encoder_routed_layers", "decoder_routed_layers"),
         *("experts", "experts_per_token", "expert_ffn", "shared_ffn"),
         *("kv_latent_rank", "rope_head_dim", "query_latent_rank", "relative_positions", "position_projections"),
         *("value_head_dim", "embedding_width", "text_width", "cross_attention"),
@@ -31,6 +31,7 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1,
         *("state_heads", "state_head_dim", "state_size", "state_groups", "time_rank", "convolution_kernel"),
         *("recurrent_bytes_each", "expert_latent", "keys_are_values"),
         *("per_layer_width", "per_layer_vocab", "residual_streams", "low_rank"),
+        *("further_parameters", "further_outside_parameters"),
     ],
     0,
 )

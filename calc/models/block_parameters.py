@@ -124,26 +124,23 @@ def attention_biases(
 
 
 def position_key_parameters(position_projections, hidden, query_width, qkv_bias):
-    """DeBERTa's own projections of relative positions to keys and queries, where it has them. [parameters]"""
+    """Further projections to queries' width: DeBERTa's and XLNet's of relative positions, LED's of chosen tokens. [parameters]"""
     return position_projections * (hidden + qkv_bias) * query_width
 
 
 def norm_parameters(
     block_norms, cross_attention, norm_vectors, hidden, head_norm, head_dim, full_norm, query_width, key_width,
-    query_latent_width, kv_latent_rank, index_ratio, index_head_dim, owns_keys, inner_norms, output_width, ffn_width,
+    query_latent_width, kv_latent_rank, index_ratio, index_head_dim, owns_keys,
 ):  # fmt: skip
-    """Norms around and inside the parts of the block, of q and k, of MLA's latents and of the indexer's key. [parameters]"""
+    """Norms before and after the parts of the block, of q and k, of MLA's latents and of the indexer's key. [parameters]"""
     of_heads = head_norm * (1 + owns_keys) * head_dim + full_norm * (query_width + key_width)
-    widths = (block_norms + cross_attention) * hidden + of_heads + inner_norms * (output_width + ffn_width)
+    widths = (block_norms + cross_attention) * hidden + of_heads
     return norm_vectors * widths + query_latent_width + kv_latent_rank + 2 * index_ratio * index_head_dim
 
 
-def head_vector_parameters(sinks, gate_bias, head_vectors, heads, head_dim):
-    """A learned sink per head (gpt-oss), a bias of each head's gate, and vectors as wide as a head (Diff Transformer). [parameters]
-
-    Xiao et al. 2023, arXiv 2309.17453; Ye et al. 2024, arXiv 2410.05258, equation 2.
-    """
-    return (sinks + gate_bias) * heads + head_vectors * head_dim
+def sink_parameters(sinks, heads):
+    """One learned sink per head (gpt-oss). [parameters]"""
+    return sinks * heads
 
 
 def dense_parameters(gated, hidden, ffn_width):
@@ -210,15 +207,16 @@ def stream_parameters(hidden, residual_streams, low_rank):
 
 
 def block_parameters(
-    attention_parameters, attention_biases, position_key_parameters, head_vector_parameters, norm_parameters, dense_parameters,
-    dense_biases, activation_scalars, block_expert_parameters, shared_parameters, router_parameters, index_parameters, mixer_parameters,
-    expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, hidden,
+    attention_parameters, attention_biases, position_key_parameters, sink_parameters, norm_parameters, dense_parameters,
+    dense_biases, block_expert_parameters, shared_parameters, router_parameters, index_parameters, mixer_parameters,
+    expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, hidden, further_parameters,
 ):  # fmt: skip
-    """Everything one block learns. [parameters]"""
-    attention = attention_parameters + attention_biases + position_key_parameters + head_vector_parameters + index_parameters
+    """Everything one block learns, with what its family alone has (calc/models/huggingface/*_forms.py, derived_fields.py). [parameters]"""
+    attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
     experts = block_expert_parameters + shared_parameters + router_parameters + expert_latent_parameters
     per_layer = per_layer_linear_parameters + (hidden if per_layer_width else 0) + stream_parameters
-    return attention + mixer_parameters + norm_parameters + dense_parameters + dense_biases + activation_scalars + experts + per_layer
+    network = mixer_parameters + dense_parameters + dense_biases + experts
+    return attention + network + norm_parameters + per_layer + further_parameters
 
 
 def block_linear_parameters(
@@ -271,7 +269,7 @@ FORMULAS = (
         attention_parameters,
         attention_biases,
     ),
-    *(position_key_parameters, norm_parameters, head_vector_parameters, dense_parameters, dense_biases, shared_parameters),
+    *(position_key_parameters, norm_parameters, sink_parameters, dense_parameters, dense_biases, shared_parameters),
     *(expert_hidden, expert_latent_parameters, block_expert_parameters, router_parameters, per_layer_linear_parameters),
     *(stream_parameters, block_parameters, block_linear_parameters, block_largest_matrix),
 )

@@ -122,17 +122,24 @@ def adapted_gate_width(gate_width, adapts_experts):
     return (1 - adapts_experts) * gate_width
 
 
-def adapter_beside_in(hidden, per_layer_width, low_rank, residual_streams, expert_latent, adapted_gate_width):
-    """Input widths of what else a block has (Gemma 3n, Gemma 4), a latent of experts, a gate; `all-linear` only. [elements]"""
+def adapter_beside_in(
+    hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections, adapted_gate_width
+):  # fmt: skip
+    """Input widths of what else a block has, `all-linear` only. [elements]
+
+    Gemma 3n's and 4's own inputs and paths, a latent of experts, projections of positions (DeBERTa) or chosen tokens (LED), a gate.
+    """
     streams = 2 * residual_streams + hidden if residual_streams else 0
-    paths = (hidden + low_rank if low_rank else 0) + (hidden if adapted_gate_width else 0)
+    paths = (hidden + low_rank if low_rank else 0) + position_projections * hidden + (hidden if adapted_gate_width else 0)
     return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
 
 
-def adapter_beside_out(hidden, per_layer_width, low_rank, residual_streams, expert_latent, adapted_gate_width):
+def adapter_beside_out(
+    hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections, query_width, adapted_gate_width
+):  # fmt: skip
     """Output widths of the same. [elements]"""
     streams = residual_streams**2 + 2 * residual_streams
-    paths = (hidden + low_rank if low_rank else 0) + adapted_gate_width
+    paths = (hidden + low_rank if low_rank else 0) + position_projections * query_width + adapted_gate_width
     return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
 
 

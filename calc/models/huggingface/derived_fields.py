@@ -3,6 +3,7 @@
 What the classes fill in (catalogs/config_defaults.yaml) stands in the config already.
 """
 
+from calc.models.huggingface.early_forms import FORMS as EARLY_FORMS
 from calc.models.huggingface.hybrids import FORMS as HYBRID_FORMS
 from calc.models.huggingface.uneven_layers import FORMS as UNEVEN_FORMS
 from calc.models.huggingface.values import ConfigError, must_divide, whole_number
@@ -69,13 +70,6 @@ def _t5(config, _values, _model_id):
     return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
 
 
-def _bart(config, values, model_id):
-    if not values["tied"]:
-        named = config["model_type"]
-        raise ConfigError(f"{model_id}: tie_word_embeddings false is not covered for {named}; its sides share a table.")
-    return {}
-
-
 def _vit(config, values, model_id):
     must_divide(values["image"], values["patch"], ("image_size", "patch_size"), model_id)
     labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2  # two where none are named
@@ -140,12 +134,34 @@ def _laguna(config, _values, _model_id):
     return {"head_gate": int(per_head), "output_gate": int(not per_head)}
 
 
+def _apertus(_config, _values, _model_id):
+    return {"further_parameters": 2}  # its activation function learns two numbers
+
+
+def _beam(_config, values, _model_id):
+    return {"further_parameters": values["heads"]}  # a bias of each head's gate
+
+
+def _bitnet(_config, values, _model_id):
+    """Attention's output and the inner width of the network are normed."""
+    return {"further_parameters": values["hidden"] + values["ffn"]}
+
+
+def _diffllama(_config, values, _model_id):
+    """Four vectors as wide as a head weigh one half of the heads against the other (Ye et al. 2024, arXiv 2410.05258)."""
+    return {"further_parameters": 4 * (values.get("head_dim") or values["hidden"] // values["heads"])}
+
+
 def _lfm3(config, _values, _model_id):
     return {"block_norms": 4 if config["use_sandwich_norm"] else 2}
 
 
 FORMS = {
+    "apertus": _apertus,
+    "beam": _beam,
+    "bitnet": _bitnet,
     "cohere2_moe": _cohere2_moe,
+    "diffllama": _diffllama,
     "laguna": _laguna,
     "lfm3": _lfm3,
     "arcee": _squared_relu,
@@ -165,7 +181,6 @@ FORMS = {
     "bloom": _four_times_hidden,
     "data2vec-text": _roberta,
     "ernie": _ernie,
-    **dict.fromkeys(("blenderbot", "blenderbot-small", "m2m_100", "marian", "mbart", "pegasus", "plbart"), _bart),
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,
     "opt": _opt,
@@ -175,8 +190,8 @@ FORMS = {
     "deberta-v2": _deberta,
     "t5": _t5,
     "mt5": _t5,
-    "bart": _bart,
     "vit": _vit,
+    **EARLY_FORMS,
     **HYBRID_FORMS,
     **UNEVEN_FORMS,
 }

@@ -4,6 +4,7 @@ FIELDS maps our field to the config's names for it; the first one that the confi
 where a config is silent is catalogs/config_defaults.yaml.
 """
 
+from calc.models.huggingface.early_fields import FIELDS as EARLY_FIELDS
 from calc.models.huggingface.field_groups import (
     ALL_MOE,
     ARIA_EXPERTS,
@@ -189,6 +190,7 @@ FIELDS = {
     "qwen3_next": {**MOE, **DELTA, "shared_ffn": "shared_expert_intermediate_size"},
     "whisper": {**BART, "source_positions": "max_source_positions", "mel_bins": "num_mel_bins"},
     "vit": VIT,
+    **EARLY_FIELDS,
 }
 
 # Types whose blocks are those of another family; what their classes fill in is their own.
@@ -199,6 +201,7 @@ SAME_FAMILY = {
     "cwm": "llama",
     "data2vec-text": "roberta",
     "ernie": "bert",
+    "flaubert": "xlm",
     "ernie4_5": "llama",
     "glm4_moe_lite": "deepseek_v3",
     "glm4v_text": "glm4",
@@ -231,16 +234,13 @@ LAYER_AND_FORM_FIELDS = (
     *("feed_forward_proj", "projection_dim", "use_qk_norm", "sliding_window_pattern"),
     *("attn_layer_period", "attn_layer_offset", "expert_layer_period", "expert_layer_offset", "mamba_expand", "mamba_d_ssm"),
     *("mamba_dt_rank", "mamba_rms_norm", "expand", "time_step_rank", "num_dense_layers", "num_kv_shared_layers", "attention_k_eq_v"),
-    *(
-        "use_double_wide_mlp",
-        "enable_moe_block",
-        "block_auto_adjust_ff_dim",
-        "block_multiple_of",
-        "block_ffn_dim_multiplier",
-        "use_sandwich_norm",
-        "gating",
-    ),
-    *("global_attn_every_n_layers", "prefix_dense_sliding_window_pattern"),
+    *("use_double_wide_mlp", "enable_moe_block", "block_auto_adjust_ff_dim", "block_multiple_of", "block_ffn_dim_multiplier"),
+    *("intermediate_multiple_size", "n_langs", "use_lang_emb", "causal", "enable_pronunciation", "enable_shape", "concat_input"),
+    *("pronunciation_embed_dim", "pronunciation_vocab_size", "shape_embed_dim", "shape_vocab_size", "languages"),
+    *("adapter_reduction_factor", "adapter_layer_norm", "pre_norm", "mem_len", "share_encoder_decoder_embeddings", "decoder_vocab_size"),
+    *("src_vocab_size", "max_decoder_position_embeddings", "num_global_tokens", "ngram", "num_buckets", "encoder_attention_type"),
+    *("num_sparse_encoder_layers", "num_sparse_decoder_layers", "encoder_sparse_step"),
+    *("use_sandwich_norm", "gating", "global_attn_every_n_layers", "prefix_dense_sliding_window_pattern"),
 )
 # The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
 CLIP_SIDES = {"vision": "vit", "text": "bert"}

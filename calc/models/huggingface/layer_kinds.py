@@ -119,6 +119,8 @@ WINDOWS = {
     "kolibri1": ("sliding_window", None, _all_but_each(5, "")),
     "laguna": ("sliding_window", None, _no_layer),
     "lfm3": ("sliding_window", None, _every_layer),
+    "moshi": ("sliding_window", None, _every_layer),
+    "xlnet": ("mem_len", None, _every_layer),
 }
 
 SEEN_BOTH_WAYS = {"gemma3_text", "gemma4_text", "gemma4_unified_text"}  # of an encoder's window half lies on either side

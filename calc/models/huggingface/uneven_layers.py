@@ -59,6 +59,11 @@ def _mimo(config: Config, values: Config) -> Kinds:
     return [("moe" if moe else "dense", {}) if not near else (("moe" if moe else "dense") + "-windowed", own) for moe, near in rows]
 
 
+def _last_with_bias(_config: Config, values: Config) -> Kinds:
+    """Attention's output has a bias in the last layer alone."""
+    return [*[("dense", {})] * (values["layers"] - 1), ("dense", {"output_bias": 1})]
+
+
 def _own_heads(config: Config, values: Config, kinds: list[str]) -> list[dict[str, int]]:
     """Each layer may have heads of its own number."""
     heads = config.get("num_attention_heads_per_layer") or [values["heads"]] * len(kinds)
@@ -76,6 +81,7 @@ LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
     "gemma3n_text": _gemma3n,
     "gemma4_text": _gemma4,
     "gemma4_unified_text": _gemma4,
+    "gpt_neox_japanese": _last_with_bias,
     "mimo_v2_flash": _mimo,
 }
 
