@@ -49,10 +49,11 @@ def expanded_width(heads, head_dim, rope_head_dim, value_head_dim, kv_latent_ran
 def index_parameters(index_ratio, query_latent_width, index_heads, index_head_dim, hidden):
     """Weights of the indexer that chooses the tokens to attend to, a mean over the layers. [parameters]
 
-    DeepSeek-V3.2 (2025), section 2.1: queries from their latent, one key for all heads, a weight for each head.
+    DeepSeek-V3.2 (2025), section 2.1: queries from their latent, one key for all heads, a weight for each head. Without
+    such a latent (MiniMax M3) queries come from the hidden state, and heads have no weights.
     """
-    queries = query_latent_width * index_heads * index_head_dim
-    return index_ratio * (queries + hidden * index_head_dim + hidden * index_heads)
+    queries = (query_latent_width or hidden) * index_heads * index_head_dim
+    return index_ratio * (queries + hidden * index_head_dim + (hidden * index_heads if query_latent_width else 0))
 
 
 def read_elements_per_token(
@@ -130,12 +131,12 @@ def position_key_parameters(position_projections, hidden, query_width, qkv_bias)
 
 def norm_parameters(
     block_norms, cross_attention, norm_vectors, hidden, head_norm, head_dim, full_norm, query_width, key_width,
-    query_latent_width, kv_latent_rank, index_ratio, index_head_dim, owns_keys,
+    query_latent_width, kv_latent_rank, index_ratio, index_head_dim, owns_keys, rope_norm, rope_head_dim,
 ):  # fmt: skip
     """Norms before and after the parts of the block, of q and k, of MLA's latents and of the indexer's key. [parameters]"""
     of_heads = head_norm * (1 + owns_keys) * head_dim + full_norm * (query_width + key_width)
     widths = (block_norms + cross_attention) * hidden + of_heads
-    return norm_vectors * widths + query_latent_width + kv_latent_rank + 2 * index_ratio * index_head_dim
+    return norm_vectors * widths + query_latent_width + kv_latent_rank + rope_norm * rope_head_dim + 2 * index_ratio * index_head_dim
 
 
 def sink_parameters(sinks, heads):

@@ -101,10 +101,11 @@ def adapter_router_in(experts, hidden, adapts_router, shared_gate, index_ratio, 
     return of_experts + index_ratio * (query_latent_width + 2 * hidden)
 
 
-def adapter_router_out(experts, adapts_router, shared_gate, index_ratio, index_heads, index_head_dim):
+def adapter_router_out(experts, adapts_router, shared_gate, index_ratio, index_heads, index_head_dim, query_latent_width):
     """Output widths of the router, of the shared expert's gate and of the indexer; `all-linear` only. [elements per token]"""
     of_experts = adapts_router * experts + shared_gate if experts else 0
-    return of_experts + index_ratio * (index_heads * index_head_dim + index_head_dim + index_heads)
+    of_weights = index_heads if query_latent_width else 0
+    return of_experts + index_ratio * (index_heads * index_head_dim + index_head_dim + of_weights)
 
 
 def adapter_mixer_in(hidden, mixer_inputs, mixer_width, mixer_inner_in_width):

@@ -118,6 +118,36 @@ def _glm_moe_dsa(config, values, model_id):
     return {"indexed_layers": sum(kind in ("full", "F") for kind in kinds)}
 
 
+def _hy_v4(config, values, _model_id):
+    """Streams are mixed before and after attention and network, and at the end (hyper-connections: Zhu et al. 2024, arXiv 2409.19606)."""
+    layers, streams, hidden = values["layers"], config["hc_mult"], values["hidden"]
+    kinds = config.get("indexer_types") or ["full" if index == 0 or (index - 1) % 4 == 0 else "shared" for index in range(layers)]
+    mixing = 2 * (2 * streams**2 * hidden + 2 * streams + 2)
+    own = {"further_parameters": mixing, "further_outside_parameters": streams**2 * hidden + streams + 1}
+    return own | {"indexed_layers": kinds.count("full")}
+
+
+def _minimax_m3(config, _values, _model_id):
+    """Layers of sparse attention alone have an indexer."""
+    flags = (config.get("sparse_attention_config") or {}).get("sparse_attention_freq")
+    kinds = config.get("layer_types") or flags or []
+    indexed = sum(kind in (1, "minimax_m3_sparse") for kind in kinds)
+    return {"indexed_layers": indexed} if indexed else {"index_heads": 0}
+
+
+def _mllama(_config, values, _model_id):
+    return {"further_outside_parameters": 8 * values["hidden"]}  # words of its table beyond the vocabulary
+
+
+def _doge(config, values, model_id):
+    """Both residuals are scaled; a matrix and a vector make a mask of the values."""
+    if config.get("is_moe"):
+        raise ConfigError(f"{model_id}: a doge with experts (is_moe) is not covered; choose another model.")
+    heads = values.get("kv_heads", values["heads"])
+    width = heads * (values["hidden"] // values["heads"]) + 1 + int(bool(config.get("attention_bias")))
+    return {"further_parameters": heads * width + 2 * values["hidden"]}
+
+
 def _stablelm(config, _values, model_id):
     if config.get("qk_layernorm"):
         raise ConfigError(f"{model_id}: a stablelm with qk_layernorm is not covered; choose another model.")
@@ -162,6 +192,10 @@ FORMS = {
     "bitnet": _bitnet,
     "cohere2_moe": _cohere2_moe,
     "diffllama": _diffllama,
+    "doge": _doge,
+    "hy_v4": _hy_v4,
+    "minimax_m3_vl_text": _minimax_m3,
+    "mllama_text_model": _mllama,
     "laguna": _laguna,
     "lfm3": _lfm3,
     "arcee": _squared_relu,

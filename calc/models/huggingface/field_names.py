@@ -146,6 +146,24 @@ FIELDS = {
     "minicpm3": {**without(LATENT, *EXPERTS, "shared_experts"), "mlp_bias": "mlp_bias"},
     "nanochat": CAPPED,
     "persimmon": {**SIZES, **DROPOUTS, "head_norm": "qk_layernorm"},
+    "bailing_hybrid": {
+        **without(LATENT, "query_latent_rank"),
+        **KIMI,
+        "state_head_dim": "linear_head_dim head_dim",
+        "state_heads": "num_attention_heads",
+        "convolution_kernel": "short_conv_kernel_size",
+    },
+    "doge": BIASED_THROUGHOUT,
+    "dots3_note_text": INDEXED,
+    "hy_v4": INDEXED,
+    "minimax": UNBIASED_ALL_MOE,
+    "minimax_m3_vl_text": {
+        **UNBIASED_ALL_MOE,
+        **without(INDEXED, *LATENT),
+        "ffn": "dense_intermediate_size",
+        "shared_ffn": "shared_intermediate_size",
+    },
+    "mllama_text_model": GROUPED,
     "solar_open": without(GLM4, "ffn", "head_norm"),
     "arcee": BIASED_THROUGHOUT,
     "blenderbot": BART,
@@ -241,6 +259,7 @@ LAYER_AND_FORM_FIELDS = (
     *("src_vocab_size", "max_decoder_position_embeddings", "num_global_tokens", "ngram", "num_buckets", "encoder_attention_type"),
     *("num_sparse_encoder_layers", "num_sparse_decoder_layers", "encoder_sparse_step"),
     *("use_sandwich_norm", "gating", "global_attn_every_n_layers", "prefix_dense_sliding_window_pattern"),
+    *("layer_group_size", "cross_attention_layers", "hc_mult"),
 )
 # The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
 CLIP_SIDES = {"vision": "vit", "text": "bert"}

@@ -40,6 +40,19 @@ def known(kind: Any, names: Mapping[str, str]) -> str:
     return names[kind]
 
 
+def _each_of_group(config: Config, layers: int) -> list[str]:
+    every = config["layer_group_size"]
+    return _listed(config, layers, lambda index: (index + 1) % every == 0)
+
+
+def _minimax(config: Config, layers: int) -> list[str]:
+    """Each second layer attends; the files of MiniMax-Text-01 say so by a flag for each layer."""
+    flags = config.get("attn_type_list")
+    if flags:
+        return ["" if attends else "linear" for attends in flags]
+    return _listed(config, layers, lambda index: index % 2 == 0)
+
+
 def _each_fourth(config: Config, layers: int) -> list[str]:
     every = config.get("full_attention_interval", 4)
     return _listed(config, layers, lambda index: (index + 1) % every == 0)
@@ -81,6 +94,8 @@ def _lfm3(config: Config, layers: int) -> list[str]:
 
 
 LAYER_WAYS: dict[str, Callable[[Config, int], list[str]]] = {
+    "bailing_hybrid": _each_of_group,
+    "minimax": _minimax,
     "bamba": _at_indices,
     "falcon_h1": lambda _config, layers: ["parallel"] * layers,
     "granitemoehybrid": _never,
@@ -146,12 +161,21 @@ def _kimi(config: Config, values: Config, _model_id: str) -> dict[str, Any]:
     return NEVER_TIED | {ours: own.get(theirs, values[ours]) for ours, theirs in names.items()}
 
 
+def _own_head(_config: Config, _values: Config, _model_id: str) -> dict[str, Any]:
+    return NEVER_TIED
+
+
 def _nemotron(config: Config, _values: Config, model_id: str) -> dict[str, Any]:
     if config.get("mlp_hidden_act", "relu2") != "relu2":
         raise ConfigError(f"{model_id}: a nemotron_h whose mlp_hidden_act is not relu2 is not covered; choose another model.")
     layers = nemotron_layers(config)
     none = {} if {"E", "moe"} & set(layers) else NO_EXPERTS
     return {"layers": len(layers), **_asked_width({"mamba_ssm_cache_dtype": "float32"} | dict(config)), **none, **NEVER_TIED}
+
+
+def _lightning(_config: Config, values: Config, _model_id: str) -> dict[str, Any]:
+    """A state for each head of queries."""
+    return {"state_heads": values["heads"], "state_head_dim": values.get("head_dim") or values["hidden"] // values["heads"]}
 
 
 def _mamba2_heads(config: Config, values: Config, model_id: str) -> dict[str, Any]:
@@ -216,6 +240,7 @@ def _lfm2_moe(config: Config, _values: Config, _model_id: str) -> dict[str, Any]
 
 
 FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {
+    "bailing_hybrid": _own_head,
     "bamba": _mamba2_heads,
     "falcon_h1": _falcon_h1,
     "falcon_mamba": _mamba_alone,
@@ -225,6 +250,7 @@ FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {
     "lfm2": _lfm2_ffn,
     "lfm2_moe": _lfm2_moe,
     "mamba": _mamba_alone,
+    "minimax": _lightning,
     "mamba2": _mamba2_alone,
     "nemotron_h": _nemotron,
     "olmo_hybrid": _olmo_delta,

@@ -118,6 +118,7 @@ WINDOWS = {
     "gemma4_unified_text": ("sliding_window", None, _every_layer),
     "kolibri1": ("sliding_window", None, _all_but_each(5, "")),
     "laguna": ("sliding_window", None, _no_layer),
+    "dots3_note_text": ("sliding_window", None, _every_layer),
     "lfm3": ("sliding_window", None, _every_layer),
     "moshi": ("sliding_window", None, _every_layer),
     "xlnet": ("mem_len", None, _every_layer),
@@ -213,7 +214,15 @@ def _first_dense(config, layers):
     return [index < config["num_dense_layers"] for index in range(layers)]
 
 
+def _flagged_or_listed(config, layers):
+    flags = config.get("moe_layer_freq")
+    return [not routed for routed in flags] if isinstance(flags, list) else _listed_layers(config, layers)
+
+
 DENSE = {
+    "bailing_hybrid": _listed_or_first,
+    "hy_v4": _first_or_listed_layer,
+    "minimax_m3_vl_text": _flagged_or_listed,
     "afmoe": _first_dense,
     "axk1": _first_or_listed_of_one,
     "beam": _first_three_or_listed,

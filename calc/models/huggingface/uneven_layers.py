@@ -64,6 +64,43 @@ def _last_with_bias(_config: Config, values: Config) -> Kinds:
     return [*[("dense", {})] * (values["layers"] - 1), ("dense", {"output_bias": 1})]
 
 
+# What the windowed layers of dots3-note have of their own: our size, the field, its default.
+DOTS3 = (
+    ("heads", "num_attention_heads", 64),
+    ("query_latent_rank", "q_lora_rank", 1024),
+    ("kv_latent_rank", "kv_lora_rank", 1024),
+    ("head_dim", "head_dim", 256),
+    ("plain_head_dim", "qk_nope_head_dim", 192),
+    ("value_head_dim", "v_head_dim", 128),
+)
+
+
+def _dots3(config: Config, values: Config) -> Kinds:
+    """The first two layers and each fourth after attend to what an indexer chooses, the others to a window, with heads of their own."""
+    layers, listed = values["layers"], config.get("per_layer_config")
+    types = config.get("layer_types") or ["sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)]
+    dense = [kind == "dense" for kind in config.get("mlp_layer_types") or ()]
+    dense = dense or [index < config.get("first_k_dense_replace", 1) for index in range(layers)]
+    own = {ours: config.get(f"swa_{theirs}", usual) for ours, theirs, usual in DOTS3}
+    if listed:
+        near = next((each for each in listed.values() if "qk_nope_head_dim" in each), {})
+        own = {ours: near.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
+    own |= {"rope_head_dim": own["head_dim"] - own.pop("plain_head_dim"), "kv_heads": own["heads"], "index_ratio": 0}
+    chosen = config.get("use_dsa", None if listed else True)  # else the list tells layers without an indexer
+    kinds = []
+    for flat, kind in zip(dense, types, strict=True):
+        network, plain = "dense" if flat else "moe", chosen is False or (chosen is None and kind == "full_attention")
+        near = kind == "sliding_attention"
+        kinds.append((f"{network}-windowed", own) if near else (network, {"index_ratio": 0} if plain else {}))
+    return kinds
+
+
+def _mllama(config: Config, values: Config) -> Kinds:
+    """Some layers attend to an image alone, with normed heads and two gates."""
+    crossed, own = config["cross_attention_layers"], {"head_norm": 1, "further_parameters": 2}
+    return [("dense-crossed", own) if index in crossed else ("dense", {}) for index in range(values["layers"])]
+
+
 def _own_heads(config: Config, values: Config, kinds: list[str]) -> list[dict[str, int]]:
     """Each layer may have heads of its own number."""
     heads = config.get("num_attention_heads_per_layer") or [values["heads"]] * len(kinds)
@@ -81,8 +118,10 @@ LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
     "gemma3n_text": _gemma3n,
     "gemma4_text": _gemma4,
     "gemma4_unified_text": _gemma4,
+    "dots3_note_text": _dots3,
     "gpt_neox_japanese": _last_with_bias,
     "mimo_v2_flash": _mimo,
+    "mllama_text_model": _mllama,
 }
 
 
