@@ -22,7 +22,7 @@ __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "re
 
 # Names under which a class, or a copy of it, goes by in configs.
 ALIASES = {"kimi_k2": "deepseek_v3", "xlm-roberta": "roberta", "camembert": "roberta"}
-ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text"}
+ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
 
 
 def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
