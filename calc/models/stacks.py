@@ -23,6 +23,7 @@ NETWORKS: dict[str, tuple[str, Sizes]] = {
 WAYS: dict[str, Sizes] = {
     "windowed": MIXER,
     "shared": {**MIXER, "owns_keys": 0},  # reads the keys and values of a layer below
+    "crossed": {**MIXER, "caches": 0},  # attends to an image alone
     "linear": ATTENTION,
     "parallel": {},  # attention and a mixer side by side
     "alone": {**ATTENTION, **MIXER},  # a network alone
