@@ -17,10 +17,10 @@ from calc.models.families import FORMULAS as FAMILY_FORMULAS
 from calc.models.stacks import Sizes, sizes_of_stacks
 
 # Sizes that an entry leaves out where its model does not have them.
-ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1, "layer_kinds": ()} | dict.fromkeys(
+ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1, "layer_kinds": (), "encoder_sizes": {}} | dict.fromkeys(
     [
         *("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "max_position", "tied"),
-        *("encoder_layers", "decoder_layers"),
+        *("encoder_layers", "decoder_layers", "encoder_routed_layers", "decoder_routed_layers"),
         *("experts", "experts_per_token", "expert_ffn", "shared_ffn"),
         *("kv_latent_rank", "rope_head_dim", "query_latent_rank", "relative_positions", "position_projections"),
         *("value_head_dim", "embedding_width", "text_width", "cross_attention"),
@@ -33,6 +33,7 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1,
         *("per_layer_width", "per_layer_vocab", "residual_streams", "low_rank"),
         *("tower_layers", "tower_full_layers", "tower_hidden", "tower_heads", "tower_ffn", "tower_gated"),
         *("patches_per_image_token", "usual_image_tokens", "total_parameters"),
+        *("further_parameters", "further_outside_parameters"),
     ],
     0,
 )

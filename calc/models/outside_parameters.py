@@ -80,15 +80,18 @@ def per_layer_parameters(per_layer_width, per_layer_vocab, layers, hidden, resid
 def outside_parameters(
     embedding_parameters, head_parameters, position_parameters, relative_bias_parameters, outside_norm_parameters,
     projection_parameters, head_extra_parameters, image_parameters, sound_parameters, pair_parameters, per_layer_parameters,
+    further_outside_parameters,
 ):  # fmt: skip
-    """Everything outside the blocks. [parameters]"""
+    """Everything outside the blocks, with what its family alone has (calc/models/huggingface/early_forms.py). [parameters]"""
     ends = embedding_parameters + head_parameters + projection_parameters + head_extra_parameters
     tables = position_parameters + relative_bias_parameters + outside_norm_parameters
-    return ends + tables + image_parameters + sound_parameters + pair_parameters + per_layer_parameters
+    other_ends = image_parameters + sound_parameters + pair_parameters
+    return ends + tables + other_ends + per_layer_parameters + further_outside_parameters
 
 
 def outside_adapter_width(
-    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, per_layer_width, layers, residual_streams
+    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, per_layer_width, layers,
+    residual_streams, pooler,
 ):  # fmt: skip
     """Input and output widths of the Linear modules outside the blocks that `all-linear` adapts. [elements]"""
     classifier = hidden + outputs if kind == "vision" else 0
@@ -96,7 +99,7 @@ def outside_adapter_width(
     ends = 2 * (embedding_width + text_width) if embedding_width != text_width else 0
     own_inputs = hidden + layers * per_layer_width if per_layer_width else 0
     streams = 4 * max(residual_streams - 1, 0) * hidden
-    return 2 * masked_head * hidden + classifier + pairs + ends + own_inputs + streams
+    return 2 * (masked_head + pooler) * hidden + classifier + pairs + ends + own_inputs + streams
 
 
 FORMULAS = (

@@ -18,14 +18,14 @@ from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, 
 from calc.models.huggingface.not_covered import not_covered
 from calc.models.huggingface.parts import WRAPPERS, text_part
 from calc.models.huggingface.projectors import left_out
-from calc.models.huggingface.remarks import named_class, own_code, stored_precision
+from calc.models.huggingface.remarks import decoder_alone, named_class, own_code, stored_precision
 from calc.models.huggingface.values import ConfigError, must_divide, need_sizes, shown, values_of, whole_number
 
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
 
 # Names under which a class, or a copy of it, goes by in configs.
 ALIASES = {"kimi_k2": "deepseek_v3", "mimo": "qwen2", "xlm-roberta": "roberta", "camembert": "roberta"}
-ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text"}
+ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
 
 
 def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
@@ -91,11 +91,12 @@ def _said(config, part, entry, model_id, catalogs):
     head, unknown_class = named_class(config, ALIASES.get(part.model_type, part.model_type), family["kind"], model_id)
     precision, unknown_form = stored_precision({**part.config, **config})
     sentences = (unknown_class, own_code(config, part.model_type), unknown_form)
+    head |= decoder_alone(config, entry, family)
     found = {**head, "stored_precision": precision, "remark": " ".join(filter(None, sentences))}
     if part.outer is not None:
         found["left_out"], found["left_out_parameters"] = left_out(part.outer, entry["hidden"], catalogs.config_defaults)
         found |= image_sizes(part.outer, catalogs.config_defaults) if found["left_out_parameters"] else {}
-    return {name: value for name, value in found.items() if value != "" and (value or name in head)}
+    return {name: value for name, value in found.items() if name in head or value}
 
 
 def _said_of_pair(config, model_id):

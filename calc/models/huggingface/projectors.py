@@ -83,6 +83,7 @@ def gemma4_projector(_outer: Config, tower: Config, hidden: int) -> int:
 
 # model_type of a config of several parts: the usual tower, and the projector's count.
 JOINED: dict[str, tuple[str, Callable[[Config, Config, int], int]]] = {
+    "fuyu": ("", no_projector),
     "gemma3": ("siglip_vision_model", gemma3),
     "gemma4": ("gemma4_vision", gemma4_projector),
     "glm46v": ("glm4v_vision", no_projector),
