@@ -182,7 +182,7 @@ def test_a_decoder_alone_is_served_as_one_and_not_trained():
     asked = {"model": "it", "gpu": "h200-sxm", "sequence_tokens": 256}
     served = estimate({**asked, "work": "inference", "implementation": "vllm"}, catalogs, False)
     assert served["kv_cache_bytes"] == 12 * 2 * 1024 * 256 * 2
-    assert "serve it with vllm" in estimate(asked, catalogs, False)["problem"]
+    assert "served with implementation vllm it is estimated" in estimate(asked, catalogs, False)["problem"]
 
 
 def test_an_encoder_whose_blocks_are_unknown_is_not_sent_from_one_software_to_another():

@@ -192,7 +192,7 @@ RULES = (
     Rule(
         lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates > 0),
         "What blocks of {model} keep for training, and need while a prompt passes, is not known for {implementation}; "
-        "its weights and caches are: serve it with vllm.",
+        "its weights and caches are: served with implementation vllm it is estimated.",
     ),
     Rule(
         lambda trains, generates, implementation_decoders_only: (trains == 0) & (generates == 0) & (implementation_decoders_only > 0),
