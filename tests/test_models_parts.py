@@ -163,13 +163,18 @@ def test_windows_of_later_families():
 
 @pytest.mark.parametrize(
     ("config", "name"),
-    [
-        ("bart-large", "BartForCausalLM"),
-        ("clip-vit-base-patch32", "CLIPForImageClassification"),
-        ("whisper-large-v3", "WhisperForCausalLM"),
-    ],
+    [("bart-large", "BartForCausalLM"), ("clip-vit-base-patch32", "CLIPTextModel"), ("whisper-large-v3", "WhisperForCausalLM")],
 )
 def test_a_class_of_one_side_of_a_model_is_said_not_to_be_covered(config, name):
     given = json.loads((RECORDED / f"configs/{config}.json").read_text("utf-8"))
     assert f"Its architectures name {name}, which is not covered" in read({**given, "architectures": [name]})[1]["note"]
     assert "architectures" not in read({**given, "architectures": None})[1]["note"]
+
+
+def test_a_classifier_of_a_pair_is_its_vision_side_alone():
+    """Recorded counts of such classes stand in small_configs.jsonl; here a published config."""
+    given = json.loads((RECORDED / "configs/clip-vit-base-patch32.json").read_text("utf-8"))
+    entry = read({**given, "architectures": ["CLIPForImageClassification"], "num_labels": 5})
+    assert entry[1]["kind"] == "vision"
+    assert entry[1]["note"] == ""
+    assert entry[1]["parameters"] == 87456000 + 5 * 769

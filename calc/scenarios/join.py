@@ -67,6 +67,7 @@ STACK_COLUMNS = (
     "block_linear_parameters",
     "block_expert_parameters",
     "block_largest_matrix",
+    "waveform_products",
     "rms_norm_width",
     "layer_norm_width",
     "gated_ffn_width",

@@ -15,7 +15,10 @@ from calc.models.huggingface.field_groups import (
     CAPPED,
     CAPPED_APART,
     DELTA,
+    DINOV2,
+    DINOV3,
     DISTILBERT,
+    ELECTRA,
     ERNIE_MOE,
     EXPERTS,
     FALCON,
@@ -32,7 +35,9 @@ from calc.models.huggingface.field_groups import (
     MAMBA,
     MAMBA2,
     MAMBA_ALONE,
+    MODERNBERT,
     MOE,
+    MPNET,
     MPT,
     NEMOTRON_H,
     NEOX,
@@ -40,9 +45,14 @@ from calc.models.huggingface.field_groups import (
     OPT,
     PER_LAYER,
     QWEN2_MOE,
+    REGISTERED,
+    SIDE,
+    SIGLIP,
+    SIGLIP2,
     T5,
     UNBIASED_ALL_MOE,
     VIT,
+    WAVES,
 )
 
 FIELDS = {
@@ -81,6 +91,14 @@ FIELDS = {
     "roberta": BERT,
     "distilbert": DISTILBERT,
     "deberta-v2": BERT,
+    "electra": ELECTRA,
+    "eurobert": {**BIASED_THROUGHOUT, "head_bias": "mlp_bias"},
+    "gte": BERT,
+    "jina_embeddings_v3": BERT,
+    "modernbert": MODERNBERT,
+    "modernbert-decoder": MODERNBERT,
+    "mpnet": MPNET,
+    "nomic_bert": {**BERT, "head_dim": "head_dim"},
     "t5": T5,
     "mt5": T5,
     "bart": BART,
@@ -168,11 +186,25 @@ FIELDS = {
     "qwen3_next": {**MOE, **DELTA, "shared_ffn": "shared_expert_intermediate_size"},
     "whisper": {**BART, "source_positions": "max_source_positions", "mel_bins": "num_mel_bins"},
     "vit": VIT,
+    "vit_msn": VIT,
+    "ijepa": VIT,
+    "dinov2": DINOV2,
+    "dinov2_with_registers": REGISTERED,
+    "dinov3_vit": DINOV3,
+    **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), WAVES),
+    "clip_vision_model": SIDE,
+    "metaclip_2_vision_model": SIDE,
+    "siglip_vision_model": SIGLIP,
+    "siglip2_vision_model": SIGLIP2,
 }
 
 # Types whose blocks are those of another family; what their classes fill in is their own.
 SAME_FAMILY = {
     "hy_v3": "exaone_moe",
+    "vit_msn": "vit",
+    **dict.fromkeys(("hubert", "unispeech", "unispeech-sat"), "wav2vec2"),
+    "metaclip_2_vision_model": "clip_vision_model",
+    "siglip2_vision_model": "siglip_vision_model",
     "paddleocr_vl_text": "llama",
     "cohere2": "cohere",
     "cwm": "llama",
@@ -209,7 +241,18 @@ LAYER_AND_FORM_FIELDS = (
     *("feed_forward_proj", "projection_dim", "use_qk_norm", "sliding_window_pattern"),
     *("attn_layer_period", "attn_layer_offset", "expert_layer_period", "expert_layer_offset", "mamba_expand", "mamba_d_ssm"),
     *("mamba_dt_rank", "mamba_rms_norm", "expand", "time_step_rank", "num_dense_layers", "num_kv_shared_layers", "attention_k_eq_v"),
-    *("use_double_wide_mlp", "enable_moe_block", "block_auto_adjust_ff_dim", "block_multiple_of", "block_ffn_dim_multiplier"),
+    *("conv_dim", "conv_stride", "conv_kernel", "feat_extract_norm", "do_stable_layer_norm", "mask_time_prob", "mask_feature_prob"),
+    *("mlp_ratio", "use_swiglu_ffn", "query_bias", "key_bias", "value_bias", "use_gated_mlp", "projection_size"),
+    *(
+        "local_attention",
+        "norm_bias",
+        "use_double_wide_mlp",
+        "enable_moe_block",
+        "block_auto_adjust_ff_dim",
+        "block_multiple_of",
+        "block_ffn_dim_multiplier",
+    ),
 )
-# The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
-CLIP_SIDES = {"vision": "vit", "text": "bert"}
+# Pairs of an encoder of images and one of text, <pair>_vision_model and <pair>_text_model, and the family that they are.
+PAIRS = {"clip": "clip", "metaclip_2": "clip", "siglip": "siglip", "siglip2": "siglip"}
+TEXT_SIDE = "bert"  # the model_type whose fields the text sides have

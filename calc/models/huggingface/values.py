@@ -9,10 +9,23 @@ from calc.models.huggingface.field_names import FIELDS
 
 LARGEST = 10**8  # no size of a model comes near it; beyond it a slip is meant
 MOST_LAYERS = 10**4
-FLAGS = {"tied", "qkv_bias", "output_bias", "mlp_bias", "head_norm", "convolution_bias", "mixer_bias", "head_bias"}
+FLAGS = {
+    "tied",
+    "qkv_bias",
+    "output_bias",
+    "mlp_bias",
+    "head_norm",
+    "convolution_bias",
+    "mixer_bias",
+    "head_bias",
+    "masked_head_bias",
+    "pool_head",
+    "mask_tokens",
+    "stem_bias",
+}
 WORDS = {"activation"}
 SWITCHES = {"hidden_dropout", "attention_dropout", "softcap"}  # on where the config has them above zero
-MAY_BE_ZERO = {"token_types", "shared_ffn", "shared_experts", "per_layer_width", "low_rank"}
+MAY_BE_ZERO = {"registers", "token_types", "shared_ffn", "shared_experts", "per_layer_width", "low_rank"}
 MAY_BE_NULL = {"kv_heads", "head_dim", "ffn", "query_latent_rank", "embedding_width", "experts_per_token"}
 MAY_BE_NULL |= {"expert_latent", "state_heads", "state_groups", "state_size", "state_head_dim"}
 EXPERTS = {"experts", "experts_per_token", "expert_ffn"}
