@@ -161,13 +161,9 @@ def test_windows_of_later_families():
     assert "layer_kinds" not in read({**sizes, "model_type": "exaone4", "sliding_window": None})[0]
 
 
-@pytest.mark.parametrize(
-    ("config", "name"),
-    [("bart-large", "BartForCausalLM"), ("clip-vit-base-patch32", "CLIPTextModel"), ("whisper-large-v3", "WhisperForCausalLM")],
-)
-def test_a_class_of_one_side_of_a_model_is_said_not_to_be_covered(config, name):
-    given = json.loads((RECORDED / f"configs/{config}.json").read_text("utf-8"))
-    assert f"Its architectures name {name}, which is not covered" in read({**given, "architectures": [name]})[1]["note"]
+def test_a_class_of_one_side_of_a_model_is_said_not_to_be_covered():
+    given = json.loads((RECORDED / "configs/clip-vit-base-patch32.json").read_text("utf-8"))
+    assert "Its architectures name CLIPTextModel, which is not covered" in read({**given, "architectures": ["CLIPTextModel"]})[1]["note"]
     assert "architectures" not in read({**given, "architectures": None})[1]["note"]
 
 

@@ -11,6 +11,14 @@ def fixed_tokens(kind, image_patches, class_tokens, registers, source_positions)
     return image_patches + class_tokens + registers if image_patches else source_positions * (kind == "audio")
 
 
+def tower_linear_parameters(tower_layers, tower_hidden, tower_ffn, tower_gated):
+    """Weight matrices of the layers of a vision tower beside the model; its stem, merger and projector apart. [parameters]
+
+    Vaswani et al. 2017, arXiv 1706.03762; gated: Shazeer 2020, arXiv 2002.05202.
+    """
+    return tower_layers * (4 * tower_hidden**2 + (2 + tower_gated) * tower_hidden * tower_ffn)
+
+
 def outputs(vocab, classes, kind, labels, headless):
     """Width of the logits: the vocabulary, or the classes of a classifier; an encoder of pairs has none. [elements]"""
     return 0 if kind == "dual" or headless else labels or classes + vocab
@@ -114,18 +122,18 @@ def per_layer_parameters(per_layer_width, per_layer_vocab, layers, hidden, resid
 def outside_parameters(
     embedding_parameters, head_parameters, position_parameters, relative_bias_parameters, outside_norm_parameters,
     projection_parameters, head_extra_parameters, image_parameters, pool_head_parameters, sound_parameters, frame_parameters,
-    pair_parameters, per_layer_parameters,
+    pair_parameters, per_layer_parameters, further_outside_parameters,
 ):  # fmt: skip
-    """Everything outside the blocks. [parameters]"""
+    """Everything outside the blocks, with what its family alone has (calc/models/huggingface/early_forms.py). [parameters]"""
     ends = embedding_parameters + head_parameters + projection_parameters + head_extra_parameters
     tables = position_parameters + relative_bias_parameters + outside_norm_parameters
-    stems = image_parameters + pool_head_parameters + sound_parameters + frame_parameters
-    return ends + tables + stems + pair_parameters + per_layer_parameters
+    stems = image_parameters + pool_head_parameters + sound_parameters + frame_parameters + pair_parameters
+    return ends + tables + stems + per_layer_parameters + further_outside_parameters
 
 
 def outside_adapter_width(
     kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, projected_out, per_layer_width, layers,
-    residual_streams, classifier_widths, sigmoid_loss, pool_head, ffn, waveform_width, patch, patches, channels,
+    residual_streams, classifier_widths, sigmoid_loss, pool_head, ffn, waveform_width, patch, patches, channels, pooler, pooled_width,
 ):  # fmt: skip
     """Input and output widths of the Linear modules outside the blocks that `all-linear` adapts. [elements]"""
     classifier = classifier_widths * hidden + outputs if kind in ("vision", "sound") and outputs else 0
@@ -135,28 +143,13 @@ def outside_adapter_width(
     ends = (1 + projected_out) * (embedding_width + text_width) if embedding_width != text_width else 0
     own_inputs = hidden + layers * per_layer_width if per_layer_width else 0
     streams = 4 * max(residual_streams - 1, 0) * hidden
-    return masked_head * (hidden + embedding_width) + classifier + pairs + ends + own_inputs + streams
+    dense = masked_head * (hidden + embedding_width) + pooler * (hidden + (pooled_width or hidden))
+    return dense + classifier + pairs + ends + own_inputs + streams
 
 
 FORMULAS = (
-    *(
-        image_patches,
-        fixed_tokens,
-        outputs,
-        embedding_parameters,
-        table_width,
-        head_parameters,
-        position_parameters,
-        relative_bias_parameters,
-    ),
-    *(
-        outside_norm_parameters,
-        projection_parameters,
-        head_extra_parameters,
-        image_parameters,
-        pool_head_parameters,
-        sound_parameters,
-        frame_parameters,
-    ),
+    *(image_patches, fixed_tokens, tower_linear_parameters, outputs, embedding_parameters, table_width, head_parameters),
+    *(position_parameters, relative_bias_parameters, outside_norm_parameters, projection_parameters, head_extra_parameters),
+    *(image_parameters, pool_head_parameters, sound_parameters, frame_parameters),
     *(pair_parameters, per_layer_parameters, outside_parameters, outside_adapter_width),
 )

@@ -3,13 +3,14 @@
 import streamlit as st
 
 from calc.answers.job_fields import work_of
+from calc.answers.settle import takes_images
 from calc.search.space import possible
 from calc.words import card_name
 from views.session import job_state
 from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.sidebar import more_by_hand
-from views.sidebar.by_hand_fields import LABELS, multiselect, pills, words
+from views.sidebar.by_hand_fields import LABELS, multiselect, number, pills, words
 
 PRECISION_ORDER = {
     "training": ("bf16-mixed", "bf16", "bf16-master", "fp8-mixed", "nf4-dq", "nf4", "int8"),
@@ -23,22 +24,21 @@ COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 SEQUENCES = (8, 16, 32, 64, 1, 2, 4, 12, 24, 48, 96, 128, 192, 256)
 
 
-def group(asked, catalogs):
+def group(asked, by_hand, catalogs):
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
     pane = st.expander("Set by hand", icon=":material/tune:", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:
-            _fields(asked, catalogs)
-    several = len(job_state.set_by_hand())
-    if several:
+            _fields(asked, by_hand, catalogs)
+    if several := len(by_hand):
         st.button(
             f"{several} set by hand: back to auto", on_click=job_state.to_auto, type="tertiary", icon=":material/undo:", key="all_to_auto"
         )
 
 
-def _fields(asked, catalogs):
+def _fields(asked, by_hand, catalogs):
     chosen, work = present(catalogs).row, work_of(asked)
-    _summary(catalogs)
+    _summary(by_hand, catalogs)
     precisions = job_state.possible_precisions(catalogs, asked)
     pills(KEYS.precision, _ordered(precisions, PRECISION_ORDER[work]), chosen, catalogs)
     if work == "training":
@@ -56,15 +56,18 @@ def _fields(asked, catalogs):
     if work == "training":
         pills(KEYS.sharding, _ordered(catalogs.shardings.index, SHARDING_ORDER), chosen, catalogs)
         pills(KEYS.recompute, ("none", "selective", "selective-ops", "full"), chosen, catalogs)
+    if takes_images(asked["model"], catalogs):
+        with st.container(horizontal=True, wrap=False, gap="xsmall"):
+            number(KEYS.images_per_sequence, "Images per sequence", chosen, catalogs, least=0.0, step=1.0, shown="%g")
+            number(KEYS.image_tokens, "Tokens of an image", chosen, catalogs, usual=catalogs.models["usual_image_tokens"][asked["model"]])
     pills(KEYS.tensor_parallel, COUNTS[:4], chosen, catalogs)
     pills(KEYS.implementation, _ordered(possible("implementation", work, catalogs), SOFTWARE_ORDER), chosen, catalogs)
     more_by_hand.fields(asked, chosen, catalogs)
     st.button("Start again from the example", on_click=job_state.reset, type="tertiary", icon=":material/restart_alt:", key="reset")
 
 
-def _summary(catalogs):
+def _summary(by_hand, catalogs):
     """What is set by hand, each with one click back to auto."""
-    by_hand = job_state.set_by_hand()
     if not by_hand:
         st.caption("All automatic: each choice below is the answer's own until you set it. Several values are compared.")
         return
