@@ -61,7 +61,7 @@ STACK_COLUMNS = (
     *("recurrent_state_elements", "convolution_state_elements", "mixer_in_width", "mixer_inputs"),
     *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width"),
     *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
-    *("block_largest_matrix", "waveform_products"),
+    *("block_largest_matrix", "waveform_active_parameters"),
     *("rms_norm_width", "layer_norm_width", "gated_ffn_width", "norms_heads", "capped_scores"),
     *lora_widths.COLUMNS,
 )

@@ -148,7 +148,7 @@ def waveform_parameters(waveform_width, stem_bias, stem_norms):
     return kernels + (7 * stem_bias + 2 * stem_norms) * waveform_width
 
 
-def waveform_products(waveform_width):
+def waveform_active_parameters(waveform_width):
     """Weights that one frame is multiplied with in the same, the first's 64 times over, each further one's half as often. [parameters]"""
     halved = 3 * (32 + 16 + 8 + 4) + 2 * (2 + 1)
     return (10 * 64 + halved * waveform_width) * waveform_width
@@ -293,6 +293,6 @@ FORMULAS = (
     ),
     *(position_key_parameters, norm_parameters, layer_scale_parameters, sink_parameters, dense_parameters, dense_biases, shared_parameters),
     *(expert_hidden, expert_latent_parameters, block_expert_parameters, router_parameters, per_layer_linear_parameters),
-    *(waveform_parameters, waveform_products),
+    *(waveform_parameters, waveform_active_parameters),
     *(stream_parameters, block_parameters, block_linear_parameters, block_largest_matrix),
 )

@@ -1,14 +1,14 @@
 """What a model holds outside its blocks: embeddings, positions, norms, stems and heads. Counts, not bytes."""
 
 
-def image_patches(image, patch, patches):
+def patch_tokens(image, patch, patches):
     """Patches of an image, or as many as the model reads at most where images may be of any form. [tokens]"""
     return patches or ((image // patch) ** 2 if patch else 0)
 
 
-def fixed_tokens(kind, image_patches, class_tokens, registers, source_positions):
+def fixed_tokens(kind, patch_tokens, class_tokens, registers, source_positions):
     """Tokens that the model fixes: an image's patches, its class token and registers, or the frames of a sound. [tokens]"""
-    return image_patches + class_tokens + registers if image_patches else source_positions * (kind == "audio")
+    return patch_tokens + class_tokens + registers if patch_tokens else source_positions * (kind == "audio")
 
 
 def tower_linear_parameters(tower_layers, tower_hidden, tower_ffn, tower_gated):
@@ -72,10 +72,10 @@ def head_extra_parameters(
 
 
 def image_parameters(
-    patch, channels, hidden, stem_bias, image_patches, class_tokens, registers, mask_tokens, learned_positions
+    patch, channels, hidden, stem_bias, patch_tokens, class_tokens, registers, mask_tokens, learned_positions
 ):  # fmt: skip
     """The patch embedding, the class token and others that are learned, and the table of positions. [parameters]"""
-    positions = learned_positions * (image_patches + class_tokens)
+    positions = learned_positions * (patch_tokens + class_tokens)
     own = class_tokens + registers + mask_tokens
     return (patch * patch * channels + stem_bias + own + positions) * hidden if patch else 0
 
@@ -148,7 +148,7 @@ def outside_adapter_width(
 
 
 FORMULAS = (
-    *(image_patches, fixed_tokens, tower_linear_parameters, outputs, embedding_parameters, table_width, head_parameters),
+    *(patch_tokens, fixed_tokens, tower_linear_parameters, outputs, embedding_parameters, table_width, head_parameters),
     *(position_parameters, relative_bias_parameters, outside_norm_parameters, projection_parameters, head_extra_parameters),
     *(image_parameters, pool_head_parameters, sound_parameters, frame_parameters),
     *(pair_parameters, per_layer_parameters, outside_parameters, outside_adapter_width),

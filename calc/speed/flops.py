@@ -27,7 +27,7 @@ def stack_active_parameters(
     stack_block_expert_parameters,
     stack_experts,
     stack_experts_per_token,
-    stack_waveform_products,
+    stack_waveform_active_parameters,
 ):
     """Weights of each stack that one token is multiplied with: of E experts only its k. [parameters]
 
@@ -36,7 +36,7 @@ def stack_active_parameters(
     """
     idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
     idle_ratio = np.where(stack_experts > 0, idle_ratio, 0)
-    products = stack_block_linear_parameters + stack_waveform_products
+    products = stack_block_linear_parameters + stack_waveform_active_parameters
     return stack_layers * (products - stack_block_expert_parameters * idle_ratio)
 
 
