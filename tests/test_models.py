@@ -69,7 +69,7 @@ def test_a_part_is_never_more_than_its_whole():
     assert (STACKS[["layers", "hidden", "block_parameters"]] > 0).all(axis=None)
     attends = STACKS["query_width"] > 0
     assert (STACKS.loc[attends, ["heads", "head_dim"]] > 0).all(axis=None)
-    assert (STACKS.loc[~attends, ["mixer_in_width", "ffn_width", "expert_ffn_width"]].sum(axis=1) > 0).all()
+    assert (STACKS.loc[~attends, ["mixer_in_width", "ffn_width", "expert_ffn_width", "waveform_active_parameters"]].sum(axis=1) > 0).all()
 
 
 def test_refused_models_are_listed_with_a_sentence_and_without_counts():

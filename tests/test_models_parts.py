@@ -165,7 +165,7 @@ def test_windows_of_later_families():
     ("config", "name"),
     [
         ("bart-large", "BartForSequenceClassification"),
-        ("clip-vit-base-patch32", "CLIPForImageClassification"),
+        ("clip-vit-base-patch32", "CLIPTextModel"),
         ("whisper-large-v3", "WhisperForAudioClassification"),
     ],
 )
@@ -191,3 +191,12 @@ def test_an_encoder_whose_blocks_are_unknown_is_not_sent_from_one_software_to_an
     rows = [{"model": "it", "work": work, "implementation": "transformers"} for work in ("training", "inference")]
     for problem in estimate(pd.DataFrame(rows), catalogs, False)["problem"]:
         assert "its memory is not: choose another model" in problem
+
+
+def test_a_classifier_of_a_pair_is_its_vision_side_alone():
+    """Recorded counts of such classes stand in small_configs.jsonl; here a published config."""
+    given = json.loads((RECORDED / "configs/clip-vit-base-patch32.json").read_text("utf-8"))
+    entry = read({**given, "architectures": ["CLIPForImageClassification"], "num_labels": 5})
+    assert entry[1]["kind"] == "vision"
+    assert entry[1]["note"] == ""
+    assert entry[1]["parameters"] == 87456000 + 5 * 769

@@ -9,7 +9,7 @@ import json
 from datetime import date
 from pathlib import Path
 
-from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS
+from calc.models.huggingface.field_names import FIELDS, LAYER_AND_FORM_FIELDS, PAIRS, TEXT_SIDE
 from calc.models.huggingface.parts import WRAPPERS
 from calc.models.huggingface.towers import TOWER_FIELDS, TOWERS
 
@@ -35,7 +35,7 @@ def config_defaults():
     from transformers import CONFIG_MAPPING
 
     names = {model_type: [name for theirs in fields.values() for name in theirs.split()] for model_type, fields in FIELDS.items()}
-    names |= {f"clip_{side}_model": names[like] for side, like in CLIP_SIDES.items()} | {"clip": []}
+    names |= {f"{pair}_text_model": names[TEXT_SIDE] for pair in PAIRS} | {pair: [] for pair in PAIRS}
     names = {model_type: [*own, *LAYER_AND_FORM_FIELDS] for model_type, own in names.items()}
     names |= {tower: [*names.get(tower, ()), *TOWER_FIELDS] for tower in TOWERS}
     names |= {wrapper: ["tie_word_embeddings"] for wrapper in WRAPPERS if wrapper not in names}

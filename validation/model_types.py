@@ -72,7 +72,7 @@ def counted_by_class(config, head):
     model.tie_weights()
     sizes = {name: each.numel() for name, each in model.named_parameters() if BESIDE_TEXT not in name}
     text = {name: size for name, size in sizes.items() if any(part in name for part in OF_TEXT)}
-    several = any(not name.startswith("lm_head") for name in text)
+    several = any(part in name for name in text for part in OF_TEXT[:2])
     return type(model).__name__, sum((text if several else sizes).values())
 
 

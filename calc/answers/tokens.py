@@ -14,7 +14,7 @@ from calc.scenarios.read import known_inputs
 from calc.speed.training import step_tokens
 from calc.stages import MEMORY, TIME, walk
 
-ONE_SIDED = ("decoder", "encoder")
+ONE_SIDED = ("decoder", "encoder", "sound")
 READ = ("batch", "stack_side", "stack_layers", "stack_pass_tokens", "accumulation_steps", "data_parallel")
 
 

@@ -66,7 +66,7 @@ def mask_bytes(
     sequence_tokens,
     context_parallel,
 ):
-    """One mask for all full blocks and one for all sliding ones, of batch · tokens². [B]
+    """One mask for all full blocks of a decoder and one for all sliding ones, of batch · tokens². [B]
 
     Of the hidden states' width with eager attention, a byte where a sliding window is reached (transformers,
     masking_utils.py).
@@ -74,10 +74,10 @@ def mask_bytes(
     present = stack_layers > 0
     scored = (computes_all_scores > 0) & present
     slides = np.isfinite(stack_window_tokens)
-    eager = np.any(scored & slides, axis=0) * 1 + np.any(scored & ~slides, axis=0)
+    eager = np.any(scored & slides, axis=0) * 1 + np.any(scored & ~slides, axis=0) * is_decoder
     windowed = np.any(np.isin(stack_attention_case, WINDOWED) & present, axis=0)
     width = np.where(eager > 0, eager * np.where(activation_format == 0, 2.0, 4.0), windowed * 1.0)
-    return is_decoder * width * batch * sequence_tokens**2 / context_parallel
+    return width * batch * sequence_tokens**2 / context_parallel
 
 
 def outside_backward_bytes(

@@ -60,8 +60,9 @@ def stack_saved_bytes_per_token(
     stack_single_bytes_per_token,
     stack_several_bytes_per_token,
     linear_forms,
+    stack_waveform_active_parameters,
 ):
-    """What autograd saves of one block; a compiled block keeps less. Shape (stacks, rows). [B]
+    """What autograd saves of one block; a compiled block keeps less, but not convolutions over a waveform. Shape (stacks, rows). [B]
 
     Transformer Engine saves the inputs of its 8-bit products in 8 bits (Megatron; module/layernorm_linear.py).
     """
@@ -69,7 +70,8 @@ def stack_saved_bytes_per_token(
     trained = np.where(batch == 1, stack_single_bytes_per_token, stack_several_bytes_per_token)
     trained = np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), trained)
     saved = np.where(adapts > 0, stack_adapted_bytes_per_token, trained)
-    return np.where(compiles > 0, np.minimum(saved, linear_forms("compiled", compiles)), saved)
+    compiled = (compiles > 0) & (stack_waveform_active_parameters == 0)
+    return np.where(compiled, np.minimum(saved, linear_forms("compiled", compiles)), saved)
 
 
 def stack_checkpoint_bytes_per_token(

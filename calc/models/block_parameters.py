@@ -139,6 +139,26 @@ def norm_parameters(
     return norm_vectors * widths + query_latent_width + kv_latent_rank + rope_norm * rope_head_dim + 2 * index_ratio * index_head_dim
 
 
+def waveform_parameters(waveform_width, stem_bias, stem_norms):
+    """Seven convolutions over a waveform, of widths 10, 3 (four of them) and 2 (two), and the norms behind them. [parameters]
+
+    Baevski et al. 2020, arXiv 2006.11477, section 4.2.
+    """
+    kernels = (10 + 16 * waveform_width) * waveform_width
+    return kernels + (7 * stem_bias + 2 * stem_norms) * waveform_width
+
+
+def waveform_active_parameters(waveform_width):
+    """Weights that one frame is multiplied with in the same, the first's 64 times over, each further one's half as often. [parameters]"""
+    halved = 3 * (32 + 16 + 8 + 4) + 2 * (2 + 1)
+    return (10 * 64 + halved * waveform_width) * waveform_width
+
+
+def layer_scale_parameters(layer_scales, hidden):
+    """Vectors that scale what attention and the network add (LayerScale: Touvron et al. 2021, arXiv 2103.17239). [parameters]"""
+    return layer_scales * hidden
+
+
 def sink_parameters(sinks, heads):
     """One learned sink per head (gpt-oss). [parameters]"""
     return sinks * heads
@@ -152,9 +172,9 @@ def dense_parameters(gated, hidden, ffn_width):
     return (2 + gated) * hidden * ffn_width
 
 
-def dense_biases(mlp_bias, gated, ffn_width, hidden, experts):
+def dense_biases(mlp_bias, down_bias, gated, ffn_width, hidden, experts):
     """Biases of the dense feed-forward network; a block of experts has none of these. [parameters]"""
-    return 0 if experts or not ffn_width else mlp_bias * ((1 + gated) * ffn_width + hidden)
+    return 0 if experts or not ffn_width else mlp_bias * (1 + gated) * ffn_width + max(mlp_bias, down_bias) * hidden
 
 
 def expert_hidden(hidden, expert_latent):
@@ -210,14 +230,15 @@ def stream_parameters(hidden, residual_streams, low_rank):
 def block_parameters(
     attention_parameters, attention_biases, position_key_parameters, sink_parameters, norm_parameters, dense_parameters,
     dense_biases, block_expert_parameters, shared_parameters, router_parameters, index_parameters, mixer_parameters,
-    expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, hidden, further_parameters,
+    expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, layer_scale_parameters, hidden,
+    waveform_parameters, further_parameters,
 ):  # fmt: skip
     """Everything one block learns, with what its family alone has (calc/models/huggingface/*_forms.py, derived_fields.py). [parameters]"""
     attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
     experts = block_expert_parameters + shared_parameters + router_parameters + expert_latent_parameters
     per_layer = per_layer_linear_parameters + (hidden if per_layer_width else 0) + stream_parameters
-    network = mixer_parameters + dense_parameters + dense_biases + experts
-    return attention + network + norm_parameters + per_layer + further_parameters
+    network = mixer_parameters + waveform_parameters + dense_parameters + dense_biases + experts
+    return attention + network + norm_parameters + layer_scale_parameters + per_layer + further_parameters
 
 
 def block_linear_parameters(
@@ -270,7 +291,8 @@ FORMULAS = (
         attention_parameters,
         attention_biases,
     ),
-    *(position_key_parameters, norm_parameters, sink_parameters, dense_parameters, dense_biases, shared_parameters),
+    *(position_key_parameters, norm_parameters, layer_scale_parameters, sink_parameters, dense_parameters, dense_biases, shared_parameters),
     *(expert_hidden, expert_latent_parameters, block_expert_parameters, router_parameters, per_layer_linear_parameters),
+    *(waveform_parameters, waveform_active_parameters),
     *(stream_parameters, block_parameters, block_linear_parameters, block_largest_matrix),
 )

@@ -73,14 +73,24 @@ def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:
 
 
 def single_stack(sizes: Sizes) -> Iterator[Sizes]:
-    """An encoder alone, of text or of an image."""
-    yield {"stack": "encoder", "side": "fixed" if sizes["kind"] == "vision" else "tokens", "caches": 0}
+    """An encoder alone, of text or of an image; its layers may be of several kinds, as a decoder's."""
+    for stack in decoder_stacks(sizes):
+        yield {**stack, "side": "fixed" if sizes["kind"] == "vision" else "tokens", "caches": 0}
+
+
+def sound_stacks(sizes: Sizes) -> Iterator[Sizes]:
+    """An encoder of sound: its convolutions over the waveform, as a block of their width, and the blocks behind them."""
+    none = {**ATTENTION, **EXPERTS, **MIXER, "ffn": 0, "block_norms": 0, "layer_scales": 0}
+    yield {**none, "stack": "convolutions", "block": sizes["stem_block"], "layers": 1, "hidden": sizes["waveform_width"], "caches": 0}
+    for stack in single_stack(sizes):
+        yield {**stack, "waveform_width": 0}
 
 
 STACKS: dict[str, Callable[[Sizes], Iterator[Sizes]]] = {
     "decoder": decoder_stacks,
     "encoder": single_stack,
     "vision": single_stack,
+    "sound": sound_stacks,
     "encoder-decoder": sided_stacks,
     "audio": sided_stacks,
     "dual": paired_stacks,

@@ -69,6 +69,7 @@ STACK_COLUMNS = (
     "block_linear_parameters",
     "block_expert_parameters",
     "block_largest_matrix",
+    "waveform_active_parameters",
     "rms_norm_width",
     "layer_norm_width",
     "gated_ffn_width",

@@ -22,16 +22,22 @@ def stack_pass_tokens(stack_side, pass_tokens, decoder_tokens, fixed_tokens, has
 
 
 def stack_active_parameters(
-    stack_layers, stack_block_linear_parameters, stack_block_expert_parameters, stack_experts, stack_experts_per_token
+    stack_layers,
+    stack_block_linear_parameters,
+    stack_block_expert_parameters,
+    stack_experts,
+    stack_experts_per_token,
+    stack_waveform_active_parameters,
 ):
     """Weights of each stack that one token is multiplied with: of E experts only its k. [parameters]
 
-    layers · (linear − experts · (1 − k / E)), of shape (stacks, rows) (top-k routing: Shazeer et al. 2017, arXiv
-    1701.06538); embeddings, biases and norms multiply no matrix.
+    layers · (linear − experts · (1 − k / E)), and a frame's convolutions over the waveform, of shape (stacks, rows)
+    (top-k routing: Shazeer et al. 2017, arXiv 1701.06538); embeddings, biases and norms multiply no matrix.
     """
     idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
     idle_ratio = np.where(stack_experts > 0, idle_ratio, 0)
-    return stack_layers * (stack_block_linear_parameters - stack_block_expert_parameters * idle_ratio)
+    products = stack_block_linear_parameters + stack_waveform_active_parameters
+    return stack_layers * (products - stack_block_expert_parameters * idle_ratio)
 
 
 def matmul_flops(batch, stack_pass_tokens, stack_active_parameters):

@@ -7,6 +7,7 @@ from functools import partial
 
 from validation.simulate.device import kernels_used, torch  # isort: skip
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils.checkpoint import checkpoint
 
 from validation.simulate.ledger import Ledger
 from validation.simulate.selective_checkpoint import kept_products
@@ -147,8 +148,11 @@ def observe_training(family, case, number_format, recompute="none", frozen=False
     for other in stacks.values():
         if frozen:
             other[0].register_forward_pre_hook(need_gradient, with_kwargs=True)
-    if recompute == "full":
+    if recompute == "full" and model.supports_gradient_checkpointing:
         model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+    elif recompute == "full":  # as one wraps the blocks of a class that cannot do it itself
+        for block in blocks:
+            block.forward = partial(checkpoint, block.forward, use_reentrant=False)
     if recompute == "products":
         kept_products(blocks)
     watch_forward(blocks, ledger)

@@ -86,10 +86,10 @@ class TwoEncoders(Family):
         return dict(text_config=values | tokens, vision_config=values | image)
 
 
-def tiled(widths, images):
-    """Widths with the length that so many tiles in a square and one token more make."""
+def tiled(widths, images, beside=1):
+    """Widths with the length that so many tiles in a square and a class token beside them make."""
     pairs = zip(widths, images, strict=True)
-    return tuple(dict(one, seq=(image // 4) ** 2 + 1, image=image, patch=4) for one, image in pairs)
+    return tuple(dict(one, seq=(image // 4) ** 2 + beside, image=image, patch=4) for one, image in pairs)
 
 
 def clip(id, stack, **more):

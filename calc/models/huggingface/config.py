@@ -11,14 +11,14 @@ from typing import Any
 from calc.models.huggingface.activations import activation_of
 from calc.models.huggingface.bridge import read_documents, total_entry
 from calc.models.huggingface.derived_fields import FORMS
-from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS, SAME_FAMILY
+from calc.models.huggingface.field_names import FIELDS, LAYER_AND_FORM_FIELDS, PAIRS, SAME_FAMILY, TEXT_SIDE
 from calc.models.huggingface.hybrids import UnknownLayer
 from calc.models.huggingface.images import image_sizes
-from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, layer_kinds, window_tokens
+from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, encodes, layer_kinds, window_tokens
 from calc.models.huggingface.not_covered import not_covered
 from calc.models.huggingface.parts import WRAPPERS, text_part
 from calc.models.huggingface.projectors import left_out
-from calc.models.huggingface.remarks import decoder_alone, named_class, own_code, stored_precision
+from calc.models.huggingface.remarks import OF_VISION_SIDE, class_name, decoder_alone, named_class, own_code, stored_precision
 from calc.models.huggingface.values import ConfigError, must_divide, need_sizes, shown, values_of, whole_number
 
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
@@ -41,9 +41,9 @@ def read_config(config: Any, model_id: str, catalogs: Any, index: Mapping[str, A
     """
     if not isinstance(config, dict):
         raise ConfigError(f"{model_id}: this is no config; give a JSON object with a model_type.")
-    part = text_part(config, model_id, catalogs.config_defaults)
+    part = text_part(_vision_side(config, model_id, catalogs.config_defaults), model_id, catalogs.config_defaults)
     given, model_type = part.config, ALIASES.get(part.model_type, part.model_type)
-    if model_type not in {*FIELDS, "clip"} & set(catalogs.config_defaults):
+    if model_type not in PAIRS and model_type not in {*FIELDS} & set(catalogs.config_defaults):
         total = total_entry(config, part.model_type, index, model_id)
         if total:
             return total
@@ -52,8 +52,12 @@ def read_config(config: Any, model_id: str, catalogs: Any, index: Mapping[str, A
         like = f"its {part.model_type} brings code of its own, which may not be that of transformers"
         raise ConfigError(f"{model_id}: model_type {shown(config['model_type'])} is not covered: {like}; choose another model.")
     try:
-        plain = model_type == "clip"
-        entry = _pair_entry(given, model_id, catalogs) if plain else _entry(given, model_type, model_id, catalogs, part.outer is not None)
+        plain = model_type in PAIRS
+        entry = (
+            _pair_entry(given, model_type, model_id, catalogs)
+            if plain
+            else _entry(given, model_type, model_id, catalogs, part.outer is not None)
+        )
         entry |= _said_of_pair(config, model_id) if plain else _said(config, part, entry, model_id, catalogs)
     except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
         raise ConfigError(f"{model_id}: a field of this {shown(model_type)} config is of a wrong kind ({shown(error)}).") from None
@@ -65,7 +69,7 @@ def read_config(config: Any, model_id: str, catalogs: Any, index: Mapping[str, A
 
 def _covered():
     """Every model_type that is read."""
-    own = {*FIELDS, *ALIASES, "clip"}
+    own = {*FIELDS, *ALIASES, *PAIRS}
     return own | {wrapper for wrapper, inner in WRAPPERS.items() if inner in own}
 
 
@@ -101,7 +105,7 @@ def _said(config, part, entry, model_id, catalogs):
 
 def _said_of_pair(config, model_id):
     """A sentence where the class named is not that of both sides."""
-    _, unknown_class = named_class(config, "clip", "dual", model_id)
+    _, unknown_class = named_class(config, config["model_type"], "dual", model_id)
     return {"remark": unknown_class} if unknown_class else {}
 
 
@@ -118,6 +122,8 @@ def _entry(config, model_type, model_id, catalogs, all_defaults=False):
     entry |= _head_sizes(entry, model_id)
     if "layers" in entry:
         entry |= _layer_kinds(config, model_type, entry, model_id)
+    if encodes(config, model_type):
+        entry["kind"] = "encoder"
     entry = {name: value for name, value in entry.items() if name != "plain_head_dim" and name != "shared_experts"}
     if entry["model_type"] not in catalogs.families:
         raise ConfigError(f"{model_id}: catalogs/families.yaml has no family {entry['model_type']}; add it.")
@@ -155,7 +161,7 @@ def _layer_kinds(config, model_type, entry, model_id):
                 raise ConfigError(f"{model_id}: layer_types holds {kind}, which is not covered; covered are {known}.")
     try:
         kinds = layer_kinds(config, model_type, entry)
-        counts = Counter((kind, tuple(sorted(own.items()))) for kind, own in kinds)
+        counts = Counter((kind, tuple(sorted((name, int(size)) for name, size in own.items()))) for kind, own in kinds)
     except UnknownLayer as error:
         raise ConfigError(f"{model_id}: it has {error}, which are not covered; choose another model.") from None
     except (TypeError, ValueError, ArithmeticError, LookupError):
@@ -175,25 +181,38 @@ def _layer_kinds(config, model_type, entry, model_id):
     return found
 
 
-def _pair_entry(config, model_id, catalogs):
-    """CLIP: a vision side, a text side, and the width that they share."""
-    names = ("vision_config", "vision_config_dict", "text_config", "text_config_dict")
-    parts = {name: config.get(name) or {} for name in names}
-    for name, part in parts.items():
+def _vision_side(config, model_id, defaults):
+    """The vision side of a pair whose config names a class of that side alone, as a config of its own; any other as it is."""
+    if config.get("model_type") not in [*PAIRS] or not class_name(config).endswith(OF_VISION_SIDE):
+        return config
+    beside = {name: config[name] for name in ("architectures", "num_labels", "id2label", "quantization_config") if name in config}
+    side = f"{config['model_type']}_vision_model"
+    return {**defaults.get(side, {}), **_part_of(config, "vision_config", model_id), **beside, "model_type": side}
+
+
+def _part_of(config, name, model_id):
+    """A part of a config, which early files hold under a second name."""
+    parts = [config.get(each) or {} for each in (name, f"{name}_dict")]
+    for each, part in zip((name, f"{name}_dict"), parts, strict=True):
         if not isinstance(part, dict):
-            raise ConfigError(f"{model_id}: {name} must be an object of its own.")
-    sides = {}
-    for side, like in CLIP_SIDES.items():
-        given = parts[f"{side}_config"] | parts[f"{side}_config_dict"]
-        sides[side] = _entry(catalogs.config_defaults[f"clip_{side}_model"] | given, like, model_id, catalogs)
-    vision, text = sides["vision"], sides["text"]
-    sizes = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "channels")
-    projection = (catalogs.config_defaults["clip"] | config)["projection_dim"]
+            raise ConfigError(f"{model_id}: {each} must be an object of its own.")
+    return parts[0] | parts[1]
+
+
+def _pair_entry(config, model_type, model_id, catalogs):
+    """CLIP, SigLIP: a vision side, a text side, and the width that they share."""
+    defaults = catalogs.config_defaults
+    of_vision, of_text = f"{model_type}_vision_model", f"{model_type}_text_model"
+    vision = _entry(defaults[of_vision] | _part_of(config, "vision_config", model_id), of_vision, model_id, catalogs)
+    given = defaults[of_text] | _part_of(config, "text_config", model_id)
+    text = _entry(given, TEXT_SIDE, model_id, catalogs)
+    sizes = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "patches", "channels", "pool_head")
+    shared = (defaults.get(model_type, {}) | config).get("projection_dim") or given.get("projection_size") or text["hidden"]
     return {
-        "model_type": "clip",
-        **{name: vision[name] for name in sizes},
+        "model_type": PAIRS[model_type],
+        **{name: vision[name] for name in sizes if name in vision},
         **{f"text_{name}": text[name] for name in ("layers", "hidden", "heads", "ffn")},
         "vocab": text["vocab"],
         "max_position": text["max_position"],
-        "projection": whole_number(projection, 1, "projection_dim", model_id),
+        "projection": whole_number(shared, 1, "projection_dim", model_id),
     }

@@ -7,7 +7,7 @@ from calc.models.huggingface.early_forms import FORMS as EARLY_FORMS
 from calc.models.huggingface.early_forms import four_times_hidden
 from calc.models.huggingface.hybrids import FORMS as HYBRID_FORMS
 from calc.models.huggingface.uneven_layers import FORMS as UNEVEN_FORMS
-from calc.models.huggingface.values import ConfigError, must_divide, whole_number
+from calc.models.huggingface.values import ConfigError, must_divide, shown, whole_number
 
 
 def _gpt_bigcode(config, values, model_id):
@@ -63,10 +63,56 @@ def _t5(config, _values, _model_id):
     return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
 
 
+def _modernbert(config, _values, model_id):
+    for field in ("attention_dropout", "embedding_dropout", "mlp_dropout"):
+        if config.get(field):
+            raise ConfigError(f"{model_id}: a {config['model_type']} with {field} {config[field]} is not covered; set it to 0.")
+    return {"norm_vectors": 2, "unbiased_norms": 0} if config["norm_bias"] else {}
+
+
 def _vit(config, values, model_id):
     must_divide(values["image"], values["patch"], ("image_size", "patch_size"), model_id)
+    return _classes(config, values, model_id)
+
+
+def _classes(config, _values, model_id):
     labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2  # two where none are named
     return {"classes": whole_number(labels, 1, "num_labels", model_id)}
+
+
+def _dinov2(config, values, model_id):
+    ffn, gated = whole_number(int(values["hidden"] * config["mlp_ratio"]), 1, "mlp_ratio", model_id), config["use_swiglu_ffn"]
+    kept = (int(ffn * 2 / 3) + 7) // 8 * 8  # a gated network has three matrices, and two thirds of the width
+    own = {"ffn": kept, "model_type": "dinov2_gated"} if gated else {"ffn": ffn}
+    return {**own, **_vit(config, values, model_id)}
+
+
+def _dinov3(config, values, model_id):
+    queries, keys, of_values = (bool(config[f"{name}_bias"]) for name in ("query", "key", "value"))
+    if queries != of_values or (keys and not queries):
+        raise ConfigError(f"{model_id}: a dinov3_vit needs query_bias and value_bias alike, and key_bias with them or false; mend one.")
+    return {
+        **({"model_type": "dinov3_vit_gated"} if config["use_gated_mlp"] else {}),
+        "keyless_bias": int(not keys),
+        **_vit(config, values, model_id),
+    }
+
+
+# Of wav2vec 2.0's seven convolutions over a waveform: their widths, and how far and over how much each goes.
+WAVEFORM = {"conv_dim": [512] * 7, "conv_stride": [5, 2, 2, 2, 2, 2, 2], "conv_kernel": [10, 3, 3, 3, 3, 2, 2]}
+
+
+def _waves(config, values, model_id):
+    other = [field for field, usual in WAVEFORM.items() if list(config[field]) != usual]
+    added = [field for field in ("add_adapter", "adapter_attn_dim", "conv_pos_batch_norm") if config.get(field)]
+    if other or added:
+        named, field = config["model_type"], (other + added)[0]
+        raise ConfigError(f"{model_id}: a {named} with {field} {shown(config[field])} is not covered; choose another model.")
+    must_divide(values["hidden"], values["position_groups"], ("the hidden size", "num_conv_pos_embedding_groups"), model_id)
+    normed = config["feat_extract_norm"] == "layer"
+    masks = config["model_type"] == "unispeech-sat" or any((config.get(f"mask_{of}_prob") or 0) > 0 for of in ("time", "feature"))
+    own = {"model_type": "wav2vec2_stable"} if config["do_stable_layer_norm"] else {}
+    return {**own, "mask_tokens": int(masks), "stem_norms": 7 if normed else 1, "stem_block": "waveform_normed" if normed else "waveform"}
 
 
 def _hyperclovax(config, _values, _model_id):
@@ -210,10 +256,16 @@ FORMS = {
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,
     "opt": _opt,
+    "modernbert": _modernbert,
+    "modernbert-decoder": _modernbert,
     "deberta-v2": _deberta,
     "t5": _t5,
     "mt5": _t5,
-    "vit": _vit,
+    **dict.fromkeys(("vit", "vit_msn", "ijepa", "clip_vision_model", "metaclip_2_vision_model"), _vit),
+    **dict.fromkeys(("dinov2", "dinov2_with_registers"), _dinov2),
+    "dinov3_vit": _dinov3,
+    **dict.fromkeys(("wav2vec2", "hubert", "unispeech", "unispeech-sat"), _waves),
+    **dict.fromkeys(("siglip_vision_model", "siglip2_vision_model"), _classes),
     **EARLY_FORMS,
     **HYBRID_FORMS,
     **UNEVEN_FORMS,

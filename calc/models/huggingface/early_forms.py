@@ -237,7 +237,7 @@ FORMS = {
     "pegasus_x": _pegasus_x,
     "prophetnet": _prophetnet,
     "rembert": _rembert,
-    **dict.fromkeys(("roberta", "roberta-prelayernorm", "xlm-roberta-xl", "data2vec-text"), _roberta),
+    **dict.fromkeys(("roberta", "roberta-prelayernorm", "xlm-roberta-xl", "data2vec-text", "mpnet"), _roberta),
     "roc_bert": _roc_bert,
     "roformer": _roformer,
     "switch_transformers": _switch_transformers,

@@ -162,6 +162,17 @@ CAPPED_APART = without(CAPPED, "ffn")  # its layers' inner widths may differ
 PER_LAYER = {"per_layer_width": "hidden_size_per_layer_input", "per_layer_vocab": "vocab_size_per_layer_input"}
 PROBABILITIES = {"hidden_dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"}
 BERT = {**SIZES, **PROBABILITIES, "token_types": "type_vocab_size"}
+ELECTRA = {**BERT, "embedding_width": "embedding_size"}
+WITHOUT_SEGMENTS = {name: names for name, names in BERT.items() if name != "token_types"}
+MPNET = {**WITHOUT_SEGMENTS, "relative_buckets": "relative_attention_num_buckets"}
+MODERNBERT = {
+    **SIZES,
+    "qkv_bias": "attention_bias",
+    "output_bias": "attention_bias",
+    "mlp_bias": "mlp_bias",
+    "head_bias": "decoder_bias",
+    "masked_head_bias": "classifier_bias",
+}
 DISTILBERT = {
     "layers": "n_layers num_hidden_layers",
     "hidden": "dim hidden_size",
@@ -201,6 +212,18 @@ BART = {
     "hidden_dropout": "dropout",
     "attention_dropout": "attention_dropout",
 }
+WAVES = {  # an encoder of sound
+    "layers": "num_hidden_layers",
+    "hidden": "hidden_size",
+    "heads": "num_attention_heads",
+    "ffn": "intermediate_size",
+    "classes": "vocab_size",
+    "stem_bias": "conv_bias",
+    "position_kernel": "num_conv_pos_embeddings",
+    "position_groups": "num_conv_pos_embedding_groups",
+    "hidden_dropout": "hidden_dropout",
+    "attention_dropout": "attention_dropout",
+}
 VIT = {
     **PROBABILITIES,
     "layers": "num_hidden_layers",
@@ -212,3 +235,9 @@ VIT = {
     "channels": "num_channels",
     "qkv_bias": "qkv_bias",
 }
+SIDE = {name: names for name, names in VIT.items() if name not in (*PROBABILITIES, "qkv_bias")} | {"attention_dropout": "attention_dropout"}
+SIGLIP = {**SIDE, "pool_head": "vision_use_head"}
+SIGLIP2 = {name: names for name, names in SIGLIP.items() if name != "image"} | {"patches": "num_patches"}
+DINOV2 = {name: names for name, names in VIT.items() if name != "ffn"} | {"mask_tokens": "use_mask_token"}
+REGISTERED = {name: names for name, names in VIT.items() if name != "ffn"} | {"registers": "num_register_tokens"}
+DINOV3 = {**SIDE, "registers": "num_register_tokens", "qkv_bias": "query_bias", "output_bias": "proj_bias", "mlp_bias": "mlp_bias"}

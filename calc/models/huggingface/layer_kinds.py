@@ -67,6 +67,11 @@ def _all_but_first_of_four(_config, layers):
     return [index % 4 != 0 for index in range(layers)]
 
 
+def _all_but_first_of_each(config, layers):
+    every = config.get("global_attn_every_n_layers", 3)
+    return [index % every != 0 for index in range(layers)]
+
+
 def _rotated_layers(config, layers):
     interval = config["no_rope_layer_interval"]
     rotated = config.get("no_rope_layers") or [(index + 1) % interval != 0 for index in range(layers)]
@@ -111,6 +116,8 @@ WINDOWS = {
     "granite_swa": ("sliding_window", None, _all_but_first_of_four),
     "granitemoe_swa": ("sliding_window", None, _all_but_first_of_four),
     "mimo_v2_flash": ("sliding_window", None, _every_layer),
+    "modernbert": ("local_attention", None, _all_but_first_of_each),
+    "modernbert-decoder": ("local_attention", None, _all_but_first_of_each),
     "afmoe": ("sliding_window", None, _all_but_each(4, "global_attn_every_n_layers")),
     "beam": ("sliding_window", None, _but_each_sixth_and_last),
     "cohere2_moe": ("sliding_window", None, _cohere2_moe_windows),
@@ -124,14 +131,15 @@ WINDOWS = {
     "xlnet": ("mem_len", None, _every_layer),
 }
 
-SEEN_BOTH_WAYS = {"gemma3_text", "gemma4_text", "gemma4_unified_text"}  # of an encoder's window half lies on either side
+# Of the window half lies on either side, where the config says so.
+SEEN_BOTH_WAYS = {"gemma3_text", "gemma4_text", "gemma4_unified_text"}
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
 READS_LAYER_TYPES = {"ministral", "qwen2", "qwen3", "qwen2_moe", "smollm3"}
 READS_LAYER_TYPES |= {"dots1", "exaone_moe", "granite_swa", "granitemoe_swa"}
 READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
 READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "mellum", "olmo3", "vaultgemma"}
 READS_LAYER_TYPES |= {"afmoe", "beam", "cohere2_moe", "flint", "kolibri1", "laguna"}
-READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
+READS_LAYER_TYPES |= {"modernbert", "modernbert-decoder", "gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}
 
 
@@ -141,8 +149,20 @@ def window_tokens(config: Mapping[str, Any], model_type: str) -> Any:
     tokens = config.get(name) if not switch or config[switch] else None
     if model_type == "mimo_v2_flash" and config.get("sliding_window_size"):
         tokens = config["sliding_window_size"] + 1  # its own files count the tokens before the one at work
-    both_ways = config.get("use_bidirectional_attention") in (True, "all") and model_type in SEEN_BOTH_WAYS
-    return tokens // 2 + 1 if tokens and both_ways else tokens
+    if tokens and model_type == "modernbert-decoder":
+        return tokens // 2  # the half of ModernBERT's window that lies behind
+    if tokens and (model_type == "modernbert" or encodes(config, model_type)):
+        return tokens // 2 * 2 + 1  # half on either side of the token at work
+    return tokens // 2 + 1 if tokens and _both_ways(config, model_type) else tokens
+
+
+def _both_ways(config, model_type):
+    return config.get("use_bidirectional_attention") in (True, "all") and model_type in SEEN_BOTH_WAYS
+
+
+def encodes(config: Mapping[str, Any], model_type: str) -> bool:
+    """Whether a decoder's config makes it an encoder: every token sees those after it too, as EmbeddingGemma's do."""
+    return model_type == "gemma3_text" and _both_ways(config, model_type)
 
 
 def windowed_layers(config: Mapping[str, Any], model_type: str, layers: int) -> list[bool]:

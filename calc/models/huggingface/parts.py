@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from calc.models.huggingface.field_names import PAIRS
 from calc.models.huggingface.values import ConfigError
 
 # Names under which a config holds its text part, the outermost first; a thinker holds one of its own.
@@ -96,7 +97,7 @@ def text_part(config: dict[str, Any], model_id: str, defaults: Mapping[str, Mapp
     """The config of the text part, or the config itself; sizes of early Qwen2-VL files stand beside its parts."""
     model_type = model_type_of(config, model_id)
     name = next((name for name in TEXT_PARTS if isinstance(config.get(name), dict)), None)
-    if model_type == "clip" or (name is None and model_type not in WRAPPERS):
+    if model_type in PAIRS or (name is None and model_type not in WRAPPERS):
         return TextPart(config, model_type, None)
     inner = dict(config[name]) if name else {key: value for key, value in config.items() if key not in ("architectures", "auto_map")}
     usual = WRAPPERS.get(model_type)

@@ -10,15 +10,18 @@ from calc.models.huggingface.values import shown, whole_number
 
 Config = Mapping[str, Any]
 PLAIN = (
-    *("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForImageClassification", "ForPreTraining", "CLIPModel"),
+    *("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForImageClassification", "ForPreTraining", "ForCTC"),
     *("MTModel", "GenerationDecoder"),
 )
 TWO_SIDED = ("encoder-decoder", "audio")
+OF_VISION_SIDE = ("ForImageClassification", "VisionModel")  # ends of the classes of a pair's vision side alone
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 # Classifiers of an encoder with a dense layer of the hidden width before the classes: of a sequence, of each token.
 POOLED = {"bert": (1, 0), "roberta": (1, 0), "distilbert": (1, 0), "deberta-v2": (1, 0)}
-POOLED |= {"ernie": (1, 0), "data2vec-text": (1, 0)}
-POOLS = {"bert", "roberta", "ernie", "data2vec-text"}  # classes without a head that have such a layer
+POOLED |= dict.fromkeys(("ernie", "data2vec-text", "electra", "eurobert", "gte", "jina_embeddings_v3", "mpnet", "nomic_bert"), (1, 0))
+POOLED |= {"modernbert": (0, 0)}
+POOLS = {"bert", "roberta", "ernie", "data2vec-text", "jina_embeddings_v3", "mpnet", "vit"}  # classes without a head that have such a layer
+KEEPS_MASKED_HEAD = {"modernbert", "modernbert-decoder"}  # whose classifiers stand on its dense layer and norm
 
 
 def class_name(config: Config) -> str:
@@ -49,20 +52,33 @@ def named_class(config: Config, model_type: str, kind: str, model_id: str) -> tu
     name = class_name(config)
     if any(word in name.lower() for word in DRAFTS):
         return {}, f"Its architectures name {shown(name)}, a draft head beside a model; it is estimated as a plain {model_type}."
-    one_side = kind == "dual" and name.endswith("ForImageClassification")
-    if not name or (name.endswith(PLAIN) and "Reward" not in name and not one_side):
-        return {}, ""
-    known = kind == "decoder" or (kind == "encoder" and model_type in POOLED)
-    encodes = kind == "encoder"
     none = {"tied": 0, "head_bias": 0, "masked_head": 0, "spare_bias": 0}
-    if known and name.endswith(("ForSequenceClassification", "ForTokenClassification")):
+    if name == "ElectraForPreTraining":  # says of each token whether it was replaced
+        return {**none, "labels": 1, "head_bias": 1, "pooler": 1}, ""
+    pre_trains_sound = kind == "sound" and name.endswith("ForPreTraining")
+    if not name or (name.endswith(PLAIN) and "Reward" not in name and not pre_trains_sound):
+        return {}, ""
+    if kind == "dual" and name.endswith("Model") and "Text" not in name:
+        return {}, ""
+    if kind == "sound" and name.endswith("ForSequenceClassification") and not config.get("use_weighted_layer_sum"):
+        width = whole_number(config.get("classifier_proj_size", 256), 1, "classifier_proj_size", model_id)
+        return {"labels": _labels(config, model_id), "pooler": 1, "pooled_width": width}, ""
+    known = kind in ("decoder", "vision", "sound") or (kind == "encoder" and model_type in POOLED)
+    encodes = kind == "encoder"
+    if known and kind != "sound" and name.endswith(("ForSequenceClassification", "ForTokenClassification")):
         of_tokens = name.endswith("ForTokenClassification")
-        labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2
-        own = {"labels": whole_number(labels, 1, "num_labels", model_id), "head_bias": int(encodes or of_tokens)}
-        return none | own | {"pooler": POOLED[model_type][of_tokens] if encodes else 0}, ""
+        biased = encodes or of_tokens or bool(config.get("classifier_bias"))
+        own = {"labels": _labels(config, model_id), "head_bias": int(biased)}
+        own |= {"pooler": POOLED[model_type][of_tokens] if encodes else 0, "masked_head": int(model_type in KEEPS_MASKED_HEAD)}
+        return none | own, ""
     if known and name.endswith("Model") and "Reward" not in name:
-        return none | {"headless": 1, "pooler": int(encodes and model_type in POOLS)}, ""
+        return none | {"headless": 1, "pooler": int(model_type in POOLS)}, ""
     return {}, f"Its architectures name {shown(name)}, which is not covered; it is estimated as a plain {model_type}."
+
+
+def _labels(config, model_id):
+    """Classes that a classifier tells apart, two where its config names none."""
+    return whole_number(config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels", model_id)
 
 
 def own_code(config: Config, model_type: str) -> str:
