@@ -153,6 +153,7 @@ FIELDS = {
         "state_heads": "num_attention_heads",
         "convolution_kernel": "short_conv_kernel_size",
     },
+    "dbrx": without(MPT, "hidden_dropout"),
     "doge": BIASED_THROUGHOUT,
     "dots3_note_text": INDEXED,
     "hy_v4": INDEXED,

@@ -83,8 +83,8 @@ def _dots3(config: Config, values: Config) -> Kinds:
     dense = dense or [index < config.get("first_k_dense_replace", 1) for index in range(layers)]
     own = {ours: config.get(f"swa_{theirs}", usual) for ours, theirs, usual in DOTS3}
     if listed:
-        near = next((each for each in listed.values() if "qk_nope_head_dim" in each), {})
-        own = {ours: near.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
+        windowed: Config = next((each for each in listed.values() if "qk_nope_head_dim" in each), {})
+        own = {ours: windowed.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
     own |= {"rope_head_dim": own["head_dim"] - own.pop("plain_head_dim"), "kv_heads": own["heads"], "index_ratio": 0}
     chosen = config.get("use_dsa", None if listed else True)  # else the list tells layers without an indexer
     kinds = []
