@@ -47,6 +47,7 @@ from calc.models.huggingface.field_groups import (
     T5,
     UNBIASED_ALL_MOE,
     VIT,
+    XLSTM,
     without,
 )
 
@@ -165,6 +166,7 @@ FIELDS = {
         "shared_ffn": "shared_intermediate_size",
     },
     "mllama_text_model": GROUPED,
+    "xlstm": XLSTM,
     "solar_open": without(GLM4, "ffn", "head_norm"),
     "arcee": BIASED_THROUGHOUT,
     "blenderbot": BART,
@@ -261,6 +263,7 @@ LAYER_AND_FORM_FIELDS = (
     *("num_sparse_encoder_layers", "num_sparse_decoder_layers", "encoder_sparse_step"),
     *("use_sandwich_norm", "gating", "global_attn_every_n_layers", "prefix_dense_sliding_window_pattern"),
     *("layer_group_size", "cross_attention_layers", "hc_mult"),
+    *("qk_dim_factor", "v_dim_factor", "ffn_proj_factor", "ffn_round_up_to_multiple_of", "use_bias"),
 )
 # The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
 CLIP_SIDES = {"vision": "vit", "text": "bert"}

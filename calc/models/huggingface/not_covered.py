@@ -11,7 +11,7 @@ STATE = "its layers keep a state instead of a cache, which is not modelled yet"
 SPARSE = "attention to blocks that an indexer chooses is not modelled yet"
 WHY = {"deepseek_v4": "caches compressed layer by layer and several residual streams are not modelled yet"}
 WHY |= {"minimax_m3": SPARSE}
-STATES = ("rwkv", "zamba", "recurrent_gemma", "xlstm")
+STATES = ("rwkv", "zamba", "recurrent_gemma")
 # A field that only such models have, and the covered type that is then the nearest.
 LIKE = {
     "kv_lora_rank": "deepseek_v3",
