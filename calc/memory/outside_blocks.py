@@ -80,10 +80,12 @@ def mask_bytes(
     return is_decoder * width * batch * sequence_tokens**2 / context_parallel
 
 
-def outside_backward_bytes(outside_coefficients, outside_tokens, heads, sequence_tokens, keeps_input, position_table_bytes, mask_bytes):
-    """Saved outside the blocks until the backward pass ends: labels, positions, masks, shared scores. [B]"""
+def outside_backward_bytes(
+    outside_coefficients, outside_tokens, heads, sequence_tokens, keeps_input, position_table_bytes, mask_bytes, tower_kept_bytes
+):
+    """Saved outside the blocks until the backward pass ends: labels, positions, masks, shared scores, a vision tower's layers. [B]"""
     scores = outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input
-    return position_table_bytes + mask_bytes + scores + outside_tokens * outside_coefficients["one"]
+    return position_table_bytes + mask_bytes + scores + outside_tokens * outside_coefficients["one"] + tower_kept_bytes
 
 
 def outside_saved_bytes(

@@ -6,6 +6,14 @@ def fixed_tokens(kind, image, patch, source_positions):
     return (image // patch) ** 2 + 1 if patch else source_positions * (kind == "audio")
 
 
+def tower_linear_parameters(tower_layers, tower_hidden, tower_ffn, tower_gated):
+    """Weight matrices of the layers of a vision tower beside the model; its stem, merger and projector apart. [parameters]
+
+    Vaswani et al. 2017, arXiv 1706.03762; gated: Shazeer 2020, arXiv 2002.05202.
+    """
+    return tower_layers * (4 * tower_hidden**2 + (2 + tower_gated) * tower_hidden * tower_ffn)
+
+
 def outputs(vocab, classes, kind, labels, headless):
     """Width of the logits: the vocabulary, or the classes of a classifier; an encoder of pairs has none. [elements]"""
     return 0 if kind == "dual" or headless else labels or classes + vocab
@@ -95,7 +103,7 @@ def outside_adapter_width(
 
 
 FORMULAS = (
-    *(fixed_tokens, outputs, embedding_parameters, head_parameters, position_parameters, relative_bias_parameters),
+    *(fixed_tokens, tower_linear_parameters, outputs, embedding_parameters, head_parameters, position_parameters, relative_bias_parameters),
     *(outside_norm_parameters, projection_parameters, head_extra_parameters, image_parameters, sound_parameters),
     *(pair_parameters, per_layer_parameters, outside_parameters, outside_adapter_width),
 )

@@ -9,8 +9,10 @@ from typing import Any
 from calc.models.huggingface.values import shown, whole_number
 
 Config = Mapping[str, Any]
-PLAIN = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForImageClassification", "ForPreTraining", "CLIPModel")
-PLAIN += ("MTModel", "GenerationDecoder")
+PLAIN = (
+    *("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForImageClassification", "ForPreTraining", "CLIPModel"),
+    *("MTModel", "GenerationDecoder"),
+)
 TWO_SIDED = ("encoder-decoder", "audio")
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 # Classifiers of an encoder with a dense layer of the hidden width before the classes: of a sequence, of each token.
