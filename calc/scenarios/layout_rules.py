@@ -185,7 +185,12 @@ RULES = (
         "raise sequence_tokens.",
     ),
     Rule(
-        lambda blocks_unknown: blocks_unknown > 0,
+        lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates == 0),
+        "What blocks of {model} keep for training, and need while tokens pass, is not known for {implementation}; "
+        "its parameters are counted, its memory is not: choose another model.",
+    ),
+    Rule(
+        lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates > 0),
         "What blocks of {model} keep for training, and need while a prompt passes, is not known for {implementation}; "
         "its weights and caches are: serve it with vllm.",
     ),

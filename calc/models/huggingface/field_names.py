@@ -223,6 +223,12 @@ SAME_FAMILY = {
     "data2vec-text": "roberta",
     "ernie": "bert",
     "flaubert": "xlm",
+    "ibert": "longformer",
+    "layoutlm": "big_bird",
+    "mra": "longformer",
+    "nystromformer": "longformer",
+    "tapas": "big_bird",
+    "yoso": "longformer",
     "ernie4_5": "llama",
     "glm4_moe_lite": "deepseek_v3",
     "glm4v_text": "glm4",
@@ -264,6 +270,8 @@ LAYER_AND_FORM_FIELDS = (
     *("use_sandwich_norm", "gating", "global_attn_every_n_layers", "prefix_dense_sliding_window_pattern"),
     *("layer_group_size", "cross_attention_layers", "hc_mult"),
     *("qk_dim_factor", "v_dim_factor", "ffn_proj_factor", "ffn_round_up_to_multiple_of", "use_bias"),
+    *("prompt_types", "prompt_length", "segment_types", "position_bias_num_buckets", "output_embedding_size", "type_vocab_sizes"),
+    *("max_2d_position_embeddings", "conv_kernel_size"),
 )
 # The two sides of CLIP, each a class of its own, and the model_type whose fields it has.
 CLIP_SIDES = {"vision": "vit", "text": "bert"}
