@@ -95,7 +95,7 @@ def test_what_is_not_modelled_is_said():
     before, after = pair(**SERVED)
     assert before["note"].endswith("images_per_sequence counts it.")
     assert after["note"] == ""
-    assert "what its vision tower keeps" in pair(**SERVED | {"model": "qwen3-vl-8b"})[1]["note"]
+    assert "what its vision tower keeps" in pair(images=1, **SERVED | {"model": "qwen2.5-vl-7b"})[1]["note"]
     assert problem(model="llama-3.1-8b", images_per_sequence=1).startswith("llama-3.1-8b takes no images")
     assert "pipeline" in problem(**TRAINED | {"gpus": 8, "pipeline_parallel": 2}, images_per_sequence=1)
     assert "a number from 0 to 10000" in problem(model="gemma-3-4b", images_per_sequence=-1)
@@ -109,3 +109,11 @@ def test_an_added_config_takes_images_of_its_own_size():
     assert [each["image_tokens"] for each in found] == [256, 256, 128]
     assert found[0]["memory_bytes"] == found[1]["memory_bytes"]
     assert found[2]["problem"] == ""
+
+
+def test_a_tower_of_qwen3_vl_keeps_its_rotated_heads_too():
+    """Read off in validation/simulate/towers.py: queries and keys as rotated, and each image's part joined again."""
+    scenario = {"model": "qwen3-vl-2b", "precision": "bf16", "sequence_tokens": 4096, "batch": 2}
+    before, after = pair(images=2, **scenario)
+    each = 22 * 1024 + 4 * 4096 + 4 * 16 + 16
+    assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 2 * 4 * 1024 * 24 * each

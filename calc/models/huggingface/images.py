@@ -16,6 +16,7 @@ GATED = ("pixtral", "qwen2_5_vl_vision", "glm4v_vision", "glm4v_moe_vision", "ge
 # Towers whose layers are those of a block of catalogs/blocks.yaml, module by module.
 BLOCKS = {"clip_vision_model": "clip_vision", "siglip_vision_model": "vit", "idefics3_vision": "vit", "smolvlm_vision": "vit"}
 BLOCKS |= {"pixtral": "llama"}
+BLOCKS |= dict.fromkeys(("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_5_vision", "qwen3_5_moe_vision"), "qwen3_vl_vision")
 GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # of an image at most, and patches pooled into a token (image_processing_gemma4.py)
 FULL_LAYERS_AT = (7, 15, 23, 31)  # of Qwen2.5-VL, unless its config names them; the others attend to windows
 
