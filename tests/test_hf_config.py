@@ -122,6 +122,7 @@ def test_windows_by_layer():
         ({"model_type": "rwkv", "hidden_size": 64}, ["rwkv", "not covered", "a state instead of a cache", "llama"]),
         ({"model_type": "deepseek_v4", "kv_lora_rank": 512}, ["deepseek_v4", "compressed", "nearest", "deepseek_v3"]),
         ({"model_type": "deepseek_v4"}, ["nearest", "deepseek_v3"]),
+        ({"model_type": "zamba2"}, ["zamba2", "weights many layers share", "mamba2"]),
         ({"model_type": "minimax_m3"}, ["an indexer chooses", "minimax_m2"]),
         ({"model_type": "kimi_k9", "text_config": {**LLAMA, "auto_map": {"AutoConfig": "its.own"}}}, ["kimi_k9", "code of its own"]),
         ({"model_type": "of_no_name", "num_experts": 8}, ["nearest", "qwen3_moe"]),

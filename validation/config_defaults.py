@@ -9,7 +9,8 @@ import json
 from datetime import date
 from pathlib import Path
 
-from calc.models.huggingface.field_names import FIELDS, LAYER_AND_FORM_FIELDS, PAIRS, TEXT_SIDE
+from calc.models.huggingface.field_names import FIELDS, PAIRS, TEXT_SIDE
+from calc.models.huggingface.form_fields import LAYER_AND_FORM_FIELDS
 from calc.models.huggingface.parts import WRAPPERS
 from calc.models.huggingface.towers import TOWER_FIELDS, TOWERS
 

@@ -40,6 +40,7 @@ SETS = {
 }
 # What a default config leaves empty that a model needs to run, as published files of the type fill it.
 LACKS = {
+    "dbrx": {"attn_config": {"rope_theta": 500000.0}},
     "deepseek_v2": {"num_experts_per_tok": 6},
     "dots1": {"n_routed_experts": 128, "n_shared_experts": 2, "num_experts_per_tok": 6},
     "glm4_moe": {"head_dim": 128},

@@ -105,6 +105,20 @@ def convolution(sizes: Sizes) -> dict[str, Any]:
     return {"mixer_in_width": 3 * sizes["hidden"], "mixer_width": sizes["hidden"], "convolution_channels": sizes["hidden"]}
 
 
+def mlstm(sizes: Sizes) -> dict[str, Any]:
+    """xLSTM's matrix memory (Beck et al. 2024, arXiv 2405.04517): queries, keys, values, a gate, and two gates per head.
+
+    Its state is the memory, what normalises it, and a number per head that keeps both in range.
+    """
+    heads, key, value = sizes["state_heads"], sizes["state_size"], sizes["state_head_dim"]
+    return {
+        "mixer_in_width": 2 * heads * (key + value + 1),
+        "mixer_width": heads * value,
+        "mixer_vectors": heads * (2 + value),
+        "recurrent_state_elements": heads * (key * value + key + 1),
+    }
+
+
 MIXERS: dict[str, Callable[[Sizes], dict[str, Any]]] = {
     "delta": delta,
     "kimi_delta": kimi_delta,
@@ -113,6 +127,7 @@ MIXERS: dict[str, Callable[[Sizes], dict[str, Any]]] = {
     "mamba2": mamba2,
     "mamba": mamba,
     "convolution": convolution,
+    "mlstm": mlstm,
 }
 
 

@@ -11,7 +11,8 @@ from typing import Any
 from calc.models.huggingface.activations import activation_of
 from calc.models.huggingface.bridge import read_documents, total_entry
 from calc.models.huggingface.derived_fields import FORMS
-from calc.models.huggingface.field_names import FIELDS, LAYER_AND_FORM_FIELDS, PAIRS, SAME_FAMILY, TEXT_SIDE
+from calc.models.huggingface.field_names import FIELDS, PAIRS, SAME_FAMILY, TEXT_SIDE
+from calc.models.huggingface.form_fields import LAYER_AND_FORM_FIELDS
 from calc.models.huggingface.hybrids import UnknownLayer
 from calc.models.huggingface.images import image_sizes
 from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, encodes, layer_kinds, window_tokens

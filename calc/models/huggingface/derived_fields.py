@@ -216,6 +216,14 @@ def _bitnet(_config, values, _model_id):
     return {"further_parameters": values["hidden"] + values["ffn"]}
 
 
+def _dbrx(config, _values, model_id):
+    """Its heads of keys and values and its experts stand in parts of their own."""
+    attention, network = config.get("attn_config") or {}, config.get("ffn_config") or {}
+    names = {"experts": ("moe_num_experts", 4), "experts_per_token": ("moe_top_k", 1), "expert_ffn": ("ffn_hidden_size", 3584)}
+    own = {ours: whole_number(network.get(theirs, usual), 1, theirs, model_id) for ours, (theirs, usual) in names.items()}
+    return own | {"kv_heads": whole_number(attention.get("kv_n_heads", 1), 1, "kv_n_heads", model_id)}
+
+
 def _diffllama(_config, values, _model_id):
     """Four vectors as wide as a head weigh one half of the heads against the other (Ye et al. 2024, arXiv 2410.05258)."""
     return {"further_parameters": 4 * (values.get("head_dim") or values["hidden"] // values["heads"])}
@@ -230,6 +238,7 @@ FORMS = {
     "beam": _beam,
     "bitnet": _bitnet,
     "cohere2_moe": _cohere2_moe,
+    "dbrx": _dbrx,
     "diffllama": _diffllama,
     "doge": _doge,
     "hy_v4": _hy_v4,

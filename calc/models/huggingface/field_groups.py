@@ -157,6 +157,13 @@ NEMOTRON_H = {
     "convolution_bias": "mamba_conv_bias use_conv_bias",
     "mixer_bias": "use_bias",
 }
+XLSTM = {
+    "layers": "num_hidden_layers num_blocks",
+    "hidden": "hidden_size embedding_dim",
+    "vocab": "vocab_size",
+    "tied": "tie_word_embeddings",
+    "state_heads": "num_heads",
+}
 LFM2 = {**GROUPED, "convolution_kernel": "conv_L_cache"}
 CAPPED_APART = without(CAPPED, "ffn")  # its layers' inner widths may differ
 PER_LAYER = {"per_layer_width": "hidden_size_per_layer_input", "per_layer_vocab": "vocab_size_per_layer_input"}

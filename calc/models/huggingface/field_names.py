@@ -57,6 +57,7 @@ from calc.models.huggingface.field_groups import (
     UNBIASED_ALL_MOE,
     VIT,
     WAVES,
+    XLSTM,
     without,
 )
 
@@ -171,6 +172,7 @@ FIELDS = {
         "state_heads": "num_attention_heads",
         "convolution_kernel": "short_conv_kernel_size",
     },
+    "dbrx": without(MPT, "hidden_dropout"),
     "doge": BIASED_THROUGHOUT,
     "dots3_note_text": INDEXED,
     "hy_v4": INDEXED,
@@ -182,6 +184,7 @@ FIELDS = {
         "shared_ffn": "shared_intermediate_size",
     },
     "mllama_text_model": GROUPED,
+    "xlstm": XLSTM,
     "solar_open": without(GLM4, "ffn", "head_norm"),
     "arcee": BIASED_THROUGHOUT,
     "blenderbot": BART,
@@ -273,30 +276,6 @@ SAME_FAMILY = {
     "qwen3_vl_text": "qwen3",
 }
 
-# Fields beside these that tell layers apart or choose a form (layer_kinds.py, derived_fields.py).
-LAYER_AND_FORM_FIELDS = (
-    *("sliding_window", "attention_chunk_size", "use_sliding_window", "max_window_layers", "no_rope_layer_interval"),
-    *("first_k_dense_replace", "decoder_sparse_step", "interleave_moe_layer_step"),
-    *("multi_query", "parallel_attn", "new_decoder_architecture", "do_layer_norm_before", "_remove_final_layer_norm"),
-    *("layer_norm_elementwise_affine", "position_biased_input", "legacy", "relative_attention", "max_relative_positions"),
-    *("moe_layer_start_index", "moe_layer_end_index", "moe_layer_interval", "use_post_norm"),
-    *("feed_forward_proj", "projection_dim", "use_qk_norm", "sliding_window_pattern"),
-    *("attn_layer_period", "attn_layer_offset", "expert_layer_period", "expert_layer_offset", "mamba_expand", "mamba_d_ssm"),
-    *("mamba_dt_rank", "mamba_rms_norm", "expand", "time_step_rank", "num_dense_layers", "num_kv_shared_layers", "attention_k_eq_v"),
-    *("use_double_wide_mlp", "enable_moe_block", "block_auto_adjust_ff_dim", "block_multiple_of", "block_ffn_dim_multiplier"),
-    *("intermediate_multiple_size", "n_langs", "use_lang_emb", "causal", "enable_pronunciation", "enable_shape", "concat_input"),
-    *("pronunciation_embed_dim", "pronunciation_vocab_size", "shape_embed_dim", "shape_vocab_size", "languages"),
-    *("adapter_reduction_factor", "adapter_layer_norm", "pre_norm", "mem_len", "share_encoder_decoder_embeddings", "decoder_vocab_size"),
-    *("src_vocab_size", "max_decoder_position_embeddings", "num_global_tokens", "ngram", "num_buckets", "encoder_attention_type"),
-    *("num_sparse_encoder_layers", "num_sparse_decoder_layers", "encoder_sparse_step"),
-    *("prompt_types", "prompt_length", "segment_types", "position_bias_num_buckets", "output_embedding_size", "type_vocab_sizes"),
-    *("max_2d_position_embeddings", "conv_kernel_size"),
-    *("use_sandwich_norm", "gating", "global_attn_every_n_layers", "prefix_dense_sliding_window_pattern"),
-    *("layer_group_size", "cross_attention_layers", "hc_mult"),
-    *("conv_dim", "conv_stride", "conv_kernel", "feat_extract_norm", "do_stable_layer_norm", "mask_time_prob", "mask_feature_prob"),
-    *("mlp_ratio", "use_swiglu_ffn", "query_bias", "key_bias", "value_bias", "use_gated_mlp", "projection_size"),
-    *("local_attention", "norm_bias"),
-)
 # Pairs of an encoder of images and one of text, <pair>_vision_model and <pair>_text_model, and the family that they are.
 PAIRS = {"clip": "clip", "metaclip_2": "clip", "siglip": "siglip", "siglip2": "siglip"}
 TEXT_SIDE = "bert"  # the model_type whose fields the text sides have

@@ -122,6 +122,10 @@ def nemotron_layers(config: Config) -> list[str]:
     return list(named) if named else ["M", "E", "*", "-"]
 
 
+def _mixed_throughout(_config: Config, values: Config) -> Kinds:
+    return [("dense-linear", {})] * values["layers"]
+
+
 def _mixers_alone(_config: Config, values: Config) -> Kinds:
     return [("none-linear", {})] * values["layers"]
 
@@ -131,10 +135,12 @@ LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
     "mamba": _mixers_alone,
     "mamba2": _mixers_alone,
     "nemotron_h": _nemotron_h,
+    "xlstm": _mixed_throughout,
 }
 
 
 NO_EXPERTS = dict.fromkeys(("experts", "experts_per_token", "expert_ffn", "shared_ffn"), 0)
+XLSTM_FACTORS = {"state_size": "qk_dim_factor", "state_head_dim": "v_dim_factor"}
 NEVER_TIED = {"tied": 0}  # classes that have a head of their own whatever the config says
 
 
@@ -215,6 +221,19 @@ def _mamba_alone(config: Config, values: Config, model_id: str) -> dict[str, Any
     return _mamba(config, values, model_id) | {"heads": 1}
 
 
+def _xlstm(config: Config, values: Config, model_id: str) -> dict[str, Any]:
+    """Widths are shares of the hidden size, in whole multiples."""
+    if config["use_bias"]:
+        raise ConfigError(f"{model_id}: an xlstm with use_bias is not covered; choose another model.")
+
+    def scaled(factor: str, multiple: int) -> int:
+        return multiple * math.ceil(values["hidden"] * config[factor] / multiple)
+
+    sizes = {ours: scaled(factor, 64) // values["state_heads"] for ours, factor in XLSTM_FACTORS.items()}
+    own = {"heads": 1, "ffn": scaled("ffn_proj_factor", config["ffn_round_up_to_multiple_of"])}
+    return own | sizes | NEVER_TIED
+
+
 def _mamba2_alone(config: Config, values: Config, _model_id: str) -> dict[str, Any]:
     return {"heads": 1, "state_head_dim": int(config["expand"] * values["hidden"]) // values["state_heads"]}
 
@@ -253,6 +272,7 @@ FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {
     "minimax": _lightning,
     "mamba2": _mamba2_alone,
     "nemotron_h": _nemotron,
+    "xlstm": _xlstm,
     "olmo_hybrid": _olmo_delta,
     "qwen3_5_moe_text": _delta,
     "qwen3_5_text": _delta,

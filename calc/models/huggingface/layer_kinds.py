@@ -123,7 +123,7 @@ WINDOWS = {
     "cohere2_moe": ("sliding_window", None, _cohere2_moe_windows),
     "flint": ("sliding_window", None, _flint_windows),
     "gemma4_unified_text": ("sliding_window", None, _every_layer),
-    "kolibri1": ("sliding_window", None, _all_but_each(5, "")),
+    "kolibri1": ("sliding_window", None, _all_but_each(5)),
     "laguna": ("sliding_window", None, _no_layer),
     "dots3_note_text": ("sliding_window", None, _every_layer),
     "lfm3": ("sliding_window", None, _every_layer),

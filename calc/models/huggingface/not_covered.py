@@ -11,8 +11,10 @@ STATE = "its layers keep a state instead of a cache, which is not modelled yet"
 SPARSE = "attention to blocks that an indexer chooses is not modelled yet"
 WHY = {"deepseek_v4": "caches compressed layer by layer and several residual streams are not modelled yet"}
 WHY["deepseek_ref"] = WHY["deepseek_v4"]  # as some copies of it are named
-WHY |= {"minimax_m3": SPARSE}
-STATES = ("rwkv", "zamba", "recurrent_gemma", "xlstm")
+WHY |= {"minimax_m3": SPARSE, "longcat_flash": "two attentions beside experts in one layer are not modelled yet"}
+WHY |= dict.fromkeys(("zamba", "zamba2"), "one block of attention whose weights many layers share is not modelled yet")
+WHY |= {"hrm_text": "layers that are passed several times are not modelled yet"}
+STATES = ("rwkv", "recurrent_gemma")
 # A field that only such models have, and the covered type that is then the nearest.
 LIKE = {
     "kv_lora_rank": "deepseek_v3",

@@ -24,10 +24,15 @@ def _shared(config: Config, layers: int) -> list[bool]:
 def _gemma4(config: Config, values: Config) -> Kinds:
     """Full layers have heads of their own width; the last layers read the keys and values of one below."""
     layers, network = values["layers"], "both" if values.get("experts") else "dense"
-    of_full = {"head_dim": config.get("global_head_dim") or 512}
-    same = bool(config.get("attention_k_eq_v"))
-    if same:
-        of_full |= {"keys_are_values": 1, "kv_heads": config.get("num_global_key_value_heads") or values["kv_heads"]}
+    full: dict[str, Any] = {
+        "head_dim": config.get("global_head_dim") or 512,
+        "num_key_value_heads": config.get("num_global_key_value_heads"),
+    }
+    if "per_layer_config" in config:  # files that transformers 5 wrote say it so, and leave out what is as in windowed layers
+        full = {"head_dim": values["head_dim"], **next(iter((config["per_layer_config"] or {}).values()), {})}
+    of_full = {"head_dim": full["head_dim"]}
+    if config.get("attention_k_eq_v"):
+        of_full |= {"keys_are_values": 1, "kv_heads": full.get("num_key_value_heads") or values["kv_heads"]}
     wide = {"ffn": 2 * values["ffn"]} if config.get("use_double_wide_mlp") else {}
     norms = {"block_norms": 7} if network == "both" else {}
     ways = _gemma_ways(config, layers, 6)
