@@ -38,7 +38,7 @@ TEXTS = ("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_p
 MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied", "always_tied"),
-    *("outside_parameters", "outside_adapter_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout"),
+    *("outside_parameters", "outside_adapter_width", "layer_inputs_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout"),
     *("softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused", "left_out_parameters", "stored_precision"),
     *("note", "source", "checked_on", "notes"),
 )
@@ -50,7 +50,7 @@ STACK_COLUMNS = (
     *("head_dim", "window_tokens", "experts", "experts_per_token", "expert_ffn_width", "shared_ffn_width"),
     *("latent_width", "query_latent_width", "read_elements_per_token", "cached_elements_per_token", "cross_cached_elements_per_token"),
     *("recurrent_state_elements", "convolution_state_elements", "mixer_in_width", "mixer_inputs"),
-    *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width"),
+    *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width", "per_layer_width"),
     *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
     "block_largest_matrix",
     *("rms_norm_width", "layer_norm_width", "gated_ffn_width", "norms_heads", "capped_scores"),

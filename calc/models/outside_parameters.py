@@ -63,9 +63,14 @@ def pair_parameters(projection, hidden, text_hidden, norm_vectors):
     return projection * (hidden + text_hidden) + 1 + norm_vectors * (hidden + text_hidden) if projection else 0
 
 
-def per_layer_parameters(per_layer_width, per_layer_vocab, layers, hidden, residual_streams):
+def layer_inputs_width(layers, per_layer_width):
+    """Width of the inputs that all layers have of their own (Gemma 3n, Gemma 4). [elements per token]"""
+    return layers * per_layer_width
+
+
+def per_layer_parameters(layer_inputs_width, per_layer_width, per_layer_vocab, hidden, residual_streams):
     """Inputs that each layer has of its own, their projection and norm, and those of further residual streams. [parameters]"""
-    inputs = layers * per_layer_width * (per_layer_vocab + hidden) + per_layer_width
+    inputs = layer_inputs_width * (per_layer_vocab + hidden) + per_layer_width
     return inputs + 2 * max(residual_streams - 1, 0) * hidden**2
 
 
@@ -80,13 +85,13 @@ def outside_parameters(
 
 
 def outside_adapter_width(
-    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, per_layer_width, layers, residual_streams
+    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, layer_inputs_width, residual_streams
 ):  # fmt: skip
     """Input and output widths of the Linear modules outside the blocks that `all-linear` adapts. [elements]"""
     classifier = hidden + outputs if kind == "vision" else 0
     pairs = 2 * projection + hidden + text_hidden if projection else 0
     ends = 2 * (embedding_width + text_width) if embedding_width != text_width else 0
-    own_inputs = hidden + layers * per_layer_width if per_layer_width else 0
+    own_inputs = hidden + layer_inputs_width if layer_inputs_width else 0
     streams = 4 * max(residual_streams - 1, 0) * hidden
     return 2 * masked_head * hidden + classifier + pairs + ends + own_inputs + streams
 
@@ -94,5 +99,5 @@ def outside_adapter_width(
 FORMULAS = (
     *(fixed_tokens, outputs, embedding_parameters, head_parameters, position_parameters, relative_bias_parameters),
     *(outside_norm_parameters, projection_parameters, head_extra_parameters, image_parameters, sound_parameters),
-    *(pair_parameters, per_layer_parameters, outside_parameters, outside_adapter_width),
+    *(pair_parameters, layer_inputs_width, per_layer_parameters, outside_parameters, outside_adapter_width),
 )
