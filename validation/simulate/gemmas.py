@@ -58,8 +58,7 @@ def gemma4(id, sizes, attentions=(*EVERY, "sdpa-wide"), widths=MADE_UP, fixed=No
     own = DROPOUT | dict(vocab_size_per_layer_input=VOCAB) | (fixed or {})
     return Gemma4(
         id, "Gemma4TextConfig", "Gemma4ForCausalLM", fields, own, sizes=sizes, attentions=attentions, widths=widths,
-        equal=tuple(dict(one, kv_heads=one["heads"]) for one in widths), further=further or per_layer, shares=shares,
-        constants=dict(per_layer=256, layer_inputs=256 * 42), **more,
+        equal=tuple(dict(one, kv_heads=one["heads"]) for one in widths), further=further or per_layer, shares=shares, **more,
     )  # fmt: skip
 
 

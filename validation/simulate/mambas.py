@@ -23,6 +23,7 @@ EXPERTS = (
 )
 MADE_UP = tuple(one | mixer | more for one, mixer, more in zip(GROUPED, MIXERS, EXPERTS, strict=True))
 OF_MIXER = ("hidden", "state_values", "state_heads", "state_group_keys", "projected", "convolved", "groups", "one")
+KERNELS = "kernels of mamba-ssm 2.2 and causal-conv1d"
 OF_ATTENTION = ("hidden", "query", "key", "heads", "kv_heads", "scores", "mask", "one")
 OF_EXPERTS = ("hidden", "routed_hidden", "routed_ffn", "shared_ffn", "experts", "experts_per_token", "one")
 
@@ -65,16 +66,13 @@ NANO = real(2688, 32, 2, 128, 21504, batch=2, seq=1664) | dict(
     mixer_heads=64, mixer_dim=64, groups=8, experts=128, experts_per_token=6, expert_ffn=1856, shared_ffn=3712
 )
 
-USUAL = dict(state_values=4096, state_heads=64, state_group_keys=1024)
-
 
 def nemotron(id, kind, sizes, attentions=("eager",)):
     """A block of Nemotron-H: one of a mixer, attention, experts and a network."""
     return Hybrid(
         id, "NemotronHConfig", "NemotronHForCausalLM", NEMOTRON,
         dict(layers_block_type=["full_attention", kind, "full_attention"], ssm_state_size=STATE, chunk_size=128, n_group=1, topk_group=1), types=("nemotron_h",),
-        sizes=sizes, attentions=attentions, widths=MADE_UP, equal=tuple(dict(one, kv_heads=one["heads"]) for one in MADE_UP), real=NANO,
-        constants=USUAL,
+        sizes=sizes, attentions=attentions, kernels=KERNELS * (sizes is OF_MIXER), widths=MADE_UP, equal=tuple(dict(one, kv_heads=one["heads"]) for one in MADE_UP), real=NANO,
     )  # fmt: skip
 
 
@@ -116,8 +114,8 @@ def granite(id, kind, experts, attentions=("eager",)):
     fixed = dict(layer_types=["attention", kind, "attention"], mamba_d_state=STATE, mamba_chunk_size=256)
     return Hybrid(
         id, "GraniteMoeHybridConfig", "GraniteMoeHybridForCausalLM", fields, fixed | ({} if experts else dict(num_local_experts=0)),
-        types=("granitemoehybrid",), sizes=(*own, *(name for name in network if name not in own)), attentions=attentions,
-        widths=GRANITE_MADE_UP, equal=tuple(dict(one, kv_heads=one["heads"]) for one in GRANITE_MADE_UP), real=H_SMALL, constants=USUAL,
+        types=("granitemoehybrid",), kernels=KERNELS * (kind == "mamba"), sizes=(*own, *(name for name in network if name not in own)), attentions=attentions,
+        widths=GRANITE_MADE_UP, equal=tuple(dict(one, kv_heads=one["heads"]) for one in GRANITE_MADE_UP), real=H_SMALL,
     )  # fmt: skip
 
 

@@ -60,10 +60,8 @@ FAMILIES = {
     family.id: family
     for family in (
         linear("qwen3_5_linear", "Qwen3_5TextConfig", "Qwen3_5ForCausalLM", (*SIZES, "ffn"), {}, ("qwen3_5_text",), **WIDTHS_27B),
-        linear("qwen3_5_linear_moe", "Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM", (*SIZES, *EXPERTS), ROUTED, ("qwen3_5_moe_text",),
-               **WIDTHS_80B),
-        linear("qwen3_next_linear_moe", "Qwen3NextConfig", "Qwen3NextForCausalLM", (*SIZES, *EXPERTS), ROUTED, ("qwen3_next",),
-               **WIDTHS_80B),
+        linear("qwen3_5_linear_moe", "Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM", (*SIZES, *EXPERTS), ROUTED,
+               ("qwen3_5_moe_text", "qwen3_next"), **WIDTHS_80B),
     )
 }  # fmt: skip
 
