@@ -44,6 +44,7 @@ MENU = {  # section of the top bar: file, path, title, icon, help
 # Of addresses that people have kept.
 OLD_PATHS = {"search": "plan", "catalog": "models_and_prices", "models-and-prices": "models_and_prices", "cost": "bill"}
 
+session_catalogs.look_at_files()
 try:
     address.read_link(session_catalogs.base_catalogs())
     catalogs = session_catalogs.catalogs()

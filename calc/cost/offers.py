@@ -9,6 +9,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import quota_for
+from calc.scenarios.join_places import price_rows
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, PETA
 
 MONTHS_FROM_DAYS = 60  # an age is said in months from here on
@@ -41,6 +42,17 @@ def _history_places(catalogs: Catalogs) -> dict[tuple[str, str], Any]:
     return catalogs.price_history.groupby(["instance", "region"], sort=False).indices
 
 
+def price_of(catalogs: Catalogs, instance: str, region: str) -> dict[str, Any]:
+    """Every price of an instance in a region with its facts, as the table of prices has them; empty where it is not sold there."""
+    at = price_rows(catalogs)[0].get((instance, region))
+    return {} if at is None else _price_at(catalogs, at)
+
+
+@kept("prices")
+def _price_at(catalogs: Catalogs, at: int) -> dict[str, Any]:
+    return dict(catalogs.prices.iloc[at])
+
+
 def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
     """How the prices of an instance in a region moved: market, usd_per_hour, as_of, source; each price stands until the next.
 
@@ -50,12 +62,11 @@ def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
     keys = {market.key: name for name, market in MARKETS.items()}
     kept_rows = catalogs.price_history.iloc[_history_places(catalogs).get((instance, region), [])]
     rows = kept_rows[["market", "usd_per_hour", "as_of", "source"]].assign(market=kept_rows["market"].map(keys))
-    prices = catalogs.prices[(catalogs.prices["instance"] == instance) & (catalogs.prices["region"] == region)]
+    price = price_of(catalogs, instance, region)
     now = [
         {"market": name, **{fact: price[f"{key}_{fact}"] for fact in ("usd_per_hour", "as_of", "source")}}
-        for price in prices.to_dict("records")
         for key, name in keys.items()
-        if price[f"{key}_usd_per_hour"] > 0 and not (price.get(f"{key}_basis") == "estimated" or by_rule(name, price))
+        if price and price[f"{key}_usd_per_hour"] > 0 and not (price.get(f"{key}_basis") == "estimated" or by_rule(name, price))
     ]
     both = pd.concat([rows, pd.DataFrame(now, columns=list(rows))], ignore_index=True)
     return both.sort_values("as_of", kind="stable", ignore_index=True)
@@ -76,9 +87,7 @@ def price_on(catalogs: Catalogs, instance: str, region: str, day: str, market: s
 def price_change(catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand") -> dict[str, float]:
     """An instance's USD per hour on a market on a day and now, and by which share it has risen since."""
     then = price_on(catalogs, instance, region, day, market)
-    prices = catalogs.prices
-    now = prices.loc[(prices["instance"] == instance) & (prices["region"] == region), MARKETS[market].price]
-    current = float(now.iloc[0]) if len(now) else float("nan")
+    current = float(price_of(catalogs, instance, region).get(MARKETS[market].price, float("nan")))
     return {"then_usd": then, "now_usd": current, "ratio": current / then - 1}
 
 

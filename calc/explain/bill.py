@@ -9,6 +9,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost import prices, spot, terms
 from calc.cost.markets import MARKETS
+from calc.cost.offers import price_of
 from calc.evaluate import evaluate_all
 from calc.explain.derivation import chain, fact
 from calc.explain.traced import Traced, number
@@ -78,10 +79,10 @@ def explain_bill(
 def _origin(name: str, market: str, bill: Mapping[str, Any], catalogs: Catalogs) -> dict[str, str]:
     """Where a column of the bill comes from, and who says so: a price, an assumption, a formula of time, the table of markets."""
     if name.endswith("_usd_per_hour") and name != "private_usd_per_hour":
-        held = catalogs.prices[(catalogs.prices["instance"] == bill["instance"]) & (catalogs.prices["region"] == bill["region"])]
+        price = price_of(catalogs, bill["instance"], bill["region"])
         key = MARKETS[market].key if name == MARKET_PRICE else name.removesuffix("_usd_per_hour")
         at = f"catalogs/prices.yaml, {bill['instance']}, {bill['region']}, {key}"
-        return {"from": at, "source": f"{held.iloc[0][f'{key}_source']}, {held.iloc[0][f'{key}_as_of']}" if len(held) else ""}
+        return {"from": at, "source": f"{price[f'{key}_source']}, {price[f'{key}_as_of']}" if price else ""}
     if name == "period_months":
         return {"from": "calc/cost/terms.py", "source": "a year"}
     if name.startswith("listed_"):

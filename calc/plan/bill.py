@@ -9,6 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.job import billed_hours
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for
+from calc.cost.offers import price_of
 from calc.plan.compare import billed
 from calc.units import GIB
 
@@ -101,20 +102,17 @@ def _billed(markets, hours, trains):
 
 
 def _price(row, market, catalogs):
-    table = catalogs.prices
-    found = table.loc[(table["instance"] == row["instance"]) & (table["region"] == row["region"]), MARKETS[market].price]
-    return float(found.iloc[0]) if len(found) else np.nan
+    return float(price_of(catalogs, row["instance"], row["region"]).get(MARKETS[market].price, np.nan))
 
 
 def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:
     """What the price of the row's instance on a market rests on, of when it is, who says so, and the range over the zones."""
-    table, key = catalogs.prices, MARKETS[market].key
+    key = MARKETS[market].key
     if MARKETS[market].takes_private and row.get("private_usd_per_hour", 0) > 0:
         return {"basis": "private", "as_of": "", "source": "private_prices of the scenario", **dict.fromkeys(ZONES, np.nan)}
-    found = table[(table["instance"] == row["instance"]) & (table["region"] == row["region"])]
-    if not len(found) or np.isnan(found.iloc[0][MARKETS[market].price]):
+    price = price_of(catalogs, row["instance"], row["region"])
+    if not price or np.isnan(price[MARKETS[market].price]):
         return {"basis": "", **dict.fromkeys(FACTS, ""), **dict.fromkeys(ZONES, np.nan)}
-    price = found.iloc[0]
     zones = {f"{end}_zone_usd_per_hour": price.get(f"{key}_{end}_usd_per_hour", np.nan) for end in ("low", "high")}
     basis = price.get(f"{key}_basis", price.get(f"{key}_kind", ""))
     return {"basis": str(basis or ""), **{fact: str(price[f"{key}_{fact}"] or "") for fact in FACTS}, **zones}

@@ -17,19 +17,21 @@ from views.wording.numbers import plain
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
+asked = job_state.asked()
+by_hand = job_state.set_by_hand(asked)
 ink = INKS[st.context.theme.type or "light"]
 now, free = present(catalogs), over_all(catalogs)
 options, first = now.options, now.options.answers.iloc[0].to_dict()
 is_answered = bool(first["answer"])
 
 opened_plan.since_then(first, catalogs)
-st.title(plain(plan_words.unbroken(plan_words.heading(options, job_state.asked()["goal"], catalogs))), anchor=False)
-if limited := plan_words.restriction(options, free, job_state.set_by_hand().get("instance")):
+st.title(plain(plan_words.unbroken(plan_words.heading(options, asked["goal"], catalogs))), anchor=False)
+if limited := plan_words.restriction(options, free, by_hand.get("instance")):
     st.markdown(plain(limited))
 status.line(options, first, ink, catalogs, date.today())
 if options.problem:
     st.warning(plain(plan_words.typeset(options.problem)), icon=":material/block:")
-answer_cards.cards(options, now.row, free, ink, catalogs)
+answer_cards.cards(options, now.row, bool(by_hand), free, ink, catalogs)
 if is_answered:
     parts = [st.container() for _ in range(5)]
     with parts[0]:

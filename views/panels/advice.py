@@ -7,7 +7,7 @@ from calc.search.advice import advise
 from views.session import job_state, kept
 from views.session.remembered import remembered
 from views.wording import advice as advice_words
-from views.wording.numbers import plain
+from views.wording.numbers import faint, plain
 
 SHOWN = 3
 
@@ -42,14 +42,11 @@ def changes(row, market, limits, catalogs):
 
 
 def _line(at, change, row, market, fits, catalogs):
-    words, buttons = st.columns([4, 1], vertical_alignment="center")
     scenario, market = {**scenario_of(row), **change["set"]}, change["set"].get("market", market)
     scenario.pop("market", None)
-    with words:
-        st.markdown(plain(f"**{change['change']}**: {'; '.join(advice_words.effects(change, row['work'], fits))}."))
-        if change["quality"]:
-            source = f" ({change['source']})" if change["source"] else ""
-            st.caption(f"Quality: {change['quality']}{source}.")
+    said = plain(f"**{change['change']}**: {'; '.join(advice_words.effects(change, row['work'], fits))}.")
+    words, buttons = st.columns([4, 1], vertical_alignment="center")
+    words.markdown(f"{said}  \n{faint(plain(quality))}" if (quality := advice_words.quality(change)) else said)
     with buttons, st.container(horizontal=True, gap="xsmall", horizontal_alignment="right"):
         st.button(
             "Take",

@@ -9,13 +9,13 @@ from views.session import job_state, kept
 from views.session.present_plan import look_at
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
-from views.wording.numbers import about, is_missing, plain, span, usd
+from views.wording.numbers import about, faint, is_missing, plain, span, usd
 from views.wording.settings import setting
 
 CARD_WIDTH = 222  # pixels below which cards stand one below the other
 
 
-def cards(options, looked, over_all, ink, catalogs):
+def cards(options, looked, is_by_hand, over_all, ink, catalogs):
     """A card for each answer; beside them what it would be without the instances set by hand, where that is less."""
     rows = [row for row in records(options.answers) if row["answer"]]
     beside = over_all is not None and not over_all.problem and (bool(options.problem) or is_less(over_all, options))
@@ -24,20 +24,18 @@ def cards(options, looked, over_all, ink, catalogs):
     with st.grid(max(2, len(rows) + beside), min_column_width=CARD_WIDTH, border=True, key="answers"):
         for at, row in enumerate(rows):
             with st.container(height="stretch"):
-                _card(at, row, looked, options.job, ink, catalogs)
+                _card(at, row, looked, is_by_hand, options.job, ink, catalogs)
         if beside:
             with st.container(height="stretch"):
                 _over_all(over_all.answers.iloc[0].to_dict(), over_all.job, ink, catalogs)
 
 
-def _card(at, row, looked, job, ink, catalogs):
+def _card(at, row, looked, is_by_hand, job, ink, catalogs):
     nearest = row["answer"] == "nearest"
-    by_hand = job_state.set_by_hand()
     with st.container(height="stretch"):  # the buttons of all cards stand on one line
-        _head("As you set it" if nearest and by_hand else row_words.name(row["answer"]), row)
-        _body(row, job, ink, catalogs)
+        _head("As you set it" if nearest and is_by_hand else row_words.name(row["answer"]), row)
         said = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
-        st.markdown(plain(plan_words.typeset(said)))
+        _body(row, said, job, ink, catalogs)
     with st.container(horizontal=True, gap="xsmall"):
         done = kept.is_kept(row)
         st.button(
@@ -67,8 +65,7 @@ def _over_all(row, job, ink, catalogs):
     """The least money without the instances that were set by hand, and the click that lifts them."""
     with st.container(height="stretch"):
         _head("Over all instances", row)
-        _body(row, job, ink, catalogs)
-        st.markdown("Least money where no instance is set by hand.")
+        _body(row, "Least money where no instance is set by hand.", job, ink, catalogs)
     with st.container(horizontal=True):
         st.button(
             "Instances back to auto", on_click=job_state.to_auto, args=("instance", "gpu"), icon=":material/undo:", key="free_instances"
@@ -83,15 +80,15 @@ def _head(name, row):
     st.metric(name, plain(money), delta=time, delta_color="off", delta_arrow="off")
 
 
-def _body(row, job, ink, catalogs):
-    """Place, price per hour, setting, tank, memory."""
+def _body(row, why, job, ink, catalogs):
+    """Place, price per hour, setting, tank, memory, why it is the answer."""
     several = "+" in str(job.get("regions"))
     hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
     pace = row_words.first_token(row)
-    st.markdown(plain(f"**{plan_words.place(row, several)}**{hourly}"))
-    st.caption(plain(" · ".join(filter(None, (setting(row, catalogs), pace)))))
+    how = plain(" · ".join(filter(None, (setting(row, catalogs), pace))))
+    st.markdown(f"{plain(f'**{plan_words.place(row, several)}**{hourly}')}\n\n{faint(how)}")
     st.image(tank_svg(row, ink, 400, 26), width="stretch", alt=row_words.tank_alt(row))
-    st.caption(plain(row_words.memory(row)))
+    st.markdown(f"{faint(plain(row_words.memory(row)))}\n\n{plain(plan_words.typeset(why))}")
 
 
 def _same(row, looked):

@@ -8,6 +8,7 @@ from calc.plan.figures import records
 from views.charts.tank import data_uri, tank_svg
 from views.session import kept
 from views.session.present_plan import look_at
+from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
 from views.wording import board as board_words
 from views.wording import rows as row_words
@@ -25,14 +26,14 @@ def board(options, ink, catalogs):
     st.subheader("All instances, each at its best", anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
         by = _order(options.job)
-        ticked = st.container()
-    frame = ordered(options.board, by)
-    rows = records(frame)
-    table, columns = _table(frame, rows, options.job, ink, catalogs)
-    of_rows(KEY, (options.job, by))
+        of_rows(KEY, (options.job, by))
+        frame = ordered(options.board, by)
+        rows = records(frame)
+        _keep_ticked([rows[at] for at in chosen_in(KEY) if at < len(rows)])
+    table = remembered("board", (options.job, by, ink, catalogs.version), lambda: _cells(frame, rows, options.job, ink, catalogs))
     st.dataframe(
         table,
-        column_config=columns,
+        column_config=_columns(options.job, list(table)),
         hide_index=True,
         row_height=ROW,
         height=HEADER + ROW * min(len(rows), SHOWN) + 2,
@@ -42,16 +43,6 @@ def board(options, ink, catalogs):
         alt=board_words.alt(rows),
         key=KEY,
     )
-    chosen = [rows[at] for at in chosen_in(KEY) if at < len(rows)]
-    with ticked:
-        st.button(
-            f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
-            on_click=_keep,
-            args=(chosen,),
-            disabled=not chosen,
-            icon=":material/bookmark_add:",
-            key="keep_ticked",
-        )
     st.caption(board_words.caption(rows))
 
 
@@ -60,6 +51,17 @@ def _order(job):
     words = board_words.orders(job["work"])
     return st.segmented_control(
         "Sort by", list(ORDERS), format_func=words.get, key="sort", required=True, label_visibility="collapsed", persist_state="session"
+    )
+
+
+def _keep_ticked(chosen):
+    st.button(
+        f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
+        on_click=_keep,
+        args=(chosen,),
+        disabled=not chosen,
+        icon=":material/bookmark_add:",
+        key="keep_ticked",
     )
 
 
@@ -77,9 +79,8 @@ def _keep(rows):
             kept.keep(row)
 
 
-def _table(frame, rows, job, ink, catalogs):
-    """The cells and how each column is written."""
-    serves = job["work"] == "inference"
+def _cells(frame, rows, job, ink, catalogs):
+    """What stands in the table."""
     table = for_screen(frame, board_words.COLUMNS[job["work"]])
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
     table.insert(2, "verdict", word_column([row_words.verdict(row) for row in rows]))  # after the money: both are seen on a phone
@@ -94,13 +95,14 @@ def _table(frame, rows, job, ink, catalogs):
     table["setting"] = word_column([setting(row, catalogs) for row in rows])
     if any(row["misses"] for row in rows):
         table["misses"] = word_column([row["misses"] for row in rows])
-    columns = _columns(serves) | {name: column(name, kind=TEXT) for name in board_words.compared(job)}
-    return table, {name: columns[name] for name in table}
+    return table
 
 
-def _columns(serves):
+def _columns(job, shown):
+    """How each column that is shown is written."""
+    serves = job["work"] == "inference"
     money = {"format": "$%,.2f", "width": MONEY}
-    return {
+    columns = {
         "name": TEXT("Arrangement", pinned=True, width=155),
         "tank": st.column_config.ImageColumn("Memory in its own card", width=TANK[0] + 16, alignment="left", help=board_words.TANK_HELP),
         "verdict": TEXT("Verdict", width=100, help=board_words.VERDICT_HELP),
@@ -117,3 +119,5 @@ def _columns(serves):
         "setting": TEXT("How set", width="large", help="Typed in again, it gives the same figures."),
         "misses": TEXT("In the way", width="large", help="Which limit of the job it misses, and by how much."),
     }
+    columns |= {name: column(name, kind=TEXT) for name in board_words.compared(job)}
+    return {name: columns[name] for name in shown}

@@ -33,7 +33,7 @@ def tabs(now, ink, catalogs):
         **({"Optimizers": lambda: _values("optimizer", list(catalogs.optimizers.index), now, ink, catalogs)} if trains else {}),
         "GPU counts": lambda: _gpu_counts(now, ink, catalogs),
         "Batch": lambda: _batch(now, ink, catalogs),
-        "Cost against time": lambda: _against_time(now, ink),
+        "Cost against time": lambda: _against_time(now, ink, catalogs),
     }
     open_tabs(bodies, FIRST, "tab")
 
@@ -120,16 +120,21 @@ def use(name, rows, labels, now, catalogs):
     )
 
 
-def _against_time(now, ink):
+def _against_time(now, ink, catalogs):
     """The frontier of money against time over all that was tried, and the best of every instance beside it."""
     options, trains = now.options, now.scenario["work"] == "training"
     if options.edge.empty:
         st.info(words.NO_FRONTIER)
         return
-    row = pd.DataFrame([now.row])
-    parts = [options.board.assign(kind="other"), options.edge.assign(kind="frontier"), row.assign(kind="now")]
-    table = pd.concat([part[["seconds", "usd", "instance", "instances_needed", "market", "kind"]] for part in parts], ignore_index=True)
-    made = against_time(table.assign(label=[words.point(each) for each in records(table)]), trains)
+    made = remembered("against_time", (now.job, now.scenario, now.market, catalogs.version), lambda: _points(now, trains))
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per token", "USD per month")
     draw(time_charts.cost_against_time(ink, *titles, made.x_ticks, made.y_ticks), made.table, words.frontier_alt(options.edge), "frontier")
     st.caption(words.frontier_caption(options))
+
+
+def _points(now, trains):
+    """The board, the frontier and the row looked at as points of that chart."""
+    parts = {"other": now.options.board, "frontier": now.options.edge, "now": pd.DataFrame([now.row])}
+    names = ["seconds", "usd", "instance", "instances_needed", "market"]
+    table = pd.concat([rows[names].assign(kind=kind) for kind, rows in parts.items()], ignore_index=True)
+    return against_time(table.assign(label=[words.point(each) for each in records(table)]), trains)

@@ -25,12 +25,11 @@ def memory(row, scenario, ink, catalogs):
     with left:
         st.image(tank_svg(row, ink, 720, 44), width="stretch", alt=row_words.tank_alt(row))
         st.markdown(components(row))
+        rests = row_words.time_rests_on(row)
         st.caption(
             "Pale: the card's usable memory, which ends at the upright line. Whisker: the range of the estimate, "
-            f"which is {row['memory_basis']}."
+            f"which is {row['memory_basis']}." + (plain(f" Its time: {rests}.") if rests else "")
         )
-        if rests := row_words.time_rests_on(row):
-            st.caption(plain(f"Its time: {rests}."))
     with right:
         _phases(row, scenario, ink, catalogs)
 

@@ -27,14 +27,23 @@ def catalogs():
     return _with_models(base.version, json.dumps(own, sort_keys=True), base) if own else base
 
 
+def look_at_files():
+    """Once per run: whether files have changed. Until the next run the session goes by what they hold now."""
+    st.session_state["catalog_files"] = _stamp()
+
+
 def base_catalogs():
     """The catalogs as the files hold them, or held them when they could last be read; CatalogError where they never could."""
-    return _read(_stamp())[0]
+    return _read(_seen())[0]
 
 
 def problem():
     """Why the files as they are now are not used, as a sentence; empty where they are."""
-    return _read(_stamp())[1]
+    return _read(_seen())[1]
+
+
+def _seen():
+    return st.session_state.get("catalog_files") or _stamp()
 
 
 def _stamp():

@@ -39,17 +39,18 @@ def asked():
     return {name: st.session_state[name] for name in JOB}
 
 
-def set_by_hand():
-    """What the present job reads of the columns that were set by hand, assumptions among them: lists of values."""
-    state, now = st.session_state, asked()
+def set_by_hand(now=None):
+    """What the present job (`now`, where it was read already) reads of the columns set by hand, assumptions among them: lists of values."""
+    state, now = st.session_state, now or asked()
     held = {name: state[name] if name in LISTS else [state[name]] for name in BY_HAND if is_read(name, now)}
     by_hand = {name: list(values) for name, values in held.items() if values not in ([], [None], [""])}
     return by_hand | {name: [value] for name, value in extra_state.assumed().items()}
 
 
-def job(catalogs):
+def job():
     """The present job, ready for `calc.answers.options`."""
-    return job_of(asked(), set_by_hand())
+    now = asked()
+    return job_of(now, set_by_hand(now))
 
 
 def start(choices):

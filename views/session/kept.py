@@ -42,6 +42,8 @@ def written_down(row):
 
 def is_kept(row):
     """Whether the scenario of a row is kept already."""
+    if not kept():
+        return False
     scenario = differing(row, session_catalogs.catalogs(), extra_state.assumed())
     return any(entry["scenario"] == scenario and entry["market"] == row.get("market") for entry in kept())
 

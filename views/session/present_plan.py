@@ -28,7 +28,7 @@ class Present(NamedTuple):
 
 def present(catalogs):
     """What the plan is now."""
-    found = options(job_state.job(catalogs), catalogs)
+    found = options(job_state.job(), catalogs)
     row = _looked_at(found)
     if row["memory_bytes"] == row["memory_bytes"]:
         row["problem"] = ""

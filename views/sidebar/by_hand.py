@@ -23,22 +23,21 @@ COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 SEQUENCES = (8, 16, 32, 64, 1, 2, 4, 12, 24, 48, 96, 128, 192, 256)
 
 
-def group(asked, catalogs):
+def group(asked, by_hand, catalogs):
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
     pane = st.expander("Set by hand", icon=":material/tune:", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:
-            _fields(asked, catalogs)
-    several = len(job_state.set_by_hand())
-    if several:
+            _fields(asked, by_hand, catalogs)
+    if several := len(by_hand):
         st.button(
             f"{several} set by hand: back to auto", on_click=job_state.to_auto, type="tertiary", icon=":material/undo:", key="all_to_auto"
         )
 
 
-def _fields(asked, catalogs):
+def _fields(asked, by_hand, catalogs):
     chosen, work = present(catalogs).row, work_of(asked)
-    _summary(catalogs)
+    _summary(by_hand, catalogs)
     precisions = job_state.possible_precisions(catalogs, asked)
     pills(KEYS.precision, _ordered(precisions, PRECISION_ORDER[work]), chosen, catalogs)
     if work == "training":
@@ -62,9 +61,8 @@ def _fields(asked, catalogs):
     st.button("Start again from the example", on_click=job_state.reset, type="tertiary", icon=":material/restart_alt:", key="reset")
 
 
-def _summary(catalogs):
+def _summary(by_hand, catalogs):
     """What is set by hand, each with one click back to auto."""
-    by_hand = job_state.set_by_hand()
     if not by_hand:
         st.caption("All automatic: each choice below is the answer's own until you set it. Several values are compared.")
         return

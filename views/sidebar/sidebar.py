@@ -19,15 +19,16 @@ METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 def sidebar(catalogs):
     """Draw the job, and what is set by hand."""
     asked = job_state.asked()
+    by_hand_now = job_state.set_by_hand(asked)
     with st.sidebar, st.container(gap="xsmall"):
         _segments("Goal", KEYS.goal, GOALS)
         if asked["goal"] == "tune":
             _segments("Method", KEYS.method, METHODS)
         _model(catalogs)
-        _how_much(asked, catalogs)
-        _where(catalogs)
+        _how_much(asked, by_hand_now, catalogs)
+        _where(asked, catalogs)
         _limits(asked["goal"] == "serve")
-        by_hand.group(asked, catalogs)
+        by_hand.group(asked, by_hand_now, catalogs)
 
 
 def complaints():
@@ -57,7 +58,7 @@ def _model(catalogs):
     model_form.add_a_model()
 
 
-def _how_much(asked, catalogs):
+def _how_much(asked, by_hand_now, catalogs):
     """The amount of work: a run's tokens, or the requests to be served."""
     if asked["goal"] == "serve":
         with _row():
@@ -78,7 +79,7 @@ def _how_much(asked, catalogs):
             _whole("Examples", KEYS.examples)
             _whole("Tokens each", KEYS.example_tokens)
             _number("Epochs", KEYS.epochs, "How often each example is seen.", "", step=1.0)
-    named = job_state.set_by_hand().get(KEYS.train_tokens)
+    named = by_hand_now.get(KEYS.train_tokens)
     st.caption(f"{count(named[0])} tokens, set by hand below" if named else f"{count(tokens_of_run(asked))} tokens in all")
     with _row():
         _whole("Context", KEYS.sequence_tokens, "Tokens of one sequence, into which examples are packed.")
@@ -91,10 +92,9 @@ def _instances():
     _whole("Instances", KEYS.instances_most, "The most instances of one job.", "no limit")
 
 
-def _where(catalogs):
+def _where(asked, catalogs):
     """The regions and the markets."""
     regions(catalogs)
-    asked = job_state.asked()
     by_use = [market for market in BY_USE if sold_for(market, work_of(asked))]
     signed = [market for market in asked["markets"] if market not in by_use]  # chosen on Bill, or by the link
     st.pills(

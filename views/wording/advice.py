@@ -40,6 +40,12 @@ def effects(change, work, fits):
     return parts
 
 
+def quality(change):
+    """What a change costs in quality, and who says so; empty where nothing is known to be lost."""
+    source = f" ({change['source']})" if change["source"] else ""
+    return f"Quality: {change['quality']}{source}." if change["quality"] else ""
+
+
 def _share(saved):
     """(23 % less) of the same work's cost."""
     if is_missing(saved) or abs(saved) < TELLING_RATIO:

@@ -97,6 +97,11 @@ def plain(text):
     return ADDRESS.sub("\\g<0>\u2060", MEANT_BY_MARKDOWN.sub(r"\\\g<0>", text))
 
 
+def faint(text):
+    """Markdown that stands back as a caption does, in the same element as other text."""
+    return f":small[:gray[{text}]]"
+
+
 def counted(count, noun):
     """1 row, 12 rows."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

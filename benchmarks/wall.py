@@ -1,0 +1,137 @@
+"""The wall: what people in front of the screen wait for, in Chromium, against the bare page in the same run.
+
+    python -m benchmarks.wall [--rounds 3] [--changes 12]
+
+A round is a new server and a new profile of the browser for each page: the first load is cold, the second warm. Then values change
+in the sidebar one after another, each from the key or click that commits it until the last chart is painted. Needs chromium.
+"""
+
+import argparse
+import shutil
+import tempfile
+import time
+from contextlib import contextmanager
+from statistics import median, quantiles
+
+from benchmarks.server import FLOOR_PAGE, Server
+
+PATIENCE_SECONDS, QUIET_MS = 120, 600
+SIDEBAR = '[data-testid="stSidebar"]'
+WATCH = """(() => {
+  const chart = '[data-testid="stVegaLiteChart"]', seen = window.seen = {first: 0, paint: 0, input: 0, change: 0, idle: true};
+  const painted = () => { seen.paint = performance.now(); seen.first ||= seen.paint; };
+  for (const name of ['fill', 'stroke', 'fillRect', 'fillText']) {
+    const draw = CanvasRenderingContext2D.prototype[name];
+    CanvasRenderingContext2D.prototype[name] = function (...given) {
+      if (this.canvas.closest?.(chart)) painted();
+      return draw.apply(this, given);
+    };
+  }
+  for (const kind of ['pointerdown', 'keydown'])
+    addEventListener(kind, event => { if (event.isTrusted) seen.input = performance.now(); }, true);
+  new MutationObserver(changes => {
+    seen.change = performance.now();
+    const touched = changes.map(each => each.target.nodeType === 1 ? each.target : each.target.parentElement);
+    if (touched.some(each => each?.closest?.('svg') && each.closest(chart))) painted();
+    seen.idle = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === 'notRunning';
+  }).observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+})()"""
+
+
+class Screen:
+    """A page in a browser with an empty profile."""
+
+    def __init__(self, page, server):
+        self.page, self.address = page, f"http://{server.address}/"
+
+    def first_chart_ms(self):
+        """From asking for the page to its first chart on screen."""
+        self.page.goto(self.address, wait_until="commit")
+        return self._settled(lambda seen: seen["first"])["first"]
+
+    def change_ms(self, number):
+        """From a value that is committed to the last chart painted; the kinds of fields take turns. None where no chart changes."""
+        (self._choose, self._step)[number % 2](number // 2)
+        seen = self._settled(lambda seen: seen["change"] > seen["input"])
+        return seen["paint"] - seen["input"] if seen["paint"] > seen["input"] else None
+
+    def _choose(self, number):
+        fields = self.page.locator(f"{SIDEBAR} [data-testid='stSelectbox'] input")
+        fields.nth(number % fields.count()).click()
+        options = self.page.locator("[role='option']")
+        options.first.wait_for()
+        chosen = [option.get_attribute("aria-selected") for option in options.all()].index("true")
+        self.page.wait_for_timeout(QUIET_MS)
+        options.nth((chosen + 1) % options.count()).click()
+
+    def _step(self, number):
+        fields = self.page.locator(f"{SIDEBAR} [data-testid='stNumberInput'] input")
+        filled = [field for field in fields.all() if field.input_value() and field.is_enabled()]
+        filled[number % len(filled)].focus()
+        self.page.wait_for_timeout(QUIET_MS)
+        self.page.keyboard.press("ArrowUp")
+        self.page.keyboard.press("Enter")
+
+    def _settled(self, begun):
+        """Wait until what was begun is done and nothing has moved for a while; what was seen."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < end:
+            now, seen = self.page.evaluate("[performance.now(), window.seen]")
+            if begun(seen) and seen["idle"] and now - max(seen["paint"], seen["change"]) > QUIET_MS:
+                return seen
+            time.sleep(0.02)
+        raise SystemExit(f"{self.address} did not come to rest within {PATIENCE_SECONDS} s.")
+
+
+@contextmanager
+def screen(server):
+    """A Screen of the usual size, for as long as the `with` lasts."""
+    from playwright.sync_api import sync_playwright
+
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        raise SystemExit("Chromium is missing: apt-get install chromium.")
+    size = {"width": 1440, "height": 900}
+    with tempfile.TemporaryDirectory() as profile, sync_playwright() as playwright:
+        browser = playwright.chromium.launch_persistent_context(profile, executable_path=path, args=["--no-sandbox"], viewport=size)
+        browser.add_init_script(WATCH)
+        yield Screen(browser.pages[0], server)
+        browser.close()
+
+
+def met(script, changes):
+    """What one round of a page takes: milliseconds of the first chart cold and warm, and of the changes that painted."""
+    with Server(script) as server, screen(server) as shown:
+        cold, warm = shown.first_chart_ms(), shown.first_chart_ms()
+        taken = [shown.change_ms(number) for number in range(changes)]
+    return {"cold": cold, "warm": warm, "changes": [each for each in taken if each is not None]}
+
+
+def p95(values):
+    """The 95th percentile."""
+    return quantiles(values, n=20)[-1]
+
+
+def main():
+    """Rounds of both pages in turns, and the ratios of each round."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--changes", type=int, default=12)
+    options = parser.parse_args()
+    print("round  page       cold ms  warm ms  change p50  change p95  painted")
+    ratios = []
+    for number in range(options.rounds):
+        scripts = {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"}
+        found = {name: met(scripts[name], options.changes) for name in sorted(scripts, reverse=number % 2 == 1)}
+        for name, each in found.items():
+            each |= {"p50": median(each["changes"]), "p95": p95(each["changes"])}
+            times = f"{each['cold']:8,.0f} {each['warm']:8,.0f} {each['p50']:11,.0f} {each['p95']:11,.0f} {len(each['changes']):8}"
+            print(f"{number + 1:5}  {name:10}{times}", flush=True)
+        ratios.append({part: found["dashboard"][part] / found["bare"][part] for part in ("cold", "warm", "p50", "p95")})
+    for part, name in (("cold", "first chart, cold"), ("warm", "first chart, warm"), ("p50", "change, median"), ("p95", "change, 95 %")):
+        values = [each[part] for each in ratios]
+        print(f"{name:18} {median(values):5.2f} times the bare page ({min(values):.2f} to {max(values):.2f})")
+
+
+if __name__ == "__main__":
+    main()
