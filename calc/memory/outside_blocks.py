@@ -82,14 +82,7 @@ def mask_bytes(
 
 
 def outside_backward_bytes(
-    outside_coefficients,
-    outside_tokens,
-    heads,
-    sequence_tokens,
-    keeps_input,
-    layer_inputs_width,
-    position_table_bytes,
-    mask_bytes,
+    outside_coefficients, outside_tokens, heads, sequence_tokens, keeps_input, layer_inputs_width, position_table_bytes, mask_bytes
 ):
     """Saved outside the blocks until the backward pass ends: labels, positions, masks, shared scores, inputs that layers have. [B]"""
     scores = outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input

@@ -38,7 +38,15 @@ TEXTS = ("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_p
 MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied", "always_tied"),
-    *("outside_parameters", "outside_adapter_width", "layer_inputs_width", "outputs", "fixed_tokens", "hidden_dropout", "attention_dropout"),
+    *(
+        "outside_parameters",
+        "outside_adapter_width",
+        "layer_inputs_width",
+        "outputs",
+        "fixed_tokens",
+        "hidden_dropout",
+        "attention_dropout",
+    ),
     *("softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused", "left_out_parameters", "stored_precision"),
     *("note", "source", "checked_on", "notes"),
 )

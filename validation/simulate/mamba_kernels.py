@@ -58,7 +58,7 @@ class Scan:
         return ungated, out
 
     def backward(self, gradient):
-        """All that the backward pass allocates beside the gradients it is given to fill."""
+        """All that the backward pass allocates beside the gradients it is given to fill; nobody keeps it."""
         kept = [torch.empty_like(gradient[..., 0]), self.steps(), self.steps(), self.products()]
         states = self.passed_states()
         of_states = self.states(self.x.dtype)
@@ -109,14 +109,14 @@ class SplitConvolutionScan(torch.autograd.Function):
         again = torch.empty(*ungated.shape[:2], inner, dtype=ungated.dtype, device=ungated.device)
         mixed = convolved(projected[..., inner : inner + convolution.shape[0]])
         x = mixed[..., :inner].unflatten(-1, (heads, head_dim))
-        of_projected, of_mixed = torch.empty_like(projected), torch.empty_like(mixed)
+        given = torch.empty_like(projected), torch.empty_like(mixed)
         of_result = torch.nn.functional.linear(gradient, out_weight.t()).unflatten(-1, (heads, head_dim))
         of_scan = torch.empty_like(of_result)
-        working = Scan(x, groups, state, chunk).backward(of_scan)
-        del working, x
+        Scan(x, groups, state, chunk).backward(of_scan)
+        del x
         of_weight = torch.einsum("bso,bsd->od", gradient, again)
         made = [None if each is None else torch.empty_like(each) for each in (convolution, convolution_bias, step_bias, decay, skip, norm)]
-        return of_projected, *made, of_weight, None if out_bias is None else gradient.sum(dim=(0, 1)), None
+        return given[0], *made, of_weight, None if out_bias is None else gradient.sum(dim=(0, 1)), None
 
 
 def split_convolution_scan(projected, convolution, convolution_bias, step_bias, decay, D, chunk_size, **options):

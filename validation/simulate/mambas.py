@@ -41,6 +41,11 @@ def sizes_of_mixer(case):
     }
 
 
+def alike(widths):
+    """The same with as many heads of keys and values as of queries."""
+    return tuple(dict(one, kv_heads=one["heads"]) for one in widths)
+
+
 @dataclass
 class Hybrid(Family):
     """A family whose blocks are told apart by the kind of layer."""
@@ -51,7 +56,9 @@ class Hybrid(Family):
 
     def measure(self, case):
         of_mixer = sizes_of_mixer(case)
-        routed = {name: case["experts_per_token"] * case[width] for name, width in (("routed_hidden", "hidden"), ("routed_ffn", "expert_ffn"))}
+        routed = {
+            name: case["experts_per_token"] * case[width] for name, width in (("routed_hidden", "hidden"), ("routed_ffn", "expert_ffn"))
+        }
         more = of_mixer | routed | {name: case[name] for name in ("experts", "experts_per_token", "shared_ffn")}
         self.further = lambda _case: more
         return super().measure(case)
@@ -71,8 +78,8 @@ def nemotron(id, kind, sizes, attentions=("eager",)):
     """A block of Nemotron-H: one of a mixer, attention, experts and a network."""
     return Hybrid(
         id, "NemotronHConfig", "NemotronHForCausalLM", NEMOTRON,
-        dict(layers_block_type=["full_attention", kind, "full_attention"], ssm_state_size=STATE, chunk_size=128, n_group=1, topk_group=1), types=("nemotron_h",),
-        sizes=sizes, attentions=attentions, kernels=KERNELS * (sizes is OF_MIXER), widths=MADE_UP, equal=tuple(dict(one, kv_heads=one["heads"]) for one in MADE_UP), real=NANO,
+        dict(layers_block_type=["full_attention", kind, "full_attention"], ssm_state_size=STATE, chunk_size=128, n_group=1, topk_group=1),
+        types=("nemotron_h",), sizes=sizes, attentions=attentions, kernels=KERNELS * (sizes is OF_MIXER), widths=MADE_UP, equal=alike(MADE_UP), real=NANO,
     )  # fmt: skip
 
 
@@ -89,9 +96,7 @@ GRANITE_MADE_UP = tuple(
         strict=True,
     )
 )
-GRANITE_MADE_UP = tuple(
-    dict(one, **more, seq=seq) for one, more, seq in zip(GRANITE_MADE_UP, EXPERTS, (256, 768, 256), strict=True)
-)
+GRANITE_MADE_UP = tuple(dict(one, **more, seq=seq) for one, more, seq in zip(GRANITE_MADE_UP, EXPERTS, (256, 768, 256), strict=True))
 GRANITE = dict(
     hidden_size="hidden", num_attention_heads="heads", num_key_value_heads="kv_heads", mamba_expand="expand", mamba_n_heads="mixer_heads",
     mamba_d_head="mixer_dim", mamba_n_groups="groups",
@@ -114,8 +119,8 @@ def granite(id, kind, experts, attentions=("eager",)):
     fixed = dict(layer_types=["attention", kind, "attention"], mamba_d_state=STATE, mamba_chunk_size=256)
     return Hybrid(
         id, "GraniteMoeHybridConfig", "GraniteMoeHybridForCausalLM", fields, fixed | ({} if experts else dict(num_local_experts=0)),
-        types=("granitemoehybrid",), kernels=KERNELS * (kind == "mamba"), sizes=(*own, *(name for name in network if name not in own)), attentions=attentions,
-        widths=GRANITE_MADE_UP, equal=tuple(dict(one, kv_heads=one["heads"]) for one in GRANITE_MADE_UP), real=H_SMALL,
+        types=("granitemoehybrid",), kernels=KERNELS * (kind == "mamba"), attentions=attentions,
+        sizes=(*own, *(name for name in network if name not in own)), widths=GRANITE_MADE_UP, equal=alike(GRANITE_MADE_UP), real=H_SMALL,
     )  # fmt: skip
 
 
