@@ -79,7 +79,8 @@ def nemotron(id, kind, sizes, attentions=("eager",)):
     return Hybrid(
         id, "NemotronHConfig", "NemotronHForCausalLM", NEMOTRON,
         dict(layers_block_type=["full_attention", kind, "full_attention"], ssm_state_size=STATE, chunk_size=128, n_group=1, topk_group=1),
-        types=("nemotron_h",), sizes=sizes, attentions=attentions, kernels=KERNELS * (sizes is OF_MIXER), widths=MADE_UP, equal=alike(MADE_UP), real=NANO,
+        types=("nemotron_h",), sizes=sizes, attentions=attentions, kernels=KERNELS * (sizes is OF_MIXER), widths=MADE_UP,
+        equal=alike(MADE_UP), real=NANO,
     )  # fmt: skip
 
 
