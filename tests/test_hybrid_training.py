@@ -1,7 +1,7 @@
 """Training of models whose layers are not alike, against whole steps of cut models simulated storage by storage.
 
 The steps (tests/recorded/hybrid_steps.jsonl) were followed with PyTorch 2.13 and transformers 5.23 on fake CUDA tensors, by a
-tracker other than that which the blocks were read off with; AdamW in one kernel. Nemotron-H ran with stand-ins that allocate
+tracker other than that which the blocks were read off with; AdamW in one kernel. Mamba-2 ran with stand-ins that allocate
 what the kernels of mamba-ssm do.
 """
 
