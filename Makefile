@@ -4,7 +4,7 @@
 #   make shelf      what a shelf in PostgreSQL or another database needs beside that: docs/serve.md
 #   make test       lint, types, tests
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
-#   make bench      what estimate, search, command line and a room of visitors cost, and ten times the generated input of the tests
+#   make bench      what estimate, search, command line, a screen and a room of visitors cost, and ten times the generated input of the tests
 #   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; 6 GB with the CUDA libraries of torch)
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
@@ -43,6 +43,7 @@ bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks.estimate
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.command_line
+	$(BIN)/python -m benchmarks.wall
 	$(BIN)/python -m benchmarks.room
 	$(BIN)/python -m benchmarks.room --churn 500
 	$(BIN)/python -m benchmarks.room --minutes 30

@@ -10,7 +10,6 @@ import signal
 import sys
 from collections.abc import Callable
 from errno import EDQUOT, ENOSPC
-from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -25,12 +24,13 @@ from calc.doors.diff_text import diff_markdown
 from calc.doors.gate import Limits, broken
 from calc.doors.hub import model_of, read_repository
 from calc.doors.launch_files import files_of, write_folder
+from calc.doors.model_configs import added_models
 from calc.doors.oom_text import oom_markdown
 from calc.doors.plan_csv import plan_rows
 from calc.doors.solve_csv import FIELDS, break_even, solved
 from calc.doors.streams import forget_standard_output, read, written
 from calc.launch.kit import comment, kits
-from calc.models.huggingface.config import ConfigError, read_config_text, refused_entry
+from calc.models.huggingface.config import ConfigError
 from calc.oom.explain import LogProblem
 from calc.plan.figures import records
 from calc.scenarios.problems import TableError
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         catalogs = load_catalogs()
         if options.model or options.model_config:
             found = {model_of(name): read_repository(name, catalogs) for name in options.model}
-            catalogs = add_models(catalogs, found | dict(_configs(options.model_config, catalogs)))
+            catalogs = add_models(catalogs, found | dict(added_models(options.model_config, catalogs)))
         return command.run(options, catalogs)
     except (TableError, CatalogError, ConfigError, ConfigProblem, LogProblem) as error:
         print(error, file=sys.stderr)
@@ -205,25 +205,6 @@ def _stream(tables, results_of, target, what="rows"):
     finally:
         if reported and terminal:
             print(file=sys.stderr)
-
-
-def _configs(paths, catalogs):
-    for path in map(Path, paths):
-        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
-        if not files:
-            raise ConfigError(f"{path}: there is no *.json in this folder; put config.json files there.")
-        for file in files:
-            try:
-                try:
-                    text = file.read_text(encoding="utf-8-sig")
-                except UnicodeDecodeError as error:
-                    raise ConfigError(f"{file} is not UTF-8 text (byte {error.start}); give a config.json.") from None
-                yield file.stem, read_config_text(text, file.stem, catalogs)
-            except ConfigError as error:
-                if not path.is_dir():
-                    raise
-                print(f"{error} Rows that name it are refused.", file=sys.stderr)
-                yield file.stem, refused_entry(file.stem, str(error))
 
 
 PLAN = ("plan", {"metavar": "plan.csv", "help": "CSV of scenarios"})

@@ -64,6 +64,8 @@ QUANTITIES = (
     Quantity("batch", "Micro-batch", "", "Sequences at once on one model replica"),
     Quantity("sequence_tokens", "Sequence", "tokens", "Tokens per sequence; in inference all that the cache holds"),
     Quantity("decoder_tokens", "Decoder length", "tokens", "The decoder's tokens of an encoder-decoder"),
+    Quantity("images_per_sequence", "Images per sequence", "", "Their tokens are part of the sequence; 0: the text part alone, no tower"),
+    Quantity("image_tokens", "Tokens of an image", "tokens", "Of one image or tile; empty: the config's, or of 1024 x 1024 pixels"),
     Quantity("logits", "Logits", "text", "Of the last token, or of the whole prompt"),
     Quantity("prompt_tokens", "Prompt", "tokens", "Tokens prefilled at once per sequence"),
     Quantity("accumulation_steps", "Accumulation steps", "", "Micro-batches per optimizer step"),

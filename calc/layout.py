@@ -233,6 +233,14 @@ def embedding_parameters_here(embedding_parameters, tied, holds_embedding, holds
     return embedding_parameters * np.maximum(holds_embedding, tied * holds_head) / vocabulary_split
 
 
+def tower_parameters_here(tower_parameters, tensor_parallel):
+    """Parameters of the vision tower and its projector on one GPU; tensor parallel divides them as it does a block. [parameters]
+
+    vLLM, model_executor/models/vision.py and the towers that use it: their matrices are parallel by heads and columns.
+    """
+    return tower_parameters / tensor_parallel
+
+
 def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
     """Parameters of all blocks on one GPU. [parameters]"""
     return np.sum(stack_layers_here * stack_block_parameters_here, axis=0)
@@ -284,6 +292,7 @@ HELD = (  # at one end of a pipeline
     head_elements_here,
     outside_parameters_here,
     embedding_parameters_here,
+    tower_parameters_here,
     blocks_parameters_here,
     spread_experts_here,
     adapter_parameters_here,

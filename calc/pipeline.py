@@ -12,6 +12,7 @@ from calc.columns import ALLOCATED
 from calc.cost import placement
 from calc.evaluate import Table, parameters_of
 from calc.largest import LIMITS, SOLVED, largest_columns
+from calc.least import least
 from calc.memory.basis import BASES
 from calc.memory.block_forms import block_coefficients
 from calc.memory.outside_blocks import head_coefficients, head_rows
@@ -232,7 +233,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
             walk(table, AFTER_MEMORY)
         found = _found(table, solve)
         runs, note, timed = support(table, catalogs)
-        note = joined(Words(table["model_row"], words_of(catalogs, "models", "note")), note)
+        note = joined(model_notes(table, catalogs), note)
         note = joined(note, release_notes(table, catalogs))
         untimed = {name: emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
         found |= {"runs": runs, "note": note} | untimed | basis(table | untimed, catalogs)._asdict()
@@ -248,8 +249,17 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
             found = {name: emptied(values, misplaced) if name in of_the_bill else values for name, values in found.items()}
             problems.text[sound[misplaced]] = stands.text[misplaced]
         found = {name: spread(values, sound, rows) for name, values in found.items()}
+    for name, values in least(part.table, problems, catalogs).items():
+        found[name] = np.where(np.isnan(values), found.get(name, np.nan), values)
     codes, said = pd.factorize(problems.text)
     return shown | counts | found | {"problem": Words(codes, said)}
+
+
+def model_notes(table: Table, catalogs: Catalogs) -> Words:
+    """What is said of each row's model: other sentences where its sequences hold images, whose tower is then counted."""
+    own, with_images = (words_of(catalogs, "models", name) for name in ("note", "note_with_images"))
+    row = table["model_row"] + len(own) * (table["images_per_sequence"] > 0)
+    return Words(row, np.concatenate([own, with_images]))
 
 
 def joined(first: Words, second: Words) -> Words:

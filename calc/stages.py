@@ -26,6 +26,7 @@ from calc.memory import (
     sharding_buffers,
     stage_buffers,
     states,
+    tower,
     weights,
 )
 from calc.memory.peak import add_moments
@@ -82,6 +83,7 @@ STAGES = (
     Stage("counts", (*COUNTED, *ADAPTED_COUNTS, *serving_engine.CARD, kv_cache.stack_state_bytes)),
     Stage("layout", (*LAYOUT, *weights.SHARDS, *states.SHARDS)),
     Stage("blocks", (*adapters.ADAPTERS, *block_sizes.SIZES_AND_FORMS, *saved_activations.BLOCKS), keys=BLOCK_KEYS),
+    Stage("vision tower", tower.TOWER),
     Stage("outside the blocks", outside_blocks.OUTSIDE, TRAINING),
     Stage("held", HELD, each_end=True),
     Stage("weights and states", (*weights.WEIGHTS, *states.STATES), each_end=True),
@@ -187,9 +189,7 @@ MEMORY_KEYS = (
     "compiles",
     "reduce_bytes_each",
     "batch",
-    "sequence_tokens",
-    "decoder_tokens",
-    "prompt_tokens",
+    *("sequence_tokens", "decoder_tokens", "prompt_tokens", "images_per_sequence", "image_tokens"),
     "logits_of_all",
     "accumulation_steps",
     "gpus",

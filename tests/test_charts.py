@@ -31,9 +31,9 @@ TRAINING = chart_tables.components_of("training")
 BAR_SPECS = {
     "bars": bars.memory(INK, TRAINING, "Memory per GPU by precision"),
     "phases": memory_charts.phases(INK, TRAINING),
-    "lines": lines.over(INK, "Memory per GPU", ("GPUs", "d"), ("GiB per GPU", ",.3~r"), (1.0, 2.0), (1.0, 2.0)),
+    "lines": lines.over(INK, "Memory per GPU", ("GPUs", "d"), ("GiB per GPU", ",.3~r")),
     "price history": price_history.price_history(INK),
-    "against time": cost_against_time(INK, "hours of the run", "USD for the run", (1.0, 2.0), (1.0, 2.0)),
+    "against time": cost_against_time(INK, "hours of the run", "USD for the run"),
 }
 
 

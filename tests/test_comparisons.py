@@ -144,7 +144,7 @@ def test_lines_are_named_once_at_their_end(make, scenario, catalogs):
     assert sorted(named["name"]) == sorted([*names.values(), "card"])
     gaps = np.diff(np.sort(log_share(named["name_y"], made.y_ticks)))
     assert (gaps >= NAME_GAP - 1e-9).all()
-    spec = lines.over(INK, "Memory", ("GPUs", "d"), ("GiB per GPU", ",.3~r"), made.x_ticks, made.y_ticks)
+    spec = lines.over(INK, "Memory", ("GPUs", "d"), ("GiB per GPU", ",.3~r"))
     assert fields(spec) <= {*made.table.columns, "verdict"}
     assert not {"data", "datasets"} & set(spec)
 
@@ -152,7 +152,7 @@ def test_lines_are_named_once_at_their_end(make, scenario, catalogs):
 def test_what_does_not_fit_is_hollow_in_lines_and_bars(scenario, catalogs):
     """A layer for rows that do not fit, whose marks are not filled, and one for the others, whose marks are."""
     components = chart_tables.components_of(scenario["work"])
-    lines_spec = lines.over(INK, "Memory", ("GPUs", "d"), ("GiB", ",.3~r"), (1.0, 2.0), (1.0, 2.0))
+    lines_spec = lines.over(INK, "Memory", ("GPUs", "d"), ("GiB", ",.3~r"))
     bars_spec = bars.memory(INK, components, "Memory")
 
     def marks(spec, test):
@@ -179,8 +179,10 @@ def test_points_are_named_where_there_is_room():
         }
     )
     made = against_time(rows, trains=True)
-    assert made.table["name"].to_list() == ["a", "", "c", "d", ""]
-    assert made.table["time"].to_list() == pytest.approx([1, 1.0277777, 10, 20, 11.111111])
-    assert made.table["side"].to_list() == ["right", "right", "left", "left", "left"]
-    spec = time_charts.cost_against_time(INK, "hours of the run", "USD for the run", made.x_ticks, made.y_ticks)
-    assert fields(spec) <= set(made.table.columns)
+    assert made["name"].to_list() == ["a", "", "c", "d", ""]
+    assert made["time"].to_list() == pytest.approx([1, 1.0277777, 10, 20, 11.111111])
+    assert made["side"].to_list() == ["right", "right", "left", "left", "left"]
+    spec = time_charts.cost_against_time(INK, "hours of the run", "USD for the run")
+    assert fields(spec) <= set(made.columns)
+    assert set(made["x_ticks"]) == {"1.0 2.0 5.0 10.0 20.0"}
+    assert set(made["y_ticks"]) == {"10.0 20.0 50.0 100.0"}

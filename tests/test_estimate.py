@@ -37,6 +37,8 @@ SCENARIO = {
     "batch": (1, 1),
     "sequence_tokens": (2048, 2048),
     "decoder_tokens": (2048, 2048),
+    "images_per_sequence": (0, 0),
+    "image_tokens": (None, None),
     "logits": ("last", "last"),
     "prompt_tokens": (2048, 2048),
     "accumulation_steps": (1, 1),

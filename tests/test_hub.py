@@ -22,6 +22,8 @@ CONFIG = (Path(__file__).parent / "recorded/configs/qwen3-4b.json").read_bytes()
 INDEX = b'{"metadata": {"total_size": 8044936192}, "weight_map": {}}'
 FILES = {"/Qwen/Qwen3-4B/resolve/main/config.json": CONFIG, "/Qwen/Qwen3-4B/resolve/main/model.safetensors.index.json": INDEX}
 FILES |= {"/an-org/one.file/resolve/main/config.json": CONFIG}
+NEW = b'{"model_type": "a_new_one", "dtype": "bfloat16", "hidden_size": 64}'
+FILES |= {"/an-org/New-1/resolve/main/config.json": NEW, "/an-org/New-1/resolve/main/model.safetensors.index.json": INDEX}
 MISSING = {
     "/an-org/one.file/resolve/main/model.safetensors.index.json": "EntryNotFound",
     "/an-org/data/resolve/main/config.json": "EntryNotFound",
@@ -87,6 +89,12 @@ def test_a_model_is_read_by_its_name(address, tmp_path):
     assert row["parameters"] == 4_022_468_096
     assert pd.isna(row["problem"]) or row["problem"] == ""
     assert {path.rpartition("/")[2] for path in ASKED} == {"config.json", "model.safetensors.index.json"}
+
+
+def test_a_type_that_is_not_covered_is_known_by_its_index(address, tmp_path):
+    row = pd.read_csv(io.StringIO(asked("an-org/New-1", address, tmp_path).stdout)).loc[0]
+    assert row["parameters"] == 8_044_936_192 / 2
+    assert row["problem"].endswith("Weights take at least 7.5 GiB on each GPU.")
 
 
 def test_a_model_of_one_file_has_no_index(address, tmp_path):

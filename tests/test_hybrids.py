@@ -15,7 +15,7 @@ from calc.pipeline import estimate
 
 CATALOGS = load_catalogs()
 # Made-up configs with what the classes of transformers 5.23 hold (meta device, PyTorch 2.13), and the bytes of the
-# library's own bf16 cache of one sequence after so many tokens.
+# library's own bf16 cache of one sequence after so many tokens; states are fp32 but where the class keeps them narrower.
 RECORDED = [json.loads(line) for line in (Path(__file__).parent / "recorded/hybrids.jsonl").read_text("utf-8").splitlines()]
 # Sizes of Qwen3.5-27B, its text part (config.json as copied in ai-dynamo/aiconfigurator, 2026-08-21).
 QWEN = {
@@ -46,10 +46,10 @@ def served(config, **scenario):
     return estimate({"model": "it", "work": "inference", "implementation": "vllm", "gpu": "h200-sxm", **scenario}, catalogs)
 
 
-def cache_bytes(stacks, tokens):
-    """Keys and values of a windowed layer's window less one token, states in fp32, a counter of 8 bytes for each window."""
+def cache_bytes(stacks, tokens, state_bytes_each):
+    """Keys and values of a windowed layer's window less one token, states, a counter of 8 bytes for each window."""
     kept = np.minimum(tokens, stacks["window_tokens"] - 1)
-    states = 4 * stacks["recurrent_state_elements"] + 2 * stacks["convolution_state_elements"]
+    states = state_bytes_each * stacks["recurrent_state_elements"] + 2 * stacks["convolution_state_elements"]
     counters = 8 * (np.isfinite(stacks["window_tokens"]) & (stacks["cached_elements_per_token"] > 0))
     return (stacks["layers"] * (2 * stacks["cached_elements_per_token"] * kept + states + counters)).sum()
 
@@ -59,7 +59,7 @@ def test_a_hybrid_counts_and_caches_as_its_class(case):
     model, stacks = described(case["config"])
     assert model["parameters"] == case["parameters"]
     for tokens, held in case.get("cache_bytes", {}).items():
-        assert cache_bytes(stacks, int(tokens)) == held, tokens
+        assert cache_bytes(stacks, int(tokens), case.get("state_bytes_each", 4)) == held, tokens
 
 
 def test_every_kind_of_mixer_was_recorded_with_its_cache():

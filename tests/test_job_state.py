@@ -223,3 +223,14 @@ def test_the_row_looked_at_is_in_the_link_and_on_every_page():
     assert address(bill)["looked"] == address(method)["looked"] == [looked]
     assert title(bill) != title(opened("bill"))
     assert title(method) != title(opened("method"))
+
+
+def test_images_are_asked_for_where_a_model_takes_them():
+    """The fields are there for a model with a vision tower alone; another model lets go of what they held."""
+    app = with_fields(opened(model="gemma-3-4b", goal="serve", images_per_sequence="2"))
+    assert app.number_input(key="images_per_sequence").value == 2
+    assert app.number_input(key="image_tokens").placeholder == "auto: 256"
+    app = run(app.selectbox(key="model").select("llama-3.1-8b"))
+    assert "images_per_sequence" not in {field.key for field in app.number_input}
+    assert "images_per_sequence" not in app.query_params
+    assert "takes no images" in " ".join(said.value for said in (*app.info, *app.toast, *app.warning))

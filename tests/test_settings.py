@@ -55,6 +55,8 @@ OTHERS = {
         "pipeline_parallel": 2,
         "context_parallel": 2,
         "offload": "optimizer",
+        "images_per_sequence": 2,
+        "image_tokens": 300,
     },
     "inference": {
         "precision": "fp8",
@@ -72,6 +74,8 @@ OTHERS = {
         "max_batched_tokens": 2048,
         "memory_utilization": 0.8,
         "logits": "all",
+        "images_per_sequence": 2,
+        "image_tokens": 300,
     },
 }
 CASES = [(base, name, value) for base in (TRAINED, SERVED) for name, value in OTHERS[base.get("work", "training")].items()]

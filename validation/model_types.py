@@ -1,7 +1,8 @@
 """How many model types of transformers are counted as their classes count them: default configs, on the meta device.
 
-A type that cannot be built so from its default config is left out. Of a type of several parts the text part is held
-against the language model and the head. Needs requirements/validation.txt: `python -m validation.model_types`.
+A type that cannot be built so from its default config, and what LACKS adds to it, is left out. Of a type of several parts
+the text part is held against the language model and the head. Needs requirements/validation.txt:
+`python -m validation.model_types`.
 """
 
 import csv
@@ -37,7 +38,19 @@ SETS = {
     "image": (modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES, AutoModelForImageClassification),
     "sound": (modeling_auto.MODEL_FOR_CTC_MAPPING_NAMES, AutoModelForCTC),
 }
+# What a default config leaves empty that a model needs to run, as published files of the type fill it.
+LACKS = {
+    "deepseek_v2": {"num_experts_per_tok": 6},
+    "dots1": {"n_routed_experts": 128, "n_shared_experts": 2, "num_experts_per_tok": 6},
+    "glm4_moe": {"head_dim": 128},
+    "hunyuan_v1_dense": {"head_dim": 128},
+    "hunyuan_v1_moe": {"head_dim": 128},
+    "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv"] * 8},
+    "ministral": {"head_dim": 128},
+    "nemotron": {"num_key_value_heads": 8},
+}
 OF_TEXT = ("language_model.", ".text_model.", "lm_head", "embed_out")
+BESIDE_TEXT = "embed_tokens_extend."  # towers inside a language model (Phi-4 multimodal)
 SECONDS = 60  # a class that takes longer to build is left out
 
 
@@ -57,7 +70,7 @@ def counted_by_class(config, head):
     with torch.device("meta"):
         model = head.from_config(config)
     model.tie_weights()
-    sizes = {name: each.numel() for name, each in model.named_parameters()}
+    sizes = {name: each.numel() for name, each in model.named_parameters() if BESIDE_TEXT not in name}
     text = {name: size for name, size in sizes.items() if any(part in name for part in OF_TEXT)}
     several = any(not name.startswith("lm_head") for name in text)
     return type(model).__name__, sum((text if several else sizes).values())
@@ -78,7 +91,7 @@ def row_of(name, head, catalogs):
     """One type: the class's count and ours, and what comes of it."""
     try:
         with at_most(SECONDS):
-            config = AutoConfig.for_model(name)
+            config = AutoConfig.for_model(name, **LACKS.get(name, {}))
             class_name, truth = counted_by_class(config, head)
     except Exception as error:
         return {"type": name, "verdict": "not built", "why": f"{type(error).__name__}"}

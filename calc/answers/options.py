@@ -19,6 +19,7 @@ from calc.answers.tokens import tokens_each
 from calc.catalogs.kept import kept, last_few
 from calc.catalogs.load import Catalogs
 from calc.pipeline import COLUMNS, WORDS, estimate
+from calc.plan.figures import records
 from calc.units import GIB
 from calc.words import card_name
 
@@ -28,7 +29,7 @@ WIDER = 8  # times as many instances, where nothing fits in those allowed
 
 
 class Options(NamedTuple):
-    """What a job can be done with: `board.iloc[0]` is `answers.iloc[0]`."""
+    """What a job can be done with: `board.iloc[0]` is `answers.iloc[0]`; `rows` are the answers as dicts."""
 
     job: dict[str, Any]
     answers: pd.DataFrame
@@ -37,6 +38,7 @@ class Options(NamedTuple):
     tried: int
     possible: int
     problem: str
+    rows: list[dict[str, Any]]
 
 
 def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
@@ -46,7 +48,8 @@ def options(job: Mapping[str, Any], catalogs: Catalogs) -> Options:
     """
     plain = {str(name): _plain(value) for name, value in job.items() if not blank(value)}
     found: Options = _remembered(catalogs)(json.dumps(plain, sort_keys=True, default=str))
-    return found._replace(**{name: getattr(found, name).copy(deep=False) for name in ("answers", "board", "edge")})
+    copies = {name: getattr(found, name).copy(deep=False) for name in ("answers", "board", "edge")}
+    return found._replace(**copies, rows=[dict(row) for row in found.rows])
 
 
 def _plain(value: Any) -> Any:
@@ -122,7 +125,7 @@ def _chosen(whole: dict[str, Any], places: list[Place], found: Combinations, cat
     rows = results.plain(**{name: head[name] for name in (*ANSWER_COLUMNS, "problem")})
     answers, shown = rows.iloc[: len(names)].reset_index(drop=True), rows.iloc[len(names) :].reset_index(drop=True)
     edge = edge_of(whole, places, ways, ranking.frontier(ways, qualify))
-    return Options(_told(whole), answers, shown, edge, found.tried, possible, problem)
+    return Options(_told(whole), answers, shown, edge, found.tried, possible, problem, records(answers))
 
 
 def _way_off(number: int, row: dict[str, Any], ways: dict, verdict: np.ndarray, limits: list[ranking.Limit]) -> str:
@@ -170,4 +173,4 @@ def _refused(job: dict[str, Any], problem: str, tried: int) -> Options:
     row |= dict.fromkeys([name for name in row if name in WORDS or name in ("answer", "market", "why", "misses")], "")
     row |= {"model": job.get("model", ""), "work": job.get("work", "training"), "tried": tried, "possible": 0, "problem": problem}
     frame = pd.DataFrame([row])
-    return Options(dict(job), frame, frame, edge_of({}, [], {}, np.empty(0, dtype=int)), tried, 0, problem)
+    return Options(dict(job), frame, frame, edge_of({}, [], {}, np.empty(0, dtype=int)), tried, 0, problem, [row])

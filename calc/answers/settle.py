@@ -76,6 +76,11 @@ def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
         raise JobError(f"This multiplies to {count:,.0f} combinations, and at most {most:,} are compared at once; {cure}.")
 
 
+def takes_images(model: str, catalogs: Catalogs) -> bool:
+    """Whether a model has a vision tower that is modelled."""
+    return bool(catalogs.models["usual_image_tokens"][model] > 0)
+
+
 def generates(model: str, catalogs: Catalogs) -> bool:
     """Whether a model answers a prompt token by token, as encoders do not."""
     return bool(kind_numbers(catalogs, "generates")[row_numbers(catalogs, "models")[model]] > 0)

@@ -1,11 +1,11 @@
 """The points of a chart of cost against time, and which of them have room for a name."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from calc.charts.axes import log_share, log_ticks
+from calc.charts.axes import log_share, log_ticks, with_ticks
 from calc.units import HOUR_SECONDS, MILLISECONDS
 
 NAME_SHARES = (0.38, 0.075)  # of the chart's width and height that a name takes
@@ -13,23 +13,16 @@ LEFT_SHARE = 0.55  # points beyond this share of the width are named on their le
 NAMED_KINDS = ("now", "frontier")  # in this order; all others are only points
 
 
-class Points(NamedTuple):
-    """Points (time, usd, label, kind, name, side) and the ticks of both axes."""
-
-    table: pd.DataFrame
-    x_ticks: tuple[float, ...]
-    y_ticks: tuple[float, ...]
-
-
 def pace(seconds: Any, trains: bool) -> Any:
     """Seconds as people compare them: hours of a training run, milliseconds per served token."""
     return seconds / HOUR_SECONDS if trains else seconds * MILLISECONDS
 
 
-def against_time(rows: pd.DataFrame, trains: bool) -> Points:
-    """Rows (seconds, usd, label, kind) as points; a name stands where it covers none that was written before.
+def against_time(rows: pd.DataFrame, trains: bool) -> pd.DataFrame:
+    """Rows (seconds, usd, label, kind) as points (time, usd, label, kind, name, side) with both axes' ticks.
 
-    On the right a name stands above its point, on the left below: where a frontier that falls to the right is not.
+    A name stands where it covers none that was written before: on the right above its point, on the left below, where a frontier
+    that falls to the right is not.
     """
     rows = rows[(rows["seconds"] > 0) & (rows["usd"] > 0)].reset_index(drop=True)
     table = rows[["usd", "label", "kind"]].assign(time=pace(rows["seconds"], trains))
@@ -43,4 +36,4 @@ def against_time(rows: pd.DataFrame, trains: bool) -> Points:
         for at in [*mine[:1], *mine[:0:-1][:1], *mine[1:-1]]:  # its two ends first
             near = (np.abs(centre - centre[at]) < NAME_SHARES[0]) & (np.abs(height - height[at]) < NAME_SHARES[1])
             shown[at] = not (shown & near).any()
-    return Points(table.assign(name=table["label"].where(shown, ""), side=np.where(left, "left", "right")), x_ticks, y_ticks)
+    return with_ticks(table.assign(name=table["label"].where(shown, ""), side=np.where(left, "left", "right")), x_ticks, y_ticks)

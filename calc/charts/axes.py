@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import pandas as pd
 
 STEPS = (1, 2, 5)
 
@@ -20,6 +21,11 @@ def log_ticks(values: Iterable[float]) -> tuple[float, ...]:
     above = min([tick for tick in ticks if tick >= high * (1 - 1e-9)], default=float(f"1e{last + 1}"))
     inside = tuple(tick for tick in ticks if below <= tick <= above)
     return inside if len(inside) > 1 else (*inside, _next(inside[0]))
+
+
+def with_ticks(table: pd.DataFrame, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> pd.DataFrame:
+    """The table with the ticks of both axes as words in x_ticks and y_ticks: a chart's specification reads them there."""
+    return table.assign(x_ticks=" ".join(map(str, x_ticks)), y_ticks=" ".join(map(str, y_ticks)))
 
 
 def _next(tick):

@@ -6,17 +6,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from calc.charts.axes import at_share, log_share, log_ticks, spread
+from calc.charts.axes import at_share, log_share, log_ticks, spread, with_ticks
 from calc.charts.tables import word_column
 
 NAME_GAP = 0.075  # of the chart's height: a line of 13 px on 240
 
 
 class Lines(NamedTuple):
-    """Points (line, rank, x, y, fits, now), each line's name at its end (name, name_y), a rule as rank -1; both axes' ticks."""
+    """Points (line, rank, x, y, fits, now, both axes' ticks), each line's name at its end (name, name_y), a rule as rank -1."""
 
     table: pd.DataFrame
-    x_ticks: tuple[float, ...]
     y_ticks: tuple[float, ...]
 
 
@@ -45,7 +44,7 @@ def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules
     places = np.full(len(table), np.nan)
     places[last] = at_share(spread(log_share(table["y"][last], y_ticks), NAME_GAP), y_ticks)
     named = table.assign(name=np.where(last, table["line"], ""), name_y=places)
-    return Lines(named.reset_index(drop=True), x_ticks, y_ticks)
+    return Lines(with_ticks(named.reset_index(drop=True), x_ticks, y_ticks), y_ticks)
 
 
 MOST_MARKETS, DAY_GAP = 4, 0.085  # lines; of the chart's height between two names

@@ -26,11 +26,13 @@ def read_repository(repository: str, catalogs: Any) -> dict[str, Any]:
     if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
         raise ConfigError(f"{repository[:80]!r} is no repository of the hub; write it as org/name.")
     text = _file(repository, "config.json")
-    entry = read_config_text(text, model_of(repository), catalogs)
-    stored = _stored_bytes(_file(repository, INDEX, needed=False))
+    index = _file(repository, INDEX, needed=False)
+    stored = _stored_bytes(index)
+    beside = f"\n{index}" if stored else ""
+    entry = read_config_text(text + beside, model_of(repository), catalogs)
     size = f" Its checkpoint on the hub has {stored / 1e9:,.1f} GB." if stored else ""
     about = {"name": repository.rpartition("/")[2], "hf_repo": repository, "source": f"config.json of {repository} on the Hugging Face hub"}
-    return {**entry, **about, "notes": (entry["notes"] + size).strip()}
+    return {**entry, **about, "notes": (entry.get("notes", "") + size).strip()}
 
 
 def _file(repository: str, name: str, needed: bool = True) -> str:

@@ -29,7 +29,7 @@ FORMULAS = {formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for fo
 EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")
 SHARED = tuple(formula.__name__ for formula in LAYOUT + HELD)  # by components, explained once
 PREFIXES = {"implementation": "implementation_", "gpu": "gpu_"}  # of a choice's columns in the joined table
-COEFFICIENTS = {"head_coefficients": "heads", "outside_coefficients": "heads", "linear_forms": "blocks"}
+COEFFICIENTS = {"head_coefficients": "heads", "outside_coefficients": "heads", "linear_forms": "blocks", "tower_forms": "blocks"}
 ENDINGS = (
     ("_bytes_per_token", "B per token"),
     ("_bytes_each", "B per element"),

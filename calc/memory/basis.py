@@ -22,6 +22,7 @@ GROUNDS = (
     "derived from source: expert parallel",
     "derived from source: pipeline stages",
     "derived from source: CPU offload",
+    "derived from source: a vision tower",
 )
 DERIVED = GROUNDS.index("derived from source: this software")
 AXES = ("", "its tokens per sequence", "its sequences at once", "its GPUs", "its tensor parallel degree", "its pipeline stages")
@@ -56,6 +57,7 @@ def memory_ground(
     offloads_weights,
     offloads_activations,
     implementation_torch_pipeline,
+    tower_tokens,
 ):
     """What the figure rests on, as a number into GROUNDS: the weakest part of it.
 
@@ -82,6 +84,7 @@ def memory_ground(
         (expert_parallel > 1) & ((trains == 0) | (implementation_head_apart == 0)),
         (pipeline_parallel > 1) & ~own_pipeline,
         trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0,
+        tower_tokens > 0,
     )
     return _last_that_holds(conditions, software, first=2)
 

@@ -82,12 +82,20 @@ def mask_bytes(
 
 
 def outside_backward_bytes(
-    outside_coefficients, outside_tokens, heads, sequence_tokens, keeps_input, layer_inputs_width, position_table_bytes, mask_bytes
+    outside_coefficients,
+    outside_tokens,
+    heads,
+    sequence_tokens,
+    keeps_input,
+    layer_inputs_width,
+    position_table_bytes,
+    mask_bytes,
+    tower_kept_bytes,
 ):
-    """Saved outside the blocks until the backward pass ends: labels, positions, masks, shared scores, inputs that layers have. [B]"""
+    """Saved outside the blocks until the backward pass ends: labels, positions, masks, shared scores, layers' own inputs, a tower. [B]"""
     scores = outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input
-    own_inputs = outside_coefficients["layer_inputs"] * layer_inputs_width
-    return position_table_bytes + mask_bytes + scores + outside_tokens * (outside_coefficients["one"] + own_inputs)
+    each = outside_coefficients["one"] + outside_coefficients["layer_inputs"] * layer_inputs_width
+    return position_table_bytes + mask_bytes + scores + outside_tokens * each + tower_kept_bytes
 
 
 def outside_saved_bytes(

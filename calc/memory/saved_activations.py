@@ -210,10 +210,11 @@ def head_autocast_bytes(head_matrix_parameters, holds_head, vocabulary_split, au
     return head_matrix_parameters * holds_head / vocabulary_split * autocast_active * autocast_bytes_each
 
 
-def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, stack_side, prompt_share):
-    """Working set of the widest block over the prompt; an encoder of images or sound reads all of it at once. [B]"""
+def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, stack_side, prompt_share, tower_forward_bytes):
+    """Working set of the widest block over the prompt, or of a vision tower; an encoder of images or sound reads all at once. [B]"""
     share = np.where(stack_side == FIXED_SIDE, 1, prompt_share)
-    return np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0) * share, axis=0)
+    of_blocks = np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0) * share, axis=0)
+    return np.maximum(of_blocks, tower_forward_bytes)
 
 
 def prefill_activations_bytes(is_engine, engine_forward_bytes, prefill_block_bytes):

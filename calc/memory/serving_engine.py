@@ -42,6 +42,19 @@ def sampler_bytes(engine_sequences, outputs, engine_batched_tokens, hidden, serv
     return engine_sequences * outputs * (2 + serving_sampler_bytes_each) + 2 * 2 * hidden * engine_batched_tokens
 
 
+def image_features_bytes(images_per_sequence, engine_batched_tokens, image_tokens, hidden):
+    """What an engine keeps of images that its tower has seen: as many tokens as a pass takes, or one image, in 16 bits. [B]
+
+    vLLM, vllm/v1/core/encoder_cache_manager.py, compute_mm_encoder_budget; its profile fills it.
+    """
+    return (images_per_sequence > 0) * 2 * hidden * np.fmax(engine_batched_tokens, image_tokens)
+
+
+def tower_profile_width(images_per_sequence, patches_per_image_token, tower_hidden, tower_ffn, tensor_parallel):
+    """Width of what the profile holds in the tower per image token: of each patch three hidden and three inner states. [elements]"""
+    return (images_per_sequence > 0) * patches_per_image_token * 3 * (tower_hidden + tower_ffn / tensor_parallel)
+
+
 def engine_forward_bytes(
     engine_batched_tokens,
     hidden,
@@ -50,15 +63,18 @@ def engine_forward_bytes(
     stack_experts_per_token,
     stack_shared_ffn_width,
     stack_mixer_in_width,
+    tower_profile_width,
+    image_features_bytes,
     tensor_parallel,
 ):
     """A forward pass of the profile: three hidden states and three inner ones per token, or one of a mixer's, in 16 bits. [B]
 
-    vLLM's profile_run (vllm/v1/worker/gpu_model_runner.py), the count of tensors ours.
+    vLLM's profile_run (vllm/v1/worker/gpu_model_runner.py), the count of tensors ours. What a vision tower made stands beside it.
     """
     inner = np.max(np.maximum(stack_ffn_width, stack_expert_ffn_width * stack_experts_per_token + stack_shared_ffn_width), axis=0)
     inner = np.maximum(3 * inner, np.max(stack_mixer_in_width, axis=0))
-    return engine_batched_tokens * 2 * (3 * hidden + inner / tensor_parallel)
+    width = np.maximum(3 * hidden + inner / tensor_parallel, tower_profile_width)
+    return engine_batched_tokens * 2 * width + image_features_bytes
 
 
 def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_ratio):
@@ -67,4 +83,4 @@ def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_
 
 
 CARD = (is_engine, on_large_card, on_huge_card)
-ENGINE = (engine_sequences, engine_batched_tokens, sampler_bytes, engine_forward_bytes)
+ENGINE = (engine_sequences, engine_batched_tokens, sampler_bytes, image_features_bytes, tower_profile_width, engine_forward_bytes)

@@ -29,9 +29,9 @@ def optimizer_shards(shard_gpus, shards_optimizer, trains):
     return np.where(shards_optimizer * trains > 0, shard_gpus, 1)
 
 
-def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_parameters_here):
-    """Trained parameters inside the blocks on one GPU. [elements]"""
-    return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here)
+def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_parameters_here, tower_parameters_here):
+    """Trained parameters inside the blocks on one GPU; full training trains a vision tower too, adapters leave it frozen. [elements]"""
+    return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here + tower_parameters_here)
 
 
 def trained_outside_here(trains, adapts, outside_parameters_here):
@@ -176,6 +176,7 @@ def offloaded_bytes(
     gradient_width_bytes_each,
     gradient_shards,
     blocks_parameters_here,
+    tower_parameters_here,
     outside_parameters_here,
     matrix_bytes_each,
     weight_shards,
@@ -185,7 +186,7 @@ def offloaded_bytes(
     """What a GPU leaves in CPU memory: optimizer state with its gradients, weights, saved activations. [B]"""
     state = trained_parameters_here * (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards
     gradients = trained_parameters_here * gradient_width_bytes_each / gradient_shards
-    weights = (blocks_parameters_here + outside_parameters_here) * matrix_bytes_each / weight_shards
+    weights = (blocks_parameters_here + tower_parameters_here + outside_parameters_here) * matrix_bytes_each / weight_shards
     moved = offloads_optimizer * (state + gradients) + offloads_weights * weights + offloads_activations * moved_activations_bytes
     return np.where(trains > 0, moved, 0.0)
 

@@ -41,6 +41,7 @@ def weights_bytes(
     padding_elements_here,
     blocks_parameters_here,
     outside_parameters_here,
+    tower_parameters_here,
     adapter_parameters_here,
     matrix_bytes_each,
     outer_bytes_each,
@@ -60,7 +61,7 @@ def weights_bytes(
     beside the frozen ones (Hu et al. 2021, arXiv 2106.09685), which 4-bit formats shrink (Dettmers et al. 2023, arXiv
     2305.14314). Widths: catalogs/precisions.yaml. litgpt leaves the head beside 4-bit matrices in fp32 (implementations.yaml).
     """
-    rest = blocks_parameters_here - formatted_parameters_here + outside_parameters_here
+    rest = blocks_parameters_here - formatted_parameters_here + outside_parameters_here + tower_parameters_here
     wide_head = implementation_wide_quantized_head * (dequantized_bytes_each > 0) * (4 - outer_bytes_each) * head_elements_here * holds_head
     formatted = formatted_parameters_here + spread_experts_here * (weight_shards > 1)
     base = (formatted + padding_elements_here) * matrix_bytes_each + rest * outer_bytes_each + wide_head

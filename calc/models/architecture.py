@@ -17,10 +17,10 @@ from calc.models.families import FORMULAS as FAMILY_FORMULAS
 from calc.models.stacks import Sizes, sizes_of_stacks
 
 # Sizes that an entry leaves out where its model does not have them.
-ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1, "layer_kinds": ()} | dict.fromkeys(
+ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1, "layer_kinds": (), "encoder_sizes": {}} | dict.fromkeys(
     [
         *("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "max_position", "tied"),
-        *("encoder_layers", "decoder_layers"),
+        *("encoder_layers", "decoder_layers", "encoder_routed_layers", "decoder_routed_layers"),
         *("experts", "experts_per_token", "expert_ffn", "shared_ffn"),
         *("kv_latent_rank", "rope_head_dim", "query_latent_rank", "relative_positions", "position_projections"),
         *("value_head_dim", "embedding_width", "text_width", "cross_attention"),
@@ -31,10 +31,16 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1,
         *("state_heads", "state_head_dim", "state_size", "state_groups", "time_rank", "convolution_kernel"),
         *("recurrent_bytes_each", "expert_latent", "keys_are_values"),
         *("per_layer_width", "per_layer_vocab", "residual_streams", "low_rank"),
+        *("tower_layers", "tower_full_layers", "tower_hidden", "tower_heads", "tower_ffn", "tower_gated"),
+        *("patches_per_image_token", "usual_image_tokens", "total_parameters"),
+        *("further_parameters", "further_outside_parameters"),
     ],
     0,
 )
-TEXTS = ("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_precision", "note", "source", "checked_on", "notes")
+TEXTS = (
+    *("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_precision", "tower_block"),
+    *("note", "note_with_images", "source", "checked_on", "notes"),
+)
 MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     *("max_position", "parameters", "active_parameters", "embedding_parameters", "head_parameters", "tied", "always_tied"),
@@ -48,7 +54,9 @@ MODEL_COLUMNS = (
         "attention_dropout",
     ),
     *("softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused", "left_out_parameters", "stored_precision"),
-    *("note", "source", "checked_on", "notes"),
+    "total_parameters",
+    *("tower_layers", "tower_full_layers", "tower_hidden", "tower_heads", "tower_ffn", "tower_linear_parameters", "tower_block"),
+    *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),
 )
 FORMULAS = (*outside_parameters.FORMULAS, *FAMILY_FORMULAS)
 STACK_FORMULAS = (*mixers.FORMULAS, *block_parameters.FORMULAS, *shared_form.FORMULAS, *lora_widths.FORMULAS)
@@ -85,6 +93,8 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
     """The row of one model and the rows of its stacks; a refused model has no counts and no stacks."""
     if "refused" in entry:
         return {**ABSENT, **entry}, []
+    if "total_parameters" in entry:
+        return total_alone(entry), []
     traits = families[entry["model_type"]]
     sizes = sizes_of(entry, traits)
     if sizes["activation"] != traits["activation"]:
@@ -100,8 +110,27 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
     model["layers"] = sum(stack["layers"] for stack in stacks)
     model["parameters"] = model["outside_parameters"] + in_blocks
     model["active_parameters"] = model["parameters"] - idle
-    model["note"] = note_of(model)
+    model["note"], model["note_with_images"] = note_of(model), note_with_images(model)
     return model, stacks
+
+
+def total_alone(entry: Mapping[str, Any]) -> Sizes:
+    """The row of a model whose type is not covered, but the total of its parameters is known: it is refused with what that says."""
+    total = entry["total_parameters"]
+    own = {"kind": "decoder", "parameters": total, "head_parameters": 0, "always_tied": 0, "outside_parameters": 0}
+    said = f"model_type {entry['model_type'][:40]} is not covered: what its activations and caches take, and its times, are not known"
+    held = f"its index counts {total / 1e9:,.2f} billion parameters, {total * 2 / 2**30:,.1f} GiB of weights in 16 bits."
+    return {**ABSENT, **own, **entry, "refused": f"{entry['name']}: {said}; {held}"}
+
+
+def note_with_images(model: Mapping[str, Any]) -> str:
+    """What an estimate with images in its sequences does not hold, or takes for granted; none where the model takes none."""
+    if not model["usual_image_tokens"]:
+        return ""
+    said = [model["caveat"], model.get("remark", "")]
+    if not model.get("tower_block"):
+        said.insert(0, "In transformers what its vision tower keeps and needs while it runs is not held; its weights and their states are.")
+    return " ".join(filter(None, said))
 
 
 def note_of(model: Mapping[str, Any]) -> str:
@@ -111,7 +140,8 @@ def note_of(model: Mapping[str, Any]) -> str:
         count = model["left_out_parameters"]
         share = count / (model["parameters"] + count) if count else 0
         much = f"{count:,.0f} parameters, {share:.1%} of all" if count else "whose parameters are not counted"
-        said.insert(0, f"Left out: {model['left_out']}, {much}.")
+        how = " images_per_sequence counts it." if model["usual_image_tokens"] else ""
+        said.insert(0, f"Left out: {model['left_out']}, {much}.{how}")
     return " ".join(filter(None, said))
 
 

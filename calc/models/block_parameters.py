@@ -49,10 +49,11 @@ def expanded_width(heads, head_dim, rope_head_dim, value_head_dim, kv_latent_ran
 def index_parameters(index_ratio, query_latent_width, index_heads, index_head_dim, hidden):
     """Weights of the indexer that chooses the tokens to attend to, a mean over the layers. [parameters]
 
-    DeepSeek-V3.2 (2025), section 2.1: queries from their latent, one key for all heads, a weight for each head.
+    DeepSeek-V3.2 (2025), section 2.1: queries from their latent, one key for all heads, a weight for each head. Without
+    such a latent (MiniMax M3) queries come from the hidden state, and heads have no weights.
     """
-    queries = query_latent_width * index_heads * index_head_dim
-    return index_ratio * (queries + hidden * index_head_dim + hidden * index_heads)
+    queries = (query_latent_width or hidden) * index_heads * index_head_dim
+    return index_ratio * (queries + hidden * index_head_dim + (hidden * index_heads if query_latent_width else 0))
 
 
 def read_elements_per_token(
@@ -95,12 +96,20 @@ def key_value_parameters(hidden, key_width, value_width, kv_latent_rank, latent_
     return hidden * latent_width + kv_latent_rank * expanded_width if kv_latent_rank else direct
 
 
-def attention_parameters(query_parameters, key_value_parameters, output_width, hidden, cross_attention):
+def gate_width(output_gate, head_gate, output_width, heads):
+    """Width of a gate of attention's output that a matrix of its own makes: that of the output, or one value per head. [elements per token]
+
+    Qiu et al. 2025, arXiv 2505.06708, section 2.2.
+    """
+    return output_gate * output_width + head_gate * heads
+
+
+def attention_parameters(query_parameters, key_value_parameters, output_width, hidden, cross_attention, gate_width):
     """Weight matrices of attention, twice in a block that also attends to the encoder. [parameters]
 
     Vaswani et al. 2017, arXiv 1706.03762, section 3.2: 4 hidden^2 where all heads together are as wide as the block.
     """
-    return (1 + cross_attention) * (query_parameters + key_value_parameters + output_width * hidden)
+    return (1 + cross_attention) * (query_parameters + key_value_parameters + output_width * hidden) + gate_width * hidden
 
 
 def attention_biases(
@@ -116,18 +125,18 @@ def attention_biases(
 
 
 def position_key_parameters(position_projections, hidden, query_width, qkv_bias):
-    """DeBERTa's own projections of relative positions to keys and queries, where it has them. [parameters]"""
+    """Further projections to queries' width: DeBERTa's and XLNet's of relative positions, LED's of chosen tokens. [parameters]"""
     return position_projections * (hidden + qkv_bias) * query_width
 
 
 def norm_parameters(
     block_norms, cross_attention, norm_vectors, hidden, head_norm, head_dim, full_norm, query_width, key_width,
-    query_latent_width, kv_latent_rank, index_ratio, index_head_dim, owns_keys,
+    query_latent_width, kv_latent_rank, index_ratio, index_head_dim, owns_keys, rope_norm, rope_head_dim,
 ):  # fmt: skip
     """Norms before and after the parts of the block, of q and k, of MLA's latents and of the indexer's key. [parameters]"""
     of_heads = head_norm * (1 + owns_keys) * head_dim + full_norm * (query_width + key_width)
     widths = (block_norms + cross_attention) * hidden + of_heads
-    return norm_vectors * widths + query_latent_width + kv_latent_rank + 2 * index_ratio * index_head_dim
+    return norm_vectors * widths + query_latent_width + kv_latent_rank + rope_norm * rope_head_dim + 2 * index_ratio * index_head_dim
 
 
 def sink_parameters(sinks, heads):
@@ -201,13 +210,14 @@ def stream_parameters(hidden, residual_streams, low_rank):
 def block_parameters(
     attention_parameters, attention_biases, position_key_parameters, sink_parameters, norm_parameters, dense_parameters,
     dense_biases, block_expert_parameters, shared_parameters, router_parameters, index_parameters, mixer_parameters,
-    expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, hidden,
+    expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, hidden, further_parameters,
 ):  # fmt: skip
-    """Everything one block learns. [parameters]"""
+    """Everything one block learns, with what its family alone has (calc/models/huggingface/*_forms.py, derived_fields.py). [parameters]"""
     attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
     experts = block_expert_parameters + shared_parameters + router_parameters + expert_latent_parameters
     per_layer = per_layer_linear_parameters + (hidden if per_layer_width else 0) + stream_parameters
-    return attention + mixer_parameters + norm_parameters + dense_parameters + dense_biases + experts + per_layer
+    network = mixer_parameters + dense_parameters + dense_biases + experts
+    return attention + network + norm_parameters + per_layer + further_parameters
 
 
 def block_linear_parameters(
@@ -233,7 +243,7 @@ def block_linear_parameters(
 def block_largest_matrix(
     hidden, query_width, key_width, value_width, output_width, fused_qkv, kv_latent_rank, latent_width, expanded_width,
     query_latent_width, gated, fused_gate_up, ffn_width, shared_ffn_width, experts, expert_ffn_width, expert_hidden, query_gate,
-    mixer_in_width, owns_keys,
+    mixer_in_width, owns_keys, gate_width,
 ):  # fmt: skip
     """The largest single weight tensor; transformers stacks the experts' gate and up matrices in one. [elements]
 
@@ -244,7 +254,8 @@ def block_largest_matrix(
     of_heads = hidden * max(owns_keys * key_width, owns_keys * value_width, fused_qkv * (query_width + key_width + value_width))
     of_dense = hidden * max((1 + fused_gate_up) * ffn_width, shared_ffn_width)
     of_experts = experts * expert_hidden * (1 + gated) * expert_ffn_width
-    return max(hidden * mixer_in_width, of_queries, of_latents if kv_latent_rank else of_heads, output_width * hidden, of_dense, of_experts)
+    of_keys = of_latents if kv_latent_rank else of_heads
+    return max(hidden * max(mixer_in_width, output_width, gate_width), of_queries, of_keys, of_dense, of_experts)
 
 
 FORMULAS = (
@@ -255,6 +266,7 @@ FORMULAS = (
         cross_cached_elements_per_token,
         query_parameters,
         key_value_parameters,
+        gate_width,
         attention_parameters,
         attention_biases,
     ),

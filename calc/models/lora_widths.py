@@ -101,10 +101,11 @@ def adapter_router_in(experts, hidden, adapts_router, shared_gate, index_ratio, 
     return of_experts + index_ratio * (query_latent_width + 2 * hidden)
 
 
-def adapter_router_out(experts, adapts_router, shared_gate, index_ratio, index_heads, index_head_dim):
+def adapter_router_out(experts, adapts_router, shared_gate, index_ratio, index_heads, index_head_dim, query_latent_width):
     """Output widths of the router, of the shared expert's gate and of the indexer; `all-linear` only. [elements per token]"""
     of_experts = adapts_router * experts + shared_gate if experts else 0
-    return of_experts + index_ratio * (index_heads * index_head_dim + index_head_dim + index_heads)
+    of_weights = index_heads if query_latent_width else 0
+    return of_experts + index_ratio * (index_heads * index_head_dim + index_head_dim + of_weights)
 
 
 def adapter_mixer_in(hidden, mixer_inputs, mixer_width, mixer_inner_in_width):
@@ -117,17 +118,29 @@ def adapter_mixer_out(hidden, mixer_in_width, mixer_width, mixer_inner_out_width
     return mixer_in_width + hidden + mixer_inner_out_width if mixer_width else 0
 
 
-def adapter_beside_in(hidden, per_layer_width, low_rank, residual_streams, expert_latent):
-    """Input widths of what else a block has: Gemma 3n's and 4's own inputs and paths, a latent of experts; `all-linear` only. [elements]"""
+def adapted_gate_width(gate_width, adapts_experts):
+    """Width of the gate of attention's output that LoRA adapts: none where peft takes it for the experts' gate. [elements]"""
+    return (1 - adapts_experts) * gate_width
+
+
+def adapter_beside_in(
+    hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections, adapted_gate_width
+):  # fmt: skip
+    """Input widths of what else a block has, `all-linear` only. [elements]
+
+    Gemma 3n's and 4's own inputs and paths, a latent of experts, projections of positions (DeBERTa) or chosen tokens (LED), a gate.
+    """
     streams = 2 * residual_streams + hidden if residual_streams else 0
-    paths = hidden + low_rank if low_rank else 0
+    paths = (hidden + low_rank if low_rank else 0) + position_projections * hidden + (hidden if adapted_gate_width else 0)
     return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
 
 
-def adapter_beside_out(hidden, per_layer_width, low_rank, residual_streams, expert_latent):
+def adapter_beside_out(
+    hidden, per_layer_width, low_rank, residual_streams, expert_latent, position_projections, query_width, adapted_gate_width
+):  # fmt: skip
     """Output widths of the same. [elements]"""
     streams = residual_streams**2 + 2 * residual_streams
-    paths = hidden + low_rank if low_rank else 0
+    paths = (hidden + low_rank if low_rank else 0) + position_projections * query_width + adapted_gate_width
     return streams + paths + sum(hidden + width for width in (per_layer_width, expert_latent) if width)
 
 
@@ -155,6 +168,6 @@ FORMULAS = (
     ),
     *(adapter_o_out, adapted_ffn_width, adapter_gate_in, adapter_gate_out, adapter_up_in, adapter_up_out),
     *(adapter_down_in, adapter_down_out, adapter_router_in, adapter_router_out, adapter_mixer_in, adapter_mixer_out),
-    *(adapter_beside_in, adapter_beside_out, adapter_experts_in, adapter_experts_out),
+    *(adapted_gate_width, adapter_beside_in, adapter_beside_out, adapter_experts_in, adapter_experts_out),
 )
 COLUMNS = tuple(formula.__name__ for formula in FORMULAS if formula.__name__.startswith("adapter_"))

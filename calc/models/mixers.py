@@ -49,6 +49,29 @@ def kimi_delta(sizes: Sizes) -> dict[str, Any]:
     }
 
 
+def ling_delta(sizes: Sizes) -> dict[str, Any]:
+    """Kimi Delta Attention in Ling 3, whose decay and gate are made without a rank between."""
+    heads, width = sizes["state_heads"], sizes["state_heads"] * sizes["state_head_dim"]
+    return {
+        "mixer_in_width": 5 * width + heads,
+        "mixer_width": width,
+        "convolution_channels": 3 * width,
+        "mixer_vectors": width + heads + sizes["state_head_dim"],
+        "recurrent_state_elements": width * sizes["state_head_dim"],
+    }
+
+
+def lightning(sizes: Sizes) -> dict[str, Any]:
+    """Lightning attention (MiniMax-01, 2025, arXiv 2501.08313): queries, keys, values and a gate; no convolution."""
+    width = sizes["state_heads"] * sizes["state_head_dim"]
+    return {
+        "mixer_in_width": 4 * width,
+        "mixer_width": width,
+        "mixer_vectors": width,
+        "recurrent_state_elements": width * sizes["state_head_dim"],
+    }
+
+
 def mamba2(sizes: Sizes) -> dict[str, Any]:
     """Mamba-2 (Dao and Gu 2024, arXiv 2405.21060): gate, inputs, two projections of the state per group, a step per head."""
     heads, width = sizes["state_heads"], sizes["state_heads"] * sizes["state_head_dim"]
@@ -87,6 +110,8 @@ def convolution(sizes: Sizes) -> dict[str, Any]:
 MIXERS: dict[str, Callable[[Sizes], dict[str, Any]]] = {
     "delta": delta,
     "kimi_delta": kimi_delta,
+    "ling_delta": ling_delta,
+    "lightning": lightning,
     "mamba2": mamba2,
     "mamba": mamba,
     "convolution": convolution,

@@ -6,6 +6,14 @@ def fixed_tokens(kind, image, patch, source_positions):
     return (image // patch) ** 2 + 1 if patch else source_positions * (kind == "audio")
 
 
+def tower_linear_parameters(tower_layers, tower_hidden, tower_ffn, tower_gated):
+    """Weight matrices of the layers of a vision tower beside the model; its stem, merger and projector apart. [parameters]
+
+    Vaswani et al. 2017, arXiv 1706.03762; gated: Shazeer 2020, arXiv 2002.05202.
+    """
+    return tower_layers * (4 * tower_hidden**2 + (2 + tower_gated) * tower_hidden * tower_ffn)
+
+
 def outputs(vocab, classes, kind, labels, headless):
     """Width of the logits: the vocabulary, or the classes of a classifier; an encoder of pairs has none. [elements]"""
     return 0 if kind == "dual" or headless else labels or classes + vocab
@@ -77,15 +85,18 @@ def per_layer_parameters(layer_inputs_width, per_layer_width, per_layer_vocab, h
 def outside_parameters(
     embedding_parameters, head_parameters, position_parameters, relative_bias_parameters, outside_norm_parameters,
     projection_parameters, head_extra_parameters, image_parameters, sound_parameters, pair_parameters, per_layer_parameters,
+    further_outside_parameters,
 ):  # fmt: skip
-    """Everything outside the blocks. [parameters]"""
+    """Everything outside the blocks, with what its family alone has (calc/models/huggingface/early_forms.py). [parameters]"""
     ends = embedding_parameters + head_parameters + projection_parameters + head_extra_parameters
     tables = position_parameters + relative_bias_parameters + outside_norm_parameters
-    return ends + tables + image_parameters + sound_parameters + pair_parameters + per_layer_parameters
+    other_ends = image_parameters + sound_parameters + pair_parameters
+    return ends + tables + other_ends + per_layer_parameters + further_outside_parameters
 
 
 def outside_adapter_width(
-    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, layer_inputs_width, residual_streams
+    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, layer_inputs_width, residual_streams,
+    pooler,
 ):  # fmt: skip
     """Input and output widths of the Linear modules outside the blocks that `all-linear` adapts. [elements]"""
     classifier = hidden + outputs if kind == "vision" else 0
@@ -93,11 +104,11 @@ def outside_adapter_width(
     ends = 2 * (embedding_width + text_width) if embedding_width != text_width else 0
     own_inputs = hidden + layer_inputs_width if layer_inputs_width else 0
     streams = 4 * max(residual_streams - 1, 0) * hidden
-    return 2 * masked_head * hidden + classifier + pairs + ends + own_inputs + streams
+    return 2 * (masked_head + pooler) * hidden + classifier + pairs + ends + own_inputs + streams
 
 
 FORMULAS = (
-    *(fixed_tokens, outputs, embedding_parameters, head_parameters, position_parameters, relative_bias_parameters),
+    *(fixed_tokens, tower_linear_parameters, outputs, embedding_parameters, head_parameters, position_parameters, relative_bias_parameters),
     *(outside_norm_parameters, projection_parameters, head_extra_parameters, image_parameters, sound_parameters),
     *(pair_parameters, layer_inputs_width, per_layer_parameters, outside_parameters, outside_adapter_width),
 )

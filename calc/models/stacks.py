@@ -23,6 +23,7 @@ NETWORKS: dict[str, tuple[str, Sizes]] = {
 WAYS: dict[str, Sizes] = {
     "windowed": MIXER,
     "shared": {**MIXER, "owns_keys": 0},  # reads the keys and values of a layer below
+    "crossed": {**MIXER, "caches": 0},  # attends to an image alone
     "linear": ATTENTION,
     "parallel": {},  # attention and a mixer side by side
     "alone": {**ATTENTION, **MIXER},  # a network alone
@@ -52,14 +53,16 @@ def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
 
 
 def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """The encoder's blocks, and the decoder's, which also attend to the encoder."""
+    """The encoder's blocks, and the decoder's, which also attend to the encoder; on both sides some may have experts."""
     heads = sizes.get("encoder_heads", sizes["heads"])
     head_dim = sizes["head_dim"] * sizes["heads"] // heads
     side = "fixed" if sizes["kind"] == "audio" else "source"
     own = {"block": sizes["encoder_block"], "side": side, "ffn": sizes.get("encoder_ffn", sizes["ffn"]), "caches": 0}
-    own |= {"heads": heads, "kv_heads": heads, "head_dim": head_dim, "value_head_dim": head_dim}
-    yield {**own, "stack": "encoder", "layers": sizes["encoder_layers"]}
-    yield {"stack": "decoder", "layers": sizes["decoder_layers"], "cross_attention": 1}
+    own |= {"heads": heads, "kv_heads": heads, "head_dim": head_dim, "value_head_dim": head_dim, **sizes["encoder_sizes"]}
+    for name, sizes_of_side in (("encoder", own), ("decoder", {"cross_attention": 1})):
+        routed = sizes[f"{name}_routed_layers"]
+        yield {**sizes_of_side, **EXPERTS, "stack": name, "layers": sizes[f"{name}_layers"] - routed}
+        yield {**sizes_of_side, "stack": f"{name}-moe", "block": sizes["moe_block"], "ffn": 0, "layers": routed}
 
 
 def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:

@@ -64,6 +64,8 @@ INPUTS = (
     Input("batch", "count", 1),
     Input("sequence_tokens", "count", 2048),
     Input("decoder_tokens", "count", None),
+    Input("images_per_sequence", "amount", 0, most=10_000),
+    Input("image_tokens", "count", None),
     Input("logits", "choice", "last", ("last", "all"), catalog="scored_logits"),
     Input("prompt_tokens", "count", None),
     Input("accumulation_steps", "count", 1),

@@ -9,7 +9,7 @@ from calc.evaluate import Table
 from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.join_places import ASSUMED, join_places
 from calc.scenarios.join_rest_of_bill import join_rest_of_bill
-from calc.scenarios.join_stacks import derived_blocks, kind_numbers, stack_numbers, stack_rows
+from calc.scenarios.join_stacks import derived_blocks, kind_numbers, stack_numbers, stack_rows, tower_kinds
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row_numbers, rows_of, words_of
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.releases import join_release
@@ -34,6 +34,8 @@ MODEL_COLUMNS = (
     "rms_norms",
     "recurrent_bytes_each",
     "longest_sequence_tokens",
+    *("left_out_parameters", "patches_per_image_token", "usual_image_tokens", "tower_linear_parameters", "total_parameters"),
+    *("tower_layers", "tower_full_layers", "tower_hidden", "tower_heads", "tower_ffn"),
 )
 STACK_COLUMNS = (
     "layers",
@@ -122,6 +124,7 @@ def _join_model(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     table["precision"] = usual_precision(table, catalogs)
     refused = words_of(catalogs, "models", "refused")
     problems.add((refused != "")[at], lambda row: str(refused[at[row if len(at) > 1 else 0]]))
+    table["tower_kind"] = tower_kinds(catalogs)[at]
     first, depth, side, kind = stack_rows(catalogs)
     order = np.arange(max(int(depth[np.unique(at)].max(initial=0)), 1))[:, None]
     row = np.where(order < depth[at], first[at] + order, -1)

@@ -17,6 +17,13 @@ def kind_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
     return np.nan_to_num(numbers_of(catalogs, "model_kinds", name)[at])
 
 
+@kept("models", "blocks")
+def tower_kinds(catalogs: Catalogs) -> np.ndarray:
+    """The kind of block of each model's vision tower; -1 where it has none that was read off."""
+    numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
+    return np.array([numbers.get(kind, -1) for kind in catalogs.models["tower_block"]])
+
+
 @kept("stacks")
 def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
     """A column of the stacks, its last entry for a stack that a model lacks: 0."""

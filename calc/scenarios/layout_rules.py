@@ -99,6 +99,28 @@ RULES = (
         {"tokens": lambda sequence_tokens, decoder_tokens: max(sequence_tokens, decoder_tokens)},
     ),
     Rule(
+        lambda images_per_sequence, usual_image_tokens: (images_per_sequence > 0) & (usual_image_tokens == 0),
+        "{model} takes no images, or its vision tower is not modelled; set images_per_sequence to 0.",
+    ),
+    Rule(
+        lambda images_per_sequence, image_tokens, trains, sequence_tokens, prompt_tokens: (
+            images_per_sequence * image_tokens > np.where(trains > 0, sequence_tokens, prompt_tokens)
+        ),
+        "{images_per_sequence:g} images make {tokens:,.0f} tokens, more than the {held:,.0f} of {what}, which hold them; raise {what} "
+        "or take fewer images.",
+        {
+            "tokens": lambda images_per_sequence, image_tokens: images_per_sequence * image_tokens,
+            "held": lambda trains, sequence_tokens, prompt_tokens: sequence_tokens if trains else prompt_tokens,
+            "what": lambda trains: "sequence_tokens" if trains else "prompt_tokens",
+        },
+    ),
+    Rule(
+        lambda images_per_sequence, pipeline_parallel, context_parallel: (
+            (images_per_sequence > 0) & (np.maximum(pipeline_parallel, context_parallel) > 1)
+        ),
+        "Images are not estimated with pipeline or context parallel; set both to 1, or images_per_sequence to 0.",
+    ),
+    Rule(
         lambda replica_gpus, gpus: replica_gpus > gpus,
         "tensor x pipeline x context parallel is {replica_gpus:.0f}, more than the {gpus:.0f} GPUs; take {replica_gpus:.0f} "
         "GPUs or smaller degrees.",

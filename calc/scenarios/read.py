@@ -14,7 +14,17 @@ from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, Input, bounded_inp
 from calc.scenarios.problems import Problems, TableError, quoted
 
 # Inputs whose final value depends on others: they are read under asked_<name>.
-ASKED = ("loss", "gpu", "memory_utilization", "sequence_tokens", "decoder_tokens", "prompt_tokens", "tie_embeddings", *ASSUMED)
+ASKED = (
+    "loss",
+    "gpu",
+    "memory_utilization",
+    "sequence_tokens",
+    "decoder_tokens",
+    "prompt_tokens",
+    "image_tokens",
+    "tie_embeddings",
+    *ASSUMED,
+)
 DEFAULT_PRECISION = {"training": "bf16-mixed", "inference": "bf16"}
 
 

@@ -18,6 +18,27 @@ def prompt_tokens(asked_prompt_tokens, sequence_tokens):
     return np.where(np.isnan(asked_prompt_tokens), sequence_tokens, asked_prompt_tokens)
 
 
+def image_tokens(asked_image_tokens, images_per_sequence, usual_image_tokens):
+    """Tokens that one image or tile makes, where there are images: as asked, else as the model's config has it. [tokens]"""
+    asked = np.isnan(asked_image_tokens) & (images_per_sequence > 0)
+    return np.where(asked, usual_image_tokens, asked_image_tokens)
+
+
+def image_patches_tokens(image_tokens, patches_per_image_token):
+    """Patches of one image, which are the tokens of the vision tower. [tokens]"""
+    return np.nan_to_num(image_tokens) * patches_per_image_token
+
+
+def tower_tokens(images_per_sequence, image_patches_tokens):
+    """Patches of all images of a sequence that run through the vision tower. [tokens]"""
+    return images_per_sequence * image_patches_tokens
+
+
+def tower_parameters(images_per_sequence, left_out_parameters):
+    """Parameters of the towers and projectors beside the text part, which stand in memory where there are images. [parameters]"""
+    return np.where(images_per_sequence > 0, left_out_parameters, 0)
+
+
 def tied(asks_ties, model_tied, model_always_tied, implementation_unties_head, is_decoder):
     """1 where embedding and head share a matrix: as asked, else as the model; some software never shares a decoder's. [0 or 1]
 
@@ -33,9 +54,9 @@ def head_parameters(tied, model_tied, model_head_parameters, embedding_parameter
     return np.where(tied > 0, 0.0, np.where(model_tied > 0, separate, model_head_parameters))
 
 
-def parameters(model_parameters, head_parameters, model_head_parameters):
-    """Parameters of the whole model, its ties as they are here. [parameters]"""
-    return model_parameters + (head_parameters - model_head_parameters)
+def parameters(model_parameters, head_parameters, model_head_parameters, tower_parameters):
+    """Parameters of the whole model, its ties as they are here, its vision tower where there are images. [parameters]"""
+    return model_parameters + (head_parameters - model_head_parameters) + tower_parameters
 
 
 def active_parameters(model_active_parameters, head_parameters, model_head_parameters):
@@ -156,6 +177,10 @@ SETTLED = (
     sequence_tokens,
     decoder_tokens,
     prompt_tokens,
+    image_tokens,
+    image_patches_tokens,
+    tower_tokens,
+    tower_parameters,
     tied,
     head_parameters,
     parameters,

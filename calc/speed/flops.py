@@ -102,6 +102,17 @@ def attention_flops(
     return batch * np.sum(stack_layers * stack_pass_tokens * each, axis=0)
 
 
+def tower_flops(batch, tower_tokens, tower_linear_parameters, image_patches_tokens, tower_layers, tower_full_layers, tower_hidden):
+    """Forward pass of a vision tower over all images: 2 · weights for each patch, and 4 · width for each pair of an image's. [FLOP]
+
+    Kaplan et al. 2020, arXiv 2001.08361; Korthikanti et al. 2022, arXiv 2205.05198, without a causal half. Layers that attend to
+    windows of an image (Qwen2.5-VL, arXiv 2502.13923) are counted without their pairs; stem, merger and projector are left out.
+    """
+    full_layers = np.where(tower_full_layers > 0, tower_full_layers, tower_layers)
+    pairs = 4 * full_layers * tower_hidden * image_patches_tokens
+    return batch * tower_tokens * (2 * tower_linear_parameters + pairs)
+
+
 def source_tokens(stack_side, stack_pass_tokens, stack_layers):
     """Tokens of the encoder that a decoder looks at: those of the source, or an encoder's fixed ones. [tokens]"""
     return np.max(np.where((stack_side > 0) & (stack_layers > 0), stack_pass_tokens, 0), axis=0)
@@ -197,6 +208,7 @@ FLOPS = (
     dense_equivalent_flops,
     head_flops,
     attention_flops,
+    tower_flops,
     element_bytes,
     cast_bytes,
     score_bytes,

@@ -5,9 +5,9 @@ import numpy as np
 STEPS_AHEAD = 1.5  # half of the running step and one scheduled ahead, which a prompt finds before it
 
 
-def prefill_flops(matmul_flops, head_flops, attention_flops):
-    """All arithmetic of the prefill of one replica's prompts. [FLOP]"""
-    return matmul_flops + head_flops + attention_flops
+def prefill_flops(matmul_flops, head_flops, attention_flops, tower_flops):
+    """All arithmetic of the prefill of one replica's prompts, their images' too. [FLOP]"""
+    return matmul_flops + head_flops + attention_flops + tower_flops
 
 
 def streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, engine_bandwidth_ratio):
@@ -19,6 +19,7 @@ def prompts_device_seconds(
     dense_equivalent_flops,
     head_flops,
     attention_flops,
+    tower_flops,
     element_traffic_bytes,
     tensor_parallel,
     context_parallel,
@@ -31,10 +32,10 @@ def prompts_device_seconds(
     """What the forward pass of a batch of prompts takes on the GPU in proportion to them. [s]
 
     Arithmetic at the share of the rate that it reaches, and what norms and activations move (Pope et al. 2022, arXiv
-    2211.05102, for the two bounds).
+    2211.05102, for the two bounds). A vision tower runs at the rate of the head: its weights stay in 16 bits.
     """
     products = dense_equivalent_flops / (peak_flops_per_second * matmul_reach_ratio)
-    head = head_flops / head_flops_per_second
+    head = (head_flops + tower_flops) / head_flops_per_second
     attention = attention_flops / attention_flops_per_second
     traffic = element_traffic_bytes / streamed_bytes_per_second
     return (products + head + attention + traffic) / (tensor_parallel * context_parallel)

@@ -5,14 +5,21 @@ import numpy as np
 LOGIT_PASSES = 6  # upcast, log-softmax, its gradient and the downcast, each reading or writing the logits
 
 
-def training_flops(matmul_flops, head_flops, attention_flops, attention_passes, weight_gradient_ratio, repeated_products_ratio):
+def tower_training_flops(tower_flops, adapts, extra_forward_ratio):
+    """Arithmetic of a vision tower in a micro-batch: forward, backward and what is computed again, of a frozen one its forward. [FLOP]"""
+    return tower_flops * np.where(adapts > 0, 1, 3 + extra_forward_ratio)
+
+
+def training_flops(
+    matmul_flops, head_flops, attention_flops, attention_passes, weight_gradient_ratio, repeated_products_ratio, tower_training_flops
+):
     """All arithmetic of one micro-batch of training, recompute counted, on the whole replica. [FLOP]
 
     Per token 6 N (Kaplan et al. 2020, arXiv 2001.08361, section 2.1) + 2 N · recompute (Chen et al. 2016, arXiv 1604.06174)
     in full training, 4 N in LoRA, whose frozen weights need no gradient (Hu et al. 2021, arXiv 2106.09685), and attention.
     """
     blocks = matmul_flops * (2 + repeated_products_ratio + weight_gradient_ratio)
-    return blocks + head_flops * (2 + weight_gradient_ratio) + attention_flops * attention_passes
+    return blocks + head_flops * (2 + weight_gradient_ratio) + attention_flops * attention_passes + tower_training_flops
 
 
 def expert_traffic_bytes(
@@ -39,6 +46,7 @@ def training_device_seconds(
     head_flops,
     attention_flops,
     attention_passes,
+    tower_training_flops,
     logit_bytes,
     dequantize_bytes,
     products_weights_bytes,
@@ -66,7 +74,7 @@ def training_device_seconds(
     forwards = 2 + extra_forward_ratio
     products = dense_equivalent_flops * (2 + repeated_products_ratio + weight_gradient_ratio) / (peak_flops_per_second * matmul_reach_ratio)
     products = np.maximum(products, products_weights_bytes * forwards * context_parallel / bandwidth)
-    head = head_flops * (2 + weight_gradient_ratio) / head_flops_per_second
+    head = (head_flops * (2 + weight_gradient_ratio) + tower_training_flops) / head_flops_per_second
     attention = attention_flops * attention_passes / attention_flops_per_second
     traffic = element_traffic_bytes * (1 + forwards) + logit_bytes * LOGIT_PASSES + dequantize_bytes * forwards
     return (products + head + attention + (traffic + cast_bytes + expert_traffic_bytes) / bandwidth) / replica_gpus
@@ -176,6 +184,7 @@ def step_tokens(batch, stack_side, stack_layers, stack_pass_tokens, accumulation
 
 STEP = (step_tokens,)
 TRAINING = (
+    tower_training_flops,
     training_flops,
     expert_traffic_bytes,
     training_device_seconds,

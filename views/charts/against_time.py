@@ -2,17 +2,13 @@
 
 import altair as alt
 
-from views.charts.base import DOLLARS, POINT, ROWS, SIZE, THREE, filled, finished, log_axis, once
+from views.charts.base import DOLLARS, POINT, ROWS, SIZE, THREE, finished, log_axis, once
 from views.theme import BLUE, ORANGE
 
 
-def cost_against_time(ink, time_title, usd_title, x_ticks, y_ticks):
-    """Reads time, usd, label, name, side, kind (other, frontier, now). The least that each time costs is joined."""
-    return filled(_cost_against_time(ink, time_title, usd_title), x=x_ticks, y=y_ticks)
-
-
 @once
-def _cost_against_time(ink, time_title, usd_title):
+def cost_against_time(ink, time_title, usd_title):
+    """Reads time, usd, label, name, side, kind (other, frontier, now). The least that each time costs is joined."""
     x = log_axis(alt.X("time:Q"), ink, f"{time_title}, log scale", THREE, padding=14)
     y = log_axis(alt.Y("usd:Q"), ink, f"{usd_title}, log scale", DOLLARS, padding=14)
     place = {

@@ -3,7 +3,7 @@
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
-from views.charts.base import ROWS, SIZE, filled, finished, once, quantity_axis, tips
+from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips, titled
 from views.theme import COMPONENT_COLOURS
 
 STEP, BAR = 44, 15  # pixels from row to row, and of a bar
@@ -20,7 +20,7 @@ def component_colours(ink, components):
 
 def memory(ink, components, title):
     """Reads rank, label, value_text, component, order, gib, share_ratio, card_gib, fits, last. All rows stand in one scale."""
-    return filled(_memory(ink, components), title)
+    return titled(_memory(ink, components), title)
 
 
 @once

@@ -1,11 +1,10 @@
 """What every chart is made of: one function per chart, the colours of a theme in, a Vega-Lite specification out.
 
-A specification is built once per process and holds no data; title and ticks that follow the data are filled in. The page
-sends its table beside it (`st.vega_lite_chart(frame, spec)`), so a rerun costs the table and no Altair objects. The
-columns that a chart reads are named in its first line; calc/charts makes them.
+A specification is built once per process and holds nothing of the data, not even ticks: the browser then keeps the chart that
+it has drawn and moves its marks. The page sends its table beside it (`st.vega_lite_chart(frame, spec)`), so a rerun costs the
+table and no Altair objects. The columns that a chart reads are named in its first line; calc/charts makes them.
 """
 
-from copy import deepcopy
 from functools import lru_cache
 
 import altair as alt
@@ -16,6 +15,8 @@ POINT = 90
 SIZE = 13  # pixels of names and values
 PADDING = {"left": 0, "top": 0, "right": 8, "bottom": 4}  # Streamlit's own leaves 20 px below a legend
 ROWS = alt.Chart(alt.NamedData("rows"))
+# The ticks of an axis, in words; while there is no table yet, as of an empty chart. `source`: Streamlit's name of the table.
+TICKS = "(length(data('source')) ? split(data('source')[0].{channel}_ticks, ' ') : ['1', '10'])"
 once = lru_cache(maxsize=256)
 
 
@@ -26,22 +27,16 @@ def quantity_axis(ink, title, number=THREE, **more):
 
 
 def log_axis(channel, ink, title, number, **scale):
-    """A channel on a log axis, whose ticks are filled in."""
-    axis = quantity_axis(ink, title, number, gridOpacity=0.35, labelOverlap="greedy", labelSeparation=4)
-    return channel.scale(alt.Scale(type="log", nice=False, **scale)).axis(axis)
+    """A channel on a log axis that ends at its ticks and has no others: those that the table brings (calc/charts/axes.py, with_ticks)."""
+    ticks = TICKS.format(channel=type(channel).__name__.lower())
+    ends = [alt.ExprRef(f"toNumber({ticks}[0])"), alt.ExprRef(f"toNumber(peek({ticks}))")]
+    axis = quantity_axis(ink, title, number, gridOpacity=0.35, labelOverlap="greedy", labelSeparation=4, values=alt.ExprRef(ticks))
+    return channel.scale(alt.Scale(type="log", nice=False, domain=ends, **scale)).axis(axis)
 
 
-def filled(spec, title="", **ticks):
-    """A copy of the specification under this title, the axes of these channels ending at their ticks and having no others."""
-    own = deepcopy(spec)
-    own["title"]["text"] = title or own["title"]["text"]
-    for layer in own["layer"]:
-        for channel, values in ticks.items():
-            drawn = layer.get("encoding", {}).get(channel, {})
-            if drawn.get("scale", {}).get("type") == "log":
-                drawn["axis"]["values"] = list(values)
-                drawn["scale"]["domain"] = [values[0], values[-1]]
-    return own
+def titled(spec, title):
+    """The specification under this title."""
+    return {**spec, "title": {**spec["title"], "text": title}}
 
 
 NUMBERS = {"gib": THREE, "phase_gib": THREE, "card_gib": THREE, "usd": DOLLARS, "hours": THREE, "gpus": "d",

@@ -2,15 +2,15 @@
 
 import altair as alt
 
-from views.charts.base import POINT, ROWS, SIZE, filled, finished, log_axis, once
+from views.charts.base import POINT, ROWS, SIZE, finished, log_axis, once, titled
 from views.theme import FITS, PALETTE
 
 HEIGHT = 260
 
 
-def over(ink, title, x, y, x_ticks, y_ticks):
-    """Reads line, rank (-1: a rule), x, y, fits, verdict, now, name, name_y. `x` and `y` are an axis's title and format."""
-    return filled(_over(ink, x, y), title, x=x_ticks, y=y_ticks)
+def over(ink, title, x, y):
+    """Reads line, rank (-1: a rule), x, y, fits, verdict, now, name, name_y, both ticks. `x` and `y` are an axis's title and format."""
+    return titled(_over(ink, x, y), title)
 
 
 @once

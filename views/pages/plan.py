@@ -21,7 +21,7 @@ asked = job_state.asked()
 by_hand = job_state.set_by_hand(asked)
 ink = INKS[st.context.theme.type or "light"]
 now, free = present(catalogs), over_all(catalogs)
-options, first = now.options, now.options.answers.iloc[0].to_dict()
+options, first = now.options, now.options.rows[0]
 is_answered = bool(first["answer"])
 
 opened_plan.since_then(first, catalogs)

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from calc.answers.board import is_less
-from calc.plan.figures import records
 from views.charts.tank import tank_svg
 from views.session import job_state, kept
 from views.session.present_plan import look_at
@@ -17,7 +16,7 @@ CARD_WIDTH = 222  # pixels below which cards stand one below the other
 
 def cards(options, looked, is_by_hand, over_all, ink, catalogs):
     """A card for each answer; beside them what it would be without the instances set by hand, where that is less."""
-    rows = [row for row in records(options.answers) if row["answer"]]
+    rows = [row for row in options.rows if row["answer"]]
     beside = over_all is not None and not over_all.problem and (bool(options.problem) or is_less(over_all, options))
     if not rows and not beside:
         return
@@ -27,7 +26,7 @@ def cards(options, looked, is_by_hand, over_all, ink, catalogs):
                 _card(at, row, looked, is_by_hand, options.job, ink, catalogs)
         if beside:
             with st.container(height="stretch"):
-                _over_all(over_all.answers.iloc[0].to_dict(), over_all.job, ink, catalogs)
+                _over_all(over_all.rows[0], over_all.job, ink, catalogs)
 
 
 def _card(at, row, looked, is_by_hand, job, ink, catalogs):

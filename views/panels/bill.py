@@ -123,5 +123,5 @@ def _lines(title, x, y, table, across, alt, key, ink):
         st.info("No price is known for it in this region.", icon=":material/money_off:")
         return
     made = lines_of(table, across, table["usd"], {name: name for name in table["line"].unique()})
-    spec = lines.over(ink, title, x, y, made.x_ticks, made.y_ticks)
+    spec = lines.over(ink, title, x, y)
     draw(spec, made.table.assign(verdict=verdict_words(made.table["fits"])), alt, key)

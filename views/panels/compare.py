@@ -4,7 +4,6 @@ import streamlit as st
 
 from calc.plan.aged import then_of
 from calc.plan.compare import MOST, tank_scale
-from calc.plan.figures import records
 from views.charts.tank import tank_svg
 from views.session import kept
 from views.wording import aged
@@ -19,7 +18,7 @@ ICONS = {LEFT: "arrow_back", RIGHT: "arrow_forward", AGAIN: "content_copy", AWAY
 
 def keep_answers(now):
     """A button that keeps the present answers."""
-    rows = [row for row in records(now.options.answers) if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
+    rows = [row for row in now.options.rows if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
     many = f"Keep the {len(rows)} present answers" if len(rows) > 1 else "Keep the present answer"
     st.button(
         many,

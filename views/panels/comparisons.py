@@ -100,7 +100,7 @@ def three(rows, x, x_axis, names, now, ink, key):
             continue
         with place:
             table = made.table.assign(verdict=verdict_words(made.table["fits"]))
-            spec = lines.over(ink, f"{title}, log scales", x_axis, y_axis, made.x_ticks, made.y_ticks)
+            spec = lines.over(ink, f"{title}, log scales", x_axis, y_axis)
             draw(spec, table, words.lines_alt(name, rows), f"{key}_{name}")
 
 
@@ -126,9 +126,9 @@ def _against_time(now, ink, catalogs):
     if options.edge.empty:
         st.info(words.NO_FRONTIER)
         return
-    made = remembered("against_time", (now.job, now.scenario, now.market, catalogs.version), lambda: _points(now, trains))
+    table = remembered("against_time", (now.job, now.scenario, now.market, catalogs.version), lambda: _points(now, trains))
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per token", "USD per month")
-    draw(time_charts.cost_against_time(ink, *titles, made.x_ticks, made.y_ticks), made.table, words.frontier_alt(options.edge), "frontier")
+    draw(time_charts.cost_against_time(ink, *titles), table, words.FRONTIER_ALT, "frontier")
     st.caption(words.frontier_caption(options))
 
 

@@ -52,7 +52,7 @@ def cliff(now, ink, catalogs):
     made = lines_of(rows, rows[over], shown["memory_gib"], names, chart_tables.ceilings(cards, catalogs))
     table = made.table.assign(verdict=verdict_words(made.table["fits"]))
     title = f"Memory per GPU over {words.OVER[work][over].lower()}, log scales"
-    spec = lines.over(ink, title, (words.OVER[work][over].lower(), "d"), ("GiB per GPU", THREE), made.x_ticks, made.y_ticks)
+    spec = lines.over(ink, title, (words.OVER[work][over].lower(), "d"), ("GiB per GPU", THREE))
     draw(spec, table, words.cliff_alt(most, over, names, by), "cliff")
     st.markdown(plain(words.largest(most, over, by, names, now.row)))
     labels = [f"{names[row['line']]}, {words.OVER[work][over].lower()} {row[over]:,.0f}" for row in records(rows)]

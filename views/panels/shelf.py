@@ -20,7 +20,7 @@ TALLEST = 460  # pixels
 
 def putting(run, options, catalogs):
     """The form that puts the present plan onto the shelf; what it said last stays under it."""
-    row = options.answers.iloc[0].to_dict()
+    row = options.rows[0]
     if not row["answer"]:
         st.caption(words.NOTHING_TO_SAVE)
         return

@@ -21,7 +21,7 @@ from calc.answers.job_fields import (
     tokens_of_run,
     work_of,
 )
-from calc.answers.settle import fitted_lengths, generates
+from calc.answers.settle import fitted_lengths, generates, takes_images
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.search.space import possible
 from views.session import extra_state
@@ -123,7 +123,7 @@ def settle(catalogs):
     if state["model"] not in catalogs.models.index:
         notes.append(f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used.")
         state["model"] = FIRST_VISIT["model"]
-    notes += _fit_lengths(catalogs)
+    notes += [*_fit_lengths(catalogs), *_fit_images(catalogs)]
     fields = asked()
     able = {
         "precision": partial(possible_precisions, catalogs, fields),
@@ -163,6 +163,15 @@ def _fit_lengths(catalogs):
         state[name] = given
     used = ", ".join(f"{LENGTHS.get(name, 'context')} {given:,}, not {asked:,}" for name, (asked, given) in state["shortened"].items())
     return [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."] if used else []
+
+
+def _fit_images(catalogs):
+    """A model without a vision tower gets no images."""
+    state = st.session_state
+    if takes_images(state["model"], catalogs):
+        return []
+    asked_for, state[KEYS.images_per_sequence], state[KEYS.image_tokens] = state[KEYS.images_per_sequence], None, None
+    return [f"{catalogs.models['name'][state['model']]} takes no images; none are counted."] if asked_for else []
 
 
 def _keep_possible(name, values):

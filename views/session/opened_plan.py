@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from calc.answers.options import options
 from calc.plan.aged import rows_now
-from views.session import kept
-from views.session.present_plan import present
+from views.session import job_state, kept
 
 
 def note(made):
@@ -34,7 +34,7 @@ def for_link(made, catalogs):
     if state.get("link_then") and _job(made) == state["opened_job"]:
         return state["link_then"]
     state["link_then"] = None
-    row = present(catalogs).options.answers.iloc[0].to_dict()
+    row = options(job_state.job(), catalogs).rows[0]
     return kept.written_down(row) if row["answer"] else None
 
 

@@ -22,7 +22,8 @@ def take_models(entries, catalogs):
     for model, entry in entries.items():
         try:
             counted = calc.add_models(catalogs, {model: {"name": model, **entry}}).models.loc[model]
-            if not (counted[["parameters", "hidden", "outputs"]].astype(float) > 0).all():
+            sizes = ["parameters"] if counted["total_parameters"] > 0 else ["parameters", "hidden", "outputs"]
+            if not (counted[sizes].astype(float) > 0).all():
                 raise ValueError
             add_model(model, {"name": model, **entry})
         except (calc.CatalogError, ConfigError, ArithmeticError, LookupError, TypeError, ValueError):

@@ -69,10 +69,10 @@ def _named_by_row():
 def _looked_at(found):
     """The answer or the row of the board that was looked at, as far as it is still there; else the first answer."""
     looked = st.session_state.get("looked") or {}
-    rows = [*records(found.answers), *records(found.board)] if looked else []
+    rows = [*found.rows, *records(found.board)] if looked else []
     same = [row for row in rows if all(row.get(name) == looked.get(name) for name in ("instance", "market"))]
     if not same:
-        return found.answers.iloc[0].to_dict()
+        return dict(found.rows[0])
     return max(same, key=lambda row: sum(row.get(name) == value for name, value in looked.items()))
 
 

@@ -3,13 +3,14 @@
 import streamlit as st
 
 from calc.answers.job_fields import work_of
+from calc.answers.settle import takes_images
 from calc.search.space import possible
 from calc.words import card_name
 from views.session import job_state
 from views.session.job_state import KEYS
 from views.session.present_plan import present
 from views.sidebar import more_by_hand
-from views.sidebar.by_hand_fields import LABELS, multiselect, pills, words
+from views.sidebar.by_hand_fields import LABELS, multiselect, number, pills, words
 
 PRECISION_ORDER = {
     "training": ("bf16-mixed", "bf16", "bf16-master", "fp8-mixed", "nf4-dq", "nf4", "int8"),
@@ -55,6 +56,10 @@ def _fields(asked, by_hand, catalogs):
     if work == "training":
         pills(KEYS.sharding, _ordered(catalogs.shardings.index, SHARDING_ORDER), chosen, catalogs)
         pills(KEYS.recompute, ("none", "selective", "selective-ops", "full"), chosen, catalogs)
+    if takes_images(asked["model"], catalogs):
+        with st.container(horizontal=True, wrap=False, gap="xsmall"):
+            number(KEYS.images_per_sequence, "Images per sequence", chosen, catalogs, least=0.0, step=1.0, shown="%g")
+            number(KEYS.image_tokens, "Tokens of an image", chosen, catalogs, usual=catalogs.models["usual_image_tokens"][asked["model"]])
     pills(KEYS.tensor_parallel, COUNTS[:4], chosen, catalogs)
     pills(KEYS.implementation, _ordered(possible("implementation", work, catalogs), SOFTWARE_ORDER), chosen, catalogs)
     more_by_hand.fields(asked, chosen, catalogs)

@@ -18,6 +18,7 @@ SIZES = {
     "ffn": ("Feed-forward width", 14336),
     "vocab": ("Vocabulary", 128256),
 }
+INDEX = "Of a type that is not covered: paste its model.safetensors.index.json after it, and the least that it takes is said."
 WAYS = {"upload": "Upload", "paste": "Paste", "hub": "From the hub", "hand": "Sizes by hand"}
 
 
@@ -36,7 +37,7 @@ def add_a_model():
         if way == "upload":
             st.file_uploader("config.json of Hugging Face", type="json", key="config_file")
         elif way == "paste":
-            st.text_area("config.json of Hugging Face", key="config_text", height=160)
+            st.text_area("config.json of Hugging Face", key="config_text", height=160, help=INDEX)
         elif way == "hand":
             for name, (label, value) in SIZES.items():
                 st.number_input(label, min_value=1, max_value=10**8, value=value, key=f"size_{name}")

@@ -89,9 +89,7 @@ def point(row):
     return f"{row['instances_needed']:.0f} × {row['instance']}{market}"
 
 
-def frontier_alt(edge):
-    """The takeaway of the frontier."""
-    return f"{len(edge)} arrangements that no other beats in both cost and time, {about(edge['usd'].min())} to {about(edge['usd'].max())}"
+FRONTIER_ALT = "The least money for each time as a line, the best of every instance type as points, the row looked at as a diamond"
 
 
 def frontier_caption(options):

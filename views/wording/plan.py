@@ -60,7 +60,7 @@ def hours_range(row):
 
 def heading(options, goal, catalogs):
     """The answer in one sentence: job, money, time, place."""
-    row, doing = options.answers.iloc[0].to_dict(), work(options.job, goal, catalogs)
+    row, doing = options.rows[0], work(options.job, goal, catalogs)
     if not row["answer"]:
         return f"No plan for {doing[0].lower() + doing[1:] if not doing.startswith(('LoRA', 'QLoRA')) else doing}"
     hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
@@ -75,7 +75,7 @@ def restriction(options, over_all, chosen):
     if not chosen or over_all is None:
         return ""
     among = f"Among the {len(chosen)} instances chosen by hand" if len(chosen) > 1 else f"On {chosen[0]}, as set by hand"
-    least = over_all.answers.iloc[0]
+    least = over_all.rows[0]
     if over_all.problem:
         return f"{among}."
     if options.problem:

@@ -33,7 +33,7 @@ a { color: #0b57d0; overflow-wrap: anywhere; }
 
 def markdown(options, heading, link, today, catalogs):
     """The answers as one table, what was asked, the day of the prices, the link back."""
-    rows = [row for row in records(options.answers) if row["answer"]]
+    rows = [row for row in options.rows if row["answer"]]
     lines = [f"## {heading}", "", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)]
     lines += ["", options.problem] if options.problem else []
     prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in rows)
@@ -43,7 +43,7 @@ def markdown(options, heading, link, today, catalogs):
 
 def html(options, heading, link, today, catalogs):
     """The answers, what is in the memory, the board, what the figures assume, prices with dates: one file without references."""
-    answers = [row for row in records(options.answers) if row["answer"]]
+    answers = [row for row in options.rows if row["answer"]]
     board = records(options.board)[:MOST_ROWS]
     parts = [
         f"<h1>{escape(heading)}</h1>",

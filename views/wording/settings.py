@@ -18,6 +18,8 @@ BESIDE = {
     "tie_embeddings": "embeddings tied: {0}",
     "expert_parallel": "expert parallel {0}",
     "offload": "{0} in CPU memory",
+    "images_per_sequence": "{0} images in each",
+    "image_tokens": "{0} tokens an image",
     "logits": "{0} logits",
     "max_sequences": "at most {0} sequences",
     "max_batched_tokens": "at most {0} batched tokens",

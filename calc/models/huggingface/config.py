@@ -3,45 +3,50 @@
 torch_dtype is not read: 16 or 32 bits are the scenario's to choose.
 """
 
-import json
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from calc.models.huggingface.activations import activation_of
+from calc.models.huggingface.bridge import read_documents, total_entry
 from calc.models.huggingface.derived_fields import FORMS
 from calc.models.huggingface.field_names import CLIP_SIDES, FIELDS, LAYER_AND_FORM_FIELDS, SAME_FAMILY
 from calc.models.huggingface.hybrids import UnknownLayer
+from calc.models.huggingface.images import image_sizes
 from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, layer_kinds, window_tokens
 from calc.models.huggingface.not_covered import not_covered
 from calc.models.huggingface.parts import WRAPPERS, text_part
 from calc.models.huggingface.projectors import left_out
-from calc.models.huggingface.remarks import named_class, own_code, stored_precision
+from calc.models.huggingface.remarks import decoder_alone, named_class, own_code, stored_precision
 from calc.models.huggingface.values import ConfigError, must_divide, need_sizes, shown, values_of, whole_number
 
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
 
 # Names under which a class, or a copy of it, goes by in configs.
-ALIASES = {"kimi_k2": "deepseek_v3", "xlm-roberta": "roberta", "camembert": "roberta"}
-ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text"}
+ALIASES = {"kimi_k2": "deepseek_v3", "mimo": "qwen2", "xlm-roberta": "roberta", "camembert": "roberta"}
+ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
 
 
 def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
-    """The entry of a config given as JSON text."""
-    try:
-        config = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise ConfigError(f"{model_id}: this is not JSON{line}; give a config.json as the hub has it.") from None
-    return read_config(config, model_id, catalogs)
+    """The entry of a config given as JSON text, before or after which the index of its weights may stand."""
+    config, index = read_documents(text, model_id)
+    return read_config(config, model_id, catalogs, index)
 
 
-def read_config(config: Any, model_id: str, catalogs: Any) -> dict[str, Any]:
-    """The entry of a config given as a mapping; families and what classes fill in are those of the catalogs."""
+def read_config(config: Any, model_id: str, catalogs: Any, index: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """The entry of a config given as a mapping; families and what classes fill in are those of the catalogs.
+
+    `index`: that of its weights, which tells the total of a type that is not covered.
+    """
     if not isinstance(config, dict):
         raise ConfigError(f"{model_id}: this is no config; give a JSON object with a model_type.")
     part = text_part(config, model_id, catalogs.config_defaults)
     given, model_type = part.config, ALIASES.get(part.model_type, part.model_type)
     if model_type not in {*FIELDS, "clip"} & set(catalogs.config_defaults):
+        total = total_entry(config, part.model_type, index, model_id)
+        if total:
+            return total
         raise ConfigError(f"{model_id}: {not_covered(given, part.model_type, _covered())}")
     if part.outer and config["model_type"] not in WRAPPERS and given.get("auto_map"):
         like = f"its {part.model_type} brings code of its own, which may not be that of transformers"
@@ -86,10 +91,12 @@ def _said(config, part, entry, model_id, catalogs):
     head, unknown_class = named_class(config, ALIASES.get(part.model_type, part.model_type), family["kind"], model_id)
     precision, unknown_form = stored_precision({**part.config, **config})
     sentences = (unknown_class, own_code(config, part.model_type), unknown_form)
+    head |= decoder_alone(config, entry, family)
     found = {**head, "stored_precision": precision, "remark": " ".join(filter(None, sentences))}
     if part.outer is not None:
         found["left_out"], found["left_out_parameters"] = left_out(part.outer, entry["hidden"], catalogs.config_defaults)
-    return {name: value for name, value in found.items() if value != "" and (value or name in head)}
+        found |= image_sizes(part.outer, catalogs.config_defaults) if found["left_out_parameters"] else {}
+    return {name: value for name, value in found.items() if name in head or value}
 
 
 def _said_of_pair(config, model_id):

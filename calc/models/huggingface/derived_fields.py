@@ -3,7 +3,9 @@
 What the classes fill in (catalogs/config_defaults.yaml) stands in the config already.
 """
 
+from calc.models.huggingface.early_forms import FORMS as EARLY_FORMS
 from calc.models.huggingface.hybrids import FORMS as HYBRID_FORMS
+from calc.models.huggingface.uneven_layers import FORMS as UNEVEN_FORMS
 from calc.models.huggingface.values import ConfigError, must_divide, whole_number
 
 
@@ -68,13 +70,6 @@ def _t5(config, _values, _model_id):
     return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
 
 
-def _bart(config, values, model_id):
-    if not values["tied"]:
-        named = config["model_type"]
-        raise ConfigError(f"{model_id}: tie_word_embeddings false is not covered for {named}; its sides share a table.")
-    return {}
-
-
 def _vit(config, values, model_id):
     must_divide(values["image"], values["patch"], ("image_size", "patch_size"), model_id)
     labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2  # two where none are named
@@ -123,13 +118,86 @@ def _glm_moe_dsa(config, values, model_id):
     return {"indexed_layers": sum(kind in ("full", "F") for kind in kinds)}
 
 
+def _hy_v4(config, values, _model_id):
+    """Streams are mixed before and after attention and network, and at the end (hyper-connections: Zhu et al. 2024, arXiv 2409.19606)."""
+    layers, streams, hidden = values["layers"], config["hc_mult"], values["hidden"]
+    kinds = config.get("indexer_types") or ["full" if index == 0 or (index - 1) % 4 == 0 else "shared" for index in range(layers)]
+    mixing = 2 * (2 * streams**2 * hidden + 2 * streams + 2)
+    own = {"further_parameters": mixing, "further_outside_parameters": streams**2 * hidden + streams + 1}
+    return own | {"indexed_layers": kinds.count("full")}
+
+
+def _minimax_m3(config, _values, _model_id):
+    """Layers of sparse attention alone have an indexer."""
+    flags = (config.get("sparse_attention_config") or {}).get("sparse_attention_freq")
+    kinds = config.get("layer_types") or flags or []
+    indexed = sum(kind in (1, "minimax_m3_sparse") for kind in kinds)
+    return {"indexed_layers": indexed} if indexed else {"index_heads": 0}
+
+
+def _mllama(_config, values, _model_id):
+    return {"further_outside_parameters": 8 * values["hidden"]}  # words of its table beyond the vocabulary
+
+
+def _doge(config, values, model_id):
+    """Both residuals are scaled; a matrix and a vector make a mask of the values."""
+    if config.get("is_moe"):
+        raise ConfigError(f"{model_id}: a doge with experts (is_moe) is not covered; choose another model.")
+    heads = values.get("kv_heads", values["heads"])
+    width = heads * (values["hidden"] // values["heads"]) + 1 + int(bool(config.get("attention_bias")))
+    return {"further_parameters": heads * width + 2 * values["hidden"]}
+
+
 def _stablelm(config, _values, model_id):
     if config.get("qk_layernorm"):
         raise ConfigError(f"{model_id}: a stablelm with qk_layernorm is not covered; choose another model.")
     return {"block_norms": 1 if config.get("use_parallel_residual") else 2}
 
 
+def _cohere2_moe(config, values, _model_id):
+    """Dense layers in front are as wide as one expert where the config says nothing else."""
+    return _cohere2(config, values, _model_id) | {"ffn": values.get("ffn", values.get("expert_ffn"))}
+
+
+def _laguna(config, _values, _model_id):
+    per_head = config["gating"] in (True, "per-head")
+    return {"head_gate": int(per_head), "output_gate": int(not per_head)}
+
+
+def _apertus(_config, _values, _model_id):
+    return {"further_parameters": 2}  # its activation function learns two numbers
+
+
+def _beam(_config, values, _model_id):
+    return {"further_parameters": values["heads"]}  # a bias of each head's gate
+
+
+def _bitnet(_config, values, _model_id):
+    """Attention's output and the inner width of the network are normed."""
+    return {"further_parameters": values["hidden"] + values["ffn"]}
+
+
+def _diffllama(_config, values, _model_id):
+    """Four vectors as wide as a head weigh one half of the heads against the other (Ye et al. 2024, arXiv 2410.05258)."""
+    return {"further_parameters": 4 * (values.get("head_dim") or values["hidden"] // values["heads"])}
+
+
+def _lfm3(config, _values, _model_id):
+    return {"block_norms": 4 if config["use_sandwich_norm"] else 2}
+
+
 FORMS = {
+    "apertus": _apertus,
+    "beam": _beam,
+    "bitnet": _bitnet,
+    "cohere2_moe": _cohere2_moe,
+    "diffllama": _diffllama,
+    "doge": _doge,
+    "hy_v4": _hy_v4,
+    "minimax_m3_vl_text": _minimax_m3,
+    "mllama_text_model": _mllama,
+    "laguna": _laguna,
+    "lfm3": _lfm3,
     "arcee": _squared_relu,
     "codegen": _four_times_hidden,
     "gptj": _four_times_hidden,
@@ -147,7 +215,6 @@ FORMS = {
     "bloom": _four_times_hidden,
     "data2vec-text": _roberta,
     "ernie": _ernie,
-    **dict.fromkeys(("blenderbot", "blenderbot-small", "m2m_100", "marian", "mbart", "pegasus", "plbart"), _bart),
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,
     "opt": _opt,
@@ -157,7 +224,8 @@ FORMS = {
     "deberta-v2": _deberta,
     "t5": _t5,
     "mt5": _t5,
-    "bart": _bart,
     "vit": _vit,
+    **EARLY_FORMS,
     **HYBRID_FORMS,
+    **UNEVEN_FORMS,
 }

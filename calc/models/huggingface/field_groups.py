@@ -1,5 +1,11 @@
 """The names of a config's fields by groups that several types have: our field -> the config's names for it, first filled first."""
 
+
+def without(group: dict[str, str], *fields: str) -> dict[str, str]:
+    """A group less some of our fields."""
+    return {name: names for name, names in group.items() if name not in fields}
+
+
 SIZES = {
     "layers": "num_hidden_layers",
     "hidden": "hidden_size",
@@ -75,8 +81,8 @@ EXPERTS = {
     "expert_ffn": "moe_intermediate_size",
 }
 MOE = {**BIASED, **EXPERTS}
-ALL_MOE = {name: names for name, names in MOE.items() if name != "ffn"} | {"expert_ffn": "intermediate_size"}
-UNBIASED_ALL_MOE = {name: names for name, names in ALL_MOE.items() if names != "attention_bias"}
+ALL_MOE = without(MOE, "ffn") | {"expert_ffn": "intermediate_size"}
+UNBIASED_ALL_MOE = without(ALL_MOE, "qkv_bias", "output_bias")
 ERNIE_MOE = {
     **GROUPED,
     **dict.fromkeys(("qkv_bias", "output_bias", "mlp_bias"), "use_bias"),
@@ -85,9 +91,10 @@ ERNIE_MOE = {
     "expert_ffn": "moe_intermediate_size",
     "shared_experts": "moe_num_shared_experts",
 }
+ARIA_EXPERTS = {"experts": "moe_num_experts", "experts_per_token": "moe_topk", "shared_experts": "moe_num_shared_experts"}
 QWEN2_MOE = {**LLAMA, **EXPERTS, "shared_ffn": "shared_expert_intermediate_size", "qkv_bias": "qkv_bias"}
 LATENT = {
-    **{name: names for name, names in MOE.items() if name not in ("head_dim", "kv_heads")},
+    **without(MOE, "head_dim", "kv_heads"),
     "shared_experts": "n_shared_experts",
     "query_latent_rank": "q_lora_rank",
     "kv_latent_rank": "kv_lora_rank",
@@ -99,7 +106,7 @@ INDEXED = {**LATENT, "index_heads": "index_n_heads", "index_head_dim": "index_he
 LLAMA4 = {**MOE, "ffn": "intermediate_size_mlp", "expert_ffn": "intermediate_size", "shared_ffn": "intermediate_size"}
 GLM4_FLAGS = {"shared_experts": "n_shared_experts", "qkv_bias": "attention_bias", "head_norm": "use_qk_norm"}
 GLM4 = {**LLAMA, **EXPERTS, **GLM4_FLAGS}
-ONLY_EXPERTS = {name: names for name, names in MOE.items() if name != "ffn"}
+ONLY_EXPERTS = without(MOE, "ffn")
 ATTENTION_BIASES = {"qkv_bias": "attention_bias", "output_bias": "attention_bias"}
 DELTA = {
     "state_groups": "linear_num_key_heads",
@@ -151,7 +158,7 @@ NEMOTRON_H = {
     "mixer_bias": "use_bias",
 }
 LFM2 = {**GROUPED, "convolution_kernel": "conv_L_cache"}
-CAPPED_APART = {name: names for name, names in CAPPED.items() if name != "ffn"}  # its layers' inner widths may differ
+CAPPED_APART = without(CAPPED, "ffn")  # its layers' inner widths may differ
 PER_LAYER = {"per_layer_width": "hidden_size_per_layer_input", "per_layer_vocab": "vocab_size_per_layer_input"}
 PROBABILITIES = {"hidden_dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"}
 BERT = {**SIZES, **PROBABILITIES, "token_types": "type_vocab_size"}

@@ -1,4 +1,4 @@
-"""What configs of models say whose layers keep a state instead of a cache, or differ in their heads, by model_type.
+"""What configs of models say whose layers keep a state instead of a cache, by model_type.
 
 The rules are those of the config and model classes in transformers 5.23; what the classes fill in
 (catalogs/config_defaults.yaml) stands in the config already.
@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from calc.models.huggingface.values import ConfigError, must_divide, shown, whole_number
+from calc.models.huggingface.values import ConfigError, must_divide, shown
 
 Config = Mapping[str, Any]
 
@@ -20,6 +20,7 @@ class UnknownLayer(Exception):
 Kinds = list[tuple[str, dict[str, int]]]  # of each layer: its kind (calc/models/stacks.py) and sizes of its own
 # What a layer is called by layer_types, now and in earlier files: what it looks at.
 WAYS = {"full_attention": "", "attention": "", "linear_attention": "linear", "mamba": "linear", "conv": "linear", "hybrid": "parallel"}
+WAYS |= {"sliding_attention": "windowed"}
 PATTERN = {"M": "none-linear", "E": "moe-alone", "*": "none", "-": "dense-alone"}
 PATTERN |= {"linear_attention": "none-linear", "mamba": "none-linear", "moe": "moe-alone", "mlp": "dense-alone"}
 PATTERN |= {"full_attention": "none", "attention": "none"}
@@ -30,13 +31,26 @@ def _listed(config: Config, layers: int, usual: Callable[[int], bool]) -> list[s
     types = config.get("layer_types") or config.get("layers_block_type")
     if types is None:
         return ["" if usual(index) else "linear" for index in range(layers)]
-    return [_known(kind, WAYS) for kind in types]
+    return [known(kind, WAYS) for kind in types]
 
 
-def _known(kind: Any, names: Mapping[str, str]) -> str:
+def known(kind: Any, names: Mapping[str, str]) -> str:
     if kind not in names:
         raise UnknownLayer(f"layers of the kind {shown(kind)}")
     return names[kind]
+
+
+def _each_of_group(config: Config, layers: int) -> list[str]:
+    every = config["layer_group_size"]
+    return _listed(config, layers, lambda index: (index + 1) % every == 0)
+
+
+def _minimax(config: Config, layers: int) -> list[str]:
+    """Each second layer attends; the files of MiniMax-Text-01 say so by a flag for each layer."""
+    flags = config.get("attn_type_list")
+    if flags:
+        return ["" if attends else "linear" for attends in flags]
+    return _listed(config, layers, lambda index: index % 2 == 0)
 
 
 def _each_fourth(config: Config, layers: int) -> list[str]:
@@ -73,7 +87,15 @@ def _lfm2(config: Config, layers: int) -> list[str]:
     return _listed(config, layers, lambda index: full is None or index in full)
 
 
+def _lfm3(config: Config, layers: int) -> list[str]:
+    ways = {0: "windowed", 2: ""}
+    usual = ["linear" if index == 0 else ways.get(index % 4, "linear") for index in range(layers)]
+    return _listed(config, layers, lambda _index: False) if config.get("layer_types") else usual
+
+
 LAYER_WAYS: dict[str, Callable[[Config, int], list[str]]] = {
+    "bailing_hybrid": _each_of_group,
+    "minimax": _minimax,
     "bamba": _at_indices,
     "falcon_h1": lambda _config, layers: ["parallel"] * layers,
     "granitemoehybrid": _never,
@@ -81,6 +103,7 @@ LAYER_WAYS: dict[str, Callable[[Config, int], list[str]]] = {
     "kimi_linear": _kimi_linear,
     "lfm2": _lfm2,
     "lfm2_moe": _lfm2,
+    "lfm3": _lfm3,
     "olmo_hybrid": _olmo_hybrid,
     "qwen3_5_moe_text": _each_fourth,
     "qwen3_5_text": _each_fourth,
@@ -90,7 +113,7 @@ LAYER_WAYS: dict[str, Callable[[Config, int], list[str]]] = {
 
 def _nemotron_h(config: Config, _values: Config) -> Kinds:
     """Each layer is one of attention, a mixer, experts, and a dense network."""
-    return [(_known(kind, PATTERN), {}) for kind in nemotron_layers(config)]
+    return [(known(kind, PATTERN), {}) for kind in nemotron_layers(config)]
 
 
 def nemotron_layers(config: Config) -> list[str]:
@@ -103,61 +126,10 @@ def _mixers_alone(_config: Config, values: Config) -> Kinds:
     return [("none-linear", {})] * values["layers"]
 
 
-def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
-    types = config.get("layer_types") or ["full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)]
-    return [_known(kind, {"full_attention": "", "sliding_attention": "-windowed"}) for kind in types]
-
-
-def _shared(config: Config, layers: int) -> list[bool]:
-    own = layers - whole_number(config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers", "it")
-    return [index >= own for index in range(layers)]
-
-
-def _gemma4(config: Config, values: Config) -> Kinds:
-    """Full layers have heads of their own width; the last layers read the keys and values of one below."""
-    layers, network = values["layers"], "both" if values.get("experts") else "dense"
-    of_full = {"head_dim": config.get("global_head_dim") or 512}
-    same = bool(config.get("attention_k_eq_v"))
-    if same:
-        of_full |= {"keys_are_values": 1, "kv_heads": config.get("num_global_key_value_heads") or values["kv_heads"]}
-    wide = {"ffn": 2 * values["ffn"]} if config.get("use_double_wide_mlp") else {}
-    norms = {"block_norms": 7} if network == "both" else {}
-    ways = _gemma_ways(config, layers, 6)
-    ways[-1] = ""  # whatever a config says of the last layer, it attends to all
-    kinds = []
-    for way, shares in zip(ways, _shared(config, layers), strict=True):
-        own = norms | ({} if way else of_full) | (wide if shares else {})
-        kinds.append((network + way + "-shared" * shares, own))
-    return kinds
-
-
-def _gemma3n(config: Config, values: Config) -> Kinds:
-    """The last layers read the keys and values of one below; each layer may have an inner width of its own."""
-    layers, widths = values["layers"], config["intermediate_size"]
-    each = widths if isinstance(widths, list) else [widths] * layers
-    rows = zip(_gemma_ways(config, layers, 5), _shared(config, layers), each, strict=True)
-    return [("dense" + way + "-shared" * shares, {"ffn": ffn} if ffn != values["ffn"] else {}) for way, shares, ffn in rows]
-
-
-def _mimo(config: Config, values: Config) -> Kinds:
-    """Windowed layers have twice the heads of keys and values, and attention sinks; the first layer alone is dense."""
-    layers = values["layers"]
-    windowed = config.get("hybrid_layer_pattern") or [kind == "sliding_attention" for kind in config.get("layer_types") or ()]
-    windowed = windowed or [index > 0 and (index + 1) % 6 != 0 for index in range(layers)]
-    routed = config.get("moe_layer_freq") or [kind == "sparse" for kind in config.get("mlp_layer_types") or ()]
-    routed = routed or [index > 0 for index in range(layers)]
-    own = {"kv_heads": config.get("swa_num_key_value_heads") or 2 * values["kv_heads"], "sinks": 1}
-    rows = zip(routed, windowed, strict=True)
-    return [("moe" if moe else "dense", {}) if not near else (("moe" if moe else "dense") + "-windowed", own) for moe, near in rows]
-
-
 LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
     "falcon_mamba": _mixers_alone,
-    "gemma3n_text": _gemma3n,
-    "gemma4_text": _gemma4,
     "mamba": _mixers_alone,
     "mamba2": _mixers_alone,
-    "mimo_v2_flash": _mimo,
     "nemotron_h": _nemotron_h,
 }
 
@@ -189,6 +161,10 @@ def _kimi(config: Config, values: Config, _model_id: str) -> dict[str, Any]:
     return NEVER_TIED | {ours: own.get(theirs, values[ours]) for ours, theirs in names.items()}
 
 
+def _own_head(_config: Config, _values: Config, _model_id: str) -> dict[str, Any]:
+    return NEVER_TIED
+
+
 def _nemotron(config: Config, values: Config, model_id: str) -> dict[str, Any]:
     if config.get("mlp_hidden_act", "relu2") != "relu2":
         raise ConfigError(f"{model_id}: a nemotron_h whose mlp_hidden_act is not relu2 is not covered; choose another model.")
@@ -196,6 +172,11 @@ def _nemotron(config: Config, values: Config, model_id: str) -> dict[str, Any]:
     none = {} if {"E", "moe"} & set(layers) else NO_EXPERTS
     latent = {"model_type": "nemotron_h_latent"} if values.get("expert_latent") else {}
     return {"layers": len(layers), **_asked_width({"mamba_ssm_cache_dtype": "float32"} | dict(config)), **none, **latent, **NEVER_TIED}
+
+
+def _lightning(_config: Config, values: Config, _model_id: str) -> dict[str, Any]:
+    """A state for each head of queries."""
+    return {"state_heads": values["heads"], "state_head_dim": values.get("head_dim") or values["hidden"] // values["heads"]}
 
 
 def _mamba2_heads(config: Config, values: Config, model_id: str) -> dict[str, Any]:
@@ -259,31 +240,18 @@ def _lfm2_moe(config: Config, _values: Config, _model_id: str) -> dict[str, Any]
     return _lfm2_tied(config)
 
 
-def _gemma3n_ffn(config: Config, _values: Config, model_id: str) -> dict[str, Any]:
-    """The widest inner width, of layers that may each have their own."""
-    widths = config.get("intermediate_size")
-    each = widths if isinstance(widths, list) and widths else [widths]
-    return {"ffn": max(whole_number(width, 1, "intermediate_size", model_id) for width in each)}
-
-
-def _gemma4_form(config: Config, values: Config, _model_id: str) -> dict[str, Any]:
-    """Without experts unless they are asked for; layers with an input of their own are another family's."""
-    own = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
-    return own if config.get("enable_moe_block") else NO_EXPERTS | own
-
-
 FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {
+    "bailing_hybrid": _own_head,
     "bamba": _mamba2_heads,
     "falcon_h1": _falcon_h1,
     "falcon_mamba": _mamba_alone,
-    "gemma3n_text": _gemma3n_ffn,
-    "gemma4_text": _gemma4_form,
     "granitemoehybrid": _granite_hybrid,
     "jamba": _jamba_sizes,
     "kimi_linear": _kimi,
     "lfm2": _lfm2_ffn,
     "lfm2_moe": _lfm2_moe,
     "mamba": _mamba_alone,
+    "minimax": _lightning,
     "mamba2": _mamba2_alone,
     "nemotron_h": _nemotron,
     "olmo_hybrid": _olmo_delta,

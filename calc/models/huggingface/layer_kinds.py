@@ -7,7 +7,12 @@ classes fill in (catalogs/config_defaults.yaml) stands in the config already.
 from collections.abc import Mapping
 from typing import Any
 
-from calc.models.huggingface.hybrids import LAYER_KINDS, LAYER_WAYS
+from calc.models.huggingface.hybrids import LAYER_KINDS as HYBRID_KINDS
+from calc.models.huggingface.hybrids import LAYER_WAYS
+from calc.models.huggingface.uneven_layers import LAYER_KINDS as UNEVEN_KINDS
+from calc.models.huggingface.uneven_layers import LAYER_SIZES
+
+LAYER_KINDS = HYBRID_KINDS | UNEVEN_KINDS
 
 
 def _every_layer(_config, layers):
@@ -30,17 +35,32 @@ def _even_first_layers(config, layers):
     return [index % 2 == 0 and index < config["max_window_layers"] for index in range(layers)]
 
 
-def _all_but_each(usual):
+def _all_but_each(usual, field="sliding_window_pattern"):
     """All layers but the last of each so many."""
 
     def windowed(config, layers):
-        pattern = config.get("sliding_window_pattern") or usual
+        pattern = config.get(field) or usual
         return [(index + 1) % pattern != 0 for index in range(layers)]
 
     return windowed
 
 
 _five_of_six_layers, _three_of_four_layers = _all_but_each(6), _all_but_each(4)
+
+
+def _but_each_sixth_and_last(config, layers):
+    return [near and index + 1 < layers for index, near in enumerate(_five_of_six_layers(config, layers))]
+
+
+def _flint_windows(_config, layers):
+    return [1 < index < layers - 1 and index % 4 != 1 for index in range(layers)]
+
+
+def _cohere2_moe_windows(config, layers):
+    """Dense layers come first and have a pattern of their own."""
+    first = min(config.get("first_k_dense_replace") or 0, layers)
+    every = config["prefix_dense_sliding_window_pattern"]
+    return [(index + 1) % every != 0 for index in range(first)] + _three_of_four_layers(config, layers - first)
 
 
 def _all_but_first_of_four(_config, layers):
@@ -91,14 +111,26 @@ WINDOWS = {
     "granite_swa": ("sliding_window", None, _all_but_first_of_four),
     "granitemoe_swa": ("sliding_window", None, _all_but_first_of_four),
     "mimo_v2_flash": ("sliding_window", None, _every_layer),
+    "afmoe": ("sliding_window", None, _all_but_each(4, "global_attn_every_n_layers")),
+    "beam": ("sliding_window", None, _but_each_sixth_and_last),
+    "cohere2_moe": ("sliding_window", None, _cohere2_moe_windows),
+    "flint": ("sliding_window", None, _flint_windows),
+    "gemma4_unified_text": ("sliding_window", None, _every_layer),
+    "kolibri1": ("sliding_window", None, _all_but_each(5, "")),
+    "laguna": ("sliding_window", None, _no_layer),
+    "dots3_note_text": ("sliding_window", None, _every_layer),
+    "lfm3": ("sliding_window", None, _every_layer),
+    "moshi": ("sliding_window", None, _every_layer),
+    "xlnet": ("mem_len", None, _every_layer),
 }
 
-SEEN_BOTH_WAYS = {"gemma3_text", "gemma4_text"}  # of an encoder's window half lies on either side
+SEEN_BOTH_WAYS = {"gemma3_text", "gemma4_text", "gemma4_unified_text"}  # of an encoder's window half lies on either side
 # Classes that read layer_types where a config has it; the others give every layer the same attention.
 READS_LAYER_TYPES = {"ministral", "qwen2", "qwen3", "qwen2_moe", "smollm3"}
 READS_LAYER_TYPES |= {"dots1", "exaone_moe", "granite_swa", "granitemoe_swa"}
 READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
 READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "mellum", "olmo3", "vaultgemma"}
+READS_LAYER_TYPES |= {"afmoe", "beam", "cohere2_moe", "flint", "kolibri1", "laguna"}
 READS_LAYER_TYPES |= {"gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}
 
@@ -139,6 +171,19 @@ def _first_or_listed_layer(config, layers):
     return _first_or_listed_layers({**config, "first_k_dense_replace": 1}, layers)
 
 
+def _first_three_or_listed(config, layers):
+    return _first_or_listed_layers({**config, "first_k_dense_replace": 3}, layers)
+
+
+def _listed_or_first(config, layers):
+    return _first_or_listed_layers({"first_k_dense_replace": 0, **config}, layers)
+
+
+def _sparse_but_first_two(config, layers):
+    dense = config.get("mlp_only_layers")
+    return _sparse_steps({**config, "mlp_only_layers": [0, 1] if dense is None else dense}, layers)
+
+
 def _first_layers(config, layers):
     return [index < config["first_k_dense_replace"] for index in range(layers)]
 
@@ -169,7 +214,21 @@ def _first_dense(config, layers):
     return [index < config["num_dense_layers"] for index in range(layers)]
 
 
+def _flagged_or_listed(config, layers):
+    flags = config.get("moe_layer_freq")
+    return [not routed for routed in flags] if isinstance(flags, list) else _listed_layers(config, layers)
+
+
 DENSE = {
+    "bailing_hybrid": _listed_or_first,
+    "hy_v4": _first_or_listed_layer,
+    "minimax_m3_vl_text": _flagged_or_listed,
+    "afmoe": _first_dense,
+    "axk1": _first_or_listed_of_one,
+    "beam": _first_three_or_listed,
+    "cohere2_moe": _listed_or_first,
+    "flint": _sparse_but_first_two,
+    "laguna": _first_or_listed_layer,
     "dots1": _first_layers,
     "exaone_moe": _first_or_listed_layers,
     "jamba": _not_at_period,
@@ -205,7 +264,9 @@ def layer_kinds(config: Mapping[str, Any], model_type: str, values: Mapping[str,
     else:
         ways = ["windowed" if windowed else "" for windowed in windowed_layers(config, model_type, layers)]
     networks = ["moe" if values.get("experts") and not dense else "dense" for dense in dense_layers(config, model_type, layers)]
-    return [("-".join(filter(None, words)), {}) for words in zip(networks, ways, strict=True)]
+    kinds = ["-".join(filter(None, words)) for words in zip(networks, ways, strict=True)]
+    own = LAYER_SIZES[model_type](config, values, kinds) if model_type in LAYER_SIZES else [{}] * layers
+    return list(zip(kinds, own, strict=True))
 
 
 def dense_layers(config: Mapping[str, Any], model_type: str, layers: int) -> list[bool]:

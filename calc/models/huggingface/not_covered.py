@@ -10,8 +10,9 @@ from calc.models.huggingface.values import shown
 STATE = "its layers keep a state instead of a cache, which is not modelled yet"
 SPARSE = "attention to blocks that an indexer chooses is not modelled yet"
 WHY = {"deepseek_v4": "caches compressed layer by layer and several residual streams are not modelled yet"}
-WHY |= dict.fromkeys(("minimax_m3", "minimax_m3_vl", "minimax_m3_vl_text"), SPARSE)
-STATES = ("rwkv", "zamba", "recurrent_gemma", "xlstm", "minimax", "bailing_hybrid")
+WHY["deepseek_ref"] = WHY["deepseek_v4"]  # as some copies of it are named
+WHY |= {"minimax_m3": SPARSE}
+STATES = ("rwkv", "zamba", "recurrent_gemma", "xlstm")
 # A field that only such models have, and the covered type that is then the nearest.
 LIKE = {
     "kv_lora_rank": "deepseek_v3",

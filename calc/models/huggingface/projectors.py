@@ -83,6 +83,7 @@ def gemma4_projector(_outer: Config, tower: Config, hidden: int) -> int:
 
 # model_type of a config of several parts: the usual tower, and the projector's count.
 JOINED: dict[str, tuple[str, Callable[[Config, Config, int], int]]] = {
+    "fuyu": ("", no_projector),
     "gemma3": ("siglip_vision_model", gemma3),
     "gemma4": ("gemma4_vision", gemma4_projector),
     "glm46v": ("glm4v_vision", no_projector),
@@ -128,16 +129,21 @@ def left_out(outer: Config, hidden: int, defaults: Mapping[str, Config]) -> tupl
     return f"its {words} tower{several} and the projector{several}", sum(filter(None, found)) if all(found) else 0
 
 
+def tower_of(outer: Config, name: str, usual: str, defaults: Mapping[str, Config]) -> tuple[str, Config]:
+    """The model_type of a tower, the usual one where the config names none that is known, and its fields, its class's where not said."""
+    given = outer[name]
+    kind = str(given.get("model_type") if given.get("model_type") in TOWERS else usual)
+    return kind, {**defaults.get(kind, {}), **{field: value for field, value in given.items() if value is not None}}
+
+
 def _tower(outer, name, several, hidden, defaults):
     """Parameters of one tower and its projector; None where its kind is not known, 0 where its config is faulty."""
     joined = AUDIO if several and name == "audio_config" else JOINED
     usual, projector = joined.get(str(outer.get("model_type")), ("", None))
     if projector is None:
         return None
-    given = outer[name]
-    kind = given.get("model_type") if given.get("model_type") in TOWERS else usual
-    tower = {**defaults.get(str(kind), {}), **{field: value for field, value in given.items() if value is not None}}
+    kind, tower = tower_of(outer, name, usual, defaults)
     try:
-        return max(int(TOWERS[str(kind)](tower) + projector(outer, tower, hidden)), 0)
+        return max(int(TOWERS[kind](tower) + projector(outer, tower, hidden)), 0)
     except (LookupError, TypeError, ValueError, ArithmeticError):
         return 0

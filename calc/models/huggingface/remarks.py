@@ -9,9 +9,11 @@ from typing import Any
 from calc.models.huggingface.values import shown, whole_number
 
 Config = Mapping[str, Any]
-PLAIN = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForImageClassification", "ForPreTraining", "CLIPModel")
-# Of models of two sides, classes of one side alone.
-ALONE = {"encoder-decoder": "ForCausalLM", "audio": "ForCausalLM", "dual": "ForImageClassification"}
+PLAIN = (
+    *("ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM", "ForImageClassification", "ForPreTraining", "CLIPModel"),
+    *("MTModel", "GenerationDecoder"),
+)
+TWO_SIDED = ("encoder-decoder", "audio")
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 # Classifiers of an encoder with a dense layer of the hidden width before the classes: of a sequence, of each token.
 POOLED = {"bert": (1, 0), "roberta": (1, 0), "distilbert": (1, 0), "deberta-v2": (1, 0)}
@@ -19,14 +21,36 @@ POOLED |= {"ernie": (1, 0), "data2vec-text": (1, 0)}
 POOLS = {"bert", "roberta", "ernie", "data2vec-text"}  # classes without a head that have such a layer
 
 
+def class_name(config: Config) -> str:
+    """The class that a config names, "" where it names none."""
+    names = config.get("architectures")
+    return names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
+
+
+def decoder_alone(config: Config, entry: Config, traits: Config) -> dict[str, Any]:
+    """What is other than in its family where the class named is a decoder alone, {} where it is none.
+
+    Of two sides the decoder is left, with its own tables and norms; its cross attention has weights and nothing to look at.
+    An encoder whose config says is_decoder sees what is before each token and caches it. What such blocks keep for the
+    backward pass was not read off.
+    """
+    name, of_two_sides = class_name(config), traits["kind"] in TWO_SIDED
+    if of_two_sides and name.endswith("ForCausalLM"):
+        halves = {trait: (traits[trait] + 1) // 2 for trait in ("learned_positions", "embedding_norms", "final_norms")}
+        rest = {"layers": entry["decoder_layers"], "cross_attention": 1, "mel_bins": 0, "source_positions": 0}
+        return {"kind": "decoder", "block": "", **halves, **rest}
+    if traits["kind"] == "encoder" and config.get("is_decoder") and name.endswith(("ForCausalLM", "LMHeadModel", "Decoder")):
+        return {"kind": "decoder", "block": "", "cross_attention": int(bool(config.get("add_cross_attention")))}
+    return {}
+
+
 def named_class(config: Config, model_type: str, kind: str, model_id: str) -> tuple[dict[str, int], str]:
     """What the class that the config names has in place of the usual head, as sizes, and a sentence where that is not known."""
-    names = config.get("architectures")
-    name = names[0] if isinstance(names, list) and names and isinstance(names[0], str) else ""
+    name = class_name(config)
     if any(word in name.lower() for word in DRAFTS):
         return {}, f"Its architectures name {shown(name)}, a draft head beside a model; it is estimated as a plain {model_type}."
-    alone = kind in ALONE and name.endswith(ALONE[kind])
-    if not name or (name.endswith(PLAIN) and "Reward" not in name and not alone):
+    one_side = kind == "dual" and name.endswith("ForImageClassification")
+    if not name or (name.endswith(PLAIN) and "Reward" not in name and not one_side):
         return {}, ""
     known = kind == "decoder" or (kind == "encoder" and model_type in POOLED)
     encodes = kind == "encoder"

@@ -19,13 +19,13 @@ def _plain_layer(hidden: int, ffn: int) -> int:
     return 4 * linear(hidden, hidden) + linear(hidden, ffn) + linear(ffn, hidden) + 4 * hidden
 
 
-def _side(size: Any) -> int:
+def side(size: Any) -> int:
     """A side of an image or a patch, which some configs give for height and width."""
     return size[0] if isinstance(size, list) else size
 
 
 def _patches(config: Config) -> int:
-    return (_side(config["image_size"]) // _side(config["patch_size"])) ** 2
+    return (side(config["image_size"]) // side(config["patch_size"])) ** 2
 
 
 def clip(config: Config) -> int:
@@ -103,7 +103,7 @@ def intern_vit(config: Config) -> int:
     hidden = config["hidden_size"]
     unbiased = not (config.get("attention_bias") or config.get("qkv_bias"))
     normed = bool(config.get("use_qk_norm") or config.get("qk_normalization"))
-    stem = hidden * (config["num_channels"] * _side(config["patch_size"]) ** 2 + 1 + _patches(config) + 2)
+    stem = hidden * (config["num_channels"] * side(config["patch_size"]) ** 2 + 1 + _patches(config) + 2)
     layer = _plain_layer(hidden, config["intermediate_size"]) + (2 + 2 * normed - 3 * unbiased) * hidden
     return stem + config["num_hidden_layers"] * layer + 2 * hidden * (not config.get("use_mean_pooling", True))
 

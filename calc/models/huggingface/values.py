@@ -10,6 +10,7 @@ from calc.models.huggingface.field_names import FIELDS
 LARGEST = 10**8  # no size of a model comes near it; beyond it a slip is meant
 MOST_LAYERS = 10**4
 FLAGS = {"tied", "qkv_bias", "output_bias", "mlp_bias", "head_norm", "convolution_bias", "mixer_bias", "head_bias"}
+FLAGS |= {"router_bias", "learned_positions", "embedding_norms", "head_gate"}
 WORDS = {"activation"}
 SWITCHES = {"hidden_dropout", "attention_dropout", "softcap"}  # on where the config has them above zero
 MAY_BE_ZERO = {"token_types", "shared_ffn", "shared_experts", "per_layer_width", "low_rank"}

@@ -1,0 +1,40 @@
+"""Configs of models from files and folders: what can be used, and a sentence for each that cannot."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.models.huggingface.config import ConfigError, read_config_text, refused_entry
+
+INDEX = ".safetensors.index.json"
+
+
+def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Ids and entries of the configs; in a folder one that cannot be read refuses its own rows alone, and is named on standard error."""
+    for path in map(Path, paths):
+        files = [file for file in sorted(path.glob("*.json")) if not file.name.endswith(INDEX)] if path.is_dir() else [path]
+        if not files:
+            raise ConfigError(f"{path}: there is no *.json in this folder; put config.json files there.")
+        for file in files:
+            try:
+                yield file.stem, read_config_text(_text(file) + _index(file), file.stem, catalogs)
+            except ConfigError as error:
+                if not path.is_dir():
+                    raise
+                print(f"{error} Rows that name it are refused.", file=sys.stderr)
+                yield file.stem, refused_entry(file.stem, str(error))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is not UTF-8 text (byte {error.start}); give a config.json.") from None
+
+
+def _index(file: Path) -> str:
+    """The index of its weights, where it stands beside a config under the name that the hub gives it, or under the config's."""
+    beside = file.with_name(("model" if file.name == "config.json" else file.stem) + INDEX)
+    return "\n" + _text(beside) if beside.exists() else ""

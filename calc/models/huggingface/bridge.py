@@ -1,0 +1,61 @@
+"""A config of a type that is not covered, beside the index of its weights: how many parameters there are is known, and no more."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from calc.models.huggingface.not_covered import WHY
+from calc.models.huggingface.values import ConfigError, shown
+
+Config = Mapping[str, Any]
+DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+INDEX = ("metadata", "weight_map")
+
+
+def read_documents(text: str, model_id: str) -> tuple[Any, Config]:
+    """The config in a text, and the safetensors index that stands before or after it; {} where there is none."""
+    documents: list[Any] = []
+    at, text = 0, text.strip()
+    try:
+        while at < len(text) and len(documents) < 2:
+            document, end = json.JSONDecoder().raw_decode(text, at)
+            documents.append(document)
+            at = end + len(text[end:]) - len(text[end:].lstrip())
+        if at < len(text) or not documents:
+            json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise ConfigError(f"{model_id}: this is not JSON{line}; give a config.json as the hub has it.") from None
+    indexes = [each for each in documents if is_index(each)]
+    configs = [each for each in documents if not is_index(each)]
+    if len(configs) != 1:
+        raise ConfigError(f"{model_id}: give one config.json, and with it at most the index of its weights.")
+    return configs[0], indexes[0] if indexes else {}
+
+
+def is_index(document: Any) -> bool:
+    """Whether this is a model.safetensors.index.json."""
+    return isinstance(document, dict) and all(isinstance(document.get(name), dict) for name in INDEX)
+
+
+def total_entry(config: Config, model_type: str, index: Config, model_id: str) -> dict[str, Any] | None:
+    """The entry of a model of which the total alone is known; None where it is not, or the type is another matter altogether."""
+    total = total_parameters(config, index)
+    if not total or model_type.lower() in WHY:
+        return None
+    source = "its model.safetensors.index.json"
+    return {"name": model_id, "family": "", "model_type": shown(model_type), "total_parameters": total, "source": source, "checked_on": ""}
+
+
+def total_parameters(config: Config, index: Config) -> int:
+    """Parameters as the index counts them, else its bytes by the width that the config names; 0 where neither says. [parameters]"""
+    metadata = index.get("metadata", {})
+    counted, stored = metadata.get("total_parameters"), metadata.get("total_size")
+    if isinstance(counted, int) and 0 < counted < 1e15:
+        return counted
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]
+    if any(part.get("quantization_config") or part.get("compression_config") for part in parts):
+        return 0
+    named = [str(part.get("dtype") or part.get("torch_dtype") or "").removeprefix("torch.") for part in parts]
+    width = next((DTYPE_BYTES[name] for name in named if name in DTYPE_BYTES), 0)
+    return int(stored // width) if width and isinstance(stored, int) and 0 < stored < 1e15 else 0

@@ -1,0 +1,86 @@
+"""What a vision tower makes of an image: its layers, the patches that run through them, and the tokens that the text part gets.
+
+An image is one tile where a class cuts it into several. Where a class takes images of any size, one of 1024 x 1024 pixels
+stands for them, unless the scenario says how many tokens an image makes. Classes: transformers 5.23.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from calc.models.huggingface.projectors import JOINED, tower_of
+from calc.models.huggingface.towers import Config, side
+
+USUAL_PIXELS = 1024  # a side of an image where the class does not fix it
+FIXED = ("clip_vision_model", "siglip_vision_model", "idefics3_vision", "smolvlm_vision", "internvl_vision", "llama4_vision_model")
+GATED = ("pixtral", "qwen2_5_vl_vision", "glm4v_vision", "glm4v_moe_vision", "gemma4_vision")
+# Towers whose layers are those of a block of catalogs/blocks.yaml, module by module.
+BLOCKS = {"clip_vision_model": "clip_vision", "siglip_vision_model": "vit", "idefics3_vision": "vit", "smolvlm_vision": "vit"}
+BLOCKS |= {"pixtral": "llama"}
+BLOCKS |= dict.fromkeys(("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_5_vision", "qwen3_5_moe_vision"), "qwen3_vl_vision")
+GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # of an image at most, and patches pooled into a token (image_processing_gemma4.py)
+FULL_LAYERS_AT = (7, 15, 23, 31)  # of Qwen2.5-VL, unless its config names them; the others attend to windows
+
+
+def image_sizes(outer: Config, defaults: Mapping[str, Config]) -> dict[str, Any]:
+    """The sizes of the vision tower and of an image that an entry holds; none where there is no such tower, or it is faulty."""
+    usual, _ = JOINED.get(str(outer.get("model_type")), ("", None))
+    if not usual or not isinstance(outer.get("vision_config"), dict):
+        return {}
+    try:
+        return _sizes(outer, *tower_of(outer, "vision_config", usual, defaults))
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        return {}
+
+
+def _sizes(outer: Config, kind: str, tower: Config) -> dict[str, Any]:
+    named = {name.removeprefix("vt_"): value for name, value in tower.items()}
+    layers, hidden = named.get("num_hidden_layers") or named["depth"], named.get("embed_dim") or named["hidden_size"]
+    merged = patches_per_token(outer, kind, tower)
+    full = len(tower.get("fullatt_block_indexes", FULL_LAYERS_AT)) if kind == "qwen2_5_vl_vision" else layers
+    found = {
+        "tower_layers": layers,
+        "tower_full_layers": full if full < layers else 0,
+        "tower_hidden": hidden,
+        "tower_heads": named.get("num_attention_heads") or named.get("num_heads"),
+        "tower_ffn": _inner_width(kind, named, hidden),
+        "tower_gated": int(kind in GATED),
+        "patches_per_image_token": int(merged) if merged == int(merged) else merged,
+        "usual_image_tokens": _tokens(kind, named, merged),
+        "tower_block": BLOCKS.get(kind, ""),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def patches_per_token(outer: Config, kind: str, tower: Config) -> float:
+    """Patches of which one token of the text part is made."""
+    if kind == "gemma4_vision":
+        return GEMMA4_POOLED
+    if "mm_tokens_per_image" in outer or outer.get("model_type") in ("gemma3", "shieldgemma2"):
+        return (side(tower["image_size"]) // side(tower["patch_size"])) ** 2 / outer.get("mm_tokens_per_image", 256)
+    if "merge_kernel_size" in tower:
+        rows, columns = tower["merge_kernel_size"]
+        return rows * columns
+    merged_by_text_part = outer.get("model_type") in ("mistral3", "lighton_ocr")
+    sides: dict[str, int] = {  # of the square of patches that make a token
+        "idefics3_vision": outer.get("scale_factor", 2),
+        "internvl_vision": round(1 / outer.get("downsample_ratio", 0.5)),
+        "llama4_vision_model": round(1 / tower.get("pixel_shuffle_ratio", 0.5)),
+        "pixtral": outer.get("spatial_merge_size", 2) if merged_by_text_part else 1,
+        "smolvlm_vision": outer.get("scale_factor", 2),
+    }
+    return (sides.get(kind) or tower.get("spatial_merge_size", 1)) ** 2
+
+
+def _tokens(kind: str, tower: Mapping[str, Any], merged: float) -> int:
+    if kind == "gemma4_vision":
+        return GEMMA4_TOKENS
+    pixels = side(tower["image_size"]) if kind in FIXED else USUAL_PIXELS
+    patches = side(tower["patch_size"]) if kind in FIXED else side(tower["patch_size"]) * round(merged**0.5)
+    tokens = (pixels // patches) ** 2
+    return round(tokens / merged) if kind in FIXED else tokens
+
+
+def _inner_width(kind: str, tower: Mapping[str, Any], hidden: int) -> int:
+    if kind.startswith("glm4v"):
+        return tower["out_hidden_size"]
+    return int(hidden * tower["mlp_ratio"]) if kind == "qwen2_vl_vision" else tower["intermediate_size"]

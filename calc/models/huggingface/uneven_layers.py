@@ -1,0 +1,141 @@
+"""What configs of models say whose layers differ in their heads, their networks or their norms, by model_type.
+
+The rules are those of the config and model classes in transformers 5.23; what the classes fill in
+(catalogs/config_defaults.yaml) stands in the config already.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from calc.models.huggingface.hybrids import NO_EXPERTS, Config, Kinds, known
+from calc.models.huggingface.values import whole_number
+
+
+def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
+    types = config.get("layer_types") or ["full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)]
+    return [known(kind, {"full_attention": "", "sliding_attention": "-windowed"}) for kind in types]
+
+
+def _shared(config: Config, layers: int) -> list[bool]:
+    own = layers - whole_number(config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers", "it")
+    return [index >= own for index in range(layers)]
+
+
+def _gemma4(config: Config, values: Config) -> Kinds:
+    """Full layers have heads of their own width; the last layers read the keys and values of one below."""
+    layers, network = values["layers"], "both" if values.get("experts") else "dense"
+    of_full = {"head_dim": config.get("global_head_dim") or 512}
+    same = bool(config.get("attention_k_eq_v"))
+    if same:
+        of_full |= {"keys_are_values": 1, "kv_heads": config.get("num_global_key_value_heads") or values["kv_heads"]}
+    wide = {"ffn": 2 * values["ffn"]} if config.get("use_double_wide_mlp") else {}
+    norms = {"block_norms": 7} if network == "both" else {}
+    ways = _gemma_ways(config, layers, 6)
+    ways[-1] = ""  # whatever a config says of the last layer, it attends to all
+    kinds = []
+    for way, shares in zip(ways, _shared(config, layers), strict=True):
+        own = norms | ({} if way else of_full) | (wide if shares else {})
+        kinds.append((network + way + "-shared" * shares, own))
+    return kinds
+
+
+def _gemma3n(config: Config, values: Config) -> Kinds:
+    """The last layers read the keys and values of one below; each layer may have an inner width of its own."""
+    layers, widths = values["layers"], config["intermediate_size"]
+    each = widths if isinstance(widths, list) else [widths] * layers
+    rows = zip(_gemma_ways(config, layers, 5), _shared(config, layers), each, strict=True)
+    return [("dense" + way + "-shared" * shares, {"ffn": ffn} if ffn != values["ffn"] else {}) for way, shares, ffn in rows]
+
+
+def _mimo(config: Config, values: Config) -> Kinds:
+    """Windowed layers have twice the heads of keys and values, and attention sinks; the first layer alone is dense."""
+    layers = values["layers"]
+    windowed = config.get("hybrid_layer_pattern") or [kind == "sliding_attention" for kind in config.get("layer_types") or ()]
+    windowed = windowed or [index > 0 and (index + 1) % 6 != 0 for index in range(layers)]
+    routed = config.get("moe_layer_freq") or [kind == "sparse" for kind in config.get("mlp_layer_types") or ()]
+    routed = routed or [index > 0 for index in range(layers)]
+    own = {"kv_heads": config.get("swa_num_key_value_heads") or 2 * values["kv_heads"], "sinks": 1}
+    rows = zip(routed, windowed, strict=True)
+    return [("moe" if moe else "dense", {}) if not near else (("moe" if moe else "dense") + "-windowed", own) for moe, near in rows]
+
+
+def _last_with_bias(_config: Config, values: Config) -> Kinds:
+    """Attention's output has a bias in the last layer alone."""
+    return [*[("dense", {})] * (values["layers"] - 1), ("dense", {"output_bias": 1})]
+
+
+# What the windowed layers of dots3-note have of their own: our size, the field, its default.
+DOTS3 = (
+    ("heads", "num_attention_heads", 64),
+    ("query_latent_rank", "q_lora_rank", 1024),
+    ("kv_latent_rank", "kv_lora_rank", 1024),
+    ("head_dim", "head_dim", 256),
+    ("plain_head_dim", "qk_nope_head_dim", 192),
+    ("value_head_dim", "v_head_dim", 128),
+)
+
+
+def _dots3(config: Config, values: Config) -> Kinds:
+    """The first two layers and each fourth after attend to what an indexer chooses, the others to a window, with heads of their own."""
+    layers, listed = values["layers"], config.get("per_layer_config")
+    types = config.get("layer_types") or ["sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)]
+    dense = [kind == "dense" for kind in config.get("mlp_layer_types") or ()]
+    dense = dense or [index < config.get("first_k_dense_replace", 1) for index in range(layers)]
+    own = {ours: config.get(f"swa_{theirs}", usual) for ours, theirs, usual in DOTS3}
+    if listed:
+        windowed: Config = next((each for each in listed.values() if "qk_nope_head_dim" in each), {})
+        own = {ours: windowed.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
+    own |= {"rope_head_dim": own["head_dim"] - own.pop("plain_head_dim"), "kv_heads": own["heads"], "index_ratio": 0}
+    chosen = config.get("use_dsa", None if listed else True)  # else the list tells layers without an indexer
+    kinds = []
+    for flat, kind in zip(dense, types, strict=True):
+        network, plain = "dense" if flat else "moe", chosen is False or (chosen is None and kind == "full_attention")
+        near = kind == "sliding_attention"
+        kinds.append((f"{network}-windowed", own) if near else (network, {"index_ratio": 0} if plain else {}))
+    return kinds
+
+
+def _mllama(config: Config, values: Config) -> Kinds:
+    """Some layers attend to an image alone, with normed heads and two gates."""
+    crossed, own = config["cross_attention_layers"], {"head_norm": 1, "further_parameters": 2}
+    return [("dense-crossed", own) if index in crossed else ("dense", {}) for index in range(values["layers"])]
+
+
+def _own_heads(config: Config, values: Config, kinds: list[str]) -> list[dict[str, int]]:
+    """Each layer may have heads of its own number."""
+    heads = config.get("num_attention_heads_per_layer") or [values["heads"]] * len(kinds)
+    return [{"heads": count} if count != values["heads"] else {} for count in heads]
+
+
+def _normed_experts(_config: Config, _values: Config, kinds: list[str]) -> list[dict[str, int]]:
+    """What the experts give is normed."""
+    return [{"block_norms": 3} if kind.startswith("moe") else {} for kind in kinds]
+
+
+# Of layers whose kinds are told as everywhere (layer_kinds.py): the sizes that each has of its own.
+LAYER_SIZES: dict[str, Callable[[Config, Config, list[str]], list[dict[str, int]]]] = {"axk1": _normed_experts, "laguna": _own_heads}
+LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
+    "gemma3n_text": _gemma3n,
+    "gemma4_text": _gemma4,
+    "gemma4_unified_text": _gemma4,
+    "dots3_note_text": _dots3,
+    "gpt_neox_japanese": _last_with_bias,
+    "mimo_v2_flash": _mimo,
+    "mllama_text_model": _mllama,
+}
+
+
+def _gemma3n_ffn(config: Config, _values: Config, model_id: str) -> dict[str, Any]:
+    """The widest inner width, of layers that may each have their own."""
+    widths = config.get("intermediate_size")
+    each = widths if isinstance(widths, list) and widths else [widths]
+    return {"ffn": max(whole_number(width, 1, "intermediate_size", model_id) for width in each)}
+
+
+def _gemma4_form(config: Config, values: Config, _model_id: str) -> dict[str, Any]:
+    """Without experts unless they are asked for; layers with an input of their own are another family's."""
+    own = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
+    return own if config.get("enable_moe_block") else NO_EXPERTS | own
+
+
+FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {"gemma3n_text": _gemma3n_ffn, "gemma4_text": _gemma4_form}

@@ -1,0 +1,119 @@
+"""Images in the sequences: their tokens lie inside, the vision tower's weights, states, activations and arithmetic come on top."""
+
+import json
+from pathlib import Path
+
+import pytest
+from examples import catalogs, one
+
+from calc import add_models, estimate
+from calc.models.huggingface.config import read_config
+
+CONFIGS = Path(__file__).parent / "recorded" / "configs"
+TOWER = 419_816_304  # Gemma 3 4B's SigLIP and projector (tests/recorded/towers.jsonl has the classes' own counts)
+TRAINED = {"model": "gemma-3-4b", "precision": "bf16", "sequence_tokens": 4096, "instance": "p5.48xlarge", "gpus": 1}
+SERVED = {"model": "gemma-3-4b", "work": "inference", "sequence_tokens": 4096, "prompt_tokens": 2048, "instance": "g6e.xlarge"}
+PATCHES, LAYERS, HIDDEN, FFN, HEADS = 4096, 27, 1152, 4304, 16  # of one image of Gemma 3, and its tower
+
+
+def problem(**scenario):
+    """What is wrong with a scenario."""
+    return estimate(scenario, catalogs(), solve=False)["problem"]
+
+
+def pair(images=2, **scenario):
+    """A scenario without and with images."""
+    return one(**scenario), one(**scenario, images_per_sequence=images)
+
+
+def test_the_tower_is_stored_trained_or_frozen():
+    before, after = pair(**TRAINED)
+    assert after["parameters"] - before["parameters"] == after["trained_parameters"] - before["trained_parameters"] == TOWER
+    assert after["weights_bytes"] - before["weights_bytes"] == 2 * TOWER
+    assert after["optimizer_bytes"] - before["optimizer_bytes"] == 4 * TOWER
+    before, after = pair(**TRAINED, tuning="lora")
+    assert after["weights_bytes"] - before["weights_bytes"] == 2 * TOWER
+    for name in ("trained_parameters", "optimizer_bytes", "saved_activations_bytes"):
+        assert after[name] == before[name]
+    sharded = [each["weights_bytes"] for each in pair(**TRAINED | {"gpus": 8, "sharding": "zero3"})]
+    assert sharded[1] - sharded[0] == 2 * TOWER / 8
+
+
+def test_a_quantised_model_keeps_its_tower_in_16_bits():
+    before, after = pair(**SERVED, precision="awq-4bit")
+    assert after["weights_bytes"] - before["weights_bytes"] == 2 * TOWER
+
+
+@pytest.mark.parametrize(("recompute", "each"), [("none", 16 * HIDDEN + 4 * FFN + 4 * HEADS + 16), ("full", 2 * HIDDEN)])
+def test_a_trained_tower_keeps_what_its_layers_save(recompute, each):
+    """SigLIP's layer is ViT's, read off in catalogs/blocks.yaml: of bf16 and flash attention so many bytes per patch."""
+    before, after = pair(images=3, **TRAINED, recompute=recompute, batch=2)
+    assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 3 * PATCHES * LAYERS * each
+
+
+def test_autocast_copies_the_matrices_of_a_trained_tower():
+    matrices = LAYERS * (4 * HIDDEN**2 + 2 * HIDDEN * FFN)
+    many, few = (pair(images=images, **TRAINED | {"precision": "bf16-mixed"}) for images in (2, 1))
+    added = [after["saved_activations_bytes"] - before["saved_activations_bytes"] for before, after in (many, few)]
+    assert 2 * added[1] - added[0] == 2 * matrices
+
+
+def test_the_text_part_sees_the_images_inside_its_sequence():
+    before, after = pair(**SERVED)
+    assert after["kv_cache_bytes"] == before["kv_cache_bytes"]
+    assert after["image_tokens"] == 256
+    assert before["image_tokens"] != before["image_tokens"]  # none without images
+    assert problem(**SERVED, images_per_sequence=9).startswith("9 images make 2,304 tokens, more than the 2,048 of prompt_tokens")
+    assert problem(**TRAINED, images_per_sequence=16) == ""
+    assert problem(**TRAINED, images_per_sequence=17).startswith("17 images make 4,352 tokens, more than the 4,096 of sequence_tokens")
+
+
+def test_the_first_token_and_the_step_wait_for_the_tower():
+    """In proportion to the images: 2 · weights and 4 · width per pair of patches, for each patch and layer."""
+    flops = PATCHES * LAYERS * (2 * (4 * HIDDEN**2 + 2 * HIDDEN * FFN) + 4 * HIDDEN * PATCHES)
+    rate = catalogs().gpus["bf16_flops_per_second"]
+    plain, two = pair(images=2, **SERVED)
+    four = one(**SERVED, images_per_sequence=4)
+    assert four["time_to_first_token_seconds"] - two["time_to_first_token_seconds"] == pytest.approx(
+        two["time_to_first_token_seconds"] - plain["time_to_first_token_seconds"], rel=1e-6
+    )
+    stated = [one(**SERVED, images_per_sequence=images, utilization=0.5)["time_to_first_token_seconds"] for images in (0, 2)]
+    assert stated[1] - stated[0] == pytest.approx(2 * flops / (0.5 * rate["l40s"]))
+    full, lora = (pair(**TRAINED, tuning=tuning, utilization=0.5) for tuning in ("full", "lora"))
+    seconds = [after["step_seconds"] - before["step_seconds"] for before, after in (full, lora)]
+    assert seconds[1] == pytest.approx(2 * flops / (0.5 * rate["h100-80gb-sxm"]), rel=0.01)  # a little hides
+    assert seconds[0] > 3 * seconds[1]  # and the optimizer's step
+
+
+def test_an_engine_keeps_the_features_of_its_pass_beside_it():
+    before, after = pair(**SERVED | {"implementation": "vllm", "max_batched_tokens": 2048, "max_sequences": 64, "logits": "all"})
+    assert after["memory_bytes"] - before["memory_bytes"] >= 2 * TOWER
+    assert after["memory_basis"] == "derived from source: a vision tower"
+
+
+def test_what_is_not_modelled_is_said():
+    before, after = pair(**SERVED)
+    assert before["note"].endswith("images_per_sequence counts it.")
+    assert after["note"] == ""
+    assert "what its vision tower keeps" in pair(images=1, **SERVED | {"model": "qwen2.5-vl-7b"})[1]["note"]
+    assert problem(model="llama-3.1-8b", images_per_sequence=1).startswith("llama-3.1-8b takes no images")
+    assert "pipeline" in problem(**TRAINED | {"gpus": 8, "pipeline_parallel": 2}, images_per_sequence=1)
+    assert "a number from 0 to 10000" in problem(model="gemma-3-4b", images_per_sequence=-1)
+
+
+def test_an_added_config_takes_images_of_its_own_size():
+    config = json.loads((CONFIGS / "gemma-3-4b.json").read_text("utf-8"))
+    half = config | {"mm_tokens_per_image": 128, "vision_config": config["vision_config"] | {"image_size": 448}}
+    added = add_models(catalogs(), {name: read_config(given, name, catalogs()) for name, given in (("whole", config), ("half", half))})
+    found = [estimate({**SERVED, "model": name, "images_per_sequence": 1}, added, solve=False) for name in ("gemma-3-4b", "whole", "half")]
+    assert [each["image_tokens"] for each in found] == [256, 256, 128]
+    assert found[0]["memory_bytes"] == found[1]["memory_bytes"]
+    assert found[2]["problem"] == ""
+
+
+def test_a_tower_of_qwen3_vl_keeps_its_rotated_heads_too():
+    """Read off in validation/simulate/towers.py: queries and keys as rotated, and each image's part joined again."""
+    scenario = {"model": "qwen3-vl-2b", "precision": "bf16", "sequence_tokens": 4096, "batch": 2}
+    before, after = pair(images=2, **scenario)
+    each = 22 * 1024 + 4 * 4096 + 4 * 16 + 16
+    assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 2 * 4 * 1024 * 24 * each

@@ -1,0 +1,35 @@
+"""Published configs of models in use are read as they were when their classes counted them (validation/published_configs.py)."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from calc import load_catalogs
+from calc.models.architecture import model_table
+from calc.models.huggingface.config import ConfigError, read_config
+
+VALIDATION = Path(__file__).parents[1] / "validation"
+CONFIGS = {each["id"]: each["config"] for each in map(json.loads, (VALIDATION / "data/published_configs.jsonl").read_text().splitlines())}
+ROWS = {row["id"]: row for row in csv.DictReader((VALIDATION / "results/published_configs.csv").read_text("utf-8").splitlines())}
+CATALOGS = load_catalogs()
+
+
+def test_most_are_exact_and_none_is_wrong():
+    verdicts = [row["verdict"] for row in ROWS.values()]
+    assert list(ROWS) == list(CONFIGS)
+    assert "wrong" not in verdicts
+    assert verdicts.count("exact") >= 0.8 * len(verdicts)
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row["verdict"] == "exact"])
+def test_a_config_counts_as_its_class_did(name):
+    models, _ = model_table({"it": read_config(CONFIGS[name], "it", CATALOGS)}, CATALOGS.families)
+    assert models.loc["it", "parameters"] == int(ROWS[name]["class"])
+
+
+@pytest.mark.parametrize("name", ["deepseek-ai/DeepSeek-V4-Pro", "sgl-project/DeepSeek-V4-Flash-FP8", "MiniMaxAI/MiniMax-M3"])
+def test_what_is_another_matter_is_refused_by_name(name):
+    with pytest.raises(ConfigError, match="not modelled yet"):
+        read_config(CONFIGS[name], "it", CATALOGS)
