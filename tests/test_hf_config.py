@@ -42,6 +42,9 @@ LLAMA = {
 }
 MIXTRAL = {**LLAMA, "model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2}
 QWEN3 = {**LLAMA, "model_type": "qwen3"}
+BERT = {name: size for name, size in LLAMA.items() if name != "num_key_value_heads"}
+TWO_SIDED = {"d_model": 64, "vocab_size": 100, "max_position_embeddings": 50}
+TWO_SIDED |= {f"{side}_{size}": 4 for side in ("encoder", "decoder") for size in ("layers", "attention_heads", "ffn_dim")}
 
 
 def counted(entry):
@@ -140,6 +143,12 @@ def test_windows_by_layer():
         ({**MIXTRAL, "num_experts_per_tok": 9}, ["9 experts per token", "4"]),
         ({**QWEN3, "use_sliding_window": True, "layer_types": ["full_attention"]}, ["layer_types", "2 layers"]),
         ({**QWEN3, "layer_types": ["full_attention", "linear_attention"]}, ["linear_attention", "not covered"]),
+        ({**TWO_SIDED, "model_type": "mvp", "use_prompt": True}, ["use_prompt", "not covered"]),
+        ({**TWO_SIDED, "model_type": "led", "tie_word_embeddings": False}, ["tie_word_embeddings", "led", "share a table"]),
+        ({**BERT, "model_type": "rembert", "tie_word_embeddings": True}, ["rembert", "wider than its embedding"]),
+        ({**BERT, "model_type": "roformer", "embedding_size": 32}, ["embedding_size", "not covered"]),
+        ({"model_type": "xlm", "emb_dim": 64, "n_layers": 2, "n_heads": 4, "n_words": 100, "asm": True}, ["asm", "not covered"]),
+        ({**BERT, "model_type": "tapas", "type_vocab_sizes": [3, "many"]}, ["type_vocab_sizes", "whole number"]),
     ],
 )
 def test_a_wrong_config_is_refused_in_one_sentence(config, words):

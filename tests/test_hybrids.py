@@ -126,7 +126,7 @@ def test_what_was_not_read_off_is_refused_where_it_counts():
     asked = [{"work": "training"}, {"work": "inference", "implementation": "transformers"}, {"work": "inference", "implementation": "vllm"}]
     found = estimate(pd.DataFrame([{"model": "it", "gpu": "h200-sxm", **each} for each in asked]), catalogs)
     assert list(found["problem"] != "") == [True, True, False]
-    assert found["problem"][0].endswith("serve it with vllm.")
+    assert found["problem"][0].endswith("served with implementation vllm it is estimated.")
     assert found["memory_bytes"].isna().tolist() == [True, True, False]
     assert found["memory_basis"][2].startswith("derived from source: this kind of layer")
 

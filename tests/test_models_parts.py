@@ -164,12 +164,30 @@ def test_windows_of_later_families():
 @pytest.mark.parametrize(
     ("config", "name"),
     [
-        ("bart-large", "BartForCausalLM"),
+        ("bart-large", "BartForSequenceClassification"),
         ("clip-vit-base-patch32", "CLIPForImageClassification"),
-        ("whisper-large-v3", "WhisperForCausalLM"),
+        ("whisper-large-v3", "WhisperForAudioClassification"),
     ],
 )
 def test_a_class_of_one_side_of_a_model_is_said_not_to_be_covered(config, name):
     given = json.loads((RECORDED / f"configs/{config}.json").read_text("utf-8"))
     assert f"Its architectures name {name}, which is not covered" in read({**given, "architectures": [name]})[1]["note"]
     assert "architectures" not in read({**given, "architectures": None})[1]["note"]
+
+
+def test_a_decoder_alone_is_served_as_one_and_not_trained():
+    """Its cross attention has weights and no source: the cache is that of its own tokens; what it keeps was not read off."""
+    config = json.loads((RECORDED / "configs/bart-large.json").read_text("utf-8"))
+    catalogs = add_models(CATALOGS, {"it": read_config({**config, "architectures": ["BartForCausalLM"]}, "it", CATALOGS)})
+    asked = {"model": "it", "gpu": "h200-sxm", "sequence_tokens": 256}
+    served = estimate({**asked, "work": "inference", "implementation": "vllm"}, catalogs, False)
+    assert served["kv_cache_bytes"] == 12 * 2 * 1024 * 256 * 2
+    assert "served with implementation vllm it is estimated" in estimate(asked, catalogs, False)["problem"]
+
+
+def test_an_encoder_whose_blocks_are_unknown_is_not_sent_from_one_software_to_another():
+    config = {**LLAMA, "model_type": "longformer", "max_position_embeddings": 66}
+    catalogs = add_models(CATALOGS, {"it": read_config(config, "it", CATALOGS)})
+    rows = [{"model": "it", "work": work, "implementation": "transformers"} for work in ("training", "inference")]
+    for problem in estimate(pd.DataFrame(rows), catalogs, False)["problem"]:
+        assert "its memory is not: choose another model" in problem

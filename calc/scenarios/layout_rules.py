@@ -185,9 +185,14 @@ RULES = (
         "raise sequence_tokens.",
     ),
     Rule(
-        lambda blocks_unknown: blocks_unknown > 0,
+        lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates == 0),
+        "What blocks of {model} keep for training, and need while tokens pass, is not known for {implementation}; "
+        "its parameters are counted, its memory is not: choose another model.",
+    ),
+    Rule(
+        lambda blocks_unknown, generates: (blocks_unknown > 0) & (generates > 0),
         "What blocks of {model} keep for training, and need while a prompt passes, is not known for {implementation}; "
-        "its weights and caches are: serve it with vllm.",
+        "its weights and caches are: served with implementation vllm it is estimated.",
     ),
     Rule(
         lambda trains, generates, implementation_decoders_only: (trains == 0) & (generates == 0) & (implementation_decoders_only > 0),

@@ -162,6 +162,8 @@ def _layer_kinds(config, model_type, entry, model_id):
         counts = Counter()
     if sum(counts.values()) != layers:
         raise ConfigError(f"{model_id}: the fields that tell its layers apart contradict num_hidden_layers.")
+    for name, value in (size for _, own in counts for size in own):
+        whole_number(value, 0, f"the {name} of some of its layers", model_id)
     if entry.get("experts") and entry["experts_per_token"] > entry["experts"]:
         per_token, experts = entry["experts_per_token"], entry["experts"]
         raise ConfigError(f"{model_id}: {per_token} experts per token exceed its {experts} experts; mend one.")

@@ -4,18 +4,15 @@ What the classes fill in (catalogs/config_defaults.yaml) stands in the config al
 """
 
 from calc.models.huggingface.early_forms import FORMS as EARLY_FORMS
+from calc.models.huggingface.early_forms import four_times_hidden
 from calc.models.huggingface.hybrids import FORMS as HYBRID_FORMS
 from calc.models.huggingface.uneven_layers import FORMS as UNEVEN_FORMS
 from calc.models.huggingface.values import ConfigError, must_divide, whole_number
 
 
-def _four_times_hidden(_config, values, _model_id):
-    return {"ffn": values.get("ffn", 4 * values["hidden"])}
-
-
 def _gpt_bigcode(config, values, model_id):
     kv_heads = 1 if config["multi_query"] else values["heads"]
-    return {**_four_times_hidden(config, values, model_id), "kv_heads": kv_heads}
+    return {**four_times_hidden(config, values, model_id), "kv_heads": kv_heads}
 
 
 def _falcon(config, values, model_id):
@@ -35,10 +32,6 @@ def _falcon(config, values, model_id):
 def _opt(config, _values, _model_id):
     final = config["do_layer_norm_before"] and not config["_remove_final_layer_norm"]
     return {"final_norms": int(final), "norm_vectors": 2 if config["layer_norm_elementwise_affine"] else 0}
-
-
-def _roberta(_config, values, _model_id):
-    return {"max_position": max(values["max_position"] - 2, 1)}  # two rows of its table stand for no position
 
 
 def _ernie(config, values, model_id):
@@ -199,28 +192,24 @@ FORMS = {
     "laguna": _laguna,
     "lfm3": _lfm3,
     "arcee": _squared_relu,
-    "codegen": _four_times_hidden,
-    "gptj": _four_times_hidden,
+    "codegen": four_times_hidden,
+    "gptj": four_times_hidden,
     "stablelm": _stablelm,
     "cohere": _cohere,
     "cohere2": _cohere2,
     "glm_moe_dsa": _glm_moe_dsa,
     "glm_ocr_text": _unbiased,
-    "gpt2": _four_times_hidden,
+    "gpt2": four_times_hidden,
     "hyperclovax": _hyperclovax,
-    "mpt": _four_times_hidden,
+    "mpt": four_times_hidden,
     "nemotron": _squared_relu,
     "jais2": _squared_relu,
     "ernie4_5_moe": _ernie_moe,
-    "bloom": _four_times_hidden,
-    "data2vec-text": _roberta,
+    "bloom": four_times_hidden,
     "ernie": _ernie,
     "gpt_bigcode": _gpt_bigcode,
     "falcon": _falcon,
     "opt": _opt,
-    "roberta": _roberta,
-    "roberta-prelayernorm": _roberta,
-    "xlm-roberta-xl": _roberta,
     "deberta-v2": _deberta,
     "t5": _t5,
     "mt5": _t5,

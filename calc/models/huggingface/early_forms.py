@@ -9,8 +9,9 @@ def _size(config, name, model_id):
     return whole_number(config[name], 1, name, model_id)
 
 
-def _four_times_hidden(_config, values, _model_id):
-    return {"ffn": 4 * values["hidden"]}
+def four_times_hidden(_config, values, _model_id):
+    """The inner width of a network whose config leaves it out."""
+    return {"ffn": values.get("ffn", 4 * values["hidden"])}
 
 
 def _gpt_neox_japanese(config, values, model_id):
@@ -18,7 +19,7 @@ def _gpt_neox_japanese(config, values, model_id):
 
 
 def _openai_gpt(config, values, model_id):
-    return {**_four_times_hidden(config, values, model_id), "caches": 0}  # its class passes the whole sequence for each token
+    return {**four_times_hidden(config, values, model_id), "caches": 0}  # its class passes the whole sequence for each token
 
 
 def _xglm(config, _values, _model_id):
@@ -30,7 +31,7 @@ def _xlm(config, values, model_id):
         raise ConfigError(f"{model_id}: an adaptive softmax (asm) is not covered; choose another model.")
     languages = _size(config, "n_langs", model_id)
     tables = {"token_types": languages} if languages > 1 and config["use_lang_emb"] else {}
-    return _four_times_hidden(config, values, model_id) | tables | ({"kind": "decoder", "caches": 0} if config["causal"] else {})
+    return four_times_hidden(config, values, model_id) | tables | ({"kind": "decoder", "caches": 0} if config["causal"] else {})
 
 
 def _xlnet(_config, values, model_id):
@@ -45,6 +46,47 @@ def _xlnet(_config, values, model_id):
 
 def _big_bird(_config, _values, _model_id):
     return {"pooler": 1}
+
+
+def _cpmant(config, values, model_id):
+    """Learned prompts and segments, and one table of biases for all blocks: of distances, and of each pair of segments."""
+    sizes = ("prompt_types", "prompt_length", "segment_types", "position_bias_num_buckets")
+    prompts, length, segments, buckets = (_size(config, name, model_id) for name in sizes)
+    biases = (buckets + segments**2) * values["heads"]
+    return {"tied": 0, "further_outside_parameters": (prompts * length + segments) * values["hidden"] + biases}
+
+
+def _rembert(config, values, model_id):
+    """Tables of positions and segments, and their norm, are as narrow as its embedding; its head is wider, and of its own."""
+    if values["tied"]:
+        raise ConfigError(f"{model_id}: tie_word_embeddings true is not covered for rembert; its head is wider than its embedding.")
+    hidden, narrow, wide = values["hidden"], values["embedding_width"], _size(config, "output_embedding_size", model_id)
+    head = (values["vocab"] + hidden) * (wide - narrow) + hidden + 3 * wide
+    tables = (values["max_position"] + values["token_types"] + 2) * (hidden - narrow)
+    return {"further_outside_parameters": head - tables}
+
+
+def _roberta(_config, values, _model_id):
+    return {"max_position": max(values["max_position"] - 2, 1)}  # two rows of its table stand for no position
+
+
+def _longformer(config, values, model_id):
+    """Chosen tokens see all others, by projections of their own."""
+    return {**_roberta(config, values, model_id), "position_projections": 3}
+
+
+def _nystromformer(config, values, model_id):
+    """A convolution for each head beside its attention."""
+    return {"further_parameters": values["heads"] * _size(config, "conv_kernel_size", model_id)}
+
+
+def _layoutlm(config, values, model_id):
+    """Tables of where on the page a word lies, and how large it is."""
+    return {"pooler": 1, "further_outside_parameters": 4 * _size(config, "max_2d_position_embeddings", model_id) * values["hidden"]}
+
+
+def _tapas(config, _values, model_id):
+    return {"token_types": sum(whole_number(rows, 1, "type_vocab_sizes", model_id) for rows in config["type_vocab_sizes"])}
 
 
 def _roc_bert(config, values, model_id):
@@ -69,9 +111,8 @@ def _xmod(config, values, model_id):
     width = hidden // _size(config, "adapter_reduction_factor", model_id)
     each = 2 * hidden * width + width + hidden
     norm = 2 * hidden if config["adapter_layer_norm"] else 0
-    rows = {"max_position": max(values["max_position"] - 2, 1)}  # two rows of its table stand for no position
     final = {"final_norms": int(bool(config["pre_norm"]))}
-    return rows | final | {"further_parameters": len(languages) * each + norm}
+    return {**_roberta(config, values, model_id), **final, "further_parameters": len(languages) * each + norm}
 
 
 def _tables_shared(config, values, model_id):
@@ -177,22 +218,30 @@ FORMS = {
     **dict.fromkeys(("bart", "blenderbot", "blenderbot-small", "m2m_100", "mbart", "pegasus", "plbart"), _tables_shared),
     "big_bird": _big_bird,
     "bigbird_pegasus": _bigbird_pegasus,
+    "cpmant": _cpmant,
     "flaubert": _xlm,
     "fsmt": _fsmt,
-    "gpt_neo": lambda config, values, model_id: {} if "ffn" in values else _four_times_hidden(config, values, model_id),
+    "gpt_neo": four_times_hidden,
     "gpt_neox_japanese": _gpt_neox_japanese,
+    "ibert": _roberta,
+    "layoutlm": _layoutlm,
     "led": _led,
+    "longformer": _longformer,
     "longt5": _longt5,
     "marian": _marian,
     "moshi": _moshi,
     "mvp": _mvp,
     "nllb-moe": _nllb_moe,
+    "nystromformer": _nystromformer,
     "openai-gpt": _openai_gpt,
     "pegasus_x": _pegasus_x,
     "prophetnet": _prophetnet,
+    "rembert": _rembert,
+    **dict.fromkeys(("roberta", "roberta-prelayernorm", "xlm-roberta-xl", "data2vec-text"), _roberta),
     "roc_bert": _roc_bert,
     "roformer": _roformer,
     "switch_transformers": _switch_transformers,
+    "tapas": _tapas,
     "trocr": _trocr,
     "umt5": _umt5,
     "xglm": _xglm,
