@@ -244,6 +244,7 @@ QUANTITIES = (
     Quantity(
         "stack_block_unknown", "Block not read off", "", "1 where what a block keeps and needs is not known, but its weights and caches"
     ),
+    Quantity("stack_block_derived", "Block with kernels", "", "1 where what a block's kernels allocate was read in their source"),
     Quantity("has_source", "Has a source side", "", "1 for an encoder-decoder"),
     Quantity("precision_format", "Format of activations", "", "0 bf16, 1 fp32, 2 autocast: the columns of the block coefficients"),
     Quantity("adapter_bytes_each", "Adapter width", "B", "Bytes per adapter parameter"),

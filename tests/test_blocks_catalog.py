@@ -22,7 +22,9 @@ KEPT = ("saved", "frozen", "checkpoint", "selective_ops")
 KNOWN = {("gemma", "forward"): 0.06, ("olmo", "forward"): 0.07, ("clip_text", "forward"): 0.18}
 # The router of ERNIE 4.5 keeps up to 512 bytes per token more than the form.
 # The totals of Qwen3.5's linear blocks are read over chunks: up to 0.45 % off at other widths in fp32 and under autocast.
-KNOWN |= {("qwen3_5_linear", "saved"): 0.005, ("qwen3_5_linear", "frozen"): 0.005}
+KNOWN |= {(f"qwen3_5_linear{more}", kept): 0.005 for more in ("", "_moe") for kept in ("saved", "frozen")}
+# Of what Mamba-2 needs while a prompt passes, the moment that is the worst where the mixer is half as wide as the hidden state is left out.
+KNOWN |= {("nemotron_h_mixer", "forward"): 0.07}
 KNOWN |= {("vaultgemma", "forward"): 0.05, ("ernie4_5_moe", "saved"): 0.003, ("ernie4_5_moe", "frozen"): 0.005}
 
 

@@ -6,7 +6,10 @@ from typing import Any
 from calc.catalogs.schema_check import check_reference
 
 FILE = "catalogs/families.yaml"
-BLOCKS = ("block", "moe_block", "both_block", "alone_block", "linear_block", "linear_moe_block", "encoder_block", "stem_block")
+BLOCKS = (
+    *("block", "moe_block", "both_block", "alone_block", "linear_block", "linear_moe_block", "shared_block", "encoder_block"),
+    "stem_block",
+)
 
 
 def families_of(entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -36,6 +36,7 @@ def stack_adapted_inputs(
     adapts_up,
     adapts_down,
     adapts_mixer,
+    adapts_beside,
     stack_adapter_q_in,
     stack_adapter_k_in,
     stack_adapter_v_in,
@@ -44,6 +45,7 @@ def stack_adapted_inputs(
     stack_adapter_up_in,
     stack_adapter_down_in,
     stack_adapter_mixer_in,
+    stack_adapter_beside_in,
 ):
     """Which projections are adapted, with the width of their input: (adapted, width) each, in the order of the block."""
     pairs = (
@@ -55,6 +57,7 @@ def stack_adapted_inputs(
         (adapts_up, stack_adapter_up_in),
         (adapts_down, stack_adapter_down_in),
         (adapts_mixer, stack_adapter_mixer_in),
+        (adapts_beside, stack_adapter_beside_in),
     )
     return tuple((adapted * (width > 0), width) for adapted, width in pairs)
 
@@ -85,11 +88,12 @@ def stack_adapter_saved_bytes_per_token(
     stack_mixer_inputs,
 ):
     """What the adapters of a block save: their inputs' copies and their products of rank width. [B]"""
-    (q, q_in), (k, k_in), (v, v_in), (o, _), (gate, gate_in), (up, up_in), (down, down_in), (mixer, mixer_in) = stack_adapted_inputs
+    (q, q_in), (k, k_in), (v, v_in), (o, _), (gate, gate_in), (up, up_in), (down, down_in), *others = stack_adapted_inputs
+    (mixer, mixer_in), (beside, beside_in) = others
     copies = sum(adapted * width for adapted, width in stack_adapted_inputs)
     own = q * q_in + k * (1 - q) * k_in + v * (1 - np.maximum(q, k)) * v_in
-    own = own + gate * gate_in + up * (1 - gate) * up_in + down * down_in + mixer * mixer_in
-    products = (q + k + v + o + gate + up + down + mixer * (stack_mixer_inputs + 1)) * lora_rank
+    own = own + gate * gate_in + up * (1 - gate) * up_in + down * down_in + mixer * mixer_in + beside * beside_in
+    products = (q + k + v + o + gate + up + down + mixer * (stack_mixer_inputs + 1) + 2 * beside) * lora_rank
     apart = copies_input_bytes_each * copies + shared_input_bytes_each * own + rank_product_bytes_each * products
     return np.where(implementation_fuses_adapters > 0, stack_fused_adapter_bytes_per_token, apart)
 

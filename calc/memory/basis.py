@@ -44,6 +44,7 @@ def memory_ground(
     adapts_experts,
     stack_adapter_experts_in,
     stack_block_unknown,
+    stack_block_derived,
     stack_state_bytes,
     stack_layers,
     shards_gradients,
@@ -68,7 +69,8 @@ def memory_ground(
     beside_shards = (shards_gradients > 0) & (shard_gpus > 1) & (implementation_head_apart == 0)
     adapted = np.max(adapts_experts * stack_adapter_experts_in, axis=0) > 0
     software = np.where(implementation_simulated > 0, 0, np.where(implementation_measured > 0, 1, DERIVED))
-    unlike = np.any((stack_layers > 0) & (stack_block_unknown | ((stack_state_bytes > 0) & (is_engine > 0))), axis=0)
+    in_engine = (stack_state_bytes > 0) & (is_engine > 0)
+    unlike = np.any((stack_layers > 0) & (stack_block_unknown | stack_block_derived | in_engine), axis=0)
     conditions = (  # in the order of GROUNDS from the third on
         (trains == 0) & (dequantized_bytes_each > 0) & (software < DERIVED),
         None,

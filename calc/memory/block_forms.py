@@ -56,10 +56,15 @@ SIZES = (
     "state_values",
     "state_heads",
     "state",
+    "layer_inputs",
+    "per_layer",
     "one",
 )  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
 RELATIVE_POSITIONS = 512  # of DeBERTa, projected once for all tokens (He et al. 2021, arXiv 2006.03654)
-CASES = ("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "sdpa-window-equal", "eager")
+CASES = (
+    *("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "sdpa-window-equal", "eager"),
+    *("sdpa-wide", "sdpa-wide-multiquery"),
+)
 FALLBACKS = {  # a case that a kind of block does not tell apart is read from the next
     "sdpa": ("eager",),
     "sdpa-grouped": ("sdpa", "eager"),
@@ -67,6 +72,8 @@ FALLBACKS = {  # a case that a kind of block does not tell apart is read from th
     "eager": (),
     "sdpa-window-multiquery": ("sdpa-window", "sdpa", "eager"),
     "sdpa-window-equal": ("sdpa-window", "sdpa", "eager"),
+    "sdpa-wide": ("sdpa-grouped", "sdpa", "eager"),
+    "sdpa-wide-multiquery": ("sdpa-wide", "sdpa-grouped", "sdpa", "eager"),
 }
 VECTORS = ("saved", "saved_alone", "saved_eight_bit", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")

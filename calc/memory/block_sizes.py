@@ -9,6 +9,8 @@ import numpy as np
 from calc.memory.block_forms import CASES, RELATIVE_POSITIONS, LinearForms
 from calc.scenarios.join import FORMATS
 
+FLASH_HEAD = 256  # the widest head that flash attention takes (transformers, integrations/sdpa_attention.py)
+
 
 def stack_scored_tokens(stack_sequence, prompt_tokens, trains, is_decoder):
     """Tokens that are scored against one another: in serving those of the prompt, the rest of the sequence is cache. [tokens]
@@ -19,12 +21,18 @@ def stack_scored_tokens(stack_sequence, prompt_tokens, trains, is_decoder):
 
 
 def stack_attention_case(
-    computes_all_scores, stack_scored_tokens, stack_window_tokens, stack_kv_heads, stack_heads, implementation_masks_window
+    computes_all_scores,
+    stack_scored_tokens,
+    stack_window_tokens,
+    stack_kv_heads,
+    stack_heads,
+    stack_query_width,
+    implementation_masks_window,
 ):
     """Which attention kernel runs, as a column of the coefficient tables. Shape (stacks, rows).
 
     Flash attention keeps no scores (Dao et al. 2022, arXiv 2205.14135; Dao 2023, arXiv 2307.08691). A sliding window that
-    the sequence reaches builds a mask, and a mask leaves the flash kernel.
+    the sequence reaches builds a mask, and a mask leaves the flash kernel, as heads do that are too wide for it.
     """
     masked = (stack_scored_tokens >= stack_window_tokens) & (implementation_masks_window > 0)
     grouped = stack_kv_heads < stack_heads
@@ -33,7 +41,9 @@ def stack_attention_case(
         [CASES.index("sdpa-window-multiquery"), CASES.index("sdpa-window-equal")],
         CASES.index("sdpa-window"),
     )
-    plain = np.where(masked, window, np.where(grouped, CASES.index("sdpa-grouped"), CASES.index("sdpa")))
+    wide = np.where(stack_kv_heads == 1, CASES.index("sdpa-wide-multiquery"), CASES.index("sdpa-wide"))
+    groups = np.where(stack_query_width > FLASH_HEAD * stack_heads, wide, CASES.index("sdpa-grouped"))
+    plain = np.where(masked, window, np.where(grouped, groups, CASES.index("sdpa")))
     return np.where(computes_all_scores > 0, CASES.index("eager"), plain)
 
 
@@ -72,6 +82,8 @@ def block_sizes(
     stack_mixer_width,
     stack_mixer_heads,
     stack_recurrent_state_elements,
+    stack_per_layer_width,
+    layer_inputs_width,
     tensor_parallel,
     batch,
 ):
@@ -124,6 +136,8 @@ def block_sizes(
         "state_values": stack_mixer_width,
         "state_heads": stack_mixer_heads,
         "state": stack_recurrent_state_elements,
+        "layer_inputs": layer_inputs_width * (stack_per_layer_width > 0),
+        "per_layer": stack_per_layer_width,
         "one": np.ones_like(stack_hidden),
     }
 

@@ -7,6 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.memory.block_forms import CASES, SIZES, vector
 from calc.scenarios.join import FORMATS
 
+OUTSIDE_SIZES = ("hidden", "hidden_dropout", "source_hidden", "shared_scores", "layer_inputs", "one")
 WINDOWED = [CASES.index(name) for name in CASES if name.startswith("sdpa-window")]
 
 
@@ -36,7 +37,7 @@ def head_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
 def outside_coefficients(head_coefficients, head_row, activation_format, adapts):
     """The outside vector of each row by size: bytes per token and element."""
     own = head_coefficients["outside"][(adapts > 0).astype(int), head_row, activation_format]
-    return {name: own[..., SIZES.index(name)] for name in ("hidden", "hidden_dropout", "source_hidden", "shared_scores", "one")}
+    return {name: own[..., SIZES.index(name)] for name in OUTSIDE_SIZES}
 
 
 def outside_tokens(batch, has_source, decoder_tokens, sequence_tokens, context_parallel):
@@ -81,11 +82,20 @@ def mask_bytes(
 
 
 def outside_backward_bytes(
-    outside_coefficients, outside_tokens, heads, sequence_tokens, keeps_input, position_table_bytes, mask_bytes, tower_kept_bytes
+    outside_coefficients,
+    outside_tokens,
+    heads,
+    sequence_tokens,
+    keeps_input,
+    layer_inputs_width,
+    position_table_bytes,
+    mask_bytes,
+    tower_kept_bytes,
 ):
-    """Saved outside the blocks until the backward pass ends: labels, positions, masks, shared scores, a vision tower's layers. [B]"""
+    """Saved outside the blocks until the backward pass ends: labels, positions, masks, shared scores, layers' own inputs, a tower. [B]"""
     scores = outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input
-    return position_table_bytes + mask_bytes + scores + outside_tokens * outside_coefficients["one"] + tower_kept_bytes
+    each = outside_coefficients["one"] + outside_coefficients["layer_inputs"] * layer_inputs_width
+    return position_table_bytes + mask_bytes + scores + outside_tokens * each + tower_kept_bytes
 
 
 def outside_saved_bytes(

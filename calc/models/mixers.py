@@ -81,6 +81,8 @@ def mamba2(sizes: Sizes) -> dict[str, Any]:
         "mixer_width": width,
         "convolution_channels": channels,
         "mixer_vectors": 3 * heads + sizes["mixer_norm"] * width,
+        "mixer_heads": heads,
+        "state_group_width": sizes["state_groups"] * sizes["state_size"],
         "recurrent_state_elements": width * sizes["state_size"],
     }
 

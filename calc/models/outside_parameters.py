@@ -113,9 +113,14 @@ def pair_parameters(projection, hidden, text_hidden, norm_vectors, sigmoid_loss)
     return projection * (hidden + text_hidden) + 1 + norm_vectors * (hidden + text_hidden) if projection else 0
 
 
-def per_layer_parameters(per_layer_width, per_layer_vocab, layers, hidden, residual_streams):
+def layer_inputs_width(layers, per_layer_width):
+    """Width of the inputs that all layers have of their own (Gemma 3n, Gemma 4). [elements per token]"""
+    return layers * per_layer_width
+
+
+def per_layer_parameters(layer_inputs_width, per_layer_width, per_layer_vocab, hidden, residual_streams):
     """Inputs that each layer has of its own, their projection and norm, and those of further residual streams. [parameters]"""
-    inputs = layers * per_layer_width * (per_layer_vocab + hidden) + per_layer_width
+    inputs = layer_inputs_width * (per_layer_vocab + hidden) + per_layer_width
     return inputs + 2 * max(residual_streams - 1, 0) * hidden**2
 
 
@@ -132,7 +137,7 @@ def outside_parameters(
 
 
 def outside_adapter_width(
-    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, projected_out, per_layer_width, layers,
+    kind, masked_head, hidden, outputs, projection, text_hidden, embedding_width, text_width, projected_out, layer_inputs_width,
     residual_streams, classifier_widths, sigmoid_loss, pool_head, ffn, waveform_width, patch, patches, channels, pooler, pooled_width,
 ):  # fmt: skip
     """Input and output widths of the Linear modules outside the blocks that `all-linear` adapts. [elements]"""
@@ -141,7 +146,7 @@ def outside_adapter_width(
     pairs = (2 - sigmoid_loss) * projection + (1 - sigmoid_loss) * hidden + text_hidden if projection else 0
     pairs += pool_head * 2 * (2 * hidden + ffn) + (patch * patch * channels + hidden if patches else 0)
     ends = (1 + projected_out) * (embedding_width + text_width) if embedding_width != text_width else 0
-    own_inputs = hidden + layers * per_layer_width if per_layer_width else 0
+    own_inputs = hidden + layer_inputs_width if layer_inputs_width else 0
     streams = 4 * max(residual_streams - 1, 0) * hidden
     dense = masked_head * (hidden + embedding_width) + pooler * (hidden + (pooled_width or hidden))
     return dense + classifier + pairs + ends + own_inputs + streams
@@ -151,5 +156,5 @@ FORMULAS = (
     *(patch_tokens, fixed_tokens, tower_linear_parameters, outputs, embedding_parameters, table_width, head_parameters),
     *(position_parameters, relative_bias_parameters, outside_norm_parameters, projection_parameters, head_extra_parameters),
     *(image_parameters, pool_head_parameters, sound_parameters, frame_parameters),
-    *(pair_parameters, per_layer_parameters, outside_parameters, outside_adapter_width),
+    *(pair_parameters, layer_inputs_width, per_layer_parameters, outside_parameters, outside_adapter_width),
 )

@@ -37,8 +37,10 @@ def layer_kind(kind: str, sizes: Sizes) -> Sizes:
     own: Sizes = {"stack": kind, "block": sizes[trait], **lacks} | ({} if ways else MIXER)
     for way in ways:
         own |= WAYS[way]
-    if own.get("heads", 1) == 0:
+    if "linear" in ways:
         own["block"] = sizes["linear_moe_block" if network == "moe" else "linear_block"]
+    if "shared" in ways:
+        own["block"] = sizes["shared_block"] if network == "dense" else ""
     return own if "windowed" in ways else {**own, "window_tokens": math.inf}
 
 

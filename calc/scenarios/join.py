@@ -9,7 +9,7 @@ from calc.evaluate import Table
 from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.join_places import ASSUMED, join_places
 from calc.scenarios.join_rest_of_bill import join_rest_of_bill
-from calc.scenarios.join_stacks import kind_numbers, stack_numbers, stack_rows, tower_kinds
+from calc.scenarios.join_stacks import derived_blocks, kind_numbers, stack_numbers, stack_rows, tower_kinds
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row_numbers, rows_of, words_of
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.releases import join_release
@@ -25,6 +25,7 @@ MODEL_COLUMNS = (
     *("layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
     "embedding_parameters",
     "outside_adapter_width",
+    "layer_inputs_width",
     "outputs",
     "softcap",
     "fixed_tokens",
@@ -63,6 +64,7 @@ STACK_COLUMNS = (
     "mixer_heads",
     "state_group_width",
     "state_key_width",
+    "per_layer_width",
     "cross_cached_elements_per_token",
     "cross_attention",
     "block_parameters",
@@ -157,6 +159,7 @@ def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
     keeps_state = table["stack_recurrent_state_elements"] + table["stack_convolution_state_elements"] > 0
     kind = np.where(table["stack_shares_form"] & ~keeps_state, own, table["stack_kind"])
     table["stack_block_unknown"] = (kind < 0) | (table["stack_shares_form"] & keeps_state)
+    table["stack_block_derived"] = (kind >= 0) & derived_blocks(catalogs)[np.maximum(kind, 0)]
     table["stack_kind"] = np.maximum(kind, 0)
     engine = _matched(catalogs, "implementations", "engines")[software]
     table |= columns_of(catalogs, "engines", numbers_in(catalogs, "engines"), engine, "engine_")

@@ -30,6 +30,12 @@ def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
     return np.nan_to_num(numbers_of(catalogs, "stacks", name), nan=0.0, posinf=np.inf)
 
 
+@kept("blocks")
+def derived_blocks(catalogs: Catalogs) -> np.ndarray:
+    """Of each kind of block whether the source of its kernels was read, which the simulation lacks."""
+    return np.array([block["source"].startswith("derived from source") for block in catalogs.blocks.values()])
+
+
 @kept("models", "stacks", "blocks")
 def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
     """Where each model's stacks begin in the stack table, how many there are; each stack's side and kind of block, -1 for none."""

@@ -50,6 +50,7 @@ class Family:
     constants: dict = field(default_factory=dict)
     source: str = "ids"
     drops_elsewhere: bool = False
+    kernels: str = ""  # what the block runs with that the simulation stands in for
     further: object = no_further
     real: dict = field(default_factory=dict)
 

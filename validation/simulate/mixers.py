@@ -21,7 +21,7 @@ from validation.simulate.families import Family
 from validation.simulate.observe import observe_prefill
 from validation.simulate.write_catalog import write_block
 
-CHUNK, CHUNKS, MORE_CASES = 64, 8, 3
+CHUNK, CHUNKS, MORE_CASES, CHECKED = 64, 8, 3, 7
 FINEST = 32  # coefficients of a state, of which each chunk saves some, are rounded up to 1 / 32; in serving one is alive, however long
 DELTA = dict(
     linear_num_key_heads="key_heads", linear_num_value_heads="value_heads", linear_key_head_dim="key_dim",
@@ -60,10 +60,8 @@ FAMILIES = {
     family.id: family
     for family in (
         linear("qwen3_5_linear", "Qwen3_5TextConfig", "Qwen3_5ForCausalLM", (*SIZES, "ffn"), {}, ("qwen3_5_text",), **WIDTHS_27B),
-        linear("qwen3_5_linear_moe", "Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM", (*SIZES, *EXPERTS), ROUTED, ("qwen3_5_moe_text",),
-               **WIDTHS_80B),
-        linear("qwen3_next_linear_moe", "Qwen3NextConfig", "Qwen3NextForCausalLM", (*SIZES, *EXPERTS), ROUTED, ("qwen3_next",),
-               **WIDTHS_80B),
+        linear("qwen3_5_linear_moe", "Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM", (*SIZES, *EXPERTS), ROUTED,
+               ("qwen3_5_moe_text", "qwen3_next"), **WIDTHS_80B),
     )
 }  # fmt: skip
 
@@ -171,7 +169,7 @@ def run(family):
     for number_format in family.formats:
         form = forms_of(family, number_format)
         print(family.id, form, flush=True)
-        checks = check(family, form, next(made_up(family)) | dict(seq=CHUNK * 5), "made up")
+        checks = check(family, form, next(made_up(family)) | dict(seq=CHUNK * CHECKED), "made up")
         checks += check(family, form, family.real_case("sdpa"), "real")
         print_errors(checks)
         forms.append(form)

@@ -53,7 +53,7 @@ def add(form, more):
 
 # How sizes of the simulation are written in sizes of the catalog. Tables of positions, outside the blocks, are not
 # counted. The rotary part of a head is 64 wide, and the rest as wide as a value head, in every model with latent
-# attention.
+# attention; a group's state is 128 wide in nearly every model with Mamba-2.
 PUBLISHED = {
     "position": {},
     "index": {},
@@ -74,6 +74,9 @@ PUBLISHED = {
     "rotary": {"heads": 64},
     "rotary_head": {"one": 64},
     "latent_rank": {"latent": 1, "one": -64},
+    "projected": {"state_values": 2, "state_group_keys": 2, "state_heads": 1},
+    "convolved": {"state_values": 1, "state_group_keys": 2},
+    "groups": {"state_group_keys": 1 / 128},
 }
 
 

@@ -171,12 +171,13 @@ def _own_head(_config: Config, _values: Config, _model_id: str) -> dict[str, Any
     return NEVER_TIED
 
 
-def _nemotron(config: Config, _values: Config, model_id: str) -> dict[str, Any]:
+def _nemotron(config: Config, values: Config, model_id: str) -> dict[str, Any]:
     if config.get("mlp_hidden_act", "relu2") != "relu2":
         raise ConfigError(f"{model_id}: a nemotron_h whose mlp_hidden_act is not relu2 is not covered; choose another model.")
     layers = nemotron_layers(config)
     none = {} if {"E", "moe"} & set(layers) else NO_EXPERTS
-    return {"layers": len(layers), **_asked_width({"mamba_ssm_cache_dtype": "float32"} | dict(config)), **none, **NEVER_TIED}
+    latent = {"model_type": "nemotron_h_latent"} if values.get("expert_latent") else {}
+    return {"layers": len(layers), **_asked_width({"mamba_ssm_cache_dtype": "float32"} | dict(config)), **none, **latent, **NEVER_TIED}
 
 
 def _lightning(_config: Config, values: Config, _model_id: str) -> dict[str, Any]:

@@ -137,8 +137,10 @@ def _gemma3n_ffn(config: Config, _values: Config, model_id: str) -> dict[str, An
     return {"ffn": max(whole_number(width, 1, "intermediate_size", model_id) for width in each)}
 
 
-def _gemma4_experts(config: Config, _values: Config, _model_id: str) -> dict[str, Any]:
-    return {} if config.get("enable_moe_block") else NO_EXPERTS
+def _gemma4_form(config: Config, values: Config, _model_id: str) -> dict[str, Any]:
+    """Without experts unless they are asked for; layers with an input of their own are another family's."""
+    own = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
+    return own if config.get("enable_moe_block") else NO_EXPERTS | own
 
 
-FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {"gemma3n_text": _gemma3n_ffn, "gemma4_text": _gemma4_experts}
+FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {"gemma3n_text": _gemma3n_ffn, "gemma4_text": _gemma4_form}

@@ -1,0 +1,145 @@
+"""The kernels of mamba-ssm and causal-conv1d, which are not there: functions that allocate and save what theirs do.
+
+After MambaSplitConv1dScanCombinedFn and _mamba_chunk_scan_combined_bwd (mamba_ssm/ops/triton/ssd_combined.py, ssd_chunk_scan.py,
+ssd_chunk_state.py, ssd_state_passing.py, ssd_bmm.py, layernorm_gated.py of mamba-ssm 2.2), with as many blocks of work as keep
+heads together. What a kernel leaves in registers is nobody's tensor. Import before a block is run.
+"""
+
+from validation.simulate.device import torch  # isort: skip
+import transformers.models.bamba.modeling_bamba as bamba
+import transformers.models.falcon_h1.modeling_falcon_h1 as falcon_h1
+import transformers.models.granitemoehybrid.modeling_granitemoehybrid as granitemoehybrid
+import transformers.models.mamba2.modeling_mamba2 as mamba2
+import transformers.models.nemotron_h.modeling_nemotron_h as nemotron_h
+
+FP32 = torch.float32
+ROWS = 32  # of a chunk that one program works on: each leaves its share of a sum
+
+
+class Scan:
+    """The sizes of one scan and its tensors, by the names that the kernels give them."""
+
+    def __init__(self, x, groups, state, chunk):
+        self.batch, self.tokens, self.heads, self.head_dim = x.shape
+        self.groups, self.state, self.chunk, self.x = groups, state, chunk, x
+        self.chunks = -(-self.tokens // chunk)
+
+    def make(self, *shape, dtype=FP32):
+        return torch.empty(self.batch, *shape, dtype=dtype, device=self.x.device)
+
+    def steps(self):
+        """One number per head and token, padded to whole chunks."""
+        return self.make(self.heads, self.chunks, self.chunk)
+
+    def products(self):
+        """Projections of the state to and fro, each token of a chunk with each."""
+        return self.make(self.chunks, self.groups, self.chunk, self.chunk)
+
+    def states(self, dtype=FP32):
+        return self.make(self.chunks, self.heads, self.head_dim, self.state, dtype=dtype)
+
+    def projected(self):
+        """A projection of the state for each group and token, summed over the programs that made it."""
+        return self.make(self.tokens, 1, self.groups, self.state).sum(2)
+
+    def passed_states(self):
+        """The state that each chunk begins with."""
+        own = self.states()
+        passed = self.states(self.x.dtype)
+        del own
+        return passed
+
+    def forward(self, gated=False):
+        """The result before its gate, where there is one, and after it; what it takes to make them is freed on return."""
+        alive = [self.steps(), self.steps(), self.passed_states(), self.products()]
+        out = torch.empty_like(self.x, memory_format=torch.contiguous_format)
+        ungated = torch.empty_like(out) if gated else out
+        del alive
+        return ungated, out
+
+    def backward(self, gradient):
+        """All that the backward pass allocates beside the gradients it is given to fill; nobody keeps it."""
+        kept = [torch.empty_like(gradient[..., 0]), self.steps(), self.steps(), self.products()]
+        states = self.passed_states()
+        of_states = self.states(self.x.dtype)
+        of_states = torch.empty_like(of_states)
+        kept += [states, of_states, self.steps()]
+        of_b, next_steps = self.projected(), self.steps()
+        of_c, earlier_steps = self.projected(), self.steps()
+        of_products = self.make(self.chunks, 1, self.groups, self.chunk, self.chunk).sum(2)
+        earlier_steps = earlier_steps.flip([-1]).cumsum(dim=-1).flip([-1])
+        whole = self.make(self.heads, self.chunks, -(-self.chunk // ROWS), self.chunk).sum(3)
+        return kept, of_b, of_c, of_products, next_steps, earlier_steps, whole
+
+
+def convolved(inputs):
+    """causal_conv1d_fwd: a result like its input."""
+    return torch.empty(inputs.shape, dtype=inputs.dtype, device=inputs.device)
+
+
+class SplitConvolutionScan(torch.autograd.Function):
+    """Convolution, scan, gated norm and output projection in one: the backward pass makes again what lies between them."""
+
+    @staticmethod
+    def forward(context, projected, convolution, convolution_bias, step_bias, decay, skip, norm, out_weight, out_bias, sizes):
+        heads, head_dim, groups, chunk = sizes
+        inner = heads * head_dim
+        state = (convolution.shape[0] - inner) // groups // 2
+        mixed = convolved(projected[..., inner : inner + convolution.shape[0]])
+        x = mixed[..., :inner].unflatten(-1, (heads, head_dim))
+        ungated, out = Scan(x, groups, state, chunk).forward(gated=norm is None)
+        deviations = None
+        if norm is not None:
+            deviations = torch.empty(groups * x.shape[0] * x.shape[1], dtype=FP32, device=x.device)
+            out = torch.empty_like(ungated)
+        out = out.flatten(2)
+        if torch.is_autocast_enabled("cuda"):
+            out, out_weight = out.to(torch.get_autocast_dtype("cuda")), out_weight.to(torch.get_autocast_dtype("cuda"))
+            out_bias = out_bias if out_bias is None else out_bias.to(out.dtype)
+        given = (projected, convolution, convolution_bias, ungated, decay, skip, step_bias, norm, deviations, out_weight, out_bias)
+        context.save_for_backward(*given)
+        context.sizes = (heads, head_dim, groups, state, chunk)
+        return torch.nn.functional.linear(out, out_weight, out_bias)
+
+    @staticmethod
+    def backward(context, gradient):
+        projected, convolution, convolution_bias, ungated, decay, skip, step_bias, norm, _, out_weight, out_bias = context.saved_tensors
+        heads, head_dim, groups, state, chunk = context.sizes
+        inner = heads * head_dim
+        again = torch.empty(*ungated.shape[:2], inner, dtype=ungated.dtype, device=ungated.device)
+        mixed = convolved(projected[..., inner : inner + convolution.shape[0]])
+        x = mixed[..., :inner].unflatten(-1, (heads, head_dim))
+        given = torch.empty_like(projected), torch.empty_like(mixed)
+        of_result = torch.nn.functional.linear(gradient, out_weight.t()).unflatten(-1, (heads, head_dim))
+        of_scan = torch.empty_like(of_result)
+        Scan(x, groups, state, chunk).backward(of_scan)
+        del x
+        of_weight = torch.einsum("bso,bsd->od", gradient, again)
+        made = [None if each is None else torch.empty_like(each) for each in (convolution, convolution_bias, step_bias, decay, skip, norm)]
+        return given[0], *made, of_weight, None if out_bias is None else gradient.sum(dim=(0, 1)), None
+
+
+def split_convolution_scan(projected, convolution, convolution_bias, step_bias, decay, D, chunk_size, **options):
+    """mamba_split_conv1d_scan_combined, by the names of its arguments."""
+    sizes = (D.shape[0], options["headdim"], options["ngroups"], chunk_size)
+    weights = options["rmsnorm_weight"], options["outproj_weight"], options["outproj_bias"]
+    return SplitConvolutionScan.apply(projected, convolution, convolution_bias, step_bias, decay, D, *weights, sizes)
+
+
+def scan(x, steps, decay, B, C, chunk_size, D=None, z=None, return_final_states=False, **_):
+    """mamba_chunk_scan_combined without gradients."""
+    own = Scan(x, B.shape[2], B.shape[3], chunk_size)
+    _, out = own.forward(gated=z is not None)
+    last = torch.empty(1, dtype=FP32, device=x.device).expand(own.batch, own.heads, own.head_dim, own.state)
+    return (out, last) if return_final_states else out  # the last state stands in the cache
+
+
+def convolution(inputs, weight, bias=None, activation=None, **_):
+    """causal_conv1d_fn without gradients."""
+    return convolved(inputs)
+
+
+for module in (bamba, falcon_h1, granitemoehybrid, mamba2, nemotron_h):
+    module.mamba2_split_conv1d_scan_combined = split_convolution_scan
+    module.mamba2_chunk_scan = scan
+    module.causal_conv1d_fn = convolution
