@@ -26,7 +26,7 @@ DAMAGE = {  # to a folder of catalogs, with what the page then says of it
         lambda folder: rewritten(folder / "prices.yaml", lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1)),
         "usd_per_hour: this field is missing; add it",
     ),
-    "cut": (lambda folder: rewritten(folder / "models.yaml", lambda text: text[: len(text) // 2]), "catalogs/models.yaml"),
+    "cut": (lambda folder: rewritten(folder / "models.yaml", lambda text: text[: text.index("hidden", 9_000)]), "catalogs/models.yaml"),
     "emptied": (lambda folder: rewritten(folder / "gpus.yaml", lambda _: ""), "catalogs/gpus.yaml: the file must hold a mapping"),
     "removed": (lambda folder: (folder / "instances.yaml").unlink(), "catalogs/instances.yaml: it cannot be read"),
     "its schema is cut": (

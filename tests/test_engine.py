@@ -52,6 +52,7 @@ def test_the_sampler_outweighs_the_forward_pass_where_the_vocabulary_is_large():
         "stack_ffn_width": np.array([14_336.0]),
         "stack_expert_ffn_width": np.zeros(1),
         "tensor_parallel": 1.0,
+        **dict.fromkeys(("tower_profile_width", "image_features_bytes"), 0.0),
     }
     experts = {"stack_experts_per_token": np.zeros(1), "stack_shared_ffn_width": np.zeros(1)}
     sampler = evaluate(sampler_bytes, VLLM | sizes)

@@ -53,7 +53,7 @@ def test_megatron_counts_the_flops_of_a_175b_step():
 
 
 def test_experts_count_as_many_as_a_token_meets():
-    active = stack_active_parameters(*(np.array([[number]]) for number in (32.0, 1451.0, 1409.0, 8.0, 2.0)))
+    active = stack_active_parameters(*(np.array([[number]]) for number in (32.0, 1451.0, 1409.0, 8.0, 2.0, 0.0)))
     assert active == pytest.approx(32 * (1451 - 1409 * 6 / 8))
 
 

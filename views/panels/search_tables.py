@@ -64,9 +64,9 @@ def frontier(kept, now, before, ink):
     own = ("Row looked at", float(before.seconds[0]), float(before.usd[0]) if now.row["problem"] == "" else float("nan"))
     points = against_time(chart_points(kept["result"], own), trains)
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per output token", "USD per month")
-    edge = points.table[points.table["kind"] == "frontier"]
+    edge = points[points["kind"] == "frontier"]
     alt = f"{len(edge)} plans that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
-    draw(time_charts.cost_against_time(ink, *titles, *points[1:]), points.table, alt, "frontier")
+    draw(time_charts.cost_against_time(ink, *titles), points, alt, "frontier")
     st.caption(
         "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
         "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."
