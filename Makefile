@@ -33,7 +33,7 @@ test: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/mypy calc
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare

@@ -60,7 +60,7 @@ def fields(asked, chosen, catalogs):
 
 
 def _known(chosen, catalogs):
-    return f"known: {catalogs.implementations['releases'][chosen['implementation']]}"
+    return f"known: {known}" if (known := catalogs.implementations["releases"].get(chosen["implementation"])) else ""
 
 
 def _training(asked, chosen, catalogs):
