@@ -4,6 +4,7 @@ Every quantity here has one row per stack of like blocks: arrays of shape (stack
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,9 +110,13 @@ class Form(NamedTuple):
 
 def form_of(coefficients: Mapping[str, float] | None) -> Form | None:
     """The form of a mapping of sizes to coefficients; None where the catalog has none."""
-    if coefficients is None:
-        return None
-    pairs = [(name, float(value)) for name, value in coefficients.items() if value]
+    return None if coefficients is None else _form(tuple(coefficients.items()))
+
+
+@lru_cache(maxsize=1 << 14)
+def _form(coefficients: tuple[tuple[str, float], ...]) -> Form:
+    """The same coefficients stand for many formats and cases: each is divided once."""
+    pairs = [(name, float(value)) for name, value in coefficients if value]
     return Form(*(tuple(pair for pair in pairs if (pair[0] in HIDDEN) is whole) for whole in (True, False)))
 
 
