@@ -1,6 +1,5 @@
 """A real browser on a dashboard of its own: what the tests share that need one. They run one after another (xdist_group)."""
 
-import os
 import shutil
 import socket
 import subprocess
@@ -10,17 +9,11 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from needed import missing
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 CHART = '[data-testid="stVegaLiteChart"]'
-
-
-def missing(what):
-    """Skip on a machine without it; in continuous integration its absence is a failure."""
-    if os.environ.get("CI"):
-        pytest.fail(f"{what} is missing, and CI must run the browser test")
-    pytest.skip(f"{what} is missing: apt-get install chromium, pip install -r requirements/dev.txt")
 
 
 @pytest.fixture(scope="session")
@@ -61,11 +54,11 @@ def wait_for_health(port):
 @pytest.fixture(scope="session")
 def browser():
     if CHROMIUM is None:
-        missing("Chromium")
+        missing("Chromium is not installed", "apt-get install chromium")
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing("playwright")
+        missing("playwright is not installed", "pip install -r requirements/dev.txt")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium

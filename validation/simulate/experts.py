@@ -1,26 +1,20 @@
 """Decoder blocks with routed experts, and those with latent attention."""
 
 from validation.simulate.dense import FIELDS, FULL_LAYERS, GROUPS, SLIDING_LAYERS, real
-from validation.simulate.families import GROUPED, Family
+from validation.simulate.families import GROUPED, Family, beside
 
 EXPERTS = (
     dict(experts=28, experts_per_token=3, expert_ffn=464, shared_ffn=1168),
     dict(experts=16, experts_per_token=2, expert_ffn=328, shared_ffn=1232),
     dict(experts=20, experts_per_token=4, expert_ffn=712, shared_ffn=888),
 )
-ROUTED = tuple(one | other for one, other in zip(GROUPED, EXPERTS, strict=True))
-LATENT = tuple(
-    widths | more | dict(kv_heads=widths["heads"])
-    for widths, more in zip(
-        ROUTED,
-        (
-            dict(head_dim=88, nope=56, rope=32, value_dim=48, latent_rank=208, query_rank=336),
-            dict(head_dim=120, nope=72, rope=48, value_dim=56, latent_rank=176, query_rank=304),
-            dict(head_dim=112, nope=48, rope=64, value_dim=48, latent_rank=136, query_rank=232),
-        ),
-        strict=True,
-    )
+ROUTED = beside(GROUPED, EXPERTS)
+LATENTS = (
+    dict(head_dim=88, nope=56, rope=32, value_dim=48, latent_rank=208, query_rank=336),
+    dict(head_dim=120, nope=72, rope=48, value_dim=56, latent_rank=176, query_rank=304),
+    dict(head_dim=112, nope=48, rope=64, value_dim=48, latent_rank=136, query_rank=232),
 )
+LATENT = tuple(dict(widths, kv_heads=widths["heads"]) for widths in beside(ROUTED, LATENTS))
 PLAIN = ("hidden", "query", "key", "heads", "kv_heads", "scores", "mask", "one")
 MIXED = (*PLAIN, "routed_hidden", "routed_ffn", "experts", "experts_per_token")
 SHARED = (*MIXED, "shared_ffn")

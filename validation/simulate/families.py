@@ -19,6 +19,13 @@ EQUAL = (
 SQUARE = tuple(dict(widths, hidden=widths["heads"] * widths["head_dim"]) for widths in GROUPED)
 ALIKE = tuple(dict(widths, kv_heads=widths["heads"]) for widths in GROUPED)
 WINDOW = 64
+
+
+def beside(widths, *further):
+    """Made-up widths with further ones, case by case; what is said twice is as it was said last."""
+    return tuple({name: size for sizes in case for name, size in sizes.items()} for case in zip(widths, *further, strict=True))
+
+
 VOCAB = 61
 
 

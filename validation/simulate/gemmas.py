@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from validation.simulate.dense import DROPOUT, EVERY, FIELDS, real
 from validation.simulate.experts import MIXED, routed
-from validation.simulate.families import GROUPED, VOCAB, WINDOW, Family
+from validation.simulate.families import GROUPED, VOCAB, WINDOW, Family, beside
 
 WIDE = ("sdpa-wide", "sdpa-wide-multiquery")
 SINGLE = (*EVERY, "sdpa-window-multiquery", *WIDE)  # a config of these has one head of keys and values
@@ -15,17 +15,13 @@ SIZES = ("hidden", "query", "key", "ffn", "heads", "kv_heads", "scores", "mask",
 INPUTS = ("layer_inputs", "per_layer")
 OWN = FIELDS | dict(global_head_dim="head_dim", num_global_key_value_heads="kv_heads", hidden_size_per_layer_input="per_layer")
 EXPERTS = dict(num_experts="experts", top_k_experts="experts_per_token", moe_intermediate_size="expert_ffn")
-MADE_UP = tuple(
-    widths | more
-    for widths, more in zip(
-        GROUPED,
-        (
-            dict(wide=272, per_layer=136, experts=28, experts_per_token=3, expert_ffn=464, shared_ffn=0),
-            dict(wide=328, per_layer=184, experts=16, experts_per_token=2, expert_ffn=328, shared_ffn=0),
-            dict(wide=296, per_layer=104, experts=20, experts_per_token=4, expert_ffn=712, shared_ffn=0),
-        ),
-        strict=True,
-    )
+MADE_UP = beside(
+    GROUPED,
+    (
+        dict(wide=272, per_layer=136, experts=28, experts_per_token=3, expert_ffn=464, shared_ffn=0),
+        dict(wide=328, per_layer=184, experts=16, experts_per_token=2, expert_ffn=328, shared_ffn=0),
+        dict(wide=296, per_layer=104, experts=20, experts_per_token=4, expert_ffn=712, shared_ffn=0),
+    ),
 )
 
 

@@ -2,23 +2,19 @@
 
 from validation.simulate.dense import BARE, DROPOUT, EVERY, FIELDS, FULL_LAYERS, GROUPED_SIZES, GROUPS, SLIDING_LAYERS, real
 from validation.simulate.experts import MIXED, NO_DENSE, mixture
-from validation.simulate.families import EQUAL, SQUARE, WINDOW, Family
+from validation.simulate.families import EQUAL, SQUARE, WINDOW, Family, beside
 
 GROUPED_BARE = BARE | dict(num_key_value_heads="kv_heads")
 ALL_EXPERTS = NO_DENSE | dict(intermediate_size="expert_ffn", num_experts="experts", num_experts_per_tok="experts_per_token")
 LOCAL_EXPERTS = {name: width for name, width in ALL_EXPERTS.items() if name not in ("num_experts", "head_dim")}
 # Without a head_dim of their own these are as wide together as the hidden state.
-SQUARE_EXPERTS = tuple(
-    one | more
-    for one, more in zip(
-        SQUARE,
-        (
-            dict(experts=28, experts_per_token=3, expert_ffn=464, shared_ffn=1168),
-            dict(experts=16, experts_per_token=2, expert_ffn=328, shared_ffn=1232),
-            dict(experts=20, experts_per_token=4, expert_ffn=712, shared_ffn=888),
-        ),
-        strict=True,
-    )
+SQUARE_EXPERTS = beside(
+    SQUARE,
+    (
+        dict(experts=28, experts_per_token=3, expert_ffn=464, shared_ffn=1168),
+        dict(experts=16, experts_per_token=2, expert_ffn=328, shared_ffn=1232),
+        dict(experts=20, experts_per_token=4, expert_ffn=712, shared_ffn=888),
+    ),
 )
 
 

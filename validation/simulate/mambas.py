@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from validation.simulate import mamba_kernels  # noqa: F401  (puts the kernels in the models)
 from validation.simulate.dense import GROUPS, real
-from validation.simulate.families import GROUPED, Family
+from validation.simulate.families import GROUPED, SQUARE, Family, beside
 
 STATE = 128
 MIXERS = (
@@ -21,7 +21,7 @@ EXPERTS = (
     dict(experts=16, experts_per_token=2, expert_ffn=328, shared_ffn=1232),
     dict(experts=20, experts_per_token=4, expert_ffn=712, shared_ffn=888),
 )
-MADE_UP = tuple(one | mixer | more for one, mixer, more in zip(GROUPED, MIXERS, EXPERTS, strict=True))
+MADE_UP = beside(GROUPED, MIXERS, EXPERTS)
 OF_MIXER = ("hidden", "state_values", "state_heads", "state_group_keys", "projected", "convolved", "groups", "one")
 KERNELS = "kernels of mamba-ssm 2.2 and causal-conv1d"
 OF_ATTENTION = ("hidden", "query", "key", "heads", "kv_heads", "scores", "mask", "one")
@@ -85,19 +85,15 @@ def nemotron(id, kind, sizes, attentions=("eager",)):
 
 
 # Granite's mixer is a whole multiple of the hidden state, its heads are as wide together as that: another multiple in each case.
-GRANITE_MADE_UP = tuple(
-    dict(one, **more, hidden=one["heads"] * one["head_dim"])
-    for one, more in zip(
-        GROUPED,
-        (
-            dict(expand=1, mixer_heads=12, mixer_dim=64, groups=2),
-            dict(expand=2, mixer_heads=15, mixer_dim=96, groups=3),
-            dict(expand=3, mixer_heads=12, mixer_dim=90, groups=4),
-        ),
-        strict=True,
-    )
+GRANITE_MADE_UP = beside(
+    SQUARE,
+    (
+        dict(expand=1, mixer_heads=12, mixer_dim=64, groups=2, seq=256),
+        dict(expand=2, mixer_heads=15, mixer_dim=96, groups=3, seq=768),
+        dict(expand=3, mixer_heads=12, mixer_dim=90, groups=4, seq=256),
+    ),
+    EXPERTS,
 )
-GRANITE_MADE_UP = tuple(dict(one, **more, seq=seq) for one, more, seq in zip(GRANITE_MADE_UP, EXPERTS, (256, 768, 256), strict=True))
 GRANITE = dict(
     hidden_size="hidden", num_attention_heads="heads", num_key_value_heads="kv_heads", mamba_expand="expand", mamba_n_heads="mixer_heads",
     mamba_d_head="mixer_dim", mamba_n_groups="groups",

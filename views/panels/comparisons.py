@@ -129,7 +129,7 @@ def _against_time(now, ink, catalogs):
     table = remembered("against_time", (now.job, now.scenario, now.market, catalogs.version), lambda: _points(now, trains))
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per token", "USD per month")
     draw(time_charts.cost_against_time(ink, *titles), table, words.FRONTIER_ALT, "frontier")
-    st.caption(words.frontier_caption(options))
+    st.caption(plain(words.frontier_caption(options)))
 
 
 def _points(now, trains):

@@ -93,8 +93,9 @@ FRONTIER_ALT = "The least money for each time as a line, the best of every insta
 
 
 def frontier_caption(options):
-    """What the points are."""
+    """What the points are, and the takeaway of the line."""
+    least, most = about(options.edge["usd"].min()), about(options.edge["usd"].max())
     return (
-        f"The line: the least money for each time, of the {options.possible:,} combinations possible. Grey: the best of every "
-        "instance type. Diamond: the row looked at. Spot counts its interruptions."
+        f"The line, {least} to {most}: the least money for each time, of the {options.possible:,} combinations possible. "
+        "Grey: the best of every instance type. Diamond: the row looked at. Spot counts its interruptions."
     )

@@ -1,6 +1,18 @@
 """The names of config fields of types from before the common layout: early GPTs and BERTs. Our field -> theirs, by model_type."""
 
-from calc.models.huggingface.field_groups import BART, BERT, DROPOUTS, EXPERTS, GPT2, LLAMA, PROBABILITIES, SIZES, T5
+from calc.models.huggingface.field_groups import (
+    BART,
+    BERT,
+    DROPOUTS,
+    EXPERTS,
+    GPT2,
+    LLAMA,
+    PROBABILITIES,
+    SIZES,
+    T5,
+    WITHOUT_SEGMENTS,
+    without,
+)
 
 GPT_NEO = {
     **GPT2,
@@ -22,7 +34,7 @@ XGLM = {
     "attention_dropout": "attention_dropout",
 }
 XLM = {
-    **{name: names for name, names in SIZES.items() if name != "ffn"},
+    **without(SIZES, "ffn"),
     "layers": "n_layers num_hidden_layers",
     "hidden": "emb_dim hidden_size",
     "heads": "n_heads num_attention_heads",
@@ -56,7 +68,7 @@ TROCR = {
 }
 CPMANT = {**{name: SIZES[name] for name in ("layers", "hidden", "heads", "vocab")}, "head_dim": "dim_head", "ffn": "dim_ff"}
 FIELDS = {
-    "bert-generation": {name: names for name, names in BERT.items() if name != "token_types"},
+    "bert-generation": WITHOUT_SEGMENTS,
     "big_bird": {**BERT, "qkv_bias": "use_bias"},
     "bigbird_pegasus": {**BART, "qkv_bias": "use_bias", "output_bias": "use_bias"},
     "biogpt": {**SIZES, **PROBABILITIES},
@@ -65,7 +77,7 @@ FIELDS = {
     "flaubert": XLM,
     "fsmt": {**BART, "vocab": "tgt_vocab_size"},
     "gpt_neo": GPT_NEO,
-    "gpt_neox_japanese": {**{name: names for name, names in SIZES.items() if name != "ffn"}, **DROPOUTS},
+    "gpt_neox_japanese": {**without(SIZES, "ffn"), **DROPOUTS},
     "ibert": BERT,
     "layoutlm": BERT,
     "led": {**BART, "max_position": "max_encoder_position_embeddings"},
@@ -76,14 +88,14 @@ FIELDS = {
     "mvp": BART,
     "nllb-moe": {**BART, **EXPERTS, "expert_ffn": "decoder_ffn_dim", "router_bias": "router_bias"},
     "nystromformer": BERT,
-    "openai-gpt": {name: names for name, names in GPT2.items() if name != "ffn"},
+    "openai-gpt": without(GPT2, "ffn"),
     "pegasus_x": BART,
     "prophetnet": PROPHETNET,
     "rembert": {**BERT, "embedding_width": "input_embedding_size"},
     "roc_bert": BERT,
     "roformer": BERT,
     "switch_transformers": {**T5, **EXPERTS, "expert_ffn": "d_ff", "router_bias": "router_bias"},
-    "tapas": {name: names for name, names in BERT.items() if name != "token_types"},
+    "tapas": WITHOUT_SEGMENTS,
     "trocr": TROCR,
     "umt5": T5,
     "xglm": XGLM,

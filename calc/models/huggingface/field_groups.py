@@ -170,7 +170,7 @@ PER_LAYER = {"per_layer_width": "hidden_size_per_layer_input", "per_layer_vocab"
 PROBABILITIES = {"hidden_dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"}
 BERT = {**SIZES, **PROBABILITIES, "token_types": "type_vocab_size"}
 ELECTRA = {**BERT, "embedding_width": "embedding_size"}
-WITHOUT_SEGMENTS = {name: names for name, names in BERT.items() if name != "token_types"}
+WITHOUT_SEGMENTS = without(BERT, "token_types")
 MPNET = {**WITHOUT_SEGMENTS, "relative_buckets": "relative_attention_num_buckets"}
 MODERNBERT = {
     **SIZES,
@@ -242,9 +242,9 @@ VIT = {
     "channels": "num_channels",
     "qkv_bias": "qkv_bias",
 }
-SIDE = {name: names for name, names in VIT.items() if name not in (*PROBABILITIES, "qkv_bias")} | {"attention_dropout": "attention_dropout"}
+SIDE = without(VIT, *PROBABILITIES, "qkv_bias") | {"attention_dropout": "attention_dropout"}
 SIGLIP = {**SIDE, "pool_head": "vision_use_head"}
-SIGLIP2 = {name: names for name, names in SIGLIP.items() if name != "image"} | {"patches": "num_patches"}
-DINOV2 = {name: names for name, names in VIT.items() if name != "ffn"} | {"mask_tokens": "use_mask_token"}
-REGISTERED = {name: names for name, names in VIT.items() if name != "ffn"} | {"registers": "num_register_tokens"}
+SIGLIP2 = without(SIGLIP, "image") | {"patches": "num_patches"}
+DINOV2 = without(VIT, "ffn") | {"mask_tokens": "use_mask_token"}
+REGISTERED = without(VIT, "ffn") | {"registers": "num_register_tokens"}
 DINOV3 = {**SIDE, "registers": "num_register_tokens", "qkv_bias": "query_bias", "output_bias": "proj_bias", "mlp_bias": "mlp_bias"}
