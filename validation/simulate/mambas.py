@@ -1,7 +1,7 @@
 """Blocks with Mamba-2, as they run with the kernels of mamba-ssm and causal-conv1d, and the blocks beside them.
 
-The state of a head is 128 wide in all cases, so that the states which a chunk of tokens begins with, and the products of its
-tokens, are multiples of the mixer's widths; sequences are whole chunks.
+The state of a head is 128 wide in all cases (256 in Falcon-H1's), so that the states which a chunk of tokens begins with, and
+the products of its tokens, are multiples of the mixer's widths; sequences are whole chunks.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ OF_EXPERTS = ("hidden", "routed_hidden", "routed_ffn", "shared_ffn", "experts", 
 
 def sizes_of_mixer(case):
     """Sizes of Mamba-2: its own widths, what its projections make and what is convolved."""
-    inner, groups = case["mixer_heads"] * case["mixer_dim"], case["groups"] * STATE
+    inner, groups = case["mixer_heads"] * case["mixer_dim"], case["groups"] * case.get("state", STATE)
     return {
         "state_values": inner,
         "state_heads": case["mixer_heads"],
@@ -50,9 +50,10 @@ def alike(widths):
 class Hybrid(Family):
     """A family whose blocks are told apart by the kind of layer."""
 
+    around: str = "sdpa"  # attention of the blocks around one that has none, which is the same whatever it is
+
     def case(self, widths, attention):
-        """A block without attention is the same whatever that of the blocks around it."""
-        return super().case(widths, attention if "heads" in self.sizes else "sdpa")
+        return super().case(widths, attention if "heads" in self.sizes else self.around)
 
     def measure(self, case):
         of_mixer = sizes_of_mixer(case)
@@ -121,7 +122,52 @@ def granite(id, kind, experts, attentions=("eager",)):
     )  # fmt: skip
 
 
+WIDE_STATE = 256
+FALCON = dict(
+    hidden_size="hidden", num_attention_heads="heads", num_key_value_heads="kv_heads", head_dim="head_dim", intermediate_size="ffn",
+    mamba_d_ssm="inner", mamba_n_heads="mixer_heads", mamba_d_head="mixer_dim", mamba_n_groups="groups",
+)  # fmt: skip
+
+
+def falcon_made(widths):
+    """The same widths with heads of a wider state."""
+    return tuple(dict(one, state=WIDE_STATE, inner=one["mixer_heads"] * one["mixer_dim"]) for one in widths)
+
+
+H1_7B = real(3072, 12, 2, 128, 12288, batch=2, seq=1792) | dict(
+    state=WIDE_STATE, inner=3072, mixer_heads=24, mixer_dim=128, groups=1, experts=0, experts_per_token=0, expert_ffn=0, shared_ffn=0
+)
+FALCON_H1 = Hybrid(
+    "falcon_h1", "FalconH1Config", "FalconH1ForCausalLM", FALCON, dict(mamba_d_state=WIDE_STATE, mamba_chunk_size=256),
+    types=("falcon_h1",), kernels=KERNELS, attentions=GROUPS, sizes=(*OF_ATTENTION[:-1], "ffn", *OF_MIXER[1:]),
+    widths=falcon_made(MADE_UP), equal=falcon_made(alike(MADE_UP)), real=H1_7B,
+)  # fmt: skip
+
+
+def bamba(id, attends):
+    """A block of Bamba: a mixer or attention, then a network."""
+    own = OF_ATTENTION if attends else OF_MIXER
+    fixed = dict(attn_layer_indices=[0, 1, 2] if attends else [0, 2], mamba_d_state=STATE, mamba_chunk_size=256)
+    return Hybrid(
+        id, "BambaConfig", "BambaForCausalLM", GRANITE | dict(intermediate_size="ffn"), fixed, types=("bamba",),
+        kernels=KERNELS * (not attends), attentions=GROUPS if attends else ("eager",),
+        sizes=(*(name for name in own if name != "query"), "ffn"), widths=GRANITE_MADE_UP, equal=alike(GRANITE_MADE_UP),
+        real=H_SMALL | dict(ffn=14336, seq=2304),
+    )  # fmt: skip
+
+
+MAMBA2 = Hybrid(
+    "mamba2", "Mamba2Config", "Mamba2ForCausalLM",
+    dict(hidden_size="hidden", num_heads="mixer_heads", head_dim="mixer_dim", expand="expand", n_groups="groups"),
+    dict(state_size=STATE, chunk_size=256), paths=dict(blocks="backbone.layers"), types=("mamba2",), kernels=KERNELS,
+    attentions=("eager",), sizes=OF_MIXER, widths=GRANITE_MADE_UP, around="eager", real=H_SMALL | dict(groups=8),
+)  # fmt: skip
+
 FAMILIES = (
+    FALCON_H1,
+    MAMBA2,
+    bamba("bamba", True),
+    bamba("bamba_linear", False),
     granite("granite_hybrid_linear_moe", "mamba", True),
     granite("granite_hybrid_linear", "mamba", False),
     granite("granite_hybrid_moe", "attention", True, GROUPS),
