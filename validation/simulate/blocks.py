@@ -17,6 +17,7 @@ from validation.simulate import (
     later,
     mambas,
     more,
+    selective_scans,
     short_convolutions,
     sounds,
     towers,
@@ -29,7 +30,21 @@ from validation.simulate.read_off import DROPPED, Reader
 from validation.simulate.single_sequence import saved_alone
 from validation.simulate.write_catalog import write_block
 
-ROOMS = (dense, encoders, experts, gemmas, images, later, mambas, more, short_convolutions, sounds, towers, two_sided_models)
+ROOMS = (
+    dense,
+    encoders,
+    experts,
+    gemmas,
+    images,
+    later,
+    mambas,
+    more,
+    selective_scans,
+    short_convolutions,
+    sounds,
+    towers,
+    two_sided_models,
+)
 FAMILIES = {family.id: family for room in ROOMS for family in room.FAMILIES}
 DATA = Path(__file__).parent.parent / "data" / "saved_per_layer.csv"
 KEPT = {"saved": {}, "checkpoint": {"recompute": "full"}, "selective_ops": {"recompute": "products"},

@@ -4,7 +4,7 @@ The state of a head is 128 wide in all cases (256 in Falcon-H1's), so that the s
 the products of its tokens, are multiples of the mixer's widths; sequences are whole chunks.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from validation.simulate import mamba_kernels  # noqa: F401  (puts the kernels in the models)
 from validation.simulate.dense import GROUPS, real
@@ -58,9 +58,10 @@ class Hybrid(Family):
     def measure(self, case):
         of_mixer = sizes_of_mixer(case)
         routed = {
-            name: case["experts_per_token"] * case[width] for name, width in (("routed_hidden", "hidden"), ("routed_ffn", "expert_ffn"))
+            name: case["experts_per_token"] * width
+            for name, width in (("routed_hidden", case.get("expert_latent", case["hidden"])), ("routed_ffn", case["expert_ffn"]))
         }
-        more = of_mixer | routed | {name: case[name] for name in ("experts", "experts_per_token", "shared_ffn")}
+        more = of_mixer | routed | {name: case.get(name, 0) for name in ("experts", "experts_per_token", "shared_ffn", "expert_latent")}
         self.further = lambda _case: more
         return super().measure(case)
 
@@ -82,6 +83,17 @@ def nemotron(id, kind, sizes, attentions=("eager",)):
         dict(layers_block_type=["full_attention", kind, "full_attention"], ssm_state_size=STATE, chunk_size=128, n_group=1, topk_group=1),
         types=("nemotron_h",), sizes=sizes, attentions=attentions, kernels=KERNELS * (sizes is OF_MIXER), widths=MADE_UP,
         equal=alike(MADE_UP), real=NANO,
+    )  # fmt: skip
+
+
+def nemotron_latent():
+    """Nemotron 3 Super's experts, which work in a latent."""
+    plain = nemotron("nemotron_h_experts_latent", "moe", (*OF_EXPERTS, "expert_latent"))
+    latents = (dict(expert_latent=344), dict(expert_latent=232), dict(expert_latent=296))
+    super_ = NANO | dict(hidden=4096, experts=512, experts_per_token=22, expert_ffn=2688, shared_ffn=5376, expert_latent=1024)
+    return replace(
+        plain, fields=NEMOTRON | dict(moe_latent_size="expert_latent"), widths=beside(MADE_UP, latents), real=super_,
+        types=("nemotron_h_latent",),
     )  # fmt: skip
 
 
@@ -175,5 +187,6 @@ FAMILIES = (
     nemotron("nemotron_h_mixer", "linear_attention", OF_MIXER),
     nemotron("nemotron_h_attention", "full_attention", OF_ATTENTION, GROUPS),
     nemotron("nemotron_h_experts", "moe", OF_EXPERTS),
+    nemotron_latent(),
     nemotron("nemotron_h_network", "mlp", ("hidden", "ffn", "one")),
 )

@@ -53,7 +53,8 @@ def add(form, more):
 
 # How sizes of the simulation are written in sizes of the catalog. Tables of positions, outside the blocks, are not
 # counted. The rotary part of a head is 64 wide, and the rest as wide as a value head, in every model with latent
-# attention; a group's state is 128 wide in nearly every model with Mamba-2.
+# attention; a group's state is 128 wide in nearly every model with Mamba-2. Mamba's is 16, its step is made by way of 1 / 16
+# of the hidden width, and of 2,048 tokens one state and one decay are kept.
 PUBLISHED = {
     "position": {},
     "index": {},
@@ -80,6 +81,9 @@ PUBLISHED = {
     "projected": {"state_values": 2, "state_group_keys": 2, "state_heads": 1},
     "convolved": {"state_values": 1, "state_group_keys": 2},
     "groups": {"state_group_keys": 1 / 128},
+    "time_rank": {"hidden": 1 / 16},
+    "state_columns": {"one": 16},
+    "scan_states": {"state": 1 / 1024},
 }
 
 
