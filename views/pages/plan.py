@@ -17,8 +17,7 @@ from views.wording.numbers import plain
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
-asked = job_state.asked()
-by_hand = job_state.set_by_hand(asked)
+asked, by_hand, _ = job_state.now()
 ink = INKS[st.context.theme.type or "light"]
 now, free = present(catalogs), over_all(catalogs)
 options, first = now.options, now.options.rows[0]

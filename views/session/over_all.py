@@ -8,7 +8,7 @@ PLACES = ("instance", "gpu")
 
 def over_all(catalogs):
     """The options of the job on every instance; None where none was set by hand."""
-    job = job_state.job()
+    job = job_state.now().job
     if not any(job.get(name) for name in PLACES):
         return None
     return options({name: value for name, value in job.items() if name not in PLACES}, catalogs)
