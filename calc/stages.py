@@ -228,15 +228,12 @@ def _others_read(stage: Stage) -> frozenset[str]:
 
 
 OTHERS_READ = {stage.name: _others_read(stage) for stage in STAGES if stage.work}
-
-
-def _later_read(stage: Stage) -> tuple[str, ...]:
-    """Of what a stage makes, what the others read."""
-    read = reads(tuple(other for other in STAGES if other is not stage))
-    return tuple(name for name in makes((stage,)) if name in read)
-
-
-LATER_READ = {stage.name: _later_read(stage) for stage in STAGES if stage.keys}
+LATER_READ = {
+    stage.name: tuple(name for name in makes((stage,)) if name in read)
+    for stage in STAGES
+    for read in (reads(tuple(other for other in STAGES if other is not stage)) if stage.keys else (),)
+    if stage.keys
+}
 
 
 def _once_each(stage: Stage, table: Table) -> bool:
