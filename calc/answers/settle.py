@@ -60,19 +60,15 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     bounded = bounded_inputs(catalogs)
     assumed = {name: _one(bounded[name], given[name]) for name in bounded if name not in DEFAULTS and name in given}
     software = fixed.get("implementation", [usual_software(work, whole["model"], catalogs)])[0]
-    beside = {"implementation": software, "published_precision": published_in(whole["model"], catalogs)}
-    return whole | {"fixed": fixed, "assumed": assumed, **beside}
-
-
-def published_in(model: str, catalogs: Catalogs) -> str:
-    """The precision in which a model's weights are published, or its file stores them; empty for 16 bits."""
-    entry = catalogs.models.loc[model, ["stored_precision", "published_precision"]]
-    return entry["stored_precision"] or entry["published_precision"]
+    if work == "inference" and (stored := catalogs.models["stored_precision"][whole["model"]]):
+        fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
+    published = catalogs.models["published_precision"][whole["model"]]
+    return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
 
 
 def published_bits(whole: Mapping[str, Any], catalogs: Catalogs) -> int:
     """The fewest_bits that admit the published weights of a service, where the job does not; else 0. `whole`: a settled job."""
-    published = published_in(whole["model"], catalogs)
+    published = catalogs.models["published_precision"].get(whole.get("model"), "")
     if not published or whole["work"] == "training" or whole.get("precision") or whole.get("fixed", {}).get("precision"):
         return 0
     bits = 8 if catalogs.precisions["matrix_bytes_each"][published] >= 1 else 4

@@ -62,7 +62,7 @@ def _add():
 def _as_stored(entry):
     """The precision of a file whose weights are quantised, where the work can use it."""
     stored = entry.get("stored_precision", "")
-    able = job_state.possible_precisions(base_catalogs(), job_state.now().asked)
+    able = job_state.possible_precisions(base_catalogs(), job_state.asked())
     return {"precision": stored} if stored in able else {}
 
 
