@@ -18,8 +18,9 @@ from calc.pipeline import estimate
 CATALOGS = load_catalogs()
 STEPS = [json.loads(line) for line in (Path(__file__).parent / "recorded/hybrid_steps.jsonl").read_text("utf-8").splitlines()]
 ON_ONE_CARD = {"work": "training", "implementation": "transformers", "gpu": "h200-sxm", "optimizer": "adamw", "optimizer_kernel": "fused"}
-# model_type -> how far off the peak may be: Qwen3.5's totals are read over chunks; under autocast Nemotron-H keeps fewer copies.
-TOLERANCE = {"nemotron_h": 0.02, "qwen3_5_moe_text": 0.01, "gemma3n_text": 0.012}
+# model_type -> how far off the peak may be: Qwen3.5's totals are read over chunks; under autocast Nemotron-H keeps fewer copies;
+# Mamba-2's scan needs most before the gradient of its input projection, which is counted beside it, is made.
+TOLERANCE = {"nemotron_h": 0.02, "qwen3_5_moe_text": 0.01, "gemma3n_text": 0.012, "mamba2": 0.012}
 # The same of what is kept: adapters on attention alone leave what makes Gemma 3n's streams without a gradient, others do not.
 KEPT = {"gemma3n_text": 0.04}
 
