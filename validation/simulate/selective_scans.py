@@ -38,5 +38,7 @@ def mamba(id, config, head, **widths):
 
 FAMILIES = (
     mamba("mamba", "MambaConfig", "MambaForCausalLM", **real(2560, 1, 1, 2560, 0, seq=2048), expand=2, rank=160),
-    mamba("falcon_mamba", "FalconMambaConfig", "FalconMambaForCausalLM", **real(4096, 1, 1, 4096, 0, seq=2048), expand=2, rank=256),
+    mamba(
+        "falcon_mamba", "FalconMambaConfig", "FalconMambaForCausalLM", **real(4096, 1, 1, 4096, 0, batch=3, seq=2048), expand=2, rank=256
+    ),
 )
