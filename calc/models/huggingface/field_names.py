@@ -241,7 +241,6 @@ FIELDS = {
 
 # Types whose blocks are those of another family; what their classes fill in is their own.
 SAME_FAMILY = {
-    "hy_v3": "exaone_moe",
     "vit_msn": "vit",
     **dict.fromkeys(("ibert", "mra", "nystromformer", "yoso"), "longformer"),
     **dict.fromkeys(("layoutlm", "tapas"), "big_bird"),
