@@ -99,7 +99,7 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
     traits = families[entry["model_type"]]
     sizes = sizes_of(entry, traits)
     if sizes["activation"] != traits["activation"]:
-        sizes["block"] = f"{traits['block']}-{sizes['activation']}"
+        sizes |= {side: f"{traits[side]}-{sizes['activation']}" for side in ("block", "encoder_block") if traits[side]}
     model = evaluate_all(FORMULAS, sizes)
     stacks = list(stacks_of(model))
     in_blocks = round(sum(stack["layers"] * stack["block_parameters"] for stack in stacks))

@@ -1,6 +1,6 @@
-"""Dense decoder blocks whose networks have two matrices, or that normalize at places of their own."""
+"""Dense decoder blocks: early ones that attend in plain operations alone, and LayerNorms or networks of two matrices of later years."""
 
-from validation.simulate.dense import BARE, DROPOUT, FIELDS, GROUPS, PLAIN_SIZES, plain, real
+from validation.simulate.dense import DROPOUT, FIELDS, GROUPS, PLAIN_SIZES, plain, real
 from validation.simulate.families import EQUAL, SQUARE, Family
 from validation.simulate.later import GROUPED_BARE, square
 from validation.simulate.more import quarter_turned, rotary
@@ -32,18 +32,6 @@ FAMILIES = (
         "apertus", "ApertusConfig", "ApertusForCausalLM", GROUPED_BARE, DROPOUT, attentions=GROUPS, types=("apertus",),
         real=real(4096, 32, 8, 128, 21504),
     ),
-    square(
-        "bitnet", "BitNetConfig", "BitNetForCausalLM", GROUPED_BARE, DROPOUT, attentions=GROUPS, types=("bitnet",),
-        real=real(2560, 20, 5, 128, 6912),
-    ),
-    square(
-        "nanochat", "NanoChatConfig", "NanoChatForCausalLM", GROUPED_BARE, DROPOUT, attentions=GROUPS, types=("nanochat",),
-        real=real(768, 6, 6, 128, 3072),
-    ),
-    plain(
-        "persimmon", "PersimmonConfig", "PersimmonForCausalLM", BARE, DROPOUT | dict(hidden_dropout=0.1), types=("persimmon",),
-        real=real(4096, 64, 64, 64, 16384),
-    ),
     plain(
         "gptj", "GPTJConfig", "GPTJForCausalLM", EARLY, EARLY_DROPOUT, **EARLY_BLOCK, types=("gptj",), widths=quarter_turned(EQUAL),
         equal=quarter_turned(EQUAL), real=real(4096, 16, 16, 256, 16384) | dict(rope=64),
@@ -59,11 +47,8 @@ FAMILIES = (
         attentions=("eager",), paths=dict(blocks="transformer.h"), real=real(2560, 20, 20, 128, 10240),
     ),
     plain(
-        "biogpt", "BioGptConfig", "BioGptForCausalLM", BARE, dict(max_position_embeddings=4096), types=("biogpt",),
-        paths=dict(blocks="biogpt.layers"), real=real(1600, 25, 25, 64, 6400),
-    ),
-    plain(
         "xglm", "XGLMConfig", "XGLMForCausalLM", dict(d_model="hidden", attention_heads="heads", ffn_dim="ffn"),
-        dict(max_position_embeddings=4096), types=("xglm",), layers=("num_layers",), real=real(2048, 16, 16, 128, 8192),
+        dict(max_position_embeddings=4096), types=("xglm",), layers=("num_layers",),
+        attentions=("eager",), real=real(2048, 16, 16, 128, 8192),
     ),
 )  # fmt: skip

@@ -1,11 +1,9 @@
-"""Decoder blocks with experts beside a shared network, with norms, routers and attention of their own."""
+"""Decoder blocks with experts: beside a shared network, or chosen by a router of many small steps (Phi-3.5-MoE)."""
 
-from validation.simulate.dense import DROPOUT, EVERY, FIELDS, FULL_LAYERS, GROUPS, SLIDING_LAYERS, real
+from validation.simulate.dense import DROPOUT, EVERY, FULL_LAYERS, GROUPS, SLIDING_LAYERS, real
 from validation.simulate.experts import (
-    LATENT,
     LATENT_FIELDS,
     LATENT_MIXED,
-    LATENT_PLAIN,
     LATENT_SIZES,
     MIXED,
     NO_DENSE,
@@ -15,7 +13,6 @@ from validation.simulate.experts import (
     latent,
     mixture,
 )
-from validation.simulate.families import Family
 from validation.simulate.later import LOCAL_EXPERTS, SQUARE_EXPERTS
 from validation.simulate.more import SHARED_ALIKE
 
@@ -24,7 +21,6 @@ NUMBERED = CHOSEN | dict(num_experts="experts")
 ROUTED_BY = CHOSEN | dict(n_routed_experts="experts")
 SQUARE_ROUTED = {name: width for name, width in ROUTED_BY.items() if name != "head_dim"}
 LOW_RANK = LATENT_FIELDS | dict(q_lora_rank="query_rank")
-LATENT_DENSE = {name: width for name, width in LOW_RANK.items() if "expert" not in name and not name.startswith("moe")}
 SPARSE = dict(mlp_layer_types=["sparse"] * 3)
 
 
@@ -49,22 +45,10 @@ FAMILIES = (
     shared("solar_open", "SolarOpen", ROUTED_BY, dict(n_shared_experts=1), real(4096, 64, 8, 128, 0) | chosen(128, 8, 1280)),
     shared("exaone_moe", "ExaoneMoe", NUMBERED, SPARSE, real(6144, 64, 8, 128, 0) | chosen(128, 8, 2048),
            types=("exaone_moe", "dots1", "hy_v3"), attentions=EVERY, full=FULL_LAYERS, window=SLIDING_LAYERS),
-    shared("afmoe_moe", "Afmoe", NUMBERED, dict(num_dense_layers=0, num_shared_experts=1),
-           real(2048, 16, 4, 128, 0) | chosen(128, 8, 1024), attentions=EVERY, full=FULL_LAYERS, window=SLIDING_LAYERS),
-    Family(
-        "afmoe", "AfmoeConfig", "AfmoeForCausalLM", FIELDS, DROPOUT | dict(num_dense_layers=3), attentions=EVERY,
-        types=("afmoe",), full=FULL_LAYERS, window=SLIDING_LAYERS, real=real(2048, 16, 4, 128, 6144),
-    ),
     mixture(
         "axk1_moe", "AXK1Config", "AXK1ForCausalLM", LOW_RANK,
         DROPOUT | SPARSE | dict(n_shared_experts=1, n_group=4, topk_group=2), types=("axk1",), further=latent,
         sizes=(*LATENT_MIXED, "query_latent"), widths=SHARED_LATENT, constants=LATENT_SIZES,
         real=V3 | dict(heads=64, kv_heads=64, experts=192, batch=2, seq=816),
-    ),
-    mixture(
-        "minicpm3", "MiniCPM3Config", "MiniCPM3ForCausalLM", LATENT_DENSE, DROPOUT, types=("minicpm3",), further=latent,
-        sizes=(*LATENT_PLAIN, "ffn", "query_latent"), widths=LATENT, constants=LATENT_SIZES,
-        real=V3 | dict(hidden=2560, heads=40, kv_heads=40, ffn=6400, nope=64, rope=32, head_dim=96, value_dim=64, latent_rank=256,
-                       query_rank=768, batch=2, seq=816),
     ),
 )  # fmt: skip
