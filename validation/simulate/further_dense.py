@@ -41,12 +41,6 @@ FAMILIES = (
         widths=quarter_turned(FOURS), equal=quarter_turned(FOURS), real=real(6144, 24, 24, 256, 24576) | dict(rope=64),
     ),
     plain(
-        "gpt_neo", "GPTNeoConfig", "GPTNeoForCausalLM",
-        dict(hidden_size="hidden", num_heads="heads", intermediate_size="ffn", max_position_embeddings="seq"),
-        dict(attention_dropout=0.1, resid_dropout=0.1, attention_types=[[["global"], 3]]), types=("gpt_neo",), layers=("num_layers",),
-        attentions=("eager",), paths=dict(blocks="transformer.h"), real=real(2560, 20, 20, 128, 10240),
-    ),
-    plain(
         "xglm", "XGLMConfig", "XGLMForCausalLM", dict(d_model="hidden", attention_heads="heads", ffn_dim="ffn"),
         dict(max_position_embeddings=4096), types=("xglm",), layers=("num_layers",),
         attentions=("eager",), real=real(2048, 16, 16, 128, 8192),
