@@ -67,7 +67,7 @@ STACK_COLUMNS = (
     *("head_dim", "window_tokens", "experts", "experts_per_token", "expert_ffn_width", "shared_ffn_width"),
     *("latent_width", "query_latent_width", "read_elements_per_token", "cached_elements_per_token", "cross_cached_elements_per_token"),
     *("recurrent_state_elements", "convolution_state_elements", "mixer_in_width", "mixer_inputs"),
-    *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width", "per_layer_width"),
+    *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width", "per_layer_width", "expert_latent"),
     *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
     *("block_largest_matrix", "waveform_active_parameters"),
     *("rms_norm_width", "layer_norm_width", "gated_ffn_width", "norms_heads", "capped_scores"),
