@@ -19,6 +19,8 @@ from validation.simulate import (
     later,
     mambas,
     more,
+    selective_scans,
+    short_convolutions,
     sounds,
     towers,
     translation,
@@ -31,7 +33,7 @@ from validation.simulate.read_off import DROPPED, Reader
 from validation.simulate.single_sequence import saved_alone
 from validation.simulate.write_catalog import write_block
 
-DECODERS = (dense, experts, further_dense, further_experts, gemmas, later, mambas, more)
+DECODERS = (dense, experts, further_dense, further_experts, gemmas, later, mambas, more, selective_scans, short_convolutions)
 ROOMS = (*DECODERS, encoders, images, sounds, towers, translation, two_sided_models)
 FAMILIES = {family.id: family for room in ROOMS for family in room.FAMILIES}
 DATA = Path(__file__).parent.parent / "data" / "saved_per_layer.csv"
