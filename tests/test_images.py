@@ -7,7 +7,9 @@ import pytest
 from examples import catalogs, one
 
 from calc import add_models, estimate
+from calc.models.architecture import note_with_images
 from calc.models.huggingface.config import read_config
+from calc.models.huggingface.images import BLOCKS
 
 CONFIGS = Path(__file__).parent / "recorded" / "configs"
 TOWER = 419_816_304  # Gemma 3 4B's SigLIP and projector (tests/recorded/towers.jsonl has the classes' own counts)
@@ -95,7 +97,7 @@ def test_what_is_not_modelled_is_said():
     before, after = pair(**SERVED)
     assert before["note"].endswith("images_per_sequence counts it.")
     assert after["note"] == ""
-    assert "what its vision tower keeps" in pair(images=1, **SERVED | {"model": "qwen2.5-vl-7b"})[1]["note"]
+    assert "what its vision tower keeps" in note_with_images({"usual_image_tokens": 256, "caveat": "", "tower_block": ""})
     assert problem(model="llama-3.1-8b", images_per_sequence=1).startswith("llama-3.1-8b takes no images")
     assert "pipeline" in problem(**TRAINED | {"gpus": 8, "pipeline_parallel": 2}, images_per_sequence=1)
     assert "a number from 0 to 10000" in problem(model="gemma-3-4b", images_per_sequence=-1)
@@ -117,3 +119,35 @@ def test_a_tower_of_qwen3_vl_keeps_its_rotated_heads_too():
     before, after = pair(images=2, **scenario)
     each = 22 * 1024 + 4 * 4096 + 4 * 16 + 16
     assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 2 * 4 * 1024 * 24 * each
+
+
+def test_layers_that_attend_to_windows_of_an_image_have_scores_of_these_alone():
+    """Qwen2.5-VL's: 4 of 32 layers attend to the 5,184 patches of an image, the others to windows of 8 x 8."""
+    scenario = {"model": "qwen2.5-vl-7b", "precision": "bf16", "sequence_tokens": 4096}
+    flash, eager = (pair(images=2, **scenario, attention=attention) for attention in ("flash", "eager"))
+    added = [after["saved_activations_bytes"] - before["saved_activations_bytes"] for before, after in (flash, eager)]
+    assert added[0] == 2 * 5184 * 32 * (30 * 1280 + 8 * 3420 + 4 * 16 + 8)
+    assert added[1] == 2 * 5184 * (32 * (28 * 1280 + 8 * 3420 + 8) + 6 * 16 * (4 * 5184 + 28 * 64))
+
+
+def test_every_tower_of_a_model_of_the_catalog_was_read_off():
+    models = catalogs().models
+    taking = models[models["usual_image_tokens"] > 0]
+    assert {*taking["tower_block"], *BLOCKS.values()} - {*catalogs().blocks} == set()
+    assert not taking["note_with_images"].str.contains("what its vision tower keeps").any()
+
+
+@pytest.mark.parametrize(("fields", "block"), [({}, "gemma4_vision"), ({"use_clipped_linears": True}, "gemma4_vision_clipped")])
+def test_towers_of_gemma4_that_clip_are_told_apart(fields, block):
+    text = {"model_type": "gemma4_text", "hidden_size_per_layer_input": 0}
+    config = {"model_type": "gemma4", "text_config": text, "vision_config": {"model_type": "gemma4_vision", **fields}}
+    assert read_config(config, "added", catalogs())["tower_block"] == block
+    assert block in catalogs().blocks
+
+
+@pytest.mark.parametrize(("fields", "block"), [({}, "internvl_vision"), ({"use_qk_norm": True}, "internvl_vision_normed")])
+def test_towers_of_internvl_with_normed_heads_are_told_apart(fields, block):
+    text = {"model_type": "qwen2"}
+    config = {"model_type": "internvl", "text_config": text, "vision_config": {"model_type": "internvl_vision", **fields}}
+    assert read_config(config, "added", catalogs())["tower_block"] == block
+    assert block in catalogs().blocks

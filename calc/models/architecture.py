@@ -32,8 +32,8 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1,
         *("state_heads", "state_head_dim", "state_size", "state_groups", "time_rank", "convolution_kernel"),
         *("recurrent_bytes_each", "expert_latent", "keys_are_values"),
         *("per_layer_width", "per_layer_vocab", "residual_streams", "low_rank"),
-        *("tower_layers", "tower_full_layers", "tower_hidden", "tower_heads", "tower_ffn", "tower_gated"),
-        *("patches_per_image_token", "usual_image_tokens", "total_parameters"),
+        *("tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn", "tower_gated"),
+        *("patches_per_image_token", "usual_image_tokens", "total_parameters", "layer_groups"),
         *("further_parameters", "further_outside_parameters"),
     ],
     0,
@@ -56,7 +56,8 @@ MODEL_COLUMNS = (
     ),
     *("softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused", "left_out_parameters"),
     *("stored_precision", "published_precision", "total_parameters"),
-    *("tower_layers", "tower_full_layers", "tower_hidden", "tower_heads", "tower_ffn", "tower_linear_parameters", "tower_block"),
+    *("tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn"),
+    *("tower_linear_parameters", "tower_block"),
     *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),
 )
 FORMULAS = (*outside_parameters.FORMULAS, *FAMILY_FORMULAS)
@@ -69,7 +70,7 @@ STACK_COLUMNS = (
     *("recurrent_state_elements", "convolution_state_elements", "mixer_in_width", "mixer_inputs"),
     *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width", "per_layer_width", "expert_latent"),
     *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
-    *("block_largest_matrix", "waveform_active_parameters"),
+    *("block_largest_matrix", "waveform_active_parameters", "own_layers_ratio"),
     *("rms_norm_width", "layer_norm_width", "gated_ffn_width", "norms_heads", "capped_scores"),
     *lora_widths.COLUMNS,
 )
@@ -99,7 +100,7 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
     traits = families[entry["model_type"]]
     sizes = sizes_of(entry, traits)
     if sizes["activation"] != traits["activation"]:
-        sizes["block"] = f"{traits['block']}-{sizes['activation']}"
+        sizes |= {side: f"{traits[side]}-{sizes['activation']}" for side in ("block", "encoder_block") if traits[side]}
     model = evaluate_all(FORMULAS, sizes)
     stacks = list(stacks_of(model))
     in_blocks = round(sum(stack["layers"] * stack["block_parameters"] for stack in stacks))

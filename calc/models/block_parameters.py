@@ -227,38 +227,39 @@ def stream_parameters(hidden, residual_streams, low_rank):
     return streams + (2 * low_rank + 1) * hidden * (low_rank > 0)
 
 
+def own_layers_ratio(layers, layer_groups):
+    """Share of the layers that have parameters of their own; the others use theirs again (ALBERT). [ratio]
+
+    Lan et al. 2020, arXiv 1909.11942, section 3.1.
+    """
+    return layer_groups / layers if layer_groups else 1
+
+
 def block_parameters(
     attention_parameters, attention_biases, position_key_parameters, sink_parameters, norm_parameters, dense_parameters,
     dense_biases, block_expert_parameters, shared_parameters, router_parameters, index_parameters, mixer_parameters,
     expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, layer_scale_parameters, hidden,
-    waveform_parameters, further_parameters,
+    waveform_parameters, further_parameters, own_layers_ratio,
 ):  # fmt: skip
     """Everything one block learns, with what its family alone has (calc/models/huggingface/*_forms.py, derived_fields.py). [parameters]"""
     attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
     experts = block_expert_parameters + shared_parameters + router_parameters + expert_latent_parameters
     per_layer = per_layer_linear_parameters + (hidden if per_layer_width else 0) + stream_parameters
     network = mixer_parameters + waveform_parameters + dense_parameters + dense_biases + experts
-    return attention + network + norm_parameters + layer_scale_parameters + per_layer + further_parameters
+    return own_layers_ratio * (attention + network + norm_parameters + layer_scale_parameters + per_layer + further_parameters)
 
 
 def block_linear_parameters(
     attention_parameters, position_projections, hidden, query_width, dense_parameters, experts, gated, expert_ffn_width,
     shared_ffn_width, shared_gate, index_parameters, mixer_linear_parameters, expert_hidden, expert_latent_parameters,
-    per_layer_linear_parameters, low_rank,
+    per_layer_linear_parameters, low_rank, own_layers_ratio,
 ):  # fmt: skip
     """Weight matrices, which autocast copies and quantisation shrinks; no biases, norms or router. [parameters]"""
     of_experts = (2 + gated) * (experts * expert_hidden * expert_ffn_width + hidden * shared_ffn_width) + expert_latent_parameters
     of_gate = shared_gate * hidden if shared_ffn_width else 0
     of_attention = attention_parameters + position_projections * hidden * query_width + index_parameters
-    return (
-        of_attention
-        + mixer_linear_parameters
-        + dense_parameters
-        + of_experts
-        + of_gate
-        + per_layer_linear_parameters
-        + 2 * hidden * low_rank
-    )
+    of_network = mixer_linear_parameters + dense_parameters + of_experts + of_gate
+    return own_layers_ratio * (of_attention + of_network + per_layer_linear_parameters + 2 * hidden * low_rank)
 
 
 def block_largest_matrix(
@@ -294,5 +295,5 @@ FORMULAS = (
     *(position_key_parameters, norm_parameters, layer_scale_parameters, sink_parameters, dense_parameters, dense_biases, shared_parameters),
     *(expert_hidden, expert_latent_parameters, block_expert_parameters, router_parameters, per_layer_linear_parameters),
     *(waveform_parameters, waveform_active_parameters),
-    *(stream_parameters, block_parameters, block_linear_parameters, block_largest_matrix),
+    *(stream_parameters, own_layers_ratio, block_parameters, block_linear_parameters, block_largest_matrix),
 )

@@ -35,7 +35,7 @@ MODEL_COLUMNS = (
     "recurrent_bytes_each",
     "longest_sequence_tokens",
     *("left_out_parameters", "patches_per_image_token", "usual_image_tokens", "tower_linear_parameters", "total_parameters"),
-    *("tower_layers", "tower_full_layers", "tower_hidden", "tower_heads", "tower_ffn"),
+    *("tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn"),
 )
 STACK_COLUMNS = (
     "layers",
@@ -73,6 +73,7 @@ STACK_COLUMNS = (
     "block_expert_parameters",
     "block_largest_matrix",
     "waveform_active_parameters",
+    "own_layers_ratio",
     "rms_norm_width",
     "layer_norm_width",
     "gated_ffn_width",

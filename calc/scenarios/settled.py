@@ -138,10 +138,11 @@ def stack_adapter_parameters(
     stack_adapter_beside_out,
     stack_adapter_experts_in,
     stack_adapter_experts_out,
+    stack_own_layers_ratio,
 ):
     """LoRA parameters of one block: rank · (in + out) of each adapted matrix. Shape (stacks, rows). [parameters]
 
-    Hu et al. 2021, arXiv 2106.09685, section 4.1. Which matrices peft adapts: models/lora_widths.py.
+    Hu et al. 2021, arXiv 2106.09685, section 4.1. Which matrices peft adapts: models/lora_widths.py; those that layers share, once.
     """
     attention = (
         adapts_q * (stack_adapter_q_in + stack_adapter_q_out)
@@ -159,7 +160,7 @@ def stack_adapter_parameters(
     )
     mixer = adapts_mixer * (stack_adapter_mixer_in + stack_adapter_mixer_out)
     beside = adapts_beside * (stack_adapter_beside_in + stack_adapter_beside_out)
-    return lora_rank * (attention + network + experts + mixer + beside)
+    return lora_rank * stack_own_layers_ratio * (attention + network + experts + mixer + beside)
 
 
 def trained_parameters(

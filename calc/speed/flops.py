@@ -28,15 +28,18 @@ def stack_active_parameters(
     stack_experts,
     stack_experts_per_token,
     stack_waveform_active_parameters,
+    stack_own_layers_ratio,
 ):
     """Weights of each stack that one token is multiplied with: of E experts only its k. [parameters]
 
     layers · (linear − experts · (1 − k / E)), and a frame's convolutions over the waveform, of shape (stacks, rows)
-    (top-k routing: Shazeer et al. 2017, arXiv 1701.06538); embeddings, biases and norms multiply no matrix.
+    (top-k routing: Shazeer et al. 2017, arXiv 1701.06538); embeddings, biases and norms multiply no matrix. A layer that
+    uses another's weights again multiplies with all of them.
     """
     idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
     idle_ratio = np.where(stack_experts > 0, idle_ratio, 0)
-    products = stack_block_linear_parameters + stack_waveform_active_parameters
+    repeated = np.where(stack_own_layers_ratio > 0, stack_own_layers_ratio, 1)
+    products = stack_block_linear_parameters / repeated + stack_waveform_active_parameters
     return stack_layers * (products - stack_block_expert_parameters * idle_ratio)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from validation.simulate.device import torch, transformers  # isort: skip
 
@@ -98,7 +99,7 @@ class Family:
         config = getattr(transformers, self.config)(**self.arguments(values))
         attention = "eager" if case["attention"].startswith("eager") else "sdpa"
         config._attn_implementation = attention
-        head = getattr(transformers, self.head)
+        head = attrgetter(self.head)(transformers)
         return head._from_config(config, attn_implementation=attention)
 
     def arguments(self, values):

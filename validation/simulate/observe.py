@@ -62,7 +62,7 @@ def first_tensor(value):
 
 
 def input_of(arguments, options):
-    return arguments[0] if arguments else options["hidden_states"]
+    return arguments[0] if arguments else options.get("hidden_states", options.get("hidden_state"))
 
 
 def watch_forward(blocks, ledger):

@@ -55,7 +55,8 @@ def write_catalog(entries, source, checked_on):
 def write_block(family, forms):
     """Put one kind of block into the catalog in place of what stood there."""
     held = yaml.safe_load(CATALOG.read_text()) if CATALOG.exists() else dict(source=SOURCE, blocks=[])
-    software = f"{family.head} of transformers 5.23.0 under PyTorch 2.13.0"
+    name = family.head.split(".")[-1]
+    software = f"{name} of transformers 5.23.0 under PyTorch 2.13.0"
     source = f"derived from source, {family.kernels} in {software}" if family.kernels else f"simulated, {software}"
     new = dict(id=family.id, families=list(family.types), source=source, forms=forms)
     others = [entry for entry in held["blocks"] if entry["id"] != family.id]

@@ -4,6 +4,7 @@ from calc.models.huggingface.field_groups import (
     BART,
     BERT,
     DROPOUTS,
+    ELECTRA,
     EXPERTS,
     GPT2,
     LLAMA,
@@ -68,6 +69,7 @@ TROCR = {
 }
 CPMANT = {**{name: SIZES[name] for name in ("layers", "hidden", "heads", "vocab")}, "head_dim": "dim_head", "ffn": "dim_ff"}
 FIELDS = {
+    "albert": {**ELECTRA, "layer_groups": "num_hidden_groups"},
     "bert-generation": WITHOUT_SEGMENTS,
     "big_bird": {**BERT, "qkv_bias": "use_bias"},
     "bigbird_pegasus": {**BART, "qkv_bias": "use_bias", "output_bias": "use_bias"},

@@ -80,6 +80,14 @@ def _nystromformer(config, values, model_id):
     return {"further_parameters": values["heads"] * _size(config, "conv_kernel_size", model_id)}
 
 
+def _albert(config, values, model_id):
+    if config.get("inner_group_num", 1) != 1:
+        raise ConfigError(f"{model_id}: an albert of several layers in a group (inner_group_num) is not covered; choose another model.")
+    must_divide(values["layers"], values["layer_groups"], ("the number of layers", "that of their groups"), model_id)
+    hidden = values["hidden"]  # the matrix into the blocks stands there even where the embedding is as wide
+    return {"further_outside_parameters": (hidden + 1) * hidden if values["embedding_width"] == hidden else 0}
+
+
 def _layoutlm(config, values, model_id):
     """Tables of where on the page a word lies, and how large it is."""
     return {"pooler": 1, "further_outside_parameters": 4 * _size(config, "max_2d_position_embeddings", model_id) * values["hidden"]}
@@ -216,6 +224,7 @@ def _nllb_moe(config, values, model_id):
 
 FORMS = {
     **dict.fromkeys(("bart", "blenderbot", "blenderbot-small", "m2m_100", "mbart", "pegasus", "plbart"), _tables_shared),
+    "albert": _albert,
     "big_bird": _big_bird,
     "bigbird_pegasus": _bigbird_pegasus,
     "cpmant": _cpmant,

@@ -17,8 +17,9 @@ GATED = ("pixtral", "qwen2_5_vl_vision", "glm4v_vision", "glm4v_moe_vision", "ge
 BLOCKS = {"clip_vision_model": "clip_vision", "siglip_vision_model": "vit", "idefics3_vision": "vit", "smolvlm_vision": "vit"}
 BLOCKS |= {"pixtral": "llama"}
 BLOCKS |= dict.fromkeys(("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_5_vision", "qwen3_5_moe_vision"), "qwen3_vl_vision")
+BLOCKS |= dict.fromkeys(("qwen2_5_vl_vision", "glm4v_vision", "glm4v_moe_vision"), "qwen2_5_vl_vision")
+BLOCKS |= {"kimi_k25_vision": "qwen3_vl_vision", "qwen2_vl_vision": "qwen2_vl_vision", "llama4_vision_model": "llama4_vision"}
 GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # of an image at most, and patches pooled into a token (image_processing_gemma4.py)
-FULL_LAYERS_AT = (7, 15, 23, 31)  # of Qwen2.5-VL, unless its config names them; the others attend to windows
 
 
 def image_sizes(outer: Config, defaults: Mapping[str, Config]) -> dict[str, Any]:
@@ -36,17 +37,19 @@ def _sizes(outer: Config, kind: str, tower: Config) -> dict[str, Any]:
     named = {name.removeprefix("vt_"): value for name, value in tower.items()}
     layers, hidden = named.get("num_hidden_layers") or named["depth"], named.get("embed_dim") or named["hidden_size"]
     merged = patches_per_token(outer, kind, tower)
-    full = len(tower.get("fullatt_block_indexes", FULL_LAYERS_AT)) if kind == "qwen2_5_vl_vision" else layers
+    windowed = kind == "qwen2_5_vl_vision"
+    full = len(tower["fullatt_block_indexes"]) if windowed else layers
     found = {
         "tower_layers": layers,
         "tower_full_layers": full if full < layers else 0,
+        "tower_window_tokens": (tower["window_size"] // side(tower["patch_size"])) ** 2 if windowed else 0,
         "tower_hidden": hidden,
         "tower_heads": named.get("num_attention_heads") or named.get("num_heads"),
         "tower_ffn": _inner_width(kind, named, hidden),
         "tower_gated": int(kind in GATED),
         "patches_per_image_token": int(merged) if merged == int(merged) else merged,
         "usual_image_tokens": _tokens(kind, named, merged),
-        "tower_block": BLOCKS.get(kind, ""),
+        "tower_block": _block(kind, named),
     }
     return {name: value for name, value in found.items() if value}
 
@@ -78,6 +81,15 @@ def _tokens(kind: str, tower: Mapping[str, Any], merged: float) -> int:
     patches = side(tower["patch_size"]) if kind in FIXED else side(tower["patch_size"]) * round(merged**0.5)
     tokens = (pixels // patches) ** 2
     return round(tokens / merged) if kind in FIXED else tokens
+
+
+def _block(kind: str, tower: Mapping[str, Any]) -> str:
+    """The kind of block of a tower's layers; none where it was not read off."""
+    if kind == "internvl_vision":
+        return "internvl_vision_normed" if tower.get("use_qk_norm") or tower.get("qk_normalization") else kind
+    if kind == "gemma4_vision":
+        return "gemma4_vision_clipped" if tower.get("use_clipped_linears") else kind
+    return BLOCKS.get(kind, "")
 
 
 def _inner_width(kind: str, tower: Mapping[str, Any], hidden: int) -> int:

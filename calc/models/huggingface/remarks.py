@@ -17,10 +17,10 @@ TWO_SIDED = ("encoder-decoder", "audio")
 OF_VISION_SIDE = ("ForImageClassification", "VisionModel")  # ends of the classes of a pair's vision side alone
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
 # Classifiers of an encoder with a dense layer of the hidden width before the classes: of a sequence, of each token.
-POOLED = {"bert": (1, 0), "roberta": (1, 0), "distilbert": (1, 0), "deberta-v2": (1, 0)}
+POOLED = {"albert": (1, 0), "bert": (1, 0), "roberta": (1, 0), "distilbert": (1, 0), "deberta-v2": (1, 0)}
 POOLED |= dict.fromkeys(("ernie", "data2vec-text", "electra", "eurobert", "gte", "jina_embeddings_v3", "mpnet", "nomic_bert"), (1, 0))
 POOLED |= {"modernbert": (0, 0)}
-POOLS = {"bert", "roberta", "ernie", "data2vec-text", "jina_embeddings_v3", "mpnet", "vit"}  # classes without a head that have such a layer
+POOLS = {"albert", "bert", "roberta", "ernie", "data2vec-text", "jina_embeddings_v3", "mpnet", "vit"}  # headless ones that have it
 KEEPS_MASKED_HEAD = {"modernbert", "modernbert-decoder"}  # whose classifiers stand on its dense layer and norm
 
 

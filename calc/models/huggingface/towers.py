@@ -176,6 +176,7 @@ TOWER_FIELDS = (
     *("hidden_size", "intermediate_size", "num_hidden_layers", "num_channels", "image_size", "patch_size", "vision_use_head"),
     *("embed_dim", "depth", "mlp_ratio", "in_channels", "temporal_patch_size", "spatial_merge_size", "out_hidden_size"),
     *("deepstack_visual_indexes", "num_position_embeddings", "projector_input_dim", "projector_output_dim", "vision_output_dim"),
+    *("num_heads", "fullatt_block_indexes", "window_size"),
     *("d_model", "encoder_ffn_dim", "encoder_layers", "num_mel_bins", "max_source_positions"),
     *("attention_bias", "use_qk_norm", "use_mean_pooling", "merge_kernel_size", "pos_emb_height", "pos_emb_width"),
     *("head_dim", "num_attention_heads", "num_key_value_heads", "position_embedding_size"),
