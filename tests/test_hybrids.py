@@ -122,7 +122,9 @@ def test_longer_cached_sequences_slow_layers_that_attend_alone():
 
 
 def test_what_was_not_read_off_is_refused_where_it_counts():
-    catalogs = add_models(CATALOGS, {"it": read_config(MAMBA, "it", CATALOGS)})
+    lightning = {"model_type": "minimax", "hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 100}
+    lightning |= {"num_key_value_heads": 2, "intermediate_size": 128, "num_local_experts": 4, "num_experts_per_tok": 2}
+    catalogs = add_models(CATALOGS, {"it": read_config(lightning, "it", CATALOGS)})
     asked = [{"work": "training"}, {"work": "inference", "implementation": "transformers"}, {"work": "inference", "implementation": "vllm"}]
     found = estimate(pd.DataFrame([{"model": "it", "gpu": "h200-sxm", **each} for each in asked]), catalogs)
     assert list(found["problem"] != "") == [True, True, False]
