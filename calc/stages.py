@@ -229,8 +229,9 @@ def _others_read(stage: Stage) -> frozenset[str]:
 
 OTHERS_READ = {stage.name: _others_read(stage) for stage in STAGES if stage.work}
 LATER_READ = {
-    stage.name: tuple(name for name in makes((stage,)) if name in reads(tuple(other for other in STAGES if other is not stage)))
+    stage.name: tuple(name for name in makes((stage,)) if name in read)
     for stage in STAGES
+    for read in (reads(tuple(other for other in STAGES if other is not stage)) if stage.keys else (),)
     if stage.keys
 }
 

@@ -236,12 +236,6 @@ def test_what_is_refused_never_appears(catalogs):
     assert refused["problem"].startswith("Nothing runs so on the instances allowed: vLLM stops at start: ")
 
 
-def test_published_4_bit_weights_are_served_as_they_are(catalogs):
-    found = options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 4}, catalogs)
-    assert "mxfp4" in set(found.board["precision"])
-    assert not {"awq-4bit", "gptq-4bit"} & set(found.board["precision"])
-
-
 def test_what_is_compared_has_a_row_for_each_value(catalogs):
     found = options(SMALL | {"optimizer": ["adamw", "adafactor"]}, catalogs)
     kinds = found.board[["instance", "optimizer"]].drop_duplicates()

@@ -92,7 +92,7 @@ def test_a_config_makes_the_model_of_the_catalog(name):
     read_models, read_stacks = model_table({name: recorded(name)}, CATALOGS.families)
     pd.testing.assert_frame_equal(read_stacks, stacks)
     about = ["name", "family", "model_type", "hf_repo", "source", "checked_on", "notes", "max_position"]
-    about += ["note", "stored_precision", "left_out_parameters"]
+    about += ["note", "stored_precision", "published_precision", "left_out_parameters"]
     if not models.loc[name, "left_out_parameters"]:  # a tower that the catalog does not count
         about += [column for column in models if "tower" in column or "image" in column]
     pd.testing.assert_frame_equal(read_models.drop(columns=about), models.drop(columns=about))

@@ -109,6 +109,15 @@ def test_a_restriction_is_said_with_what_it_costs(found):
     assert not any("set by hand" in text for text in texts(app))
 
 
+def test_published_bits_are_one_press_away(found):
+    app = opened(v="2", goal="serve", model="gpt-oss-120b")
+    (offered,) = [text for text in texts(app) if text.startswith("The weights are published in 4 bits")]
+    app = run(app.button(key="allow_bits").click())
+    assert found[-1].rows[0]["precision"] == "mxfp4"
+    assert about(found[-1].rows[0]["usd"]) in offered
+    assert not any(text.startswith("The weights are published") for text in texts(app))
+
+
 def test_nothing_possible_says_what_is_in_the_way_and_what_else(found):
     app = opened(v="2", instance=["g5.xlarge", "g6.xlarge"])
     assert title(app).startswith("No plan for fine-tuning Llama 3.1 8B")

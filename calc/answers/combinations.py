@@ -52,7 +52,10 @@ SHOWN = ("runs", "fits", "headroom_bytes", "batch", "gpus", "tensor_parallel", "
 
 
 class Combinations(NamedTuple):
-    """What was found: the layouts; `ways` with a column per figure; how many were tried; the least memory; what is wrong with all."""
+    """What was found: the layouts; `ways` with a column per figure; how many were tried; what is wrong with all.
+
+    And the least memory where all take too much; else NaN.
+    """
 
     grid: Grid
     ways: Table
@@ -77,7 +80,7 @@ def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalog
     living = _living(grid, cards, table, problems.sound, catalogs)
     if not living:
         return Combinations(grid, {}, tried, np.nan, "")
-    crossed, held = living
+    crossed, held, too_large = living
     if np.isnan(held).all():
         return Combinations(grid, {}, tried, np.nan, not_covered(table, int(np.flatnonzero(problems.sound)[0]), catalogs))
     _accumulate(crossed, grid)
@@ -85,7 +88,7 @@ def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalog
     parts = [_sold(crossed, offer, whole) for offer in sold]
     parts = [_near_steps(part, whole) for part in parts] if whole["work"] == "training" else parts
     ways = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return Combinations(grid, ways, tried, float(np.nanmin(held)), "")
+    return Combinations(grid, ways, tried, float(np.nanmin(held)) if too_large else np.nan, "")
 
 
 def layouts_table(grid: Grid, whole: dict[str, Any], catalogs: Catalogs) -> tuple[Table, Problems]:
@@ -109,10 +112,10 @@ def crossed_with(table: Table, cards: Table, grid: Grid) -> Crossed:
     return Crossed(own, cards, grid.layout, grid.place)
 
 
-def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray] | None:
+def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray, bool] | None:
     """Layouts crossed with places, as far as they run, may stand there and fit or are tight; the memory of each layout.
 
-    None where nothing runs.
+    And whether none of them is small enough. None where nothing runs.
     """
     table, grid, sound = _by_card_class(table, grid, sound, cards)
     walk(table, LAYOUT_STAGES)
@@ -133,11 +136,12 @@ def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs:
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
     crossed.evaluate_all((overhead.limit_bytes, overhead.fits))
-    crossed.keep(np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(layout)) <= FITS.index("tight")))
+    fitting = np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(layout)) <= FITS.index("tight"))
+    crossed.keep(fitting)
     crossed.evaluate_all((overhead.headroom_bytes, prices.instances_needed, prices.spare_instances, island_gpus, *placement.PLACEMENT))
     broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
     crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
-    return crossed, np.atleast_1d(table["memory_bytes"])
+    return crossed, np.atleast_1d(table["memory_bytes"]), not len(fitting)
 
 
 def memory_once(table: Table) -> Table:

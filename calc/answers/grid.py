@@ -233,7 +233,8 @@ def _choices(whole: dict[str, Any], native: bool, trains: bool) -> dict[str, lis
         free: dict[str, list] = {"sharding": [*SHARDINGS], "recompute": [*RECOMPUTES], "precision": [usual, *narrow]}
         free["optimizer"] = ["adamw", "adamw-8bit"] if bits <= 8 else ["adamw"]
     else:
-        four = (whole["published_precision"],) if whole["published_precision"] else SERVED_IN_4
+        published = whole["published_precision"]
+        four = SERVED_IN_4 if published in ("", *SERVED_IN_8) else (published,)
         narrow = [*(SERVED_IN_8 if bits <= 8 else ()), *(four if bits <= 4 else ())]
         free = {"precision": ["bf16" if native else "fp16", *narrow], "kv_precision": ["", "fp8"] if bits <= 8 else [""]}
     lists = {name: fixed_at(whole, name, values) for name, values in free.items()}

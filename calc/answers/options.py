@@ -14,7 +14,7 @@ from calc.answers.grid import COUNTS, grid
 from calc.answers.inputs import ANSWER_COLUMNS
 from calc.answers.places import Place, places_of
 from calc.answers.rows import best_of_places, edge_of, plain_ranks, rows_of
-from calc.answers.settle import DERIVED, JobError, blank, settled
+from calc.answers.settle import DERIVED, JobError, blank, published_bits, settled
 from calc.answers.tokens import tokens_each
 from calc.catalogs.kept import kept, last_few
 from calc.catalogs.load import Catalogs
@@ -115,6 +115,7 @@ def _chosen(whole: dict[str, Any], places: list[Place], found: Combinations, cat
     older = [len(names) + at for at, way in enumerate(board) if verdict[way] == ranking.AGED and ways["usd"][way] < ways["usd"][board[0]]]
     possible = int(np.count_nonzero(verdict <= ranking.AGED))
     facts = {"possible": possible, "budget": budget, "least": row(0), "next": following}
+    facts["published_bits"] = published_bits(whole, catalogs)
     facts["older"] = min(map(row, older), key=lambda each: each["usd"]) if older else None
     said = [sentences.why(names[number], row(at), facts, whole, catalogs) for at, number in enumerate(names)]
     problem = "" if len(qualify) else _way_off(picks[NEAREST], row(0), ways, verdict, limits)
@@ -145,18 +146,19 @@ def _way_off(number: int, row: dict[str, Any], ways: dict, verdict: np.ndarray, 
 def _nothing_near(whole: dict[str, Any], places: list[Place], found: Combinations, catalogs: Catalogs) -> str:
     """The smallest memory against the largest card; where nothing could be laid out, what a row so set says."""
     names = list(dict.fromkeys(place.instance for place in places))
-    sizes = catalogs.instances.loc[names, "gpu_memory_bytes"]
-    card, held = card_name(catalogs.instances["gpu"][sizes.idxmax()], catalogs), sizes.max()
-    if not found.smallest_bytes > held:
+    if np.isnan(found.smallest_bytes):
         fixed = {name: values[0] for name, values in whole["fixed"].items()}
         degrees = int(np.prod([fixed.get(name, 1) for name in COUNTS[1:4]]))
         largest = catalogs.instances.loc[names, "gpus"].idxmax()
         asked = {name: whole[name] for name in ("work", "model", "implementation")} | {"gpus": degrees} | fixed
         row = estimate(asked | {"instance": largest}, catalogs, False)
         return str(row["problem"]) or f"Nothing runs so on the instances allowed: {row['note']}".strip()
+    sizes = catalogs.instances.loc[names, "gpu_memory_bytes"]
+    card, held = card_name(catalogs.instances["gpu"][sizes.idxmax()], catalogs), sizes.max()
+    reserve = "" if found.smallest_bytes > held else ", some of which must stay free"
     return (
         f"Nothing allowed is large enough: the smallest arrangement takes {found.smallest_bytes / GIB:,.1f} GiB on each GPU, and the "
-        f"largest card allowed, {card}, has {held / GIB:,.1f}; {sentences.smaller(whole)}."
+        f"largest card allowed, {card}, has {held / GIB:,.1f}{reserve}; {sentences.smaller(whole, published_bits(whole, catalogs))}."
     )
 
 

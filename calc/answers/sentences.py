@@ -88,8 +88,8 @@ def missed(name: str, ratio: float, whole: Mapping[str, Any], step_tokens: float
     return f"{has.format(has=spell(asked * ratio))}{slow}, {more(ratio)} ({most.format(most=spell(asked))})"
 
 
-def smaller(whole: Mapping[str, Any]) -> str:
-    """What makes an arrangement smaller: first to free what is set by hand."""
+def smaller(whole: Mapping[str, Any], published_bits: int) -> str:
+    """What makes an arrangement smaller: first to free what is set by hand, then the bits of the published weights."""
     fixed, serves = whole["fixed"], whole["work"] == "inference"
     cures = {
         "sharding": "FSDP" if "none" in fixed.get("sharding", ()) else "",
@@ -98,7 +98,8 @@ def smaller(whole: Mapping[str, Any]) -> str:
     }
     parts = [f"set {' or '.join(filter(None, cures.values()))}"] if any(cures.values()) else []
     parts += ["allow larger instances"]
-    parts += ["take fewer bits" if serves or whole["method"] != "full" else "take LoRA or fewer bits"]
+    fewer = "take fewer bits" if serves or whole["method"] != "full" else "take LoRA or fewer bits"
+    parts += [f"allow {published_bits} bits, in which its weights are published" if published_bits else fewer]
     return f"{', '.join(parts[:-1])}, or {parts[-1]}"
 
 
@@ -117,7 +118,7 @@ def spoken(name: str) -> Callable[[float], str]:
 
 
 def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], whole: Mapping[str, Any], catalogs: Catalogs) -> str:
-    """What decided: one sentence. `facts`: possible, budget, the least-money row, the next, one that yields."""
+    """What decided: one sentence. `facts`: possible, budget, the least-money row, the next, one that yields, published_bits."""
     how, place_ = setting(row, catalogs), place(row)
     if names == ["nearest"]:
         return f"Nearest of what was tried: {how} on {place_}."
@@ -135,6 +136,8 @@ def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], whol
             parts.append(f"the next, {beside}, costs {_against(facts['next']['usd'], row['usd'])}")
         if facts["older"] is not None:
             parts.append(f"{place(facts['older'])} at {money(facts['older']['usd'])} rests on an old price and yields to this one")
+        if facts["published_bits"]:
+            parts.append(f"its weights are published in {facts['published_bits']} bits, which are not allowed here")
     else:
         budget = f" of those that cost at most {{}} times the least money ({money(facts['least']['usd'])})"
         parts += ["Fastest" + ("" if facts["budget"] else budget.format("3"))] if "fastest" in names else []

@@ -60,11 +60,19 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     bounded = bounded_inputs(catalogs)
     assumed = {name: _one(bounded[name], given[name]) for name in bounded if name not in DEFAULTS and name in given}
     software = fixed.get("implementation", [usual_software(work, whole["model"], catalogs)])[0]
-    family = catalogs.families.get(catalogs.models["model_type"][whole["model"]], {})
-    stored = catalogs.models["stored_precision"][whole["model"]]
-    in_4_bits = bool(stored) and catalogs.precisions["matrix_bytes_each"][stored] < 1
-    published = stored if in_4_bits else family.get("published_precision", "")
+    if work == "inference" and (stored := catalogs.models["stored_precision"][whole["model"]]):
+        fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
+    published = catalogs.models["published_precision"][whole["model"]]
     return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
+
+
+def published_bits(whole: Mapping[str, Any], catalogs: Catalogs) -> int:
+    """The fewest_bits that admit the published weights of a service, where the job does not; else 0. `whole`: a settled job."""
+    published = catalogs.models["published_precision"].get(whole.get("model"), "")
+    if not published or whole["work"] == "training" or whole.get("precision") or whole.get("fixed", {}).get("precision"):
+        return 0
+    bits = 8 if catalogs.precisions["matrix_bytes_each"][published] >= 1 else 4
+    return bits if bits < int(whole["fewest_bits"]) else 0
 
 
 def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:

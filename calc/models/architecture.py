@@ -39,8 +39,8 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1,
     0,
 )
 TEXTS = (
-    *("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_precision", "tower_block"),
-    *("note", "note_with_images", "source", "checked_on", "notes"),
+    *("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_precision", "published_precision"),
+    *("tower_block", "note", "note_with_images", "source", "checked_on", "notes"),
 )
 MODEL_COLUMNS = (
     *("name", "family", "model_type", "kind", "hf_repo", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab"),
@@ -54,8 +54,8 @@ MODEL_COLUMNS = (
         "hidden_dropout",
         "attention_dropout",
     ),
-    *("softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused", "left_out_parameters", "stored_precision"),
-    "total_parameters",
+    *("softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused", "left_out_parameters"),
+    *("stored_precision", "published_precision", "total_parameters"),
     *("tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn"),
     *("tower_linear_parameters", "tower_block"),
     *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),

@@ -77,7 +77,7 @@ def known_inputs(row: Mapping[str, Any], columns: Mapping[str, Any] | None = Non
         column = inputs_by_name()[name]
         inputs[name] = word(str(value)) if column.kind in ("text", "choice") else np.array([float(value)])
     inputs["names_sequence"] = np.array(["sequence_tokens" in row])
-    inputs["names_precision"] = np.array(["precision" in row])
+    inputs["names_precision"] = np.array(["precision" in {**row, **(columns or {})}])
     if "precision" not in row:
         inputs["precision"] = word(DEFAULT_PRECISION[inputs["work"].at(0)])
     inputs |= columns or {}

@@ -25,7 +25,7 @@ from views.wording.numbers import plain
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
-now, goal = present(catalogs), job_state.asked()["goal"]
+now, goal = present(catalogs), job_state.now().asked["goal"]
 if not bill_words.is_billed(now.row):
     st.title(plain(bill_words.heading(now.row, now.job, goal, catalogs)), anchor=False)
     st.error(plain(now.row["problem"]), icon=":material/block:")

@@ -18,7 +18,7 @@ from views.wording.numbers import counted, plain
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 now = present(catalogs)
-here = next(iter(job_state.asked()["regions"]), catalogs.regions.index[0])
+here = next(iter(job_state.now().asked["regions"]), catalogs.regions.index[0])
 answered = words.is_answered(now.row)
 
 title = st.container()

@@ -79,7 +79,7 @@ if price_pane.open:
     with price_pane:
         place, sold = st.columns(2)
         names = catalogs.regions["name"]
-        st.session_state.setdefault("prices_region", next(iter(job_state.asked()["regions"]), names.index[0]))
+        st.session_state.setdefault("prices_region", next(iter(job_state.now().asked["regions"]), names.index[0]))
         with place:
             region = st.selectbox(
                 "Region", list(names.index), format_func=lambda each: f"{each} · {names[each]}", key="prices_region", **SESSION

@@ -8,7 +8,7 @@ from calc.search.limits import limits_of_job
 from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, opened_plan, status, wider_search
 from views.session import catalogs as session_catalogs
 from views.session import job_state
-from views.session.over_all import over_all
+from views.session.over_all import as_published, over_all
 from views.session.present_plan import present
 from views.sidebar import sidebar
 from views.theme import INKS
@@ -17,10 +17,10 @@ from views.wording.numbers import plain
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
-asked = job_state.asked()
-by_hand = job_state.set_by_hand(asked)
+asked, by_hand, _ = job_state.now()
 ink = INKS[st.context.theme.type or "light"]
 now, free = present(catalogs), over_all(catalogs)
+bits, published = as_published(catalogs)
 options, first = now.options, now.options.rows[0]
 is_answered = bool(first["answer"])
 
@@ -28,6 +28,10 @@ opened_plan.since_then(first, catalogs)
 st.title(plain(plan_words.unbroken(plan_words.heading(options, asked["goal"], catalogs))), anchor=False)
 if limited := plan_words.restriction(options, free, by_hand.get("instance")):
     st.markdown(plain(limited))
+if bits:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.markdown(plain(plan_words.published(bits, published)), width="content")
+        st.button(f"Allow {bits} bits", on_click=job_state.choose, kwargs={"fewest_bits": str(bits)}, type="tertiary", key="allow_bits")
 status.line(options, first, ink, catalogs, date.today())
 if options.problem:
     st.warning(plain(plan_words.typeset(options.problem)), icon=":material/block:")

@@ -29,7 +29,7 @@ def tabs(now, ink, catalogs):
     """How the row compares: every tab starts from its scenario and market."""
     trains = now.scenario["work"] == "training"
     bodies = {
-        "Precisions": lambda: _values("precision", job_state.possible_precisions(catalogs, job_state.asked()), now, ink, catalogs),
+        "Precisions": lambda: _values("precision", job_state.possible_precisions(catalogs, job_state.now().asked), now, ink, catalogs),
         **({"Optimizers": lambda: _values("optimizer", list(catalogs.optimizers.index), now, ink, catalogs)} if trains else {}),
         "GPU counts": lambda: _gpu_counts(now, ink, catalogs),
         "Batch": lambda: _batch(now, ink, catalogs),

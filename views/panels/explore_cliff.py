@@ -64,7 +64,7 @@ def cliff(now, ink, catalogs):
 def _values(by, now, catalogs):
     """The scenario's own value first, then the usual ones that can do its work."""
     able = {
-        "precision": job_state.possible_precisions(catalogs, job_state.asked()),
+        "precision": job_state.possible_precisions(catalogs, job_state.now().asked),
         "optimizer": list(catalogs.optimizers.index),
         "recompute": list(catalogs.recomputes.index),
         "kv_precision": ["", "fp8"],

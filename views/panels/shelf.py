@@ -24,7 +24,7 @@ def putting(run, options, catalogs):
     if not row["answer"]:
         st.caption(words.NOTHING_TO_SAVE)
         return
-    goal = job_state.asked()["goal"]
+    goal = job_state.now().asked["goal"]
     answer = plan_words.heading(options, goal, catalogs)
     with st.form("to_shelf"):
         st.markdown(plain(answer))

@@ -35,7 +35,7 @@ def _report(options, first, catalogs, today):
     with st.popover("Report", icon=":material/description:", type="tertiary", on_change="rerun", key="report") as report:
         if not report.open:
             return
-        heading = plan_words.heading(options, job_state.asked()["goal"], catalogs)
+        heading = plan_words.heading(options, job_state.now().asked["goal"], catalogs)
         told = (options, heading, plan_words.link(st.context.url, address.address().query), today, catalogs)
         name = report_words.file_name(first, "html")
         st.download_button(

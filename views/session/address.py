@@ -60,25 +60,27 @@ def take(choices):
 
 
 def settle(catalogs):
-    """Before any widget is drawn: what cannot be gives way; of a link that was just opened, among its complaints."""
+    """Before any widget is drawn: what cannot be gives way (of a link that was just opened, among its complaints); the rest is read."""
     state = st.session_state
     notes = job_state.settle(catalogs)
+    _read()
     if state.pop("link_is_new", False):
         state["link_complaints"], notes = state["link_complaints"] + notes, []
-        opened_plan.note(made_by_user())
+        opened_plan.note(state["made"])
     state["notes"] = notes
 
 
-def made_by_user():
-    """All that the user made, as the link writes it: the job, what is set by hand, assumptions, kept scenarios."""
-    state = st.session_state
-    by_hand = {name: state[name] for name in job_state.AUTO if state[name] not in (None, [])}
-    return link.compose({**job_state.asked(), **by_hand, **extra_state.assumed(), "kept": state["kept"]})
+def _read():
+    """The job of this run; and all that the user made, as the link writes it: the job, what is set by hand, kept scenarios."""
+    state, assumed, fields = st.session_state, extra_state.assumed(), job_state.asked()
+    by_hand = {name: value for name in job_state.AUTO if (value := state[name]) not in (None, [])}
+    job_state.read(fields, by_hand, assumed)
+    state["made"] = link.compose({**fields, **by_hand, **assumed, "kept": state["kept"]})
 
 
 def write_link(catalogs):
     """The address holds all that the user made, its answer with its figures, and the view: row looked at, order, sets of the search."""
-    state, made = st.session_state, made_by_user()
+    state, made = st.session_state, st.session_state["made"]
     view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)}
     beside = {"custom_models": own_models(), "prices_as_of": catalogs.prices_as_of, **view}
     query = made | link.compose(beside | {"then": opened_plan.for_link(made, catalogs)})

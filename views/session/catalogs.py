@@ -3,6 +3,7 @@
 Files that cannot be read any more, half-written ones among them, change nothing: the last good catalogs stay, and the page says so.
 """
 
+import gc
 import json
 import os
 from datetime import date
@@ -62,11 +63,20 @@ def _read(stamp):
     last_good = _last_good()
     try:
         last_good[:] = [_load()]
+        _set_apart()
     except calc.CatalogError as error:
         if not last_good:
             raise
         return last_good[0], str(error)
     return last_good[0], ""
+
+
+def _set_apart():
+    """What stays for as long as the process is not gone through by every collection; what the files held before can go."""
+    if gc.get_freeze_count():
+        gc.unfreeze()
+        gc.collect()
+    gc.freeze()
 
 
 def _load():

@@ -5,6 +5,7 @@ A choice that the job leaves free is None or an empty list until the user sets i
 
 from collections import namedtuple
 from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -34,23 +35,30 @@ KEYS = namedtuple("Keys", (*JOB, *BY_HAND))(*JOB, *BY_HAND)  # where the session
 LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
 
 
+class Now(NamedTuple):
+    """The fields of the job; what it reads of the columns set by hand, assumptions among them, as lists; both, ready for `options`."""
+
+    asked: dict
+    by_hand: dict
+    job: dict
+
+
+def now():
+    """The job of this run, as it was read before any widget was drawn."""
+    return st.session_state["now"]
+
+
 def asked():
     """The fields of the job as this session has them now."""
     return {name: st.session_state[name] for name in JOB}
 
 
-def set_by_hand(now=None):
-    """What the present job (`now`, where it was read already) reads of the columns set by hand, assumptions among them: lists of values."""
-    state, now = st.session_state, now or asked()
-    held = {name: state[name] if name in LISTS else [state[name]] for name in BY_HAND if is_read(name, now)}
-    by_hand = {name: list(values) for name, values in held.items() if values not in ([], [None], [""])}
-    return by_hand | {name: [value] for name, value in extra_state.assumed().items()}
-
-
-def job():
-    """The present job, ready for `calc.answers.options`."""
-    now = asked()
-    return job_of(now, set_by_hand(now))
+def read(fields, by_hand, assumed):
+    """Once per run: the job is of these fields, these columns set by hand (lists where there may be several) and assumptions."""
+    held = {name: values if name in LISTS else [values] for name, values in by_hand.items() if is_read(name, fields)}
+    held = {name: list(values) for name, values in held.items() if values not in ([], [None], [""])}
+    held |= {name: [value] for name, value in assumed.items()}
+    st.session_state["now"] = Now(fields, held, job_of(fields, held))
 
 
 def start(choices):

@@ -34,7 +34,7 @@ def for_link(made, catalogs):
     if state.get("link_then") and _job(made) == state["opened_job"]:
         return state["link_then"]
     state["link_then"] = None
-    row = options(job_state.job(), catalogs).rows[0]
+    row = options(job_state.now().job, catalogs).rows[0]
     return kept.written_down(row) if row["answer"] else None
 
 

@@ -1,6 +1,7 @@
-"""The same job without the instances that were set by hand: what a restriction is held against."""
+"""The same job with less in its way: what a restriction is held against."""
 
 from calc.answers.options import options
+from calc.answers.settle import published_bits
 from views.session import job_state
 
 PLACES = ("instance", "gpu")
@@ -8,7 +9,14 @@ PLACES = ("instance", "gpu")
 
 def over_all(catalogs):
     """The options of the job on every instance; None where none was set by hand."""
-    job = job_state.job()
+    job = job_state.now().job
     if not any(job.get(name) for name in PLACES):
         return None
     return options({name: value for name, value in job.items() if name not in PLACES}, catalogs)
+
+
+def as_published(catalogs):
+    """The fewest bits that admit a model's weights as they are published, and the options with them; 0 where the job admits them."""
+    job = job_state.now().job
+    bits = published_bits(job, catalogs)
+    return bits, options({**job, "fewest_bits": str(bits)}, catalogs) if bits else None

@@ -28,7 +28,7 @@ class Present(NamedTuple):
 
 def present(catalogs):
     """What the plan is now."""
-    found = options(job_state.job(), catalogs)
+    found = options(job_state.now().job, catalogs)
     row = _looked_at(found)
     if row["memory_bytes"] == row["memory_bytes"]:
         row["problem"] = ""
@@ -62,7 +62,7 @@ def look_at(row):
 
 def _named_by_row():
     """What tells rows on one instance apart: the GPUs, and what is compared."""
-    compared = [name for name, values in job_state.set_by_hand().items() if len(values) > 1 and name != "instance"]
+    compared = [name for name, values in job_state.now().by_hand.items() if len(values) > 1 and name != "instance"]
     return list(dict.fromkeys(["gpus", *compared]))
 
 

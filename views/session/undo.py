@@ -11,7 +11,7 @@ MOST_STEPS = 50
 
 def note():
     """At every run: where the user made a change, what stood before it is a step to go back to."""
-    state, now = st.session_state, address.made_by_user()
+    state, now = st.session_state, st.session_state["made"]
     before = state.get("made_before", now)
     if before != now:
         state["steps"] = [*state.get("steps", []), before][-MOST_STEPS:]

@@ -18,8 +18,7 @@ METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 
 def sidebar(catalogs):
     """Draw the job, and what is set by hand."""
-    asked = job_state.asked()
-    by_hand_now = job_state.set_by_hand(asked)
+    asked, by_hand_now, _ = job_state.now()
     with st.sidebar, st.container(gap="xsmall"):
         _segments("Goal", KEYS.goal, GOALS)
         if asked["goal"] == "tune":

@@ -85,6 +85,13 @@ def restriction(options, over_all, chosen):
     return f"{among}; {about(least['usd'])} over all, on {least['instances_needed']:.0f} × {least['instance']}."
 
 
+def published(bits, options):
+    """Published in 4 bits: so served, about $2,460 a month on 1 × g7e.2xlarge."""
+    least = options.rows[0]
+    there = f"; so served, {money_and_time(least)} on {place(least)}" if least["answer"] and not options.problem else ""
+    return f"The weights are published in {bits} bits, which this plan does not use{there}."
+
+
 def tried(options):
     """42,835 of 121,928 combinations possible."""
     return f"{options.possible:,} of {options.tried:,} combinations possible" if options.tried else ""

@@ -95,7 +95,7 @@ def stored_precision(config: Config) -> tuple[str, str]:
     stored = config.get("quantization_config") or config.get("compression_config")
     if not stored:
         return "", ""
-    method = _lower(stored, "quant_method") if isinstance(stored, dict) else ""
+    method = (_lower(stored, "quant_method") or ("modelopt" if "quant_algo" in stored else "")) if isinstance(stored, dict) else ""
     found = STORED[method](stored) if method in STORED else ""
     told = "" if found else f"Its quantization_config ({shown(method or 'of an unknown form')}) is not covered: choose a precision."
     return found, told
