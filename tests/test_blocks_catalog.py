@@ -18,8 +18,8 @@ KEPT = ("saved", "frozen", "checkpoint", "selective_ops")
 # (block, quantity) -> the error that a form may have where more than the tolerance below is known and kept.
 # A single key-value head (Gemma 2B, VaultGemma) is seen by all heads, not copied to them, in eager attention.
 # CLIP's image states, still held while its text passes, are not the text encoder's.
-# OLMo has as many key-value heads as query heads, which are not copied either.
-KNOWN = {("gemma", "forward"): 0.06, ("olmo", "forward"): 0.07, ("clip_text", "forward"): 0.18}
+# OLMo and StableLM have as many key-value heads as query heads, which are not copied either.
+KNOWN = {("gemma", "forward"): 0.06, ("olmo", "forward"): 0.07, ("stablelm", "forward"): 0.05, ("clip_text", "forward"): 0.18}
 # The router of ERNIE 4.5 keeps up to 512 bytes per token more than the form.
 # The totals of Qwen3.5's linear blocks are read over chunks: up to 0.45 % off at other widths in fp32 and under autocast.
 KNOWN |= {(f"qwen3_5_linear{more}", kept): 0.005 for more in ("", "_moe") for kept in ("saved", "frozen")}

@@ -19,7 +19,9 @@ CATALOGS = load_catalogs()
 STEPS = [json.loads(line) for line in (Path(__file__).parent / "recorded/hybrid_steps.jsonl").read_text("utf-8").splitlines()]
 ON_ONE_CARD = {"work": "training", "implementation": "transformers", "gpu": "h200-sxm", "optimizer": "adamw", "optimizer_kernel": "fused"}
 # model_type -> how far off the peak may be: Qwen3.5's totals are read over chunks; under autocast Nemotron-H keeps fewer copies.
-TOLERANCE = {"nemotron_h": 0.02, "qwen3_5_moe_text": 0.01}
+TOLERANCE = {"nemotron_h": 0.02, "qwen3_5_moe_text": 0.01, "gemma3n_text": 0.012}
+# The same of what is kept: adapters on attention alone leave what makes Gemma 3n's streams without a gradient, others do not.
+KEPT = {"gemma3n_text": 0.04}
 
 
 def trained(config, **scenario):
@@ -41,7 +43,8 @@ def test_a_step_peaks_where_the_simulation_did(step):
     tolerance = TOLERANCE.get(step["config"]["model_type"], 0.005)
     assert row["allocated_peak_bytes"] == pytest.approx(step["allocated_peak_bytes"], rel=tolerance)
     if step["scenario"]["recompute"] == "none":
-        assert row["saved_activations_bytes"] == pytest.approx(step["saved_activations_bytes"], rel=0.01)
+        kept = KEPT.get(step["config"]["model_type"], 0.01)
+        assert row["saved_activations_bytes"] == pytest.approx(step["saved_activations_bytes"], rel=kept)
 
 
 def test_kernels_that_were_read_in_their_source_are_told():
@@ -63,3 +66,20 @@ def test_heads_too_wide_for_flash_attention_repeat_their_keys():
 def test_experts_in_a_latent_are_refused():
     nano = next(step for step in STEPS if step["config"]["model_type"] == "nemotron_h")["config"]
     assert trained({**nano, "moe_latent_size": 1024})["problem"] != ""
+
+
+def test_gates_of_sparse_layers_are_kept_before_the_cut_too():
+    """Where Gemma 3n keeps a network's largest gates alone, the backward pass needs those before the cut too."""
+    config = next(step for step in STEPS if step["config"]["model_type"] == "gemma3n_text")["config"]
+    sparse, plain = config["activation_sparsity_pattern"], [0.0] * config["num_hidden_layers"]
+    kept = [
+        trained({**config, "activation_sparsity_pattern": each}, sequence_tokens=1024)["saved_activations_bytes"]
+        for each in (sparse, plain)
+    ]
+    assert kept[0] - kept[1] == pytest.approx(2 * 1024 * sum(map(bool, sparse)) * config["intermediate_size"], rel=1e-6)
+
+
+def test_residual_streams_of_another_number_are_refused():
+    config = next(step for step in STEPS if step["config"]["model_type"] == "gemma3n_text")["config"]
+    assert trained(config)["problem"] == ""
+    assert "not known for transformers" in trained({**config, "altup_num_inputs": 2})["problem"]

@@ -7,8 +7,8 @@ from calc.catalogs.schema_check import check_reference
 
 FILE = "catalogs/families.yaml"
 BLOCKS = (
-    *("block", "moe_block", "both_block", "alone_block", "linear_block", "linear_moe_block", "shared_block", "encoder_block"),
-    "stem_block",
+    *("block", "moe_block", "both_block", "alone_block", "linear_block", "linear_moe_block", "shared_block"),
+    *("sparse_block", "encoder_block", "stem_block"),
 )
 
 

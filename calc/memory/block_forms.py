@@ -59,6 +59,7 @@ SIZES = (
     "state",
     "layer_inputs",
     "per_layer",
+    "expert_latent",
     "one",
 )  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
 RELATIVE_POSITIONS = 512  # of DeBERTa, projected once for all tokens (He et al. 2021, arXiv 2006.03654)

@@ -83,6 +83,7 @@ def block_sizes(
     stack_mixer_heads,
     stack_recurrent_state_elements,
     stack_per_layer_width,
+    stack_expert_latent,
     layer_inputs_width,
     tensor_parallel,
     batch,
@@ -91,6 +92,7 @@ def block_sizes(
 
     `source` is the other side of an encoder-decoder per own token, `shared` one table for the whole batch.
     """
+    expert_hidden = np.where(stack_expert_latent > 0, stack_expert_latent, stack_hidden)  # what routed experts take and give
     scores, source_scores = stack_heads * stack_scored_tokens, stack_heads * stack_source_tokens
     return {
         "hidden": stack_hidden,
@@ -104,11 +106,11 @@ def block_sizes(
         "mask": stack_scored_tokens,
         "hidden_dropout": stack_hidden * hidden_dropout,
         "scores_dropout": scores * attention_dropout,
-        "routed_hidden": stack_experts_per_token * stack_hidden,
+        "routed_hidden": stack_experts_per_token * expert_hidden,
         "routed_ffn": stack_experts_per_token * stack_expert_ffn_width,
         "experts": stack_experts,
         "experts_per_token": stack_experts_per_token,
-        "experts_hidden": stack_experts * stack_hidden,
+        "experts_hidden": stack_experts * expert_hidden,
         "experts_ffn": stack_experts * stack_expert_ffn_width,
         "shared_ffn": stack_shared_ffn_width,
         "latent": stack_latent_width,
@@ -138,6 +140,7 @@ def block_sizes(
         "state": stack_recurrent_state_elements,
         "layer_inputs": layer_inputs_width * (stack_per_layer_width > 0),
         "per_layer": stack_per_layer_width,
+        "expert_latent": stack_expert_latent,
         "one": np.ones_like(stack_hidden),
     }
 

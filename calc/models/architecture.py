@@ -68,7 +68,7 @@ STACK_COLUMNS = (
     *("head_dim", "window_tokens", "experts", "experts_per_token", "expert_ffn_width", "shared_ffn_width"),
     *("latent_width", "query_latent_width", "read_elements_per_token", "cached_elements_per_token", "cross_cached_elements_per_token"),
     *("recurrent_state_elements", "convolution_state_elements", "mixer_in_width", "mixer_inputs"),
-    *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width", "per_layer_width"),
+    *("convolution_channels", "mixer_width", "mixer_heads", "state_group_width", "state_key_width", "per_layer_width", "expert_latent"),
     *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
     *("block_largest_matrix", "waveform_active_parameters", "own_layers_ratio"),
     *("rms_norm_width", "layer_norm_width", "gated_ffn_width", "norms_heads", "capped_scores"),
@@ -100,7 +100,7 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
     traits = families[entry["model_type"]]
     sizes = sizes_of(entry, traits)
     if sizes["activation"] != traits["activation"]:
-        sizes["block"] = f"{traits['block']}-{sizes['activation']}"
+        sizes |= {side: f"{traits[side]}-{sizes['activation']}" for side in ("block", "encoder_block") if traits[side]}
     model = evaluate_all(FORMULAS, sizes)
     stacks = list(stacks_of(model))
     in_blocks = round(sum(stack["layers"] * stack["block_parameters"] for stack in stacks))

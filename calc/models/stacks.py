@@ -23,6 +23,7 @@ NETWORKS: dict[str, tuple[str, Sizes]] = {
 WAYS: dict[str, Sizes] = {
     "windowed": MIXER,
     "shared": {**MIXER, "owns_keys": 0},  # reads the keys and values of a layer below
+    "sparse": MIXER,  # of its network's gates the largest alone stay
     "crossed": {**MIXER, "caches": 0},  # attends to an image alone
     "linear": ATTENTION,
     "parallel": {},  # attention and a mixer side by side
@@ -39,8 +40,8 @@ def layer_kind(kind: str, sizes: Sizes) -> Sizes:
         own |= WAYS[way]
     if "linear" in ways:
         own["block"] = sizes["linear_moe_block" if network == "moe" else "linear_block"]
-    if "shared" in ways:
-        own["block"] = sizes["shared_block"] if network == "dense" else ""
+    for way in {"shared", "sparse"} & {*ways}:
+        own["block"] = sizes[f"{way}_block"] if network == "dense" and not {"shared", "sparse"} <= {*ways} else ""
     return own if "windowed" in ways else {**own, "window_tokens": math.inf}
 
 

@@ -65,6 +65,7 @@ STACK_COLUMNS = (
     "state_group_width",
     "state_key_width",
     "per_layer_width",
+    "expert_latent",
     "cross_cached_elements_per_token",
     "cross_attention",
     "block_parameters",

@@ -33,7 +33,8 @@ def draw(chance):
         shared_scores=heads * seq / batch, shared_mask=seq / batch, shared_hidden=hidden / batch,
         shared_source_scores=heads * seq * source / batch,
         relative_hidden=hidden * 512 / seq, experts_hidden=experts * hidden, experts_ffn=experts * expert_ffn,
-        state_values=2 * query, state_heads=2 * query / 64, state_group_keys=key, layer_inputs=42 * 256, per_layer=256,
+        state=32 * query, state_values=2 * query, state_heads=2 * query / 64, state_group_keys=key, layer_inputs=42 * 256,
+        per_layer=256, expert_latent=hidden / 4,
     )  # fmt: skip
 
 

@@ -141,7 +141,7 @@ FAMILIES = (
     ),
     latent_attention("deepseek_dense", "V2", True, False, types=("deepseek_v2",), **V2_LITE),
     latent_attention("deepseek_moe", "V2", False, False, **V2_LITE),
-    latent_attention("deepseek_v3_dense", "V3", True, True, types=("deepseek_v3", "kimi_k2"), **V3),
+    latent_attention("deepseek_v3_dense", "V3", True, True, types=("deepseek_v3", "kimi_k2", "minicpm3"), **V3),
     latent_attention("deepseek_v3_moe", "V3", False, True, **V3),
     mixture(
         "llama4_moe", "Llama4TextConfig", "Llama4ForCausalLM",

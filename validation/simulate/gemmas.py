@@ -1,11 +1,15 @@
 """Gemma 4's blocks: heads of their own width in layers that attend to all, an input per layer, keys and values of a layer below.
 
-Heads wider than 256 leave the flash kernel (`sdpa-wide`).
+Heads wider than 256 leave the flash kernel (`sdpa-wide`). Gemma 3n's have four residual streams (AltUp) and a path of low
+rank (Laurel) besides; in its first layers few of a network's inner values stay (sparse).
 """
 
 from dataclasses import dataclass
 
+import transformers.models.gemma3n.modeling_gemma3n as gemma3n_code
+
 from validation.simulate.dense import DROPOUT, EVERY, FIELDS, real
+from validation.simulate.device import torch
 from validation.simulate.experts import MIXED, routed
 from validation.simulate.families import GROUPED, VOCAB, WINDOW, Family, beside
 
@@ -67,6 +71,49 @@ def without(widths):
     return tuple(dict(one, per_layer=0) for one in widths)
 
 
+STREAMS, RANK = 4, 64
+OF_STREAMS = ("rank", "coefficients")
+
+
+@dataclass
+class Gemma3n(Gemma4):
+    """Streams and rank are as published in all cases."""
+
+    sparsity: float = 0.0
+
+    def real_cases(self, number_format):
+        return ("sdpa", "sdpa-window") if number_format == "bf16" else ()
+
+    def case(self, widths, attention):
+        own = super().case(widths, attention)
+        return own | dict(fields=own["fields"] | dict(activation_sparsity_pattern=[self.sparsity] * own["fields"]["num_hidden_layers"]))
+
+
+def gemma3n(id, **more):
+    own = DROPOUT | dict(vocab_size_per_layer_input=VOCAB, altup_num_inputs=STREAMS, laurel_rank=RANK)
+    return Gemma3n(
+        id, "Gemma3nTextConfig", "Gemma3nForCausalLM", FIELDS | dict(hidden_size_per_layer_input="per_layer"), own,
+        sizes=(*SIZES, *INPUTS, *OF_STREAMS), attentions=EVERY, widths=MADE_UP, types=("gemma3n_text",),
+        equal=tuple(dict(one, kv_heads=one["heads"]) for one in MADE_UP), further=streams,
+        real=real(2048, 8, 2, 256, 16384) | dict(wide=256, per_layer=256), **more,
+    )  # fmt: skip
+
+
+def largest_gates(self, gates):
+    """Gemma3nTextMLP._gaussian_topk; its cutoff made of a Python number would be a tensor of a real device."""
+    deviations = torch.full((), 1.64, dtype=gates.dtype, device=gates.device)
+    cutoff = torch.mean(gates, dim=-1, keepdim=True) + torch.std(gates, dim=-1, keepdim=True, unbiased=False) * deviations
+    return torch.nn.functional.relu(gates - cutoff)
+
+
+gemma3n_code.Gemma3nTextMLP._gaussian_topk = largest_gates
+
+
+def streams(case):
+    """What the low rank and the streams' coefficients add, per token."""
+    return per_layer(case) | dict(rank=RANK, coefficients=STREAMS**2)
+
+
 E4B = real(2560, 8, 2, 256, 10240) | dict(wide=512, per_layer=256)
 FAMILIES = (
     gemma4(
@@ -80,4 +127,7 @@ FAMILIES = (
     ),
     gemma4("gemma4_per_layer", (*SIZES, *INPUTS), SINGLE, types=("gemma4_per_layer",), real=E4B),
     gemma4("gemma4_per_layer_shared", (*SIZES, *INPUTS), SINGLE, types=("gemma4_per_layer",), shares=True, real=E4B),
+    gemma3n("gemma3n"),
+    gemma3n("gemma3n_sparse", sparsity=0.95),
+    gemma3n("gemma3n_shared", shares=True),
 )  # fmt: skip

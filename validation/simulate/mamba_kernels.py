@@ -114,7 +114,7 @@ class SplitConvolutionScan(torch.autograd.Function):
         of_scan = torch.empty_like(of_result)
         Scan(x, groups, state, chunk).backward(of_scan)
         del x
-        of_weight = torch.einsum("bso,bsd->od", gradient, again)
+        of_weight = torch.einsum("bso,bsd->od", gradient, again.to(gradient.dtype))  # as autocast does
         made = [None if each is None else torch.empty_like(each) for each in (convolution, convolution_bias, step_bias, decay, skip, norm)]
         return given[0], *made, of_weight, None if out_bias is None else gradient.sum(dim=(0, 1)), None
 

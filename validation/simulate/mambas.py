@@ -1,10 +1,10 @@
 """Blocks with Mamba-2, as they run with the kernels of mamba-ssm and causal-conv1d, and the blocks beside them.
 
-The state of a head is 128 wide in all cases, so that the states which a chunk of tokens begins with, and the products of its
-tokens, are multiples of the mixer's widths; sequences are whole chunks.
+The state of a head is 128 wide in all cases (256 in Falcon-H1's), so that the states which a chunk of tokens begins with, and
+the products of its tokens, are multiples of the mixer's widths; sequences are whole chunks.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from validation.simulate import mamba_kernels  # noqa: F401  (puts the kernels in the models)
 from validation.simulate.dense import GROUPS, real
@@ -30,7 +30,7 @@ OF_EXPERTS = ("hidden", "routed_hidden", "routed_ffn", "shared_ffn", "experts", 
 
 def sizes_of_mixer(case):
     """Sizes of Mamba-2: its own widths, what its projections make and what is convolved."""
-    inner, groups = case["mixer_heads"] * case["mixer_dim"], case["groups"] * STATE
+    inner, groups = case["mixer_heads"] * case["mixer_dim"], case["groups"] * case.get("state", STATE)
     return {
         "state_values": inner,
         "state_heads": case["mixer_heads"],
@@ -50,16 +50,18 @@ def alike(widths):
 class Hybrid(Family):
     """A family whose blocks are told apart by the kind of layer."""
 
+    around: str = "sdpa"  # attention of the blocks around one that has none, which is the same whatever it is
+
     def case(self, widths, attention):
-        """A block without attention is the same whatever that of the blocks around it."""
-        return super().case(widths, attention if "heads" in self.sizes else "sdpa")
+        return super().case(widths, attention if "heads" in self.sizes else self.around)
 
     def measure(self, case):
         of_mixer = sizes_of_mixer(case)
         routed = {
-            name: case["experts_per_token"] * case[width] for name, width in (("routed_hidden", "hidden"), ("routed_ffn", "expert_ffn"))
+            name: case["experts_per_token"] * width
+            for name, width in (("routed_hidden", case.get("expert_latent", case["hidden"])), ("routed_ffn", case["expert_ffn"]))
         }
-        more = of_mixer | routed | {name: case[name] for name in ("experts", "experts_per_token", "shared_ffn")}
+        more = of_mixer | routed | {name: case.get(name, 0) for name in ("experts", "experts_per_token", "shared_ffn", "expert_latent")}
         self.further = lambda _case: more
         return super().measure(case)
 
@@ -81,6 +83,17 @@ def nemotron(id, kind, sizes, attentions=("eager",)):
         dict(layers_block_type=["full_attention", kind, "full_attention"], ssm_state_size=STATE, chunk_size=128, n_group=1, topk_group=1),
         types=("nemotron_h",), sizes=sizes, attentions=attentions, kernels=KERNELS * (sizes is OF_MIXER), widths=MADE_UP,
         equal=alike(MADE_UP), real=NANO,
+    )  # fmt: skip
+
+
+def nemotron_latent():
+    """Nemotron 3 Super's experts, which work in a latent."""
+    plain = nemotron("nemotron_h_experts_latent", "moe", (*OF_EXPERTS, "expert_latent"))
+    latents = (dict(expert_latent=344), dict(expert_latent=232), dict(expert_latent=296))
+    super_ = NANO | dict(hidden=4096, experts=512, experts_per_token=22, expert_ffn=2688, shared_ffn=5376, expert_latent=1024)
+    return replace(
+        plain, fields=NEMOTRON | dict(moe_latent_size="expert_latent"), widths=beside(MADE_UP, latents), real=super_,
+        types=("nemotron_h_latent",),
     )  # fmt: skip
 
 
@@ -121,7 +134,52 @@ def granite(id, kind, experts, attentions=("eager",)):
     )  # fmt: skip
 
 
+WIDE_STATE = 256
+FALCON = dict(
+    hidden_size="hidden", num_attention_heads="heads", num_key_value_heads="kv_heads", head_dim="head_dim", intermediate_size="ffn",
+    mamba_d_ssm="inner", mamba_n_heads="mixer_heads", mamba_d_head="mixer_dim", mamba_n_groups="groups",
+)  # fmt: skip
+
+
+def falcon_made(widths):
+    """The same widths with heads of a wider state."""
+    return tuple(dict(one, state=WIDE_STATE, inner=one["mixer_heads"] * one["mixer_dim"]) for one in widths)
+
+
+H1_7B = real(3072, 12, 2, 128, 12288, batch=2, seq=1792) | dict(
+    state=WIDE_STATE, inner=3072, mixer_heads=24, mixer_dim=128, groups=1, experts=0, experts_per_token=0, expert_ffn=0, shared_ffn=0
+)
+FALCON_H1 = Hybrid(
+    "falcon_h1", "FalconH1Config", "FalconH1ForCausalLM", FALCON, dict(mamba_d_state=WIDE_STATE, mamba_chunk_size=256),
+    types=("falcon_h1",), kernels=KERNELS, attentions=GROUPS, sizes=(*OF_ATTENTION[:-1], "ffn", *OF_MIXER[1:]),
+    widths=falcon_made(MADE_UP), equal=falcon_made(alike(MADE_UP)), real=H1_7B,
+)  # fmt: skip
+
+
+def bamba(id, attends):
+    """A block of Bamba: a mixer or attention, then a network."""
+    own = OF_ATTENTION if attends else OF_MIXER
+    fixed = dict(attn_layer_indices=[0, 1, 2] if attends else [0, 2], mamba_d_state=STATE, mamba_chunk_size=256)
+    return Hybrid(
+        id, "BambaConfig", "BambaForCausalLM", GRANITE | dict(intermediate_size="ffn"), fixed, types=("bamba",),
+        kernels=KERNELS * (not attends), attentions=GROUPS if attends else ("eager",),
+        sizes=(*(name for name in own if name != "query"), "ffn"), widths=GRANITE_MADE_UP, equal=alike(GRANITE_MADE_UP),
+        real=H_SMALL | dict(ffn=14336, seq=2304),
+    )  # fmt: skip
+
+
+MAMBA2 = Hybrid(
+    "mamba2", "Mamba2Config", "Mamba2ForCausalLM",
+    dict(hidden_size="hidden", num_heads="mixer_heads", head_dim="mixer_dim", expand="expand", n_groups="groups"),
+    dict(state_size=STATE, chunk_size=256), paths=dict(blocks="backbone.layers"), types=("mamba2",), kernels=KERNELS,
+    attentions=("eager",), sizes=OF_MIXER, widths=GRANITE_MADE_UP, around="eager", real=H_SMALL | dict(groups=8),
+)  # fmt: skip
+
 FAMILIES = (
+    FALCON_H1,
+    MAMBA2,
+    bamba("bamba", True),
+    bamba("bamba_linear", False),
     granite("granite_hybrid_linear_moe", "mamba", True),
     granite("granite_hybrid_linear", "mamba", False),
     granite("granite_hybrid_moe", "attention", True, GROUPS),
@@ -129,5 +187,6 @@ FAMILIES = (
     nemotron("nemotron_h_mixer", "linear_attention", OF_MIXER),
     nemotron("nemotron_h_attention", "full_attention", OF_ATTENTION, GROUPS),
     nemotron("nemotron_h_experts", "moe", OF_EXPERTS),
+    nemotron_latent(),
     nemotron("nemotron_h_network", "mlp", ("hidden", "ffn", "one")),
 )

@@ -219,7 +219,7 @@ def observe_prefill(family, case, number_format):
             for tensor in given.values():
                 ledger.enter_tensor(tensor, "input", "input")
             out = family.prefill(model, given)
-            for tensor in tensors_in(getattr(out, "past_key_values", None), []):
+            for tensor in tensors_in(getattr(out, "past_key_values", None) or getattr(out, "cache_params", None), []):
                 ledger.name(tensor, "cache")
     for _, operator, storages in ledger.snapshots:
         seen.operators.append(operator)

@@ -53,7 +53,8 @@ def add(form, more):
 
 # How sizes of the simulation are written in sizes of the catalog. Tables of positions, outside the blocks, are not
 # counted. The rotary part of a head is 64 wide, and the rest as wide as a value head, in every model with latent
-# attention; a group's state is 128 wide in nearly every model with Mamba-2.
+# attention; a group's state is 128 wide in nearly every model with Mamba-2. Mamba's is 16, its step is made by way of 1 / 16
+# of the hidden width, and of 2,048 tokens one state and one decay are kept.
 PUBLISHED = {
     "position": {},
     "index": {},
@@ -66,6 +67,7 @@ PUBLISHED = {
     "patch_hidden": {"hidden": 1},
     "class_hidden": {},
     "patch_angles": {},
+    "padded_hidden": {"hidden": 1},
     "stem_out": {"one": 512},
     "stem_sums": {},
     "stem_samples": {"one": 320},
@@ -73,10 +75,15 @@ PUBLISHED = {
     **{f"stem_rows_{stride}": {"one": stride} for stride in (64, 32, 16, 8, 4, 2, 1)},
     "rotary": {"heads": 64},
     "rotary_head": {"one": 64},
+    "rank": {"one": 64},
+    "coefficients": {"one": 16},
     "latent_rank": {"latent": 1, "one": -64},
     "projected": {"state_values": 2, "state_group_keys": 2, "state_heads": 1},
     "convolved": {"state_values": 1, "state_group_keys": 2},
     "groups": {"state_group_keys": 1 / 128},
+    "time_rank": {"hidden": 1 / 16},
+    "state_columns": {"one": 16},
+    "scan_states": {"state": 1 / 1024},
 }
 
 

@@ -11,7 +11,7 @@ ORDER = (
     "experts_hidden", "experts_ffn", "shared_ffn", "experts", "experts_per_token", "heads", "kv_heads", "scores",
     "scores_dropout", "shared_scores", "mask", "shared_mask", "shared_hidden", "relative_hidden", "source_hidden",
     "source_key", "source_scores", "source_scores_dropout", "shared_source_scores",
-    "layer_inputs", "per_layer", "state_group_keys", "state_keys", "state_values", "state_heads", "state", "one",
+    "layer_inputs", "per_layer", "expert_latent", "state_group_keys", "state_keys", "state_values", "state_heads", "state", "one",
 )  # fmt: skip
 SOURCE = "PyTorch 2.13 and transformers 5.23, every storage of a block followed (validation/simulate)"
 VECTORS = ("saved", "saved_alone", "frozen", "checkpoint", "selective_ops")

@@ -190,7 +190,12 @@ def _doge(config, values, model_id):
 def _stablelm(config, _values, model_id):
     if config.get("qk_layernorm"):
         raise ConfigError(f"{model_id}: a stablelm with qk_layernorm is not covered; choose another model.")
-    return {"block_norms": 1 if config.get("use_parallel_residual") else 2}
+    return {"model_type": "stablelm_parallel"} if config.get("use_parallel_residual") else {}
+
+
+def _minicpm3(_config, values, _model_id):
+    """Where a file does not say how wide a value head is, heads are as wide together as the hidden state."""
+    return {} if values.get("value_head_dim") else {"value_head_dim": values["hidden"] // values["heads"]}
 
 
 def _cohere2_moe(config, values, _model_id):
@@ -245,6 +250,7 @@ FORMS = {
     "minimax_m3_vl_text": _minimax_m3,
     "mllama_text_model": _mllama,
     "laguna": _laguna,
+    "minicpm3": _minicpm3,
     "lfm3": _lfm3,
     "arcee": _squared_relu,
     "codegen": four_times_hidden,

@@ -219,6 +219,7 @@ BART = {
     "hidden_dropout": "dropout",
     "attention_dropout": "attention_dropout",
 }
+MBART = {**BART, "activation": "activation_function"}
 WAVES = {  # an encoder of sound
     "layers": "num_hidden_layers",
     "hidden": "hidden_size",

@@ -10,6 +10,8 @@ from typing import Any
 from calc.models.huggingface.hybrids import NO_EXPERTS, Config, Kinds, known
 from calc.models.huggingface.values import whole_number
 
+STREAMS_READ = 4
+
 
 def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
     types = config.get("layer_types") or ["full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)]
@@ -45,11 +47,15 @@ def _gemma4(config: Config, values: Config) -> Kinds:
 
 
 def _gemma3n(config: Config, values: Config) -> Kinds:
-    """The last layers read the keys and values of one below; each layer may have an inner width of its own."""
+    """The last layers read the keys and values of one below, the first are sparse; each may have an inner width of its own."""
     layers, widths = values["layers"], config["intermediate_size"]
     each = widths if isinstance(widths, list) else [widths] * layers
-    rows = zip(_gemma_ways(config, layers, 5), _shared(config, layers), each, strict=True)
-    return [("dense" + way + "-shared" * shares, {"ffn": ffn} if ffn != values["ffn"] else {}) for way, shares, ffn in rows]
+    sparse = config.get("activation_sparsity_pattern") or [layers > 10 and index < 10 for index in range(layers)]
+    rows = zip(_gemma_ways(config, layers, 5), _shared(config, layers), sparse, each, strict=True)
+    return [
+        ("dense" + way + "-shared" * shares + "-sparse" * bool(cut), {"ffn": ffn} if ffn != values["ffn"] else {})
+        for way, shares, cut, ffn in rows
+    ]
 
 
 def _mimo(config: Config, values: Config) -> Kinds:
@@ -130,11 +136,12 @@ LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
 }
 
 
-def _gemma3n_ffn(config: Config, _values: Config, model_id: str) -> dict[str, Any]:
-    """The widest inner width, of layers that may each have their own."""
+def _gemma3n_form(config: Config, values: Config, model_id: str) -> dict[str, Any]:
+    """The widest inner width, of layers that may each have their own; blocks were read off with four residual streams."""
     widths = config.get("intermediate_size")
     each = widths if isinstance(widths, list) and widths else [widths]
-    return {"ffn": max(whole_number(width, 1, "intermediate_size", model_id) for width in each)}
+    unread = {} if values.get("residual_streams") == STREAMS_READ else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
+    return {"ffn": max(whole_number(width, 1, "intermediate_size", model_id) for width in each), **unread}
 
 
 def _gemma4_form(config: Config, values: Config, _model_id: str) -> dict[str, Any]:
@@ -143,4 +150,4 @@ def _gemma4_form(config: Config, values: Config, _model_id: str) -> dict[str, An
     return own if config.get("enable_moe_block") else NO_EXPERTS | own
 
 
-FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {"gemma3n_text": _gemma3n_ffn, "gemma4_text": _gemma4_form}
+FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {"gemma3n_text": _gemma3n_form, "gemma4_text": _gemma4_form}
