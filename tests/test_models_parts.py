@@ -201,3 +201,19 @@ def test_a_classifier_of_a_pair_is_its_vision_side_alone():
     assert entry[1]["kind"] == "vision"
     assert entry[1]["note"] == ""
     assert entry[1]["parameters"] == 87456000 + 5 * 769
+
+
+@pytest.mark.parametrize(("tuning", "weights_once"), [("full", "weights_bytes"), ("lora", "trained_parameters")])
+def test_layers_that_share_a_block_keep_each_their_own_and_weigh_once(tuning, weights_once):
+    """ALBERT's 12 layers of one block, beside as many blocks of their own: the same activations, other weights."""
+    small = {**LLAMA, "model_type": "albert", "num_hidden_layers": 12, "embedding_size": 32, "max_position_embeddings": 64}
+    configs = {str(groups): read_config({**small, "num_hidden_groups": groups}, "it", CATALOGS) for groups in (1, 12)}
+    asked = {"gpu": "h200-sxm", "sequence_tokens": 64, "batch": 4, "tuning": tuning, "precision": "bf16"}
+    catalogs = add_models(CATALOGS, configs)
+    one, twelve = (estimate({**asked, "model": model}, catalogs, False) for model in configs)
+    assert one["problem"] == twelve["problem"] == ""
+    assert one["saved_activations_bytes"] == twelve["saved_activations_bytes"]
+    each = {"weights_bytes": 2 * (4 * 65 * 64 + 64 * 128 * 2 + 128 + 64 + 4 * 64), "trained_parameters": 16 * (4 * 128 + 2 * 192)}[
+        weights_once
+    ]
+    assert twelve[weights_once] - one[weights_once] == 11 * each

@@ -53,8 +53,14 @@ def test_megatron_counts_the_flops_of_a_175b_step():
 
 
 def test_experts_count_as_many_as_a_token_meets():
-    active = stack_active_parameters(*(np.array([[number]]) for number in (32.0, 1451.0, 1409.0, 8.0, 2.0, 0.0)))
+    active = stack_active_parameters(*(np.array([[number]]) for number in (32.0, 1451.0, 1409.0, 8.0, 2.0, 0.0, 1.0)))
     assert active == pytest.approx(32 * (1451 - 1409 * 6 / 8))
+
+
+def test_a_layer_that_uses_anothers_weights_multiplies_with_all_of_them():
+    """ALBERT's twelve layers of one block: a twelfth of 1200 weights each, 1200 that a token meets in each."""
+    active = stack_active_parameters(*(np.array([[number]]) for number in (12.0, 100.0, 0.0, 0.0, 0.0, 0.0, 1 / 12)))
+    assert active == pytest.approx(12 * 1200)
 
 
 def test_a_window_shorter_than_the_sequence():

@@ -54,6 +54,10 @@ FAMILIES = (
         paths=dict(blocks="mpnet.encoder.layer"), real=BASE,
     ),
     masked(
+        "layoutlm", "LayoutLMConfig", "LayoutLMForMaskedLM", BERT_FIELDS, BERT_PATHS, types=("layoutlm",),
+        paths=dict(blocks="layoutlm.encoder.layer"), real=BASE,
+    ),
+    masked(
         "albert", "AlbertConfig", "AlbertForMaskedLM", BERT_FIELDS | dict(embedding_size="hidden"),
         BERT_PATHS | dict(hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1, num_hidden_groups=3), types=("albert",),
         paths=dict(blocks="albert.encoder.albert_layer_groups"), real=LARGE,

@@ -64,6 +64,18 @@ class WindowedTower(Tower):
         return given | dict(window_index=order, cu_window_seqlens=given["cu_seqlens"], max_window_seqlen=given["max_seqlen"])
 
 
+class FramedTower(Tower):
+    """Kimi's, whose positions and merger take more tables."""
+
+    def inputs(self, case, dtype):
+        given = super().inputs(case, dtype)
+        rows = len(given.pop("hidden_states"))
+        tables = dict(interp_indices=(rows, 16), frame_index=(rows,), temporal_merge_index=(rows // 4, 1, 4))
+        given |= {name: torch.zeros(*shape, dtype=torch.long, device="cuda") for name, shape in tables.items()}
+        given |= dict(interp_weights=torch.zeros(rows, 16, device="cuda"))
+        return given | dict(pixel_values=torch.empty(rows, 3, PATCH, PATCH, dtype=dtype, device="cuda"))
+
+
 class PaddedTower(Tower):
     """Gemma 4's, whose images are filled up to one number of patches, so that a mask is built, and turned into numbers in each layer."""
 
@@ -136,6 +148,11 @@ FAMILIES = (
         "qwen2_vl_vision", "Qwen2VLVisionConfig", "models.qwen2_vl.modeling_qwen2_vl.Qwen2VisionTransformerPretrainedModel",
         dict(embed_dim="hidden", mlp_ratio="ratio"),
         {}, seen(1280, 16, 80, 5120) | dict(ratio=4), widths=rated(WIDTHS, (3, 5, 2)),
+    ),
+    FramedTower(
+        "kimi_k25_vision", "Kimi_K25VisionConfig", "models.kimi_k25.modeling_kimi_k25.Kimi_K25VisionModel",
+        GIVEN | dict(num_attention_heads="heads"), dict(patch_size=PATCH, pos_emb_height=16, pos_emb_width=16),
+        sizes=PLAIN_TOWER, paths=dict(blocks="layers"), widths=WIDTHS, equal=WIDTHS, source="patches", real=seen(1152, 16, 72, 4304),
     ),
     padded("gemma4_vision", False),
     padded("gemma4_vision_clipped", True),

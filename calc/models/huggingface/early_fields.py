@@ -69,7 +69,7 @@ TROCR = {
 }
 CPMANT = {**{name: SIZES[name] for name in ("layers", "hidden", "heads", "vocab")}, "head_dim": "dim_head", "ffn": "dim_ff"}
 FIELDS = {
-    "albert": {**ELECTRA, "layer_groups": "num_hidden_groups"},
+    "albert": {**ELECTRA, "layer_groups": "num_hidden_groups", "activation": "hidden_act"},
     "bert-generation": WITHOUT_SEGMENTS,
     "big_bird": {**BERT, "qkv_bias": "use_bias"},
     "bigbird_pegasus": {**BART, "qkv_bias": "use_bias", "output_bias": "use_bias"},

@@ -244,7 +244,7 @@ FIELDS = {
 SAME_FAMILY = {
     "vit_msn": "vit",
     **dict.fromkeys(("ibert", "mra", "nystromformer", "yoso"), "longformer"),
-    **dict.fromkeys(("layoutlm", "tapas"), "big_bird"),
+    "tapas": "big_bird",
     **dict.fromkeys(("hubert", "unispeech", "unispeech-sat"), "wav2vec2"),
     "metaclip_2_vision_model": "clip_vision_model",
     "siglip2_vision_model": "siglip_vision_model",

@@ -18,7 +18,7 @@ BLOCKS = {"clip_vision_model": "clip_vision", "siglip_vision_model": "vit", "ide
 BLOCKS |= {"pixtral": "llama"}
 BLOCKS |= dict.fromkeys(("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_5_vision", "qwen3_5_moe_vision"), "qwen3_vl_vision")
 BLOCKS |= dict.fromkeys(("qwen2_5_vl_vision", "glm4v_vision", "glm4v_moe_vision"), "qwen2_5_vl_vision")
-BLOCKS |= {"kimi_k25_vision": "qwen3_vl_vision", "qwen2_vl_vision": "qwen2_vl_vision", "llama4_vision_model": "llama4_vision"}
+BLOCKS |= {"kimi_k25_vision": "kimi_k25_vision", "qwen2_vl_vision": "qwen2_vl_vision", "llama4_vision_model": "llama4_vision"}
 GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # of an image at most, and patches pooled into a token (image_processing_gemma4.py)
 
 
