@@ -1,4 +1,4 @@
-"""Images in the sequences: their tokens lie inside, the vision tower's weights, states, activations and arithmetic come on top."""
+"""Images and sounds in the sequences: their tokens lie inside, the tower's weights, states, activations and arithmetic come on top."""
 
 import json
 from pathlib import Path
@@ -65,9 +65,11 @@ def test_the_text_part_sees_the_images_inside_its_sequence():
     assert after["kv_cache_bytes"] == before["kv_cache_bytes"]
     assert after["image_tokens"] == 256
     assert before["image_tokens"] != before["image_tokens"]  # none without images
-    assert problem(**SERVED, images_per_sequence=9).startswith("9 images make 2,304 tokens, more than the 2,048 of prompt_tokens")
+    assert problem(**SERVED, images_per_sequence=9).startswith("9 images or sounds make 2,304 tokens, more than the 2,048 of prompt_tokens")
     assert problem(**TRAINED, images_per_sequence=16) == ""
-    assert problem(**TRAINED, images_per_sequence=17).startswith("17 images make 4,352 tokens, more than the 4,096 of sequence_tokens")
+    assert problem(**TRAINED, images_per_sequence=17).startswith(
+        "17 images or sounds make 4,352 tokens, more than the 4,096 of sequence_tokens"
+    )
 
 
 def test_the_first_token_and_the_step_wait_for_the_tower():
@@ -151,3 +153,20 @@ def test_towers_of_internvl_with_normed_heads_are_told_apart(fields, block):
     config = {"model_type": "internvl", "text_config": text, "vision_config": {"model_type": "internvl_vision", **fields}}
     assert read_config(config, "added", catalogs())["tower_block"] == block
     assert block in catalogs().blocks
+
+
+@pytest.mark.parametrize(("kind", "frames"), [("qwen2_audio", 2), ("voxtral", 4), ("audioflamingo3", 2)])
+def test_a_sound_is_thirty_seconds_of_whispers_frames(kind, frames):
+    """The layers are Whisper's, module by module: in bf16 with flash attention each frame keeps what the block's form says."""
+    sizes = {"hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 32, "vocab_size": 32000}
+    text = {**sizes, "num_key_value_heads": 8, "model_type": "qwen2" if kind != "voxtral" else "llama"}
+    entry = read_config({"model_type": kind, "text_config": text, "audio_config": {}}, "it", catalogs())
+    asked = {"model": "it", "precision": "bf16", "sequence_tokens": 4096, "instance": "p5.48xlarge", "gpus": 1, "batch": 2}
+    with_it = add_models(catalogs(), {"it": entry})
+    before, after = (estimate(asked | {"images_per_sequence": sounds}, with_it, solve=False) for sounds in (0, 3))
+    assert after["problem"] == ""
+    assert after["image_tokens"] == 1500 / frames
+    assert after["parameters"] - before["parameters"] == entry["left_out_parameters"] > 636_968_960
+    each = 18 * 1280 + 4 * 5120 + 4 * 20 + 16
+    assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 3 * 1500 * 32 * each
+    assert after["step_seconds"] > before["step_seconds"]

@@ -233,4 +233,4 @@ def test_images_are_asked_for_where_a_model_takes_them():
     app = run(app.selectbox(key="model").select("llama-3.1-8b"))
     assert "images_per_sequence" not in {field.key for field in app.number_input}
     assert "images_per_sequence" not in app.query_params
-    assert "takes no images" in " ".join(said.value for said in (*app.info, *app.toast, *app.warning))
+    assert "takes no images or sounds" in " ".join(said.value for said in (*app.info, *app.toast, *app.warning))

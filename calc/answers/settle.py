@@ -85,7 +85,7 @@ def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
 
 
 def takes_images(model: str, catalogs: Catalogs) -> bool:
-    """Whether a model has a vision tower that is modelled."""
+    """Whether a model has a tower for images or sounds that is modelled."""
     return bool(catalogs.models["usual_image_tokens"][model] > 0)
 
 

@@ -100,14 +100,14 @@ RULES = (
     ),
     Rule(
         lambda images_per_sequence, usual_image_tokens: (images_per_sequence > 0) & (usual_image_tokens == 0),
-        "{model} takes no images, or its vision tower is not modelled; set images_per_sequence to 0.",
+        "{model} takes no images or sounds, or its tower is not modelled; set images_per_sequence to 0.",
     ),
     Rule(
         lambda images_per_sequence, image_tokens, trains, sequence_tokens, prompt_tokens: (
             images_per_sequence * image_tokens > np.where(trains > 0, sequence_tokens, prompt_tokens)
         ),
-        "{images_per_sequence:g} images make {tokens:,.0f} tokens, more than the {held:,.0f} of {what}, which hold them; raise {what} "
-        "or take fewer images.",
+        "{images_per_sequence:g} images or sounds make {tokens:,.0f} tokens, more than the {held:,.0f} of {what}, which hold them; "
+        "raise {what} or take fewer.",
         {
             "tokens": lambda images_per_sequence, image_tokens: images_per_sequence * image_tokens,
             "held": lambda trains, sequence_tokens, prompt_tokens: sequence_tokens if trains else prompt_tokens,
@@ -118,7 +118,7 @@ RULES = (
         lambda images_per_sequence, pipeline_parallel, context_parallel: (
             (images_per_sequence > 0) & (np.maximum(pipeline_parallel, context_parallel) > 1)
         ),
-        "Images are not estimated with pipeline or context parallel; set both to 1, or images_per_sequence to 0.",
+        "Images and sounds are not estimated with pipeline or context parallel; set both to 1, or images_per_sequence to 0.",
     ),
     Rule(
         lambda replica_gpus, gpus: replica_gpus > gpus,

@@ -174,12 +174,12 @@ def _fit_lengths(catalogs):
 
 
 def _fit_images(catalogs):
-    """A model without a vision tower gets no images."""
+    """A model without a tower gets no images or sounds."""
     state = st.session_state
     if takes_images(state["model"], catalogs):
         return []
     asked_for, state[KEYS.images_per_sequence], state[KEYS.image_tokens] = state[KEYS.images_per_sequence], None, None
-    return [f"{catalogs.models['name'][state['model']]} takes no images; none are counted."] if asked_for else []
+    return [f"{catalogs.models['name'][state['model']]} takes no images or sounds; none are counted."] if asked_for else []
 
 
 def _keep_possible(name, values):

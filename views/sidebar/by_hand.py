@@ -58,8 +58,8 @@ def _fields(asked, by_hand, catalogs):
         pills(KEYS.recompute, ("none", "selective", "selective-ops", "full"), chosen, catalogs)
     if takes_images(asked["model"], catalogs):
         with st.container(horizontal=True, wrap=False, gap="xsmall"):
-            number(KEYS.images_per_sequence, "Images per sequence", chosen, catalogs, least=0.0, step=1.0, shown="%g")
-            number(KEYS.image_tokens, "Tokens of an image", chosen, catalogs, usual=catalogs.models["usual_image_tokens"][asked["model"]])
+            number(KEYS.images_per_sequence, "Images or sounds", chosen, catalogs, least=0.0, step=1.0, shown="%g")
+            number(KEYS.image_tokens, "Tokens of one", chosen, catalogs, usual=catalogs.models["usual_image_tokens"][asked["model"]])
     pills(KEYS.tensor_parallel, COUNTS[:4], chosen, catalogs)
     pills(KEYS.implementation, _ordered(possible("implementation", work, catalogs), SOFTWARE_ORDER), chosen, catalogs)
     more_by_hand.fields(asked, chosen, catalogs)

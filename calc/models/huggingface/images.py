@@ -1,7 +1,8 @@
-"""What a vision tower makes of an image: its layers, the patches that run through them, and the tokens that the text part gets.
+"""What a tower makes of an image or a sound: its layers, the patches that run through them, and the tokens that the text part gets.
 
 An image is one tile where a class cuts it into several. Where a class takes images of any size, one of 1024 x 1024 pixels
-stands for them, unless the scenario says how many tokens an image makes. Classes: transformers 5.23.
+stands for them, unless the scenario says how many tokens an image makes. A sound is the 30 seconds that Whisper's encoder takes,
+its frames are the patches. Classes: transformers 5.23.
 """
 
 from collections.abc import Mapping
@@ -19,16 +20,19 @@ BLOCKS |= {"pixtral": "llama"}
 BLOCKS |= dict.fromkeys(("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_5_vision", "qwen3_5_moe_vision"), "qwen3_vl_vision")
 BLOCKS |= dict.fromkeys(("qwen2_5_vl_vision", "glm4v_vision", "glm4v_moe_vision"), "qwen2_5_vl_vision")
 BLOCKS |= {"kimi_k25_vision": "kimi_k25_vision", "qwen2_vl_vision": "qwen2_vl_vision", "llama4_vision_model": "llama4_vision"}
+FRAMES_PER_TOKEN = {"audioflamingo3_encoder": 2, "qwen2_audio_encoder": 2, "voxtral_encoder": 4}  # encoders with Whisper's layers
 GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # of an image at most, and patches pooled into a token (image_processing_gemma4.py)
 
 
 def image_sizes(outer: Config, defaults: Mapping[str, Config]) -> dict[str, Any]:
-    """The sizes of the vision tower and of an image that an entry holds; none where there is no such tower, or it is faulty."""
+    """The sizes of the tower and of an image or sound that an entry holds; none where there is no such tower, or it is faulty."""
     usual, _ = JOINED.get(str(outer.get("model_type")), ("", None))
-    if not usual or not isinstance(outer.get("vision_config"), dict):
+    part = "audio_config" if usual in FRAMES_PER_TOKEN else "vision_config"
+    if not usual or not isinstance(outer.get(part), dict):
         return {}
     try:
-        return _sizes(outer, *tower_of(outer, "vision_config", usual, defaults))
+        kind, tower = tower_of(outer, part, usual, defaults)
+        return _sound_sizes(kind, tower) if part == "audio_config" else _sizes(outer, kind, tower)
     except (LookupError, TypeError, ValueError, ArithmeticError):
         return {}
 
@@ -52,6 +56,19 @@ def _sizes(outer: Config, kind: str, tower: Config) -> dict[str, Any]:
         "tower_block": _block(kind, named),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _sound_sizes(kind: str, tower: Config) -> dict[str, Any]:
+    as_whisper = kind == "qwen2_audio_encoder"
+    return {
+        "tower_layers": tower["encoder_layers" if as_whisper else "num_hidden_layers"],
+        "tower_hidden": tower["d_model" if as_whisper else "hidden_size"],
+        "tower_heads": tower["encoder_attention_heads" if as_whisper else "num_attention_heads"],
+        "tower_ffn": tower["encoder_ffn_dim" if as_whisper else "intermediate_size"],
+        "patches_per_image_token": FRAMES_PER_TOKEN[kind],
+        "usual_image_tokens": tower["max_source_positions"] // FRAMES_PER_TOKEN[kind],
+        "tower_block": "whisper_encoder",
+    }
 
 
 def patches_per_token(outer: Config, kind: str, tower: Config) -> float:

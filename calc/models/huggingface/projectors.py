@@ -57,6 +57,12 @@ def qwen2_audio(_outer: Config, tower: Config, hidden: int) -> int:
     return linear(tower["d_model"], hidden)
 
 
+def audio_flamingo(outer: Config, tower: Config, hidden: int) -> int:
+    """Two matrices (Goel et al. 2025, arXiv 2507.08128). [parameters]"""
+    bias = outer.get("projector_bias", True)
+    return linear(tower["hidden_size"], hidden, bias) + linear(hidden, hidden, bias)
+
+
 def voxtral_projector(_outer: Config, tower: Config, hidden: int) -> int:
     """Two matrices, from four frames at a time. [parameters]"""
     return tower["intermediate_size"] * hidden + hidden**2
@@ -83,6 +89,7 @@ def gemma4_projector(_outer: Config, tower: Config, hidden: int) -> int:
 
 # model_type of a config of several parts: the usual tower, and the projector's count.
 JOINED: dict[str, tuple[str, Callable[[Config, Config, int], int]]] = {
+    "audioflamingo3": ("audioflamingo3_encoder", audio_flamingo),
     "fuyu": ("", no_projector),
     "gemma3": ("siglip_vision_model", gemma3),
     "gemma4": ("gemma4_vision", gemma4_projector),
@@ -101,6 +108,7 @@ JOINED: dict[str, tuple[str, Callable[[Config, Config, int], int]]] = {
     "llava_next_video": ("clip_vision_model", llava_next),
     "llava_onevision": ("siglip_vision_model", llava_next),
     "mistral3": ("pixtral", mistral3),
+    "musicflamingo": ("audioflamingo3_encoder", audio_flamingo),
     "lighton_ocr": ("pixtral", mistral3),
     "paligemma": ("siglip_vision_model", paligemma),
     "qwen2_vl": ("qwen2_vl_vision", no_projector),

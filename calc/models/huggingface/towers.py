@@ -169,6 +169,7 @@ TOWERS: dict[str, Callable[[Config], int]] = {
     "qwen3_5_moe_vision": qwen3_vl,
     "qwen3_vl_vision": qwen3_vl,
     "qwen3_vl_moe_vision": qwen3_vl,
+    "audioflamingo3_encoder": voxtral,
     "qwen2_audio_encoder": whisper,
     "voxtral_encoder": voxtral,
 }
@@ -177,7 +178,7 @@ TOWER_FIELDS = (
     *("embed_dim", "depth", "mlp_ratio", "in_channels", "temporal_patch_size", "spatial_merge_size", "out_hidden_size"),
     *("deepstack_visual_indexes", "num_position_embeddings", "projector_input_dim", "projector_output_dim", "vision_output_dim"),
     *("num_heads", "fullatt_block_indexes", "window_size"),
-    *("d_model", "encoder_ffn_dim", "encoder_layers", "num_mel_bins", "max_source_positions"),
+    *("d_model", "encoder_ffn_dim", "encoder_layers", "encoder_attention_heads", "num_mel_bins", "max_source_positions"),
     *("attention_bias", "use_qk_norm", "use_mean_pooling", "merge_kernel_size", "pos_emb_height", "pos_emb_width"),
     *("head_dim", "num_attention_heads", "num_key_value_heads", "position_embedding_size"),
     *("subsampling_conv_channels", "conv_kernel_size", "output_proj_dims"),
