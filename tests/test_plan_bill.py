@@ -106,6 +106,7 @@ def test_runs_and_months_are_changed_in_place():
             kept.plan(0, runs_per_month=2.0)
             kept.plan(1, plan_months=3)
             kept.plan(0, plan_months=12)
+        address.settle(session_catalogs.catalogs())
         st.session_state["rows"] = kept.rows(session_catalogs.catalogs())
         address.write_link(session_catalogs.catalogs())
 
