@@ -23,7 +23,7 @@ from calc.plan.figures import records
 from calc.units import GIB
 from calc.words import card_name
 
-KEPT_JOBS, KEPT_COMBINATIONS = 256, 2
+KEPT_JOBS, KEPT_COMBINATIONS = 64, 2
 NEAREST = "nearest"
 WIDER = 8  # times as many instances, where nothing fits in those allowed
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-MOST = 1024  # results, of all names together: of a room of people on some 250 jobs
+MOST = 256  # results, of all names together
 
 
 class _Asked:
