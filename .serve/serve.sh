@@ -20,6 +20,7 @@ keep_running() {
   done
 }
 
+export MALLOC_ARENA_MAX=2  # every session's thread takes memory from the same few arenas, so what one frees the next can use
 servers=""
 for ((number = 0; number < processes; number++)); do
   keep_running $((first + number)) &

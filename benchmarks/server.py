@@ -27,7 +27,7 @@ class Server:
         self.address = f"127.0.0.1:{self.port}"
         self.log = tempfile.TemporaryFile()
         command = [sys.executable, "-m", "streamlit", "run", self.script, "--server.port", str(self.port)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "MALLOC_ARENA_MAX": "2"}  # as make run and make serve
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=self.log, stderr=self.log)
         end = time.monotonic() + PATIENCE_SECONDS
         while not self._answers():
