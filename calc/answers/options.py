@@ -20,6 +20,7 @@ from calc.catalogs.kept import kept, last_few
 from calc.catalogs.load import Catalogs
 from calc.pipeline import COLUMNS, WORDS, estimate
 from calc.plan.figures import records
+from calc.results import Results
 from calc.units import GIB
 from calc.words import card_name
 
@@ -171,8 +172,13 @@ def _told(whole: dict[str, Any]) -> dict[str, Any]:
 
 def _refused(job: dict[str, Any], problem: str, tried: int) -> Options:
     """The one row of a job that has no plan: its problem alone."""
-    row: dict[str, Any] = dict.fromkeys((*ANSWER_COLUMNS, *COLUMNS), np.nan)
-    row |= dict.fromkeys([name for name in row if name in WORDS or name in ("answer", "market", "why", "misses")], "")
-    row |= {"model": job.get("model", ""), "work": job.get("work", "training"), "tried": tried, "possible": 0, "problem": problem}
-    frame = pd.DataFrame([row])
-    return Options(dict(job), frame, frame, edge_of({}, [], {}, np.empty(0, dtype=int)), tried, 0, problem, [row])
+    frame, edge = _problem_alone(str(job.get("model", "")), str(job.get("work", "training")), tried, problem)
+    return Options(dict(job), frame, frame, edge, tried, 0, problem, records(frame))
+
+
+@lru_cache(maxsize=64)
+def _problem_alone(model: str, work: str, tried: int, problem: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Its table, and a frontier without a point: many a job fails for the same reason."""
+    head: dict[str, Any] = dict.fromkeys(ANSWER_COLUMNS, np.nan) | dict.fromkeys(("answer", "market", "why", "misses"), "")
+    head |= {"model": model, "work": work, "tried": tried, "possible": 0, "problem": problem}
+    return Results(COLUMNS, WORDS, 1).plain(**head), edge_of({}, [], {}, np.empty(0, dtype=int))

@@ -1,6 +1,7 @@
 """What AWS sells, side by side: each instance in each region, priced per hour, GPU-hour, GiB-hour and PFLOP-hour."""
 
 from collections.abc import Iterable
+from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -105,10 +106,12 @@ def age_days(as_of: pd.Series, today: Any) -> pd.Series:
     return (pd.Timestamp(today) - pd.to_datetime(as_of.where(as_of != ""), errors="coerce")).dt.days
 
 
-def days_since(day: str, today: Any) -> int:
+def days_since(day: str, today: date) -> int:
     """Days from one ISO date to today; 0 for a date that is not one."""
-    then = pd.to_datetime(day, errors="coerce")
-    return 0 if pd.isna(then) else (pd.Timestamp(today) - then).days
+    try:
+        return (today - date.fromisoformat(day)).days
+    except ValueError:
+        return 0
 
 
 def months(days: int) -> int:

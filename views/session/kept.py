@@ -14,6 +14,7 @@ from calc.plan.aged import figures_of
 from calc.scenarios.inputs import DEFAULTS
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
+from views.session.remembered import remembered
 
 
 def kept():
@@ -91,18 +92,15 @@ def take(at):
 
 def rows(catalogs):
     """Each kept scenario estimated anew: result rows with market, usd (of run or month), hours and usd_per_hour on it."""
-    entries, state = kept(), st.session_state
-    key = repr((entries, catalogs.version))
-    if state.get("kept_rows", ("", None))[0] != key:
-        table = pd.DataFrame(
-            [{**entry["scenario"], "scenario": entry["name"]} for entry in entries], columns=None if entries else ["model"]
-        )
-        frame = estimate(table, catalogs, solve=False)
-        markets = [entry["market"] for entry in entries]
-        done = job_of_rows(frame, markets, 0, catalogs)
-        added = {"market": markets, "usd": done.usd, "hours": done.hours, "usd_per_hour": done.usd_per_hour, "seconds": done.seconds}
-        state["kept_rows"] = (key, frame.assign(**added))
-    return state["kept_rows"][1].copy()
+    return remembered("kept", (kept(), catalogs.version), lambda: _estimated(kept(), catalogs))
+
+
+def _estimated(entries, catalogs):
+    table = pd.DataFrame([{**entry["scenario"], "scenario": entry["name"]} for entry in entries], columns=None if entries else ["model"])
+    frame = estimate(table, catalogs, solve=False)
+    markets = [entry["market"] for entry in entries]
+    done = job_of_rows(frame, markets, 0, catalogs)
+    return frame.assign(market=markets, usd=done.usd, hours=done.hours, usd_per_hour=done.usd_per_hour, seconds=done.seconds)
 
 
 def _set(entries):
