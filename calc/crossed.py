@@ -4,7 +4,7 @@ The levels: one value for all; a value per layout; per place; per pair of a layo
 it is multiplied by). What depends on the layout alone is so worked out once, however many places it is tried on.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,18 @@ class Crossed:
         for name, (level, values) in self.columns.items():
             if level == PAIR:
                 self.columns[name] = (PAIR, values.take(pairs, axis=-1))
+
+    def parts(self, most: int) -> Iterator["Crossed"]:
+        """The pairs in their order, so many at once; at least one part."""
+        pairs = len(self.layout)
+        return (self.only(np.arange(start, min(start + most, pairs))) for start in range(0, max(pairs, 1), most))
+
+    def only(self, pairs: np.ndarray) -> "Crossed":
+        """The same for some pairs, by number."""
+        part = Crossed({}, {}, self.layout, self.place)
+        part.columns = dict(self.columns)
+        part.keep(pairs)
+        return part
 
     def multiply(self, pair: np.ndarray) -> None:
         """Make the ways: the number of the pair of each."""

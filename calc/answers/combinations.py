@@ -44,6 +44,7 @@ READ = frozenset(  # of a layout, by what comes after its shards are known
     ]
 )
 FITS = tuple(overhead.FITS)
+PAIRS_AT_ONCE = 2**17  # of layouts and places, so that the figures of a large job stay in 100 MB and in the processor's cache
 HELD = (  # what memory decides of fit, placement and money
     *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "graphs_bytes", "offloaded_bytes"),
     "state_width_bytes_each",
@@ -77,18 +78,25 @@ def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalog
     if whole["requests_per_second"]:
         grid = loaded(grid, crossed_with(walk(dict(table), LAYOUT_STAGES), cards, grid), whole)
         table, problems = layouts_table(grid, whole, catalogs)
-    living = _living(grid, cards, table, problems.sound, catalogs)
-    if not living:
+    crossed, held = _able(grid, cards, table, problems.sound, catalogs)
+    if not len(held):
         return Combinations(grid, {}, tried, np.nan, "")
-    crossed, held, too_large = living
     if np.isnan(held).all():
         return Combinations(grid, {}, tried, np.nan, not_covered(table, int(np.flatnonzero(problems.sound)[0]), catalogs))
+    fit, parts = 0, []
+    for part in crossed.parts(PAIRS_AT_ONCE):
+        fit += _keep_fitting(part)
+        parts += _ways(part, grid, sold, whole)
+    ways = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Combinations(grid, ways, tried, np.nan if fit else float(np.nanmin(held)), "")
+
+
+def _ways(crossed: Crossed, grid: Grid, sold: list[Offer], whole: dict[str, Any]) -> list[Table]:
+    """The ways to rent some pairs: of each offer with its figures."""
     _accumulate(crossed, grid)
     add_time(crossed, whole["work"])
-    parts = [_sold(crossed, offer, whole) for offer in sold]
-    parts = [_near_steps(part, whole) for part in parts] if whole["work"] == "training" else parts
-    ways = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return Combinations(grid, ways, tried, float(np.nanmin(held)) if too_large else np.nan, "")
+    found = [_sold(crossed, offer, whole) for offer in sold]
+    return [_near_steps(each, whole) for each in found] if whole["work"] == "training" else found
 
 
 def layouts_table(grid: Grid, whole: dict[str, Any], catalogs: Catalogs) -> tuple[Table, Problems]:
@@ -112,17 +120,14 @@ def crossed_with(table: Table, cards: Table, grid: Grid) -> Crossed:
     return Crossed(own, cards, grid.layout, grid.place)
 
 
-def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray, bool] | None:
-    """Layouts crossed with places, as far as they run, may stand there and fit or are tight; the memory of each layout.
-
-    And whether none of them is small enough. None where nothing runs.
-    """
+def _able(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray]:
+    """Layouts crossed with places, as far as they run and are not far too large; the memory of each layout, of none where none runs."""
     table, grid, sound = _by_card_class(table, grid, sound, cards)
     walk(table, LAYOUT_STAGES)
     verdict, timed, kind = _support(table, cards, catalogs)
     able = (sound[:, None] & (verdict != RUNS.index("no")).T[kind])[grid.layout, grid.place]
     if not able.any():
-        return None
+        return crossed_with(table, cards, grid), np.empty(0)
     least = np.broadcast_to(evaluate(least_bytes, table), table["rows"])
     card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
     small = able & (least.take(grid.layout) <= card_bytes.take(grid.place))
@@ -135,13 +140,18 @@ def _living(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs:
     crossed = crossed_with(table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place))
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
+    return crossed, np.atleast_1d(table["memory_bytes"])
+
+
+def _keep_fitting(crossed: Crossed) -> int:
+    """Leave the pairs that fit or are tight and may stand there; how many fit or are tight."""
     crossed.evaluate_all((overhead.limit_bytes, overhead.fits))
-    fitting = np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(layout)) <= FITS.index("tight"))
+    fitting = np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
     crossed.keep(fitting)
     crossed.evaluate_all((overhead.headroom_bytes, prices.instances_needed, prices.spare_instances, island_gpus, *placement.PLACEMENT))
     broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
     crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
-    return crossed, np.atleast_1d(table["memory_bytes"]), not len(fitting)
+    return len(fitting)
 
 
 def memory_once(table: Table) -> Table:

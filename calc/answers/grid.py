@@ -22,6 +22,7 @@ from calc.search.relayout import SHARDINGS
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
 RECOMPUTES = ("none", "selective", "selective-ops", "full")
 LONGEST_BATCH = 4096
+EVERY_COUNT = 64  # of instances
 COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "batch", "accumulation_steps")
 TRAINED_IN = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}  # with bf16, without
 SERVED_IN_8, SERVED_IN_4 = ("fp8", "int8"), ("awq-4bit", "gptq-4bit")  # beside 16 bits; 4 bits also as they are published
@@ -77,7 +78,14 @@ def _gpu_counts(whole: dict[str, Any], place: Place) -> list[int]:
     if asked:
         return [int(count) for count in asked if np.ceil(count / place.gpus) <= place.most]
     inside = {count for count in DEGREES if count <= place.gpus}
-    return sorted(inside | {place.gpus * instances for instances in range(1, place.most + 1)})
+    return sorted(inside | {place.gpus * instances for instances in _instances(place.most)})
+
+
+@lru_cache(maxsize=256)
+def _instances(most: int) -> tuple[int, ...]:
+    """Counts of instances for a training, whose cost hardly moves from one to the next: each up to EVERY_COUNT, then every 3 to 6 %."""
+    counts = {count for count in range(1, most + 1) if count <= EVERY_COUNT or count % 2 ** (count.bit_length() - 5) == 0}
+    return tuple(sorted(counts | {most}))
 
 
 def _training(whole: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
@@ -214,11 +222,10 @@ def _pairs(whole: dict, places: list[Place], tried: list, shapes: Shapes, trains
         place = places[number]
         alike = (place.island, tuple(counts)) if trains else place._replace(instance="")
         if alike not in known:
-            able = {size: counts if trains else _replicas(whole, place, size) for size in set(replica.tolist())}
-            inside = [
-                (count if trains else count // size) in able[size] for count, size in zip(gpus.tolist(), replica.tolist(), strict=True)
-            ]
-            known[alike] = np.flatnonzero((tensor <= place.island) & np.array(inside, dtype=bool))
+            inside = np.isin(gpus, counts)
+            for size in set(replica.tolist()) if not trains else ():
+                inside |= (replica == size) & np.isin(gpus, size * np.array(_replicas(whole, place, size), dtype=int))
+            known[alike] = np.flatnonzero((tensor <= place.island) & inside)
         parts.append(known[alike])
         owners.append(np.full(len(known[alike]), number))
     return np.concatenate(parts), np.concatenate(owners)
