@@ -4,6 +4,8 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from calc.answers.job_fields import COMPARED
+
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 
 
@@ -22,6 +24,13 @@ def opened(page="", **query):
 def address(app):
     """The query of the page, every name with its list of values."""
     return {name: value if isinstance(value, list) else [value] for name, value in app.query_params.items()}
+
+
+def by_hand(app, name):
+    """What the session holds of a column that may be set by hand; empty where nothing ever was."""
+    if name in app.session_state:
+        return app.session_state[name]
+    return [] if name in COMPARED else None
 
 
 def with_fields(app):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from pages import DASHBOARD, address, opened, title
+from pages import DASHBOARD, address, by_hand, opened, title
 from streamlit.testing.v1 import AppTest
 
 from calc import CatalogError
@@ -112,7 +112,7 @@ def test_an_added_model_is_served_as_its_file_is_stored(goal, held):
     app.text_area(key="config_text").set_value(json.dumps(config))
     app.button(key="add_model").click().run()
     assert not app.exception
-    assert app.session_state["precision"] == held
+    assert by_hand(app, "precision") == held
 
 
 def test_a_pasted_config_that_is_none_says_what_is_wrong():

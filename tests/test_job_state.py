@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from pages import address, opened, run, title, with_fields
+from pages import address, by_hand, opened, run, title, with_fields
 from streamlit.testing.v1 import AppTest
 
 from calc.answers.job_fields import BY_HAND, CHOSEN, JOB
@@ -173,7 +173,7 @@ def adopted(scenario, market="spot"):
 
     app = AppTest.from_function(script, default_timeout=60, kwargs={"scenario": scenario, "market": market}).run()
     assert not app.exception
-    return app.session_state
+    return {name: by_hand(app, name) if name in BY_HAND else app.session_state[name] for name in (*BY_HAND, *JOB)}
 
 
 def test_an_adopted_scenario_is_held_as_the_widgets_hold_it():

@@ -12,8 +12,8 @@ from calc.units import GIB, MILLISECONDS
 
 def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows as dicts, for tables of many columns: pandas' own way costs ten times as much."""
-    names, values = list(rows), rows.to_numpy(dtype=object).tolist() if len(rows) else []
-    return [dict(zip(names, row, strict=True)) for row in values]
+    names = rows.columns.tolist()
+    return [dict(zip(names, row, strict=True)) for row in rows.to_numpy(dtype=object).tolist()] if len(rows) else []
 
 
 def figures(row: Mapping[str, Any]) -> dict[str, Any]:

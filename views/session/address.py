@@ -55,7 +55,7 @@ def take(choices):
     job_state.start(choices)
     for name in extra_state.assumptions():
         value = choices.get(name)
-        state[name] = None if value in (None, "") else float(value[0] if isinstance(value, list) else value)
+        extra_state.put(name, None if value in (None, "") else float(value[0] if isinstance(value, list) else value))
     state["kept"] = choices.get("kept", [])
 
 
@@ -73,7 +73,7 @@ def settle(catalogs):
 def _read():
     """The job of this run; and all that the user made, as the link writes it: the job, what is set by hand, kept scenarios."""
     state, assumed, fields = st.session_state, extra_state.assumed(), job_state.asked()
-    by_hand = {name: value for name in job_state.AUTO if (value := state[name]) not in (None, [])}
+    by_hand = {name: value for name in job_state.AUTO if (value := state.get(name)) not in (None, [])}
     job_state.read(fields, by_hand, assumed)
     state["made"] = link.compose({**fields, **by_hand, **assumed, "kept": state["kept"]})
 

@@ -22,11 +22,17 @@ def for_link():
     return {**assumed(), "allowed": state.get("allowed"), "limits": state.get("limits")}
 
 
+def put(name, value, keep_empty=False):
+    """Set a value; what is empty and was never held stays out: the framework reads every value again for each field of numbers."""
+    if keep_empty or value not in (None, []) or name in st.session_state:
+        st.session_state[name] = value
+
+
 def forget():
     """The catalogs' assumptions and the usual search again."""
     state = st.session_state
     for name in assumptions():
-        state[name] = None
+        put(name, None)
     for name in ("allowed", "limits", "found", "looked"):
         state.pop(name, None)
 

@@ -64,7 +64,7 @@ def read(fields, by_hand, assumed):
 def start(choices):
     """The first visit, and over it these choices (job fields and columns by hand) as the widgets hold them."""
     for name, value in {**FIRST_VISIT, **AUTO}.items():
-        st.session_state[name] = _held(name, choices.get(name, value))
+        extra_state.put(name, _held(name, choices.get(name, value)), keep_empty=name in JOB)
 
 
 def choose(**choices):
@@ -77,7 +77,7 @@ def choose(**choices):
 def to_auto(*names):
     """Callback: these columns, or all of them, are the answer's own choice again."""
     for name in names or (*BY_HAND, *ASSUMED):
-        st.session_state[name] = [] if name in COMPARED else None
+        extra_state.put(name, [] if name in COMPARED else None)
         st.session_state.get("parked", {}).pop(name, None)
 
 
@@ -140,7 +140,7 @@ def settle(catalogs):
         "instance": partial(list, catalogs.instances.index),
     }
     for name, values in able.items():
-        if state[name] or state.get("parked", {}).get(name):
+        if state.get(name) or state.get("parked", {}).get(name):
             notes += _keep_possible(name, values())
     return notes
 
@@ -178,7 +178,8 @@ def _fit_images(catalogs):
     state = st.session_state
     if takes_images(state["model"], catalogs):
         return []
-    asked_for, state[KEYS.images_per_sequence], state[KEYS.image_tokens] = state[KEYS.images_per_sequence], None, None
+    asked_for = state.get(KEYS.images_per_sequence)
+    to_auto(KEYS.images_per_sequence, KEYS.image_tokens)
     return [f"{catalogs.models['name'][state['model']]} takes no images or sounds; none are counted."] if asked_for else []
 
 
@@ -187,10 +188,10 @@ def _keep_possible(name, values):
     state = st.session_state
     parked = state.setdefault("parked", {})
     back = [each for each in parked.get(name, []) if each in values]
-    if back and not state[name]:
+    if back and not state.get(name):
         state[name] = back
         del parked[name]
-    lost = [each for each in state[name] if each not in values]
+    lost = [each for each in state.get(name) or [] if each not in values]
     if not lost:
         return []
     parked[name] = lost

@@ -76,4 +76,4 @@ def _sentence(text):
 
 def _reset():
     for name in extra_state.assumptions():
-        st.session_state[name] = None
+        extra_state.put(name, None)

@@ -46,13 +46,14 @@ def auto(name, chosen, catalogs):
 def pills(key, options, chosen, catalogs, label=""):
     """The usual four, those that are set, and the rest behind one more; several are compared."""
     state, options = st.session_state, list(options)
-    held = [each for each in state[key] if each not in options]
+    chosen_now = state.get(key) or []
+    held = [each for each in chosen_now if each not in options]
     shown = [*options, *held]
     if len(shown) > USUAL and not state.get(f"more_{key}"):
-        shown = [*(each for at, each in enumerate(shown) if at < USUAL or each in state[key]), MORE]
+        shown = [*(each for at, each in enumerate(shown) if at < USUAL or each in chosen_now), MORE]
     label = label or LABELS[key]
     st.pills(
-        label if state[key] else f"{label} :gray[{auto(key, chosen, catalogs)}]",
+        label if chosen_now else f"{label} :gray[{auto(key, chosen, catalogs)}]",
         shown,
         selection_mode="multi",
         format_func=lambda each: "more…" if each == MORE else words(key, each, catalogs),

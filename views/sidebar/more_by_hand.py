@@ -71,7 +71,7 @@ def _training(asked, chosen, catalogs):
     choice(KEYS.optimizer_kernel, "Optimizer kernel", list(KERNELS), chosen, catalogs, KERNELS.get)
     if method_of(asked) != "full":
         number(KEYS.lora_rank, "LoRA rank", chosen, catalogs)
-        targets = [*TARGETS, *{st.session_state[KEYS.lora_targets]}.difference((None, *TARGETS))]
+        targets = [*TARGETS, *{st.session_state.get(KEYS.lora_targets)}.difference((None, *TARGETS))]
         choice(KEYS.lora_targets, "LoRA targets", targets, chosen, catalogs, str)
         choice(KEYS.adapter_precision, "Adapter format", FORMATS, chosen, catalogs, str)
     if asked["goal"] == "tune":

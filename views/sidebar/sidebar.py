@@ -5,6 +5,7 @@ import streamlit as st
 from calc.answers.inputs import STEP_TOKENS
 from calc.answers.job_fields import tokens_of_run, work_of
 from calc.answers.settle import generates
+from calc.catalogs.kept import kept
 from calc.cost.markets import BY_USE, MARKETS, sold_for
 from views.session import address, job_state
 from views.session.job_state import KEYS
@@ -51,10 +52,15 @@ def _segments(label, key, words):
 
 
 def _model(catalogs):
-    rows = zip(catalogs.models.index, catalogs.models["name"], catalogs.models["refused"], strict=True)
-    names = {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
+    names = _model_names(catalogs)
     st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, **SESSION)
     model_form.add_a_model()
+
+
+@kept("models")
+def _model_names(catalogs):
+    rows = zip(catalogs.models.index, catalogs.models["name"], catalogs.models["refused"], strict=True)
+    return {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
 
 
 def _how_much(asked, by_hand_now, catalogs):
@@ -109,16 +115,21 @@ def _where(asked, catalogs):
 
 def regions(catalogs):
     """The regions of the job, shared by the pages."""
-    names = catalogs.regions["name"]
+    names = _region_names(catalogs)
     st.multiselect(
         "Where",
-        list(names.index),
-        format_func=lambda each: f"{each} · {names[each]}",
+        list(names),
+        format_func=lambda each: names.get(each, each),
         key=KEYS.regions,
         placeholder="Anywhere",
         help="Regions that may be used; none: anywhere.",
         **SESSION,
     )
+
+
+@kept("regions")
+def _region_names(catalogs):
+    return {region: f"{region} · {name}" for region, name in catalogs.regions["name"].items()}
 
 
 def _limits(serves):
