@@ -1,35 +1,12 @@
-"""The entry: page setup, the link read and written, navigation, what is kept. No arithmetic."""
+"""The entry. The server imports this file and gets ready at once; for every run of a visitor's page it is the script."""
 
 import streamlit as st
 
-from calc import CatalogError
-from views.menu import pages
-from views.panels import kept_tray
-from views.session import address, extra_state, first_run, job_state, kept, undo
-from views.session import catalogs as session_catalogs
-from views.sidebar import sidebar
-from views.wording.numbers import plain
+if __name__ == "__main__":
+    from views import every_page
 
-st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=340)
+    every_page.draw()
+else:
+    from views.ready import getting_ready
 
-session_catalogs.look_at_files()
-try:
-    address.read_link(session_catalogs.base_catalogs())
-    catalogs = session_catalogs.catalogs()
-except CatalogError as error:
-    st.error(plain(str(error)), title="The catalogs cannot be read")
-    st.stop()
-first_run.take()
-address.settle(catalogs)
-undo.note()
-address.write_link(catalogs)
-page = st.navigation(pages(), position="top")
-extra_state.keep(job_state.KEYS, page.url_path)
-kept_tray.tray(kept.rows(catalogs))
-if problem := session_catalogs.problem():
-    st.warning(
-        plain(problem), title="A catalog was changed and cannot be read; the last good ones are used", icon=":material/sync_problem:"
-    )
-sidebar.complaints()
-page.run()
-first_run.note((*job_state.KEYS, *extra_state.assumptions()))
+    app = st.App(__file__, lifespan=getting_ready)

@@ -38,6 +38,11 @@ def base_catalogs():
     return _read(_seen())[0]
 
 
+def read_ahead():
+    """The catalogs as the files hold them now, before there is a visitor; CatalogError where one cannot be read."""
+    return _read(_stamp())[0]
+
+
 def problem():
     """Why the files as they are now are not used, as a sentence; empty where they are."""
     return _read(_seen())[1]
@@ -57,7 +62,7 @@ def _stamp():
         return repr(error)
 
 
-@st.cache_resource(max_entries=2, show_spinner="Reading the catalogs")
+@st.cache_resource(max_entries=2, show_spinner=False)
 def _read(stamp):
     """The catalogs to use for files of this stamp, and why they are not those files'."""
     last_good = _last_good()

@@ -61,6 +61,11 @@ def read(fields, by_hand, assumed):
     st.session_state["now"] = Now(fields, held, job_of(fields, held))
 
 
+def first_visit():
+    """The fields of the job of a visitor who has set nothing."""
+    return {name: _held(name, value) for name, value in FIRST_VISIT.items()}
+
+
 def start(choices):
     """The first visit, and over it these choices (job fields and columns by hand) as the widgets hold them."""
     for name, value in {**FIRST_VISIT, **AUTO}.items():

@@ -1,0 +1,39 @@
+"""The server gets ready before the first visitor: the answer that the first visit shows is then there."""
+
+import importlib
+
+import pytest
+import streamlit as st
+from pages import DASHBOARD, opened
+
+from calc import CatalogError
+from calc.answers import options
+from views import ready
+from views.session import catalogs
+
+
+@pytest.fixture(autouse=True)
+def warnings_of_the_machine(recwarn):
+    """Streamlit warns of a missing browser; only what the page shows counts here."""
+
+
+def test_the_first_visit_finds_its_answer_made(monkeypatch):
+    ready.get_ready()
+    made = []
+    monkeypatch.setattr(options, "options_of", lambda job, _: made.append(job))
+    assert opened().title[0].value.startswith("Fine-tuning")
+    assert not made
+
+
+def test_a_catalog_that_cannot_be_read_is_left_to_the_page(monkeypatch):
+    def unreadable():
+        raise CatalogError("gpus.yaml is cut")
+
+    monkeypatch.setattr(catalogs, "read_ahead", unreadable)
+    ready.get_ready()
+
+
+def test_the_server_imports_the_entry_as_its_application():
+    app = importlib.import_module("dashboard").app
+    assert isinstance(app, st.App)
+    assert str(app.script_path) == DASHBOARD

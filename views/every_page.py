@@ -1,0 +1,38 @@
+"""What every page has: its set-up, the link read and written, the menu, what is kept, what was not understood. No arithmetic."""
+
+import streamlit as st
+
+from calc import CatalogError
+from views.menu import pages
+from views.panels import kept_tray
+from views.session import address, extra_state, first_run, job_state, kept, undo
+from views.session import catalogs as session_catalogs
+from views.sidebar import sidebar
+from views.wording.numbers import plain
+
+
+def draw():
+    """One run of the page that the visitor is on."""
+    st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=340)
+
+    session_catalogs.look_at_files()
+    try:
+        address.read_link(session_catalogs.base_catalogs())
+        catalogs = session_catalogs.catalogs()
+    except CatalogError as error:
+        st.error(plain(str(error)), title="The catalogs cannot be read")
+        st.stop()
+    first_run.take()
+    address.settle(catalogs)
+    undo.note()
+    address.write_link(catalogs)
+    page = st.navigation(pages(), position="top")
+    extra_state.keep(job_state.KEYS, page.url_path)
+    kept_tray.tray(kept.rows(catalogs))
+    if problem := session_catalogs.problem():
+        st.warning(
+            plain(problem), title="A catalog was changed and cannot be read; the last good ones are used", icon=":material/sync_problem:"
+        )
+    sidebar.complaints()
+    page.run()
+    first_run.note((*job_state.KEYS, *extra_state.assumptions()))

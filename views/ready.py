@@ -1,0 +1,28 @@
+"""What the first visitor would wait for, made while the browser still loads: the server answers at once, this runs beside it."""
+
+from contextlib import asynccontextmanager, suppress
+from importlib import import_module
+from pkgutil import iter_modules
+from threading import Thread
+
+PANELS = "views.panels"
+
+
+@asynccontextmanager
+async def getting_ready(_app):
+    """The life of the server."""
+    Thread(target=get_ready, name="ready", daemon=True).start()
+    yield
+
+
+def get_ready():
+    """The catalogs, the answer of the first visit, the panels of all pages; imported here, not before the server is up."""
+    from calc import CatalogError
+    from calc.answers.job_fields import job_of
+    from calc.answers.options import options
+    from views.session import catalogs, job_state
+
+    with suppress(CatalogError):  # the page says which file it is
+        options(job_of(job_state.first_visit(), {}), catalogs.read_ahead())
+    for each in iter_modules(import_module(PANELS).__path__, f"{PANELS}."):
+        import_module(each.name)
