@@ -234,3 +234,9 @@ def test_images_are_asked_for_where_a_model_takes_them():
     assert "images_per_sequence" not in {field.key for field in app.number_input}
     assert "images_per_sequence" not in app.query_params
     assert "takes no images or sounds" in " ".join(said.value for said in (*app.info, *app.toast, *app.warning))
+
+
+def test_a_choice_that_was_never_set_is_not_held():
+    app = opened(batch="4")
+    assert app.session_state["batch"] == [4]
+    assert not {name for name in BY_HAND if name in app.session_state} - {"batch"}

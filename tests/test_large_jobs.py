@@ -1,0 +1,48 @@
+"""Jobs with many instances: every count where it matters, in parts that give what the whole gives."""
+
+import json
+
+import numpy as np
+import pytest
+from pandas.testing import assert_frame_equal
+
+from calc.answers import combinations
+from calc.answers.grid import EVERY_COUNT, grid
+from calc.answers.options import _combinations_of, options_of
+from calc.answers.places import places_of
+from calc.answers.settle import settled
+from calc.answers.tokens import tokens_each
+
+TRAINED = {"model": "llama-3.2-1b", "instance": ["p5.48xlarge", "g6e.xlarge"], "sequence_tokens": 2048}
+
+
+def tried_instances(catalogs, most):
+    """Instances of 8 GPUs that a training is tried on."""
+    whole = settled(TRAINED | {"instances_most": most}, catalogs)
+    places = places_of(whole, catalogs, 1)
+    found = grid(whole, places, tokens_each(whole, catalogs))
+    of_eight = [number for number, place in enumerate(places) if place.instance == "p5.48xlarge"]
+    gpus = np.broadcast_to(found.layouts["gpus"], found.size)[found.layout[np.isin(found.place, of_eight)]]
+    return sorted({int(count) // 8 for count in gpus if count % 8 == 0})
+
+
+@pytest.mark.parametrize("most", [1, 64, 100, 512])
+def test_every_count_is_tried_up_to_64_and_the_most_always(catalogs, most):
+    counts = tried_instances(catalogs, most)
+    assert set(counts) >= {*range(1, min(most, EVERY_COUNT) + 1), most}
+    assert max(counts) == most
+    beyond = np.array(counts[EVERY_COUNT - 1 :], dtype=float)
+    assert np.all(beyond[1:] / beyond[:-1] <= 1 + 1 / 16 + 1e-9)
+
+
+@pytest.mark.parametrize("job", [TRAINED, {"work": "inference", "model": "llama-3.2-1b", "requests_per_second": 4, "fewest_bits": 8}])
+def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job):
+    whole = options_of(job, catalogs)
+    monkeypatch.setattr(combinations, "PAIRS_AT_ONCE", 997)
+    monkeypatch.setattr(
+        "calc.answers.options._combined", lambda given: lambda text: _combinations_of(json.loads(text), given)
+    )  # kept by none
+    parts = options_of(job, catalogs)
+    assert (parts.tried, parts.possible) == (whole.tried, whole.possible)
+    for name in ("answers", "board", "edge"):
+        assert_frame_equal(getattr(parts, name), getattr(whole, name))
