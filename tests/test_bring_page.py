@@ -1,7 +1,7 @@
 """The Bring page: a config becomes the plan, a message stands beside it, and nothing that is wrong empties the page."""
 
 import pytest
-from pages import opened, run, title
+from pages import by_hand, opened, run, title
 
 TRL = "model_name_or_path: meta-llama/Llama-3.1-8B\nmax_length: 1024\nper_device_train_batch_size: 8\nuse_peft: true\npacking: true\n"
 MESSAGE = (
@@ -47,7 +47,7 @@ def test_it_becomes_the_plan_and_what_it_leaves_open_is_the_answers(app):
     assert app.session_state["method"] == "lora"
     assert app.session_state["sequence_tokens"] == 1024
     assert app.session_state["batch"] == [8]
-    assert app.session_state["instance"] == []
+    assert by_hand(app, "instance") == []
 
 
 def test_it_can_be_kept(app):

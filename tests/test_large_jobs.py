@@ -35,13 +35,16 @@ def test_every_count_is_tried_up_to_64_and_the_most_always(catalogs, most):
     assert np.all(beyond[1:] / beyond[:-1] <= 1 + 1 / 16 + 1e-9)
 
 
+def anew(catalogs):
+    """The combinations of a job, kept by nobody."""
+    return lambda text: _combinations_of(json.loads(text), catalogs)
+
+
 @pytest.mark.parametrize("job", [TRAINED, {"work": "inference", "model": "llama-3.2-1b", "requests_per_second": 4, "fewest_bits": 8}])
 def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job):
     whole = options_of(job, catalogs)
     monkeypatch.setattr(combinations, "PAIRS_AT_ONCE", 997)
-    monkeypatch.setattr(
-        "calc.answers.options._combined", lambda given: lambda text: _combinations_of(json.loads(text), given)
-    )  # kept by none
+    monkeypatch.setattr("calc.answers.options._combined", anew)
     parts = options_of(job, catalogs)
     assert (parts.tried, parts.possible) == (whole.tried, whole.possible)
     for name in ("answers", "board", "edge"):
