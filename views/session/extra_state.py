@@ -22,9 +22,9 @@ def for_link():
     return {**assumed(), "allowed": state.get("allowed"), "limits": state.get("limits")}
 
 
-def put(name, value, keep_empty=False):
+def put(name, value):
     """Set a value; what is empty and was never held stays out: the framework reads every value again for each field of numbers."""
-    if keep_empty or value not in (None, []) or name in st.session_state:
+    if value not in (None, []) or name in st.session_state:
         st.session_state[name] = value
 
 

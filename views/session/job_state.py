@@ -68,8 +68,10 @@ def first_visit():
 
 def start(choices):
     """The first visit, and over it these choices (job fields and columns by hand) as the widgets hold them."""
-    for name, value in {**FIRST_VISIT, **AUTO}.items():
-        extra_state.put(name, _held(name, choices.get(name, value)), keep_empty=name in JOB)
+    for name, value in FIRST_VISIT.items():
+        st.session_state[name] = _held(name, choices.get(name, value))
+    for name, value in AUTO.items():
+        extra_state.put(name, _held(name, choices.get(name, value)))
 
 
 def choose(**choices):
