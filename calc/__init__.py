@@ -1,8 +1,8 @@
 """GPU memory of a model in training or serving, and what AWS charges for it."""
 
-from calc.answers.answer import answer
 from calc.catalogs.load import CatalogError, add_models, load_catalogs
-from calc.one_scenario import phases_table
-from calc.pipeline import estimate, estimate_distinct
+from calc.engine.one_scenario import phases_table
+from calc.engine.pipeline import estimate, estimate_distinct
+from calc.search.answer import answer
 
 __all__ = ["CatalogError", "add_models", "answer", "estimate", "estimate_distinct", "load_catalogs", "phases_table"]

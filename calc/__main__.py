@@ -15,23 +15,23 @@ from typing import Any, NamedTuple
 
 from calc import CatalogError, add_models, estimate, load_catalogs
 from calc.catalogs.load import Catalogs
-from calc.configs.problem import ConfigProblem
-from calc.doors.answers_csv import answered
-from calc.doors.config_files import imported
-from calc.doors.csv_tables import as_written, read_tables
-from calc.doors.csv_writer import write_csv
-from calc.doors.diff_text import diff_markdown
-from calc.doors.gate import Limits, broken
-from calc.doors.hub import model_of, read_repository
-from calc.doors.launch_files import files_of, write_folder
-from calc.doors.model_configs import added_models
-from calc.doors.oom_text import oom_markdown
-from calc.doors.plan_csv import plan_rows
-from calc.doors.solve_csv import FIELDS, break_even, solved
-from calc.doors.streams import forget_standard_output, read, written
-from calc.launch.kit import comment, kits
+from calc.files.config_files import imported
+from calc.files.configs.problem import ConfigProblem
+from calc.files.csv.answers import answered
+from calc.files.csv.plan import plan_rows
+from calc.files.csv.solve import FIELDS, break_even, solved
+from calc.files.csv.tables import as_written, read_tables
+from calc.files.csv.writer import write_csv
+from calc.files.diff_text import diff_markdown
+from calc.files.gate import Limits, broken
+from calc.files.hub import model_of, read_repository
+from calc.files.launch.kit import comment, kits
+from calc.files.launch_files import files_of, write_folder
+from calc.files.model_configs import added_models
+from calc.files.oom.explain import LogProblem
+from calc.files.oom_text import oom_markdown
+from calc.files.streams import forget_standard_output, read, written
 from calc.models.huggingface.config import ConfigError
-from calc.oom.explain import LogProblem
 from calc.plan.figures import records
 from calc.scenarios.problems import TableError
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from inspect import signature
+from inspect import isfunction, signature
+from types import ModuleType
 from typing import Any
 
 Table = dict[str, Any]  # column -> one value per row along the last axis, or one value for all rows
@@ -26,3 +27,11 @@ def evaluate_all(formulas: Iterable[Callable], table: Table) -> Table:
             raise TypeError(f"The column {formula.__name__} has a maker already; give the second one a name of its own.")
         table[formula.__name__] = evaluate(formula, table)
     return table
+
+
+@cache
+def formulas_of(module: ModuleType) -> tuple[Callable, ...]:
+    """The formulas of a module: its public functions, in the order in which they are defined."""
+    return tuple(
+        value for name, value in vars(module).items() if isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
+    )

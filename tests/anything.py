@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from calc.catalogs.load import FILES, FOLDER
-from calc.doors.link import COLUMNS, VIEW_CHOICES
-from calc.doors.link_sets import ALLOW, LIMIT
+from calc.files.link.link import COLUMNS, VIEW_CHOICES
+from calc.files.link.sets import ALLOW, LIMIT
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.search.limits import LIMIT_NAMES
 from calc.search.space import NAMES

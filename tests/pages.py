@@ -4,7 +4,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from calc.answers.job_fields import COMPARED
+from calc.search.job_fields import COMPARED
 
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 

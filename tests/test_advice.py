@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from calc import estimate
-from calc.answers.options import options
 from calc.search.advice import advise
 from calc.search.changes import distinct, singles
 from calc.search.limits import Limits, limits_of_job
+from calc.search.options import options
 from calc.search.pick import DEAREST_RATIO, MOST_OF_A_KIND, choices_of
 from calc.search.relayout import at_once, states_bytes, steps
 

@@ -7,20 +7,20 @@ from examples import answered
 from plain_answers import plain
 
 from calc import answer, estimate
-from calc.answers.bounds import least_bytes
-from calc.answers.combinations import FITS, combinations
-from calc.answers.grid import grid
-from calc.answers.options import options
-from calc.answers.places import places_of
-from calc.answers.rows import rows_of
-from calc.answers.settle import settled
-from calc.answers.tokens import tokens_each
 from calc.cost.job import job_of_rows
 from calc.cost.markets import MARKETS
+from calc.engine.pipeline import parts
+from calc.engine.stages import MEMORY, MEMORY_READS, fuller_end, walk
 from calc.evaluate import evaluate
-from calc.pipeline import parts
 from calc.scenarios.support import RUNS
-from calc.stages import MEMORY, MEMORY_READS, fuller_end, walk
+from calc.search.bounds import least_bytes
+from calc.search.combinations import FITS, combinations
+from calc.search.grid import grid
+from calc.search.options import options
+from calc.search.places import places_of
+from calc.search.rows import rows_of
+from calc.search.settle import settled
+from calc.search.tokens import tokens_each
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p4d.24xlarge", "p5.48xlarge"]
 SMALL = {"model": "llama-3.2-1b", "instance": FEW, "instances_most": 2, "sequence_tokens": 2048}

@@ -17,8 +17,8 @@ from streamlit.testing.v1 import AppTest
 
 from calc import CatalogError, add_models, answer, estimate, load_catalogs
 from calc.catalogs.load import FOLDER
-from calc.doors import csv_tables
-from calc.doors.link import compose, parse
+from calc.files.csv import tables as csv_tables
+from calc.files.link.link import compose, parse
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.problems import TableError
 

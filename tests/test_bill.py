@@ -4,15 +4,15 @@ import pytest
 from examples import table
 
 from calc import estimate
-from calc.answers.options import options
 from calc.cost.markets import BY_USE
 from calc.cost.markets import COMMITTED as COMMITMENTS
-from calc.doors import csv_tables
-from calc.doors.earlier_csv import earlier
+from calc.files.csv import tables as csv_tables
+from calc.files.csv.earlier import earlier
 from calc.plan.bill import as_rows, lines, on_markets
 from calc.plan.compare import billed
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.advice import advise
+from calc.search.options import options
 
 RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 MONTH = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "batch": 8}

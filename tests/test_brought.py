@@ -5,10 +5,10 @@ import json
 import pytest
 from examples import catalogs
 
-from calc.configs.run import read_run
-from calc.configs.texts import flat, format_of, read_mapping
-from calc.doors.brought import brought, sorted_documents
-from calc.oom.failures import failures
+from calc.files.brought import brought, sorted_documents
+from calc.files.configs.run import read_run
+from calc.files.configs.texts import flat, format_of, read_mapping
+from calc.files.oom.failures import failures
 
 TRL = """model_name_or_path: meta-llama/Llama-3.1-8B
 max_length: 1024

@@ -9,7 +9,7 @@ from browser import CHART, drawn, settled
 from examples import catalogs
 
 from calc import estimate
-from calc.doors import csv_tables
+from calc.files.csv import tables as csv_tables
 from views.panels import board
 
 pytestmark = pytest.mark.xdist_group("browser")  # one server and one browser; the largest group starts first

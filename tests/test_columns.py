@@ -14,14 +14,14 @@ from examples import catalogs
 import calc
 from calc.catalogs.load import FOLDER, entries_of, read_document
 from calc.columns import COMPONENTS, GLOSSARY
+from calc.engine.one_scenario import one_scenario
+from calc.engine.pipeline import COLUMNS
+from calc.engine.stages import FORMULAS, STAGES
 from calc.explain.calculator_formulas import TOTALS
 from calc.explain.calculators import ORIGINS
 from calc.models import architecture
-from calc.one_scenario import one_scenario
-from calc.pipeline import COLUMNS
 from calc.scenarios import read
 from calc.scenarios.join import ADAPTED, TIED_COUNTS
-from calc.stages import FORMULAS, STAGES
 
 JOINED_AS = {"model_": TIED_COUNTS, "stack_": architecture.STACK_COLUMNS}  # columns of models, as the joined table has them
 UNITS = {  # what a formula's docstring says in brackets -> how its name ends

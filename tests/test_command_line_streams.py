@@ -72,7 +72,7 @@ def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, tmp_path, capsys, m
 
 @pytest.mark.usefixtures("by_tens")
 def test_standard_output_keeps_the_chunks_before_a_fault(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("calc.doors.csv_tables.BLOCK_BYTES", 100)
+    monkeypatch.setattr("calc.files.csv.tables.BLOCK_BYTES", 100)
     given = many_rows(tmp_path / "in.csv", last="für,1\n")
     assert main([str(given)]) == 2
     said = capsys.readouterr()

@@ -7,7 +7,7 @@ import pytest
 from examples import table
 from pages import address, opened, run, title
 
-from calc.doors import csv_tables
+from calc.files.csv import tables as csv_tables
 from calc.plan.compare import billed
 from views.panels.compare import AGAIN, AWAY, LEFT, RIGHT
 

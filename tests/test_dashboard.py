@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from calc import CatalogError
 from calc.catalogs.load import FOLDER
-from calc.doors import link
+from calc.files.link import link
 
 
 @pytest.fixture(autouse=True)

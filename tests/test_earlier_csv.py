@@ -3,8 +3,8 @@
 import pytest
 from examples import table
 
-from calc.doors import csv_tables
-from calc.doors.earlier_csv import earlier, standing
+from calc.files.csv import tables as csv_tables
+from calc.files.csv.earlier import earlier, standing
 from calc.plan.compare import billed
 from calc.scenarios.problems import TableError
 

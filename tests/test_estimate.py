@@ -167,7 +167,7 @@ def test_twenty_thousand_rows_equal_their_samples():
 
 def test_chunks_do_not_show(monkeypatch):
     scenarios, results = many()
-    monkeypatch.setattr(import_module("calc.pipeline"), "CHUNK_ROWS", 37)
+    monkeypatch.setattr(import_module("calc.engine.pipeline"), "CHUNK_ROWS", 37)
     same(estimate(scenarios.head(120), catalogs()), results.head(120))
 
 

@@ -5,13 +5,13 @@ import pytest
 from examples import catalogs
 
 from calc import answer, estimate
-from calc.answers.guide import SERVING, TRAINING, guide
 from calc.charts.tables import ceilings, crossed, parts_by_row
 from calc.plan import explore
 from calc.plan.communicated import communicated
 from calc.plan.comparisons import at_once, over_gpus
 from calc.plan.ranking import scenario_of
 from calc.scenarios.inputs import DEFAULTS
+from calc.search.guide import SERVING, TRAINING, guide
 from calc.units import GIB
 
 TRAINED = {

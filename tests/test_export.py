@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.doors.csv_tables import as_written, from_csv, read_csv, to_csv
-from calc.doors.csv_writer import write_csv
+from calc.files.csv.tables import as_written, from_csv, read_csv, to_csv
+from calc.files.csv.writer import write_csv
 from calc.scenarios.inputs import INPUTS
 from calc.scenarios.problems import TableError
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import answer, estimate
-from calc.answers.options import options
-from calc.doors.link import parse
+from calc.files.link.link import parse
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.layout_rules import nearest_divisor
+from calc.search.options import options
 from views.wording.numbers import plain
 
 MANY = "+".join(map(str, range(1, 65)))

@@ -18,8 +18,8 @@ MAY_IMPORT = {
     "calc": {"calc", "numpy", "pandas"},
     "calc/catalogs/strict_yaml.py": {"calc", "yaml"},
     "calc/catalogs/schema_check.py": {"calc", "jsonschema"},
-    "calc/configs/yaml_text.py": {"calc", "yaml"},
-    "calc/doors/hub.py": {"calc", "huggingface_hub"},
+    "calc/files/configs/yaml_text.py": {"calc", "yaml"},
+    "calc/files/hub.py": {"calc", "huggingface_hub"},
     "shelf": {"shelf"},
     "shelf/stores.py": {"shelf", "sqlalchemy"},
     "views": {"calc", "shelf", "views", "streamlit", "pandas", "numpy"},
@@ -36,22 +36,23 @@ MAY_IMPORT = {
 }
 # The rooms of calc from the top; a room imports only those below it. Rooms on one line are neighbours and never meet.
 LEVELS = (
-    *(
-        ("__main__",),
-        ("calc",),
-        ("doors",),
-        ("launch",),
-        ("answers", "configs", "oom"),
-        ("search",),
-        ("plan",),
-        ("explain", "charts"),
-        ("words",),
-        ("estimate",),
-    ),
-    *(("stages",), ("cost", "speed", "memory"), ("layout",), ("scenarios",), ("catalogs",), ("models",), ("columns",), ("crossed",)),
+    ("__main__",),
+    ("calc",),
+    ("files",),
+    ("search",),
+    ("plan",),
+    ("explain", "charts"),
+    ("words",),
+    ("engine",),
+    ("cost", "speed", "memory"),
+    ("layout",),
+    ("scenarios",),
+    ("catalogs",),
+    ("models",),
+    ("columns",),
+    ("crossed",),
     ("evaluate", "coded", "units", "versions"),
 )
-ONE_ROOM = dict.fromkeys(("pipeline", "largest", "least", "results", "one_scenario"), "estimate")
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
     *(
@@ -60,14 +61,14 @@ DOORS = {
         "calc/catalogs/load.py",
         "calc/__main__.py",
         "calc/models/huggingface/config.py",
-        "calc/doors/csv_tables.py",
-        "calc/doors/config_files.py",
-        "calc/doors/hub.py",
-        "calc/doors/launch_files.py",
-        "calc/doors/model_configs.py",
-        "calc/doors/oom_text.py",
-        "calc/doors/plan_csv.py",
-        "calc/doors/streams.py",
+        "calc/files/csv/tables.py",
+        "calc/files/config_files.py",
+        "calc/files/hub.py",
+        "calc/files/launch_files.py",
+        "calc/files/model_configs.py",
+        "calc/files/oom_text.py",
+        "calc/files/csv/plan.py",
+        "calc/files/streams.py",
         "calc/versions.py",
     )
 }
@@ -111,8 +112,7 @@ def module_of(path):
 
 
 def room_of(module):
-    room = module.removeprefix("calc").removeprefix(".").partition(".")[0] or "calc"
-    return ONE_ROOM.get(room, room)
+    return module.removeprefix("calc").removeprefix(".").partition(".")[0] or "calc"
 
 
 @cache

@@ -13,7 +13,7 @@ import pytest
 from pages import opened, run
 
 from calc import load_catalogs
-from calc.doors.hub import model_of, read_repository
+from calc.files.hub import model_of, read_repository
 from calc.models.huggingface.config import ConfigError
 
 ROOT = Path(__file__).parents[1]

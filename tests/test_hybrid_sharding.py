@@ -5,8 +5,8 @@ from examples import catalogs, one, timed
 
 from calc import estimate
 from calc.columns import COMPONENTS
-from calc.configs.run import run_row
-from calc.one_scenario import one_scenario
+from calc.engine.one_scenario import one_scenario
+from calc.files.configs.run import run_row
 
 LLAMA = {"model": "llama-3.1-8b", "recompute": "full"}
 SHARED = [*COMPONENTS, "allocated_peak_bytes", "memory_bytes"]

@@ -12,8 +12,8 @@ import pytest
 
 from calc import load_catalogs
 from calc.catalogs.load import add_models
+from calc.engine.pipeline import estimate
 from calc.models.huggingface.config import read_config
-from calc.pipeline import estimate
 
 CATALOGS = load_catalogs()
 STEPS = [json.loads(line) for line in (Path(__file__).parent / "recorded/hybrid_steps.jsonl").read_text("utf-8").splitlines()]

@@ -9,9 +9,9 @@ import pytest
 
 from calc import load_catalogs
 from calc.catalogs.load import add_models
+from calc.engine.pipeline import estimate
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, read_config
-from calc.pipeline import estimate
 
 CATALOGS = load_catalogs()
 # Made-up configs with what the classes of transformers 5.23 hold (meta device, PyTorch 2.13), and the bytes of the

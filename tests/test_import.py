@@ -5,10 +5,10 @@ import json
 import pytest
 from examples import catalogs
 
-from calc.configs.derived import SINGLE
-from calc.configs.fields import copies, rules, tools
-from calc.configs.problem import ConfigProblem
-from calc.configs.run import run_row
+from calc.files.configs.derived import SINGLE
+from calc.files.configs.fields import copies, rules, tools
+from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.run import run_row
 from calc.scenarios.inputs import BY_NAME
 
 TRL = "model_name_or_path: meta-llama/Llama-3.1-8B-Instruct\nmax_length: 4096\nper_device_train_batch_size: 2\n"

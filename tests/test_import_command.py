@@ -4,8 +4,8 @@ import pytest
 from examples import catalogs, written
 
 from calc.__main__ import main
-from calc.configs.problem import LARGEST_BYTES, ConfigProblem
-from calc.configs.run import run_row
+from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
+from calc.files.configs.run import run_row
 from calc.scenarios.inputs import BY_NAME
 
 GOOD = "model_name_or_path: gpt2\nmax_length: 512\nper_device_train_batch_size: 2\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from calc.answers.options import options
 from calc.plan import instances
+from calc.search.options import options
 
 
 @pytest.fixture(scope="module")

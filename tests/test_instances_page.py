@@ -3,7 +3,7 @@
 import pytest
 from pages import address, opened, run, title
 
-from calc.answers.options import options
+from calc.search.options import options
 from views.panels import instances as panel
 
 

@@ -7,8 +7,8 @@ import pytest
 from pages import address, by_hand, opened, run, title, with_fields
 from streamlit.testing.v1 import AppTest
 
-from calc.answers.job_fields import BY_HAND, CHOSEN, JOB
 from calc.scenarios.inputs import inputs_by_name
+from calc.search.job_fields import BY_HAND, CHOSEN, JOB
 from views.session import job_state
 
 VIEWS = Path(job_state.__file__).resolve().parents[1]

@@ -5,7 +5,7 @@ import pytest
 from pages import address, opened, run
 
 from calc import estimate
-from calc.doors.link_kept import MOST_KEPT
+from calc.files.link.kept import MOST_KEPT
 
 KEPT = [
     "A~market~spot~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000",

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 
-from calc.answers import combinations
-from calc.answers.grid import EVERY_COUNT, grid
-from calc.answers.options import _combinations_of, options_of
-from calc.answers.places import places_of
-from calc.answers.settle import settled
-from calc.answers.tokens import tokens_each
+from calc.search import combinations
+from calc.search.grid import EVERY_COUNT, grid
+from calc.search.options import _combinations_of, options_of
+from calc.search.places import places_of
+from calc.search.settle import settled
+from calc.search.tokens import tokens_each
 
 TRAINED = {"model": "llama-3.2-1b", "instance": ["p5.48xlarge", "g6e.xlarge"], "sequence_tokens": 2048}
 
@@ -44,7 +44,7 @@ def anew(catalogs):
 def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job):
     whole = options_of(job, catalogs)
     monkeypatch.setattr(combinations, "PAIRS_AT_ONCE", 997)
-    monkeypatch.setattr("calc.answers.options._combined", anew)
+    monkeypatch.setattr("calc.search.options._combined", anew)
     parts = options_of(job, catalogs)
     assert (parts.tried, parts.possible) == (whole.tried, whole.possible)
     for name in ("answers", "board", "edge"):

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies
 
 from calc import answer, estimate
 from calc.catalogs.load import FOLDER
-from calc.configs.documents import read_document as read_config
-from calc.configs.run import read_run
-from calc.doors.launch_files import files_of, write_folder, zipped
-from calc.launch.kit import comment, kits
-from calc.launch.resume import resuming
-from calc.launch.specs import kit_specs
-from calc.launch.values import values_of
+from calc.files.configs.documents import read_document as read_config
+from calc.files.configs.run import read_run
+from calc.files.launch.kit import comment, kits
+from calc.files.launch.resume import resuming
+from calc.files.launch.specs import kit_specs
+from calc.files.launch.values import values_of
+from calc.files.launch_files import files_of, write_folder, zipped
 from calc.scenarios.inputs import BY_NAME
 
 RUN = {"model": "llama-3.1-8b", "sequence_tokens": 4096, "recompute": "full", "train_tokens": 150e6}

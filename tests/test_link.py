@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.answers.job_fields import JOB, MAY_BE_EMPTY
-from calc.doors.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
-from calc.doors.link_kept import MOST_KEPT, differing, named
+from calc.files.link.kept import MOST_KEPT, differing, named
+from calc.files.link.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
 from calc.models.huggingface.config import custom_entry
 from calc.plan.aged import FIGURES, THEN
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, bounded_inputs
+from calc.search.job_fields import JOB, MAY_BE_EMPTY
 
 BOUNDED = {name: column for name, column in bounded_inputs(catalogs()).items() if name not in JOB}
 

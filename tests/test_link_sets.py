@@ -2,7 +2,7 @@
 
 import pytest
 
-from calc.doors import link
+from calc.files.link import link
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.limits import usual_limits
 from calc.search.questions import lora_within_a_week, serving_users

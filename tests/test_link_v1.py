@@ -3,8 +3,8 @@
 import pytest
 
 from calc import estimate
-from calc.answers.job_fields import JOB, LIMITS, asked_of, job_of
-from calc.doors.link import parse
+from calc.files.link.link import parse
+from calc.search.job_fields import JOB, LIMITS, asked_of, job_of
 
 # As version 1 wrote them.
 FIRST_VISIT = {

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from calc import estimate, load_catalogs
-from calc.answers.job_fields import JOB
 from calc.cost.markets import MARKETS, PLAN_MARKETS, SUMMED_UP
+from calc.search.job_fields import JOB
 from refresh.found import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from calc import estimate
-from calc.pipeline import parts
+from calc.engine.pipeline import parts
 from calc.plan.comparisons import over_values
 from calc.plan.ranking import STANDINGS, offered, rank, standing
 from calc.scenarios.inputs import DEFAULTS

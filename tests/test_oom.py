@@ -7,10 +7,10 @@ import yaml
 from examples import catalogs
 
 from calc import estimate
-from calc.oom.beside import cards
-from calc.oom.explain import LogProblem, explained, tells, text_of
-from calc.oom.failures import failures, fullest
-from calc.oom.logs import figures
+from calc.files.oom.beside import cards
+from calc.files.oom.explain import LogProblem, explained, tells, text_of
+from calc.files.oom.failures import failures, fullest
+from calc.files.oom.logs import figures
 from calc.units import GIB
 
 MESSAGES = yaml.safe_load((Path(__file__).parent / "published" / "oom_messages.yaml").read_text("utf-8"))["messages"]

@@ -111,7 +111,7 @@ def test_another_formula_is_another_version_and_other_words_are_none(tmp_path, m
     monkeypatch.setattr(versions, "FOLDER", folder)
     of_folder = versions.formulas_version.__wrapped__
     assert of_folder() == versions.formulas_version()
-    with (folder / "doors" / "link.py").open("a") as file:
+    with (folder / "files" / "link" / "link.py").open("a") as file:
         file.write("# other words\n")
     assert of_folder() == versions.formulas_version()
     with (folder / "memory" / "weights.py").open("a") as file:

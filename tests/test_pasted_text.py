@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.configs.fields import tools
-from calc.configs.lines import STANDINGS
-from calc.configs.problem import ConfigProblem
-from calc.configs.run import read_run
-from calc.oom.explain import LogProblem, explained, tells
+from calc.files.configs.fields import tools
+from calc.files.configs.lines import STANDINGS
+from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.run import read_run
+from calc.files.oom.explain import LogProblem, explained, tells
 from calc.scenarios.inputs import BY_NAME
 
 BOUNDED = settings(max_examples=60, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))

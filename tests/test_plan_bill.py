@@ -6,8 +6,8 @@ from examples import table
 from pages import address, opened, run
 from streamlit.testing.v1 import AppTest
 
-from calc.doors import csv_tables
-from calc.doors.earlier_csv import earlier
+from calc.files.csv import tables as csv_tables
+from calc.files.csv.earlier import earlier
 from calc.plan.compare import billed
 from calc.plan.plan_bill import against_budget, by_market, paid_months, plan_bill
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from pages import address, opened, run, title
 
-from calc.answers import options as answers
-from calc.answers.board import COLUMN, ORDERS, ordered
-from calc.doors import csv_tables
+from calc.files.csv import tables as csv_tables
+from calc.search import options as answers
+from calc.search.board import COLUMN, ORDERS, ordered
 from views.panels import status
 from views.session import present_plan
 from views.wording.numbers import about, span, usd

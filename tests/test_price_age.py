@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from calc.answers.options import options
 from calc.cost.markets import MARKETS
+from calc.search.options import options
 
 DAY = "2026-11-20"
 JOB = {"model": "llama-3.2-1b", "method": "lora", "instance": ["g6e.xlarge", "g5.xlarge"], "instances_most": 1, "train_tokens": 1e8}

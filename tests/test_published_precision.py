@@ -1,8 +1,8 @@
 """Models whose weights are published in fewer than 16 bits: served so where the job allows it, named where it does not."""
 
 from calc import add_models
-from calc.answers.options import options
 from calc.models.huggingface.config import read_config
+from calc.search.options import options
 
 SERVED = {"work": "inference", "users": 8}
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages import DASHBOARD, opened
 
 from calc import CatalogError
-from calc.answers import options
+from calc.search import options
 from views import ready
 from views.session import catalogs
 

@@ -8,8 +8,8 @@ import pytest
 from examples import catalogs
 from pages import opened, run
 
-from calc.answers.options import options
 from calc.plan.figures import records
+from calc.search.options import options
 from views.wording import plan as plan_words
 from views.wording import report
 

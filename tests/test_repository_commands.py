@@ -5,7 +5,7 @@ from examples import catalogs, written
 
 from calc import estimate
 from calc.__main__ import main
-from calc.doors.solve_csv import PACE
+from calc.files.csv.solve import PACE
 
 PLAN = "scenario,model,instance,gpus,sharding,recompute,train_tokens,batch\n"
 BEFORE = PLAN + "base,llama-3.1-8b,p5.48xlarge,8,zero3,full,150000000,1\ngone,llama-3.2-1b,g6e.xlarge,1,none,none,150000000,1\n"

@@ -3,8 +3,8 @@
 import pytest
 
 from calc import answer
-from calc.answers import sentences
-from calc.answers.options import options
+from calc.search import sentences
+from calc.search.options import options
 
 TUNE = {"model": "llama-3.1-8b", "work": "training", "method": "full", "train_tokens": 150_000_000}
 SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}

@@ -4,11 +4,11 @@ import pytest
 from examples import catalogs
 from pages import opened, run, title
 
-from calc.answers.job_fields import BY_HAND, JOB, job_of
-from calc.answers.options import options
 from calc.catalogs.load import FOLDER, read_document
-from calc.doors import link
-from calc.doors.setups import setups
+from calc.files.link import link
+from calc.files.setups import setups
+from calc.search.job_fields import BY_HAND, JOB, job_of
+from calc.search.options import options
 from views.session.job_state import FIRST_VISIT
 
 

@@ -10,8 +10,8 @@ from test_memory import per_block
 
 from calc import add_models, estimate, phases_table
 from calc.catalogs.load import FOLDER, entries_of, read_document
+from calc.engine.one_scenario import one_scenario
 from calc.models.huggingface.config import read_config
-from calc.one_scenario import one_scenario
 
 TOKENS = {"batch": 2, "sequence_tokens": 1024}
 SIZES = {  # h, q, k, f, a

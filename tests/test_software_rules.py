@@ -8,8 +8,8 @@ import pytest
 from examples import catalogs, one
 
 from calc import estimate
+from calc.engine.one_scenario import one_scenario
 from calc.memory.weights import segment_waste_bytes, stack_expert_padding_ratio
-from calc.one_scenario import one_scenario
 from calc.scenarios.releases import newest_known
 
 GIB = 2**30

@@ -5,7 +5,7 @@ import pytest
 from examples import at_random, catalogs, one, table
 
 from calc import estimate
-from calc.largest import LARGEST
+from calc.engine.largest import LARGEST
 
 CARDS = ("h100-80gb-sxm", "l4", "a100-40gb-sxm", "t4", "p5.48xlarge")
 

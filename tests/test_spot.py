@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.answers.options import options
 from calc.cost.spot import (
     checkpoint_bytes,
     checkpoint_interval_seconds,
@@ -23,6 +22,7 @@ from calc.plan.bill import lines
 from calc.plan.compare import billed
 from calc.plan.ranking import scenario_of
 from calc.search.limits import OPEN
+from calc.search.options import options
 from calc.search.search import search
 
 HOUR = 3600

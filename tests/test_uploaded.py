@@ -5,8 +5,8 @@ import pytest
 from pages import opened, run, title
 
 from calc import estimate
-from calc.doors import csv_tables
-from calc.doors.earlier_csv import MOST_ROWS, earlier
+from calc.files.csv import tables as csv_tables
+from calc.files.csv.earlier import MOST_ROWS, earlier
 from views.panels.earlier import _csv
 
 ROWS = "scenario,model,gpus,sharding,instance,batch\n"

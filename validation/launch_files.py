@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 from calc import estimate, load_catalogs
-from calc.doors.launch_files import files_of, write_folder
-from calc.launch.kit import kits
+from calc.files.launch.kit import kits
+from calc.files.launch_files import files_of, write_folder
 
 RUN = {"model": "llama-3.1-8b", "sequence_tokens": 4096, "recompute": "full", "train_tokens": 150e6}
 FULL = {**RUN, "gpus": 8, "instance": "p5.48xlarge", "sharding": "zero3"}

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from calc import add_models, load_catalogs
+from calc.engine.pipeline import parts
+from calc.engine.stages import NAMES, STAGES, TIME, walk
 from calc.evaluate import Table
-from calc.pipeline import parts
 from calc.scenarios.inputs import BY_NAME
-from calc.stages import NAMES, STAGES, TIME, walk
 
 DATA = Path(__file__).parent / "data"
 RESULTS = Path(__file__).parent / "results"

@@ -18,8 +18,8 @@ async def getting_ready(_app):
 def get_ready():
     """The catalogs, the answer of the first visit, the panels of all pages; imported here, not before the server is up."""
     from calc import CatalogError
-    from calc.answers.job_fields import job_of
-    from calc.answers.options import options
+    from calc.search.job_fields import job_of
+    from calc.search.options import options
     from views.session import catalogs, job_state
 
     with suppress(CatalogError):  # the page says which file it is

@@ -10,12 +10,12 @@ from calc.catalogs.load import Catalogs
 from calc.cost import prices, spot, terms
 from calc.cost.markets import MARKETS
 from calc.cost.offers import price_of
+from calc.engine.one_scenario import one_scenario
+from calc.engine.stages import AFTER_MEMORY, walk
+from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.evaluate import evaluate_all
 from calc.explain.derivation import chain, fact
 from calc.explain.traced import Traced, number
-from calc.one_scenario import one_scenario
-from calc.stages import AFTER_MEMORY, walk
-from calc.stages import FORMULAS as STAGE_FORMULAS
 from calc.units import YEAR_MONTHS
 
 TERMS = {  # of the row's market: they run for one market at a time, after the stages

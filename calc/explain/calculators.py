@@ -13,9 +13,9 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.coded import Words
 from calc.columns import COMPONENTS as OUR_COMPONENTS
+from calc.engine.pipeline import parts
 from calc.evaluate import Table, evaluate_all
 from calc.explain.calculator_formulas import COMPONENTS, TOTALS
-from calc.pipeline import parts
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.read import as_frame
 from calc.units import GIB

@@ -14,16 +14,16 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
+from calc.engine.one_scenario import one_scenario
+from calc.engine.stages import MEMORY, STAGES
 from calc.evaluate import Table, evaluate, parameters_of
 from calc.explain.traced import Traced, live, number, reads, text
 from calc.layout import HELD, LAYOUT
 from calc.memory import block_forms
 from calc.memory.peak import Moment
 from calc.memory.phases import MOMENTS, PHASES
-from calc.one_scenario import one_scenario
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
 from calc.scenarios.join import FORMATS, MODEL_COLUMNS, STACK_COLUMNS, TIED_COUNTS
-from calc.stages import MEMORY, STAGES
 
 FORMULAS = {formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas}
 EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.pipeline import parts
+from calc.engine.pipeline import parts
 from calc.scenarios.read import as_frame
 from calc.scenarios.support import asks
 from calc.scenarios.support_rules import counting, rules_of

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.pipeline import estimate
+from calc.engine.pipeline import estimate
 from calc.plan.bill import price_facts
 from calc.plan.compare import billed
 from calc.plan.figures import records

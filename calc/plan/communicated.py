@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.one_scenario import one_scenario
+from calc.engine.one_scenario import one_scenario
 
 ACTIVATION_BYTES = 2  # sent between tensor and pipeline parallel GPUs in 16 bits
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
-from calc.pipeline import estimate
+from calc.engine.pipeline import estimate
 from calc.scenarios.support import RUNS
 
 NVLINK_GPUS = 8  # of one instance; no card of the catalog joins more

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.pipeline import estimate
+from calc.engine.pipeline import estimate
 from calc.plan.comparisons import as_job, at_once, replicas
 
 MOST = {"batch": 512.0, "sequence_tokens": 2.0**20}

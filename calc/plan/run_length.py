@@ -7,7 +7,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, PLAN_MARKETS
-from calc.pipeline import estimate
+from calc.engine.pipeline import estimate
 from calc.units import MILLISECONDS
 
 TIMES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # the run, shorter and longer

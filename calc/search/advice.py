@@ -11,8 +11,8 @@ from calc.charts.tables import word_column
 from calc.coded import Words
 from calc.cost.job import Job, job_of_rows, within
 from calc.cost.markets import MARKETS
+from calc.engine.pipeline import estimate, results_of
 from calc.evaluate import Table
-from calc.pipeline import estimate, results_of
 from calc.plan.ranking import STANDINGS, offered, standing
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs

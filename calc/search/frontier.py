@@ -9,7 +9,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import Job
 from calc.cost.markets import MARKETS
-from calc.pipeline import estimate
+from calc.engine.pipeline import estimate
 from calc.search.search import Found
 
 MOST_POINTS = 1500

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.pipeline import estimate
+from calc.engine.pipeline import estimate
 
 STEP_FACTOR = 2  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others
 

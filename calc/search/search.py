@@ -18,17 +18,17 @@ from calc.cost.job import Job, deployments, job, within
 from calc.cost.markets import MARKETS, sold_for
 from calc.cost.prices import instances_needed, spare_instances
 from calc.cost.spot import UNTIL_OVERHEAD
+from calc.engine.pipeline import parts, sound_rows
+from calc.engine.stages import MEMORY_RESULTS, TIME, memory, reads, walk
 from calc.evaluate import Table, evaluate, evaluate_all, parameters_of
 from calc.memory import overhead
 from calc.memory.serving_engine import on_huge_card, on_large_card
-from calc.pipeline import parts, sound_rows
 from calc.scenarios.join_places import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import numbers_of, row_numbers, words_of
 from calc.scenarios.private_prices import own_prices
 from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.search.space import Space, instances_of, markets_of, regions_of
 from calc.speed.collectives import island_gpus
-from calc.stages import MEMORY_RESULTS, TIME, memory, reads, walk
 
 CHUNK_LAYOUTS = 50_000
 MOST_WAYS, MOST_LAYOUTS = 100_000_000, 1_000_000  # a layout takes 10 microseconds, a way on one of them a tenth of that

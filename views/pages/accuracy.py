@@ -6,7 +6,7 @@ import streamlit as st
 
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
-from calc.doors import csv_tables
+from calc.files.csv import tables as csv_tables
 from views import tables
 from views.charts import accuracy as accuracy_charts
 from views.panels.chart import draw

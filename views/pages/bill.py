@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.cost.markets import MARKETS
-from calc.doors import csv_tables
+from calc.files.csv import tables as csv_tables
 from calc.plan import bill, break_even, run_length
 from calc.plan.compare import billed
 from views import tables

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from calc.doors import csv_tables
+from calc.files.csv import tables as csv_tables
 from calc.plan.compare import FEWEST, billed, choices
 from calc.plan.figures import records
 from views import tables

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from calc.doors import csv_tables
+from calc.files.csv import tables as csv_tables
 from calc.plan import instances
 from views import tables
 from views.panels import instances as panel

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc.answers.board import is_less
+from calc.search.board import is_less
 from views.charts.tank import tank_svg
 from views.session import job_state, kept
 from views.session.present_plan import look_at

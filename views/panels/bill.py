@@ -3,9 +3,9 @@
 import pandas as pd
 import streamlit as st
 
-from calc.answers.job_fields import JOB
 from calc.charts.lines import lines_of
 from calc.cost.markets import MARKETS
+from calc.search.job_fields import JOB
 from views.charts import lines
 from views.charts.base import DOLLARS, THREE
 from views.panels.chart import draw

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from calc.answers.board import ORDERS, ordered
 from calc.charts.tables import for_screen, word_column
 from calc.plan.figures import records
+from calc.search.board import ORDERS, ordered
 from views.charts.tank import data_uri, tank_svg
 from views.session import kept
 from views.session.present_plan import look_at

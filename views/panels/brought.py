@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from calc.configs.problem import MOST_DOCUMENTS, ConfigProblem
-from calc.doors.brought import brought, sorted_documents
+from calc.files.brought import brought, sorted_documents
+from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.models.huggingface.config import ConfigError
 from views.charts.tank import tank_svg
 from views.panels.looked_at import components

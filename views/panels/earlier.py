@@ -7,9 +7,9 @@ import numpy as np
 import streamlit as st
 
 from calc.charts import tables as chart_tables
-from calc.doors import csv_tables
-from calc.doors.earlier_csv import earlier, standing
-from calc.doors.link_kept import MOST_KEPT
+from calc.files.csv import tables as csv_tables
+from calc.files.csv.earlier import earlier, standing
+from calc.files.link.kept import MOST_KEPT
 from calc.plan.figures import records
 from calc.plan.ranking import rank
 from calc.scenarios.problems import TableError, quoted

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from calc.doors.launch_files import files_of, zipped
-from calc.launch.kit import comment, kits
+from calc.files.launch.kit import comment, kits
+from calc.files.launch_files import files_of, zipped
 from views.session.remembered import remembered
 from views.wording import launch_kit as words
 from views.wording.numbers import plain

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from calc.oom.explain import LogProblem, explained, text_of
+from calc.files.oom.explain import LogProblem, explained, text_of
 from calc.search.limits import limits_of_job
 from views.panels import advice
 from views.session.remembered import remembered

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from calc.charts.against_time import against_time, pace
-from calc.doors import csv_tables
+from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
 from calc.search.frontier import chart_points, named, place
 from calc.words import card_name

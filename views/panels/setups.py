@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from calc.doors import link
-from calc.doors.setups import setups
+from calc.files.link import link
+from calc.files.setups import setups
 from views.session import catalogs as session_catalogs
 from views.session import job_state
 from views.wording.numbers import plain

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 
-from calc.doors.link_now import answers_now
+from calc.files.link.now import answers_now
 from shelf import plans as shelf_plans
 from shelf.plans import LONGEST
 from views.session import address, job_state

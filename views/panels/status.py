@@ -4,8 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from calc.answers.board import whole
-from calc.doors import csv_tables
+from calc.files.csv import tables as csv_tables
+from calc.search.board import whole
 from views import tables
 from views.panels import setups
 from views.session import address, job_state

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from calc.answers.board import ORDERS
-from calc.doors import link
+from calc.files.link import link
+from calc.search.board import ORDERS
 from views.session import extra_state, job_state, opened_plan
 from views.session.own_models import own_models, take_models
 

@@ -13,9 +13,9 @@ import streamlit as st
 
 import calc
 from calc.catalogs.load import FOLDER, read_document
-from calc.configs.fields import rules, tools
-from calc.doors.setups import setups
-from calc.launch.specs import kit_specs
+from calc.files.configs.fields import rules, tools
+from calc.files.launch.specs import kit_specs
+from calc.files.setups import setups
 from views.session.own_models import own_models
 
 BESIDE = ("config_fields", "launch_files", "setups")  # read by these functions, each once

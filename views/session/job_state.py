@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from calc.answers.job_fields import (
+from calc.scenarios.inputs import ASSUMED, inputs_by_name
+from calc.search.job_fields import (
     BY_HAND,
     COMPARED,
     JOB,
@@ -22,8 +23,7 @@ from calc.answers.job_fields import (
     tokens_of_run,
     work_of,
 )
-from calc.answers.settle import fitted_lengths, generates, takes_images
-from calc.scenarios.inputs import ASSUMED, inputs_by_name
+from calc.search.settle import fitted_lengths, generates, takes_images
 from calc.search.space import possible
 from views.session import extra_state
 

@@ -7,11 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from calc import estimate
-from calc.answers.job_fields import CHOSEN
 from calc.cost.job import job_of_rows
-from calc.doors.link_kept import MOST_KEPT, differing, named
+from calc.files.link.kept import MOST_KEPT, differing, named
 from calc.plan.aged import figures_of
 from calc.scenarios.inputs import DEFAULTS
+from calc.search.job_fields import CHOSEN
 from views.session import catalogs as session_catalogs
 from views.session import extra_state, job_state
 from views.session.remembered import remembered

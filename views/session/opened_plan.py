@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from calc.answers.options import options
 from calc.plan.aged import rows_now
+from calc.search.options import options
 from views.session import job_state, kept
 
 

@@ -1,7 +1,7 @@
 """The same job with less in its way: what a restriction is held against."""
 
-from calc.answers.options import options
-from calc.answers.settle import published_bits
+from calc.search.options import options
+from calc.search.settle import published_bits
 from views.session import job_state
 
 PLACES = ("instance", "gpu")

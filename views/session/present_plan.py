@@ -5,11 +5,11 @@ from typing import NamedTuple
 import streamlit as st
 
 from calc import estimate
-from calc.answers.options import Options, options
-from calc.answers.settle import usual_software
 from calc.plan.figures import records
 from calc.plan.ranking import scenario_of
 from calc.scenarios.inputs import inputs_by_name
+from calc.search.options import Options, options
+from calc.search.settle import usual_software
 from views.session import job_state
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc.doors import link
+from calc.files.link import link
 from views.session import address
 from views.session import catalogs as session_catalogs
 

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from calc.answers.job_fields import work_of
-from calc.answers.settle import takes_images
+from calc.search.job_fields import work_of
+from calc.search.settle import takes_images
 from calc.search.space import possible
 from calc.words import card_name
 from views.session import job_state

@@ -4,7 +4,7 @@ import re
 
 import streamlit as st
 
-from calc.doors.hub import model_of, read_repository
+from calc.files.hub import model_of, read_repository
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
 from views.session import job_state, own_models
 from views.session.catalogs import base_catalogs

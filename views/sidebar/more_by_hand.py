@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc.answers.job_fields import JOB, method_of, work_of
+from calc.search.job_fields import JOB, method_of, work_of
 from views.session.job_state import KEYS
 from views.sidebar.by_hand_fields import choice, number
 

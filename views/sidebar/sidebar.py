@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from calc.answers.inputs import STEP_TOKENS
-from calc.answers.job_fields import tokens_of_run, work_of
-from calc.answers.settle import generates
 from calc.catalogs.kept import kept
 from calc.cost.markets import BY_USE, MARKETS, sold_for
+from calc.search.inputs import STEP_TOKENS
+from calc.search.job_fields import tokens_of_run, work_of
+from calc.search.settle import generates
 from views.session import address, job_state
 from views.session.job_state import KEYS
 from views.sidebar import by_hand, model_form

@@ -1,9 +1,9 @@
 """The sentences of the Bring page: what the files are, what became of each of their lines."""
 
 from calc.columns import GLOSSARY
-from calc.configs.documents import names_of_tools
-from calc.configs.fields import tools
-from calc.configs.lines import STANDINGS
+from calc.files.configs.documents import names_of_tools
+from calc.files.configs.fields import tools
+from calc.files.configs.lines import STANDINGS
 from calc.plan.compare import in_words
 from calc.words import name_of
 from views.wording.numbers import counted, gib

@@ -1,6 +1,6 @@
 """The sentences of the launch kit: what it is, what none of its files can say."""
 
-from calc.launch.specs import kit_specs
+from calc.files.launch.specs import kit_specs
 from calc.words import name_of
 
 

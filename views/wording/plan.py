@@ -4,11 +4,11 @@ import re
 from datetime import date
 from urllib.parse import urlencode, urlsplit
 
-from calc.answers.board import is_less
 from calc.cost import offers
 from calc.cost.markets import MARKETS
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
+from calc.search.board import is_less
 from calc.words import name_of
 from views.wording.numbers import about, counted, is_missing, percent, span, usd
 from views.wording.rows import own_terms

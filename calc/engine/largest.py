@@ -1,0 +1,128 @@
+"""The largest batch and the longest sequence that a card holds: exact for the formulas, distinct rows once.
+
+Memory grows with both, so each row keeps a bracket (fits, does not fit). Every moment of a step or a request is nearly a
+straight line, so a line through two probes of each says where the first of them meets the limit; two probes a turn close
+the bracket there, and where they do not (squares, a chunked loss), thirds of it do.
+"""
+
+import numpy as np
+
+from calc.coded import distinct, gathered, repeat, take, taken
+from calc.cost.placement import host_memory_needed_bytes
+from calc.engine.stages import MEMORY_KEYS, MEMORY_READS, fuller_end
+from calc.evaluate import Table
+from calc.scenarios.inputs import SAME_AS_SEQUENCE
+
+SOLVED = ("max_batch", "max_sequence_tokens")
+LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
+Probe = tuple[np.ndarray, np.ndarray]  # values tried, in units, and the excess of each moment at them
+LIMITS = ("limit_bytes", "instance_gpus", "instance_memory_bytes", "usable_host_ratio", "scores_once", "longest_sequence_tokens")
+TRIED = frozenset({*MEMORY_READS, *LIMITS, *SAME_AS_SEQUENCE, "batch", "sequence_tokens", "gpus"})  # read at each turn
+TURNS_BY_LINE, MOST_TURNS = 9, 60
+
+
+def largest_columns(table: Table) -> Table:
+    """max_batch and max_sequence_tokens of every row with a card; NaN without one."""
+    if np.all(np.isnan(table["limit_bytes"])):
+        return dict.fromkeys(SOLVED, np.full(1, np.nan))
+    context = table["context_parallel"]
+    sequence = largest(table, "sequence_tokens", np.where(context > 1, 2 * context, 1.0))
+    return {
+        "max_batch": largest(table, "batch", np.ones(1)),
+        "max_sequence_tokens": np.where(table["scores_once"] > 0, np.nan, sequence),  # an image fixes its length
+    }
+
+
+def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
+    """The largest multiple of `unit` that `name` can take, all else equal; 0 where not even one unit fits."""
+    rows = table["rows"]
+    answer = np.full(rows, np.nan)
+    held = np.flatnonzero(~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows)))
+    if not len(held):
+        return answer
+    part = take(table | {"unit": unit}, held, {*MEMORY_READS, *MEMORY_KEYS, *LIMITS, "unit", "rows"})
+    keys = {key: part[key] for key in (*MEMORY_KEYS, *LIMITS, "unit") if key != name}
+    if name == "sequence_tokens":  # what follows the sequence counts as following it, not as its number
+        keys |= {other: np.where(part[other] == part[name], np.nan, part[other]) for other in SAME_AS_SEQUENCE}
+    if repeat(keys.values(), len(held)):
+        first, copies = distinct(keys.values(), len(held))
+    else:
+        first = copies = np.arange(len(held))
+    moments = tuple(taken(total, rows, held[first]) for total in table["moment_bytes"])
+    here = {"moment_bytes": moments, "offloaded_bytes": taken(table["offloaded_bytes"], rows, held[first])}
+    answer[held] = gathered(_solved(take(part, first), name, here), len(first), copies)
+    return answer
+
+
+def _solved(table: Table, name: str, here: Table) -> np.ndarray:
+    """The answer of each row of a table of distinct rows; `here` is their memory as they stand."""
+    rows = table["rows"]
+    unit = np.broadcast_to(table["unit"], rows)
+    high = np.full(rows, LARGEST[name])
+    if name == "sequence_tokens":
+        high = np.minimum(high, table["longest_sequence_tokens"])
+    low, high = np.zeros(rows), high // unit + 1  # `high` is never reached
+    present = np.broadcast_to(table[name], rows) / unit
+    excess = _excess(table, here)
+    fits = np.max(excess, axis=0) <= 0
+    whole = (present == np.floor(present)) & (present < high)
+    low, high = np.where(fits & whole, present, low), np.where(fits | ~whole, high, present)
+    todo = np.flatnonzero(high - low > 1)
+    if not len(todo):
+        return low * unit
+    probe = np.clip(np.where(fits, 2 * present, 1.0), low + 1, high - 1)[todo]
+    known = present[todo], excess[:, todo]
+    found = probe, _excess_with(table, name, todo, probe * unit[todo])
+    for turn in range(MOST_TURNS):
+        for values, over in (known, found):
+            fits = np.max(over, axis=0) <= 0
+            whole = (values == np.floor(values)) & (values < high[todo])
+            low[todo] = np.where(fits & whole, np.maximum(low[todo], values), low[todo])
+            high[todo] = np.where(fits | ~whole, high[todo], np.minimum(high[todo], values))
+        guess = _where_lines_meet(known, found) if turn < TURNS_BY_LINE else np.full(len(todo), np.nan)
+        still = high[todo] - low[todo] > 1
+        todo, guess = todo[still], guess[still]
+        if not len(todo):
+            break
+        lower, upper = _next_probes(low[todo], high[todo], guess)
+        both = _excess_with(table, name, np.tile(todo, 2), np.concatenate([lower, upper]) * np.tile(unit[todo], 2))
+        known, found = (lower, both[:, : len(todo)]), (upper, both[:, len(todo) :])
+    return low * unit
+
+
+def _where_lines_meet(known: Probe, found: Probe) -> np.ndarray:
+    """The last whole number before the first of the lines through both probes meets zero; NaN where none rises."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = (found[1] - known[1]) / (found[0] - known[0])
+        meets = np.where(slope > 0, found[0] - found[1] / slope, np.inf)
+    nearest = np.fmin.reduce(meets)
+    return np.where(np.isinf(nearest), np.nan, np.floor(nearest))
+
+
+def _next_probes(low: np.ndarray, high: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two numbers inside each bracket: the guess and the next one, else at a third and two thirds of it."""
+    third = np.maximum(np.floor((high - low) / 3), 1)
+    lower = np.clip(np.where(np.isnan(guess), low + third, guess), low + 1, high - 1)
+    upper = np.clip(np.where(np.isnan(guess), high - third, lower + 1), low + 1, high - 1)
+    return lower, upper
+
+
+def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The excess of some rows with one column replaced; what follows the sequence follows it."""
+    part = take(table, rows, TRIED)
+    if name == "sequence_tokens":
+        for other in SAME_AS_SEQUENCE:
+            part[other] = np.where(part[other] == part[name], values, np.minimum(part[other], values))
+    part[name] = values
+    return _excess(part, fuller_end({key: column for key, column in part.items() if key in MEMORY_READS or key == "rows"}))
+
+
+def _excess(table: Table, held: Table) -> np.ndarray:
+    """Bytes of each moment beyond what the card holds, and of what is offloaded beyond what the CPU holds.
+
+    Shape (moments + 1, rows).
+    """
+    host = host_memory_needed_bytes(held["offloaded_bytes"], table["gpus"], table["instance_gpus"])
+    over_host = np.nan_to_num(host - table["usable_host_ratio"] * table["instance_memory_bytes"], nan=-np.inf)
+    over = [total - table["limit_bytes"] for total in held["moment_bytes"]]
+    return np.stack([np.broadcast_to(each, table["rows"]) for each in (*over, over_host)])

@@ -1,0 +1,35 @@
+"""One scenario in full: every column of its table, and its components in every phase."""
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.columns import ALLOCATED
+from calc.engine.pipeline import parts
+from calc.engine.stages import both_ends
+from calc.evaluate import Table
+from calc.memory.phases import MOMENTS, PHASES
+from calc.scenarios.read import as_frame
+
+
+def one_scenario(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
+    """The table of one scenario with its memory, at the fuller end of a pipeline, every column in it."""
+    frame = as_frame(scenario if isinstance(scenario, dict) else scenario.to_dict())
+    first, last, _ = both_ends(next(parts(frame, catalogs)).table)
+    return last if last is not None and last["allocated_peak_bytes"] > first["allocated_peak_bytes"] else first
+
+
+def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
+    """The components at the largest moment of every phase of one scenario: rows (phase, component, bytes)."""
+    table = one_scenario(scenario, catalogs)
+    moments = MOMENTS["training" if table["trains"][0] > 0 else "inference"]
+    totals = [float(np.ravel(total)[0]) for total in table["moment_bytes"]]
+    rows = []
+    for phase in PHASES:
+        of_phase = [number for number, moment in enumerate(moments) if moment.phase == phase]
+        if of_phase:
+            largest = max(of_phase, key=totals.__getitem__)
+            for name in ALLOCATED:
+                values = table[f"moment_{name}"][largest] if f"moment_{name}" in table else table[name]
+                rows.append({"phase": phase, "component": name, "bytes": float(np.ravel(values)[0])})
+    return pd.DataFrame(rows)

@@ -1,0 +1,297 @@
+"""Estimates a table of scenarios: one row and a million take the same way, and what repeats is worked out once."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.coded import SAMPLE_ROWS, Words, distinct, emptied, meet, spread, take
+from calc.columns import ALLOCATED
+from calc.cost import placement
+from calc.engine.largest import LIMITS, SOLVED, largest_columns
+from calc.engine.least import least
+from calc.engine.results import Results
+from calc.engine.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, RESTING_ON_TIME, STAGES, makes, memory, reads, walk
+from calc.evaluate import Table, parameters_of
+from calc.memory.basis import BASES
+from calc.memory.block_forms import block_coefficients
+from calc.memory.outside_blocks import head_coefficients, head_rows
+from calc.memory.overhead import FITS
+from calc.memory.phases import MOMENTS
+from calc.scenarios.inputs import ASSUMED, INPUTS, inputs_by_name
+from calc.scenarios.join import join
+from calc.scenarios.join_places import PRICE_WORDS
+from calc.scenarios.layout_rules import RULES, refuse
+from calc.scenarios.lookups import words_of
+from calc.scenarios.problems import Problems
+from calc.scenarios.read import as_frame, factorized, read_inputs
+from calc.scenarios.releases import release_notes
+from calc.scenarios.support import READS as SUPPORT_READS
+from calc.scenarios.support import support
+from calc.speed.basis import READS as BASIS_READS
+from calc.speed.basis import Basis, basis
+
+CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
+COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
+MEMORY_COLUMNS = (
+    *ALLOCATED,
+    *("allocated_peak_bytes", "logged_peak_bytes", "saved_activations_bytes", "overhead_bytes"),
+    *("memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes"),
+)
+VERDICT_COLUMNS = ("gpu_memory_bytes", "headroom_bytes")
+BILL_COLUMNS = (
+    *("step_tokens", "step_seconds", "step_low_seconds", "step_high_seconds"),
+    *("tokens_per_second", "low_tokens_per_second", "high_tokens_per_second", "tokens_per_second_per_gpu"),
+    *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
+    *("burst_first_token_seconds", "burst_first_token_low_seconds", "burst_first_token_high_seconds"),
+    *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
+    "request_seconds_per_token",
+    *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
+    *makes(STAGES[NAMES.index("price") : NAMES.index("placement")]),
+    *("spans_instances", "host_memory_needed_bytes", "private_usd_per_hour"),
+)
+TIME_WORDS = Basis._fields
+SHOWN = tuple(column.name for column in INPUTS)
+COLUMNS = (  # of a result, in order
+    *SHOWN,
+    *COUNTS,
+    *MEMORY_COLUMNS,
+    "memory_basis",
+    "peak_phase",
+    *VERDICT_COLUMNS,
+    "fits",
+    "runs",
+    *SOLVED,
+    *BILL_COLUMNS,
+    *TIME_WORDS,
+    *PRICE_WORDS,
+    *ASSUMED,
+    "note",
+    "problem",
+)
+WORDS = frozenset(
+    [
+        *(column.name for column in INPUTS if column.kind in ("text", "choice")),
+        "memory_basis",
+        "peak_phase",
+        "fits",
+        "runs",
+        "note",
+        "prices_as_of",
+        *TIME_WORDS,
+        *PRICE_WORDS,
+        "problem",
+    ]
+)
+BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
+LATER_READS = (
+    reads(STAGES[NAMES.index("counts") + 1 :])
+    | {
+        *MEMORY_KEYS,
+        *LIMITS,
+        *PRICE_WORDS,
+        *SUPPORT_READS,
+        *BASIS_READS,
+        "longest_sequence_tokens",
+        "attention",
+        "instance",
+        "software_release",
+    }
+    | {name for rule in placement.RULES for name in (*rule.reads, *parameters_of(rule.wrong))}
+)
+
+
+class Part(NamedTuple):
+    """The rows of a table that do one kind of work, by their numbers, joined and settled, and what is wrong with them."""
+
+    rows: np.ndarray
+    table: Table
+    problems: Problems
+
+
+def estimate(
+    table: pd.DataFrame | dict, catalogs: Catalogs, solve: bool = True, columns: Iterable[str] | None = None
+) -> pd.DataFrame | dict:
+    """Scenarios (a DataFrame, or one dict) with defaults filled in, followed by the results; same order, every row present.
+
+    Numbers are float64, words categories. Without `solve` the largest batch and sequence stay empty. `columns` names the
+    results wanted, which is faster: other columns of the table are then left out too.
+    """
+    if isinstance(table, dict):
+        found, _ = estimate_distinct(as_frame(table), catalogs, solve, columns)
+        return {name: value for name, value in table.items() if name not in COLUMNS and columns is None} | found.row(0)
+    frame = as_frame(table)
+    found, copies = estimate_distinct(frame, catalogs, solve, columns)
+    results = found.frame(copies, len(frame))
+    if "scenario" in results and "scenario" in frame:
+        names = names_of(frame["scenario"])
+        results["scenario"] = pd.Categorical(names, categories=pd.Index(sorted(set(names)), dtype=object))
+    extra = [name for name in frame.columns if name not in COLUMNS] if columns is None else []
+    return pd.concat([frame[extra].reset_index(drop=True), results], axis=1) if extra else results
+
+
+def estimate_distinct(
+    frame: pd.DataFrame, catalogs: Catalogs, solve: bool = True, columns: Iterable[str] | None = None
+) -> tuple[Results, np.ndarray | None]:
+    """The results of each distinct scenario of a table, and for every row which of them it has (None: its own).
+
+    Names of scenarios do not make them distinct: the first of like scenarios lends its name.
+    """
+    wanted = tuple(COLUMNS if columns is None else dict.fromkeys(columns))
+    unknown = [name for name in wanted if name not in COLUMNS]
+    if unknown:
+        raise ValueError(f"There is no result column '{unknown[0]}'; name some of calc.engine.pipeline.COLUMNS.")
+    solve = solve and bool(set(SOLVED) & set(wanted))
+    first, copies = distinct_scenarios(frame)
+    once = frame if copies is None else frame.iloc[first]
+    once = once if len(once) else pd.DataFrame({"model": [""]})  # a table without rows takes its columns from one
+    results = Results(wanted, WORDS, len(once))
+    for start in range(0, len(once), CHUNK_ROWS):
+        chunk = once.iloc[start : start + CHUNK_ROWS]
+        for part in parts(chunk, catalogs):
+            results.add(start + part.rows, _finished(part, catalogs, solve))
+    return results, copies
+
+
+def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
+    """The first row of each distinct scenario, and for every row which it is; None where few repeat."""
+    rows = len(frame)
+    if rows < 64:
+        return np.arange(rows), None
+    named = [name for name in inputs_by_name() if name in frame.columns and name != "scenario"]
+    if rows >= 4 * SAMPLE_ROWS:
+        sample = frame.sample(SAMPLE_ROWS, random_state=0)
+        if not meet([_key(sample, name) for name in named], SAMPLE_ROWS):
+            return np.arange(rows), None
+    first, copies = distinct([_key(frame, name) for name in named], rows)
+    return (first, copies) if len(first) <= rows / 2 else (np.arange(rows), None)
+
+
+def _key(frame: pd.DataFrame, name: str) -> Any:
+    codes, found = factorized(frame[name])
+    return Words(codes, np.array([*map(str, found), ""], dtype=object))
+
+
+def names_of(cells: pd.Series) -> np.ndarray:
+    """The names of scenarios as they were read."""
+    codes, found = factorized(cells)
+    return np.array([str(value).strip() for value in found] + [""], dtype=object)[codes]
+
+
+def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
+    """The rows of each kind of work, joined with the catalogs and settled."""
+    problems = Problems(len(frame))
+    inputs = read_inputs(frame, problems, catalogs) | {"rows": len(frame)}
+    trains = np.broadcast_to(inputs["work"].are("training"), len(frame))
+    for rows in (np.flatnonzero(trains), np.flatnonzero(~trains)):
+        if len(rows):
+            own = problems if len(rows) == len(frame) else problems.of(rows)
+            yield Part(rows, settled_table(inputs if own is problems else take(inputs, rows), catalogs, own), own)
+
+
+def settled_table(inputs: Table, catalogs: Catalogs, problems: Problems) -> Table:
+    """Inputs of one kind of work joined with the catalogs and settled, layouts that cannot be noted among the problems."""
+    table = join(inputs, catalogs, problems)
+    table["head_row"] = head_rows(catalogs)[table["model_row"]]
+    table["head_coefficients"], table["block_coefficients"] = head_coefficients(catalogs), block_coefficients(catalogs)
+    walk(table, BEFORE_MEMORY)
+    refuse(RULES, table, problems)
+    return table
+
+
+def results_of(inputs: Table, catalogs: Catalogs, columns: Iterable[str] = COLUMNS) -> Results:
+    """The results of inputs (scenarios.read) of one kind of work, their largest batch and sequence left empty."""
+    rows = np.arange(inputs["rows"])
+    problems = Problems(len(rows))
+    results = Results(columns, WORDS, len(rows))
+    results.add(rows, _finished(Part(rows, settled_table(inputs, catalogs, problems), problems), catalogs, False))
+    return results
+
+
+def sound_rows(part: Part, also: Iterable[str] = ()) -> tuple[np.ndarray, Table]:
+    """The rows that can be estimated so far, by their place in the part, and of their table what is read from here on.
+
+    `also` names columns that are wanted beside it.
+    """
+    sound = np.flatnonzero(part.problems.sound)
+    return sound, part.table if len(sound) == len(part.rows) else take(part.table, sound, LATER_READS.union(also))
+
+
+def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
+    """The result columns of a part: of every row its inputs, of sound rows all."""
+    rows, problems = len(part.rows), part.problems
+    shown = {name: part.table[name] for name in (*SHOWN, *ASSUMED)}
+    known = np.where(part.table["unknown_model"], np.nan, 1.0)
+    counts = {name: part.table[name] * known for name in COUNTS}
+    sound, table = sound_rows(part)
+    found: Table = {}
+    if len(sound):
+        table = memory(table)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            walk(table, AFTER_MEMORY)
+        found = _found(table, solve)
+        runs, note, timed = support(table, catalogs)
+        note = joined(model_notes(table, catalogs), note)
+        note = joined(note, release_notes(table, catalogs))
+        untimed = {name: emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
+        found |= {"runs": runs, "note": note} | untimed | basis(table | untimed, catalogs)._asdict()
+        covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
+        stands = Problems(len(sound))
+        stands.add(~covered, lambda row: not_covered(table, row, catalogs))
+        if not covered.all():
+            found = {name: emptied(values, ~covered) for name, values in found.items()}
+        refuse(placement.RULES, table, stands)
+        if not stands.sound.all():
+            misplaced = ~stands.sound
+            of_the_bill = {*BILL_COLUMNS, *TIME_WORDS, "fits"}
+            found = {name: emptied(values, misplaced) if name in of_the_bill else values for name, values in found.items()}
+            problems.text[sound[misplaced]] = stands.text[misplaced]
+        found = {name: spread(values, sound, rows) for name, values in found.items()}
+    for name, values in least(part.table, problems, catalogs).items():
+        found[name] = np.where(np.isnan(values), found.get(name, np.nan), values)
+    codes, said = pd.factorize(problems.text)
+    return shown | counts | found | {"problem": Words(codes, said)}
+
+
+def model_notes(table: Table, catalogs: Catalogs) -> Words:
+    """What is said of each row's model: other sentences where its sequences hold images, whose tower is then counted."""
+    own, with_images = (words_of(catalogs, "models", name) for name in ("note", "note_with_images"))
+    row = table["model_row"] + len(own) * (table["images_per_sequence"] > 0)
+    return Words(row, np.concatenate([own, with_images]))
+
+
+def joined(first: Words, second: Words) -> Words:
+    """Two columns of sentences as one. Shape (rows,)."""
+    if not (second.known != "").any():
+        return first
+    codes, others = np.broadcast_arrays(first.codes, second.codes)
+    pairs, found = pd.factorize(codes.astype(np.int64) * len(second.known) + others)
+    said = [f"{first.known[pair // len(second.known)]} {second.known[pair % len(second.known)]}".strip() for pair in found]
+    return Words(pairs, np.array(said, dtype=object))
+
+
+def _found(table: Table, solve: bool) -> Table:
+    """The results of a table whose rows are all sound."""
+    work = "training" if table["trains"][0] > 0 else "inference"
+    found = {name: table[name] for name in (*MEMORY_COLUMNS, *VERDICT_COLUMNS, *PRICE_WORDS)}
+    phases = np.array([moment.phase for moment in MOMENTS[work]], dtype=object)
+    found["memory_basis"] = Words(table["memory_basis"], BASES)
+    found["peak_phase"], found["fits"] = Words(table["peak_moment"], phases), Words(table["fits"], FITS)
+    bill = {name: table[name] for name in BILL_COLUMNS}
+    found |= {name: values if isinstance(values, Words) else _finite(values) for name, values in bill.items()}
+    return found | (largest_columns(table) if solve else {})
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    """What would take forever has no number."""
+    return np.where(np.isinf(values), np.nan, values)
+
+
+def not_covered(table: Table, row: int, catalogs: Catalogs) -> str:
+    """Why the memory of a row is not known."""
+    kind = [*catalogs.blocks, "an unknown kind"][int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])]
+    how = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
+    chosen = ", ".join(f"{name} {table[name].at(row)}" for name in ("precision", "attention", "recompute"))
+    return f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, attention or recompute."

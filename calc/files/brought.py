@@ -1,0 +1,64 @@
+"""What a team brings: configs and launch commands of one run, beside them the config.json of its model, as a scenario with its estimate."""
+
+import json
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import Catalogs, add_models
+from calc.engine.pipeline import estimate
+from calc.files.configs.lines import Line
+from calc.files.configs.run import read_run
+from calc.files.oom.explain import tells
+from calc.models.huggingface.config import read_config_text
+from calc.scenarios.inputs import BY_NAME
+
+Documents = list[tuple[str, bytes]]
+OF_A_MODEL = ("model_type", "architectures")  # a config.json has both
+
+
+class Brought(NamedTuple):
+    """The columns that the files settle; the estimate, the rest at its defaults; every field of the files; models that came along."""
+
+    scenario: dict[str, Any]
+    row: dict[str, Any]
+    lines: list[Line]
+    source_tool: str
+    models: dict[str, dict[str, Any]]
+    catalogs: Catalogs  # with those models
+
+
+def brought(documents: Documents, catalogs: Catalogs) -> Brought:
+    """The run of the documents, given as (name, bytes); raises ConfigProblem or ConfigError of one sentence.
+
+    A Hugging Face config.json among them is the model: of the run that names none, or one that the catalog lacks.
+    """
+    configs = [(name, content) for name, content in documents if _is_model(content)]
+    models = {_id(name): read_config_text(content.decode("utf-8-sig"), _id(name), catalogs) for name, content in configs}
+    known = add_models(catalogs, models) if models else catalogs
+    run = read_run([each for each in documents if each not in configs], known)
+    said = {name: run.row[name] for name in BY_NAME if run.row[name]}
+    problem = run.row["problem"]
+    if models and said.get("model") not in known.models.index:
+        said["model"], problem = next(iter(models)), ""
+    row = estimate({"model": "", **said}, known, solve=False)
+    row["problem"] = problem or row["problem"]
+    return Brought({name: row[name] for name in said if name != "scenario"}, row, run.lines, run.row["source_tool"], models, known)
+
+
+def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
+    """Configs and launchers, and messages or logs of memory that ran out."""
+    logs = [each for each in documents if tells(each[1])]
+    return [each for each in documents if each not in logs], logs
+
+
+def _is_model(content: bytes) -> bool:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and all(name in found for name in OF_A_MODEL)
+
+
+def _id(name: str) -> str:
+    stem = PurePath(name).stem.lower()
+    return "my-model" if stem in ("", "config") else stem

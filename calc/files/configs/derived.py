@@ -1,0 +1,160 @@
+"""Columns that follow from several: GPUs, micro-batches per step, tokens of a run, LoRA targets, the model of a builder."""
+
+from math import prod
+
+import pandas as pd
+
+from calc.files.configs.fields import Tool
+from calc.files.configs.model_names import stored_as
+from calc.files.configs.settled import Settled
+
+SINGLE = {"target_q": "q", "target_k": "k", "target_v": "v", "target_o": "o", "target_mlp": "gate+up+down"}  # litgpt: a switch for each
+LAYOUT = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+HYBRID, WHOLE = "hsdp", "zero3"  # sharded inside a node, and over all GPUs
+NODE_GPUS = 8  # where no file tells how many a node has
+
+
+def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
+    """Fill in what several fields settle together; a field that is not enough for that is unused.
+
+    `group_gpus`: of each sharding the GPUs of one group, 0 where it divides over all.
+    """
+    _model(settled, main)
+    _targets(settled)
+    _gpus(settled, main)
+    _groups(settled, group_gpus)
+    _experts(settled)
+    replicas = _replicas(settled)
+    _by_tokens(settled, replicas)
+    _accumulation(settled, replicas)
+    _tokens(settled, replicas)
+
+
+def _set(settled, column, value, parts):
+    settled.values[column], settled.fields[column] = value, next((settled.fields[part] for part in parts if part in settled.fields), column)
+    settled.made_of[column] = tuple(parts)
+    if not any(part in settled.explicit for part in parts):
+        settled.defaulted.add(column)
+
+
+def _model(settled, main):
+    word = " ".join(str(settled.values[part]) for part in ("model_name", "model_flavor", "builder") if part in settled.values).lower()
+    if word and "model" not in settled.values:
+        parts = ("model_flavor", "model_name", "builder")
+        whole = " ".join(word.rsplit("_", 1))  # llama3_8b, the name of a config function
+        _set(settled, "model", main.models.get(word) or main.models.get(whole, word), parts)
+
+
+def _targets(settled):
+    single = [letter for part, letter in SINGLE.items() if settled.values.get(part) == "yes"]
+    if single:
+        found = "+".join(single)
+        _set(settled, "lora_targets", "all-linear" if found == "+".join(SINGLE.values()) else found, tuple(SINGLE))
+        return
+    attention, mlp = settled.values.get("lora_attention"), settled.values.get("lora_mlp")
+    if settled.values.get("linear") == "yes":
+        _set(settled, "lora_targets", "all-linear", ("linear",))
+    elif attention:
+        found = "+".join([attention, *(["gate+up+down"] if mlp == "yes" else [])])
+        _set(settled, "lora_targets", "all-linear" if found == "q+k+v+o+gate+up+down" else found, ("lora_attention",))
+
+
+def _gpus(settled, main):
+    if "gpus" in settled.explicit:
+        return
+    per_node = settled.values.get("gpus_per_node")
+    sizes = [settled.values.get(part) for part in main.product]
+    if per_node:
+        _set(settled, "gpus", int(per_node) * int(settled.values.get("nodes", 1)), ("gpus_per_node",))
+    elif main.work == "inference" or settled.values.get("dp_shard") is not None:
+        _set(settled, "gpus", prod(int(size or 1) for size in sizes), [part for part in main.product if part in settled.explicit])
+    elif "nodes" in settled.explicit:
+        settled.unused[settled.fields["nodes"]] = None
+    shard = settled.values.get("dp_shard")
+    if shard is not None and "gpus" not in settled.values:
+        settled.unused[settled.fields["dp_shard"]] = None
+
+
+def _groups(settled, group_gpus):
+    """Hybrid sharding by the GPUs of a group: those of a node, or what the replicas leave; a size that has no row is unused."""
+    copies, sharding = settled.values.get("dp_replicate") or 1, settled.values.get("sharding")
+    if sharding == HYBRID:
+        part, size = "strategy", settled.values.get("gpus_per_node") or NODE_GPUS
+        settled.values["sharding"] = WHOLE
+    elif copies > 1 and sharding != "none":
+        ranks = (_replicas(settled) or 0) * int(settled.values.get("context_parallel", 1))
+        part, size = "dp_replicate", ranks / copies * (sharding == WHOLE)
+    else:
+        return
+    known = group_gpus.index[(group_gpus > 0) & (group_gpus == size)]
+    if len(known):
+        _set(settled, "sharding", known[0], (part,))
+        settled.defaulted.discard("sharding")
+    else:
+        settled.unused[settled.fields[part]] = None
+
+
+def _experts(settled):
+    if settled.values.get("experts_spread") == "yes":
+        sizes = [int(settled.values.get(part, 1)) for part in ("tensor_parallel", "replicas")]
+        _set(settled, "expert_parallel", prod(sizes), ("experts_spread",))
+
+
+def _replicas(settled):
+    gpus = settled.values.get("gpus")
+    layout = prod(int(settled.values.get(part, 1)) for part in LAYOUT)
+    return int(gpus) // layout if gpus and int(gpus) % layout == 0 else None
+
+
+def _by_tokens(settled, replicas):
+    """Micro-batch and micro-batches per step where a tool counts both in tokens."""
+    length = int(settled.values.get("sequence_tokens") or 0)
+    for part, column, unit in (("micro_batch_tokens", "batch", length), ("step_tokens", "accumulation_steps", 0)):
+        whole = settled.values.get(part)
+        if column == "accumulation_steps":
+            unit = length * int(settled.values.get("batch") or 0) * (replicas or 0)
+        if whole and unit and whole % unit == 0:
+            settled.defaulted.discard(column)
+            _set(settled, column, whole // unit, (part,))
+        elif whole:
+            settled.unused[settled.fields[part]] = None
+
+
+def _accumulation(settled, replicas):
+    whole, batch = settled.values.get("global_batch"), settled.values.get("batch")
+    if whole is None:
+        return
+    source = settled.fields["global_batch"]
+    if "accumulation_steps" in settled.explicit or not replicas or not batch:
+        settled.unused[source] = None
+        if "accumulation_steps" in settled.defaulted:
+            settled.defaulted.discard("accumulation_steps")
+            settled.values.pop("accumulation_steps")
+    elif whole % (replicas * batch):
+        settled.problems.append(f"{source}: {whole} sequences are no multiple of batch {batch} x {replicas} replicas; make them one.")
+    else:
+        settled.defaulted.discard("accumulation_steps")
+        _set(settled, "accumulation_steps", whole // (replicas * batch), ("global_batch",))
+
+
+def _tokens(settled, replicas):
+    samples, length = settled.values.get("samples"), settled.values.get("sequence_tokens")
+    if samples and length:
+        _set(settled, "train_tokens", samples * int(length), ("samples",))
+    steps = settled.values.get("steps")
+    if steps is None:
+        return
+    sizes = [settled.values.get(name) for name in ("batch", "sequence_tokens")]
+    if not replicas or None in sizes:
+        settled.unused[settled.fields["steps"]] = None
+    else:
+        accumulated = int(settled.values.get("accumulation_steps", 1))
+        _set(settled, "train_tokens", steps * replicas * accumulated * prod(map(int, sizes)), ("steps",))
+
+
+def stored(settled: Settled) -> None:
+    """The part `stored`: the format that the model's name tells."""
+    name = stored_as(str(settled.values.get("model", "")))
+    if name:
+        settled.values["stored"], settled.fields["stored"] = name, settled.fields["model"]
+        settled.explicit.add("stored")

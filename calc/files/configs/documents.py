@@ -1,0 +1,169 @@
+"""What tool a config or a command belongs to, and its fields as the tool's."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from calc.files.configs.commands import commands, fields_of
+from calc.files.configs.fields import Tool, tools
+from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.texts import flat, format_of, read_mapping, resolved
+
+LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "deepspeed", "accelerate", "srun", "python", "python3")
+SHORT = {"-m": "m"}
+PARAMETERS = "parameters."  # where mcli keeps a training config beside its own fields
+WITHIN = "deepspeed."  # its fields written into a trainer's file
+PROCESSES = ("nproc_per_node", "num_gpus", "gpus_per_node", "gpus")
+NAMES_MODEL = ("model_name_or_path", "model_id", "model_name", "model")  # of a script that belongs to no tool, an owner/name
+LONGEST_ASIDE = 120  # characters
+COMMAND, CONFIG, LAUNCH = 0, 1, 2  # who stands above whom where two say the same
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The fields of one tool in one file; `parts`: what the launcher says in words of its own; `asides`: statements of no tool."""
+
+    file: str
+    tool: Tool | None
+    fields: dict[str, Any]
+    rank: int
+    parts: dict[str, Any]
+    asides: tuple[str, ...] = ()
+
+
+def read_document(text: str, file: str) -> list[Reading]:
+    """A config file as one reading, a script as one for each command that is known; raises ConfigProblem."""
+    form = format_of(text, file)
+    if form == "command":
+        return _commands(text, file)
+    fields = resolved({name.removeprefix(PARAMETERS): value for name, value in flat(read_mapping(text, file, form), file).items()})
+    tool = _tool_of(fields, file)
+    inner = {name: value for name, value in fields.items() if name.startswith(WITHIN)} if "deepspeed" in tool.fields else {}
+    own = Reading(file, tool, {name: value for name, value in fields.items() if name not in inner}, LAUNCH if tool.launches else CONFIG, {})
+    if tool.id == "skypilot":
+        return [own, *_of_task(own, file)]
+    written = {name.removeprefix(WITHIN): value for name, value in inner.items()}
+    return [own, Reading(file, tools()["deepspeed"], written, LAUNCH, {})] if inner else [own]
+
+
+def _of_task(own: Reading, file: str) -> list[Reading]:
+    """The commands that a SkyPilot task runs, with the variables that it sets; `run` is then no field of its own."""
+    known = {name.removeprefix("envs."): str(value) for name, value in own.fields.items() if name.startswith("envs.") and value is not None}
+    known["SKYPILOT_NUM_NODES"] = str(own.fields.get("num_nodes", 1))
+    per_node = {each.partition(":")[2] for each in _cards(own.fields)}
+    known |= {"SKYPILOT_NUM_GPUS_PER_NODE": per_node.pop()} if len(per_node) == 1 else {}
+    readings, asides, _ = _statements(str(own.fields.get("run", "")), file, known)
+    if readings:
+        own.fields.pop("run")
+    return [*readings, Reading(file, None, {}, LAUNCH, {}, asides)] if readings and asides else readings
+
+
+def _cards(fields):
+    """Every card:number that a task may run on, as a word, a list or a mapping."""
+    told = fields.get("resources.accelerators", [])
+    chosen = [name.removeprefix("resources.accelerators.") for name in fields if name.startswith("resources.accelerators.")]
+    return chosen or [str(each) for each in (told if isinstance(told, list) else [told])]
+
+
+def names_of_tools() -> str:
+    """The tools that are read, for a sentence."""
+    return ", ".join(tool.name for tool in tools().values())
+
+
+def _best(fields):
+    """The tool that knows most of the fields, at least half of them; None where there is none."""
+    fits = [(sum(map(tool.knows, fields)), tool.id) for tool in tools().values() if any(mark in fields for mark in tool.marks)]
+    return tools()[max(fits)[1]] if fits and 2 * max(fits)[0] >= len(fields) else None
+
+
+def _tool_of(fields, file):
+    tool = _best(fields)
+    if tool is None:
+        raise ConfigProblem(
+            f"{file}: its fields ({', '.join(list(fields)[:3])[:80]}) are those of no tool that is read; read are {names_of_tools()}."
+        )
+    return tool
+
+
+def _commands(text, file):
+    readings, asides, slurm = _statements(text, file, {})
+    if not readings and not slurm:
+        raise ConfigProblem(f"{file}: none of its commands is of a tool that is read; read are {names_of_tools()}.")
+    tool = tools()["slurm"] if slurm else None
+    return [*readings, Reading(file, tool, slurm, LAUNCH, {}, asides)] if slurm or asides else readings
+
+
+def _statements(text, file, known):
+    """The readings of a script's commands, its other statements as they stand, and what its #SBATCH lines say."""
+    found, slurm = commands(text, file, known)
+    read = [(words, _command(words, file)) for words in found]
+    asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
+    return [one for _, readings in read for one in readings], asides, slurm
+
+
+def _command(words, file):
+    for tool in tools().values():
+        for pattern in tool.commands:
+            place = _place(words, pattern.split())
+            if place:
+                return [*_launcher(words[: place - 1], file), _own(tool, words[place:], file)]
+    script = next((place for place, word in enumerate(words) if word.endswith(".py")), None)
+    script = words.index("-m") + 1 if script is None and "-m" in words[:-1] else script
+    if script is None:
+        return []
+    fields, others = fields_of(words[script + 1 :], file, {})
+    launcher, tool = _launcher(words[:script], file), _best(fields)
+    if tool:
+        return [*launcher, _with_others(Reading(file, tool, fields, COMMAND, {}), others)]
+    own = {name: {"model": fields.pop(name)} for name in NAMES_MODEL if "/" in str(fields.get(name, ""))}
+    return [*launcher, Reading(file, None, fields, COMMAND, next(iter(own.values()), {}))] if launcher else []
+
+
+def _own(tool, words, file):
+    switches = frozenset(name for name in tool.fields if name.startswith("enable_")) | {
+        name for name in tool.idle if name.startswith(("no_", "disable_"))
+    }
+    parts = {}
+    recipe = next((word for word in words if word.endswith(("_single_device", "_distributed"))), "") if tool.id == "torchtune" else ""
+    if recipe:  # it may follow a flag and is not its value
+        parts, words = {"recipe": "single" if recipe.endswith("_single_device") else "distributed"}, [w for w in words if w != recipe]
+    fields, others = fields_of(words, file, tool.short, switches | {"trust_remote_code", "enforce_eager", "do_train"})
+    if tool.positional and others:
+        fields.setdefault(tool.positional, others.pop(0))
+    return _with_others(Reading(file, tool, fields, COMMAND, parts), others)
+
+
+def _with_others(reading, others):
+    """Words that set a field (batch_size=4) are fields; a lone word that is no file is named as it stands."""
+    for word in others:
+        name, equals, value = word.partition("=")
+        if equals:
+            reading.fields[name.lstrip("+~")] = value
+        elif not word.endswith((".yaml", ".yml", ".json", ".py")):
+            reading.fields[f"'{word[:40]}'"] = True
+    return reading
+
+
+def _launcher(words, file):
+    """What stands before the script: accelerate's own fields, or the processes of torchrun and deepspeed."""
+    if not any(word.rpartition("/")[2] in LAUNCHERS for word in words):
+        return []
+    fields, _ = fields_of(words, file, SHORT)
+    if "accelerate" in words:
+        return [Reading(file, tools()["accelerate"], {name: value for name, value in fields.items() if name != "m"}, COMMAND, {})]
+    parts = {}
+    for name in PROCESSES:
+        if str(fields.get(name, "")):
+            parts["gpus_per_node"] = fields[name]
+    for name in ("nnodes", "num_nodes"):
+        if name in fields:
+            parts["nodes"] = fields[name]
+    return [Reading(file, None, {}, COMMAND, parts)] if parts else []
+
+
+def _place(words, pattern):
+    """Where the words after the pattern begin; 0 where it does not stand in them."""
+    for place in range(len(words) - len(pattern) + 1):
+        window = words[place : place + len(pattern)]
+        if all(word.rpartition("/")[2] == own or word == own for word, own in zip(window, pattern, strict=True)):
+            return place + len(pattern)
+    return 0

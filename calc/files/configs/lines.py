@@ -1,0 +1,67 @@
+"""What became of each field of a run's files, line by line: nothing that a file says is left unnamed."""
+
+from typing import Any, NamedTuple
+
+from calc.files.configs.documents import Reading
+from calc.files.configs.settled import Settled
+from calc.scenarios.inputs import BY_NAME
+
+STANDINGS = ("read", "unused", "assumed", "open", "idle", "aside")
+
+
+class Line(NamedTuple):
+    """A field as its file writes it, how it stands, and the columns that it settles with their values.
+
+    read: it settles columns. unused: it decides memory or money, or is not known, and has no column. assumed: no file says it,
+    the tool takes it by itself or is it. open: no file settles the column. idle: nothing of memory or money hangs on it as it stands.
+    aside: a statement of a script that starts no tool that is read.
+    """
+
+    file: str
+    field: str
+    said: str
+    standing: str
+    columns: dict[str, str]
+
+
+def lines_of(readings: list[Reading], settled: Settled, row: dict[str, str]) -> list[Line]:
+    """Every field of the files in their order, then the columns that the tool settles, then those that are left open."""
+    sources = {name: _sources(name, settled) for name in BY_NAME if row[name]}
+    given = []
+    for reading in readings:
+        for field, value in {**reading.parts, **reading.fields}.items():
+            columns = {name: row[name] for name, fields in sources.items() if field in fields}
+            given.append(Line(reading.file, field, _text(value), _standing(reading, field, columns, settled), columns))
+        given += [Line(reading.file, statement, "", "aside", {}) for statement in reading.asides]
+    read = {name for line in given for name in line.columns} | {"scenario"}
+    taken = [name for name in BY_NAME if row[name] and name not in read]
+    assumed = [Line("", settled.fields.get(name, ""), "", "assumed", {name: row[name]}) for name in taken]
+    return [*given, *assumed, *(Line("", "", "", "open", {name: ""}) for name in _listed(row["not_said"]))]
+
+
+def _standing(reading, field, columns, settled):
+    if field in settled.unused:
+        return "unused"
+    if columns:
+        return "read"
+    told = reading.tool.fields.get(field) if reading.tool else None
+    return "open" if told and told.to in settled.left else "idle"
+
+
+def _sources(name: str, settled: Settled) -> set[str]:
+    """The fields of the files that a column was made of."""
+    parts, fields = [name], set()
+    while parts:
+        part = parts.pop()
+        if part in settled.explicit or part == name:
+            fields |= {settled.fields[part]} if part in settled.fields else set()
+        parts += [each for each in settled.made_of.get(part, ()) if each != part]
+    return fields
+
+
+def _listed(cell: str) -> list[str]:
+    return cell.split("+") if cell else []
+
+
+def _text(value: Any) -> str:
+    return {True: "true", False: "false", None: "null"}.get(value, str(value)) if isinstance(value, bool | None) else str(value)

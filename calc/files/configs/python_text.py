@@ -1,0 +1,46 @@
+"""A config function of torchtitan as nested mappings: its source is parsed and never run."""
+
+import ast
+from typing import Any
+
+from calc.files.configs.problem import ConfigProblem
+
+
+def read_python(text: str, file: str) -> dict[str, Any]:
+    """The keyword arguments of the one call that the one function returns, nested calls as mappings; raises ConfigProblem.
+
+    `class` is what is called, a number the place of an argument without a name.
+    """
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ConfigProblem(f"{file}: this is not Python ({str(error)[:120]}); mend it there.") from None
+    functions = [node for node in module.body if isinstance(node, ast.FunctionDef) and _returned(node)]
+    if len(functions) != 1:
+        names = ", ".join(each.name for each in functions)[:120] or "none"
+        raise ConfigProblem(f"{file}: one function that returns a config is read, this has {names}; keep the one that runs.")
+    return {"config": functions[0].name, **_arguments(_returned(functions[0]))}
+
+
+def _returned(function):
+    calls = [node.value for node in function.body if isinstance(node, ast.Return) and isinstance(node.value, ast.Call)]
+    return calls[0] if calls and calls[0].keywords else None
+
+
+def _arguments(call):
+    placed = {str(place): _value(each) for place, each in enumerate(call.args)}
+    return placed | {each.arg: _value(each.value) for each in call.keywords if each.arg}
+
+
+def _value(node):
+    if isinstance(node, ast.Call):
+        return {"class": ast.unparse(node.func), **_arguments(node)}
+    if isinstance(node, ast.List):
+        return [_value(each) for each in node.elts]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        left, right = _value(node.left), _value(node.right)
+        return left * right if isinstance(left, int) and isinstance(right, int) else ast.unparse(node)
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, RecursionError):
+        return ast.unparse(node)

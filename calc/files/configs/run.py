@@ -1,0 +1,165 @@
+"""The files of one run as one scenario row: columns that they settle, and beside them everything that they leave open or unused."""
+
+from typing import Any, NamedTuple
+
+from calc.files.configs.derived import derive, stored
+from calc.files.configs.documents import LAUNCH, Reading, names_of_tools, read_document
+from calc.files.configs.fields import Tool, rules
+from calc.files.configs.lines import Line, lines_of
+from calc.files.configs.model_names import by_sizes, model_id, nearest_id
+from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
+from calc.files.configs.settled import Settled, take
+from calc.files.configs.texts import checked_text
+from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
+
+SIZE = "size_"  # parts that give a size of the model
+ABOUT = ("source_file", "source_tool", "source_defaults", "not_said", "unused", "problem")
+
+
+class Run(NamedTuple):
+    """One run of a config: its scenario row, and what became of each field of its files."""
+
+    row: dict[str, str]
+    lines: list[Line]
+
+
+def run_row(documents: list[tuple[str, bytes]], catalogs: Any) -> dict[str, str]:
+    """One scenario row from the files of one run, given as (name, bytes); raises ConfigProblem where one cannot be read."""
+    return read_run(documents, catalogs).row
+
+
+def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
+    """The scenario row of one run, and its files line by line; raises ConfigProblem as run_row."""
+    if len(documents) > MOST_DOCUMENTS:
+        raise ConfigProblem(f"{documents[0][0]}: a run of more than {MOST_DOCUMENTS} files is not read; give its config and its launcher.")
+    readings = sorted(
+        (one for file, content in documents for one in read_document(checked_text(content, file), file)), key=lambda one: one.rank
+    )
+    main = _main(readings)
+    settled = Settled()
+    for reading in readings:
+        take(settled, reading, frozenset(one.tool.id for one in readings if one.tool and one.fields and one is not reading))
+    for reading in readings:
+        _defaults(settled, reading, main)
+    stored(settled)
+    for name in main.rules:
+        _apply(settled, rules()[name], main)
+    derive(settled, main, catalogs.shardings["group_gpus"])
+    _by_sizes(settled, main, catalogs)
+    row = _row(settled, main, readings, catalogs)
+    return Run(row, lines_of(readings, settled, row))
+
+
+def failed_row(file: str, problem: str) -> dict[str, str]:
+    """The row of files that cannot be read."""
+    return dict.fromkeys((*BY_NAME, *ABOUT), "") | {"source_file": file, "problem": problem}
+
+
+def _main(readings: list[Reading]) -> Tool:
+    """The tool that trains or serves; a launcher where no other is there."""
+    named = [reading.tool for reading in readings if reading.tool]
+    chosen = [tool for tool in named if not tool.launches] or named
+    if not chosen:
+        raise ConfigProblem(f"{readings[0].file}: none of its commands is of a tool that is read; read are {names_of_tools()}.")
+    others = sorted({tool.name for tool in chosen if not tool.launches and tool.id != chosen[0].id})
+    if others:
+        files = "+".join(dict.fromkeys(reading.file for reading in readings))
+        raise ConfigProblem(f"{files}: {chosen[0].name} and {', '.join(others)} are two runs; give their files apart, without +.")
+    return chosen[0]
+
+
+def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
+    """What the tool takes where its file says nothing; of a launcher too, but only what its own file may hold."""
+    tool = reading.tool
+    if tool is None or (tool.launches and reading.rank != LAUNCH and tool is not main):
+        return
+    for field in reversed(list({id(field): field for field in tool.fields.values()}.values())):  # a tool's own before those that it is like
+        if field.default is not None and field.to not in settled.values and field.to not in settled.left:
+            settled.default(field, tool.name)
+    for name, value in tool.sets.items():
+        if name not in settled.values:
+            settled.values[name], settled.fields[name], settled.files[name] = value, tool.name, reading.file
+            settled.ranks[name] = reading.rank
+            settled.explicit.add(name)
+
+
+def _apply(settled: Settled, listed: list[dict], main: Tool) -> None:
+    """Each column by the first of its rules whose parts all match."""
+    closed: set[str] = set()
+    for rule in listed:
+        column, when = rule["column"], rule["when"]
+        if (
+            column in closed
+            or column in settled.explicit
+            or column in settled.left
+            or not all(settled.matches(*pair) for pair in when.items())
+        ):
+            continue
+        closed.add(column)
+        value = settled.values.get(rule["is"][1:], "") if rule["is"].startswith("=") else rule["is"]
+        if "unused" in rule:
+            settled.unused[settled.fields.get(rule["unused"], rule["unused"])] = None
+        if value == "":
+            settled.left.add(column)
+            settled.values.pop(column, None)
+        else:
+            settled.values[column], settled.made_of[column] = value, tuple(when)
+            settled.fields[column] = next((settled.fields[part] for part in when if part in settled.explicit), main.name)
+            if any(part in settled.explicit for part in when):
+                settled.defaulted.discard(column)
+                if column not in BY_NAME:
+                    settled.explicit.add(column)
+            elif column in BY_NAME:
+                settled.defaulted.add(column)
+
+
+def _by_sizes(settled: Settled, main: Tool, catalogs: Any) -> None:
+    """The model that a tool gives by its sizes instead of a name."""
+    parts = {name: name.removeprefix(SIZE) for name in settled.explicit if name.startswith(SIZE)}
+    if "model" in settled.values or not {"layers", "hidden", "heads"} <= set(parts.values()):
+        settled.unused |= dict.fromkeys(settled.fields[name] for name in parts)
+        return
+    tokenizer = model_id(str(settled.values.get("tokenizer", "")), catalogs)
+    found = by_sizes({size: settled.values[name] for name, size in parts.items()}, catalogs, tokenizer)
+    if found:
+        named = ("tokenizer",) if found == tokenizer else ()
+        settled.values["model"], settled.fields["model"], settled.made_of["model"] = found, main.name, (*parts, *named)
+    else:
+        shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
+        settled.problems.append(f"{main.name}: no model of the catalog has these sizes ({shown}); add its config.json.")
+
+
+def _row(settled, main, readings, catalogs):
+    columns = {name: settled.values[name] for name in BY_NAME if name in settled.values}
+    named = columns.get("model")
+    if named:
+        columns["model"] = model_id(str(named), catalogs) or str(named)
+        if columns["model"] not in catalogs.models.index:
+            close = nearest_id(str(named), catalogs)
+            cure = f"the nearest is {close}" if close else "none has a name like it"
+            where = f"{settled.files.get('model', main.name)}, {settled.fields['model']}"
+            settled.problems.append(f"{where}: {str(named)[:80]} is not in the catalog, {cure}; name that or add its config.json.")
+    elif not settled.problems:
+        settled.problems.append(
+            f"{'+'.join(dict.fromkeys(one.file for one in readings))}: no file names the model; add the file that does."
+        )
+    columns["work"] = main.work
+    if columns.get("tuning") != "lora":
+        for name in LORA_ONLY:
+            if columns.pop(name, None) is not None and name not in settled.defaulted and settled.fields[name] != main.name:
+                settled.unused[settled.fields[name]] = None
+    other = INFERENCE_ONLY if main.work == "training" else TRAINING_ONLY
+    skipped = {"scenario", *other, *(LORA_ONLY if columns.get("tuning") != "lora" else ())}
+    row = dict.fromkeys((*BY_NAME, *ABOUT), "") | {name: _text(value) for name, value in columns.items()}
+    row["source_file"] = "+".join(dict.fromkeys(reading.file for reading in readings))
+    row["scenario"] = row["source_file"]
+    row["source_tool"] = "+".join(dict.fromkeys(reading.tool.id for reading in readings if reading.tool))
+    row["source_defaults"] = "+".join(name for name in BY_NAME if name in columns and name in settled.defaulted)
+    row["not_said"] = "+".join(name for name in BY_NAME if name not in columns and name not in skipped)
+    row["unused"] = "+".join(settled.unused)
+    row["problem"] = " ".join(settled.problems)
+    return row
+
+
+def _text(value: Any) -> str:
+    return repr(value) if isinstance(value, float) and not value.is_integer() else str(int(value) if isinstance(value, float) else value)

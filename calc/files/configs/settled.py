@@ -1,0 +1,130 @@
+"""What the files of a run have settled so far: columns and parts, by whom, and what was left."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from calc.files.configs.documents import CONFIG, LAUNCH, Reading
+from calc.files.configs.fields import Field
+from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.special import SPECIAL
+from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value
+
+
+@dataclass
+class Settled:
+    """`values`: column or part -> value; `fields`: -> the field it is from; `made_of`: a column -> the parts that a rule made it of.
+
+    `left`: named, but without a value of its own.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, str] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    made_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    explicit: set[str] = field(default_factory=set)
+    defaulted: set[str] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
+    unused: dict[str, None] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def matches(self, part: str, wanted: str) -> bool:
+        """Whether the part has one of the wanted values (a|b; - where it is not said)."""
+        return str(self.values.get(part, "-")) in wanted.split("|")
+
+    def default(self, told: Field, tool: str) -> None:
+        """The tool's own value of a field that no file names."""
+        value = SPECIAL[told.read](told.default) if told.read in SPECIAL else read_value(told, told.default, tool)
+        found = value if isinstance(value, dict) else {told.to: value}
+        for name, own in found.items():
+            if own is not None and name not in self.values:
+                self.values[name], self.fields[name] = own, tool
+                self.defaulted.add(name)
+
+    def put(self, name: str, value: Any, source: str, reading: Reading) -> None:
+        """What a file says; of two that differ the one above counts, and where both are files that is said."""
+        if name in self.explicit:
+            if str(self.values[name]) != str(value):
+                if reading.rank == self.ranks[name] or min(reading.rank, self.ranks[name]) >= CONFIG:
+                    self.problems.append(
+                        f"{reading.file}, {source}: {value} here and {self.values[name]} in {self.files[name]}; "
+                        f"{self.values[name]} was taken, make them equal."
+                    )
+                else:
+                    self.unused[source] = None
+            return
+        self.values[name], self.fields[name], self.ranks[name], self.files[name] = value, source, reading.rank, reading.file
+        self.explicit.add(name)
+        self.left.discard(name)
+
+
+def take(settled: Settled, reading: Reading, others: frozenset[str]) -> None:
+    """Every field of the reading: settled, idle, unused, or a problem; `others` are the tools of the run's other files."""
+    for name, value in reading.parts.items():
+        if name in ("nodes", "gpus_per_node"):
+            if not str(value).isdigit() or not int(value):
+                settled.problems.append(f"{reading.file}, {name}: {str(value)[:40]} is no number of {name}; write it.")
+                continue
+            value = int(value)
+        settled.put(name, value, name, reading)
+    if reading.tool is None:
+        settled.unused |= dict.fromkeys(reading.fields)
+        return
+    seen: dict[int, str] = {}
+    for name, value in reading.fields.items():
+        told = reading.tool.fields.get(name)
+        if told is None:
+            if not reading.tool.is_idle(name):
+                settled.unused[name] = None
+            continue
+        if id(told) in seen and told.name != "flash_attention":
+            settled.problems.append(f"{reading.file}: {seen[id(told)]} and {name} are the same field; keep one of the two.")
+            continue
+        seen[id(told)] = name
+        try:
+            _take(settled, reading, told, name, value, others)
+        except NoEqual:
+            settled.unused[name] = None
+            if told.to not in settled.explicit:
+                settled.left.add(told.to)
+        except ConfigProblem as error:
+            settled.problems.append(str(error))
+            if told.to not in settled.explicit:
+                settled.left.add(told.to)
+
+
+def _take(settled, reading, told, name, value, others):
+    if as_word(value) in told.off:
+        return
+    if told.read == "open":
+        if not is_off(value):
+            settled.unused[name] = None
+            for part, own in told.sets.items():
+                settled.put(part, own, name, reading)
+        return
+    for part, own in told.sets.items():
+        settled.put(part, own, name, reading)
+    if told.read == "document":
+        if value in (None, "", False) or as_word(value) == "null":
+            return
+        if told.to not in others:
+            settled.unused[name] = None
+            settled.put(told.to, "named", name, reading)
+        return
+    where = f"{reading.file}, {name}"
+    found = SPECIAL[told.read](value) if told.read in SPECIAL else read_value(told, value, where)
+    if isinstance(found, dict):
+        for part, own in found.items():
+            settled.put(part, own, name, reading)
+        return
+    if found is not None:
+        settled.put(told.to, found, name, reading)
+    elif told.read == "steps" or (told.read == "words" and as_word(value) in told.words):
+        return
+    elif value is not None and as_word(value) == "auto" and reading.rank == LAUNCH:
+        return  # the trainer's own
+    else:
+        if not isinstance(value, int | float | None) and as_word(value) not in OPEN:
+            settled.unused[name] = None
+        if told.to not in settled.explicit:
+            settled.left.add(told.to)

@@ -1,0 +1,141 @@
+"""Fields whose value settles more than one part: lists of plugins, a builder's name, the words of fsdp."""
+
+import re
+from typing import Any
+
+from calc.files.configs.values import NoEqual, as_word
+
+
+def plugins(value: Any) -> dict:
+    """Axolotl's list of plugins: cut cross entropy makes the loss fused; Liger has fields of its own, any other has no column."""
+    names = value if isinstance(value, list) else [value]
+    found = {}
+    for name in map(str, names):
+        if "cut_cross_entropy" in name:
+            found["liger"] = "yes"
+        elif "liger" not in name.lower():
+            raise NoEqual
+    return found
+
+
+def components(value: Any) -> dict:
+    """Torchtitan's list of what is compiled."""
+    names = value if isinstance(value, list) else str(value).split(",")
+    named = {str(name).strip() for name in names}
+    if not named <= {"model", "loss", "optimizer"}:
+        raise NoEqual
+    return {"compile_parts": "yes" if "model" in named else "no"}
+
+
+def converters(value: Any) -> dict:
+    """Torchtitan's list of converters: float8 and mx take products in 8 bits."""
+    names = [str(name) for name in (value if isinstance(value, list) else str(value).split(",")) if str(name)]
+    if any(not name.startswith(("float8", "mx", "quantize.linear.float8", "quantize.linear.mx")) for name in names):
+        raise NoEqual
+    return {"float8": "yes"} if names else {}
+
+
+def component(value: Any) -> dict:
+    """Torchtune's builder: lora_ and qlora_ before the name of the model."""
+    if not isinstance(value, str):
+        raise NoEqual
+    name = value.rpartition(".")[2]
+    method, bare = next((one for one in ("qlora_", "lora_") if name.startswith(one)), ""), name
+    found = {"builder": bare.removeprefix(method), "tuning": "lora" if method else "full"}
+    return found | ({"quantised": "nf4-dq"} if method == "qlora_" else {})
+
+
+def fsdp(value: Any) -> dict:
+    """The words of transformers' and axolotl's fsdp, or true."""
+    words = [as_word(word) for word in value] if isinstance(value, list) else as_word(value).split()
+    if not words or words in (["false"], ["null"]):
+        return {}
+    named = {"full_shard": "zero3", "true": "zero3", "shard_grad_op": "zero2", "hybrid_shard": "hsdp", "no_shard": "none"}
+    if any(word not in (*named, "auto_wrap", "offload") for word in words):
+        raise NoEqual
+    strategy = [named[word] for word in words if word in named]
+    found = {"fsdp": "yes"} | ({"strategy": strategy[0]} if strategy else {})
+    return found | ({"fsdp_offload": "yes"} if "offload" in words else {})
+
+
+def recompute(value: Any) -> dict:
+    """Axolotl's gradient_checkpointing: offload and its old name unsloth keep the blocks' inputs in CPU memory."""
+    word = as_word(value)
+    if word in ("offload", "offload_disk", "unsloth"):
+        return {"trainer_recompute": "yes", "offload_activations": "yes"}
+    if word not in ("true", "false", "null"):
+        raise NoEqual
+    return {"trainer_recompute": "yes" if word == "true" else "no"}
+
+
+# SkyPilot's names of cards that AWS rents -> ids of the catalog.
+CARDS = {"T4": "t4", "T4G": "t4g", "A10G": "a10g", "L4": "l4", "L40S": "l40s", "V100": "v100-16gb", "V100-32GB": "v100-32gb"}
+CARDS |= {"A100": "a100-40gb-sxm", "A100-80GB": "a100-80gb-sxm", "H100": "h100-80gb-sxm", "H200": "h200-sxm", "B200": "b200"}
+
+
+def accelerators(value: Any) -> dict:
+    """SkyPilot's name and number of the cards of a node, H100:8; several to choose from settle nothing."""
+    name, _, many = (next(iter(value)) if isinstance(value, list) and len(value) == 1 else str(value)).partition(":")
+    if name not in CARDS or not (many or "1").isdigit():
+        raise NoEqual
+    return {"gpu": CARDS[name], "gpus_per_node": int(many or 1)}
+
+
+def infra(value: Any) -> dict:
+    """SkyPilot's place: aws, or aws with a region; another cloud is not priced here."""
+    cloud, _, region = str(value).partition("/")
+    if cloud != "aws":
+        raise NoEqual
+    return {"region": region.partition("/")[0]} if region else {}
+
+
+DURATION = re.compile(r"(\d[\d_]{0,17}(?:\.\d+)?(?:e\d{1,2})?)(ba|tok)")
+
+
+def duration(value: Any) -> dict:
+    """Composer's length of a run: batches (ba) are steps, tokens (tok) are tokens; epochs leave both open."""
+    found = DURATION.fullmatch(as_word(value))
+    if not found:
+        raise NoEqual
+    return {"steps" if found[2] == "ba" else "train_tokens": int(float(found[1].replace("_", "")))}
+
+
+def attention_kinds(value: Any) -> dict:
+    """GPT-NeoX's list of attentions, [[[kinds], layers or all]]; several kinds have no one column."""
+    named = {"global": "eager", "flash": "flash"}
+    try:
+        kinds = {named[value]} if isinstance(value, str) else {named[kind] for group, _ in value for kind in group}
+    except (KeyError, TypeError, ValueError):
+        raise NoEqual from None
+    if len(kinds) != 1:
+        raise NoEqual
+    return {"attention": kinds.pop()}
+
+
+def slurm_gpus(value: Any) -> dict:
+    """Slurm's GPUs of a node: 8, h100:8, gpu:8 or gpu:h100:8."""
+    many = str(value).rpartition(":")[2]
+    if not many.isdigit() or not int(many):
+        raise NoEqual
+    return {"gpus_per_node": int(many)}
+
+
+def slurm_gpus_all(value: Any) -> dict:
+    """Slurm's GPUs of the whole job, 16 or h100:16."""
+    return {"gpus": slurm_gpus(value)["gpus_per_node"]}
+
+
+SPECIAL = {
+    "slurm_gpus": slurm_gpus,
+    "slurm_gpus_all": slurm_gpus_all,
+    "duration": duration,
+    "attention_kinds": attention_kinds,
+    "accelerators": accelerators,
+    "infra": infra,
+    "recompute": recompute,
+    "plugins": plugins,
+    "components": components,
+    "converters": converters,
+    "component": component,
+    "fsdp": fsdp,
+}

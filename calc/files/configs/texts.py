@@ -1,0 +1,97 @@
+"""The text of a config file as a mapping of dotted fields, or as the commands of a launch script."""
+
+import json
+import re
+import tomllib
+from pathlib import PurePath
+from typing import Any
+
+from calc.files.configs.problem import DEEPEST, LARGEST_BYTES, ConfigProblem
+from calc.files.configs.python_text import read_python
+from calc.files.configs.yaml_text import read_yaml
+
+FORMATS = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML", ".py": "Python"}
+REFERENCE = re.compile(r"\$\{([\w.]{1,80})\}")
+BEGINS = {  # how a text without a telling name begins; a shell's assignment has no blank before its =
+    "JSON": re.compile(r"\s*\{"),
+    "TOML": re.compile(r"\[[\w.]+\]\s*(#|$)|[\w.]+\s+=\s"),
+    "Python": re.compile(r"(from [\w.]+ import |def \w+\()"),
+    "YAML": re.compile(r"---\s*$|[\w.-]+:(\s|$)"),
+}
+
+
+def checked_text(content: bytes, file: str) -> str:
+    """The bytes of a file as text; raises ConfigProblem where they are none or too many."""
+    if len(content) > LARGEST_BYTES:
+        raise ConfigProblem(f"{file} has more than {LARGEST_BYTES:,} bytes; give the config alone.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigProblem(f"{file} is not UTF-8 text (byte {error.start}); give a config or a launch command as text.") from None
+    if "\x00" in text:
+        raise ConfigProblem(f"{file} is not text (it holds zero bytes); give a config or a launch command as text.")
+    if not text.strip():
+        raise ConfigProblem(f"{file} is empty; give a config or a launch command.")
+    return text
+
+
+def format_of(text: str, file: str) -> str:
+    """JSON, TOML, YAML, Python, or command: by the end of the name, else by the first line that is no comment."""
+    if known := FORMATS.get(PurePath(file).suffix.lower()):
+        return known
+    lines = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
+    first = next(lines, "")
+    return next((form for form, begins in BEGINS.items() if begins.match(first)), "command")
+
+
+def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
+    """A config file as nested mappings; raises ConfigProblem."""
+    try:
+        if form == "YAML":
+            value = read_yaml(text, file)
+        elif form == "TOML":
+            value = tomllib.loads(text)
+        elif form == "Python":
+            value = read_python(text, file)
+        else:
+            value = json.loads(text, object_pairs_hook=lambda pairs: _once(pairs, file), parse_constant=lambda word: word)
+    except RecursionError:
+        raise ConfigProblem(f"{file}: values are nested deeper than {DEEPEST}; give the config alone.") from None
+    except ConfigProblem:
+        raise
+    except ValueError as error:
+        raise ConfigProblem(f"{file}: this is not {form} ({str(error).rstrip('.')[:120]}); mend it there.") from None
+    if not isinstance(value, dict) or not value:
+        raise ConfigProblem(f"{file} holds no fields; give a config whose first level is a mapping.")
+    return value
+
+
+def _once(pairs, file):
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ConfigProblem(f"{file}: {key[:60]} stands twice; keep one of the two.")
+        found[key] = value
+    return found
+
+
+def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Nested mappings as dotted fields, hyphens as underscores, of a list of mappings by their place; other lists are values."""
+    if len(path) > DEEPEST:
+        raise ConfigProblem(f"{file}: values are nested deeper than {DEEPEST}; give the config alone.")
+    found: dict[str, Any] = {}
+    for key, inner in value.items():
+        own = (*path, str(key).strip().replace("-", "_"))
+        if isinstance(inner, list) and inner and all(isinstance(item, dict) and item for item in inner):
+            inner = {str(place): item for place, item in enumerate(inner)}
+        added = flat(inner, file, own) if isinstance(inner, dict) and inner else {".".join(own): inner}
+        if twice := found.keys() & added:
+            raise ConfigProblem(f"{file}: {min(twice)[:60]} stands twice; keep one of the two.")
+        found |= added
+    return found
+
+
+def resolved(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields whose whole value names another (${variables.max_seq_len}, as OmegaConf writes it) with the value of that."""
+    named = {name: REFERENCE.fullmatch(value) for name, value in fields.items() if isinstance(value, str)}
+    return {name: fields.get(found[1], value) if (found := named.get(name)) else value for name, value in fields.items()}

@@ -1,0 +1,84 @@
+"""One value of a config as a scenario's: counts, words, LoRA targets; None where the file leaves it open."""
+
+import re
+from math import isfinite
+from typing import Any
+
+from calc.files.configs.fields import Field
+from calc.files.configs.problem import ConfigProblem
+
+LETTERS = {"q_proj": "q", "k_proj": "k", "v_proj": "v", "o_proj": "o", "output_proj": "o", "gate_proj": "gate", "up_proj": "up"}
+LETTERS |= {"down_proj": "down", "Wqkv": "q+k+v"}
+EACH = ("q", "k", "v", "o", "gate", "up", "down")
+SUFFIXES = {"k": 1000, "K": 1024, "m": 1000**2, "M": 1024**2}  # as vLLM reads them
+VARIABLE = re.compile(r"\$\{?\w")
+OPEN = ("auto", "none", "null", "")
+
+
+class NoEqual(Exception):
+    """The value means something that no scenario column can say."""
+
+
+def as_word(value: Any) -> str:
+    """A value as the word that the table of fields uses for it."""
+    if value is None:
+        return "null"
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value).strip().lower()
+
+
+def is_off(value: Any) -> bool:
+    """Whether an open field is switched off: then it changes nothing."""
+    return value in ([], {}) or as_word(value) in ("null", "false", "none", "", "no")
+
+
+def read_value(told: Field, value: Any, where: str) -> Any:
+    """The scenario's value, or None where the file leaves it open; raises NoEqual or ConfigProblem."""
+    if isinstance(value, str) and VARIABLE.search(value):
+        raise ConfigProblem(f"{where} holds the variable {value[:60]}; write its value.")
+    if told.read in ("count", "number", "steps"):
+        return _number(told, value, where)
+    if told.read == "words":
+        word = as_word(value)
+        if word in told.words:
+            return told.words[word] or None
+        if word in OPEN:
+            return None
+        raise NoEqual
+    if told.read == "modules":
+        return lora_targets(value)
+    if value is None or isinstance(value, list | dict | bool):
+        return None
+    return str(value).strip()
+
+
+def _number(told, value, where):
+    if value is None or as_word(value) in OPEN:
+        return None
+    text = str(value).strip().replace("_", "")
+    factor = SUFFIXES.get(text[-1:], 1) if told.name == "max_model_len" else 1
+    try:
+        number = float(text[:-1] if factor > 1 else text) * factor
+    except ValueError:
+        number = float("nan")
+    if isinstance(value, bool | list | dict) or not isfinite(number):
+        raise ConfigProblem(f"{where} is {str(value)[:40]!r}, not a number; write a number.")
+    if told.read == "number":
+        return number
+    if number < 0 or (told.read == "steps" and not number):  # -1: the tool's own choice
+        return None
+    if not number.is_integer() or number < 1 or number > 1e15:
+        raise ConfigProblem(f"{where} is {str(value)[:40]}, not a whole number from 1; write one.")
+    return int(number)
+
+
+def lora_targets(value: Any) -> str | None:
+    """PEFT's list of modules as projections joined by +; all-linear for all seven."""
+    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+    if names is None or not isinstance(names, list) or not names:
+        return None
+    if names in (["all-linear"], ["all"]):
+        return "all-linear"
+    if any(name not in LETTERS for name in map(str, names)):
+        raise NoEqual
+    chosen = {letter for name in names for letter in LETTERS[str(name)].split("+")}
+    return "all-linear" if chosen == set(EACH) else "+".join(letter for letter in EACH if letter in chosen)

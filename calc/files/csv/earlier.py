@@ -1,0 +1,97 @@
+"""A CSV of an earlier meeting: its scenarios estimated with today's catalogs, beside what the file says of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.engine.pipeline import estimate
+from calc.files.csv import tables as csv_tables
+from calc.plan.aged import FIGURES, THEN
+from calc.plan.compare import billed
+from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
+from calc.scenarios.problems import Problems, TableError, quoted
+from calc.scenarios.read import read_inputs
+
+MOST_ROWS = 10_000  # five seconds; more are the command line's
+STANDINGS = ("new", "changed", "as kept", "refused")
+
+
+class Earlier(NamedTuple):
+    """The cells as given; a row each, billed on its market, with then_* of the file; what was left unread.
+
+    `rows` carries market, then_prices_as_of and then_* of what is written down of a plan (aged.THEN): what the file says, empty
+    where it says nothing. `unread` has a sentence for each row of which a cell is not understood: of such a file nothing is taken.
+    """
+
+    table: pd.DataFrame
+    rows: pd.DataFrame
+    complaints: list[str]
+    unread: list[str]
+
+
+def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = True) -> Earlier:
+    """The scenarios of a table of cells (csv_tables.read_csv), or a TableError with one sentence."""
+    table, complaints = csv_tables.scenarios_of(cells, name)
+    if not len(table):
+        raise TableError(f"{name} names its columns and no scenario; add a row per scenario under the first line.")
+    if len(table) > MOST_ROWS:
+        raise TableError(
+            f"{name} has {len(table):,} rows and at most {MOST_ROWS:,} are estimated here; split it, or run `python -m calc` on it."
+        )
+    rows = pd.DataFrame(estimate(table, catalogs, solve))
+    market = _said(cells, "market").replace("", "on-demand")
+    known = market.isin(list(MARKETS)).to_numpy()
+    rows = billed(rows.assign(market=market.where(known, "on-demand").to_numpy()), catalogs)
+    hourly = np.select(
+        [market == each for each in MARKETS], [_number(cells, f"usd_per_hour_{terms.key}") for terms in MARKETS.values()], np.nan
+    )
+    then = {name: _number(cells, name) if name in FIGURES else _said(cells, name) for name in (*THEN, "prices_as_of")}
+    then["usd_per_hour"] = hourly
+    rows = rows.assign(**{f"then_{column}": np.asarray(values) for column, values in then.items()})
+    unread = ~known | _unread(table, catalogs)
+    sentences = np.where(known, rows["problem"].astype(object), [_no_market(each) for each in market])
+    return Earlier(table, rows, complaints, [f"Row {at + 1}: {sentences[at]}" for at in np.flatnonzero(unread)])
+
+
+def standing(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
+    """How each row stands to those that are kept: as kept (the choices of one), changed (only its name), new; refused."""
+    names = [name for name in inputs_by_name() if name != "scenario"] + ["market"]
+    mine = [_choices(row, names) for row in kept.to_dict("records")]
+    named = set(kept["scenario"])
+    found = []
+    for row in rows.to_dict("records"):
+        same = "as kept" if _choices(row, names) in mine else "changed" if row["scenario"] in named else "new"
+        found.append("refused" if row["problem"] else same)
+    return found
+
+
+def _choices(row, names):
+    """The choices of an estimated row as they can be held against each other: what is not a number is empty."""
+    return {name: "" if row[name] != row[name] else row[name] for name in names}
+
+
+def _unread(table, catalogs):
+    """The rows with a cell that no reading knows, or an id that no catalog has."""
+    problems = Problems(len(table))
+    read_inputs(table, problems, catalogs)
+    wrong = ~problems.sound
+    for name, catalog in CATALOG_OF.items():
+        if name in table:
+            said = table[name].astype(str).str.strip()
+            wrong |= ~said.isin(["", *getattr(catalogs, catalog).index]).to_numpy()
+    return wrong
+
+
+def _no_market(market):
+    return f"market '{quoted(market)}' is not known; use {' or '.join(MARKETS)}."
+
+
+def _said(cells, name):
+    return cells[name].astype(str).str.strip() if name in cells else pd.Series("", index=cells.index)
+
+
+def _number(cells, name):
+    return pd.to_numeric(_said(cells, name), errors="coerce").to_numpy(dtype=float)

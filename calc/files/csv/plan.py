@@ -1,0 +1,31 @@
+"""A CSV of scenarios as the commands for a repository read it: rows billed on their market, or one sentence of what is wrong."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.files.csv.earlier import earlier
+from calc.files.csv.tables import read_csv
+from calc.scenarios.problems import TableError
+
+
+def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFrame:
+    """Every row estimated and billed (market, usd, hours, usd_per_hour); raises TableError or OSError.
+
+    A cell that is not understood makes the whole file unusable: a check must not pass over what it did not read.
+    """
+    found = earlier(read_csv(Path(path).read_bytes(), path), path, catalogs, solve)
+    if found.unread:
+        raise TableError(f"{path}: {found.unread[0]}")
+    return found.rows.assign(scenario=_names(found.rows))
+
+
+def _names(rows: pd.DataFrame) -> list[str]:
+    """The names of the rows, each once: an unnamed one by its number, a second of the same name numbered."""
+    names: list[str] = []
+    for number, name in enumerate(map(str, rows["scenario"]), start=1):
+        plain = name or f"row {number}"
+        same = sum(other == plain or other.startswith(f"{plain} #") for other in names)
+        names.append(f"{plain} #{same + 1}" if same else plain)
+    return names

@@ -1,0 +1,97 @@
+"""`python -m calc solve`: the largest context, batch or number of users that a plan holds; the price at which another beats it."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.engine.pipeline import estimate
+from calc.scenarios.inputs import BY_NAME
+from calc.scenarios.problems import TableError
+from calc.search.inputs import JOB_BY_NAME
+
+COLUMNS = ("scenario", "model", "field", "now", "most", "limit", "problem")
+PACE = {  # the usual limits of a service, as answers keep them
+    "time_to_first_token_seconds": float(str(JOB_BY_NAME["first_token_seconds"].default)),
+    "time_per_output_token_seconds": float(str(JOB_BY_NAME["token_seconds"].default)),
+}
+MEMORY = "memory"
+
+
+def solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+    """The most of the field for each row (plan_rows, solved), and what limits it; raises TableError for another field."""
+    if field not in FIELDS:
+        raise TableError(f"'{field}' is not solved for; use {', '.join([*FIELDS, 'price'])}.")
+    now, most, limit = FIELDS[field](rows, catalogs)
+    problems = [
+        problem or ("" if value == value else _unknown(field, row))
+        for problem, value, row in zip(rows["problem"], most, rows.to_dict("records"), strict=True)
+    ]
+    found = pd.DataFrame({"scenario": rows["scenario"], "model": rows["model"], "field": field, "now": now, "most": most, "limit": limit})
+    return found.assign(limit=np.where(np.isnan(most), "", limit), problem=problems)[list(COLUMNS)]
+
+
+def break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """For each pair of rows the hourly price of one of B's instances at which B's bill is A's, and by how much that differs."""
+    if len(before) != len(after):
+        raise TableError(f"the two plans have {len(before)} and {len(after)} rows; give as many in both, in the same order.")
+    first, second = before.reset_index(drop=True), after.reset_index(drop=True)
+    now = second["usd_per_hour"] / second["instances"]
+    most = now * first["usd"] / second["usd"]
+    problems = [a or b or ("" if value == value else "one of the two has no bill: name instance and train_tokens.") for a, b, value in
+                zip(first["problem"], second["problem"], most, strict=True)]  # fmt: skip
+    return pd.DataFrame(
+        {
+            "scenario": second["scenario"],
+            "model": second["model"],
+            "field": "price",
+            "now": now,
+            "most": most,
+            "limit": first["scenario"],
+            "problem": problems,
+        }
+    )
+
+
+def _of_column(column: str, name: str) -> Callable:
+    def most(rows, _catalogs):
+        return rows[name].to_numpy(dtype=float), rows[column].to_numpy(dtype=float), MEMORY
+
+    return most
+
+
+def _users(rows, catalogs):
+    """Requests at once over all replicas: memory's most, or fewer where the usual pace would be lost."""
+    degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float).prod(axis=1)
+    replicas = np.maximum(rows["gpus"].to_numpy(dtype=float) // degrees, 1)
+    serves = (rows["work"] == "inference").to_numpy()
+    low, high = np.zeros(len(rows)), np.where(serves, rows["max_batch"].to_numpy(dtype=float), np.nan)
+    fitting = high.copy()
+    high = np.nan_to_num(high) + 1
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        keeps = _keeps_pace(rows, np.maximum(middle, 1), catalogs) & (middle >= 1)
+        low, high = np.where(keeps, middle, low), np.where(keeps, high, middle)
+        high = np.maximum(high, low + 1)
+    most = np.where(np.isnan(fitting), np.nan, low * replicas)
+    return rows["batch"].to_numpy(dtype=float) * replicas, most, np.where(low < fitting, "pace", MEMORY)
+
+
+def _keeps_pace(rows, batch, catalogs):
+    inputs = rows[[name for name in BY_NAME if name in rows]]
+    tried = estimate(inputs.assign(batch=batch.astype(int)), catalogs, solve=False, columns=[*PACE, "problem"])
+    return np.logical_and.reduce([~(tried[name].to_numpy(dtype=float) > most) for name, most in PACE.items()])
+
+
+def _unknown(field, row):
+    if field == "users" and row["work"] != "inference":
+        return "users are of a service; this row trains."
+    return "nothing is said about fitting: name an instance or a gpu."
+
+
+FIELDS = {
+    "batch": _of_column("max_batch", "batch"),
+    "sequence_tokens": _of_column("max_sequence_tokens", "sequence_tokens"),
+    "users": _users,
+}

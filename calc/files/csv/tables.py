@@ -1,0 +1,120 @@
+"""Tables as CSV: what is written can be read again and gives the same numbers."""
+
+import codecs
+import io
+from collections.abc import Iterator
+from datetime import date
+from typing import BinaryIO
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.columns import GLOSSARY
+from calc.files.csv.writer import unmarked, write_csv
+from calc.plan.aged import VERSIONS, versions
+from calc.plan.bill import WAY_COLUMNS
+from calc.plan.plan_bill import PERIODS
+from calc.scenarios.inputs import inputs_by_name
+from calc.scenarios.problems import TableError, quoted
+from calc.search.inputs import ANSWER_COLUMNS, JOB_BY_NAME
+
+BLOCK_BYTES = 2**18
+ANSWERED = frozenset([*ANSWER_COLUMNS, *JOB_BY_NAME, *WAY_COLUMNS, *PERIODS, *VERSIONS, "instances"])
+
+
+def to_csv(frame: pd.DataFrame) -> bytes:
+    """A table as CSV bytes for spreadsheets (UTF-8 with a mark, full precision)."""
+    buffer = io.StringIO()
+    write_csv(frame, buffer)
+    return buffer.getvalue().encode("utf-8-sig")
+
+
+def dated_csv(rows: pd.DataFrame, catalogs: Catalogs, today: date) -> bytes:
+    """Scenarios as CSV bytes, each with the day and the versions of facts and formulas, so that they can be held against a later day's."""
+    return to_csv(rows.assign(**versions(catalogs, today)))
+
+
+def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """The results with the table's own cells where a row has a problem, so that reading them again meets it again."""
+    wrong = (results["problem"] != "").to_numpy()
+    kept = results.copy()
+    for name in inputs_by_name().keys() & set(table.columns) if wrong.any() else ():
+        cells = table[name].to_numpy(dtype=object)
+        restored = wrong & (cells != "")
+        if restored.any():
+            kept[name] = np.where(restored, cells, results[name].to_numpy(dtype=object))
+    return kept
+
+
+def _written_beside(column: str) -> bool:
+    """Whether our own CSVs write this column beside inputs and results: an answer's, the file's own figures, readable GiB."""
+    return column in ANSWERED or column.startswith("then_") or column.endswith("_gib")
+
+
+class CheckedText(io.TextIOBase):
+    """The UTF-8 bytes of a stream as text; what is no text is a TableError that says where."""
+
+    def __init__(self, stream: BinaryIO, name: str):
+        self.stream, self.name, self.read_bytes, self.begun, self.holds_marks = stream, name, 0, False, False
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def read(self, _size: int | None = -1) -> str:
+        """The text of the next block, whatever size is asked for; empty at the end."""
+        text, block = "", b"."
+        while block and not text:
+            start = self.read_bytes - len(self.decoder.getstate()[0])
+            block = self.stream.read(BLOCK_BYTES)
+            self.read_bytes += len(block)
+            try:
+                text = self.decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                raise TableError(f"{self.name} is not UTF-8 text (byte {start + error.start}); save it as CSV UTF-8.") from None
+            if text and not self.begun:
+                text, self.begun = text.lstrip("\ufeff"), True
+        self.holds_marks |= "'" in text
+        if "\x00" in text:
+            raise TableError(f"{self.name} is not text (it holds zero bytes); save it as CSV UTF-8.")
+        return text
+
+
+def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterator[pd.DataFrame]:
+    """The scenarios of a CSV as tables of so many rows, at least one; every cell as text. Raises TableError with one sentence."""
+    text = CheckedText(stream, name)
+    try:
+        reader = pd.read_csv(text, header=None, dtype=object, na_filter=False, skipinitialspace=True, iterator=True, chunksize=rows)
+        names = [unmarked(str(cell).strip()) or f"unnamed {number}" for number, cell in enumerate(reader.get_chunk(1).iloc[0], start=1)]
+        if "model" not in names:
+            raise TableError(
+                f"{name} has no column 'model' (its columns: {quoted(', '.join(names[:6]))}); the first line "
+                "must name the columns, separated by commas."
+            )
+        table = next(reader, pd.DataFrame(columns=range(len(names)), dtype=object))
+        while table is not None:
+            table = table.map(unmarked) if text.holds_marks else table
+            yield table.set_axis(names, axis="columns").reset_index(drop=True)
+            table = next(reader, None)
+    except pd.errors.EmptyDataError:
+        raise TableError(f"{name} is empty; give it a first line of column names, 'model' among them, and a row per scenario.") from None
+    except pd.errors.ParserError as error:
+        reason = str(error).strip().rstrip(".").split("C error: ")[-1]
+        raise TableError(f"{name} is not a CSV table ({reason}); give every row as many cells as the first line.") from None
+
+
+def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:
+    """A table of scenarios from CSV text or bytes; every cell as text. Raises TableError with one sentence."""
+    content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+    return next(read_tables(io.BytesIO(content), name))
+
+
+def from_csv(content: str | bytes, name: str = "the file") -> tuple[pd.DataFrame, list[str]]:
+    """The scenario columns of a CSV that this product or a person wrote, and what was left unread; raises TableError."""
+    return scenarios_of(read_csv(content, name), name)
+
+
+def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:
+    """The scenario columns of a table of cells, and a sentence for each column that is not known."""
+    inputs = [name for name in inputs_by_name() if name in table.columns]
+    unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not _written_beside(column)]
+    complaints = [f"{name} has a column '{column}' that is not known; it was left aside." for column in unknown]
+    return table[inputs], complaints

@@ -1,0 +1,60 @@
+"""Fields with dotted names as the text of a JSON, YAML or TOML file, comments above where the format has them."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from calc.files.launch.specs import Raw
+
+AMBIGUOUS = re.compile(r"(?i)(true|false|yes|no|on|off|null|~|[-+.\d][\d._e+-]*)?")  # as text these need quotes in YAML
+PLAIN = re.compile(r"[A-Za-z0-9_./][\w./ -]*")
+
+
+def written(fields: Mapping[str, Any], form: str, comments: Sequence[str] = ()) -> str:
+    """The text of a file; JSON has no comments."""
+    tree = _nested(fields)
+    if form == "json":
+        return json.dumps(tree, indent=2) + "\n"
+    head = "".join(f"# {line}\n" for line in comments)
+    return head + "\n".join(_toml(tree) if form == "toml" else _yaml(tree)).rstrip() + "\n"
+
+
+def flags(fields: Mapping[str, Any]) -> list[str]:
+    """The fields as a command's flags, --a-field value; true stands alone, false is left out."""
+    return [f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in fields.items() if value is not False]
+
+
+def _nested(fields: Mapping[str, Any]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for name, value in fields.items():
+        *path, last = name.split(".")
+        place = tree
+        for part in path:
+            place = place.setdefault(part, {})
+        place[last] = value
+    return tree
+
+
+def _yaml(tree, indent=""):
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield f"{indent}{name}:"
+            yield from _yaml(value, indent + "  ")
+        else:
+            yield f"{indent}{name}: {_yaml_value(value)}"
+
+
+def _yaml_value(value):
+    if isinstance(value, list):
+        return f"[{', '.join(map(_yaml_value, value))}]"
+    if isinstance(value, Raw | bool | int | float):
+        return json.dumps(value) if isinstance(value, bool) else str(value)
+    return value if PLAIN.fullmatch(value) and not AMBIGUOUS.fullmatch(value) else f"'{value.replace(chr(39), chr(39) * 2)}'"
+
+
+def _toml(tree):
+    for section, fields in tree.items():
+        yield f"[{section}]"
+        yield from (f"{name} = {json.dumps(value)}" for name, value in fields.items())
+        yield ""

@@ -1,0 +1,132 @@
+"""The launch kit of a result row: files for each tool that runs it, and what none of them can say, found by reading them back."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.columns import GLOSSARY
+from calc.engine.pipeline import estimate
+from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.run import read_run
+from calc.files.launch.aws import aws_files
+from calc.files.launch.formats import flags, written
+from calc.files.launch.resume import resuming
+from calc.files.launch.specs import KitSpec, kit_specs, matches
+from calc.files.launch.values import values_of
+from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY
+
+NOT_SAID = (
+    "scenario",
+    "gpu",
+    "region",
+    "hours_per_month",
+    "runs_per_month",
+    "plan_months",
+)  # a name, what the instance settles, and what no run depends on
+
+
+class Difference(NamedTuple):
+    """A choice that the files do not carry: what the scenario has, and what the tool takes."""
+
+    column: str
+    wanted: Any
+    taken: Any
+
+
+class Kit(NamedTuple):
+    """One tool's way to start the scenario: name -> text of each file, and the choices that have no equivalent there."""
+
+    id: str
+    name: str
+    files: dict[str, str]
+    differences: list[Difference]
+
+
+def kits(row: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
+    """A kit for every tool that runs the row; none where no tool of catalogs/launch_files.yaml does."""
+    values = {**values_of(row, catalogs), "market": market}
+    chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
+    found = [_kit(spec, row, values, catalogs, market) for spec in chosen]
+    return sorted(found, key=lambda kit: len(kit.differences))
+
+
+def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, Any], set[str]]:
+    """The estimate of what the files say, as `import` reads them, and the columns that they leave open; raises ConfigProblem."""
+    run = read_run([(name, text.encode()) for name, text in files.items()], catalogs)
+    said = {name: run.row[name] for name in BY_NAME if run.row[name]}
+    return estimate(said, catalogs, solve=False), set(BY_NAME) - set(said)
+
+
+def _kit(spec: KitSpec, row, values, catalogs, market):
+    files = {name: written(_fields(specs, values), form) for name, (form, specs) in spec.files.items()}
+    start = "#!/bin/bash\nset -euo pipefail\n"
+    command = spec.command
+    for name, value in values.items():
+        command = command.replace(f"{{{name}}}", str(value))
+    command = " \\\n  ".join([command, *flags(_fields(spec.flags, values))])
+    before = resuming(spec.resume, spec.files[spec.resume][0] if spec.resume else "", market == "spot") if row["work"] == "training" else ""
+    place = aws_files(row, values, market)
+    readable = {
+        **files,
+        "launch.sh": f"{start}{before}{command}\n",
+        **{name: text for name, text in place.items() if name != "spot_watch.sh"},
+    }
+    differences = _differences(row, readable, catalogs)
+    missing = [comment(each, spec.name) for each in differences]
+    same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
+    head = [f"{_what(row, values)}. Brought back by `python -m calc import` {same}.", *missing, spec.about.replace("{hub}", values["hub"])]
+    commented = {name: written(_fields(specs, values), form, missing) for name, (form, specs) in spec.files.items()}
+    launch = start + "".join(f"# {line}\n" for line in head) + f"{before}{command}\n"
+    return Kit(spec.id, spec.name, {**commented, "launch.sh": launch, **place}, differences)
+
+
+def _fields(specs, values):
+    found = {}
+    for spec in specs:
+        value = spec.value(values)
+        if value is not None:
+            found[spec.field] = value
+    return found
+
+
+def _differences(row, files, catalogs):
+    """The columns that come back otherwise than they were given."""
+    try:
+        back, left = read_back(files, catalogs)
+    except ConfigProblem as error:  # a kit that its own reader refuses would be wrong: it says so instead of hiding it
+        return [Difference("problem", "", str(error))]
+    follows = [name for name in SAME_AS_SEQUENCE if row[name] == row["sequence_tokens"]]
+    other = INFERENCE_ONLY if row["work"] == "training" else TRAINING_ONLY
+    idle = (*other, *(LORA_ONLY if row["tuning"] != "lora" else ()))
+    names = [name for name in BY_NAME if name not in (*NOT_SAID, *follows, *idle)]
+    return [Difference(name, row[name], None if name in left else back[name]) for name in names if not _same(name, row, back)]
+
+
+def _same(name, row, back):
+    wanted, got = row.get(name), back.get(name)
+    if wanted in ("", None) and back["memory_bytes"] == row["memory_bytes"]:  # the software's own, said or not
+        return True
+    if name == "train_tokens" and wanted == wanted and got == got and wanted and got:
+        return abs(wanted - got) <= row["batch"] * row["accumulation_steps"] * row["gpus"] * row["sequence_tokens"]  # whole steps
+    return str(wanted) == str(got) or (wanted != wanted and got != got)
+
+
+def comment(each: Difference, tool: str) -> str:
+    """A difference in one sentence, for a file and for the screen."""
+    if each.column == "problem":
+        return str(each.taken)
+    wanted, taken = (_said(value) for value in (each.wanted, each.taken))
+    label, takes = GLOSSARY[each.column].label, f"it takes {taken}" if taken else "it leaves that open"
+    return f"No equivalent in {tool}: {label} {wanted or 'as usual'} ({each.column}); {takes}."
+
+
+def _said(value):
+    if value is None or value == "" or value != value:
+        return ""
+    return f"{value:,.10g}" if isinstance(value, int | float) else str(value)
+
+
+def _what(row, values):
+    work = "Serving" if row["work"] == "inference" else "Training"
+    place = f" on {values['nodes']} x {row['instance']}" if row["instance"] else ""
+    return f"{work} {values['hub']}{place}, {values['gpus']} GPU{'s' if values['gpus'] > 1 else ''}"

@@ -1,0 +1,110 @@
+"""What a result row says in the words of launch files: its columns, and what tools count otherwise than a scenario does."""
+
+import re
+from collections.abc import Mapping
+from math import ceil
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.files.configs.fields import tools
+from calc.scenarios.inputs import BY_NAME
+
+MODULES = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "o_proj", "gate": "gate_proj", "up": "up_proj", "down": "down_proj"}
+GROUPS = {"attention": "q+k+v+o", "all-linear": "q+k+v+o+gate+up+down"}
+FAMILY = re.compile(r"(llama3_[123]|qwen2_5|[a-z]+\d*)_")  # torchtune's module of a builder: the head of its name
+RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
+
+
+def values_of(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+    """The row's columns as plain values, whole numbers as such, and those derived (head of catalogs/launch_files.yaml)."""
+    values = {name: _plain(row.get(name)) for name in BY_NAME}
+    gpus, split = values["gpus"], values["tensor_parallel"] * values["pipeline_parallel"] * values["context_parallel"]
+    nodes = _plain(row.get("instances_needed")) or 1
+    replicas = max(1, gpus // split)
+    step_tokens = values["batch"] * values["accumulation_steps"] * replicas * values["sequence_tokens"]
+    steps = ceil(values["train_tokens"] / step_tokens) if values["train_tokens"] else None
+    targets = GROUPS.get(values["lora_targets"], values["lora_targets"]).split("+")
+    sharding = catalogs.shardings.loc[values["sharding"]]
+    sharded = bool(sharding["shards_gradients"])
+    shard_degree = max(min(replicas, int(sharding["group_gpus"] or gpus) // values["context_parallel"]), 1) if sharded else 1
+    return {
+        **values,
+        "hub": str(catalogs.models["hf_repo"].get(values["model"]) or values["model"]),
+        "nodes": nodes,
+        "gpus_per_node": ceil(gpus / nodes),
+        "replicas": replicas,
+        "alone": _yes(gpus == 1),
+        "several_nodes": _yes(nodes > 1),
+        "tensor_split": _yes(values["tensor_parallel"] > 1),
+        "sharded": _yes(sharded),
+        "kind": values["sharding"].partition("-")[0],
+        "split": _yes(split > 1),
+        "meshed": _yes(split > 1 or values["sharding"].startswith("hsdp")),
+        "shard_degree": shard_degree,
+        "shard_replicas": replicas // shard_degree if sharded and shard_degree < replicas else None,
+        "global_batch": values["batch"] * values["accumulation_steps"] * replicas,
+        "steps": steps,
+        "save_steps": _save_steps(row, steps),
+        "target_modules": [MODULES[each] for each in targets if each in MODULES],
+        "all_linear": _yes(values["lora_targets"] == "all-linear"),
+        "attention_modules": [MODULES[each].replace("o_proj", "output_proj") for each in targets if each in "qkvo"],
+        "adapts_mlp": _yes("gate" in targets),
+        "experts_spread": _yes(values["expert_parallel"] > 1),
+        "recipe": f"{RECIPES[values['tuning']]}_{'single_device' if gpus == 1 else 'distributed'}",
+        "arch": "arm64" if row.get("instance") and bool(catalogs.instances["arm"].get(row["instance"])) else "x86_64",
+        **_names(values),
+        **_sizes(values["model"], catalogs),
+    }
+
+
+def _names(values):
+    """The model in torchtune's and in torchtitan's own words, where they have any."""
+    builder = next((name for name, model in tools()["torchtune"].models.items() if model == values["model"]), "")
+    method = {"full": "", "lora": "qlora_" if values["precision"] == "nf4-dq" else "lora_"}[values["tuning"]]
+    flavour = next((name for name, model in tools()["torchtitan"].models.items() if model == values["model"]), "")
+    name, _, flavor = flavour.partition(" ")
+    family = FAMILY.match(builder)
+    component = f"torchtune.models.{family[1]}.{method}{builder}" if family else ""
+    return {"component": component, "name": name, "flavor": flavor.upper()}
+
+
+def _sizes(model, catalogs):
+    """The model's sizes as Megatron's flags take them; dense: without experts, and every block alike."""
+    told, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
+    stack = stacks.iloc[0]
+    grouped = told["kv_heads"] != told["heads"]
+    dense = len(stacks) == 1 and told["kind"] == "decoder" and not stacks["experts"].max()
+    return {
+        "dense": _yes(dense),
+        "layers": _plain(told["layers"]),
+        "hidden": _plain(told["hidden"]),
+        "heads": _plain(told["heads"]),
+        "kv_heads": _plain(told["kv_heads"]) if grouped else None,
+        "grouped": _yes(grouped),
+        "ffn": _plain(stack["ffn_width"]),
+        "vocabulary": _plain(told["vocab"]),
+        "longest": _plain(told["max_position"]),
+        "gated": _yes(stack["gated_ffn_width"] > 0),
+        "rms_norms": _yes(told["rms_norms"]),
+        "tied": _yes(told["tied"]),
+    }
+
+
+def _save_steps(row, steps):
+    """Steps between checkpoints: Daly's interval where the plan knows it."""
+    interval, step = row.get("checkpoint_interval_seconds"), row.get("step_seconds")
+    if not steps or not interval or not step or interval != interval or step != step:
+        return None
+    return int(min(max(1, interval // step), steps))
+
+
+def _plain(value):
+    if value is None or value == "" or value != value:
+        return None if not isinstance(value, str) else ""
+    if hasattr(value, "item"):
+        value = value.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _yes(holds):
+    return "yes" if holds else "no"

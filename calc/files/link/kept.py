@@ -1,0 +1,139 @@
+"""Kept scenarios and the row looked at, in the link: kept=<name>~market~spot~model~gpt2~gpus~8, a name and pairs.
+
+A scenario's figures of the day on which the link was written are pairs too, such as then_usd~244.7; `then` is the first answer.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.plan.aged import FIGURES, THEN
+from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
+from calc.search.job_fields import JOB, asked_of, is_read
+
+NAMES = ("kept", "looked", "then")
+SAID_THEN = "then_"
+WORDS_THEN = {"fits": re.compile("yes|tight|no"), "made_on": re.compile(r"\d{4}-\d{2}-\d{2}")}
+VERSION_THEN = re.compile("[0-9a-f]{8}")
+BETWEEN = "~"  # written as it is in an address; ids and numbers hold none
+MOST_KEPT = 24
+LONGEST_NAME = 60
+LONGEST_TEXT = 2_000
+LOOKED = ("answer", "market")  # what names the row looked at, beside scenario columns
+
+
+def compose_kept(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[str, list[str]]:
+    """The query of kept scenarios (name, market, scenario, then), of the row looked at and of the answer; `word` writes a value."""
+    looked, answer = choices.get("looked"), choices.get("then")
+    return {
+        "kept": [_joined([entry["name"]], _pairs_of(entry), word) for entry in choices.get("kept") or []],
+        "looked": [_joined([], looked, word)] if looked else [],
+        "then": [_joined([], _pairs_of(answer), word)] if answer else [],
+    }
+
+
+def _pairs_of(entry):
+    then = {SAID_THEN + name: value for name, value in entry.get("then", {}).items()}
+    return {"market": entry["market"], **entry["scenario"], **then}
+
+
+def _joined(first, pairs, word):
+    return BETWEEN.join([*first, *(part for name, value in pairs.items() for part in (name, word(value)))])
+
+
+def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: list[str], value_of: Callable[[str, str], Any]) -> None:
+    """Add the kept scenarios, the row looked at or the answer to the choices; `value_of` reads a scenario column."""
+    if name == "looked":
+        looked = _pairs("row looked at", texts[0][:LONGEST_TEXT].split(BETWEEN), complaints, value_of)
+        choices.update({"looked": looked} if looked else {})
+        return
+    if name == "then":
+        answer = _entry("answer of then", texts[0][:LONGEST_TEXT].split(BETWEEN), complaints, value_of)
+        choices.update({"then": answer} if answer else {})
+        return
+    if len(texts) > MOST_KEPT:
+        complaints.append(f"The link holds {len(texts)} kept scenarios; the first {MOST_KEPT} are used.")
+    for text in texts[:MOST_KEPT]:
+        own, *parts = text[:LONGEST_TEXT].split(BETWEEN)
+        entry = _entry(f"kept scenario {own[:40]}", parts, complaints, value_of)
+        if entry:
+            choices.setdefault("kept", []).append({"name": named(own), **entry})
+
+
+def _entry(whose, parts, complaints, value_of):
+    """Market, scenario and what was said of it then; None, and a sentence, where no model is known."""
+    wrong: list[str] = []
+    scenario = _pairs(whose, parts, wrong, value_of)
+    if "model" not in scenario:
+        complaints.append(f"The link's {whose} names no model that is known; it was left aside.")
+        return None
+    complaints += wrong
+    market = scenario.pop("market", "on-demand")
+    then = {name: scenario.pop(SAID_THEN + name) for name in THEN if SAID_THEN + name in scenario}
+    return {"market": market, "scenario": scenario} | ({"then": then} if then else {})
+
+
+def _pairs(whose, parts, complaints, value_of):
+    """Columns and values of a text; a sentence for each that is not understood."""
+    read: dict[str, Any] = {}
+    for name, text in zip(parts[::2], [*parts[1::2], ""], strict=False):
+        value = text if name == "answer" else _value(name, text, value_of)
+        if value is None:
+            complaints.append(f"The link's {whose} has {name[:40]}={text[:40]} , which is not possible; the usual value is used instead.")
+        else:
+            read[name] = value
+    return read
+
+
+def _value(name, text, value_of):
+    if name == "market":
+        return text if text in MARKETS else None
+    if name.startswith(SAID_THEN):
+        return _said_then(name.removeprefix(SAID_THEN), text)
+    if name not in inputs_by_name() or name == "scenario":
+        return None
+    return value_of(name, text)
+
+
+def _said_then(name, text):
+    if name in FIGURES:
+        try:
+            value = float(text)
+        except ValueError:
+            return None
+        return value if math.isfinite(value) and value >= 0 else None
+    return text if name in THEN and WORDS_THEN.get(name, VERSION_THEN).fullmatch(text) else None
+
+
+def named(text: str) -> str:
+    """A name as a table and a link can hold it: short, on one line."""
+    return " ".join(text.replace(BETWEEN, "-").split())[:LONGEST_NAME].strip() or "Scenario"
+
+
+def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[str] = ()) -> dict[str, Any]:
+    """The columns of a scenario that differ from the defaults, those that its work does not read left out.
+
+    Assumptions stay where they are among the `assumed`, those set by hand; the model always stays.
+    """
+    asked, _ = asked_of(scenario, catalogs)
+    asked["goal"] = "serve" if scenario.get("work") == "inference" else "tune"
+    kept = {}
+    for name, value in scenario.items():
+        known = name in DEFAULTS or name in assumed
+        if known and name != "scenario" and not _usual(name, value, scenario, catalogs) and (name in JOB or is_read(name, asked)):
+            kept[name] = int(value) if isinstance(value, float) and value.is_integer() else value
+    return kept
+
+
+def _usual(name, value, scenario, catalogs):
+    """Whether a value says what its absence would: the default, or what another column settles."""
+    if value is None or value == "" or value != value:
+        return True
+    if name in SAME_AS_SEQUENCE and value == scenario.get("sequence_tokens"):
+        return True
+    if name == "loss":
+        return value == catalogs.implementations["default_loss"].get(scenario.get("implementation", "transformers"))
+    return (name == "gpu" and bool(scenario.get("instance"))) or (name not in ASSUMED and value == DEFAULTS[name])

@@ -1,0 +1,123 @@
+"""A job as a query string of plain ids, and back. What is not understood is named, never dropped in silence.
+
+Every field of the job is written, so that a changed default never changes an old link; of the choices only those set
+by hand, for the rest are the answer's own. `v` grows when the meaning of a name changes.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.files.link import kept as link_kept
+from calc.files.link import models as link_models
+from calc.files.link import v1 as link_v1
+from calc.files.link.sets import PREFIXES, compose_sets, read_set
+from calc.plan.plan_bill import PERIOD_MONTHS
+from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
+from calc.search.inputs import ANYWHERE
+from calc.search.job_fields import BY_HAND, JOB, MAY_BE_EMPTY, SEVERAL
+
+VERSION = "2"
+VIEW_CHOICES = {"sort": ("money", "hour", "fastest", "headroom"), "budget_for": tuple(PERIOD_MONTHS)}
+VIEW_INPUTS = {"budget_usd": Input("budget_usd", "number", None)}  # of the plan's bill
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+LONGEST_VALUE = 200
+MOST_VALUES = 64
+COLUMNS: dict[str, Input] = {**BY_HAND, **ASSUMED, **JOB, **VIEW_INPUTS}  # a field of the job stands for the column of its name
+
+
+def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
+    """The query of a job: every field and choice by its id, lists as repeated names, kept scenarios, models of one's own."""
+    query = {"v": [VERSION]}
+    for name, value in choices.items():
+        if name in COLUMNS or name in VIEW_CHOICES or name == "prices_as_of":
+            values = list(value) if isinstance(value, (list, tuple)) else [value]
+            query[name] = [word(each) for each in values] or ([ANYWHERE] if name == "regions" else [])
+    query |= link_kept.compose_kept(choices, word)
+    query |= link_models.compose_models(choices.get("custom_models") or {})
+    return {name: values for name, values in (query | compose_sets(choices, word)).items() if values}
+
+
+def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, Any], list[str]]:
+    """The choices of a query, and a sentence for each thing in it that was not understood: its default is used."""
+    choices: dict[str, Any] = {}
+    complaints: list[str] = []
+    version = str((query.get("v") or [VERSION])[0])
+    if version not in (VERSION, link_v1.VERSION):
+        complaints.append(
+            f"The link is of version {version[:20]}, this is version {VERSION}; open it where it was made, or check every choice here."
+        )
+    custom = link_models.read_models(query, complaints)
+    for name, given in query.items():
+        texts = [str(each) for each in given] or [""]
+        if name == "v" or name.startswith(link_models.PREFIX):
+            continue
+        if name.startswith(PREFIXES):
+            short = [text[:LONGEST_VALUE] for text in texts]
+            read_set(name, short, choices, complaints, lambda own, text: value_of(own, text, catalogs), catalogs)
+        elif name in link_kept.NAMES:
+            link_kept.read_kept(name, texts, choices, complaints, lambda own, text: value_of(own, text, catalogs, custom))
+        else:
+            values, wrong = _read_choice(name, texts, catalogs, custom)
+            complaints += wrong
+            if values:
+                choices[name] = values[0] if len(values) == 1 else values
+    old = link_v1.is_old(query)
+    choices = link_v1.as_job(choices, version == link_v1.VERSION, catalogs) if old else choices
+    return choices | ({"custom_models": custom} if custom else {}), complaints
+
+
+def word(value: Any) -> str:
+    """A value as the link writes it."""
+    if value is None or value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e16 else str(value)
+
+
+def _read_choice(name, given, catalogs, custom):
+    if name == "prices_as_of" and DAY.fullmatch(given[0]):
+        return given[:1], []
+    if name not in COLUMNS and name not in VIEW_CHOICES and name not in link_v1.COLUMNS:
+        return [], [f"The link asked for {name[:40]}={given[0][:40]} , which is not a choice of this page; it was left aside."]
+    if name == "regions" and given == [ANYWHERE]:
+        return [[]], []
+    values, complaints = [], []
+    if len(given) > MOST_VALUES:
+        complaints.append(f"The link asked for {len(given)} values of {name}; the first {MOST_VALUES} are used.")
+    for text in given[:MOST_VALUES]:
+        value = value_of(name, text[:LONGEST_VALUE], catalogs, custom)
+        if value is None:
+            complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
+        elif value not in values:
+            values.append(value)
+    return (values if name in SEVERAL or name in BY_HAND or name in link_v1.COLUMNS else values[:1]), complaints
+
+
+def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = ()) -> Any:
+    """The value that a text stands for, or None where it stands for none; `custom` names models beside the catalog's."""
+    if name in VIEW_CHOICES:
+        return text if text in VIEW_CHOICES[name] else None
+    column = VIEW_INPUTS.get(name) or JOB.get(name) or bounded_inputs(catalogs).get(name) or link_v1.COLUMNS[name]
+    if column.kind in ("count", "number", "amount"):
+        return _number(text, column)
+    if column.kind == "choice":
+        return text if text in column.choices or text == column.default else None
+    catalog = column.catalog or CATALOG_OF.get(name)
+    if not catalog or text == "" or (name == "model" and text in custom):
+        return text
+    return text if text in getattr(catalogs, catalog).index else None
+
+
+def _number(text, column):
+    if text == "":
+        may_be_empty = column.name in MAY_BE_EMPTY or BY_NAME.get(column.name, column).default is None
+        return "" if may_be_empty else None
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    if not column.allows(np.array(value)):
+        return None
+    return int(value) if value == int(value) else value

@@ -1,0 +1,29 @@
+"""The answers that links were written with, as the same scenarios come out today."""
+
+from typing import Any
+
+from calc.catalogs.load import Catalogs, add_models
+from calc.files.link import link
+from calc.plan.aged import rows_now
+
+
+def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list[dict[str, Any] | None]:
+    """For each query its answer estimated anew, with then_* as it was written; None where a link carries none that is understood."""
+    read = [link.parse(query, catalogs)[0] for query in queries]
+    found: list[dict[str, Any] | None] = [None] * len(read)
+    plain = [at for at, choices in enumerate(read) if "then" in choices and choices["then"]["scenario"]["model"] in catalogs.models.index]
+    for at, row in zip(plain, rows_now([read[at]["then"] for at in plain], catalogs), strict=True):
+        found[at] = row
+    for at, choices in enumerate(read):
+        if "then" in choices and found[at] is None:
+            found[at] = _with_own_models(choices, catalogs)
+    return found
+
+
+def _with_own_models(choices, catalogs):
+    """The row of a plan for a model that only its link knows; None where its sizes are not complete."""
+    entries = {model: {"name": model, **entry} for model, entry in choices.get("custom_models", {}).items()}
+    try:
+        return rows_now([choices["then"]], add_models(catalogs, entries))[0]
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return None

@@ -1,0 +1,43 @@
+"""Links of version 1, which held one scenario column each: their work becomes goal and method, the rest is set by hand."""
+
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import PLAN_MARKETS
+from calc.scenarios.inputs import BY_NAME, Input
+from calc.search.job_fields import BY_HAND, DEGREES, JOB, LIMITS, asked_of
+
+VERSION = "1"
+COLUMNS = {
+    **{name: BY_NAME[name] for name in ("scenario", "work", "tuning", "region")},
+    "market": Input("market", "choice", "on-demand", PLAN_MARKETS),
+    "period": Input("period", "choice", "hour", ("hour", "day", "month")),
+    "layout": Input("layout", "choice", "divided", ("divided", "given")),
+}
+
+
+def is_old(query: dict[str, list[str]]) -> bool:
+    """Whether a query is of version 1 or names what only that version had."""
+    return query.get("v", [""])[:1] == [VERSION] or any(name in COLUMNS for name in query)
+
+
+def as_job(choices: dict[str, Any], whole: bool, catalogs: Catalogs) -> dict[str, Any]:
+    """The choices as those of a job; a `whole` link of that version knew no limits, so none is put on it."""
+    scenario = {name: value for name, value in choices.items() if name in BY_NAME}
+    divided = choices.get("layout", "divided") == "divided" and choices.get("work") == "inference"
+    if divided:
+        scenario = {name: value for name, value in scenario.items() if name not in DEGREES}
+    asked, by_hand = asked_of(scenario, catalogs)
+    if divided and "users" in asked:
+        asked["users"] = int(scenario["batch"])  # one replica over all GPUs
+    if "work" not in choices and "tuning" not in choices:
+        asked = {name: value for name, value in asked.items() if name not in ("goal", "method")}
+    if "market" in choices:
+        asked["markets"] = choices["market"]
+    others = {name: value for name, value in choices.items() if name not in COLUMNS and name not in BY_HAND and name not in JOB}
+    fields = {name: value for name, value in choices.items() if name in JOB and name not in BY_NAME}
+    unlimited = dict.fromkeys(LIMITS, "") if whole else {}
+    plain = {name: values[0] if len(values) == 1 else values for name, values in by_hand.items()}
+    regions = asked.pop("regions", None)
+    placed = {} if regions is None else {"regions": regions[0] if len(regions) == 1 else regions}
+    return others | plain | unlimited | fields | asked | placed

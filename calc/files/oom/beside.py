@@ -1,0 +1,123 @@
+"""What was told of memory beside the estimate of the run: part by part, measured and estimated, in bytes."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import Catalogs
+from calc.engine.pipeline import estimate
+from calc.files.oom.failures import Failure
+from calc.files.oom.findings import is_other_work
+from calc.scenarios.inputs import BY_NAME
+from calc.units import GIB
+
+DRIVER_KEEPS_RATIO = 0.035  # of a card's memory, at most: what torch calls its capacity is less than nvidia-smi's (T4: 3 %)
+ROUNDED_BYTES = 0.05 * GIB  # differences of sizes that were printed with two decimals
+BLOCK = ("activations_bytes", "logits_bytes", "working_bytes")
+
+
+class Part(NamedTuple):
+    """One part: what was told of it and what the estimate says, both in bytes (None where it has none), and what it is."""
+
+    name: str
+    measured: float
+    estimated: float | None
+    meaning: str
+
+    def in_gib(self) -> dict[str, Any]:
+        """The part as a row of a table: measured, estimated and their difference in GiB, None where there is nothing to compare."""
+        measured = self.measured / GIB
+        estimated = None if self.estimated is None else self.estimated / GIB
+        difference = None if estimated is None else measured - estimated
+        return {
+            "part": self.name,
+            "measured_gib": measured,
+            "estimated_gib": estimated,
+            "difference_gib": difference,
+            "meaning": self.meaning,
+        }
+
+
+def cards(total: float | None, catalogs: Catalogs) -> list[str]:
+    """The cards whose driver reports so much, ids of the catalog: those that AWS sells first, then the nearest."""
+    if not total:
+        return []
+    memory = catalogs.gpus["memory_bytes"].astype(float)
+    near = memory[(total >= (1 - DRIVER_KEEPS_RATIO) * memory) & (total <= 1.005 * memory)]
+    sold = set(catalogs.instances["gpu"])
+    return sorted(map(str, near.index), key=lambda name: (name not in sold, abs(near[name] - total)))
+
+
+def on_card(row: Mapping[str, Any], total: float | None, catalogs: Catalogs) -> dict[str, Any]:
+    """The row on the card that the message tells of: as it is where that is its own, else estimated anew without an instance."""
+    found = cards(total, catalogs)
+    if not found or row["gpu"] in found:
+        return dict(row)
+    scenario = {name: row[name] for name in BY_NAME if name in row and row[name] == row[name] and row[name] is not None}
+    return estimate({**scenario, "instance": "", "gpu": found[0]}, catalogs, solve=False)
+
+
+def of_failure(failure: Failure, row: Mapping[str, Any]) -> list[Part]:
+    """A message's parts: allocated, reserved beyond, context, other processes, free, the card."""
+    told = [
+        (
+            "Allocated by PyTorch",
+            failure.allocated,
+            row["allocated_peak_bytes"],
+            "Tensors alive when it failed; the estimate is of the peak",
+        ),
+        (
+            "Reserved and not in use",
+            failure.unallocated,
+            row["overhead_bytes"] - row["context_bytes"],
+            "The allocator's cache and fragments",
+        ),
+        ("Context and libraries", failure.context, row["context_bytes"], "This process outside PyTorch's allocator"),
+        (
+            "Other processes",
+            failure.others_bytes if failure.others_bytes > ROUNDED_BYTES else None,
+            0.0,
+            "On the same card; no plan counts them",
+        ),
+        ("Free", failure.free, max(row["headroom_bytes"], 0.0), "On the whole card at that moment"),
+        ("The card", failure.total, row["gpu_memory_bytes"], "What its driver leaves to PyTorch"),
+    ]
+    return _parts(told)
+
+
+def of_figures(figures: Mapping[str, float], row: Mapping[str, Any], catalogs: Catalogs) -> list[Part]:
+    """A summary's or a log's parts, each beside what the estimate counts as the same."""
+    outside = row["memory_bytes"] - row["context_bytes"]
+    told = [
+        ("Allocated peak", figures.get("allocated_peak"), row["logged_peak_bytes"], "torch.cuda.max_memory_allocated"),
+        ("Reserved peak", figures.get("reserved_peak"), outside, "torch.cuda.max_memory_reserved"),
+        ("In use on the card", figures.get("used"), row["memory_bytes"], "What nvidia-smi shows, context included"),
+        ("Weights", figures.get("weights"), row["weights_bytes"], "As loaded"),
+        ("Peak of a forward pass", figures.get("activation_peak"), sum(row[name] for name in BLOCK), "Of the engine's start-up profile"),
+        ("Outside PyTorch", figures.get("non_torch"), row["context_bytes"], "Context, NCCL and libraries"),
+        (
+            "KV cache",
+            figures.get("kv_pool"),
+            row["kv_cache_bytes"],
+            "The engine gives it all that is left; the plan, what its sequences need",
+        ),
+        ("One request's KV cache", figures.get("kv_needed"), _one_request(figures, row, catalogs), "At the longest that the engine admits"),
+        ("CUDA graphs", figures.get("graphs"), None, "Inside the overhead of the estimate"),
+    ]
+    return _parts(told if not is_other_work(figures, row) else [(*each[:2], None, each[3]) for each in told])
+
+
+def _one_request(figures, row, catalogs):
+    """The cache of one sequence as long as the engine admits. [B]"""
+    if "kv_needed" not in figures or "request_tokens" not in figures or row["work"] != "inference":
+        return None
+    scenario = {name: row[name] for name in BY_NAME if name in row and row[name] == row[name] and row[name] is not None}
+    longest = {"batch": 1, "sequence_tokens": int(figures["request_tokens"]), "prompt_tokens": None}
+    return estimate({**scenario, **longest}, catalogs, solve=False)["kv_cache_bytes"]
+
+
+def _parts(told):
+    return [
+        Part(name, measured, None if estimated is None or estimated != estimated else float(estimated), meaning)
+        for name, measured, estimated, meaning in told
+        if measured is not None
+    ]

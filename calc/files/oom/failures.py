@@ -1,0 +1,115 @@
+"""torch's out-of-memory message in its four generations, from before 1.4 to 2.10 and later: which sizes it tells.
+
+The sentence is written in c10/cuda/CUDACachingAllocator.cpp; what changed in it and when: up to 2.0 "already allocated ...
+reserved in total by PyTorch" ("cached" before 1.4); 2.1 "a total capacty of"; from 2.2 "capacity"; from 2.4 private pools.
+"""
+
+import re
+from typing import NamedTuple
+
+from calc.files.oom.sizes import in_bytes, one_line, size
+
+BEGINS = "Tried to allocate"
+LONGEST = 1500  # characters of one message
+OTHER = re.compile(r"Process (\d{1,9}) has (\d{1,9}(?:\.\d{1,6})?)\s?(bytes|[KMGT]iB) memory in use")
+RELEASES = (  # the first whose words stand in the message
+    ("PYTORCH_ALLOC_CONF=expandable_segments", "2.10 or later"),
+    ("total capacty", "2.1"),
+    ("expandable_segments", "2.2 to 2.9"),
+    ("total capacity of", "2.2 or later"),
+    (" cached)", "before 1.4"),
+    ("max_split_size_mb", "1.11 to 2.0"),
+    ("reserved in total", "1.4 to 2.0"),
+)
+
+
+class Failure(NamedTuple):
+    """One message. Sizes in bytes, None where it does not tell them.
+
+    tried: the request that failed. total, free: of the whole card. process: all of this process as the driver sees it;
+    others: of each other process by number. allocated: tensors alive at that moment, not the peak. private_pools: of CUDA
+    graphs, inside allocated. unallocated: reserved by the allocator and not in use. allowed: a limit that the program set.
+    """
+
+    release: str
+    gpu: int | None
+    tried: float
+    total: float | None
+    free: float | None
+    process: float | None
+    others: dict[int, float]
+    allocated: float | None
+    private_pools: float | None
+    unallocated: float | None
+    allowed: float | None
+
+    @property
+    def reserved(self) -> float | None:
+        """Allocated and what the allocator holds beside it. [B]"""
+        return None if self.allocated is None or self.unallocated is None else self.allocated + self.unallocated
+
+    @property
+    def others_bytes(self) -> float:
+        """Of other processes: those that the message numbers, or all that is in use and not ours. [B]"""
+        if self.process and self.total is not None and self.free is not None:
+            return max(self.total - self.free - self.process, 0.0)
+        return sum(self.others.values())
+
+    @property
+    def context(self) -> float | None:
+        """Of this process outside torch's allocator: context and libraries; a bound where the driver does not tell the process. [B]"""
+        if self.reserved is None:
+            return None
+        if self.process:
+            return max(self.process - self.reserved, 0.0)
+        if self.total is None or self.free is None:
+            return None
+        return max(self.total - self.free - self.reserved - self.others_bytes, 0.0)
+
+
+def failures(text: str) -> list[Failure]:
+    """Every message of the text that tells sizes, in its order."""
+    parts = one_line(text).split(BEGINS)[1:]
+    read = (_failure(part[:LONGEST]) for part in parts)
+    return [each for each in read if each]
+
+
+def fullest(found: list[Failure]) -> Failure:
+    """Of several ranks the one whose card has the most in use."""
+    return max(found, key=lambda each: (each.reserved or 0.0, each.tried))
+
+
+def _failure(text):
+    tried = size(r"^\s*{}", text)
+    if tried is None:
+        return None
+    gpu = re.search(r"GPU (\d{1,4})\b", text)
+    allocated = _first(text, r"Of the allocated memory {} is allocated by PyTorch", r"{} already allocated")
+    reserved = _first(text, r"{} reserved in total by PyTorch", r"{} cached\)")
+    unallocated = size(r"and {} is reserved by PyTorch but unallocated", text)
+    if unallocated is None and reserved is not None and allocated is not None:
+        unallocated = max(reserved - allocated, 0.0)
+    others = {int(number): in_bytes(amount, unit) for number, amount, unit in OTHER.findall(text)}
+    process = size(r"this process has {} memory in use", text)
+    total = _first(text, r"total capaci?ty of {}", r"{} total capacity")
+    free = _first(text, r"of which {} is free", r"{} free")
+    own = (allocated or 0.0) + (unallocated or 0.0)
+    if process is None and len(others) == 1 and (total or 0.0) - (free or 0.0) - sum(others.values()) < own:
+        process, others = next(iter(others.values())), {}  # in a container the own process goes by its number: no room for both
+    return Failure(
+        next((release for words, release in RELEASES if words in text), ""),
+        int(gpu[1]) if gpu else None,
+        tried,
+        total,
+        free,
+        process,
+        others,
+        allocated,
+        size(r"with {} allocated in private pools", text),
+        unallocated,
+        size(r"{} allowed", text),
+    )
+
+
+def _first(text, *patterns):
+    return next((found for found in (size(pattern, text) for pattern in patterns) if found is not None), None)

@@ -1,0 +1,126 @@
+"""What the told sizes mean, in sentences: why it failed, where it parts from the estimate, what no plan can mend."""
+
+from collections.abc import Mapping
+from math import floor
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.files.oom.failures import Failure
+from calc.files.oom.sizes import gib
+from calc.units import GIB
+
+TELLING_RATIO = 0.1  # of the card: less in fragments is usual
+SAME_RATIO = 0.02
+OF_ENGINES = ("kv_pool", "kv_tokens", "kv_needed", "activation_peak", "free_at_start", "sampled_sequences")
+OTHER_WORK = "This is an engine's log and the run beside it trains: give the engine's command too, and the two are compared."
+HIDDEN = "the longest batch, a second model (reference, reward, vision tower), an evaluation, or a loss kept with its graph"
+
+
+def of_failure(failure: Failure, row: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
+    """What a message means, the cause first; sizes that it does not tell are not guessed."""
+    tried, total, free = failure.tried, failure.total or 0.0, failure.free
+    allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
+    said = []
+    if shape := _shape(tried, row, catalogs):
+        said.append(f"The request of {gib(tried)} is {shape}.")
+    if total and allocated > total:
+        said.append(
+            f"{gib(allocated)} are allocated on a card of {gib(total)}: the driver had moved memory to the computer's, which is slow; "
+            f"the job needs more than the card by at least {gib(allocated - total)}."
+        )
+    elif total and tried > total:
+        said.append(f"One request of {gib(tried)} is larger than the whole card: no setting of the allocator helps, its size must change.")
+    elif failure.allowed and allocated + cached + tried > failure.allowed:
+        said.append(f"The program limits itself to {gib(failure.allowed)} (set_per_process_memory_fraction); that was the ceiling.")
+    elif cached >= tried and cached > TELLING_RATIO * total:
+        said.append(
+            f"Fragmentation: {gib(cached)} are reserved and not in use, more than the {gib(tried)} asked for. Set "
+            f"{_setting(failure.release)}=expandable_segments:True, and sort or pack sequences of like length."
+        )
+    elif free is not None and free > tried:
+        said.append(
+            f"{gib(free)} were free and {gib(tried)} refused: a limit below the card, a process that has gone since, "
+            "or address space in pieces."
+        )
+    elif total:
+        said.append(f"Plain lack: {gib(allocated)} of tensors were alive on {gib(total)}, and {gib(tried)} more did not fit.")
+    if failure.others_bytes > GIB:
+        numbers = f" (process {', '.join(map(str, failure.others))})" if failure.others else ""
+        said.append(f"Others on the card take {gib(failure.others_bytes)}{numbers}: nothing in the plan makes up for them.")
+    return [*said, *_against(allocated, "were allocated when it failed", row)]
+
+
+def of_figures(figures: Mapping[str, float], row: Mapping[str, Any]) -> list[str]:
+    """What a summary or a log means."""
+    said = []
+    if figures.get("retries", 0) > 0 and not figures.get("ooms"):
+        said.append(f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the run lives on the edge.")
+    peak, reserved = figures.get("allocated_peak", 0.0), figures.get("reserved_peak", 0.0)
+    if peak and reserved - peak > TELLING_RATIO * reserved:
+        said.append(f"{gib(reserved - peak)} were reserved beyond the allocated peak: fragments or a passing peak of another shape.")
+    if "free_at_start" in figures:
+        wanted = figures["utilization"] * figures["card"]
+        said.append(
+            f"At start {gib(figures['free_at_start'])} were free and {gib(wanted)} wanted: free the card, or lower gpu_memory_utilization "
+            f"to {floor(100 * figures['free_at_start'] / figures['card']) / 100} at most."
+        )
+    most, asked = figures.get("most_tokens") or figures.get("kv_tokens"), figures.get("request_tokens")
+    if asked and most and most < asked:
+        said.append(f"The cache holds {most:,.0f} tokens and one request may have {asked:,.0f}: set max_model_len to at most {most:,.0f}.")
+    elif asked and figures.get("kv_needed", 0.0) > figures.get("kv_pool", float("inf")):
+        ratio = figures["kv_pool"] / figures["kv_needed"]
+        said.append(f"The cache has room for {ratio:.0%} of one longest request: lower max_model_len, or take an fp8 cache.")
+    if is_other_work(figures, row):
+        return [*said, OTHER_WORK]
+    if "weights" in figures and row["weights_bytes"] > 0 and abs(figures["weights"] / row["weights_bytes"] - 1) > 2 * SAME_RATIO:
+        said.append(
+            f"The weights take {gib(figures['weights'])} and {gib(row['weights_bytes'])} in the plan: another model, "
+            "number format or split."
+        )
+    return [*said, *(_against(peak, "were allocated at the peak", row) if peak else [])]
+
+
+def is_other_work(figures: Mapping[str, float], row: Mapping[str, Any]) -> bool:
+    """Whether a serving engine's log meets a run that trains: nothing of the two is the same."""
+    return row["work"] == "training" and any(name in figures for name in OF_ENGINES)
+
+
+def _against(allocated, when, row):
+    """Whether what was allocated lies within the estimate's range around its allocated peak."""
+    peak = row["allocated_peak_bytes"]
+    if not peak > 0 or not allocated:
+        return []
+    upper = peak + row["memory_high_bytes"] - row["memory_bytes"]
+    lower = peak - (row["memory_bytes"] - row["memory_low_bytes"])
+    if allocated > upper:
+        above = f"{gib(allocated)} {when}, above the estimate's peak of {gib(peak)} and its range"
+        return [f"{above}: look for what the config does not say, {HIDDEN}."]
+    if allocated < lower and "failed" in when:
+        return [f"The estimate's peak of {gib(peak)} was still to come: {gib(allocated)} {when}."]
+    if allocated < lower:
+        return [f"{gib(allocated)} {when}, below the estimate's peak of {gib(peak)} and its range: the run is smaller than the plan says."]
+    return [f"{gib(allocated)} {when}: within the range of the estimate's peak, {gib(lower)} to {gib(upper)}."]
+
+
+def _shape(tried, row, catalogs):
+    """The tensor of the plan whose size the request has within two per cent; empty where none has."""
+    if row["model"] not in catalogs.models.index:
+        return ""
+    model = catalogs.models.loc[row["model"]]
+    split = float(row["tensor_parallel"])
+    tokens = float(row["batch"]) * float(row["prompt_tokens"] if row["work"] == "inference" else row["sequence_tokens"])
+    length = tokens / float(row["batch"])
+    tensors = {
+        "the scores of eager attention: batch x heads x length x length": tokens * length * float(model["heads"]) / split,
+        "the logits: batch x length x vocabulary": tokens * float(model["outputs"]),
+        "the embedding or the head: vocabulary x hidden size": float(model["outputs"]) * float(model["hidden"]),
+    }
+    for name, elements in tensors.items():
+        for width in (2, 4):
+            if abs(tried / (width * elements) - 1) <= SAME_RATIO:
+                return f"{name}, in {8 * width} bits"
+    return ""
+
+
+def _setting(release):
+    return "PYTORCH_ALLOC_CONF" if release.startswith("2.10") else "PYTORCH_CUDA_ALLOC_CONF"

@@ -1,0 +1,54 @@
+"""`python -m calc oom`: an out-of-memory message or a log as Markdown, beside the estimate of the run that it is of."""
+
+from pathlib import Path
+
+from calc.catalogs.load import Catalogs
+from calc.files.brought import brought
+from calc.files.csv.plan import plan_rows
+from calc.files.oom.explain import explained, text_of
+from calc.files.oom.sizes import MOST_CHARACTERS
+from calc.plan.figures import records
+from calc.search.advice import advise
+from calc.words import card_name
+
+CHANGES = 5
+
+
+def oom_markdown(log: str, run: str, catalogs: Catalogs) -> str:
+    """The text of the file `log` explained beside `run`: a scenario CSV, whose first row counts, or configs joined by +."""
+    with Path(log).open("rb") as stream:
+        text = text_of(stream.read(4 * MOST_CHARACTERS))
+    known, row = catalogs, {}
+    if run.lower().endswith(".csv"):
+        row = records(plan_rows(run, catalogs).head(1))[0]
+    else:
+        found = brought([(name, Path(name).read_bytes()) for name in run.split("+")], catalogs)
+        known, row = found.catalogs, found.row
+    if row["problem"] and not row["memory_bytes"] > 0:
+        return f"{run}: {row['problem']}\n"
+    told = explained(text, row, known)
+    cards = f"By its capacity the card is {' or '.join(card_name(card, known) for card in told.cards[:2])}." if told.cards else ""
+    lines = [f"# {log} beside {run}", "", *filter(None, [cards]), *(f"- {sentence}" for sentence in told.sentences)]
+    if told.parts:
+        lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, told.parts)]
+    changes = advise(told.row, known)
+    lines += ["", "## What to change: the same work for the least money first, then other work", ""]
+    lines += [_change(each) for each in changes.head(CHANGES).to_dict("records")] or ["Nothing that was tried makes it fit."]
+    return "\n".join(lines) + "\n"
+
+
+def _part(part):
+    told = part.in_gib()
+    numbers = [
+        "" if told[name] is None else f"{told[name]:{form}}"
+        for name, form in (("measured_gib", ".2f"), ("estimated_gib", ".2f"), ("difference_gib", "+.2f"))
+    ]
+    return f"| {part.name} | {' | '.join(numbers)} |"
+
+
+def _change(change):
+    saved = change["saved_gib"]
+    less = f"{abs(saved):.3g} GiB {'less' if saved >= 0 else 'more'} per GPU" if saved == saved else ""
+    price = f"{change['usd_per_hour']:,.2f} USD per hour" if change["usd_per_hour"] == change["usd_per_hour"] else ""
+    work = "" if change["same_work"] else "other work"
+    return f"- {change['change']}: {', '.join(filter(None, (less, price, work)))}"

@@ -1,0 +1,21 @@
+"""Ready set-ups as links: jobs to start from (catalogs/setups.yaml)."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from calc.catalogs.load import FOLDER, read_document
+from calc.files.link import link
+
+
+class Setup(NamedTuple):
+    """A job that many teams have: its name, what it is, and the query of its link."""
+
+    name: str
+    about: str
+    query: dict[str, Any]
+
+
+@cache
+def setups() -> list[Setup]:
+    """Every ready set-up, in the order in which they are offered."""
+    return [Setup(each["name"], each["about"], link.compose(each["asks"])) for each in read_document(FOLDER, "setups")["setups"]]

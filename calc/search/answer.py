@@ -1,0 +1,49 @@
+"""Jobs in, answers out: for every job its least money, fastest and roomiest rows, or the nearest with what is in the way."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.engine.largest import SOLVED
+from calc.engine.pipeline import estimate
+from calc.scenarios.inputs import BY_NAME
+from calc.scenarios.problems import TableError, quoted
+from calc.search.inputs import JOB_BY_NAME
+from calc.search.options import options
+from calc.search.settle import blank
+
+
+def answer(jobs: pd.DataFrame | Mapping[str, Any] | list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
+    """One to three rows for each job (a table, one dict, a list of them), in their order: scenario rows with their results.
+
+    The job's own columns that a scenario has not come first.
+    """
+    table = jobs if isinstance(jobs, pd.DataFrame) else pd.DataFrame([jobs] if isinstance(jobs, Mapping) else list(jobs), dtype=object)
+    _check(table)
+    parts = []
+    for job in table.to_dict("records"):
+        rows = options(job, catalogs).answers
+        rows = rows.assign(**estimate(rows, catalogs, columns=SOLVED)) if rows["memory_bytes"].notna().all() else rows
+        own = {name: [value] * len(rows) for name, value in job.items() if name not in rows}
+        name = "" if blank(job.get("job")) else job["job"]
+        parts.append(pd.concat([pd.DataFrame(own | {"job": name}, index=rows.index), rows], axis=1))
+    if not parts:
+        return answer({name: "" for name in table.columns}, catalogs).iloc[:0]
+    whole = pd.concat(parts, ignore_index=True)
+    return whole[["job", *(name for name in whole if name != "job")]]
+
+
+def _check(table: pd.DataFrame) -> None:
+    """A table of jobs names the model of each, and no column twice or almost."""
+    if "model" not in table.columns:
+        names = ", ".join(map(str, table.columns[:8]))
+        raise TableError(f"The table of jobs has no column 'model' (its columns: {names}); name the model of each job in it.")
+    doubled = table.columns[table.columns.duplicated()]
+    if len(doubled):
+        raise TableError(f"The column '{quoted(doubled[0])}' stands twice in the table; keep one of them.")
+    for column in table.columns:
+        name = "_".join(str(column).lower().split())
+        if name != column and (name in BY_NAME or name in JOB_BY_NAME) and name not in table.columns:
+            raise TableError(f"The column '{quoted(column)}' would not be read; write its name as {name}.")

@@ -1,0 +1,272 @@
+"""Every arrangement that a job leaves open: layouts of GPUs and steps, and on which instance types each is tried.
+
+A layout is a shape (GPUs, degrees, micro-batch) with its sharding, recompute, number formats and what else is compared. The
+accumulation of a step changes no memory but by being more than one, so each layout has a list of them; a pipeline keeps
+something of every micro-batch, and has a layout for each.
+"""
+
+from functools import lru_cache
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calc.coded import Words
+from calc.search.inputs import FIXABLE
+from calc.search.limits import STEP_FACTOR
+from calc.search.places import Place
+from calc.search.relayout import SHARDINGS
+from calc.search.settle import MOST_WAYS, bounded_by, fixed_at
+
+DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
+RECOMPUTES = ("none", "selective", "selective-ops", "full")
+LONGEST_BATCH = 4096
+EVERY_COUNT = 64  # of instances
+COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "batch", "accumulation_steps")
+TRAINED_IN = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}  # with bf16, without
+SERVED_IN_8, SERVED_IN_4 = ("fp8", "int8"), ("awq-4bit", "gptq-4bit")  # beside 16 bits; 4 bits also as they are published
+LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
+
+
+class Grid(NamedTuple):
+    """Layouts as columns of scenarios, the pairs of layout and place that are tried, and the accumulations of each layout."""
+
+    layouts: dict[str, np.ndarray | Words]
+    size: int
+    layout: np.ndarray
+    place: np.ndarray
+    first_step: np.ndarray  # of each layout, into `steps`
+    steps_count: np.ndarray
+    steps: np.ndarray
+
+
+class Shapes(NamedTuple):
+    """Shapes as whole numbers (rows of COUNTS), and the first and the count of each one's accumulations among `steps`."""
+
+    counts: np.ndarray
+    first_step: np.ndarray
+    steps_count: np.ndarray
+    steps: np.ndarray
+
+
+def grid(whole: dict[str, Any], places: list[Place], tokens_each: float) -> Grid:
+    """Every combination that is tried. `tokens_each`: tokens of one sequence in a training step."""
+    trains = whole["work"] == "training"
+    parts = []
+    for native in (True, False):
+        mine = [number for number, place in enumerate(places) if place.has_bf16 == native]
+        if mine:
+            tried = [(number, _gpu_counts(whole, places[number]) if trains else []) for number in mine]
+            shapes = _training(whole, tried, tokens_each) if trains else _serving(whole, places, mine)
+            parts.append(_crossed(whole, places, tried, shapes, native, trains))
+    found = _joined(parts)
+    return found._replace(layouts={name: _short(values) for name, values in found.layouts.items()})
+
+
+def _short(values: np.ndarray | Words) -> np.ndarray | Words:
+    """A column in which all layouts are equal as one value."""
+    codes = values.codes if isinstance(values, Words) else values
+    if not len(codes) or (codes != codes[0]).any():
+        return values
+    return Words(codes[:1], values.known) if isinstance(values, Words) else values[:1]
+
+
+def _gpu_counts(whole: dict[str, Any], place: Place) -> list[int]:
+    """GPUs of a training job: a power of two inside one instance, or whole instances."""
+    asked = whole["fixed"].get("gpus")
+    if asked:
+        return [int(count) for count in asked if np.ceil(count / place.gpus) <= place.most]
+    inside = {count for count in DEGREES if count <= place.gpus}
+    return sorted(inside | {place.gpus * instances for instances in _instances(place.most)})
+
+
+@lru_cache(maxsize=256)
+def _instances(most: int) -> tuple[int, ...]:
+    """Counts of instances for a training, whose cost hardly moves from one to the next: each up to EVERY_COUNT, then every 3 to 6 %."""
+    counts = {count for count in range(1, most + 1) if count <= EVERY_COUNT or count % 2 ** (count.bit_length() - 5) == 0}
+    return tuple(sorted(counts | {most}))
+
+
+def _training(whole: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
+    """Shapes of every count of GPUs that some place takes, in order of the counts."""
+    degrees = [fixed_at(whole, name, free) for name, free in zip(COUNTS[1:4], (DEGREES, (1,), (1,)), strict=True)]
+    rows, first, count = [], [], []
+    steps: list[int] = []
+    known: dict[tuple[int, bool], list] = {}
+    for gpus in sorted({gpus for _, counts in tried for gpus in counts}):
+        for tensor, pipeline, context in product(*degrees):
+            replicas, rest = divmod(gpus, int(tensor * pipeline * context))
+            if rest or not replicas:
+                continue
+            alike = (replicas, pipeline > 1)
+            if alike not in known:
+                known[alike] = []
+                for batch, each in _steps(whole, replicas, tokens_each):
+                    for own in [[step] for step in each] if pipeline > 1 else _alike(each):
+                        known[alike].append((batch, own[0] if pipeline > 1 else min(own[0], 2), len(steps), len(own)))
+                        steps += own
+            for batch, accumulated, start, length in known[alike]:
+                rows.append((gpus, tensor, pipeline, context, batch, accumulated))
+                first.append(start)
+                count.append(length)
+    return Shapes(np.array(rows, dtype=int).reshape(-1, len(COUNTS)), np.array(first, int), np.array(count, int), np.array(steps, int))
+
+
+def _alike(steps: list[int]) -> list[list[int]]:
+    """Accumulations that differ in no byte, together: none, and several."""
+    return [own for own in ([step for step in steps if step == 1], [step for step in steps if step > 1]) if own]
+
+
+def _steps(whole: dict[str, Any], replicas: int, tokens_each: float) -> list[tuple[int, list[int]]]:
+    """Micro-batches with the accumulations whose step comes within the factor of the asked one, else the nearest.
+
+    Micro-batches: powers of two, and what divides the sequences of one replica. Of each the accumulation nearest to the
+    asked step and both ends.
+    """
+    sequences = whole["step_tokens"] / (tokens_each * replicas)
+    low, high = sequences / STEP_FACTOR, sequences * STEP_FACTOR
+    batches = [int(batch) for batch in fixed_at(whole, "batch", _batches(round(sequences), int(high)))]
+    asked = [int(each) for each in whole["fixed"].get("accumulation_steps", ())]
+    found = []
+    for batch in batches:
+        least, most = max(int(np.ceil(low / batch - 1e-9)), 1), int(high / batch + 1e-9)
+        inside = {least, most, min(max(round(sequences / batch), least), most)} if least <= most else set()
+        inside = {steps for steps in asked if least <= steps <= most} if asked else inside
+        if inside:
+            found.append((batch, sorted(inside)))
+    if found:
+        return found
+    # Set by hand, or one micro-batch on every GPU is too much: the nearest, which misses the step.
+    near = [(batch, steps) for batch in batches for steps in asked or [max(round(sequences / batch), 1)]]
+    far = [abs(np.log(batch * steps / sequences)) for batch, steps in near]
+    return [(batch, [steps]) for (batch, steps), each in zip(near, far, strict=True) if each <= min(far) + 1e-9]
+
+
+@lru_cache(maxsize=256)
+def _batches(sequences: int, high: int) -> tuple[int, ...]:
+    """Powers of two and divisors of a count of sequences, up to the most."""
+    most = max(min(high, LONGEST_BATCH), 1)
+    powers = {2**power for power in range(most.bit_length())}
+    divisors = {divisor for divisor in range(1, min(sequences, most) + 1) if sequences % divisor == 0}
+    return tuple(sorted(each for each in powers | divisors if each <= most))
+
+
+def _serving(whole: dict[str, Any], places: list[Place], mine: list[int]) -> Shapes:
+    """Shapes of replicas that some place takes: one copy of the model each, on whole instances.
+
+    Of counts of replicas with the same sequences on each the fewest; for a wanted rate of requests every count inside one
+    instance and whole instances beyond.
+    """
+    tensors, pipelines = (fixed_at(whole, name, free) for name, free in (("tensor_parallel", DEGREES), ("pipeline_parallel", (1,))))
+    rows: set[tuple] = set()
+    for each in {places[number]._replace(instance="") for number in mine}:
+        for tensor, pipeline in product(tensors, pipelines):
+            replica = int(tensor * pipeline)
+            for count in _replicas(whole, each, replica):
+                batches = fixed_at(whole, "batch", [1 if whole["requests_per_second"] else np.ceil(whole["users"] / count)])
+                rows |= {(count * replica, int(tensor), int(pipeline), 1, int(batch), 1) for batch in batches}
+    counts = np.array(sorted(rows), dtype=int).reshape(-1, len(COUNTS))
+    return Shapes(counts, np.zeros(len(counts), dtype=int), np.ones(len(counts), dtype=int), np.ones(1, dtype=int))
+
+
+def _replicas(whole: dict[str, Any], place: Place, replica: int) -> list[int]:
+    """Counts of replicas of so many GPUs that one place takes."""
+    own, most = max(place.gpus // replica, 1), place.gpus * place.most // replica
+    asked = whole["fixed"].get("gpus")
+    if asked:
+        return [int(count) // replica for count in asked if count % replica == 0 and replica <= count <= most * replica]
+    if whole["requests_per_second"]:
+        return [*range(1, min(own, most) + 1), *range(2 * own, most + 1, own)]
+    batches = fixed_at(whole, "batch", _shares(int(whole["users"]), most))
+    return sorted(count for count in {int(np.ceil(whole["users"] / batch)) for batch in batches} if count <= most)
+
+
+@lru_cache(maxsize=256)
+def _shares(users: int, most: int) -> tuple[int, ...]:
+    """Sequences on each replica, for every count of replicas up to the most."""
+    return tuple(dict.fromkeys(-(-users // count) for count in range(1, max(min(users, most), 1) + 1)))
+
+
+def _crossed(whole: dict, places: list[Place], tried: list, shapes: Shapes, native: bool, trains: bool) -> Grid:
+    """Shapes with every choice beside them, on the places that take them."""
+    lists = _choices(whole, native, trains)
+    pairs, owners = _pairs(whole, places, tried, shapes, trains)
+    choices = prod(map(len, lists.values()))
+    bounded_by(len(pairs) * choices, MOST_WAYS, whole["fixed"])
+    numbers = np.array(list(product(*(range(len(values)) for values in lists.values()))), dtype=int).reshape(choices, len(lists))
+    layouts: dict[str, np.ndarray | Words] = {
+        name: np.repeat(shapes.counts[:, at].astype(float), choices) for at, name in enumerate(COUNTS)
+    }
+    for at, (name, values) in enumerate(lists.items()):
+        codes = np.tile(numbers[:, at], len(shapes.counts))
+        words = all(isinstance(value, str) for value in values)
+        layouts[name] = Words(codes, np.array(values, dtype=object)) if words else np.array(values, dtype=float)[codes]
+    layout = (pairs[:, None] * choices + np.arange(choices)).ravel()
+    place = np.repeat(owners, choices)
+    if "sharding" in lists and "sharding" not in whole["fixed"]:  # one GPU has nothing to shard over
+        alone = shapes.counts[:, 0] == shapes.counts[:, 1] * shapes.counts[:, 2]
+        sharded = numbers[:, list(lists).index("sharding")] > 0
+        sound = ~(alone[layout // choices] & sharded[layout % choices])
+        layout, place = layout[sound], place[sound]
+    first, count = np.repeat(shapes.first_step, choices), np.repeat(shapes.steps_count, choices)
+    return Grid(layouts, len(first), layout, place, first, count, shapes.steps)
+
+
+def _pairs(whole: dict, places: list[Place], tried: list, shapes: Shapes, trains: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Shapes and places that go together: tensor parallel inside one NVLink domain, counts that the place takes."""
+    gpus, tensor, replica = shapes.counts[:, 0], shapes.counts[:, 1], shapes.counts[:, 1] * shapes.counts[:, 2]
+    known: dict[tuple, np.ndarray] = {}
+    parts, owners = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
+    for number, counts in tried:
+        place = places[number]
+        alike = (place.island, tuple(counts)) if trains else place._replace(instance="")
+        if alike not in known:
+            inside = np.isin(gpus, counts)
+            for size in set(replica.tolist()) if not trains else ():
+                inside |= (replica == size) & np.isin(gpus, size * np.array(_replicas(whole, place, size), dtype=int))
+            known[alike] = np.flatnonzero((tensor <= place.island) & inside)
+        parts.append(known[alike])
+        owners.append(np.full(len(known[alike]), number))
+    return np.concatenate(parts), np.concatenate(owners)
+
+
+def _choices(whole: dict[str, Any], native: bool, trains: bool) -> dict[str, list]:
+    """The values of every choice beside the shape, on cards with bf16 or without."""
+    bits = whole["fewest_bits"]
+    if trains:
+        usual = TRAINED_IN[whole["method"]][0 if native else 1]
+        narrow = ["fp8-mixed"] if bits <= 8 and whole["method"] == "full" and native else []
+        free: dict[str, list] = {"sharding": [*SHARDINGS], "recompute": [*RECOMPUTES], "precision": [usual, *narrow]}
+        free["optimizer"] = ["adamw", "adamw-8bit"] if bits <= 8 else ["adamw"]
+    else:
+        published = whole["published_precision"]
+        four = SERVED_IN_4 if published in ("", *SERVED_IN_8) else (published,)
+        narrow = [*(SERVED_IN_8 if bits <= 8 else ()), *(four if bits <= 4 else ())]
+        free = {"precision": ["bf16" if native else "fp16", *narrow], "kv_precision": ["", "fp8"] if bits <= 8 else [""]}
+    lists = {name: fixed_at(whole, name, values) for name, values in free.items()}
+    return lists | {name: values for name, values in whole["fixed"].items() if name in FIXABLE and name not in {*LAID_OUT, *free}}
+
+
+def _joined(parts: list[Grid]) -> Grid:
+    """The grids of cards with bf16 and without as one."""
+    if len(parts) < 2:
+        return parts[0] if parts else Grid({}, 0, *(np.empty(0, dtype=int) for _ in range(5)))
+    first, second = parts
+    layouts: dict[str, np.ndarray | Words] = {}
+    for name, values in first.layouts.items():
+        other = second.layouts[name]
+        if isinstance(values, Words) and isinstance(other, Words):
+            codes = np.concatenate([values.codes, other.codes + len(values.known)])
+            layouts[name] = Words(codes, np.concatenate([values.known, other.known]))
+        else:
+            layouts[name] = np.concatenate([np.asarray(values), np.asarray(other)])
+    return Grid(
+        layouts,
+        first.size + second.size,
+        np.concatenate([first.layout, second.layout + first.size]),
+        np.concatenate([first.place, second.place]),
+        np.concatenate([first.first_step, second.first_step + len(first.steps)]),
+        np.concatenate([first.steps_count, second.steps_count]),
+        np.concatenate([first.steps, second.steps]),
+    )

@@ -1,0 +1,35 @@
+"""Time of layouts on places, and what interruptions of spot add: the stages of the one pipeline, each formula at its own level."""
+
+import numpy as np
+
+from calc.cost.spot import UNTIL_OVERHEAD
+from calc.crossed import ONE, PLACE, WAY, Crossed, needed
+from calc.engine.stages import EMPTY, OTHERS_READ, TIME
+
+TIMED = (
+    *("tokens_per_second", "step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds"),
+    *("time_high_ratio", "first_token_high_ratio"),
+)
+STEPPED = (  # what the money of a way is made of
+    *("trains", "train_tokens", "tokens_per_second", "hours_per_month", "instances_needed", "time_high_ratio", "first_token_high_ratio"),
+    *("time_per_output_token_seconds", "served_tokens_per_second", "batch", "data_parallel", "spare_instances"),
+)
+
+
+def add_time(crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED) -> None:
+    """Add the wanted columns of time; those of the other kind of work are empty."""
+    own = [stage for stage in TIME if stage.work in ("", work)]
+    for stage in TIME:
+        if stage not in own:
+            for name in {*OTHERS_READ[stage.name], *(name for name in wanted if name in {made.__name__ for made in stage.formulas})}:
+                crossed.set(name, ONE, EMPTY)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        crossed.evaluate_all(needed((formula for stage in own for formula in stage.formulas), wanted))
+
+
+def spot_overhead(crossed: Crossed, band_interruption_ratio: np.ndarray) -> np.ndarray:
+    """Share of time that interruptions add to every way, with these shares of instances taken back on each place."""
+    crossed.set("band_interruption_ratio", PLACE, band_interruption_ratio)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        crossed.evaluate_all(UNTIL_OVERHEAD)
+    return np.asarray(crossed.at("spot_overhead_ratio", WAY))

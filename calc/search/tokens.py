@@ -1,0 +1,38 @@
+"""Tokens that one sequence adds to a training step: both sides of an encoder-decoder, the patches of an image."""
+
+from typing import Any
+
+import numpy as np
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.engine.pipeline import settled_table
+from calc.engine.stages import MEMORY, TIME, walk
+from calc.scenarios.lookups import row_numbers, words_of
+from calc.scenarios.problems import Problems
+from calc.scenarios.read import known_inputs
+from calc.search.settle import JobError
+from calc.speed.training import step_tokens
+
+ONE_SIDED = ("decoder", "encoder", "sound")
+READ = ("batch", "stack_side", "stack_layers", "stack_pass_tokens", "accumulation_steps", "data_parallel")
+
+
+def tokens_each(whole: dict[str, Any], catalogs: Catalogs) -> float:
+    """Tokens of one sequence of the job in a training step; raises JobError where it cannot be so long."""
+    kind = words_of(catalogs, "models", "kind")[row_numbers(catalogs, "models")[whole["model"]]]
+    if whole["work"] != "training" or kind in ONE_SIDED:
+        return float(whole["sequence_tokens"])
+    decoder = whole["fixed"].get("decoder_tokens", [None])[0]
+    return _sides(catalogs, whole["model"], whole["sequence_tokens"], decoder)
+
+
+@kept("models", "stacks")
+def _sides(catalogs: Catalogs, model: str, sequence_tokens: float, decoder_tokens: float | None) -> float:
+    row = {"model": model, "sequence_tokens": sequence_tokens} | ({"decoder_tokens": decoder_tokens} if decoder_tokens else {})
+    problems = Problems(1)
+    table = settled_table(known_inputs(row) | {"rows": 1}, catalogs, problems)
+    if not problems.sound[0]:
+        raise JobError(str(problems.text[0]))
+    table = walk(walk(table, MEMORY[:1]), TIME[:1])
+    return float(np.ravel(step_tokens(*(table[name] for name in READ)))[0])
