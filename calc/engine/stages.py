@@ -1,19 +1,20 @@
 """The one pipeline: every formula of the estimate in named stages, in order, and how a table walks through them."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from types import ModuleType
 
 import numpy as np
 
+from calc import layout
 from calc.coded import distinct, gathered, repeat, take
 from calc.columns import ALLOCATED, COMPONENTS
 from calc.cost import placement, prices, spot
-from calc.evaluate import Table, evaluate_all, parameters_of
-from calc.layout import HELD, LAYOUT
+from calc.evaluate import Table, evaluate_all, formulas_of, parameters_of
 from calc.memory import (
     adapters,
     block_backward,
     block_sizes,
+    ends,
     kv_cache,
     logits,
     outside_blocks,
@@ -30,25 +31,23 @@ from calc.memory import (
     weights,
 )
 from calc.memory.peak import add_moments
-from calc.scenarios.layout_rules import COUNTED
-from calc.scenarios.settled import ADAPTED_COUNTS, SETTLED
+from calc.scenarios import counts, settled
 from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, training
 
 TRAINING, SERVING = "training", "inference"
 
 
-class Stage(NamedTuple):
-    """Formulas that run together. A stage for one kind of work leaves its columns empty (NaN, components 0) in the other.
+class Stage:
+    """Formulas that run together, in order: those of modules, and single ones.
 
-    `keys`: columns that decide its results; in a table where few combinations differ, each is worked out once.
+    `work`: the one kind of work that they are of; in the other they leave their columns empty (NaN, components 0).
+    `keys`: columns that decide the results; in a table where few combinations differ, each is worked out once.
     `each_end`: memory that differs between the first and the last stage of a pipeline.
     """
 
-    name: str
-    formulas: tuple[Callable, ...]
-    work: str = ""
-    keys: tuple[str, ...] = ()
-    each_end: bool = False
+    def __init__(self, name: str, *parts: ModuleType | Callable, work: str = "", keys: tuple[str, ...] = (), each_end: bool = False):
+        self.name, self.work, self.keys, self.each_end = name, work, keys, each_end
+        self.formulas = tuple(formula for part in parts for formula in (formulas_of(part) if isinstance(part, ModuleType) else (part,)))
 
 
 # What a block's bytes per token depend on.
@@ -79,47 +78,49 @@ PARTS = (  # the components in their rooms, each at the moment of the peak
     phases.working_bytes,
 )
 STAGES = (
-    Stage("settled", SETTLED),
-    Stage("counts", (*COUNTED, *ADAPTED_COUNTS, *serving_engine.CARD, kv_cache.stack_state_bytes)),
-    Stage("layout", (*LAYOUT, *weights.SHARDS, *states.SHARDS)),
-    Stage("blocks", (*adapters.ADAPTERS, *block_sizes.SIZES_AND_FORMS, *saved_activations.BLOCKS), keys=BLOCK_KEYS),
-    Stage("vision tower", tower.TOWER),
-    Stage("outside the blocks", outside_blocks.OUTSIDE, TRAINING),
-    Stage("held", HELD, each_end=True),
-    Stage("weights and states", (*weights.WEIGHTS, *states.STATES), each_end=True),
+    Stage("settled", settled),
+    Stage("counts", counts, *serving_engine.CARD, kv_cache.stack_state_bytes),
+    Stage("layout", layout, *weights.SHARDS, *states.SHARDS),
+    Stage("blocks", *adapters.ADAPTERS, *block_sizes.SIZES_AND_FORMS, *saved_activations.BLOCKS, keys=BLOCK_KEYS),
+    Stage("vision tower", *tower.TOWER),
+    Stage("outside the blocks", *outside_blocks.OUTSIDE, work=TRAINING),
+    Stage("ends of a pipeline", ends, each_end=True),
+    Stage("weights and states", *weights.WEIGHTS, *states.STATES, each_end=True),
     Stage(
         "a training step",
-        (
-            *saved_activations.KEPT,
-            *pipeline_schedule.SCHEDULE,
-            *saved_activations.SAVED,
-            *logits.TRAINING,
-            *sharding_buffers.BUFFERS,
-            *places.PLACES,
-            *stage_buffers.STAGE_BUFFERS,
-            *block_backward.BLOCK_BACKWARD,
-            *phases.TRAINING,
-        ),
-        TRAINING,
+        *saved_activations.KEPT,
+        *pipeline_schedule.SCHEDULE,
+        *saved_activations.SAVED,
+        *logits.TRAINING,
+        *sharding_buffers.BUFFERS,
+        *places.PLACES,
+        *stage_buffers.STAGE_BUFFERS,
+        *block_backward.BLOCK_BACKWARD,
+        *phases.TRAINING,
+        work=TRAINING,
         each_end=True,
     ),
     Stage(
         "a request",
-        (*kv_cache.CACHE, *serving_engine.ENGINE, *logits.SERVING, *saved_activations.SERVED, *phases.SERVING),
-        SERVING,
+        *kv_cache.CACHE,
+        *serving_engine.ENGINE,
+        *logits.SERVING,
+        *saved_activations.SERVED,
+        *phases.SERVING,
+        work=SERVING,
         each_end=True,
     ),
-    Stage("peak", (*phases.PEAK, *PARTS, states.offloaded_bytes), each_end=True),
-    Stage("overhead", overhead.OVERHEAD, each_end=True),
-    Stage("verdict", overhead.VERDICT),
-    Stage("rates", (*flops.FLOPS, *rates.RATES, *collectives.LINKS)),
-    Stage("tokens of a step", training.STEP, TRAINING),
-    Stage("time of a step", training.TRAINING, TRAINING),
-    Stage("time of a request", (*experts.EXPERTS, *decode.DECODE, *prefill.PREFILL, *serving.STEADY, *serving.THROUGHPUT), SERVING),
-    Stage("ranges", (*spread.SPREAD, *ranges.RANGES)),
-    Stage("price", (*prices.PER_HOUR, *prices.PER_RUN)),
-    Stage("spot", spot.SPOT),
-    Stage("placement", placement.PLACEMENT),
+    Stage("peak", *phases.PEAK, *PARTS, states.offloaded_bytes, each_end=True),
+    Stage("overhead", *overhead.OVERHEAD, each_end=True),
+    Stage("verdict", *overhead.VERDICT),
+    Stage("rates", *flops.FLOPS, *rates.RATES, *collectives.LINKS),
+    Stage("tokens of a step", *training.STEP, work=TRAINING),
+    Stage("time of a step", *training.TRAINING, work=TRAINING),
+    Stage("time of a request", *experts.EXPERTS, *decode.DECODE, *prefill.PREFILL, *serving.STEADY, *serving.THROUGHPUT, work=SERVING),
+    Stage("ranges", *spread.SPREAD, *ranges.RANGES),
+    Stage("price", *prices.PER_HOUR, *prices.PER_RUN),
+    Stage("spot", *spot.SPOT),
+    Stage("placement", *placement.PLACEMENT),
 )
 NAMES = tuple(stage.name for stage in STAGES)
 MEMORY = STAGES[NAMES.index("layout") : NAMES.index("verdict")]

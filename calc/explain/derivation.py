@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from calc import layout
 from calc.catalogs.load import Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.stages import MEMORY, STAGES
-from calc.evaluate import Table, evaluate, parameters_of
+from calc.evaluate import Table, evaluate, formulas_of, parameters_of
 from calc.explain.traced import Traced, live, number, reads, text
-from calc.layout import HELD, LAYOUT
-from calc.memory import block_forms
+from calc.memory import block_forms, ends
 from calc.memory.peak import Moment
 from calc.memory.phases import MOMENTS, PHASES
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
@@ -27,7 +27,7 @@ from calc.scenarios.join import FORMATS, MODEL_COLUMNS, STACK_COLUMNS, TIED_COUN
 
 FORMULAS = {formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas}
 EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")
-SHARED = tuple(formula.__name__ for formula in LAYOUT + HELD)  # by components, explained once
+SHARED = tuple(formula.__name__ for formula in formulas_of(layout) + formulas_of(ends))  # by components, explained once
 PREFIXES = {"implementation": "implementation_", "gpu": "gpu_"}  # of a choice's columns in the joined table
 COEFFICIENTS = {"head_coefficients": "heads", "outside_coefficients": "heads", "linear_forms": "blocks", "tower_forms": "blocks"}
 ENDINGS = (

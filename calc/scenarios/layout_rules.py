@@ -54,34 +54,6 @@ def _value(column: Words | np.ndarray, row: int) -> Any:
     return column[row] if len(column) > 1 else column[0]
 
 
-def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
-    """GPUs that share the arithmetic of one micro-batch: those of one model replica. [GPUs]"""
-    return tensor_parallel * pipeline_parallel * context_parallel
-
-
-def all_layers(stack_layers):
-    """Blocks of the whole model. [blocks]"""
-    return np.sum(stack_layers, axis=0)
-
-
-def most_heads(stack_heads):
-    """Heads of the widest attention. [heads]"""
-    return np.max(stack_heads, axis=0)
-
-
-def most_experts(stack_experts):
-    """Experts of a block that has them. [experts]"""
-    return np.max(stack_experts, axis=0)
-
-
-def blocks_unknown(stack_block_unknown, stack_layers, implementation_reserves_share):
-    """1 where what a block keeps and needs is asked for and was not read off; an engine's working set is its own. [0 or 1]"""
-    return np.any(stack_block_unknown & (stack_layers > 0), axis=0) * (implementation_reserves_share == 0) * 1.0
-
-
-COUNTED = (blocks_unknown, replica_gpus, all_layers, most_heads, most_experts)
-
-
 def nearest_divisor(whole: float, wanted: float) -> int:
     """The divisor of a count that is nearest to the wanted one."""
     small = [d for d in range(1, isqrt(int(whole)) + 1) if whole % d == 0] or [1]
