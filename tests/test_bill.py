@@ -8,8 +8,7 @@ from calc.cost.markets import BY_USE
 from calc.cost.markets import COMMITTED as COMMITMENTS
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
-from calc.plan.bill import as_rows, lines, on_markets
-from calc.plan.compare import billed
+from calc.plan.bill import as_rows, billed, lines, on_markets
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.advice import advise
 from calc.search.options import options

@@ -7,8 +7,7 @@ from examples import table
 from pages import address, opened, run, title
 
 from calc import estimate
-from calc.plan.bill import on_markets
-from calc.plan.compare import billed
+from calc.plan.bill import billed, on_markets
 from calc.plan.run_length import over_concurrency, over_tokens
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 from calc.search.options import options

@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 from examples import table
 
-from calc.plan.bill import answers_of_aws, endpoint_facts, on_markets, small_lines
+from calc.plan.bill import answers_of_aws, billed, endpoint_facts, on_markets, small_lines
 from calc.plan.break_even import OWN, PER_TOKEN, over_load, over_use
-from calc.plan.compare import billed
 from views.wording import beside_the_bill as words
 from views.wording import ways
 

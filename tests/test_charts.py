@@ -8,8 +8,8 @@ import pytest
 
 from calc import estimate, phases_table
 from calc.charts import tables as chart_tables
-from calc.plan import ranking
 from calc.scenarios.read import cross
+from calc.search.standing import rank, scenario_of
 from views import theme
 from views.charts import bars, lines, price_history
 from views.charts import memory as memory_charts
@@ -39,7 +39,7 @@ BAR_SPECS = {
 
 @pytest.fixture(scope="module")
 def ranked(catalogs):
-    return ranking.rank(estimate(cross(CHOICES), catalogs, solve=False))
+    return rank(estimate(cross(CHOICES), catalogs, solve=False))
 
 
 def encodings(spec):
@@ -115,17 +115,8 @@ def test_stacked_bars_read_what_the_table_has(ranked, catalogs):
     pd.testing.assert_series_equal(totals, said.loc[totals.index], check_names=False, check_index_type=False)
 
 
-def test_the_frontier_is_what_nothing_beats(ranked):
-    held = ranked[ranked["fits"].isin(ranking.HOLDS)]
-    for _, row in held.iterrows():
-        beaten = ((held["usd"] <= row["usd"]) & (held["memory_bytes"] < row["memory_bytes"])).any()
-        beaten |= ((held["usd"] < row["usd"]) & (held["memory_bytes"] <= row["memory_bytes"])).any()
-        if row["frontier"]:
-            assert not beaten
-
-
 def test_phases_read_what_the_table_has(ranked, catalogs):
-    scenario = ranking.scenario_of(ranked.iloc[0])
+    scenario = scenario_of(ranked.iloc[0])
     allocated = tuple(name for name in TRAINING if name != "overhead_bytes")
     table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
     assert fields(BAR_SPECS["phases"]) <= {*table.columns, "phase_text"}
@@ -150,7 +141,7 @@ def test_words_may_be_categories(ranked, catalogs):
     """Nothing on the way from results to charts asks for a dtype of words."""
     words = [name for name in ranked if ranked[name].dtype.kind not in "fib"]
     coded = ranked.astype(dict.fromkeys(words, "category")).copy()
-    again = ranking.rank(coded.drop(columns=["usd", "frontier"]))
+    again = rank(coded)
     assert [again[name].to_list() for name in words] == [ranked[name].to_list() for name in words]
     names = chart_tables.labels(ranked, catalogs)
     assert chart_tables.labels(again, catalogs) == names

@@ -6,7 +6,8 @@ import pytest
 from examples import table
 
 from calc.columns import COMPONENTS
-from calc.plan import compare
+from calc.plan import bill
+from calc.search import compare
 
 RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096, "train_tokens": 1e9}
 SERVE = {"work": "inference", "model": "qwen2.5-32b", "implementation": "vllm", "sequence_tokens": 8192, "prompt_tokens": 6000}
@@ -37,7 +38,7 @@ def beside(catalogs, rows, same, market="on-demand"):
 def billed(catalogs, rows, same, market="on-demand"):
     found = table(rows, **same)
     assert set(found["problem"]) == {""}
-    return compare.billed(found.assign(market=market), catalogs)
+    return bill.billed(found.assign(market=market), catalogs)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +123,7 @@ def test_choices_that_differ_come_first_and_in_words(catalogs):
 
 def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
     both = [{**RUN, "work": "training"}, {**SERVE, **SERVED[0]}]
-    found = compare.choices(compare.billed(table(both).assign(market="on-demand"), catalogs), catalogs).set_index("choice")
+    found = compare.choices(bill.billed(table(both).assign(market="on-demand"), catalogs), catalogs).set_index("choice")
     assert found.loc["optimizer", [0, 1]].tolist() == ["AdamW", ""]
     assert found.loc["prompt_tokens", [0, 1]].tolist() == ["", "6,000"]
     assert found.loc["batch", "label"] == "Micro-batch"

@@ -8,7 +8,7 @@ from examples import table
 from pages import address, opened, run, title
 
 from calc.files.csv import tables as csv_tables
-from calc.plan.compare import billed
+from calc.plan.bill import billed
 from views.panels.compare import AGAIN, AWAY, LEFT, RIGHT
 
 HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}

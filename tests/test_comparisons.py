@@ -14,8 +14,8 @@ from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.axes import at_share, log_share, log_ticks, spread
 from calc.charts.lines import NAME_GAP, lines_of
-from calc.plan import comparisons
-from calc.plan.ranking import scenario_of
+from calc.search import comparisons
+from calc.search.standing import scenario_of
 from views import theme
 from views.charts import against_time as time_charts
 from views.charts import bars, lines

@@ -5,7 +5,7 @@ from examples import table
 
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier, standing
-from calc.plan.compare import billed
+from calc.plan.bill import billed
 from calc.scenarios.problems import TableError
 
 HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}

@@ -6,12 +6,12 @@ from examples import catalogs
 
 from calc import answer, estimate
 from calc.charts.tables import ceilings, crossed, parts_by_row
-from calc.plan import explore
 from calc.plan.communicated import communicated
-from calc.plan.comparisons import at_once, over_gpus
-from calc.plan.ranking import scenario_of
 from calc.scenarios.inputs import DEFAULTS
+from calc.search import explore
+from calc.search.comparisons import at_once, over_gpus
 from calc.search.guide import SERVING, TRAINING, guide
+from calc.search.standing import scenario_of
 from calc.units import GIB
 
 TRAINED = {

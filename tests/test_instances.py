@@ -2,7 +2,7 @@
 
 import pytest
 
-from calc.plan import instances
+from calc.search import instances
 from calc.search.options import options
 
 

@@ -16,7 +16,7 @@ from calc.cost.markets import BY_USE
 from calc.explain.bill import explain_bill
 from calc.explain.calculators import ORIGINS
 from calc.memory import block_forms
-from calc.plan.compare import billed
+from calc.plan.bill import billed
 from calc.units import GIB
 from views.wording.method import VECTORS
 from views.wording.numbers import gib

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
-from calc.plan.compare import billed
+from calc.plan.bill import billed
 from calc.plan.plan_bill import against_budget, by_market, paid_months, plan_bill
 
 RUN = {"model": "llama-3.1-8b", "instance": "p4d.24xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}

@@ -232,7 +232,7 @@ def test_changes_that_train_the_same_come_first():
 def test_nothing_is_worked_out_twice(monkeypatch):
     """A rerun without a change estimates nothing."""
     app = run(opened())
-    from calc.plan import comparisons
+    from calc.search import comparisons
 
     calls = []
     for module, name in ((comparisons, "estimate"), (present_plan, "options")):

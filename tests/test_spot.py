@@ -18,12 +18,11 @@ from calc.cost.spot import (
     young_interval_seconds,
 )
 from calc.memory.states import state_width_bytes_each
-from calc.plan.bill import lines
-from calc.plan.compare import billed
-from calc.plan.ranking import scenario_of
+from calc.plan.bill import billed, lines
 from calc.search.limits import OPEN
 from calc.search.options import options
 from calc.search.search import search
+from calc.search.standing import scenario_of
 
 HOUR = 3600
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "instance": "p4d.24xlarge", "train_tokens": 1e10}

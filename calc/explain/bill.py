@@ -47,7 +47,7 @@ class BillExplanation(NamedTuple):
 def explain_bill(
     scenario: Mapping[str, Any], market: str, bill: Mapping[str, Any], catalogs: Catalogs, written: Callable[[str, Any], str] = number
 ) -> BillExplanation:
-    """How the bill of a scenario on a market comes about; `bill` is its row of compare.billed, with instances and USD per hour."""
+    """How the bill of a scenario on a market comes about; `bill` is its row of bill.billed, with instances and USD per hour."""
     table = one_scenario(dict(scenario), catalogs)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(table, AFTER_MEMORY)

@@ -4,8 +4,8 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
-from calc.plan.compare import Difference, choices, differences
 from calc.plan.figures import records
+from calc.search.compare import Difference, choices, differences
 from calc.units import GIB
 
 SAID = {  # quantity -> its name, what its figure is divided by, its digits, its unit

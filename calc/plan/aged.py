@@ -8,8 +8,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
-from calc.plan.bill import price_facts
-from calc.plan.compare import billed
+from calc.plan.bill import billed, price_facts
 from calc.plan.figures import records
 from calc.units import GIB
 from calc.versions import formulas_version

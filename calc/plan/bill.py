@@ -7,12 +7,12 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
-from calc.cost.job import billed_hours
+from calc.cost.job import billed_hours, job_of_rows
 from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for
 from calc.cost.offers import price_of
-from calc.plan.compare import billed
 from calc.units import GIB
 
+BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds")
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 FACTS = ("as_of", "source")  # of a price
 ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # of one instance, as listed
@@ -22,10 +22,16 @@ WAY_COLUMNS = (  # what on_markets has beside what a job has
 )
 
 
+def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+    """Estimated rows, each with its market, and their bill there: instances, usd_per_hour, hours, usd, seconds."""
+    job = job_of_rows(rows, rows["market"], 0, catalogs)
+    return rows.assign(**{name: getattr(job, name) for name in BILL})
+
+
 def lines(row: dict[str, Any]) -> pd.DataFrame:
     """What is paid on the row's market: line (work, what spot adds, spare, unused, ratio), hours, usd; they sum to the bill.
 
-    `row` is one of compare.billed. Work is the run without interruption, or the month; unused hours are those that a
+    `row` is one of billed. Work is the run without interruption, or the month; unused hours are those that a
     market bills beyond the job, such as the rest of a capacity block's last day. The lines are before discount and tax, which
     are the last of them where the row has any.
     """
@@ -56,7 +62,7 @@ def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
 
 
 def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The row on every market, a row each: what compare.billed adds, what is billed and signed for, and the price's facts.
+    """The row on every market, a row each: what billed adds, what is billed and signed for, and the price's facts.
 
     billed_hours; low_usd and high_usd, a run at the fast and at the slow end of its range; committed_hours, committed_usd and
     break_even_hours_per_month where hours are paid that are not used. basis, as_of and source are empty where no price is

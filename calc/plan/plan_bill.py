@@ -14,7 +14,7 @@ PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()} 
 
 
 def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of compare.billed, each with month_usd, quarter_usd and year_usd; NaN where no price is known."""
+    """Rows of bill.billed, each with month_usd, quarter_usd and year_usd; NaN where no price is known."""
     usd, hourly, runs, months = (rows[name].to_numpy(dtype=float) for name in ("usd", "usd_per_hour", "runs_per_month", "plan_months"))
     years = np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float)
     trains = (rows["work"] == "training").to_numpy(dtype=float)

@@ -13,13 +13,13 @@ from calc.cost.job import Job, job_of_rows, within
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate, results_of
 from calc.evaluate import Table
-from calc.plan.ranking import STANDINGS, offered, standing
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
 from calc.search.changes import Change, pairs, singles
 from calc.search.limits import OPEN, SERVED_WITHIN, Limits
 from calc.search.pick import MOST_OF_A_KIND, picked
 from calc.search.relayout import at_once
+from calc.search.standing import STANDINGS, offered, standing
 from calc.units import GIB
 from calc.words import in_words, quality
 

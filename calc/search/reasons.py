@@ -12,7 +12,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import estimate
-from calc.plan.ranking import offered, scenario_of
+from calc.search.standing import offered, scenario_of
 from calc.words import in_words, is_unchanged, quality
 
 GROUPS = (

@@ -9,7 +9,7 @@ import streamlit as st
 from calc.cost.markets import MARKETS
 from calc.files.csv import tables as csv_tables
 from calc.plan import bill, break_even, run_length
-from calc.plan.compare import billed
+from calc.plan.bill import billed
 from views import tables
 from views.panels import bill as panel
 from views.panels import plan_bill as plan_panel

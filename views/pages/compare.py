@@ -6,8 +6,9 @@ from functools import partial
 import streamlit as st
 
 from calc.files.csv import tables as csv_tables
-from calc.plan.compare import FEWEST, billed, choices
+from calc.plan.bill import billed
 from calc.plan.figures import records
+from calc.search.compare import FEWEST, choices
 from views import tables
 from views.panels import compare as panel
 from views.panels import earlier

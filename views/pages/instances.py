@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from calc.files.csv import tables as csv_tables
-from calc.plan import instances
+from calc.search import instances
 from views import tables
 from views.panels import instances as panel
 from views.session import catalogs as session_catalogs

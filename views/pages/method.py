@@ -12,7 +12,7 @@ from calc.explain.bill import explain_bill
 from calc.explain.derivation import explain
 from calc.explain.rules import rules_that_count
 from calc.memory import overhead
-from calc.plan.compare import billed
+from calc.plan.bill import billed
 from calc.units import GIB
 from calc.words import name_of
 from views.charts import bars

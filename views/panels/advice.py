@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from calc.plan.ranking import HOLDS, scenario_of
+from calc.memory.overhead import HOLDS
 from calc.search.advice import advise
+from calc.search.standing import scenario_of
 from views.session import job_state, kept
 from views.session.remembered import remembered
 from views.wording import advice as advice_words

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from calc.plan.aged import then_of
-from calc.plan.compare import MOST, tank_scale
+from calc.search.compare import MOST, tank_scale
 from views.charts.tank import tank_svg
 from views.session import kept
 from views.wording import aged

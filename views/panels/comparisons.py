@@ -6,9 +6,9 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.lines import lines_of
-from calc.plan import comparisons
 from calc.plan.figures import records
-from calc.plan.ranking import scenario_of
+from calc.search import comparisons
+from calc.search.standing import scenario_of
 from calc.words import name_of
 from views import tables
 from views.charts import against_time as time_charts

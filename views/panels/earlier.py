@@ -11,8 +11,8 @@ from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier, standing
 from calc.files.link.kept import MOST_KEPT
 from calc.plan.figures import records
-from calc.plan.ranking import rank
 from calc.scenarios.problems import TableError, quoted
+from calc.search.standing import rank
 from views import tables
 from views.session import kept
 from views.tables import NUMBER, TEXT

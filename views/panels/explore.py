@@ -3,11 +3,11 @@
 import streamlit as st
 
 from calc.charts import tables as chart_tables
-from calc.plan import comparisons, explore
 from calc.plan.communicated import communicated
 from calc.plan.figures import records
-from calc.plan.ranking import scenario_of
+from calc.search import comparisons, explore
 from calc.search.guide import guide
+from calc.search.standing import scenario_of
 from calc.words import name_of
 from views.charts import bars
 from views.charts import memory as memory_charts

@@ -7,7 +7,7 @@ from calc.charts.lines import over_days
 from calc.charts.tables import for_screen
 from calc.cost import offers
 from calc.cost.markets import MARKETS
-from calc.plan import instances
+from calc.search import instances
 from views.charts import price_history
 from views.panels.chart import draw
 from views.session import job_state, kept

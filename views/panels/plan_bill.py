@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.files.csv import tables as csv_tables
-from calc.plan.compare import billed
+from calc.plan.bill import billed
 from calc.plan.plan_bill import PERIOD_MONTHS, against_budget, by_market, plan_bill
 from views import tables
 from views.session import kept

@@ -6,10 +6,10 @@ import streamlit as st
 
 from calc import estimate
 from calc.plan.figures import records
-from calc.plan.ranking import scenario_of
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.options import Options, options
 from calc.search.settle import usual_software
+from calc.search.standing import scenario_of
 from views.session import job_state
 
 

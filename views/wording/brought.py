@@ -4,7 +4,7 @@ from calc.columns import GLOSSARY
 from calc.files.configs.documents import names_of_tools
 from calc.files.configs.fields import tools
 from calc.files.configs.lines import STANDINGS
-from calc.plan.compare import in_words
+from calc.search.compare import in_words
 from calc.words import name_of
 from views.wording.numbers import counted, gib
 from views.wording.rows import figures

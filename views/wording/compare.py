@@ -3,7 +3,7 @@
 from calc.charts.tables import COMPONENT_LABELS, components_of
 from calc.columns import COMPONENTS
 from calc.cost.markets import MARKETS
-from calc.plan.compare import differences
+from calc.search.compare import differences
 from calc.units import GIB
 from views.theme import COMPONENT_COLOURS, FITS_MEANING, word
 from views.wording.numbers import duration, gib, is_missing, percent, plain, span, three, usd

@@ -1,11 +1,11 @@
 """The sentences of the Explore page."""
 
-from calc.plan.comparisons import at_once, replicas
 from calc.plan.figures import figures
+from calc.search.comparisons import at_once, replicas
 from calc.units import GIB
 from calc.words import card_name, name_of
 from views.wording.comparisons import LINES
-from views.wording.numbers import about, count, gib, is_missing, percent, span, three, usd
+from views.wording.numbers import about, count, gib, is_missing, span, three, usd
 from views.wording.plan import place
 from views.wording.rows import range_text
 
@@ -87,34 +87,6 @@ def cliff_alt(rows, over, names, by):
         return "Memory grows with each doubling; nothing shown fits the plan's card"
     best = sound.loc[sound[column].idxmax()]
     return f"Most fits with {names[best[by]]}: {SPOKEN[over]} {best[column]:,.0f}"
-
-
-def next_step(at, rows):
-    """The next place of the walk, and whether it is the last: the first row that does not fit, or the end."""
-    following = min(at + 1, len(rows) - 1)
-    return following, rows[following]["fits"] == "no" or following == len(rows) - 1
-
-
-def scale(rows):
-    """The bytes at the end of every tank of the walk: of the first row that does not fit, so that the card stays in sight."""
-    full = next((row for row in rows if row["fits"] == "no"), rows[-1])
-    return full["memory_high_bytes"]
-
-
-def step(row, rows, over):
-    """Micro-batch 16 does not fit: 31.2 GiB; 8 is the largest step that does, with accumulation for the same work."""
-    numbers = figures(row)
-    name = OVER[row["work"]][over]
-    value = f"**{name} {row[over]:,.0f}**: {gib(numbers['memory_gib'])}"
-    if row["fits"] != "no":
-        used = "" if is_missing(numbers["used_ratio"]) else f", {percent(numbers['used_ratio'])} of the card"
-        return f"{value}{used}."
-    held = [each for each in rows if each["fits"] in ("yes", "tight")]
-    best = f" The largest step that fits is {held[-1][over]:,.0f}." if held else " No step fits."
-    more = ""
-    if held and over == "batch" and row["work"] == "training":
-        more = f" With {held[-1]['accumulation_steps']:.0f} accumulation steps it trains the plan's step."
-    return f"{value}: out of memory.{best}{more}"
 
 
 def phases_alt(row):

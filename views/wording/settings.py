@@ -1,7 +1,7 @@
 """How a row is set up, in one line that names everything by which its memory differs from the usual."""
 
-from calc.plan.comparisons import replicas
 from calc.scenarios.inputs import DEFAULTS
+from calc.search.comparisons import replicas
 from calc.words import card_name, name_of, said
 from views.wording.numbers import is_missing
 

@@ -10,7 +10,7 @@ from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate
 from calc.files.csv import tables as csv_tables
 from calc.plan.aged import FIGURES, THEN
-from calc.plan.compare import billed
+from calc.plan.bill import billed
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.scenarios.problems import Problems, TableError, quoted
 from calc.scenarios.read import read_inputs

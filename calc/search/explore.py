@@ -11,7 +11,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
-from calc.plan.comparisons import as_job, at_once, replicas
+from calc.search.comparisons import as_job, at_once, replicas
 
 MOST = {"batch": 512.0, "sequence_tokens": 2.0**20}
 LEAST = {"batch": 1.0, "sequence_tokens": 256.0}

@@ -13,7 +13,6 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
-from calc.cost.job import job_of_rows
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import ASSUMED, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY, inputs_by_name
 from calc.units import HOUR_SECONDS
@@ -24,7 +23,6 @@ PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read fir
 UNREAD = {"training": INFERENCE_ONLY, "inference": TRAINING_ONLY}
 TELLING_RATIO = 0.2
 MOST_CARDS = 2.0  # what runs further over its card is cut off at its picture's end
-BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds")
 
 Factors = dict[str, Callable[[dict[str, Any]], float]]
 PER_HOUR: Factors = {"instances": lambda row: row["instances"], "price": lambda row: row["usd_per_hour"] / row["instances"]}
@@ -76,16 +74,10 @@ class Difference(NamedTuple):
         return name if name and along[name] > 0 else ""
 
 
-def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """Estimated rows, each with its market, and their bill there: instances, usd_per_hour, hours, usd, seconds."""
-    job = job_of_rows(rows, rows["market"], 0, catalogs)
-    return rows.assign(**{name: getattr(job, name) for name in BILL})
-
-
 def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Difference]:
     """Memory, USD per hour, and where both do the same kind of work hours and USD: how the other differs, and why.
 
-    Both are rows of `billed`; a quantity that one of them lacks has no parts.
+    Both are rows of bill.billed; a quantity that one of them lacks has no parts.
     """
     found = {"memory_bytes": _memory(first, other)}
     same_work = first["work"] == other["work"]
