@@ -8,34 +8,14 @@ import csv
 import sys
 from pathlib import Path
 
-from validation.simulate import (
-    dense,
-    encoders,
-    experts,
-    further_dense,
-    further_experts,
-    gemmas,
-    images,
-    later,
-    mambas,
-    more,
-    selective_scans,
-    short_convolutions,
-    sounds,
-    towers,
-    translation,
-    two_sided_models,
-)
 from validation.simulate.device import silu_in_one_kernel
 from validation.simulate.dominant_forms import largest, value
+from validation.simulate.families import FAMILIES
 from validation.simulate.observe import observe_prefill, observe_training
 from validation.simulate.read_off import DROPPED, Reader
 from validation.simulate.single_sequence import saved_alone
 from validation.simulate.write_catalog import write_block
 
-DECODERS = (dense, experts, further_dense, further_experts, gemmas, later, mambas, more, selective_scans, short_convolutions)
-ROOMS = (*DECODERS, encoders, images, sounds, towers, translation, two_sided_models)
-FAMILIES = {family.id: family for room in ROOMS for family in room.FAMILIES}
 DATA = Path(__file__).parent.parent / "data" / "saved_per_layer.csv"
 KEPT = {"saved": {}, "checkpoint": {"recompute": "full"}, "selective_ops": {"recompute": "products"},
         "frozen": {"frozen": True}}  # fmt: skip

@@ -10,7 +10,8 @@ import gc
 from validation.simulate.device import torch  # isort: skip
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from validation.simulate.blocks import FAMILIES, tokens_of
+from validation.simulate.blocks import tokens_of
+from validation.simulate.families import FAMILIES
 from validation.simulate.ledger import Ledger
 from validation.simulate.observe import WEIGHTS, build, need_gradient, watch_forward
 from validation.simulate.read_off import Reader, Unread, add, read

@@ -15,55 +15,13 @@ import sys
 import numpy as np
 
 from validation.simulate.blocks import KEPT, check, keep_rows, observe_kept, print_errors, tokens_of
-from validation.simulate.dense import FIELDS, real
 from validation.simulate.dominant_forms import covers, value
-from validation.simulate.families import Family
+from validation.simulate.families import MIXERS
 from validation.simulate.observe import observe_prefill
 from validation.simulate.write_catalog import write_block
 
 CHUNK, CHUNKS, MORE_CASES, CHECKED = 64, 8, 3, 7
 FINEST = 32  # coefficients of a state, of which each chunk saves some, are rounded up to 1 / 32; in serving one is alive, however long
-DELTA = dict(
-    linear_num_key_heads="key_heads", linear_num_value_heads="value_heads", linear_key_head_dim="key_dim",
-    linear_value_head_dim="value_dim",
-)  # fmt: skip
-ROUTED = dict(num_experts="experts", num_experts_per_tok="experts_per_token", moe_intermediate_size="expert_ffn",
-              shared_expert_intermediate_size="shared_ffn")  # fmt: skip
-SIZES = ("hidden", "state_group_keys", "state_keys", "state_values", "state_heads", "state")
-EXPERTS = ("one", "routed_hidden", "routed_ffn", "experts", "experts_per_token", "shared_ffn")
-BETWEEN = dict(layer_types=["full_attention", "linear_attention", "full_attention"])
-
-
-def delta(case):
-    """Sizes of a Gated DeltaNet, and of experts where there are some."""
-    keys, values = case["value_heads"] * case["key_dim"], case["value_heads"] * case["value_dim"]
-    own = dict(state_group_keys=case["key_heads"] * case["key_dim"], state_keys=keys, state_values=values)
-    own |= dict(state_heads=case["value_heads"], state=keys * case["value_dim"])
-    if "experts" in case:
-        per_token = case["experts_per_token"]
-        own |= dict(routed_hidden=per_token * case["hidden"], routed_ffn=per_token * case["expert_ffn"], experts=case["experts"])
-        own |= dict(experts_per_token=per_token, shared_ffn=case["shared_ffn"])
-    return own
-
-
-def linear(id, config, head, sizes, more, types, **real_widths):
-    """A family whose middle block keeps a state."""
-    fields = {name: width for name, width in FIELDS.items() if width != "ffn" or "ffn" in sizes}
-    return Family(id, config, head, fields | DELTA | more, BETWEEN, sizes=sizes, attentions=("eager",), types=types, further=delta,
-                  real=real_widths)  # fmt: skip
-
-
-WIDTHS_27B = real(5120, 24, 4, 256, 17408, batch=3, seq=1664) | dict(key_heads=16, value_heads=48, key_dim=128, value_dim=128)
-WIDTHS_80B = real(2048, 16, 2, 256, 0, batch=3, seq=1664) | dict(key_heads=16, value_heads=32, key_dim=128, value_dim=128)
-WIDTHS_80B |= dict(experts=512, experts_per_token=10, expert_ffn=512, shared_ffn=512)
-FAMILIES = {
-    family.id: family
-    for family in (
-        linear("qwen3_5_linear", "Qwen3_5TextConfig", "Qwen3_5ForCausalLM", (*SIZES, "ffn"), {}, ("qwen3_5_text",), **WIDTHS_27B),
-        linear("qwen3_5_linear_moe", "Qwen3_5MoeTextConfig", "Qwen3_5MoeForCausalLM", (*SIZES, *EXPERTS), ROUTED,
-               ("qwen3_5_moe_text", "qwen3_next"), **WIDTHS_80B),
-    )
-}  # fmt: skip
 
 
 def made_up(family):
@@ -180,6 +138,6 @@ def run(family):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--family", choices=[*FAMILIES], nargs="+", required=True)
+    parser.add_argument("--family", choices=[*MIXERS], nargs="+", required=True)
     for name in parser.parse_args().family:
-        run(FAMILIES[name])
+        run(MIXERS[name])

@@ -1,17 +1,10 @@
-"""What a block saves of one sequence alone, where that differs: some copies stay views when there is nothing to keep apart.
-
-`python -m validation.simulate.single_sequence` adds it to every kind of block in catalogs/blocks.yaml.
-"""
+"""What a block saves of one sequence alone, where that differs: some copies stay views when there is nothing to keep apart."""
 
 import sys
 
-import yaml
-
-from validation.simulate import dense, experts, two_sided_models
 from validation.simulate.device import silu_in_one_kernel
 from validation.simulate.observe import observe_training
 from validation.simulate.read_off import Reader, Unread
-from validation.simulate.write_catalog import CATALOG, write_catalog
 
 LONGER = 2  # so that no table of activations is shaped like a weight
 
@@ -30,23 +23,3 @@ def saved_alone(family, number_format, attention, saved):
         return None
     form = {name: times for name, times in form.items() if times}
     return form if form != {name: times for name, times in saved.items() if times} else None
-
-
-def main():
-    """Add the forms to the catalog; nothing else in it changes."""
-    families = {family.id: family for family in (*dense.FAMILIES, *experts.FAMILIES, *two_sided_models.FAMILIES)}
-    held = yaml.safe_load(CATALOG.read_text())
-    for entry in held["blocks"]:
-        family = families[entry["id"]]
-        if family.source != "ids":  # an image or a pair of sides is not longer for being alone
-            continue
-        for form in entry["forms"]:
-            alone = saved_alone(family, form["format"], form["attention"], form["saved"])
-            if alone:
-                form["saved_alone"] = alone
-                print(entry["id"], form["format"], form["attention"], form["saved"], "->", alone, flush=True)
-        write_catalog(held["blocks"], held["source"], str(held["checked_on"]))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,20 +1,13 @@
-"""Layers of vision towers beside a text part. Most take the patches of images of any size, one after the other, as rows of one table."""
+"""Vision towers beside a text part. Most take the patches of images of any size, one after the other, as rows of one table."""
 
 from unittest.mock import patch
 
-from validation.simulate.dense import FIELDS, real
-from validation.simulate.encoders import angles
-from validation.simulate.families import EQUAL, Family
-from validation.simulate.images import SIDES as IMAGE_SIDES
-from validation.simulate.images import SMALL_PATCHES, TILES, Headless, rated
+from validation.simulate.family import Family
+from validation.simulate.kinds import Headless
 
 from validation.simulate.device import torch, transformers  # isort: skip
 
-PLAIN_TOWER = ("hidden", "ffn", "heads", "scores", "one")
-SIDES = ((8, 12), (10, 16), (14, 16))  # of an image, in patches
 PATCH = 4
-GIVEN = dict(hidden_size="hidden", intermediate_size="ffn")
-WIDTHS = tuple(dict(widths, batch=2, sides=sides, seq=sides[0] * sides[1]) for widths, sides in zip(EQUAL, SIDES, strict=True))
 
 
 class Ends:
@@ -103,63 +96,3 @@ class Unjoined(Headless):
         model = super().model(case)
         model.vision_adapter = torch.nn.Identity()
         return model
-
-
-def tower(id, config, head, fields, fixed, real, kind=Tower, widths=WIDTHS):
-    return kind(
-        id, config, head, dict(num_heads="heads") | fields, dict(patch_size=PATCH, temporal_patch_size=2, spatial_merge_size=2) | fixed,
-        paths=dict(blocks="blocks"), layers=("depth",), sizes=PLAIN_TOWER, widths=widths, equal=widths, source="patches", real=real,
-    )  # fmt: skip
-
-
-def square(id, name, blocks, fixed, real, kind=Headless):
-    """A tower of images of one size."""
-    return kind(
-        id, f"{name}Config", f"{name}Model", IMAGE_SIDES, fixed, paths=dict(blocks=blocks), sizes=PLAIN_TOWER, widths=TILES, equal=TILES,
-        source="images", real=real,
-    )  # fmt: skip
-
-
-def padded(id, clipped):
-    """Gemma 4's layer; the small models' clip what goes into each matrix and what comes out."""
-    return PaddedTower(
-        id, "Gemma4VisionConfig", "Gemma4VisionModel", FIELDS | dict(num_key_value_heads="heads"),
-        dict(patch_size=PATCH, position_embedding_size=64, use_clipped_linears=clipped), paths=dict(blocks="encoder.layers"),
-        sizes=(*PLAIN_TOWER, "mask", "rotary_head"), further=angles, widths=EQUAL, equal=EQUAL, source="patches",
-        real=real(1152, 16, 16, 72, 4304, 2, 2520),
-    )  # fmt: skip
-
-
-def seen(hidden, heads, head_dim, ffn, sides=(30, 38)):
-    """A real tower's widths, and two images of so many patches."""
-    return real(hidden, heads, heads, head_dim, ffn, 2, sides[0] * sides[1]) | dict(sides=sides)
-
-
-FAMILIES = (
-    tower(
-        "qwen3_vl_vision", "Qwen3VLVisionConfig", "Qwen3VLVisionModel", GIVEN,
-        dict(deepstack_visual_indexes=[], num_position_embeddings=256, out_hidden_size=88), seen(1152, 16, 72, 4304),
-    ),
-    tower(
-        "qwen2_5_vl_vision", "Qwen2_5_VLVisionConfig", "Qwen2_5_VisionTransformerPretrainedModel", GIVEN,
-        dict(fullatt_block_indexes=[1], out_hidden_size=88), seen(1280, 16, 80, 3420, (30, 34)), WindowedTower,
-    ),
-    tower(
-        "qwen2_vl_vision", "Qwen2VLVisionConfig", "models.qwen2_vl.modeling_qwen2_vl.Qwen2VisionTransformerPretrainedModel",
-        dict(embed_dim="hidden", mlp_ratio="ratio"),
-        {}, seen(1280, 16, 80, 5120) | dict(ratio=4), widths=rated(WIDTHS, (3, 5, 2)),
-    ),
-    FramedTower(
-        "kimi_k25_vision", "Kimi_K25VisionConfig", "models.kimi_k25.modeling_kimi_k25.Kimi_K25VisionModel",
-        GIVEN | dict(num_attention_heads="heads"), dict(patch_size=PATCH, pos_emb_height=16, pos_emb_width=16),
-        sizes=PLAIN_TOWER, paths=dict(blocks="layers"), widths=WIDTHS, equal=WIDTHS, source="patches", real=seen(1152, 16, 72, 4304),
-    ),
-    padded("gemma4_vision", False),
-    padded("gemma4_vision_clipped", True),
-    square("internvl_vision", "InternVLVision", "encoder.layer", {}, SMALL_PATCHES),
-    square(
-        "internvl_vision_normed", "InternVLVision", "encoder.layer", dict(use_qk_norm=True, norm_type="rms_norm"),
-        real(3200, 25, 25, 128, 12800, 3, 1025) | dict(image=448, patch=14),
-    ),
-    square("llama4_vision", "Llama4Vision", "model.layers", {}, real(1408, 16, 16, 88, 5632, 3, 577) | dict(image=336, patch=14), Unjoined),
-)  # fmt: skip
