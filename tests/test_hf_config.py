@@ -15,6 +15,7 @@ from calc import load_catalogs
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
 from calc.models.huggingface.field_names import FIELDS, SAME_FAMILY
+from calc.models.huggingface.not_covered import not_covered
 from calc.models.huggingface.values import FLAGS, SWITCHES
 from calc.models.lora_widths import COLUMNS as ADAPTER_COLUMNS
 from validation.config_defaults import config_defaults
@@ -144,6 +145,10 @@ def test_windows_by_layer():
         ({**MIXTRAL, "num_experts_per_tok": 9}, ["9 experts per token", "4"]),
         ({**QWEN3, "use_sliding_window": True, "layer_types": ["full_attention"]}, ["layer_types", "2 layers"]),
         ({**QWEN3, "layer_types": ["full_attention", "linear_attention"]}, ["linear_attention", "not covered"]),
+        ({**LLAMA, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 8}, ["names sliding_attention", "llama"]),
+        ({**LLAMA, "layer_types": ["full_attention"]}, ["layer_types", "2 layers"]),
+        ({**LLAMA, "layer_types": "full_attention"}, ["layer_types", "2 layers"]),
+        ({**LLAMA, "model_type": "mistral", "layer_types": ["full_attention"] * 2}, ["full_attention", "mistral", "remove layer_types"]),
         ({**TWO_SIDED, "model_type": "mvp", "use_prompt": True}, ["use_prompt", "not covered"]),
         ({**TWO_SIDED, "model_type": "led", "tie_word_embeddings": False}, ["tie_word_embeddings", "led", "share a table"]),
         ({**BERT, "model_type": "rembert", "tie_word_embeddings": True}, ["rembert", "wider than its embedding"]),
@@ -162,6 +167,17 @@ def test_a_wrong_config_is_refused_in_one_sentence(config, words):
     assert all(word in sentence for word in words), sentence
     assert len(sentence) < 300
     assert "\n" not in sentence
+
+
+def test_layer_types_that_say_what_the_class_builds_change_nothing():
+    for model_type, named in (("llama", "full_attention"), ("mistral", "sliding_attention")):
+        plain = {**LLAMA, "model_type": model_type}
+        assert read_config({**plain, "layer_types": [named] * 2}, "it", CATALOGS) == read_config(plain, "it", CATALOGS)
+
+
+def test_a_type_in_small_letters_is_not_sent_back_to_itself():
+    assert "did you mean" not in not_covered({}, "newllama", {"llama", "newllama"})
+    assert "did you mean newllama?" in not_covered({}, "NewLlama", {"llama", "newllama"})
 
 
 def test_forms_that_no_block_covers_are_refused():

@@ -13,9 +13,9 @@ from calc.models.huggingface.bridge import read_documents, total_entry
 from calc.models.huggingface.derived_fields import FORMS
 from calc.models.huggingface.field_names import FIELDS, PAIRS, SAME_FAMILY, TEXT_SIDE
 from calc.models.huggingface.form_fields import LAYER_AND_FORM_FIELDS
-from calc.models.huggingface.hybrids import UnknownLayer
+from calc.models.huggingface.hybrids import WAYS, UnknownLayer
 from calc.models.huggingface.images import image_sizes
-from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, encodes, layer_kinds, window_tokens
+from calc.models.huggingface.layer_kinds import LAYER_TYPES, READS_LAYER_TYPES, RULE_READS_LAYER_TYPES, encodes, layer_kinds, window_tokens
 from calc.models.huggingface.not_covered import not_covered
 from calc.models.huggingface.parts import WRAPPERS, text_part
 from calc.models.huggingface.projectors import left_out
@@ -27,6 +27,7 @@ __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "re
 # Names under which a class, or a copy of it, goes by in configs.
 ALIASES = {"kimi_k2": "deepseek_v3", "mimo": "qwen2", "xlm-roberta": "roberta", "camembert": "roberta"}
 ALIASES |= {"gemma3": "gemma3_text", "llama4": "llama4_text", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
+UNREAD_WAYS = {**WAYS, "chunked_attention": "windowed", "deepseek_sparse_attention": ""}
 
 
 def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
@@ -162,6 +163,8 @@ def _layer_kinds(config, model_type, entry, model_id):
                 raise ConfigError(f"{model_id}: layer_types holds {kind}, which is not covered; covered are {known}.")
     try:
         kinds = layer_kinds(config, model_type, entry)
+        if model_type not in READS_LAYER_TYPES | RULE_READS_LAYER_TYPES:
+            _check_unread_layer_types(types, [kind for kind, _ in kinds], model_type, model_id)
         counts = Counter((kind, tuple(sorted((name, int(size)) for name, size in own.items()))) for kind, own in kinds)
     except UnknownLayer as error:
         raise ConfigError(f"{model_id}: it has {error}, which are not covered; choose another model.") from None
@@ -180,6 +183,20 @@ def _layer_kinds(config, model_type, entry, model_id):
     if any("windowed" in kind for kind, _ in counts):
         found["window_tokens"] = whole_number(window_tokens(config, model_type), 1, "its attention window", model_id)
     return found
+
+
+def _check_unread_layer_types(types, kinds, model_type, model_id):
+    """Refuse layer_types that contradict the layers of a class that does not read them."""
+    if types is None:
+        return
+    if not isinstance(types, list) or len(types) != len(kinds):
+        raise ConfigError(f"{model_id}: layer_types must name one kind for each of the {len(kinds)} layers.")
+    for named, kind in zip(types, kinds, strict=True):
+        if UNREAD_WAYS.get(str(named)) != kind.partition("-")[2]:
+            what = (
+                f"layer_types names {shown(named)} for a layer that {model_type} builds otherwise, since its class does not read the list"
+            )
+            raise ConfigError(f"{model_id}: {what}; remove layer_types, or give the model_type of a class that reads it.")
 
 
 def _vision_side(config, model_id, defaults):

@@ -140,6 +140,10 @@ READS_LAYER_TYPES |= {"qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text"}
 READS_LAYER_TYPES |= {"cohere2", "cwm", "exaone4", "mellum", "olmo3", "vaultgemma"}
 READS_LAYER_TYPES |= {"afmoe", "beam", "cohere2_moe", "flint", "kolibri1", "laguna"}
 READS_LAYER_TYPES |= {"modernbert", "modernbert-decoder", "gemma2", "gemma3_text", "gpt_oss", "llama4_text"}
+# Classes whose rule for the kinds of their layers reads it.
+RULE_READS_LAYER_TYPES = {"gemma3n_text", "gemma4_text", "gemma4_unified_text", "mimo_v2_flash", "dots3_note_text", "minimax_m3_vl_text"}
+RULE_READS_LAYER_TYPES |= {"bailing_hybrid", "minimax", "granitemoehybrid", "kimi_linear", "lfm2", "lfm2_moe", "lfm3", "nemotron_h"}
+RULE_READS_LAYER_TYPES |= {"olmo_hybrid", "qwen3_5_moe_text", "qwen3_5_text", "qwen3_next"}
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}
 
 

@@ -31,7 +31,7 @@ LIKE = {
 def not_covered(config: Mapping[str, Any], model_type: str, covered: Collection[str]) -> str:
     """One sentence, without the model's name."""
     lower = model_type.lower()
-    if lower in covered:
+    if lower != model_type and lower in covered:
         return f"model_type {shown(model_type)} is not covered; did you mean {lower}? Write it in small letters."
     why = WHY.get(lower) or next((STATE for begun in STATES if lower.startswith(begun)), "")
     nearest = _nearest(config, lower, covered)
