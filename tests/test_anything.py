@@ -32,11 +32,6 @@ TABS = {
 KINDS = ("selectbox", "number_input", "checkbox", "toggle", "multiselect", "button_group", "button")
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 def is_sentence(text):
     """One line, of a length that is read, with an end."""
     return text.endswith((".", "?")) and "\n" not in text and len(text) < 700

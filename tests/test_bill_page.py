@@ -29,11 +29,6 @@ SERVE = {
 }
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 def bill(**query):
     return opened("bill", **query)
 

@@ -11,11 +11,6 @@ MESSAGE = (
 )
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 @pytest.fixture
 def app():
     return opened("bring")

@@ -3,17 +3,11 @@
 import re
 import shutil
 
-import pytest
 from pages import DASHBOARD
 from streamlit.testing.v1 import AppTest
 
 from calc.catalogs.load import FOLDER
 from views.session import catalogs as session_catalogs
-
-
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
 
 
 def visited():

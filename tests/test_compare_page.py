@@ -21,11 +21,6 @@ NO_PRICE = "a card~market~on-demand~model~llama-3.2-1b~gpu~h100-80gb-sxm"
 REFUSED = f"refused~market~on-demand~{COMMON}~tensor_parallel~3"
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 def said(app):
     kinds = (app.title, app.markdown, app.caption, app.info, app.error, app.warning)
     return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")

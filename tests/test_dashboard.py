@@ -11,11 +11,6 @@ from calc.catalogs.load import FOLDER
 from calc.files.link import link
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 def said(app):
     return " ".join(element.value for kind in (app.warning, app.info, app.error) for element in kind)
 

@@ -6,11 +6,6 @@ from pages import opened, run, title
 TRAINING_TABS = ("Out of memory", "Phases", "GPUs", "Largest batch", "Precision and task", "Full, LoRA, QLoRA", "Decision guide")
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 def at(tab, **query):
     app = opened("explore", **query)
     app.session_state["explore_tab"] = tab

@@ -59,11 +59,6 @@ class Hub(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 @pytest.fixture(scope="module")
 def address():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)

@@ -7,11 +7,6 @@ from calc.search.options import options
 from views.panels import instances as panel
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 @pytest.fixture(scope="module")
 def board(catalogs):
     return options({"model": "llama-3.1-8b", "train_tokens": 1.5e8}, catalogs).board

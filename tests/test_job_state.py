@@ -15,11 +15,6 @@ VIEWS = Path(job_state.__file__).resolve().parents[1]
 OWNER = Path(job_state.__file__).resolve()
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 @pytest.mark.parametrize("path", sorted(VIEWS.rglob("*.py")), ids=lambda path: path.relative_to(VIEWS).as_posix())
 def test_no_other_view_spells_where_the_session_holds_a_choice(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))

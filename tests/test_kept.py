@@ -1,7 +1,6 @@
 """Kept scenarios and Undo: nothing that the user made is lost by a click, on no page and in no link."""
 
 import pandas as pd
-import pytest
 from pages import address, opened, run
 
 from calc import estimate
@@ -11,11 +10,6 @@ KEPT = [
     "A~market~spot~model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p4de.24xlarge~train_tokens~150000000",
     "B~market~on-demand~model~gpt2",
 ]
-
-
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
 
 
 def chips(app):

@@ -105,6 +105,7 @@ WRONG = [
     ({"v": ["9"]}, "The link is of version 9, this is version 2; "),
     ({"v": ["1' OR 1=1 --"]}, "The link is of version 1' OR 1=1 --, this is version 2; "),
     ({"colour": ["red"]}, "The link asked for colour=red , which is not a choice of this page; it was left aside."),
+    ({"\n": ["red\nor blue"]}, "The link asked for =red or blue , which is not a choice of this page; it was left aside."),
     ({"colour": []}, "The link asked for colour= , which is not a choice of this page; it was left aside."),
     ({"model": ["gpt-9"]}, "The link asked for model=gpt-9 , which is not possible; the usual value is used instead."),
     ({"gpus": ["0"]}, "The link asked for gpus=0 , which is not possible; "),

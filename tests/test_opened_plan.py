@@ -9,8 +9,6 @@ from pages import address, opened, run, title
 from calc import load_catalogs, versions
 from calc.catalogs.load import FOLDER
 
-pytestmark = pytest.mark.usefixtures("recwarn")  # Streamlit warns of a missing browser; only what the page shows counts here
-
 
 def of_then(query, **figures):
     """The query of an earlier day: these figures of its answer as they were then, times a number or as a word."""

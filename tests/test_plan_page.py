@@ -29,11 +29,6 @@ BANNED = re.compile(r"\bways\b|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot
 TABS = ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time")
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 @pytest.fixture
 def found(monkeypatch):
     """The options that the page works out, in their order; the last are those on screen."""

@@ -2,7 +2,6 @@
 
 import importlib
 
-import pytest
 import streamlit as st
 from pages import DASHBOARD, opened
 
@@ -10,11 +9,6 @@ from calc import CatalogError
 from calc.search import options
 from views import ready
 from views.session import catalogs
-
-
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
 
 
 def test_the_first_visit_finds_its_answer_made(monkeypatch):

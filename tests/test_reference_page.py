@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from calc.charts import catalog_tables
@@ -10,11 +9,6 @@ from views.panels import catalog_tables as panel
 
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 PAGE = "views/pages/models_and_prices.py"
-
-
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
 
 
 def opened(tab):

@@ -12,11 +12,6 @@ from calc.search.options import options
 from views.session.job_state import FIRST_VISIT
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 @pytest.mark.parametrize("setup", setups(), ids=lambda setup: setup.name)
 def test_a_setup_is_understood_whole_and_answered(setup):
     asked, complaints = link.parse(setup.query, catalogs())

@@ -40,7 +40,6 @@ def test_what_is_saved_comes_back_letter_for_letter(run):
     assert len(saved.link) > 36_000
 
 
-@pytest.mark.usefixtures("recwarn")
 def test_the_page_keeps_plans_in_the_database_that_is_named(database, monkeypatch):
     monkeypatch.setenv("HEADROOM_SHELF", database.url.render_as_string(hide_password=False))
     stores.in_database(database)("DROP TABLE IF EXISTS headroom_plans", {})

@@ -13,7 +13,7 @@ from shelf.plans import newest, save, versions
 NAME = "[Plan](http://example.com) $x$ <b>"
 
 
-pytestmark = pytest.mark.usefixtures("recwarn", "shelf")  # Streamlit warns of a missing browser; only what the page shows counts here
+pytestmark = pytest.mark.usefixtures("shelf")
 
 
 @pytest.fixture

@@ -27,11 +27,6 @@ MALFORMED = {
 }
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 @pytest.fixture(scope="module")
 def app():
     return opened("compare")

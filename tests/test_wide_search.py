@@ -1,15 +1,9 @@
 """The wide search on the Plan page: closed at first, its sets and limits in the link, stale where the plan moved on, one click to take."""
 
-import pytest
 from pages import address, opened, run, title
 
 from calc.search.search import SearchError
 from views.session import search_state
-
-
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
 
 
 def searched(**query):

@@ -20,11 +20,6 @@ SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warnin
 LABELLED = ("button", "expander", "metric", "selectbox", "multiselect", "number_input", "text_input", "toggle", "tabs")
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_the_machine(recwarn):
-    """Streamlit warns of a missing browser; only what the page shows counts here."""
-
-
 def sentences(app):
     """All that a page says: texts, labels, helps, cells of tables."""
     for kind in SPOKEN:

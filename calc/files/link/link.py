@@ -66,7 +66,8 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
                 choices[name] = values[0] if len(values) == 1 else values
     old = link_v1.is_old(query)
     choices = link_v1.as_job(choices, version == link_v1.VERSION, catalogs) if old else choices
-    return choices | ({"custom_models": custom} if custom else {}), complaints
+    on_one_line = [" ".join(complaint.split()) for complaint in complaints]  # a name or a value may hold a line break
+    return choices | ({"custom_models": custom} if custom else {}), on_one_line
 
 
 def word(value: Any) -> str:
