@@ -1,0 +1,141 @@
+"""A row's results depend on no other row: in large tables, where rows share what they have in common, each equals its lone self."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from examples import catalogs
+
+from calc import add_models, answer, estimate
+from calc.__main__ import main
+from calc.catalogs.load import FOLDER, entries_of, read_document
+from calc.engine import largest, stages
+from calc.engine.pipeline import COLUMNS
+from calc.scenarios.inputs import bounded_inputs
+
+TEXTS = {
+    "lora_targets": ("attention", "q+v"),
+    "software_release": ("0.4.2", "0.9"),
+    "private_prices": ("p5.48xlarge=40", "p5.48xlarge=50"),
+    "model": ("llama-3.1-8b", "t5-base", "gemma-3-4b", "mixtral-8x7b"),
+    "precision": ("bf16", "fp32", "fp8", "nf4", "bf16-master"),
+    "gpu": ("l4", "h100-80gb-sxm", "h200-sxm", "b200"),
+    "instance": ("p5.48xlarge", "p4d.24xlarge", "g6e.12xlarge"),
+}
+COUNTS, AMOUNTS = (2, 3, 8, 64), (0.25, 0.75, 2, 5_000)
+SERVED = {"work": "inference", "model": "llama-3.1-8b", "batch": 4}
+BASES = (
+    {"model": "llama-3.2-1b", "gpu": "h100-80gb-sxm"},
+    {"model": "llama-3.2-1b", "tuning": "lora", "precision": "bf16", "instance": "g6e.12xlarge"},
+    {"model": "llama-3.1-8b", "implementation": "torchtitan", "sharding": "zero3", "gpus": 8, "instance": "p5.48xlarge", "batch": 2},
+    {
+        "model": "llama-3.1-8b",
+        "implementation": "megatron",
+        "gpus": 16,
+        "tensor_parallel": 2,
+        "pipeline_parallel": 4,
+        "accumulation_steps": 8,
+    },
+    {"model": "mixtral-8x7b", "sharding": "zero2", "gpus": 16, "expert_parallel": 8, "train_tokens": 1e9, "instance": "p5.48xlarge"},
+    {"model": "t5-base", "decoder_tokens": 64, "gpus": 2, "sharding": "zero1"},
+    {"model": "gemma-3-4b", "images_per_sequence": 2, "recompute": "full", "gpu": "h100-80gb-sxm"},
+    {**SERVED, "gpu": "h100-80gb-sxm"},
+    {**SERVED, "implementation": "vllm", "gpus": 2, "tensor_parallel": 2, "instance": "p5.48xlarge"},
+    {**SERVED, "implementation": "vllm", "model": "gemma-3-4b", "images_per_sequence": 1, "gpu": "l4"},
+    {**SERVED, "model": "t5-base", "decoder_tokens": 64, "prompt_tokens": 32},
+)
+
+
+JOBS = (
+    {"model": "llama-3.2-1b", "instance": "g6e.xlarge+g5.12xlarge", "instances_most": 2, "sequence_tokens": 2048},
+    {"model": "llama-3.1-8b", "method": "lora", "instance": "g6e.12xlarge+p4d.24xlarge", "recompute": "none+full", "instances_most": 1},
+    {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge+p5.48xlarge", "kv_precision": "bf16+fp8", "users": 12},
+)
+
+
+def values_of(name, column):
+    """A few plausible values of an input; some make a row that cannot be estimated."""
+    if name in TEXTS:
+        return TEXTS[name]
+    if column.kind in ("text", "choice"):
+        words = column.choices or tuple(getattr(catalogs(), column.catalog).index)
+        return words[:: max(1, len(words) // 4)][:5]
+    return [number for number in (COUNTS if column.kind == "count" else AMOUNTS) if column.allows(np.array(number))][:3]
+
+
+@pytest.fixture(scope="module")
+def scenarios():
+    """Every input varied in turn from every base, each row with two counts of hours: half of the rows at least share their memory."""
+    columns = {name: column for name, column in bounded_inputs(catalogs()).items() if name not in ("scenario", "work", "hours_per_month")}
+    rows = [
+        base | {name: value, "scenario": f"{number} {name}"}
+        for number, base in enumerate(BASES)
+        for name, column in columns.items()
+        for value in values_of(name, column)
+    ]
+    return pd.DataFrame([row | {"hours_per_month": hours} for row in rows for hours in (730, 200)], dtype=object)
+
+
+@pytest.fixture(scope="module")
+def results(scenarios):
+    return estimate(scenarios, catalogs())
+
+
+def differing(first, second):
+    """The columns in which two tables differ, each with the first row that does."""
+    assert list(first) == list(second)
+    apart = {}
+    for name in first:
+        ours, theirs = first[name].to_numpy(dtype=object), second[name].to_numpy(dtype=object)
+        unlike = np.flatnonzero(~((ours == theirs) | (pd.isna(ours) & pd.isna(theirs))))
+        if len(unlike):
+            apart[name] = int(unlike[0])
+    return apart
+
+
+def alone(frame, **how):
+    """The rows of a table, each estimated in a table of its own."""
+    return pd.concat([estimate(frame.iloc[[row]], catalogs(), **how) for row in range(len(frame))], ignore_index=True)
+
+
+def chosen(scenarios):
+    """One row for each input, from one base after another."""
+    inputs = scenarios["scenario"].str.partition(" ")[2]
+    numbers = scenarios["scenario"].str.partition(" ")[0].astype(int)
+    order = {name: place % len(BASES) for place, name in enumerate(inputs.unique())}
+    return scenarios.index[numbers == inputs.map(order)][::6]
+
+
+def test_a_row_of_a_large_table_equals_its_lone_self(scenarios, results):
+    rows = chosen(scenarios)
+    assert len(rows) > 60
+    assert (results["problem"] == "").mean() > 0.8
+    assert differing(alone(scenarios.loc[rows]), results.loc[rows].reset_index(drop=True)) == {}
+
+
+def test_sharing_changes_no_result(scenarios, results, monkeypatch):
+    """Every row worked out on its own, none for another that is like it."""
+    for module in (stages, largest):
+        monkeypatch.setattr(module, "repeat", lambda *_: False)
+    assert differing(estimate(scenarios, catalogs()), results) == {}
+
+
+def test_the_command_line_writes_the_rows_of_the_table(scenarios, results, tmp_path):
+    source, target = tmp_path / "scenarios.csv", tmp_path / "estimates.csv"
+    scenarios.to_csv(source, index=False)
+    assert main([str(source), "-o", str(target)]) == 0
+    written = pd.read_csv(target, dtype=object, keep_default_na=False)
+    sound = results["problem"] == ""
+    for name in results:
+        ours, theirs = results.loc[sound, name], written.loc[sound, name]
+        theirs = pd.to_numeric(theirs.replace("", np.nan)) if ours.dtype.kind == "f" else theirs
+        pd.testing.assert_series_equal(ours.astype(theirs.dtype), theirs, check_exact=True)
+
+
+def test_a_job_of_a_table_is_answered_as_alone():
+    """Its answers among other jobs are its answers alone, from catalogs that remember none, and each is its own estimate."""
+    together = answer(pd.DataFrame(JOBS), catalogs())
+    fresh = add_models(catalogs(), {"another": entries_of(read_document(FOLDER, "models"), "models")["gpt2"]})
+    each = pd.concat([answer(job, fresh) for job in JOBS], ignore_index=True)[list(together)]
+    assert differing(each, together) == {}
+    again = alone(together, columns=[name for name in COLUMNS if name in together])
+    assert differing(again, together[list(again)]) == {}
