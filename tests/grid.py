@@ -13,6 +13,13 @@ FILE = Path(__file__).parent / "recorded" / "grid.parquet"
 GIVEN = "given."  # what the columns of the scenarios as given begin with in the file
 SEED = 20_261_121
 TOLERANCE = 1e-12
+WHOLES = {  # result -> what it is a small rest of: another result, or 1; a last place of the whole is many of the rest
+    "spot_overhead_ratio": 1,
+    "sober_overhead_ratio": 1,
+    "spot_saving_ratio": 1,
+    "lost_work_hours": "spot_run_hours",
+    "headroom_bytes": "gpu_memory_bytes",
+}
 
 DEGREES = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 SIZES = {
@@ -124,7 +131,10 @@ def recorded(file=FILE):
 
 
 def moved(before, after):
-    """One row per result that differs: row, column, group, before, after, change (a ratio; infinite where words differ)."""
+    """One row per result that differs: row, column, group, before, after, change (a ratio; infinite where words differ).
+
+    The rest of a subtraction is compared with what it was subtracted from: processors differ in the last place of that.
+    """
     parts = []
     group = before["work"].astype(str) + ", " + before["tuning"].astype(str) + ", " + before["implementation"].astype(str)
     for name in before.columns:
@@ -134,8 +144,10 @@ def moved(before, after):
         old, new = before[name], after[name].reset_index(drop=True)
         if old.dtype.kind == "f":
             first, second = old.to_numpy(), new.to_numpy(dtype=float)
+            whole = WHOLES.get(name, 0)
+            size = np.fmax(np.abs(first), before[whole].to_numpy() if isinstance(whole, str) else whole)
             with np.errstate(divide="ignore", invalid="ignore"):
-                change = np.abs(second - first) / np.abs(first)
+                change = np.abs(second - first) / size
             change = np.where(np.isnan(first) & np.isnan(second) | (first == second), 0.0, np.where(np.isnan(change), np.inf, change))
         else:
             change = np.where(old.astype(str).to_numpy() == new.astype(str).to_numpy(), 0.0, np.inf)

@@ -1,6 +1,8 @@
 """No number changes unnoticed: what moved against the recorded grid fails here and is said at the end of the run."""
 
 import grid
+import numpy as np
+import pytest
 from examples import catalogs
 
 from calc import estimate
@@ -27,3 +29,17 @@ def test_a_change_is_seen_with_its_group_and_its_size():
     said = grid.summary(changes, len(given))
     assert said.startswith(f"Recorded grid: 2 results of 1 of {len(given):,} scenarios moved.")
     assert "memory_bytes: 1, most in training, full, transformers; largest 0.5 (row " in said
+
+
+@pytest.mark.parametrize("name", grid.WHOLES)
+def test_a_rest_may_move_by_a_last_place_of_its_whole_and_by_no_more(name):
+    """Another processor rounds exp otherwise: of an overhead of 1e-5 beside 1 that is a change of 1e-11."""
+    _, before = grid.recorded()
+    whole = before[grid.WHOLES[name]] if isinstance(grid.WHOLES[name], str) else before[name].notna().astype(float)
+    rows = before.index[before[name].abs().gt(0) & whole.gt(0)]
+    row = (before.loc[rows, name].abs() / whole[rows]).idxmin()  # the smallest rest
+    last_place, after = np.spacing(whole[row]), before.copy()
+    after.loc[row, name] += 8 * last_place
+    assert grid.moved(before, after).empty
+    after.loc[row, name] += 1e-11 * whole[row]
+    assert grid.moved(before, after)[["row", "column"]].to_numpy().tolist() == [[row, name]]

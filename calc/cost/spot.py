@@ -54,15 +54,24 @@ def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, 
     return np.fmin(np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds), run_hours * HOUR_SECONDS)
 
 
-def spot_overhead_ratio(trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, restart_seconds):
-    """Time that checkpoints, lost work and restarts add to a run, as a share of it. [share]
+def _lost_work_ratio(periods):
+    """What is trained again after interruptions, of segments that last `periods` mean times between them: (e^x − 1) / x − 1. [share]"""
+    series = 0.0
+    for term in range(11, 1, -1):  # x / 2 · (1 + x / 3 · (1 + x / 4 ...)): exact where e^x − 1 − x would cancel
+        series = periods / term * (1 + series)
+    return np.where(periods < 0.1, series, np.expm1(periods) / np.maximum(periods, 0.1) - 1)
 
-    M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1 (Daly 2006, equation 20); R is the restart and reading the checkpoint.
+
+def spot_overhead_ratio(trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, restart_seconds):
+    """Time that checkpoints, lost work and restarts add to a run. [share of the run]
+
+    M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1 (Daly 2006, equation 20); R is the restart and reading the checkpoint. Each of
+    the three is one factor, and their logarithms add up, so that a small overhead loses no digits beside 1.
     """
-    m = mean_uninterrupted_seconds
-    restart = np.exp((restart_seconds + checkpoint_seconds) / m)
-    spent = m * restart * np.expm1((checkpoint_interval_seconds + checkpoint_seconds) / m)
-    return np.where(trains > 0, spent / np.maximum(checkpoint_interval_seconds, 1e-9) - 1, 0)
+    interval = np.maximum(checkpoint_interval_seconds, 1e-9)
+    restarts = (restart_seconds + checkpoint_seconds) / mean_uninterrupted_seconds
+    lost_work = np.log1p(_lost_work_ratio((checkpoint_interval_seconds + checkpoint_seconds) / mean_uninterrupted_seconds))
+    return np.where(trains > 0, np.expm1(restarts + lost_work + np.log1p(checkpoint_seconds / interval)), 0)
 
 
 def spot_run_hours(run_hours, spot_overhead_ratio):
