@@ -5,6 +5,7 @@ import io
 from pathlib import Path
 
 from calc.catalogs.history import COLUMNS
+from calc.catalogs.rooms import HISTORY
 
 ESTIMATED = "estimated"  # not worth keeping
 
@@ -41,7 +42,7 @@ def changed(before, now, known, markets, today):
 
 def text_of(folder, rows, today):
     """The text of the day's file: what it has already, and the rows that it has not."""
-    path = Path(folder) / "history" / f"{today}.csv"
+    path = Path(folder) / HISTORY / f"{today}.csv"
     held = path.read_text("utf-8") if path.exists() else ",".join(COLUMNS) + "\n"
     written = io.StringIO()
     csv.DictWriter(written, COLUMNS, lineterminator="\n").writerows(rows)

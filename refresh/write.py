@@ -11,6 +11,7 @@ from pathlib import Path
 import yaml
 
 from calc.catalogs.load import load_catalogs
+from calc.catalogs.rooms import HISTORY, label_of, path_of
 from calc.catalogs.strict_yaml import read_strictly
 from refresh.history import text_of
 
@@ -80,7 +81,7 @@ def in_rows(value, key=None):
 
 def read_documents(folder):
     """The catalogs that a refresh rewrites, as plain data with the keys of their sources."""
-    return {name: read_strictly((folder / f"{name}.yaml").read_text("utf-8"), f"catalogs/{name}.yaml") for name in NAMES}
+    return {name: read_strictly(path_of(name, folder).read_text("utf-8"), label_of(name)) for name in NAMES}
 
 
 def write_catalogs(folder, documents, history=(), today=""):
@@ -90,9 +91,9 @@ def write_catalogs(folder, documents, history=(), today=""):
     """
     folder = Path(folder)
     _sweep(folder.parent)
-    files = {f"{catalog}.yaml": yaml_text(catalog, documents[catalog]) for catalog in NAMES}
+    files = {path_of(name, Path()): yaml_text(name, documents[name]) for name in NAMES}
     if history:
-        files = {f"history/{today}.csv": text_of(folder, history, today), **files}
+        files = {Path(HISTORY, f"{today}.csv"): text_of(folder, history, today), **files}
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".catalogs-{os.getpid()}-") as name:
         trial, kept = Path(name) / "catalogs", Path(name) / "kept"
         shutil.copytree(folder, trial)
@@ -100,7 +101,7 @@ def write_catalogs(folder, documents, history=(), today=""):
         for file, text in files.items():
             _write(trial / file, text)
         load_catalogs(trial)
-        (folder / "history").mkdir(exist_ok=True)
+        (folder / HISTORY).mkdir(exist_ok=True)
         try:
             for file in files:
                 os.replace(trial / file, folder / file)

@@ -9,7 +9,8 @@ from examples import STEADY, catalogs
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from calc.catalogs.load import FILES, FOLDER
+from calc.catalogs.load import FILES
+from calc.catalogs.rooms import path_of
 from calc.files.link.link import COLUMNS, VIEW_CHOICES
 from calc.files.link.sets import ALLOW, LIMIT
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
@@ -111,7 +112,7 @@ def configs(draw):
 def damaged(draw):
     """A catalog's file and what is left of it: cut, or with a line gone, doubled, moved or with another value."""
     name = draw(st.sampled_from(FILES))
-    lines = (FOLDER / f"{name}.yaml").read_text("utf-8").splitlines(keepends=True)
+    lines = path_of(name).read_text("utf-8").splitlines(keepends=True)
     at = draw(st.integers(0, len(lines) - 1))
     line, (key, colon, _) = lines[at], lines[at].partition(":")
     harm = draw(st.sampled_from(["cut", "gone", "double", "moved", "value", "value", "value", "bytes"]))

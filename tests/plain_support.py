@@ -2,9 +2,9 @@
 
 import yaml
 
-from calc.catalogs.load import FOLDER
+from calc.catalogs.rooms import path_of
 
-RULES = yaml.safe_load((FOLDER / "support.yaml").read_text("utf-8"))["support"]
+RULES = yaml.safe_load(path_of("support").read_text("utf-8"))["support"]
 WORST_LAST = ("runs", "emulated", "unknown", "refuses")
 SAID = dict(zip(WORST_LAST, ("yes", "emulated", "unknown", "no"), strict=True))
 

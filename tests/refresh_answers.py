@@ -12,6 +12,7 @@ from urllib.error import URLError
 from examples import catalogs
 
 from calc.catalogs.load import FOLDER, load_catalogs
+from calc.catalogs.rooms import path_of
 from refresh.found import family_of
 from refresh.write import NAMES, read_documents, yaml_text
 
@@ -37,7 +38,7 @@ def small_catalogs(folder):
     """A folder of catalogs with few prices."""
     shutil.copytree(FOLDER, folder)
     for name, text in small_texts().items():
-        (folder / f"{name}.yaml").write_text(text, "utf-8")
+        path_of(name, folder).write_text(text, "utf-8")
     return folder
 
 

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from calc import CatalogError, add_models, answer, estimate, load_catalogs
 from calc.catalogs.load import FOLDER
+from calc.catalogs.rooms import path_of
 from calc.files.csv import tables as csv_tables
 from calc.files.link.link import compose, parse
 from calc.models.huggingface.config import ConfigError, read_config_text
@@ -107,7 +108,7 @@ def folder(tmp_path_factory):
 @given(anything.damaged())
 def test_a_damaged_catalog_is_read_or_named_in_one_sentence(folder, file):
     name, content = file
-    path = folder / f"{name}.yaml"
+    path = path_of(name, folder)
     kept = path.read_bytes()
     path.write_bytes(content)
     try:

@@ -8,8 +8,10 @@ import jsonschema
 import pytest
 import yaml
 
+from calc.catalogs.rooms import path_of, schema_of
+
 ROOT = Path(__file__).parent.parent
-CATALOG = yaml.load((ROOT / "catalogs" / "blocks.yaml").read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+CATALOG = yaml.load(path_of("blocks").read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 BLOCKS = {block["id"]: block for block in CATALOG["blocks"]}
 FORMS = {(id, form["format"], form["attention"]): form for id, block in BLOCKS.items() for form in block["forms"]}
 ROWS = list(csv.DictReader((ROOT / "validation" / "data" / "saved_per_layer.csv").read_text().splitlines()))
@@ -59,7 +61,7 @@ def test_a_block_keeps_and_needs_what_the_simulation_saw(block):
 
 
 def test_the_catalog_follows_its_schema():
-    schema = json.loads((ROOT / "catalogs" / "schema" / "blocks.json").read_text())
+    schema = json.loads(schema_of("blocks").read_text())
     jsonschema.Draft202012Validator(schema).validate(json.loads(json.dumps(CATALOG, default=str)))
 
 

@@ -9,6 +9,7 @@ import yaml
 
 from calc.catalogs import checked
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs, read_document
+from calc.catalogs.rooms import label_of, path_of, schema_of
 from calc.catalogs.strict_yaml import read_strictly
 
 FAULTS = yaml.safe_load((Path(__file__).parent / "published" / "catalog_faults.yaml").read_text("utf-8"))
@@ -25,7 +26,7 @@ def broken(whole):
     kept = {}
 
     def load(name, before, after):
-        path = whole / f"{name}.yaml"
+        path = path_of(name, whole)
         kept[path] = text = path.read_text("utf-8")
         assert before in text
         path.write_text(text.replace(before, after, 1), "utf-8")
@@ -41,7 +42,7 @@ def broken(whole):
 @pytest.mark.parametrize("fault", FAULTS["faults"], ids=lambda fault: fault["by"].strip() or fault["replace"].strip())
 def test_a_broken_entry_is_one_sentence(broken, fault):
     said = broken(fault["file"], fault["replace"], fault["by"])
-    assert said.startswith(f"catalogs/{fault['file']}.yaml, {fault['says']}")
+    assert said.startswith(f"{label_of(fault['file'])}, {fault['says']}")
     assert said.endswith(".")
     assert "\n" not in said
 
@@ -81,17 +82,17 @@ def test_what_no_catalog_needs_is_refused_in_a_sentence(text):
     "schema", ["", "{", "[]", "5", "{}", '{"properties": 3}', '{"properties": {"source": 3}}', '{"properties": {}, "type": "odd"}']
 )
 def test_a_schema_that_is_none_is_a_sentence(whole, schema):
-    path = whole / "schema" / "heads.json"
+    path = schema_of("heads", whole)
     kept = path.read_text("utf-8")
     path.write_text(schema, "utf-8")
-    with pytest.raises(CatalogError, match=r"^catalogs/schema/heads.json: it is not a schema"):
+    with pytest.raises(CatalogError, match=r"^catalogs/read_off/schema/heads.json: this is not a schema"):
         load_catalogs(whole)
     path.write_text(kept, "utf-8")
 
 
 def test_an_assumption_outside_its_range_is_a_sentence(broken):
     sentence = broken("assumptions", "overlap_ratio:                   {value: 0.85", "overlap_ratio:                   {value: 1.5")
-    assert sentence == "catalogs/assumptions.yaml, entry overlap_ratio, field value: 1.5 is out of range; write a number from 0 to 1."
+    assert sentence == f"{label_of('assumptions')}, entry overlap_ratio, field value: 1.5 is out of range; write a number from 0 to 1."
 
 
 def test_plain_values_are_read_as_written():
@@ -101,15 +102,15 @@ def test_plain_values_are_read_as_written():
 
 
 def test_a_missing_file_is_a_sentence(whole):
-    (whole / "gpus.yaml").rename(whole / "away")
-    with pytest.raises(CatalogError, match=r"^catalogs/gpus\.yaml: it cannot be read \(.*\); put the file back\.$"):
+    path_of("gpus", whole).rename(whole / "away")
+    with pytest.raises(CatalogError, match=r"^catalogs/edited/gpus\.yaml: it cannot be read \(.*\); put the file back\.$"):
         load_catalogs(whole)
-    (whole / "away").rename(whole / "gpus.yaml")
+    (whole / "away").rename(path_of("gpus", whole))
 
 
 def test_the_version_follows_the_contents(catalogs, whole):
     assert load_catalogs(whole).version == catalogs.version
-    (whole / "prices.yaml").write_text((whole / "prices.yaml").read_text("utf-8") + "\n", "utf-8")
+    path_of("prices", whole).write_text(path_of("prices", whole).read_text("utf-8") + "\n", "utf-8")
     assert load_catalogs(whole).version != catalogs.version
 
 
@@ -119,35 +120,35 @@ def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, who
     monkeypatch.setattr("calc.catalogs.checked.check_schema", lambda _document, _schema, file: seen.append(file))
     assert "l4" in read_document(whole, "gpus")["gpus"]
     assert seen == []
-    schema = whole / "schema" / "gpus.json"
+    schema = schema_of("gpus", whole)
     schema.write_bytes(schema.read_bytes() + b"\n")
     read_document(whole, "gpus")
-    assert seen == ["catalogs/gpus.yaml"]
+    assert seen == ["catalogs/edited/gpus.yaml"]
 
 
 def test_a_checked_document_is_kept_on_disk_for_the_next_process(monkeypatch, tmp_path, whole):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    content, schema = (whole / "gpus.yaml").read_bytes(), (whole / "schema" / "gpus.json").read_bytes()
+    content, schema = path_of("gpus", whole).read_bytes(), schema_of("gpus", whole).read_bytes()
     checked._checked.cache_clear()
-    first = checked.document_of(content, schema, "catalogs/gpus.yaml")
+    first = checked.document_of(content, schema, "catalogs/edited/gpus.yaml")
     (kept,) = (tmp_path / "headroom").iterdir()
     checked._checked.cache_clear()
     monkeypatch.setattr(checked, "read_strictly", None)  # no more asked
-    assert checked.document_of(content, schema, "catalogs/gpus.yaml") == first
+    assert checked.document_of(content, schema, "catalogs/edited/gpus.yaml") == first
     monkeypatch.undo()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     kept.write_text("{", "utf-8")
     checked._checked.cache_clear()
-    assert checked.document_of(content, schema, "catalogs/gpus.yaml") == first
+    assert checked.document_of(content, schema, "catalogs/edited/gpus.yaml") == first
     assert kept.read_text("utf-8") != "{"
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     checked._checked.cache_clear()
-    assert checked.document_of(content, schema, "catalogs/gpus.yaml") == first
+    assert checked.document_of(content, schema, "catalogs/edited/gpus.yaml") == first
 
 
 def test_of_one_catalog_the_last_few_documents_stay(monkeypatch, tmp_path, whole):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    schema = (whole / "schema" / "heads.json").read_bytes()
+    schema = schema_of("heads", whole).read_bytes()
     for lines in range(checked.KEPT_ON_DISK + 3):
-        checked.document_of((whole / "heads.yaml").read_bytes() + b"\n" * lines, schema, "catalogs/heads.yaml")
+        checked.document_of(path_of("heads", whole).read_bytes() + b"\n" * lines, schema, "catalogs/read_off/heads.yaml")
     assert len(list((tmp_path / "headroom").iterdir())) == checked.KEPT_ON_DISK

@@ -11,7 +11,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from calc.catalogs.commitments import COMMITMENTS
-from calc.catalogs.load import CHOICES, FILES, FOLDER, add_models
+from calc.catalogs.load import CHOICES, FILES, add_models
+from calc.catalogs.rooms import FOLDER, ROOM_OF, ROOMS, path_of, schema_of
 from calc.catalogs.sagemaker import COMPONENTS
 from calc.cost.offers import is_old
 from calc.plan.bill import price_facts
@@ -121,16 +122,27 @@ def test_every_fact_is_dated_and_sourced(catalogs):
         assert DAY.fullmatch(catalogs.about[name]["checked_on"]), name
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ROOM_OF)
 def test_each_file_names_its_schema_and_the_schema_is_valid(name):
-    first = (FOLDER / f"{name}.yaml").read_text("utf-8").partition("\n")[0]
+    first = path_of(name).read_text("utf-8").partition("\n")[0]
     assert first == f"# yaml-language-server: $schema=schema/{name}.json"
-    schema = yaml.safe_load((FOLDER / "schema" / f"{name}.json").read_text("utf-8"))
+    schema = yaml.safe_load(schema_of(name).read_text("utf-8"))
     Draft202012Validator.check_schema(schema)
 
 
+def test_every_catalog_stands_in_its_room_and_in_the_readme():
+    """What the list of rooms names is what is there, and the README says in a line what each file is."""
+    there = {(path.parent.name, path.stem) for path in FOLDER.glob("*/*.yaml")}
+    assert there == {(room, name) for name, room in ROOM_OF.items()}
+    assert {(path.parents[1].name, path.stem) for path in FOLDER.glob("*/schema/*.json")} == there
+    readme = (FOLDER / "README.md").read_text("utf-8")
+    parts = {part.partition("\n")[0].partition(":")[0]: part for part in readme.split("\n## ")[1:]}
+    for room, names in ROOMS.items():
+        assert re.findall(r"^\| `(\w+)\.yaml` \|", parts[room], re.MULTILINE) == [*names]
+
+
 def test_an_added_model_stands_for_its_id(catalogs):
-    entries = yaml.safe_load((FOLDER / "models.yaml").read_text("utf-8"))["models"]
+    entries = yaml.safe_load(path_of("models").read_text("utf-8"))["models"]
     name, other = list(entries)[:2]
     changed = add_models(catalogs, {name: entries[other], "my-model": entries[other]})
     assert len(changed.models) == len(catalogs.models) + 1

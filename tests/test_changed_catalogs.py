@@ -7,6 +7,7 @@ from pages import DASHBOARD
 from streamlit.testing.v1 import AppTest
 
 from calc.catalogs.load import FOLDER
+from calc.catalogs.rooms import path_of, schema_of
 from views.session import catalogs as session_catalogs
 
 
@@ -17,17 +18,23 @@ def visited():
 
 DAMAGE = {  # to a folder of catalogs, with what the page then says of it
     "a field is misspelt": (
-        lambda folder: rewritten(folder / "prices.yaml", lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1)),
+        lambda folder: rewritten(path_of("prices", folder), lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1)),
         "usd_per_hour: this field is missing; add it",
     ),
-    "cut": (lambda folder: rewritten(folder / "models.yaml", lambda text: text[: text.index("hidden", 9_000)]), "catalogs/models.yaml"),
-    "emptied": (lambda folder: rewritten(folder / "gpus.yaml", lambda _: ""), "catalogs/gpus.yaml: the file must hold a mapping"),
-    "removed": (lambda folder: (folder / "instances.yaml").unlink(), "catalogs/instances.yaml: it cannot be read"),
-    "its schema is cut": (
-        lambda folder: rewritten(folder / "schema" / "heads.json", lambda text: text[:9]),
-        "catalogs/schema/heads.json: it is not a schema",
+    "cut": (
+        lambda folder: rewritten(path_of("models", folder), lambda text: text[: text.index("hidden", 9_000)]),
+        "catalogs/edited/models.yaml",
     ),
-    "one that no table holds": (lambda folder: rewritten(folder / "setups.yaml", lambda _: ""), "catalogs/setups.yaml: the file must"),
+    "emptied": (lambda folder: rewritten(path_of("gpus", folder), lambda _: ""), "catalogs/edited/gpus.yaml: the file must hold a mapping"),
+    "removed": (lambda folder: (path_of("instances", folder)).unlink(), "catalogs/edited/instances.yaml: it cannot be read"),
+    "its schema is cut": (
+        lambda folder: rewritten(schema_of("heads", folder), lambda text: text[:9]),
+        "catalogs/read_off/schema/heads.json: this is not a schema",
+    ),
+    "one that no table holds": (
+        lambda folder: rewritten(path_of("setups", folder), lambda _: ""),
+        "catalogs/edited/setups.yaml: the file must",
+    ),
     "the whole folder is gone": (shutil.rmtree, "it cannot be read (No such file or directory); put the file back"),
 }
 
@@ -49,7 +56,7 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     app = visited()
     first = shown(app)
     assert first
-    rewritten(folder / "prices.yaml", lambda text: re.sub(r"usd_per_hour: [\d.]+", "usd_per_hour: 7.5", text))
+    rewritten(path_of("prices", folder), lambda text: re.sub(r"usd_per_hour: [\d.]+", "usd_per_hour: 7.5", text))
     other = shown(app.run())
     assert len(other) == len(first)
     assert other != first
@@ -70,11 +77,11 @@ def test_catalogs_that_never_could_be_read_stop_the_page_until_they_are_mended(m
     monkeypatch.setattr("views.session.catalogs.FOLDER", folder)
     session_catalogs._read.clear()
     session_catalogs._last_good.clear()
-    rewritten(folder / "gpus.yaml", lambda _: "")
+    rewritten(path_of("gpus", folder), lambda _: "")
     app = visited()
-    assert app.error[0].value.startswith("catalogs/gpus.yaml: the file must hold a mapping")
+    assert app.error[0].value.startswith("catalogs/edited/gpus.yaml: the file must hold a mapping")
     assert not app.metric
-    shutil.copy(FOLDER / "gpus.yaml", folder)
+    shutil.copy(path_of("gpus"), path_of("gpus", folder))
     app.run()
     assert not app.error
     assert app.metric

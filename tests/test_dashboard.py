@@ -139,7 +139,7 @@ def test_every_catalog_is_shown():
     app.session_state["catalog_tab"] = "All catalogs"
     app.run()
     shown = app.selectbox(key="catalog").options
-    names = {path.stem for path in FOLDER.glob("*.yaml")} - {
+    names = {path.stem for path in FOLDER.glob("*/*.yaml")} - {
         "blocks",
         "software_blocks",
         "heads",
@@ -157,12 +157,12 @@ def test_every_catalog_is_shown():
 
 def test_a_broken_catalog_stops_the_page_with_its_sentence(monkeypatch):
     def broken(_stamp):
-        raise CatalogError("catalogs/gpus.yaml, entry l4, field memory_mib: it is missing; add it.")
+        raise CatalogError("catalogs/edited/gpus.yaml, entry l4, field memory_mib: it is missing; add it.")
 
     monkeypatch.setattr("views.session.catalogs._read", broken)
     app = AppTest.from_file(DASHBOARD, default_timeout=60).run()
     assert not app.exception
-    assert "catalogs/gpus.yaml, entry l4" in said(app)
+    assert "catalogs/edited/gpus.yaml, entry l4" in said(app)
     assert not app.metric
 
 

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from calc import load_catalogs
+from calc.catalogs.rooms import path_of
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
 from calc.models.huggingface.field_names import FIELDS, SAME_FAMILY
@@ -22,7 +23,7 @@ from validation.config_defaults import config_defaults
 
 RECORDED = Path(__file__).parent / "recorded"
 COUNTS = yaml.safe_load((RECORDED / "counts.yaml").read_text("utf-8"))
-CATALOG = yaml.safe_load((RECORDED.parents[1] / "catalogs/models.yaml").read_text("utf-8"))["models"]
+CATALOG = yaml.safe_load(path_of("models").read_text("utf-8"))["models"]
 CATALOGS = load_catalogs()
 FAMILY_OF = {**SAME_FAMILY, "mt5": "t5_gated"}  # the family of a class that has another name
 

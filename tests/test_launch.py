@@ -12,7 +12,7 @@ from examples import catalogs
 from hypothesis import HealthCheck, Phase, given, settings, strategies
 
 from calc import answer, estimate
-from calc.catalogs.load import FOLDER
+from calc.catalogs.rooms import path_of
 from calc.files.configs.documents import read_document as read_config
 from calc.files.configs.run import read_run
 from calc.files.launch.kit import comment, kits
@@ -256,7 +256,7 @@ def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
 def test_the_table_of_launch_files_names_columns_and_derived_values():
     row, _ = made({**RUN, **SHARDED, "precision": "bf16-mixed"})
     known = values_of(row, catalogs())
-    document = yaml.safe_load((FOLDER / "launch_files.yaml").read_text("utf-8"))
+    document = yaml.safe_load(path_of("launch_files").read_text("utf-8"))
     for kit in document["kits"].values():
         for specs in (kit.get("flags", []), *(file["fields"] for file in kit.get("files", {}).values())):
             for spec in specs:

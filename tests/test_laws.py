@@ -10,6 +10,7 @@ import pytest
 
 from calc import add_models, estimate, load_catalogs
 from calc.catalogs.load import CLOSED, FILES, FOLDER, entries_of, read_document
+from calc.catalogs.rooms import path_of
 from calc.cost.offers import price_change
 from calc.cost.quotas import quota_for
 from calc.models.huggingface.config import custom_entry
@@ -88,7 +89,7 @@ def folder(tmp_path_factory):
 
 
 def file_of(folder, name):
-    return folder / f"{name.partition('/')[0]}.yaml"
+    return path_of(name.partition("/")[0], folder)
 
 
 def changed(folder, name):

@@ -74,7 +74,7 @@ def test_the_bill_of_every_market_has_its_formulas():
         assert ("committed_usd" in tops) == (market in ("capacity-block", "reserved-1y-no-upfront"))
         assert ("endpoint_break_even_tokens" in tops) == (scenario is month)
         prices = why.facts[why.facts["column"].str.endswith("usd_per_hour")]
-        assert prices["from"].str.startswith("catalogs/prices.yaml").all()
+        assert prices["from"].str.startswith("catalogs/edited/prices.yaml").all()
         assert (prices["source"] != "").all()
         made = {row["formula"] for row in why.formulas.to_dict("records")} | set(why.facts["column"])
         assert {name for row in why.formulas.to_dict("records") for name in row["reads"]} <= made

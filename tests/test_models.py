@@ -8,11 +8,12 @@ import pytest
 import yaml
 
 from calc import load_catalogs
+from calc.catalogs.rooms import path_of
 from calc.models.architecture import MODEL_COLUMNS, STACK_COLUMNS, model_table
 
 ROOT = Path(__file__).parent
-CATALOG = yaml.safe_load((ROOT.parent / "catalogs/models.yaml").read_text("utf-8"))["models"]
-BLOCKS = yaml.safe_load((ROOT.parent / "catalogs/blocks.yaml").read_text("utf-8"))["blocks"]
+CATALOG = yaml.safe_load(path_of("models").read_text("utf-8"))["models"]
+BLOCKS = yaml.safe_load(path_of("blocks").read_text("utf-8"))["blocks"]
 MODELS, STACKS = model_table(CATALOG, load_catalogs().families)
 COUNTED = yaml.safe_load((ROOT / "published/parameters.yaml").read_text("utf-8"))
 CACHES = yaml.safe_load((ROOT / "published/kv_cache.yaml").read_text("utf-8"))
@@ -109,8 +110,8 @@ def test_names_are_told_apart():
 
 def test_a_family_of_another_folder_reaches_the_counts(tmp_path):
     folder = shutil.copytree(ROOT.parent / "catalogs", tmp_path / "catalogs")
-    text = (folder / "families.yaml").read_text("utf-8")
-    (folder / "families.yaml").write_text(text.replace("  llama: {block: llama}", "  llama: {block: llama, norm_vectors: 2}"), "utf-8")
+    text = path_of("families", folder).read_text("utf-8")
+    path_of("families", folder).write_text(text.replace("  llama: {block: llama}", "  llama: {block: llama, norm_vectors: 2}"), "utf-8")
     other = load_catalogs(folder)
     name = "llama-3.1-8b"
     norms = (2 * MODELS.loc[name, "layers"] + 1) * MODELS.loc[name, "hidden"]

@@ -8,6 +8,7 @@ from pages import address, opened, run, title
 
 from calc import load_catalogs, versions
 from calc.catalogs.load import FOLDER
+from calc.catalogs.rooms import path_of
 
 
 def of_then(query, **figures):
@@ -95,7 +96,7 @@ def test_what_cannot_be_estimated_any_more_says_why(today):
 )
 def test_a_price_is_no_fact_and_a_fact_is_none_of_the_prices(file, before, after, facts_too, tmp_path, catalogs):
     folder = shutil.copytree(FOLDER, tmp_path / "catalogs")
-    path = folder / f"{file}.yaml"
+    path = path_of(file, folder)
     text = path.read_text("utf-8")
     assert before in text
     path.write_text(text.replace(before, after, 1), "utf-8")

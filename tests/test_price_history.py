@@ -6,6 +6,7 @@ import pytest
 
 from calc.catalogs.history import read_history
 from calc.catalogs.load import FOLDER, CatalogError
+from calc.catalogs.rooms import HISTORY
 from calc.charts.lines import over_days
 from calc.cost.markets import MARKETS
 from calc.cost.offers import price_change, price_line, price_on
@@ -45,12 +46,12 @@ def test_what_a_refresh_adds(before, now, held, kept):
 
 
 def test_a_second_refresh_of_a_day_adds_to_its_file(tmp_path):
-    (tmp_path / "history").mkdir()
+    (tmp_path / HISTORY).mkdir(parents=True)
     one, two = (
         {"instance": "g5.xlarge", "region": "us-east-1", "market": "spot", "usd_per_hour": usd, "as_of": "2026-11-21", "source": "s"}
         for usd in (1, 2)
     )
-    path = tmp_path / "history" / "2026-11-21.csv"
+    path = tmp_path / HISTORY / "2026-11-21.csv"
     path.write_text(text_of(tmp_path, [one], "2026-11-21"), "utf-8")
     path.write_text(text_of(tmp_path, [one, two], "2026-11-21"), "utf-8")
     assert read_history(tmp_path)["usd_per_hour"].tolist() == [1, 2]
@@ -66,8 +67,8 @@ def test_a_second_refresh_of_a_day_adds_to_its_file(tmp_path):
     ],
 )
 def test_a_broken_row_is_one_sentence(tmp_path, line):
-    (tmp_path / "history").mkdir()
-    (tmp_path / "history" / "2026-11-21.csv").write_text(f"instance,region,market,usd_per_hour,as_of,source\n{line}\n", "utf-8")
+    (tmp_path / HISTORY).mkdir(parents=True)
+    (tmp_path / HISTORY / "2026-11-21.csv").write_text(f"instance,region,market,usd_per_hour,as_of,source\n{line}\n", "utf-8")
     with pytest.raises(CatalogError, match=r"2026-11-21.csv, line 2: .* put the file back"):
         read_history(tmp_path)
 
@@ -85,7 +86,7 @@ def test_a_price_stands_until_the_next(catalogs):
 
 
 def test_the_history_is_files_that_stay(catalogs):
-    assert (FOLDER / "history" / "2026-11-20.csv").exists()
+    assert (FOLDER / HISTORY / "2026-11-20.csv").exists()
     assert len(catalogs.price_history) == len(read_history(FOLDER))
     assert catalogs.price_history["source"].str.len().min() > 10
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from calc.catalogs.load import FOLDER, load_catalogs
+from calc.catalogs.rooms import path_of
 from tests.refresh_answers import contents, g5_prices, price, product, session, small_catalogs, spot
 from tests.test_refresh import refresh
 
@@ -27,7 +28,7 @@ def folder(tmp_path):
 @pytest.fixture
 def without_one(folder):
     """The catalogs without any price of one type, which so is new to the next refresh."""
-    path = folder / "prices.yaml"
+    path = path_of("prices", folder)
     before, rest = path.read_text("utf-8").split("  g5.2xlarge:\n", 1)
     path.write_text(before + rest[rest.index("  g5.48xlarge:\n") :], "utf-8")
     return folder

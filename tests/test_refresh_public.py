@@ -8,6 +8,7 @@ from urllib.error import URLError
 import pytest
 
 from calc.catalogs.load import FOLDER
+from calc.catalogs.rooms import ROOM_OF
 from refresh.__main__ import main
 from refresh.found import Found, Scope, reserved
 from refresh.merge import merge
@@ -109,6 +110,6 @@ def test_upfront_is_spread_over_the_term():
 
 def test_writing_unchanged_catalogs_changes_no_byte(folder):
     before, documents = contents(folder), read_documents(folder)
-    assert all(yaml_text(name, documents[name]).encode() == before[f"{name}.yaml"] for name in NAMES)
+    assert all(yaml_text(name, documents[name]).encode() == before[f"{ROOM_OF[name]}/{name}.yaml"] for name in NAMES)
     write_catalogs(folder, documents)
     assert contents(folder) == before

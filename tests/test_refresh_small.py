@@ -9,6 +9,7 @@ from urllib.error import URLError
 import pytest
 
 from calc.catalogs.load import FOLDER, load_catalogs
+from calc.catalogs.rooms import HISTORY
 from refresh.__main__ import main
 from refresh.found import Found, Scope
 from refresh.merge import merge
@@ -230,10 +231,10 @@ def test_make_prices_end_to_end_brings_every_source(tmp_path, capsys, monkeypatc
     assert answers.loc["score", ["of", "value", "as_of"]].tolist() == ["+".join(sorted(g5_types(catalogs))), 9, TODAY]
     kept = catalogs.price_history.query("instance == 'g5.xlarge' and market == 'on_demand' and region == 'us-east-1'")
     assert kept["usd_per_hour"].tolist() == [1.006, 1.1]
-    day = (folder / "history" / f"{TODAY}.csv").read_text("utf-8").splitlines()
+    day = (folder / HISTORY / f"{TODAY}.csv").read_text("utf-8").splitlines()
     assert day[0] == "instance,region,market,usd_per_hour,as_of,source"
     assert len(day) < 60
-    assert (folder / "history" / "2026-11-20.csv").read_bytes() == (FOLDER / "history" / "2026-11-20.csv").read_bytes()
+    assert (folder / HISTORY / "2026-11-20.csv").read_bytes() == (FOLDER / HISTORY / "2026-11-20.csv").read_bytes()
     assert not list(folder.parent.glob(".catalogs-*"))
 
 

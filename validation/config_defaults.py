@@ -7,14 +7,14 @@ pinned transformers changes, with requirements-validation.txt installed: `python
 import inspect
 import json
 from datetime import date
-from pathlib import Path
 
+from calc.catalogs.rooms import path_of
 from calc.models.huggingface.field_names import FIELDS, PAIRS, TEXT_SIDE
 from calc.models.huggingface.form_fields import LAYER_AND_FORM_FIELDS
 from calc.models.huggingface.parts import WRAPPERS
 from calc.models.huggingface.towers import TOWER_FIELDS, TOWERS
 
-FILE = Path(__file__).resolve().parents[1] / "catalogs" / "config_defaults.yaml"
+FILE = path_of("config_defaults")
 HEAD = """\
 # yaml-language-server: $schema=schema/config_defaults.json
 # What the config class of each model_type fills in for a field that a config.json leaves out, by the class's own names.

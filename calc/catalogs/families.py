@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 
-FILE = "catalogs/families.yaml"
+FILE = label_of("families")
 BLOCKS = (
     *("block", "moe_block", "both_block", "alone_block", "linear_block", "linear_moe_block", "shared_block"),
     *("sparse_block", "encoder_block", "stem_block"),
@@ -27,7 +28,7 @@ def check_families(models: Mapping[str, dict[str, Any]], heads: dict[str, Any], 
     """Every model that is estimated has a family, and every head names families that are there."""
     for model, entry in models.items():
         if not {"refused", "total_parameters"} & set(entry):
-            check_reference(entry.get("model_type"), families, "catalogs/models.yaml", ("models", model, "model_type"), "family")
+            check_reference(entry.get("model_type"), families, label_of("models"), ("models", model, "model_type"), "family")
     for head, entry in heads.items():
         for family in entry["families"]:
-            check_reference(family, families, "catalogs/heads.yaml", ("heads", head, "families"), "family")
+            check_reference(family, families, label_of("heads"), ("heads", head, "families"), "family")

@@ -1,4 +1,4 @@
-"""Prices as they were: catalogs/history, one small file for each day on which prices were fetched, written once, then left alone.
+"""Prices as they were: catalogs/edited/history, one small file for each day on which prices were fetched, written once, then left alone.
 
 A row is the price of a market from the day on which it was seen (as_of); it stands until the next. Without a price: no longer sold.
 """
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.rooms import HISTORY
 from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
@@ -20,11 +21,11 @@ DAY = r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 
 
 def read_history(folder: Path, digest: Any = None) -> pd.DataFrame:
-    """Every row of catalogs/history, oldest price first, USD as numbers; the bytes go into the digest. Raises CatalogError."""
+    """Every row of the history, oldest price first, USD as numbers; the bytes go into the digest. Raises CatalogError."""
     read: list[bytes] = []
     places: list[tuple[str, int]] = []  # of each row
-    for path in sorted((folder / "history").glob("*.csv")):
-        file = f"catalogs/history/{path.name}"
+    for path in sorted((folder / HISTORY).glob("*.csv")):
+        file = f"catalogs/{HISTORY}/{path.name}"
         try:
             content = path.read_bytes()
         except OSError as error:
@@ -48,7 +49,7 @@ def _table(read: list[bytes], places: list[tuple[str, int]]) -> pd.DataFrame:
         body = BytesIO(b"\n".join(read))
         table = pd.read_csv(body, names=list(COLUMNS), dtype=str, keep_default_na=False) if read else pd.DataFrame(columns=list(COLUMNS))
     except ValueError:
-        raise CatalogError("catalogs/history: the files are not all UTF-8; put them back.") from None
+        raise CatalogError(f"catalogs/{HISTORY}: the files are not all UTF-8; put them back.") from None
     usd = pd.to_numeric(table["usd_per_hour"], errors="coerce")
     days = {day: re.fullmatch(DAY, day) is not None for day in table["as_of"].unique()}
     wrong = (
@@ -63,5 +64,5 @@ def _table(read: list[bytes], places: list[tuple[str, int]]) -> pd.DataFrame:
 def history_table(rows: pd.DataFrame, instances: pd.DataFrame, sources: dict[str, str]) -> pd.DataFrame:
     """The rows with their sources in words, instances checked."""
     for instance in rows["instance"].unique():
-        check_reference(instance, instances.index, "catalogs/history", (instance,), "instance")
+        check_reference(instance, instances.index, f"catalogs/{HISTORY}", (instance,), "instance")
     return rows.assign(source=rows["source"].map(lambda key: sources.get(key, key)))

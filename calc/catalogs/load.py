@@ -17,15 +17,15 @@ from calc.catalogs.checked import document_of
 from calc.catalogs.families import check_families, families_of
 from calc.catalogs.history import history_table, read_history
 from calc.catalogs.rest_of_bill import capacity_table, endpoint_table, storage_table
+from calc.catalogs.rooms import FOLDER, label_of, path_of, schema_of
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
 from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.support import check_support
 from calc.catalogs.tables import by_card, instance_table, price_table, table_of
 from calc.models.architecture import model_table
 
-__all__ = ["CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
+__all__ = ["FOLDER", "CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
 
-FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
 SPEED = ("utilization", "engines", "serving_steps", "serving_releases", "kernels", "time_spreads", "time_boxes", "time_runs", "assumptions")
 OTHERS = ("overheads", "serving_engines")
@@ -112,7 +112,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
     regions = documents["prices"]["regions"]
     choices = {name: table_of(entries[name]) for name in (*CHOICES, *CLOSED, *OTHERS)}
     times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": by_card(entries["utilization"])}
-    check_ranges(entries["assumptions"], "catalogs/assumptions.yaml")
+    check_ranges(entries["assumptions"], label_of("assumptions"))
     _check_times(times, gpus=gpus, **choices)
     _check_closed(models, **choices)
     check_support(entries["support"], sorted(set(instances["family"])), **choices)
@@ -164,22 +164,22 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
 
 def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
     """One file of the folder, read strictly and checked against its schema; its bytes go into the digests."""
-    path, file = folder / f"{name}.yaml", f"catalogs/{name}.yaml"
+    path, file = path_of(name, folder), label_of(name)
     try:
         content = path.read_bytes()
     except OSError as error:
         raise CatalogError(f"{file}: it cannot be read ({error.strerror}); put the file back.") from None
     for digest in digests:
         digest.update(name.encode() + b"\0" + content + b"\0")
-    schema = folder / "schema" / f"{name}.json"
+    schema = schema_of(name, folder)
     if not schema.exists():
-        raise CatalogError(f"catalogs/schema/{name}.json: the schema of {file} is missing; put the file back.")
+        raise CatalogError(f"{file}: its schema schema/{name}.json is missing; put the file back.")
     return document_of(content, schema.read_bytes(), file)
 
 
 def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str, Any]:
     """The entries, id -> entry, in order; keys of the file's `sources` written out as the source's own words."""
-    file = f"catalogs/{file or name}.yaml"
+    file = label_of(file or name)
     if "sources" in document:
         _write_out_sources(document.get(name, {}), document["sources"], file, (name,))
     entries = document.get(name)
@@ -206,43 +206,43 @@ def _write_out_sources(entry, sources, file, path):
 def _check_blocks(stacks, blocks):
     for model, block in zip(stacks["model"], stacks["block"], strict=True):
         if block:  # of a kind that was read off
-            check_reference(block, blocks, "catalogs/models.yaml", ("models", model, "block"), "block")
+            check_reference(block, blocks, label_of("models"), ("models", model, "block"), "block")
 
 
 def _check_software_blocks(entries):
     for name, entry in entries["implementations"].items():
         if entry["block"]:
-            check_reference(entry["block"], entries["software_blocks"], "catalogs/implementations.yaml", ("implementations", name), "block")
+            check_reference(entry["block"], entries["software_blocks"], label_of("implementations"), ("implementations", name), "block")
 
 
 def _check_closed(models: pd.DataFrame, model_kinds: pd.DataFrame, implementations: pd.DataFrame, serving_engines: pd.DataFrame, **_):
     """Every kind of model is listed, and software has the constants of a serving engine if it takes a share of the card."""
     for model, kind in models.loc[models["refused"] == "", "kind"].items():
-        check_reference(kind, model_kinds.index, "catalogs/models.yaml", ("models", model, "kind"), "kind of model")
+        check_reference(kind, model_kinds.index, label_of("models"), ("models", model, "kind"), "kind of model")
     engines = implementations.index[implementations["reserves_share"] > 0]
     for name in engines:
-        check_reference(name, serving_engines.index, "catalogs/serving_engines.yaml", ("serving_engines", name), "serving engine")
+        check_reference(name, serving_engines.index, label_of("serving_engines"), ("serving_engines", name), "serving engine")
     for name in serving_engines.index:
-        check_reference(name, engines, "catalogs/serving_engines.yaml", ("serving_engines", name), "implementation that reserves a share")
+        check_reference(name, engines, label_of("serving_engines"), ("serving_engines", name), "implementation that reserves a share")
 
 
 def _check_times(times, gpus, implementations, precisions, **_):
     """Every card and software has its entry of time, and no entry points nowhere."""
     for own, other, known in (("utilization", "GPU", gpus), ("engines", "implementation", implementations)):
         for name in known.index:
-            check_reference(name, times[own].index, f"catalogs/{own}.yaml", (own, name), f"entry of {own} for")
+            check_reference(name, times[own].index, label_of(own), (own, name), f"entry of {own} for")
         for name in times[own].index:
-            check_reference(name, known.index, f"catalogs/{own}.yaml", (own, name), other)
+            check_reference(name, known.index, label_of(own), (own, name), other)
     classes = dict.fromkeys(times["utilization"]["card_class"])
     for name in classes:
         check_reference(
-            name, times["serving_steps"].index, "catalogs/serving_steps.yaml", ("serving_steps", name), "entry of serving_steps for"
+            name, times["serving_steps"].index, label_of("serving_steps"), ("serving_steps", name), "entry of serving_steps for"
         )
     for name in times["serving_steps"].index:
-        check_reference(name, classes, "catalogs/serving_steps.yaml", ("serving_steps", name), "class of card")
+        check_reference(name, classes, label_of("serving_steps"), ("serving_steps", name), "class of card")
     for name, software in times["serving_releases"]["software"].items():
         check_reference(
-            software, implementations.index, "catalogs/serving_releases.yaml", ("serving_releases", name, "software"), "implementation"
+            software, implementations.index, label_of("serving_releases"), ("serving_releases", name, "software"), "implementation"
         )
     for name in times["kernels"].index:
-        check_reference(name, precisions.index, "catalogs/kernels.yaml", ("kernels", name), "precision")
+        check_reference(name, precisions.index, label_of("kernels"), ("kernels", name), "precision")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 
 CAPACITY_COLUMNS = ("signal", "region", "of", "answer", "as_of", "value", "zone", "starts_on", "hours", "usd_per_hour", "error")
@@ -14,14 +15,14 @@ def storage_table(entries: dict[str, Any], regions: dict[str, Any]) -> pd.DataFr
     rows = []
     for kind, entry in entries.items():
         for region, price in entry["prices"].items():
-            check_reference(region, regions, "catalogs/storage_and_traffic.yaml", (kind, region), "region")
+            check_reference(region, regions, label_of("storage_and_traffic"), (kind, region), "region")
             rows.append({"kind": kind, "label": entry["label"], "least_gib": float(entry["least_gib"]), "region": region, **price})
     return pd.DataFrame(rows)
 
 
 def endpoint_table(entries: dict[str, Any], models: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
     """A row per model and region: USD per million input and output tokens, sold_as, as_of, source."""
-    file, rows = "catalogs/endpoints.yaml", []
+    file, rows = label_of("endpoints"), []
     for model, by_region in entries.items():
         check_reference(model, models.index, file, (model,), "model")
         for region, price in by_region.items():

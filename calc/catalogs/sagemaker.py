@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 
 COMPONENTS = ("sagemaker_training", "sagemaker_hosting")  # names in prices.yaml
@@ -22,7 +23,7 @@ def ml_ratio(instance: str, rule: dict[str, Any]) -> float:
 def with_derived(prices: pd.DataFrame, rule: dict[str, Any], instances: pd.DataFrame) -> pd.DataFrame:
     """The prices with what is not published filled in, marked as derived, as old as the on-demand price that it rests on."""
     for instance in rule["types"]:
-        check_reference(instance, instances.index, "catalogs/prices.yaml", ("sagemaker", "types"), "instance")
+        check_reference(instance, instances.index, label_of("prices"), ("sagemaker", "types"), "instance")
     ratio = np.array([ml_ratio(name, rule) if name in rule["types"] else np.nan for name in prices["instance"]])
     derived = (prices["on_demand_usd_per_hour"] * ratio).round(6)
     words = pd.Series([f"on demand times {each:g} ({rule['rule']})" for each in ratio], index=prices.index)

@@ -24,7 +24,8 @@ def check_schema(document: Any, schema: bytes, file: str) -> None:
             raise TypeError
         error = best_match(Draft202012Validator(rules).iter_errors(document))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnknownType):
-        raise CatalogError(f"catalogs/schema/{Path(file).stem}.json: it is not a schema that can be read; put the file back.") from None
+        path = Path(file).with_suffix(".json")
+        raise CatalogError(f"{path.parent}/schema/{path.name}: this is not a schema that can be read; put the file back.") from None
     if error is not None:
         raise CatalogError(sentence(error, file))
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from calc.catalogs.rooms import label_of
 from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
-FILE = "catalogs/support.yaml"
+FILE = label_of("support")
 LOADINGS = ("default", "pinned")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.commitments import COMMITMENTS, FACTS, YEARS, cheapest
+from calc.catalogs.rooms import label_of
 from calc.catalogs.sagemaker import COMPONENTS, with_derived
 from calc.catalogs.schema_check import check_order, check_reference
 from calc.catalogs.strict_yaml import CatalogError
@@ -52,7 +53,7 @@ def _column(values):
 def instance_table(entries: dict[str, Any], gpus: pd.DataFrame) -> pd.DataFrame:
     """Instances as a table, with the memory of their cards."""
     for instance, entry in entries.items():
-        check_reference(entry["gpu"], gpus.index, "catalogs/instances.yaml", ("instances", instance, "gpu"), "GPU")
+        check_reference(entry["gpu"], gpus.index, label_of("instances"), ("instances", instance, "gpu"), "GPU")
     table = table_of(entries)
     table.insert(4, "gpu_memory_bytes", gpus["memory_bytes"].loc[table["gpu"]].to_numpy())
     return table
@@ -64,14 +65,14 @@ def by_card(entries: dict[str, Any]) -> pd.DataFrame:
     for name, entry in entries.items():
         for gpu in entry["gpus"]:
             if gpu in rows:
-                raise CatalogError(f"catalogs/utilization.yaml, entry {name}, field gpus: {gpu} stands in two classes; keep it in one.")
+                raise CatalogError(f"{label_of('utilization')}, entry {name}, field gpus: {gpu} stands in two classes; keep it in one.")
             rows[gpu] = {"card_class": name} | {key: value for key, value in entry.items() if key != "gpus"}
     return table_of(rows)
 
 
 def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any], sagemaker: dict[str, Any]) -> pd.DataFrame:
     """Prices of today: one row per instance and region, the columns of every market beside one another."""
-    file = "catalogs/prices.yaml"
+    file = label_of("prices")
     check_order(list(regions), file)
     rows = []
     for instance, by_region in entries.items():

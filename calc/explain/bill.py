@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.catalogs.rooms import label_of
 from calc.cost import prices, spot, terms
 from calc.cost.markets import MARKETS
 from calc.cost.offers import price_of
@@ -81,15 +82,15 @@ def _origin(name: str, market: str, bill: Mapping[str, Any], catalogs: Catalogs)
     if name.endswith("_usd_per_hour") and name != "private_usd_per_hour":
         price = price_of(catalogs, bill["instance"], bill["region"])
         key = MARKETS[market].key if name == MARKET_PRICE else name.removesuffix("_usd_per_hour")
-        at = f"catalogs/prices.yaml, {bill['instance']}, {bill['region']}, {key}"
+        at = f"{label_of('prices')}, {bill['instance']}, {bill['region']}, {key}"
         return {"from": at, "source": f"{price[f'{key}_source']}, {price[f'{key}_as_of']}" if price else ""}
     if name == "period_months":
         return {"from": "calc/cost/terms.py", "source": "a year"}
     if name.startswith("listed_"):
         file = "storage_and_traffic" if "storage" in name else "endpoints"
-        return {"from": f"catalogs/{file}.yaml", "source": catalogs.about[file]["source"]}
+        return {"from": label_of(file), "source": catalogs.about[file]["source"]}
     if name in catalogs.assumptions.index:
-        return {"from": f"catalogs/assumptions.yaml, {name}", "source": catalogs.assumptions.at[name, "source"]}
+        return {"from": f"{label_of('assumptions')}, {name}", "source": catalogs.assumptions.at[name, "source"]}
     if name in STAGE_FORMULAS:
         return {"from": f"{STAGE_FORMULAS[name].__module__.replace('.', '/')}.py", "source": "from the choices"}
     return {"from": "calc/cost/markets.py", "source": ""} if name in TERM_COLUMNS else {}

@@ -14,6 +14,7 @@ import pandas as pd
 
 from calc import layout
 from calc.catalogs.load import Catalogs
+from calc.catalogs.rooms import label_of
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.stages import MEMORY, STAGES
@@ -171,25 +172,25 @@ def _origin(name: str, table: Table, catalogs: Catalogs) -> tuple[str, str]:
         used = [COEFFICIENTS[read] for read in parameters_of(formula) if read in COEFFICIENTS]
         file = f"{formula.__module__.replace('.', '/')}.py"
         if used:
-            return f"{file} with catalogs/{used[0]}.yaml", catalogs.about[used[0]].get("source", "")
+            return f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", "")
         return file, "from the choices"
     for choice, catalog in CATALOG_OF.items():
         frame, entry, prefix = getattr(catalogs, catalog), table[choice].at(0), PREFIXES.get(choice, "")
         if choice != "model" and name.startswith(prefix) and name.removeprefix(prefix) in frame.columns and entry in frame.index:
             own = frame.at[entry, "source"] if "source" in frame.columns else ""
-            return f"catalogs/{catalog}.yaml, {entry}", own or catalogs.about[catalog].get("source", "")
+            return f"{label_of(catalog)}, {entry}", own or catalogs.about[catalog].get("source", "")
     for choice, catalog in LIST_OF.items():
         if name in getattr(catalogs, catalog).columns:
-            return f"catalogs/choices.yaml, {catalog}, {table[choice].at(0)}", catalogs.about["choices"]["source"]
+            return f"{label_of('choices')}, {catalog}, {table[choice].at(0)}", catalogs.about["choices"]["source"]
     if name in catalogs.model_kinds.columns:
-        return f"catalogs/choices.yaml, model_kinds, {table['model_kind'].at(0)}", catalogs.about["choices"]["source"]
+        return f"{label_of('choices')}, model_kinds, {table['model_kind'].at(0)}", catalogs.about["choices"]["source"]
     if name in catalogs.overheads.index:
-        return f"catalogs/overheads.yaml, {name}", catalogs.overheads.at[name, "source"]
+        return f"{label_of('overheads')}, {name}", catalogs.overheads.at[name, "source"]
     if name.removeprefix("serving_") in catalogs.serving_engines.columns:
-        return "catalogs/serving_engines.yaml", catalogs.about["serving_engines"]["source"]
+        return label_of("serving_engines"), catalogs.about["serving_engines"]["source"]
     model = table["model"].at(0)
     if name.removeprefix("model_") in (*MODEL_COLUMNS, *TIED_COUNTS) or name.removeprefix("stack_") in STACK_COLUMNS:
-        return f"catalogs/models.yaml, {model}", catalogs.models.at[model, "source"]
+        return f"{label_of('models')}, {model}", catalogs.models.at[model, "source"]
     return "calc/scenarios/join.py", "from the choices"
 
 

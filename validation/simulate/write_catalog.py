@@ -1,11 +1,12 @@
 """Writes catalogs/blocks.yaml, one entry per kind of block, sorted."""
 
 from datetime import date
-from pathlib import Path
 
 import yaml
 
-CATALOG = Path(__file__).parents[2] / "catalogs" / "blocks.yaml"
+from calc.catalogs.rooms import path_of
+
+CATALOG = path_of("blocks")
 ORDER = (
     "hidden", "hidden_dropout", "query", "key", "value", "latent", "query_latent", "ffn", "routed_hidden", "routed_ffn",
     "experts_hidden", "experts_ffn", "shared_ffn", "experts", "experts_per_token", "heads", "kv_heads", "scores",

@@ -13,6 +13,7 @@ import streamlit as st
 
 import calc
 from calc.catalogs.load import FOLDER, read_document
+from calc.catalogs.rooms import folders_of
 from calc.files.configs.fields import rules, tools
 from calc.files.launch.specs import kit_specs
 from calc.files.setups import setups
@@ -55,7 +56,7 @@ def _seen():
 def _stamp():
     """The day, and name, time and size of each catalog, schema and day of history in one text: another stamp, another reading."""
     try:
-        files = chain(*(os.scandir(folder) for folder in (FOLDER, FOLDER / "schema", FOLDER / "history")))
+        files = chain(*(os.scandir(folder) for folder in folders_of(FOLDER)))
         files = [each for each in files if each.name.endswith((".yaml", ".json", ".csv"))]
         return repr((date.today(), sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files)))
     except OSError as error:  # a file or the folder went while it was looked at

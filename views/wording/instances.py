@@ -91,7 +91,7 @@ def facts(rows, whole, catalogs):
 
 HISTORY = (
     "In {region}: each point is a day on which a price was seen; it stood until the next. Estimates are left out. `make prices` adds a "
-    "small file for each day on which prices changed (catalogs/history)."
+    "small file for each day on which prices changed (catalogs/edited/history)."
 )
 
 

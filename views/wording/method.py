@@ -189,7 +189,7 @@ def block(forms):
     for (stack, kind, number_format, attention), rows in forms.groupby(["stack", "block", "format", "attention"]):
         st.markdown(
             f"**Blocks of stack {stack + 1}**: kind `{kind}` in {number_format} with the kernel {attention} "
-            "(`catalogs/blocks.yaml`), bytes per token as coefficient · size."
+            "(`catalogs/read_off/blocks.yaml`), bytes per token as coefficient · size."
         )
         terms = {
             vector: " + ".join(f"{each.coefficient:g} · {each.size}" for each in part.itertuples())

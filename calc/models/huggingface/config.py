@@ -128,7 +128,7 @@ def _entry(config, model_type, model_id, catalogs, all_defaults=False):
         entry["kind"] = "encoder"
     entry = {name: value for name, value in entry.items() if name != "plain_head_dim" and name != "shared_experts"}
     if entry["model_type"] not in catalogs.families:
-        raise ConfigError(f"{model_id}: catalogs/families.yaml has no family {entry['model_type']}; add it.")
+        raise ConfigError(f"{model_id}: catalogs/edited/families.yaml has no family {entry['model_type']}; add it.")
     if "activation" in entry:
         traits = catalogs.families[entry["model_type"]]
         entry["activation"] = activation_of(entry["activation"], traits["block"], traits["activation"], catalogs.blocks)
