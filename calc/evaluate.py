@@ -1,12 +1,13 @@
 """Runs formulas over a table: a formula's name is the column it makes, its parameters are the columns it reads."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from inspect import isfunction, signature
 from types import ModuleType
 from typing import Any
 
 Table = dict[str, Any]  # column -> one value per row along the last axis, or one value for all rows
+Row = Mapping[str, Any]  # column -> its value in one row
 
 
 @cache

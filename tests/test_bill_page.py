@@ -9,12 +9,12 @@ from pages import address, opened, run, title
 from calc import estimate
 from calc.plan.bill import billed, on_markets
 from calc.plan.run_length import over_concurrency, over_tokens
+from calc.say.numbers import about
 from calc.scenarios.inputs import DEFAULTS, inputs_by_name
 from calc.search.options import options
 from calc.speed.basis import BASES
 from views.wording import bill as words
 from views.wording import ways
-from views.wording.numbers import about
 from views.wording.rows import TIME_RESTS_ON
 
 RUN = {"goal": "train", "model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": "8", "sharding": "zero3", "batch": "1"}

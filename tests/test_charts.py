@@ -8,13 +8,13 @@ import pytest
 
 from calc import estimate, phases_table
 from calc.charts import tables as chart_tables
+from calc.say import numbers
 from calc.scenarios.read import cross
 from calc.search.standing import rank, scenario_of
 from views import theme
 from views.charts import bars, lines, price_history
 from views.charts import memory as memory_charts
 from views.charts.against_time import cost_against_time
-from views.wording import numbers
 
 INK = theme.INKS["light"]
 CHOICES = {

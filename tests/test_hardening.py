@@ -16,7 +16,7 @@ from calc.files.link.link import parse
 from calc.models.huggingface.config import ConfigError, read_config_text
 from calc.scenarios.layout_rules import nearest_divisor
 from calc.search.options import options
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 MANY = "+".join(map(str, range(1, 65)))
 

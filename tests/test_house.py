@@ -42,7 +42,7 @@ LEVELS = (
     ("search",),
     ("plan",),
     ("explain", "charts"),
-    ("words",),
+    ("say",),
     ("engine",),
     ("cost", "speed", "memory"),
     ("layout",),

@@ -14,7 +14,7 @@ from calc.catalogs.rooms import path_of
 from calc.cost.offers import price_change
 from calc.cost.quotas import quota_for
 from calc.models.huggingface.config import custom_entry
-from calc.words import quality
+from calc.say.change import quality
 
 # Catalog, or section of one -> a field that results depend on, and a value that not all of its entries have.
 CHANGES = {

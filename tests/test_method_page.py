@@ -17,9 +17,9 @@ from calc.explain.bill import explain_bill
 from calc.explain.calculators import ORIGINS
 from calc.memory import block_forms
 from calc.plan.bill import billed
+from calc.say.numbers import gib
 from calc.units import GIB
 from views.wording.method import VECTORS
-from views.wording.numbers import gib
 
 CATALOGS = catalogs()
 PAGE = str(Path(__file__).resolve().parent.parent / "views" / "pages" / "method.py")

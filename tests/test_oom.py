@@ -79,10 +79,10 @@ def test_of_several_ranks_the_fullest_is_shown():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (message(2, 44, 0.5, 30, 8, 43), "Fragmentation: 8 GiB"),
+        (message(2, 44, 0.5, 30, 8, 43), "Fragmentation: 8.00 GiB"),
         (message(2, 44, 0.5, 41, 1, 43), "Plain lack"),
         (message(64, 44, 20, 20, 1, 23), "larger than the whole card"),
-        (message(1, 44, 20, 20, 1, 23), "20 GiB were free"),
+        (message(1, 44, 20, 20, 1, 23), "20.0 GiB were free"),
         (message(2, 44, 0.5, 20, 1, 22), "Others on the card take 21.5 GiB"),
         (MESSAGES["T2b"]["text"], "moved memory to the computer's"),
         (MESSAGES["V3a"]["text"], "max_model_len to at most 34,736"),

@@ -9,11 +9,11 @@ import pytest
 from pages import address, opened, run, title
 
 from calc.files.csv import tables as csv_tables
+from calc.say.numbers import about, span, usd
 from calc.search import options as answers
 from calc.search.board import COLUMN, ORDERS, ordered
 from views.panels import status
 from views.session import present_plan
-from views.wording.numbers import about, span, usd
 from views.wording.rows import time_rests_on
 
 DAY = date(2026, 11, 22)

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from calc import estimate
+from calc.say.change import change_in_words, quality
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.frontier import best
 from calc.search.limits import OPEN
 from calc.search.reasons import reasons
 from calc.search.search import search
 from calc.search.space import usual
-from calc.words import in_words, quality
 
 PLAN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 TOO_LARGE = PLAN | {"instance": "p4d.24xlarge"}
@@ -49,12 +49,12 @@ def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_changes_are_said_in_the_words_of_the_catalogs(catalogs, change, words):
-    assert in_words(change, catalogs) == words
+    assert change_in_words(change, catalogs) == words
 
 
 def test_a_service_has_sequences_at_once(catalogs):
-    assert in_words({"batch": 10.0}, catalogs, serves=True) == "10 sequences at once"
-    assert in_words({"precision": "fp8", "batch": 1.0}, catalogs, serves=True) == "fp8, 1 sequence at once"
+    assert change_in_words({"batch": 10.0}, catalogs, serves=True) == "10 sequences at once"
+    assert change_in_words({"precision": "fp8", "batch": 1.0}, catalogs, serves=True) == "fp8, 1 sequence at once"
 
 
 @pytest.fixture(scope="module")

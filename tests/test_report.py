@@ -9,6 +9,7 @@ from examples import catalogs
 from pages import opened, run
 
 from calc.plan.figures import records
+from calc.say.place import place
 from calc.search.options import options
 from views.wording import plan as plan_words
 from views.wording import report
@@ -50,7 +51,7 @@ def test_the_page_says_what_the_plan_says_and_needs_no_network(answered):
     text = " ".join(parts.text)
     assert heading in text
     for row in records(found.answers):
-        assert plan_words.place(row, True) in text
+        assert place(row, True) in text
         assert plan_words.money_and_time(row) in text
     assert "2026-11-22" in text
     assert set(parts.references) == {LINK}

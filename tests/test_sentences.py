@@ -3,6 +3,8 @@
 import pytest
 
 from calc import answer
+from calc.say.numbers import more
+from calc.say.setting import arrangement
 from calc.search import sentences
 from calc.search.options import options
 
@@ -13,7 +15,7 @@ SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
 @pytest.mark.parametrize(("ratio", "said"), [(1.004, "under 1 % more"), (1.06, "6 % more"), (3.24, "3.2 times as much"),
                                              (42.3, "42 times as much"), (239.04, "239 times as much")])  # fmt: skip
 def test_a_ratio_is_said_with_as_many_digits_as_people_say(ratio, said):
-    assert sentences.more(ratio) == said
+    assert more(ratio) == said
 
 
 def figures_said(rows, catalogs, seconds):
@@ -37,7 +39,7 @@ def test_a_run_of_minutes_says_that_starting_is_not_counted(catalogs):
 def test_replicas_of_several_gpus_are_said_as_on_the_card(catalogs):
     row = {"work": "training", "gpu": "b200", "gpus": 16, "sharding": "zero2", "recompute": "selective-ops"}
     row |= {"tensor_parallel": 2, "pipeline_parallel": 1, "context_parallel": 1}
-    said = sentences.setting(row, catalogs)
+    said = arrangement(row, catalogs)
     assert said.startswith("ZeRO 2 over 8 replicas of 2 ")
     assert said.endswith("tensor parallel 2, selective recompute per operator")
 

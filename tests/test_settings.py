@@ -3,8 +3,8 @@
 import pytest
 
 from calc import estimate
+from calc.say.setting import setting
 from calc.scenarios.inputs import BY_NAME
-from views.wording.settings import setting
 
 TRAINED = {
     "model": "llama-3.1-8b",

@@ -8,7 +8,7 @@ from views.panels import kept_tray
 from views.session import address, extra_state, first_run, job_state, kept, undo
 from views.session import catalogs as session_catalogs
 from views.sidebar import sidebar
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 
 def draw():

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from calc.charts.tables import word_column
 from calc.columns import COMPONENTS
+from calc.say.verdict import word
 
 
 class Ink(NamedTuple):
@@ -31,33 +32,13 @@ COMPONENT_COLOURS = dict(zip(COMPONENTS, PALETTE, strict=False))
 
 # The verdicts: the word on screen, the mark at a bar's end, the shape and the colour of a point.
 FITS = {
-    "yes": ("fits", "✓", "circle", BLUE),
-    "tight": ("tight", "≈", "diamond", ORANGE),
-    "no": ("does not fit", "✗", "cross", RED),
-    "": ("no card named", "·", "square", GREY),
+    "yes": (word("yes"), "✓", "circle", BLUE),
+    "tight": (word("tight"), "≈", "diamond", ORANGE),
+    "no": (word("no"), "✗", "cross", RED),
+    "": (word(""), "·", "square", GREY),
 }
-FITS_MEANING = {
-    "yes": "the high end of the range is within the card",
-    "tight": "the high end of the range is over the card; allocated peak, context and 5 % are within: it usually lives",
-    "no": "the allocated peak with its context and 5 % is over the card",
-}
-
-
-RUNS = {"emulated": "emulated", "unknown": "not verified"}  # beside the verdict of what fits
-
-
-def verdict(fits, runs):
-    """The verdict in words, and how it runs where it does not simply: fits, emulated."""
-    if runs == "no":
-        return "does not run"
-    return f"{word(fits)}, {RUNS[runs]}" if runs in RUNS else word(fits)
 
 
 def verdict_words(fits):
     """The verdict of each row in words."""
     return word_column([word(each) for each in fits])
-
-
-def word(fits):
-    """The verdict in words."""
-    return FITS.get(fits, FITS[""])[0]

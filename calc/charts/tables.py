@@ -9,8 +9,9 @@ import pandas as pd
 
 from calc.catalogs.load import CLOSED, Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
+from calc.say.place import card_name
+from calc.say.setting import name_of
 from calc.units import GIB, MILLISECONDS
-from calc.words import card_name, name_of
 
 NAMED = ("model", "precision", "optimizer", "kv_precision", "tuning", "recompute", "sharding", "batch", "sequence_tokens", "region")
 # Components that cannot occur in a kind of work have no place in its legend.

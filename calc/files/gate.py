@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from calc.plan.figures import records
-from calc.units import GIB
+from calc.say.numbers import is_missing, span, usd
+from calc.say.verdict import memory_of
 
 
 class Limits(NamedTuple):
@@ -19,7 +20,7 @@ class Limits(NamedTuple):
 
 
 def broken(rows: pd.DataFrame, limits: Limits) -> list[str]:
-    """A sentence for each limit that a row breaks; a figure that nobody knows keeps none."""
+    """A sentence for each limit that a row breaks; a figure that is not known keeps no limit."""
     return [f"{row['scenario']}: {sentence}" for row in records(rows) for sentence in _broken(row, limits)]
 
 
@@ -32,27 +33,26 @@ def _broken(row: dict[str, Any], limits: Limits) -> Iterator[str]:
     elif limits.fits and row["fits"] != "yes":
         yield _fits(row)
     bill = "the run" if row["work"] == "training" else "a month"
-    for what, value, most, unit in (
-        (f"USD of {bill}", row["usd"], limits.usd_most, "USD"),
-        (f"hours of {bill}", row["hours"], limits.hours_most, "hours"),
-        ("USD per hour", row["usd_per_hour"], limits.usd_per_hour_most, "USD"),
+    for what, value, most, say in (
+        (f"cost of {bill}", row["usd"], limits.usd_most, usd),
+        (f"time of {bill}", row["hours"], limits.hours_most, span),
+        ("price an hour", row["usd_per_hour"], limits.usd_per_hour_most, usd),
     ):
-        if most is not None and value != value:
-            yield f"{what}: not known; {_why(row)}."
+        if most is not None and is_missing(value):
+            yield f"{what}: not known; {_remedy(row)}."
         elif most is not None and value > most:
-            yield f"{what}: {value:,.2f} {unit}, {value - most:,.2f} over the limit of {most:,.10g}."
+            yield f"{what}: {say(value)}, {say(value - most)} over the limit of {say(most)}."
 
 
-def _fits(row):
+def _fits(row: dict[str, Any]) -> str:
     if not row["fits"]:
         return "nothing is said about fitting: name an instance or a gpu."
-    need = f"{row['memory_bytes'] / GIB:.3g} GiB (up to {row['memory_high_bytes'] / GIB:.3g}) on {row['gpu_memory_bytes'] / GIB:.3g} GiB"
-    return f"it is tight: {need}." if row["fits"] == "tight" else f"it does not fit: {need}."
+    return f"it {'is tight' if row['fits'] == 'tight' else 'does not fit'}: {memory_of(row).rpartition(':')[0]}."
 
 
-def _why(row):
+def _remedy(row: dict[str, Any]) -> str:
     if not row["instance"]:
         return "name an instance"
-    if row["work"] == "training" and row["train_tokens"] != row["train_tokens"]:
+    if row["work"] == "training" and is_missing(row["train_tokens"]):
         return "name train_tokens"
     return f"there is no price of {row['instance']} in {row['region']} on {row['market']}, or no speed of this setting"

@@ -8,8 +8,9 @@ from calc.files.csv.plan import plan_rows
 from calc.files.oom.explain import explained, text_of
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
+from calc.say.numbers import gib, is_missing, usd
+from calc.say.place import card_name
 from calc.search.advice import advise
-from calc.words import card_name
 
 CHANGES = 5
 
@@ -47,8 +48,8 @@ def _part(part):
 
 
 def _change(change):
-    saved = change["saved_gib"]
-    less = f"{abs(saved):.3g} GiB {'less' if saved >= 0 else 'more'} per GPU" if saved == saved else ""
-    price = f"{change['usd_per_hour']:,.2f} USD per hour" if change["usd_per_hour"] == change["usd_per_hour"] else ""
+    saved, hourly = change["saved_gib"], change["usd_per_hour"]
+    less = "" if is_missing(saved) else f"{gib(abs(saved))} {'less' if saved >= 0 else 'more'} per GPU"
+    price = "" if is_missing(hourly) else f"{usd(hourly)} an hour"
     work = "" if change["same_work"] else "other work"
     return f"- {change['change']}: {', '.join(filter(None, (less, price, work)))}"

@@ -13,6 +13,7 @@ from calc.cost.job import Job, job_of_rows, within
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate, results_of
 from calc.evaluate import Table
+from calc.say.change import change_in_words, quality
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
 from calc.search.changes import Change, pairs, singles
@@ -21,7 +22,6 @@ from calc.search.pick import MOST_OF_A_KIND, picked
 from calc.search.relayout import at_once
 from calc.search.standing import STANDINGS, offered, standing
 from calc.units import GIB
-from calc.words import in_words, quality
 
 NEEDED = (
     *("work", "instance", "region", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel"),
@@ -70,7 +70,7 @@ def advise(scenario: Mapping[str, Any], catalogs: Catalogs, market: str = "on-de
 def _words(now: dict[str, Any], kind: str, change: dict[str, Any], runs: str, catalogs: Catalogs) -> str:
     """A change as people say it: another instance with its GPUs, another step with its size, what is emulated so marked."""
     whole = {"gpus": now["gpus"], **change} if "instance" in change else change
-    words = in_words(whole, catalogs, now["work"] == "inference") + (" (emulated)" if runs == "emulated" else "")
+    words = change_in_words(whole, catalogs, now["work"] == "inference") + (" (emulated)" if runs == "emulated" else "")
     if kind not in ("step", "batch"):
         return words
     times = at_once({**now, **change}) / at_once(now)

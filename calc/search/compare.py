@@ -14,9 +14,10 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.cost.markets import MARKETS
+from calc.say.place import card_name
+from calc.say.setting import SPOKEN, name_of
 from calc.scenarios.inputs import ASSUMED, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY, inputs_by_name
 from calc.units import HOUR_SECONDS
-from calc.words import SPOKEN, card_name, name_of
 
 FEWEST, MOST = 2, 6
 PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read first

@@ -13,6 +13,7 @@ from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import COLUMNS, WORDS, estimate
 from calc.engine.results import Results
 from calc.plan.figures import records
+from calc.say.place import card_name, place
 from calc.search import ranking, sentences
 from calc.search.combinations import FITS, Combinations, combinations
 from calc.search.grid import COUNTS, grid
@@ -22,7 +23,6 @@ from calc.search.rows import best_of_places, edge_of, plain_ranks, rows_of
 from calc.search.settle import DERIVED, JobError, blank, published_bits, settled
 from calc.search.tokens import tokens_each
 from calc.units import GIB
-from calc.words import card_name
 
 KEPT_JOBS, KEPT_COMBINATIONS = 64, 2
 NEAREST = "nearest"
@@ -132,7 +132,7 @@ def _chosen(whole: dict[str, Any], places: list[Place], found: Combinations, cat
 
 def _way_off(number: int, row: dict[str, Any], ways: dict, verdict: np.ndarray, limits: list[ranking.Limit]) -> str:
     """What is in the way of the nearest plan, and what to do."""
-    where = f"the nearest plan, {sentences.place(row)},"
+    where = f"the nearest plan, {place(row)},"
     if row["misses"]:
         name = max(limits, key=lambda limit: limit.excess[number]).name
         return f"Nothing keeps every limit: {where} {row['misses']}; {sentences.MISSED[name][2]}."

@@ -12,8 +12,8 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import estimate
+from calc.say.change import change_in_words, is_unchanged, quality
 from calc.search.standing import offered, scenario_of
-from calc.words import in_words, is_unchanged, quality
 
 GROUPS = (
     ("tuning", "precision"),
@@ -76,7 +76,7 @@ def _taken_back(rows, present, market, users, catalogs):
         {
             "row": table["row"],
             "change": table["change"],
-            "words": [in_words(change, catalogs, rows["work"].iloc[0] == "inference") for change in table["change"]],
+            "words": [change_in_words(change, catalogs, rows["work"].iloc[0] == "inference") for change in table["change"]],
             "holds": offered(without),
             "usd_ratio": job.usd / own["found_usd"].to_numpy(dtype=float),
             "seconds_ratio": job.seconds / own["found_seconds"].to_numpy(dtype=float),

@@ -20,7 +20,7 @@ from views.sidebar import assumptions, sidebar
 from views.theme import INKS
 from views.wording import beside_the_bill, ways
 from views.wording import bill as bill_words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)

@@ -8,7 +8,7 @@ from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
 from views.theme import INKS
 from views.wording import brought as words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]

@@ -8,6 +8,7 @@ import streamlit as st
 from calc.files.csv import tables as csv_tables
 from calc.plan.bill import billed
 from calc.plan.figures import records
+from calc.say.numbers import counted
 from calc.search.compare import FEWEST, choices
 from views import tables
 from views.panels import compare as panel
@@ -17,7 +18,7 @@ from views.session import kept
 from views.session.present_plan import present
 from views.theme import INKS
 from views.wording import compare as compare_words
-from views.wording.numbers import counted, plain
+from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]

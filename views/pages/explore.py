@@ -2,13 +2,13 @@
 
 import streamlit as st
 
+from calc.say.setting import setting
 from views.panels import explore
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
 from views.theme import INKS
 from views.wording import explore as words
-from views.wording.numbers import plain
-from views.wording.settings import setting
+from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]

@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from calc.files.csv import tables as csv_tables
+from calc.say.numbers import counted
 from calc.search import instances
 from views import tables
 from views.panels import instances as panel
@@ -13,7 +14,7 @@ from views.session import job_state
 from views.session.present_plan import present
 from views.sidebar import sidebar
 from views.wording import instances as words
-from views.wording.numbers import counted, plain
+from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)

@@ -13,19 +13,20 @@ from calc.explain.derivation import explain
 from calc.explain.rules import rules_that_count
 from calc.memory import overhead
 from calc.plan.bill import billed
+from calc.say.numbers import gib, is_missing, percent
+from calc.say.setting import name_of, setting
+from calc.say.verdict import FITS_MEANING, range_text
 from calc.units import GIB
-from calc.words import name_of
 from views.charts import bars
 from views.charts import memory as memory_charts
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
 from views.sidebar import sidebar
-from views.theme import FITS, FITS_MEANING, INKS
+from views.theme import FITS, INKS
 from views.wording import method as method_words
 from views.wording import rows as row_words
-from views.wording.numbers import gib, is_missing, percent, plain
-from views.wording.settings import setting
+from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
@@ -96,7 +97,7 @@ with right:
 st.subheader("The range and the verdict", anchor=False)
 low, high = row["memory_low_bytes"] / GIB, row["memory_high_bytes"] / GIB
 st.markdown(
-    f"Expect {row_words.range_text(low, high)}. The middle, {gib(total / GIB)}, is what nvidia-smi shows on a roomy card: "
+    f"Expect {range_text(low, high)}. The middle, {gib(total / GIB)}, is what nvidia-smi shows on a roomy card: "
     "the allocated peak and its overhead. The range carries what no formula knows: how the allocator cuts segments, "
     f"what kernels take inside one call, versions of drivers and libraries. The figure is {row['memory_basis']}; the range is "
     "wider where a figure is derived from source alone, and twice as wide beyond all that was simulated or published."

@@ -13,7 +13,7 @@ from views.session.present_plan import present
 from views.sidebar import sidebar
 from views.theme import INKS
 from views.wording import plan as plan_words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
@@ -34,7 +34,7 @@ if bits:
         st.button(f"Allow {bits} bits", on_click=job_state.choose, kwargs={"fewest_bits": str(bits)}, type="tertiary", key="allow_bits")
 status.line(options, first, ink, catalogs, date.today())
 if options.problem:
-    st.warning(plain(plan_words.typeset(options.problem)), icon=":material/block:")
+    st.warning(plain(plan_words.unbroken(options.problem)), icon=":material/block:")
 answer_cards.cards(options, now.row, bool(by_hand), free, ink, catalogs)
 if is_answered:
     parts = [st.container() for _ in range(5)]

@@ -8,7 +8,7 @@ from views.session import catalogs as session_catalogs
 from views.session import on_shelf
 from views.session.present_plan import present
 from views.wording import shelf as words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 title = st.container()

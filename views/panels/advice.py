@@ -8,7 +8,7 @@ from calc.search.standing import scenario_of
 from views.session import job_state, kept
 from views.session.remembered import remembered
 from views.wording import advice as advice_words
-from views.wording.numbers import faint, plain
+from views.wording.markdown import faint, plain
 
 SHOWN = 3
 

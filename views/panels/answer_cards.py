@@ -2,14 +2,17 @@
 
 import streamlit as st
 
+from calc.say.numbers import about, is_missing, span, usd
+from calc.say.place import place
+from calc.say.setting import setting
+from calc.say.verdict import memory_of
 from calc.search.board import is_less
 from views.charts.tank import tank_svg
 from views.session import job_state, kept
 from views.session.present_plan import look_at
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
-from views.wording.numbers import about, faint, is_missing, plain, span, usd
-from views.wording.settings import setting
+from views.wording.markdown import faint, plain
 
 CARD_WIDTH = 222  # pixels below which cards stand one below the other
 
@@ -85,9 +88,9 @@ def _body(row, why, job, ink, catalogs):
     hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
     pace = row_words.first_token(row)
     how = plain(" · ".join(filter(None, (setting(row, catalogs), pace))))
-    st.markdown(f"{plain(f'**{plan_words.place(row, several)}**{hourly}')}\n\n{faint(how)}")
+    st.markdown(f"{plain(f'**{place(row, several)}**{hourly}')}\n\n{faint(how)}")
     st.image(tank_svg(row, ink, 400, 26), width="stretch", alt=row_words.tank_alt(row))
-    st.markdown(f"{faint(plain(row_words.memory(row)))}\n\n{plain(plan_words.typeset(why))}")
+    st.markdown(f"{faint(plain(memory_of(row)))}\n\n{plain(plan_words.unbroken(why))}")
 
 
 def _same(row, looked):

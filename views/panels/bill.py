@@ -14,7 +14,7 @@ from views.tables import NUMBER, TEXT
 from views.theme import verdict_words
 from views.wording import beside_the_bill as beside
 from views.wording import bill as words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 
 def paid(lines):

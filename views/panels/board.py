@@ -4,6 +4,8 @@ import streamlit as st
 
 from calc.charts.tables import for_screen, word_column
 from calc.plan.figures import records
+from calc.say.place import place
+from calc.say.setting import setting
 from calc.search.board import ORDERS, ordered
 from views.charts.tank import data_uri, tank_svg
 from views.session import kept
@@ -12,8 +14,6 @@ from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
 from views.wording import board as board_words
 from views.wording import rows as row_words
-from views.wording.plan import place
-from views.wording.settings import setting
 
 ROW, HEADER, SHOWN = 34, 36, 12  # pixels of a row and of the head; rows before the table scrolls
 TANK = (150, 28)  # as high as a cell draws it

@@ -6,6 +6,8 @@ import streamlit as st
 from calc.files.brought import brought, sorted_documents
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.models.huggingface.config import ConfigError
+from calc.say.setting import setting
+from calc.say.verdict import memory_of
 from views.charts.tank import tank_svg
 from views.panels.looked_at import components
 from views.session import job_state, kept, own_models
@@ -13,8 +15,7 @@ from views.session.remembered import remembered
 from views.tables import TEXT
 from views.wording import brought as words
 from views.wording import rows as row_words
-from views.wording.numbers import plain
-from views.wording.settings import setting
+from views.wording.markdown import plain
 
 SESSION = {"persist_state": "session"}
 
@@ -52,7 +53,7 @@ def estimate(found, ink):
         st.warning(plain(row["problem"]), icon=":material/rule:")
     if row["memory_bytes"] != row["memory_bytes"]:
         return
-    st.markdown(plain(f"{row_words.memory(row)} · {setting(row, found.catalogs)}"))
+    st.markdown(plain(f"{memory_of(row)} · {setting(row, found.catalogs)}"))
     st.image(tank_svg(row, ink, 720, 34), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(components(row))
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -3,12 +3,13 @@
 import streamlit as st
 
 from calc.plan.aged import then_of
+from calc.say.numbers import is_missing
 from calc.search.compare import MOST, tank_scale
 from views.charts.tank import tank_svg
 from views.session import kept
 from views.wording import aged
 from views.wording import compare as compare_words
-from views.wording.numbers import is_missing, plain
+from views.wording.markdown import plain
 
 TANK = (300, 26)
 NARROWEST = 195  # pixels of a card before the row of cards wraps

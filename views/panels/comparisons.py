@@ -7,9 +7,10 @@ from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.lines import lines_of
 from calc.plan.figures import records
+from calc.say.numbers import counted
+from calc.say.setting import name_of
 from calc.search import comparisons
 from calc.search.standing import scenario_of
-from calc.words import name_of
 from views import tables
 from views.charts import against_time as time_charts
 from views.charts import bars, lines
@@ -20,7 +21,7 @@ from views.session import job_state
 from views.session.remembered import remembered
 from views.theme import verdict_words
 from views.wording import comparisons as words
-from views.wording.numbers import counted, plain
+from views.wording.markdown import plain
 
 FIRST = "Cost against time"  # costs no estimate
 

@@ -11,6 +11,7 @@ from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier, standing
 from calc.files.link.kept import MOST_KEPT
 from calc.plan.figures import records
+from calc.say.numbers import counted
 from calc.scenarios.problems import TableError, quoted
 from calc.search.standing import rank
 from views import tables
@@ -18,7 +19,7 @@ from views.session import kept
 from views.tables import NUMBER, TEXT
 from views.wording import aged
 from views.wording import earlier as words
-from views.wording.numbers import counted, plain
+from views.wording.markdown import plain
 
 ROWS = 1000  # as many as a browser scrolls well
 SENTENCES = 5

@@ -5,10 +5,11 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.plan.communicated import communicated
 from calc.plan.figures import records
+from calc.say.numbers import counted
+from calc.say.setting import name_of
 from calc.search import comparisons, explore
 from calc.search.guide import guide
 from calc.search.standing import scenario_of
-from calc.words import name_of
 from views.charts import bars
 from views.charts import memory as memory_charts
 from views.panels import explore_cliff, explore_largest
@@ -21,7 +22,7 @@ from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT
 from views.wording import comparisons as compared_words
 from views.wording import explore as words
-from views.wording.numbers import counted, plain
+from views.wording.markdown import plain
 
 FIRST = "Out of memory"
 MOST_GPUS = 64

@@ -7,8 +7,8 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.charts.lines import lines_of
 from calc.plan.figures import records
+from calc.say.place import card_name
 from calc.search import explore
-from calc.words import card_name
 from views.charts import lines
 from views.charts.base import THREE
 from views.panels.chart import draw
@@ -17,7 +17,7 @@ from views.session import job_state
 from views.session.remembered import remembered
 from views.theme import verdict_words
 from views.wording import explore as words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 MOST_LINES = 4
 

@@ -4,9 +4,9 @@ import streamlit as st
 
 from calc.charts import tables as chart_tables
 from calc.plan.figures import records
+from calc.say.place import card_name
 from calc.search import explore
 from calc.search.standing import scenario_of
-from calc.words import card_name
 from views.session import job_state
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT

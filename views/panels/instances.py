@@ -7,6 +7,7 @@ from calc.charts.lines import over_days
 from calc.charts.tables import for_screen
 from calc.cost import offers
 from calc.cost.markets import MARKETS
+from calc.say.numbers import counted
 from calc.search import instances
 from views.charts import price_history
 from views.panels.chart import draw
@@ -15,7 +16,7 @@ from views.session.present_plan import look_at
 from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
 from views.theme import INKS
 from views.wording import instances as words
-from views.wording.numbers import counted, plain
+from views.wording.markdown import plain
 
 SESSION = {"persist_state": "session"}
 MOST_SIDE_BY_SIDE = 6

@@ -6,7 +6,7 @@ from calc.files.launch.kit import comment, kits
 from calc.files.launch_files import files_of, zipped
 from views.session.remembered import remembered
 from views.wording import launch_kit as words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 LANGUAGES = {"json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh": "bash", "csv": None}
 

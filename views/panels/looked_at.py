@@ -6,21 +6,23 @@ from calc import phases_table
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.plan.figures import parts_of
+from calc.say.numbers import percent, three
+from calc.say.place import place
+from calc.say.setting import setting
+from calc.say.verdict import memory_of
 from views.charts import memory as memory_charts
 from views.charts.tank import tank_svg
 from views.panels.chart import draw
 from views.session.remembered import remembered
 from views.theme import COMPONENT_COLOURS
-from views.wording import plan as plan_words
 from views.wording import rows as row_words
-from views.wording.numbers import percent, plain, three
-from views.wording.settings import setting
+from views.wording.markdown import plain
 
 
 def memory(row, scenario, ink, catalogs):
     """The row in the middle of the page."""
-    st.subheader(plain(f"What is in the memory: {plan_words.place(row)}"), anchor=False)
-    st.markdown(plain(f"{row_words.memory(row)} · {setting(row, catalogs)}"))
+    st.subheader(plain(f"What is in the memory: {place(row)}"), anchor=False)
+    st.markdown(plain(f"{memory_of(row)} · {setting(row, catalogs)}"))
     left, right = st.columns([4, 3], gap="medium")
     with left:
         st.image(tank_svg(row, ink, 720, 44), width="stretch", alt=row_words.tank_alt(row))

@@ -5,7 +5,7 @@ import streamlit as st
 from views.session import address, kept, opened_plan
 from views.wording import aged as words
 from views.wording import plan as plan_words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 
 def since_then(first, catalogs):

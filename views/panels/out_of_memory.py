@@ -4,14 +4,14 @@ import pandas as pd
 import streamlit as st
 
 from calc.files.oom.explain import LogProblem, explained, text_of
+from calc.say.setting import setting
+from calc.say.verdict import memory_of
 from calc.search.limits import limits_of_job
 from views.panels import advice
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT
 from views.wording import out_of_memory as words
-from views.wording import rows as row_words
-from views.wording.numbers import plain
-from views.wording.settings import setting
+from views.wording.markdown import plain
 
 
 def explanation(logs, brought, now, catalogs):
@@ -28,9 +28,7 @@ def explanation(logs, brought, now, catalogs):
     st.subheader("Why it ran out" if found.failure else "What it tells", anchor=False)
     st.markdown(plain("\n".join(f"- {sentence}" for sentence in [words.read(found, known), *found.sentences])))
     if found.parts:
-        st.caption(
-            plain(f"Beside {'the run above' if brought else 'the plan'}: {row_words.memory(found.row)} · {setting(found.row, known)}")
-        )
+        st.caption(plain(f"Beside {'the run above' if brought else 'the plan'}: {memory_of(found.row)} · {setting(found.row, known)}"))
         _table(found.parts)
     advice.panel(found.row, now.market, limits_of_job(now.job), known)
 

@@ -12,7 +12,7 @@ from views import tables
 from views.session import kept
 from views.tables import NUMBER, TEXT, column
 from views.wording import plan_bill as words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 MONEY = "$%,.0f"
 SESSION = {"persist_state": "session"}

@@ -7,8 +7,10 @@ import streamlit as st
 from calc.charts.against_time import against_time, pace
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
+from calc.say.numbers import usd
+from calc.say.place import card_name
+from calc.say.setting import setting
 from calc.search.frontier import chart_points, named, place
-from calc.words import card_name
 from views.charts import against_time as time_charts
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
@@ -16,8 +18,7 @@ from views.session import job_state
 from views.tables import NUMBER, TEXT, download, show
 from views.theme import verdict_words
 from views.wording import search as search_words
-from views.wording.numbers import plain, usd
-from views.wording.settings import setting
+from views.wording.markdown import plain
 
 STEPS = "Of the whole run; a search keeps the tokens per step within a factor of 2 unless its limits say otherwise."
 PROMPTS = "Of one arriving prompt at the steady rate, with its wait for the prompts before it."

@@ -6,7 +6,7 @@ from calc.files.link import link
 from calc.files.setups import setups
 from views.session import catalogs as session_catalogs
 from views.session import job_state
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 
 def chooser():

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlencode
 import streamlit as st
 
 from calc.files.link.now import answers_now
+from calc.say.numbers import is_missing
 from shelf import plans as shelf_plans
 from shelf.plans import LONGEST
 from views.session import address, job_state
@@ -12,7 +13,7 @@ from views.tables import NUMBER, TEXT, chosen_in, of_rows
 from views.wording import aged
 from views.wording import plan as plan_words
 from views.wording import shelf as words
-from views.wording.numbers import is_missing, plain
+from views.wording.markdown import plain
 
 KEY, MONEY = "shelf_plans", "$%,.2f"
 TALLEST = 460  # pixels

@@ -11,7 +11,7 @@ from views.panels import setups
 from views.session import address, job_state
 from views.wording import plan as plan_words
 from views.wording import report as report_words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 
 def line(options, first, ink, catalogs, today):

@@ -6,7 +6,7 @@ from views.panels import earlier, search_tables
 from views.session import search_state
 from views.sidebar import search_form
 from views.wording import search as search_words
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 BUDGET_USD_PER_HOUR = 10.0
 

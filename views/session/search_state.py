@@ -12,7 +12,7 @@ from calc.search.limits import limits_of
 from calc.search.reasons import reasons
 from calc.search.search import SearchError, search
 from calc.search.space import names_for
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 SLOW_SECONDS = 1.0
 STOPPED = "The search was stopped before it had tried everything, and says nothing. Search begins it anew."

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from calc.say.numbers import is_missing, percent, three
 from calc.scenarios.inputs import bounded_inputs
 from views.session import extra_state
-from views.wording.numbers import is_missing, percent, plain, three
+from views.wording.markdown import plain
 
 UNITS = {
     "bytes_per_second": "bytes/s",

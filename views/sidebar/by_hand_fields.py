@@ -3,9 +3,9 @@
 import streamlit as st
 
 from calc.columns import GLOSSARY
+from calc.say.numbers import is_missing
+from calc.say.setting import name_of
 from calc.scenarios.inputs import inputs_by_name
-from calc.words import name_of
-from views.wording.numbers import is_missing
 
 SESSION = {"persist_state": "session"}
 MORE, USUAL = "more", 4

@@ -8,7 +8,7 @@ from calc.files.hub import model_of, read_repository
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
 from views.session import job_state, own_models
 from views.session.catalogs import base_catalogs
-from views.wording.numbers import plain
+from views.wording.markdown import plain
 
 SIZES = {
     "layers": ("Layers", 32),

@@ -4,10 +4,10 @@ import streamlit as st
 
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.say.setting import choice, name_of
 from calc.scenarios.inputs import CATALOG_OF
 from calc.search import questions, space
 from calc.search.limits import LIMIT_NAMES, usual_limits
-from calc.words import name_of, said
 from views.session import job_state
 from views.wording import search as search_words
 
@@ -212,7 +212,7 @@ def _said(name, value, catalogs):
     if name == "kv_precision":
         return value or "16-bit"
     if name == "implementation":
-        return said(name, value, catalogs)
+        return choice(name, value, catalogs)
     return OPTION_WORDS.get((name, value)) or name_of(name, value, catalogs)
 
 

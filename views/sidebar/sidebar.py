@@ -4,13 +4,14 @@ import streamlit as st
 
 from calc.catalogs.kept import kept
 from calc.cost.markets import BY_USE, MARKETS, sold_for
+from calc.say.numbers import count
 from calc.search.inputs import STEP_TOKENS
 from calc.search.job_fields import tokens_of_run, work_of
 from calc.search.settle import generates
 from views.session import address, job_state
 from views.session.job_state import KEYS
 from views.sidebar import by_hand, model_form
-from views.wording.numbers import count, plain
+from views.wording.markdown import plain
 
 SESSION = {"persist_state": "session"}
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}

@@ -4,8 +4,8 @@ import streamlit as st
 
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
+from calc.say.numbers import is_missing, percent
 from views.tables import NUMBER, TEXT, show
-from views.wording.numbers import is_missing, percent
 
 GROUPS = {
     "training": "one training step on one GPU, its peak",

@@ -1,6 +1,6 @@
 """The words of what to change: what a change saves and costs, and what to know before taking it."""
 
-from views.wording.numbers import about, gib, is_missing, percent, span, three, usd
+from calc.say.numbers import about, gib, is_missing, percent, span, three, usd
 from views.wording.plan import day_text
 
 SAME = {"training": "Trains the same", "inference": "Serves the same"}

@@ -2,9 +2,9 @@
 
 from calc.cost.markets import MARKETS
 from calc.plan.aged import causes, changes, price_day
+from calc.say.numbers import about, counted, gib, is_missing, percent, span, usd
+from calc.say.verdict import word
 from calc.scenarios.problems import quoted
-from views.theme import word
-from views.wording.numbers import about, counted, gib, is_missing, percent, span, usd
 from views.wording.plan import day_text
 
 LISTED = 5

@@ -1,7 +1,7 @@
 """The sentences of what stands beside the bill: storage, traffic, what nobody counted, an endpoint that is paid per token."""
 
+from calc.say.numbers import count, gib, is_missing, percent, usd
 from calc.units import GIB
-from views.wording.numbers import count, gib, is_missing, percent, usd
 
 NOT_IN_IT = (
     "Other runs: attempts that fail, tuning of settings, evaluation. Teams often pay several times the run that ends up in use.",

@@ -2,11 +2,11 @@
 
 from calc.cost import offers
 from calc.cost.markets import MARKETS
+from calc.say.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
+from calc.say.place import card_name
 from calc.units import GIB
-from calc.words import card_name
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
-from views.wording.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
 
 LINES = {
     "checkpoint": "Checkpoints: training waits while they are written",

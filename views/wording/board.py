@@ -2,9 +2,11 @@
 
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
-from calc.words import card_name, name_of
-from views.theme import FITS, FITS_MEANING
-from views.wording.numbers import about, is_missing
+from calc.say.numbers import about, is_missing
+from calc.say.place import card_name
+from calc.say.setting import name_of
+from calc.say.verdict import FITS_MEANING
+from views.theme import FITS
 
 COLUMNS = {
     "training": ["usd", "hours", "usd_per_hour_on_demand", "usd_per_hour_spot", "tokens_per_second"],

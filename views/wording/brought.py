@@ -4,9 +4,9 @@ from calc.columns import GLOSSARY
 from calc.files.configs.documents import names_of_tools
 from calc.files.configs.fields import tools
 from calc.files.configs.lines import STANDINGS
+from calc.say.numbers import counted, gib
+from calc.say.setting import name_of
 from calc.search.compare import in_words
-from calc.words import name_of
-from views.wording.numbers import counted, gib
 from views.wording.rows import figures
 
 EXAMPLE = "accelerate launch --num_processes 8 train.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 --bf16 True"

@@ -3,10 +3,12 @@
 from calc.charts.tables import COMPONENT_LABELS, components_of
 from calc.columns import COMPONENTS
 from calc.cost.markets import MARKETS
+from calc.say.numbers import duration, gib, is_missing, percent, span, three, usd
+from calc.say.verdict import FITS_MEANING, word
 from calc.search.compare import differences
 from calc.units import GIB
-from views.theme import COMPONENT_COLOURS, FITS_MEANING, word
-from views.wording.numbers import duration, gib, is_missing, percent, plain, span, three, usd
+from views.theme import COMPONENT_COLOURS
+from views.wording.markdown import plain
 from views.wording.rows import own_terms
 
 PERIOD = {"training": "for the run", "inference": "a month"}

@@ -2,9 +2,9 @@
 
 from calc.cost.markets import MARKETS
 from calc.plan.figures import figures
-from calc.words import name_of
+from calc.say.numbers import about, is_missing, span, three
+from calc.say.setting import name_of
 from views.theme import FITS
-from views.wording.numbers import about, is_missing, span, three
 
 NOTHING = "Nothing of this kind can be estimated for this job."
 NO_FRONTIER = "Nothing meets every limit, so there is no frontier: see what is in the way above."

@@ -1,8 +1,8 @@
 """The sentences about a CSV of an earlier meeting: what it holds, how its prices moved, why it is not kept."""
 
 from calc.plan.aged import MOVED_RATIO
-from views.theme import word
-from views.wording.numbers import counted, is_missing
+from calc.say.numbers import counted, is_missing
+from calc.say.verdict import word
 
 
 def summary(rows, standings, unread):

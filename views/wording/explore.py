@@ -1,13 +1,13 @@
 """The sentences of the Explore page."""
 
 from calc.plan.figures import figures
+from calc.say.numbers import about, count, gib, is_missing, span, three, usd
+from calc.say.place import card_name, place
+from calc.say.setting import name_of
+from calc.say.verdict import range_text
 from calc.search.comparisons import at_once, replicas
 from calc.units import GIB
-from calc.words import card_name, name_of
 from views.wording.comparisons import LINES
-from views.wording.numbers import about, count, gib, is_missing, span, three, usd
-from views.wording.plan import place
-from views.wording.rows import range_text
 
 NOTHING = "There is no estimate to start from yet: choose a model and a way to run it on the Plan page."
 OVER = {

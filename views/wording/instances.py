@@ -1,11 +1,10 @@
 """The sentences of the Instances page: what runs the job, what is first in the order, the facts of each type."""
 
-from calc.words import card_name
-from views.theme import word
-from views.wording.numbers import about, counted, gib, is_missing, percent, three, usd
+from calc.say.numbers import about, counted, gib, is_missing, percent, three, usd
+from calc.say.place import card_name
+from calc.say.verdict import RUNS, word
 
 ORDERS = {"memory": "GPU memory per dollar", "compute": "Compute per dollar", "hour": "Price per hour", "job": "Money for the job"}
-RUNS = {"emulated": "emulated", "no": "does not run", "unknown": "not known to run"}
 CAPTION = (
     "USD per instance-hour, Linux, shared tenancy, before tax, storage and traffic; spot is the median over the zones. GPU memory per "
     "dollar: all the memory of an instance's GPUs, as their drivers report it, over its price on demand. Dates and sources of the "

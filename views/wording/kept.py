@@ -2,7 +2,8 @@
 
 from calc.columns import GLOSSARY
 from calc.plan.aged import changes
-from views.wording.numbers import is_missing, plain, usd
+from calc.say.numbers import is_missing, usd
+from views.wording.markdown import plain
 
 FIELDS = {
     "goal": "goal",

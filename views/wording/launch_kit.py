@@ -1,7 +1,7 @@
 """The sentences of the launch kit: what it is, what none of its files can say."""
 
 from calc.files.launch.specs import kit_specs
-from calc.words import name_of
+from calc.say.setting import name_of
 
 
 def none(row, catalogs):

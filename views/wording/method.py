@@ -8,8 +8,8 @@ from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.explain.bill import THE_OTHERS
 from calc.explain.traced import number
+from calc.say.numbers import count, gib, three, usd
 from calc.units import GIB
-from views.wording.numbers import count, gib, three, usd
 
 NO_SOURCE = ("", "chosen", "from the choices")
 UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}

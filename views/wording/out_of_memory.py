@@ -1,7 +1,7 @@
 """The sentences about a pasted out-of-memory message: which release wrote it, on which card, its parts in GiB."""
 
-from calc.words import card_name
-from views.wording.numbers import counted
+from calc.say.numbers import counted
+from calc.say.place import card_name
 
 
 def read(found, catalogs):

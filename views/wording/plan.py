@@ -1,6 +1,5 @@
 """The sentences at the head of the Plan page: the answer, what restricts it, the age of its prices; the file's and the link's names."""
 
-import re
 from datetime import date
 from urllib.parse import urlencode, urlsplit
 
@@ -8,9 +7,10 @@ from calc.cost import offers
 from calc.cost.markets import MARKETS
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
+from calc.say.numbers import about, counted, is_missing, percent, span, usd
+from calc.say.place import place
+from calc.say.setting import name_of
 from calc.search.board import is_less
-from calc.words import name_of
-from views.wording.numbers import about, counted, is_missing, percent, span, usd
 from views.wording.rows import own_terms
 
 METHODS = {"full": "Fine-tuning", "lora": "LoRA fine-tuning", "qlora": "QLoRA fine-tuning"}
@@ -25,16 +25,6 @@ def work(job, goal, catalogs):
         load = f"at {rate:g} requests a second" if rate else f"to {job['users']:,.0f} users" if job.get("users") else ""
         return f"Serving {model} {load}".strip()
     return f"{'Training' if goal == 'train' else METHODS[job.get('method') or 'full']} {model}"
-
-
-def place(row, several_regions=False):
-    """2 × p5.48xlarge, with the region where there are several, and the market where it is not on demand."""
-    region = f" in {row['region']}" if several_regions else ""
-    market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
-    market += (
-        f" + {row['spare_instances']:.0f} spare" if market and MARKETS[row["market"]].interrupted and row["spare_instances"] > 0 else ""
-    )
-    return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}"
 
 
 def money_and_time(row):
@@ -131,11 +121,6 @@ def older_prices(made, catalogs, row):
     moved = f"{percent(abs(change['ratio']))} {way}" if change["ratio"] else "the same"
     hourly = f"{usd(change['then_usd'])} per hour then and {usd(change['now_usd'])} now"
     return f"{said} On demand, one {row['instance']} cost {hourly}: {moved}."
-
-
-def typeset(text):
-    """A sentence of calc with the multiplication sign, never broken beside it: 4 × p5.48xlarge."""
-    return re.sub(r"(\d) x ", "\\1\u00a0×\u00a0", text)
 
 
 def unbroken(text):

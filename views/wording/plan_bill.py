@@ -2,7 +2,8 @@
 
 from calc.cost.markets import MARKETS
 from calc.plan.plan_bill import PERIODS
-from views.wording.numbers import counted, percent, plain, usd
+from calc.say.numbers import counted, percent, usd
+from views.wording.markdown import plain
 
 PERIOD_LABELS = {name: f"A {name.removesuffix('_usd')}" for name in PERIODS}
 NOTHING_KEPT = "Keep scenarios on Plan or Compare: here they become a bill by month, quarter and year, against a budget."

@@ -7,12 +7,14 @@ from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.plan.bill import price_facts
 from calc.plan.figures import parts_of, records
+from calc.say.numbers import gib, is_missing, percent, three, usd
+from calc.say.place import place
+from calc.say.setting import setting
+from calc.say.verdict import memory_of
 from views.charts.tank import tank_svg
 from views.theme import COMPONENT_COLOURS, INKS
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
-from views.wording.numbers import gib, is_missing, percent, three, usd
-from views.wording.settings import setting
 
 MOST_ROWS = 15  # of the board
 HEADS = ("Answer", "What to rent", "Cost", "USD per hour", "Memory per GPU", "How set")
@@ -52,11 +54,7 @@ def html(options, heading, link, today, catalogs):
         _table(HEADS, [_with_tank(_answer(row, catalogs), row, 4) for row in answers]),
     ]
     if answers:
-        parts += [
-            f"<h2>What is in the memory: {escape(plan_words.place(answers[0]))}</h2>",
-            _tank(answers[0], 900, 44),
-            _components(answers[0]),
-        ]
+        parts += [f"<h2>What is in the memory: {escape(place(answers[0]))}</h2>", _tank(answers[0], 900, 44), _components(answers[0])]
     if board:
         parts += ["<h2>Every instance at its best</h2>", _table(BOARD_HEADS, [_board(row, catalogs) for row in board])]
         hidden = len(options.board) - len(board)
@@ -81,12 +79,12 @@ def file_name(row, end):
 def _answer(row, catalogs):
     hourly = "no price" if is_missing(row["usd_per_hour"]) else usd(row["usd_per_hour"])
     money = plan_words.money_and_time(row)
-    return row_words.name(row["answer"]), plan_words.place(row, True), money, hourly, row_words.memory(row), setting(row, catalogs)
+    return row_words.name(row["answer"]), place(row, True), money, hourly, memory_of(row), setting(row, catalogs)
 
 
 def _board(row, catalogs):
     hourly = "no price" if is_missing(row["usd_per_hour"]) else usd(row["usd_per_hour"])
-    cells = [plan_words.place(row), row_words.verdict(row), plan_words.money_and_time(row), hourly]
+    cells = [place(row), row_words.verdict(row), plan_words.money_and_time(row), hourly]
     return [*map(escape, cells), _tank(row, 200, 24), escape(setting(row, catalogs))]
 
 
@@ -111,8 +109,8 @@ def _prices(rows, catalogs):
     places = {(row["instance"], row["region"], row["market"]): row for row in rows if row["instance"] and row["market"]}
     for (_, region, market), row in places.items():
         facts = _price(row, catalogs)
-        place = plan_words.place({**row, "market": ""})
-        told = (place, region, MARKETS[market].label, usd(row["usd_per_hour"]), facts["as_of"][:10], facts["basis"], facts["source"])
+        where = place({**row, "market": ""})
+        told = (where, region, MARKETS[market].label, usd(row["usd_per_hour"]), facts["as_of"][:10], facts["basis"], facts["source"])
         yield [*map(escape, told)]
 
 

@@ -2,8 +2,9 @@
 
 from calc.charts.tables import COMPONENT_LABELS
 from calc.plan.figures import figures
+from calc.say.numbers import gib, is_missing, percent, three
+from calc.say.verdict import RUNS, memory_of
 from views.theme import FITS
-from views.wording.numbers import gib, is_missing, percent, three
 
 ANSWERS = {"least-money": "Least money", "fastest": "Fastest", "roomiest": "Most headroom", "nearest": "Nearest"}
 TIME_RESTS_ON = {
@@ -18,17 +19,11 @@ TOKEN_TIMES = (
     "after it: TPOT, and the mean time between two tokens (ITL), others' prompts counted. **Time per token, first counted** is the "
     "whole request over all its tokens. The median time between two tokens is a decode step alone: sequences over the decode rate."
 )
-RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
 
 
 def name(answer):
     """Least money · Fastest."""
     return " · ".join(ANSWERS[each] for each in answer.split("+"))
-
-
-def range_text(low_gib, high_gib):
-    """The stated range around an estimate."""
-    return f"{three(low_gib)} to {gib(high_gib)}"
 
 
 def verdict_text(total_gib, fits):
@@ -54,19 +49,11 @@ def verdict(row):
     )
 
 
-def memory(row):
-    """53.6 of 79.6 GiB (48.1 to 62.0): fits."""
-    numbers = figures(row)
-    card = "" if is_missing(numbers["card_gib"]) else f" of {three(numbers['card_gib'])}"
-    fits = f": {FITS[row['fits']][0]}" if row["fits"] else ""
-    return f"{three(numbers['memory_gib'])}{card} GiB per GPU ({three(numbers['low_gib'])} to {three(numbers['high_gib'])}){fits}"
-
-
 def tank_alt(row):
     """The picture of a row's memory in under 120 characters."""
     numbers = figures(row)
     largest = COMPONENT_LABELS.get(numbers["largest"], "nothing").lower()
-    return f"{memory(row)}; largest: {largest}, {percent(numbers['largest_ratio'])}"
+    return f"{memory_of(row)}; largest: {largest}, {percent(numbers['largest_ratio'])}"
 
 
 def first_token(row):

@@ -2,11 +2,11 @@
 
 from calc.cost.job import within as within_limits
 from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.say.numbers import duration, gib, is_missing, percent, span, three, usd
+from calc.say.place import card_name
+from calc.say.setting import name_of, setting
 from calc.search.frontier import place
 from calc.units import GIB
-from calc.words import card_name, name_of
-from views.wording.numbers import duration, gib, hours, is_missing, percent, three, usd
-from views.wording.settings import setting
 
 ABOUT = (
     "The answers above compare layouts, micro-batches, recompute and instances. Here anything may vary: number formats, optimizers, "
@@ -43,7 +43,7 @@ def _where(row):
 def price(row):
     """$83.19 in 81.9 hours, or $3,210 a month."""
     if row["work"] == "training":
-        return f"{usd(row['found_usd'])} in {hours(row['found_hours'])}"
+        return f"{usd(row['found_usd'])} in {span(row['found_hours'])}"
     return f"{usd(row['found_usd'])} a month"
 
 

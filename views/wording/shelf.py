@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from calc.plan.aged import changes
-from views.wording.numbers import counted, is_missing, percent
+from calc.say.numbers import counted, is_missing, percent
 from views.wording.plan import day_text
 
 ABOUT = (

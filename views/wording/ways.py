@@ -2,8 +2,8 @@
 
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import commands, quota_for
+from calc.say.numbers import about, counted, is_missing, percent, usd
 from calc.units import DAY_HOURS, MEAN_MONTH_HOURS, YEAR_HOURS
-from views.wording.numbers import about, counted, is_missing, percent, usd
 
 
 def other_markets(table):

@@ -7,7 +7,7 @@ reserved in total by PyTorch" ("cached" before 1.4); 2.1 "a total capacty of"; f
 import re
 from typing import NamedTuple
 
-from calc.files.oom.sizes import in_bytes, one_line, size
+from calc.files.oom.sizes import first_size, in_bytes, one_line
 
 BEGINS = "Tried to allocate"
 LONGEST = 1500  # characters of one message
@@ -80,17 +80,17 @@ def fullest(found: list[Failure]) -> Failure:
 
 
 def _failure(text):
-    tried = size(r"^\s*{}", text)
+    tried = first_size(r"^\s*{}", text)
     if tried is None:
         return None
     gpu = re.search(r"GPU (\d{1,4})\b", text)
     allocated = _first(text, r"Of the allocated memory {} is allocated by PyTorch", r"{} already allocated")
     reserved = _first(text, r"{} reserved in total by PyTorch", r"{} cached\)")
-    unallocated = size(r"and {} is reserved by PyTorch but unallocated", text)
+    unallocated = first_size(r"and {} is reserved by PyTorch but unallocated", text)
     if unallocated is None and reserved is not None and allocated is not None:
         unallocated = max(reserved - allocated, 0.0)
     others = {int(number): in_bytes(amount, unit) for number, amount, unit in OTHER.findall(text)}
-    process = size(r"this process has {} memory in use", text)
+    process = first_size(r"this process has {} memory in use", text)
     total = _first(text, r"total capaci?ty of {}", r"{} total capacity")
     free = _first(text, r"of which {} is free", r"{} free")
     own = (allocated or 0.0) + (unallocated or 0.0)
@@ -105,11 +105,11 @@ def _failure(text):
         process,
         others,
         allocated,
-        size(r"with {} allocated in private pools", text),
+        first_size(r"with {} allocated in private pools", text),
         unallocated,
-        size(r"{} allowed", text),
+        first_size(r"{} allowed", text),
     )
 
 
 def _first(text, *patterns):
-    return next((found for found in (size(pattern, text) for pattern in patterns) if found is not None), None)
+    return next((found for found in (first_size(pattern, text) for pattern in patterns) if found is not None), None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.files.oom.failures import Failure
-from calc.files.oom.sizes import gib
+from calc.say.numbers import size
 from calc.units import GIB
 
 TELLING_RATIO = 0.1  # of the card: less in fragments is usual
@@ -22,31 +22,31 @@ def of_failure(failure: Failure, row: Mapping[str, Any], catalogs: Catalogs) -> 
     allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
     said = []
     if shape := _shape(tried, row, catalogs):
-        said.append(f"The request of {gib(tried)} is {shape}.")
+        said.append(f"The request of {size(tried)} is {shape}.")
     if total and allocated > total:
         said.append(
-            f"{gib(allocated)} are allocated on a card of {gib(total)}: the driver had moved memory to the computer's, which is slow; "
-            f"the job needs more than the card by at least {gib(allocated - total)}."
+            f"{size(allocated)} are allocated on a card of {size(total)}: the driver had moved memory to the computer's, which is slow; "
+            f"the job needs more than the card by at least {size(allocated - total)}."
         )
     elif total and tried > total:
-        said.append(f"One request of {gib(tried)} is larger than the whole card: no setting of the allocator helps, its size must change.")
+        said.append(f"One request of {size(tried)} is larger than the whole card: no setting of the allocator helps, its size must change.")
     elif failure.allowed and allocated + cached + tried > failure.allowed:
-        said.append(f"The program limits itself to {gib(failure.allowed)} (set_per_process_memory_fraction); that was the ceiling.")
+        said.append(f"The program limits itself to {size(failure.allowed)} (set_per_process_memory_fraction); that was the ceiling.")
     elif cached >= tried and cached > TELLING_RATIO * total:
         said.append(
-            f"Fragmentation: {gib(cached)} are reserved and not in use, more than the {gib(tried)} asked for. Set "
+            f"Fragmentation: {size(cached)} are reserved and not in use, more than the {size(tried)} asked for. Set "
             f"{_setting(failure.release)}=expandable_segments:True, and sort or pack sequences of like length."
         )
     elif free is not None and free > tried:
         said.append(
-            f"{gib(free)} were free and {gib(tried)} refused: a limit below the card, a process that has gone since, "
+            f"{size(free)} were free and {size(tried)} refused: a limit below the card, a process that has gone since, "
             "or address space in pieces."
         )
     elif total:
-        said.append(f"Plain lack: {gib(allocated)} of tensors were alive on {gib(total)}, and {gib(tried)} more did not fit.")
+        said.append(f"Plain lack: {size(allocated)} of tensors were alive on {size(total)}, and {size(tried)} more did not fit.")
     if failure.others_bytes > GIB:
         numbers = f" (process {', '.join(map(str, failure.others))})" if failure.others else ""
-        said.append(f"Others on the card take {gib(failure.others_bytes)}{numbers}: nothing in the plan makes up for them.")
+        said.append(f"Others on the card take {size(failure.others_bytes)}{numbers}: nothing in the plan makes up for them.")
     return [*said, *_against(allocated, "were allocated when it failed", row)]
 
 
@@ -57,12 +57,12 @@ def of_figures(figures: Mapping[str, float], row: Mapping[str, Any]) -> list[str
         said.append(f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the run lives on the edge.")
     peak, reserved = figures.get("allocated_peak", 0.0), figures.get("reserved_peak", 0.0)
     if peak and reserved - peak > TELLING_RATIO * reserved:
-        said.append(f"{gib(reserved - peak)} were reserved beyond the allocated peak: fragments or a passing peak of another shape.")
+        said.append(f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments or a passing peak of another shape.")
     if "free_at_start" in figures:
         wanted = figures["utilization"] * figures["card"]
         said.append(
-            f"At start {gib(figures['free_at_start'])} were free and {gib(wanted)} wanted: free the card, or lower gpu_memory_utilization "
-            f"to {floor(100 * figures['free_at_start'] / figures['card']) / 100} at most."
+            f"At start {size(figures['free_at_start'])} were free and {size(wanted)} wanted: free the card, or lower "
+            f"gpu_memory_utilization to {floor(100 * figures['free_at_start'] / figures['card']) / 100} at most."
         )
     most, asked = figures.get("most_tokens") or figures.get("kv_tokens"), figures.get("request_tokens")
     if asked and most and most < asked:
@@ -74,7 +74,7 @@ def of_figures(figures: Mapping[str, float], row: Mapping[str, Any]) -> list[str
         return [*said, OTHER_WORK]
     if "weights" in figures and row["weights_bytes"] > 0 and abs(figures["weights"] / row["weights_bytes"] - 1) > 2 * SAME_RATIO:
         said.append(
-            f"The weights take {gib(figures['weights'])} and {gib(row['weights_bytes'])} in the plan: another model, "
+            f"The weights take {size(figures['weights'])} and {size(row['weights_bytes'])} in the plan: another model, "
             "number format or split."
         )
     return [*said, *(_against(peak, "were allocated at the peak", row) if peak else [])]
@@ -93,13 +93,15 @@ def _against(allocated, when, row):
     upper = peak + row["memory_high_bytes"] - row["memory_bytes"]
     lower = peak - (row["memory_bytes"] - row["memory_low_bytes"])
     if allocated > upper:
-        above = f"{gib(allocated)} {when}, above the estimate's peak of {gib(peak)} and its range"
+        above = f"{size(allocated)} {when}, above the estimate's peak of {size(peak)} and its range"
         return [f"{above}: look for what the config does not say, {HIDDEN}."]
     if allocated < lower and "failed" in when:
-        return [f"The estimate's peak of {gib(peak)} was still to come: {gib(allocated)} {when}."]
+        return [f"The estimate's peak of {size(peak)} was still to come: {size(allocated)} {when}."]
     if allocated < lower:
-        return [f"{gib(allocated)} {when}, below the estimate's peak of {gib(peak)} and its range: the run is smaller than the plan says."]
-    return [f"{gib(allocated)} {when}: within the range of the estimate's peak, {gib(lower)} to {gib(upper)}."]
+        return [
+            f"{size(allocated)} {when}, below the estimate's peak of {size(peak)} and its range: the run is smaller than the plan says."
+        ]
+    return [f"{size(allocated)} {when}: within the range of the estimate's peak, {size(lower)} to {size(upper)}."]
 
 
 def _shape(tried, row, catalogs):

@@ -2,8 +2,6 @@
 
 import re
 
-from calc.units import GIB
-
 SIZE = r"(\d{1,9}(?:\.\d{1,6})?)\s?(bytes|B|[KMGT]i?B)"
 POWERS = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 MOST_CHARACTERS = 200_000
@@ -19,7 +17,7 @@ def in_bytes(number: str, unit: str) -> float:
     return float(number) * 1024.0 ** POWERS[unit[0].lower()]
 
 
-def size(pattern: str, text: str) -> float | None:
+def first_size(pattern: str, text: str) -> float | None:
     """The first size that stands where {} does in the pattern, or None. [B]"""
     found = re.search(pattern.replace("{}", SIZE), text)
     return in_bytes(*found.groups()[:2]) if found else None
@@ -28,8 +26,3 @@ def size(pattern: str, text: str) -> float | None:
 def one_line(text: str) -> str:
     """The text with loggers' prefixes gone and every run of blanks and line ends one blank: mails and terminals wrap."""
     return " ".join(PREFIX.sub("", text[:MOST_CHARACTERS]).split())
-
-
-def gib(size_bytes: float) -> str:
-    """A size for a sentence: 1.25 GiB, 424 MiB."""
-    return f"{size_bytes / GIB:.3g} GiB" if size_bytes >= GIB else f"{size_bytes / 1024**2:.3g} MiB"

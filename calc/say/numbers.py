@@ -1,0 +1,110 @@
+"""Numbers in words: three digits, GiB, USD, per cent, counts, stretches of time."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from calc.units import GIB, HOUR_SECONDS
+
+# A stretch of time is written in the first unit below whose limit it lies: limit, unit, the unit's size and below which
+# number of units a tenth is written, in seconds.
+SPANS = (
+    (1, "ms", 0.001, 100),
+    (120, "s", 1, 10),
+    (HOUR_SECONDS, "min", 60, 10),
+    (72 * HOUR_SECONDS, "h", HOUR_SECONDS, 20),
+    (math.inf, "days", 24 * HOUR_SECONDS, 20),
+)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or the empty text, which stand for what is not known."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def three(value: float | None) -> str:
+    """Three significant digits, with separators between thousands: 0.0123, 4.57, 98.3, 1,230."""
+    if value is None or is_missing(value):
+        return "unknown"
+    if value == 0:
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
+
+
+def gib(value: float | None) -> str:
+    """Memory that is given in GiB."""
+    return "unknown" if is_missing(value) else f"{three(value)} GiB"
+
+
+def size(size_bytes: float) -> str:
+    """Memory that is given in bytes: 1.25 GiB, 424 MiB."""
+    return f"{three(size_bytes / 2**20)} MiB" if size_bytes < GIB else gib(size_bytes / GIB)
+
+
+def usd(value: float | None) -> str:
+    """Money in USD, with cents below 100 dollars: $3.36, $36.20, $245, $40,200."""
+    if value is None or is_missing(value):
+        return "no price"
+    sign, size = "-" if value < 0 else "", abs(value)
+    return f"{sign}${size:,.2f}" if size < 100 else f"{sign}${three(size)}"
+
+
+def about(value: float | None) -> str:
+    """Money without cents from 10 dollars on: $3.36, $36, $245, $40,200."""
+    return f"${value:,.0f}" if value is not None and 9.995 <= abs(value) < 100 else usd(value)
+
+
+def percent(ratio: float | None) -> str:
+    """A share of one, in whole per cent."""
+    if ratio is None or is_missing(ratio):
+        return "unknown"
+    return "under 1 %" if 0 < abs(ratio) < 0.01 else f"{100 * ratio:.0f} %"
+
+
+def more(ratio: float) -> str:
+    """A ratio above 1: 6 % more, 3.2 times as much, 42 times as much."""
+    if ratio >= 2:
+        return f"{ratio:,.{0 if ratio >= 10 else 1}f} times as much"
+    return f"{percent(ratio - 1)} more"
+
+
+def changed_by(ratio: float) -> str:
+    """The size of a change that is given as a share of one: 12 % more, 9 % less."""
+    return f"{percent(abs(ratio))} {'more' if ratio > 0 else 'less'}"
+
+
+def signed(value: float, say: Callable[[float], str]) -> str:
+    """A difference in the words of `say`, with its sign: +$4.10, -18 GiB; "under 1 %" has none."""
+    words = say(abs(value))
+    return words if words.startswith("under") else f"{'+' if value > 0 else '-'}{words}"
+
+
+def duration(seconds: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A stretch of time in one unit, with its range: 12.6 ms, 18 min, 4.5 h (3.6 to 6.9), 3.2 days."""
+    if seconds is None or is_missing(seconds):
+        return "unknown time"
+    unit, size, tenths = next((unit, size, tenths) for limit, unit, size, tenths in SPANS if seconds < limit)
+    digits = 1 if seconds / size < tenths else 0
+    ends = [f"{end / size:,.{digits}f}" for end in (low, high) if end is not None and not is_missing(end)]
+    return f"{seconds / size:,.{digits}f} {unit}" + (f" ({ends[0]} to {ends[1]})" if len(ends) == 2 else "")
+
+
+def span(hours: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A stretch of time that is given in hours."""
+    return duration(*(None if value is None else value * HOUR_SECONDS for value in (hours, low, high)))
+
+
+def count(value: float | None) -> str:
+    """A count or a rate: 8.03 billion, 135 million, 4,096, 0.5."""
+    if value is None or is_missing(value):
+        return "unknown"
+    for scale, name in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million")):
+        if abs(value) >= scale:
+            return three(value / scale) + name
+    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:,.1f}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: 1 row, 12 rows."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

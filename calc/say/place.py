@@ -1,0 +1,24 @@
+"""Where a row runs, in words: its instances, market and region; its cards."""
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.say.numbers import counted
+
+
+def card_name(gpu: str, catalogs: Catalogs) -> str:
+    """The card without its vendor: H100 SXM5 80GB."""
+    return catalogs.gpus["name"].get(gpu, gpu).split(" ", 1)[-1] if gpu else ""
+
+
+def place(row: Row, with_region: bool = False) -> str:
+    """2 × p5.48xlarge in us-east-1 on spot + 1 spare; the market is named where it is not on demand."""
+    region = f" in {row['region']}" if with_region else ""
+    market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
+    spare = row.get("spare_instances", 0) if market and MARKETS[row["market"]].interrupted else 0
+    return f"{row['instances_needed']:.0f} × {row['instance']}{region}{market}" + (f" + {spare:.0f} spare" if spare > 0 else "")
+
+
+def cards(row: Row, catalogs: Catalogs) -> str:
+    """8 × H100 SXM5 80GB; 16 GPUs where no card is named."""
+    return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else counted(int(row["gpus"]), "GPU")

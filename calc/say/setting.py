@@ -1,0 +1,178 @@
+"""How a row is set up, in words: one choice by its name in the catalogs, the whole line, and the short form of a sentence."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
+from calc.layout import data_parallel
+from calc.say.numbers import counted, is_missing
+from calc.say.place import card_name
+from calc.scenarios.inputs import CATALOG_OF, DEFAULTS
+
+WORDS = {
+    "model": "{0}",
+    "work": "{0}",
+    "tuning": "{0} tuning",
+    "precision": "{0}",
+    "optimizer": "{0}",
+    "recompute": "{0} recompute",
+    "attention": "{0} attention",
+    "loss": "{0} loss",
+    "compile": "compile {0}",
+    "implementation": "{0}",
+    "kv_precision": "{0}",
+    "sharding": "{0}",
+    "offload": "{0} in CPU memory",
+    "tensor_parallel": "tensor parallel {0:.0f}",
+    "pipeline_parallel": "{0:.0f} pipeline stages",
+    "context_parallel": "context parallel {0:.0f}",
+    "gpus": "{0:.0f} GPUs",
+    "batch": "micro-batch {0:.0f}",
+    "accumulation_steps": "{0:.0f} accumulation steps",
+    "instance": "{0}",
+    "region": "{0}",
+    "market": "{0}",
+}
+SPOKEN = {
+    ("recompute", "none"): "no recompute",
+    ("sharding", "none"): "no sharding",
+    ("offload", "none"): "nothing offloaded",
+    ("offload", "all"): "all offloaded to CPU memory",
+    ("offload", "optimizer"): "optimizer state in CPU memory",
+    ("offload", "states"): "weights and optimizer state in CPU memory",
+    ("compile", "yes"): "compiled blocks",
+    ("compile", "no"): "blocks not compiled",
+    ("tuning", "full"): "all weights trained",
+    ("tuning", "lora"): "LoRA",
+    ("pipeline_parallel", 1.0): "no pipeline",
+    ("tensor_parallel", 1.0): "no tensor parallel",
+    ("context_parallel", 1.0): "no context parallel",
+    ("gpus", 1.0): "1 GPU",
+    ("accumulation_steps", 1.0): "no accumulation",
+}
+CALLED_BY_ID = ("implementation", "gpu", "instance", "region")
+SHARDINGS = {"none": "DDP", "zero1": "ZeRO 1", "zero2": "ZeRO 2", "zero3": "FSDP (ZeRO 3)"}
+DEGREES = {"tensor_parallel": "tensor parallel", "pipeline_parallel": "pipeline", "context_parallel": "context parallel"}
+# A column that is named where it differs from its default; {0} is the value.
+UNUSUAL = {
+    "optimizer_kernel": "{0} optimizer kernel",
+    "gradient_precision": "{0} gradients",
+    "attention": "{0} attention",
+    "loss": "{0} loss",
+    "compile": "compiled",
+    "reduce_precision": "{0} reduction",
+    "tie_embeddings": "embeddings tied: {0}",
+    "expert_parallel": "expert parallel {0}",
+    "offload": "{0} in CPU memory",
+    "images_per_sequence": "{0} images in each",
+    "image_tokens": "{0} tokens an image",
+    "logits": "{0} logits",
+    "max_sequences": "at most {0} sequences",
+    "max_batched_tokens": "at most {0} batched tokens",
+    "memory_utilization": "{0} of the card",
+}
+LORA = {"lora_rank": "rank {0}", "lora_targets": "on {0}", "adapter_precision": "{0} adapters"}
+
+
+def name_of(column: str, value: Any, catalogs: Catalogs) -> str:
+    """A choice in the words of its catalog; the value itself where no catalog names it."""
+    if column == "kv_precision":
+        return f"KV {value or '16-bit'}"
+    if column in CATALOG_OF and column not in CALLED_BY_ID:
+        return str(getattr(catalogs, CATALOG_OF[column])["name"].get(value, value))
+    return f"{column} {value:g}" if isinstance(value, float) else str(value)
+
+
+def choice(name: str, value: Any, catalogs: Catalogs) -> str:
+    """One choice as a sentence names it: selective recompute per operator, tensor parallel 2, spot."""
+    if name == "market":
+        return MARKETS[value].label
+    if name == "implementation":
+        return str(catalogs.implementations["name"].get(value, value))
+    if (name, value) in SPOKEN:
+        return SPOKEN[name, value]
+    if name == "sharding":
+        return name_of(name, value, catalogs).partition(" / ")[0]
+    if name == "recompute":
+        kind, _, how = name_of(name, value, catalogs).partition(", ")
+        return f"{kind} recompute {how}".strip()
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return WORDS[name].format(value if number else name_of(name, value, catalogs))
+
+
+def arrangement(row: Row, catalogs: Catalogs) -> str:
+    """How the GPUs share the work, for a sentence: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
+    copies, gpus, card = _copies(row), row["gpus"], card_name(row["gpu"], catalogs)
+    groups = f"{copies:.0f} replicas of {gpus / copies:.0f} {card}" if copies > 1 else f"{gpus:.0f} {card}"
+    degree = f"tensor parallel {row['tensor_parallel']:.0f}" if row["tensor_parallel"] > 1 else ""
+    if row["work"] == "inference":
+        cache = f" with an {row['kv_precision']} cache" if row["kv_precision"] else ""
+        parts = [groups, degree, row["precision"] + cache, sequences_at_once(row)]
+    else:
+        shared = f"{gpus:.0f} {card}" if copies == gpus else groups
+        recompute = choice("recompute", row["recompute"], catalogs) if row["recompute"] != "none" else ""
+        parts = [f"{sharding(row, catalogs)} over {shared}" if copies > 1 else shared, degree, recompute]
+    return ", ".join(filter(None, parts))
+
+
+def sharding(row: Row, catalogs: Catalogs) -> str:
+    """The sharding by its usual name: DDP, ZeRO 2, FSDP (ZeRO 3)."""
+    return SHARDINGS.get(row["sharding"]) or name_of("sharding", row["sharding"], catalogs)
+
+
+def sequences_at_once(row: Row) -> str:
+    """16 sequences at once; 16 sequences on each where there are replicas."""
+    return f"{counted(int(row['batch']), 'sequence')} {'on each' if _copies(row) > 1 else 'at once'}"
+
+
+def setting(row: Row, catalogs: Catalogs) -> str:
+    """All that decides the memory: bf16 mixed · AdamW · FSDP (ZeRO 3) over 8 GPUs · micro-batch 1 × 4 steps of 4,096 tokens."""
+    trains, software = row["work"] == "training", row["implementation"]
+    parts = [_method(row, catalogs), *(_training(row, catalogs) if trains else _serving(row, catalogs))]
+    parts += [f"{words} {row[name]:.0f}" for name, words in DEGREES.items() if row[name] > 1]
+    default_loss = catalogs.implementations["default_loss"].get(software) if trains else row["loss"]
+    usual = {**DEFAULTS, "loss": default_loss, "memory_utilization": catalogs.implementations["reserves_share"].get(software)}
+    unusual = [name for name in UNUSUAL if not is_missing(row.get(name)) and row[name] != usual.get(name)]
+    parts += [_filled(UNUSUAL[name], row[name]) for name in unusual]
+    parts += [choice("implementation", software, catalogs)] if software != "transformers" or not trains else []
+    return " · ".join(filter(None, parts))
+
+
+def _method(row: Row, catalogs: Catalogs) -> str:
+    precision = name_of("precision", row["precision"], catalogs)
+    if row["work"] != "training" or row["tuning"] != "lora":
+        return precision
+    rank, targets, adapters = (_filled(words, row[name]) for name, words in LORA.items())
+    return f"LoRA {rank} {targets}, {adapters}, over {precision}"
+
+
+def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
+    copies = _copies(row)
+    steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
+    shared = f"{sharding(row, catalogs)} over {copies:.0f} {'GPUs' if copies == row['gpus'] else 'replicas'}"
+    yield name_of("optimizer", row["optimizer"], catalogs)
+    yield "1 GPU" if row["gpus"] == 1 else shared if copies > 1 else ""
+    yield f"micro-batch {row['batch']:.0f}{steps} of {row['sequence_tokens']:,.0f} tokens"
+    yield choice("recompute", row["recompute"], catalogs)
+    if not is_missing(row["decoder_tokens"]) and row["decoder_tokens"] != row["sequence_tokens"]:
+        yield f"decoder {row['decoder_tokens']:,.0f} tokens"
+
+
+def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
+    copies = _copies(row)
+    yield f"{copies:.0f} replicas" if copies > 1 else ""
+    yield f"{sequences_at_once(row)} of {row['sequence_tokens']:,.0f} tokens"
+    yield f"prompt {row['prompt_tokens']:,.0f}" if row["prompt_tokens"] != row["sequence_tokens"] else ""
+    yield name_of("kv_precision", row["kv_precision"], catalogs) if row["kv_precision"] else ""
+
+
+def _filled(words: str, value: Any) -> str:
+    return words.format(f"{value:,.10g}" if isinstance(value, int | float) else value)
+
+
+def _copies(row: Row) -> float:
+    return float(data_parallel(row["gpus"], *(row[name] for name in DEGREES)))

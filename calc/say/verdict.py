@@ -1,0 +1,39 @@
+"""The verdict on a row in words: whether it fits its card, whether its software runs, how much memory it takes."""
+
+from calc.evaluate import Row
+from calc.say.numbers import gib, is_missing, three
+from calc.units import GIB
+
+FITS = {"yes": "fits", "tight": "tight", "no": "does not fit", "": "no card named"}
+FITS_MEANING = {
+    "yes": "the high end of the range is within the card",
+    "tight": "the high end of the range is over the card; allocated peak, context and 5 % are within: it usually lives",
+    "no": "the allocated peak with its context and 5 % is over the card",
+}
+RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
+
+
+def word(fits: str) -> str:
+    """Whether it fits, in a word or two."""
+    return FITS.get(fits, FITS[""])
+
+
+def verdict(fits: str, runs: str) -> str:
+    """Whether it fits, and how it runs where it does not simply: fits; fits, emulated; does not run."""
+    if runs == "no":
+        return RUNS[runs]
+    return f"{word(fits)}, {RUNS[runs]}" if runs in RUNS else word(fits)
+
+
+def memory_of(row: Row) -> str:
+    """A row's memory with its range and its card: 53.6 of 79.6 GiB per GPU (48.1 to 62.0): fits."""
+    if is_missing(float(row["memory_bytes"])):
+        return "unknown"
+    size, low, high = (three(row[name] / GIB) for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes"))
+    card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
+    return f"{size}{card} GiB per GPU ({low} to {high})" + (f": {word(row['fits'])}" if row["fits"] else "")
+
+
+def range_text(low_gib: float, high_gib: float) -> str:
+    """The range around an estimate: 48.1 to 62.0 GiB."""
+    return f"{three(low_gib)} to {gib(high_gib)}"
