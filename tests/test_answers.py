@@ -152,7 +152,7 @@ def test_another_instance_never_makes_it_more(catalogs):
 def test_a_limit_in_the_way_is_named_with_the_nearest_plan(catalogs):
     row = answer(SMALL | {"hours_most": 0.05}, catalogs).iloc[0]
     assert row["answer"] == "nearest"
-    assert row["problem"].startswith("Nothing keeps every limit: the nearest plan, 2 x p5.48xlarge, takes ")
+    assert row["problem"].startswith("Nothing keeps every limit: the nearest plan, 2 × p5.48xlarge, takes ")
     assert row["problem"].endswith("(3.0 min allowed); allow that time, more instances or other cards.")
     assert row["possible"] == 0
     assert row["hours"] > 0.05
