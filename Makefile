@@ -2,9 +2,10 @@
 #   make run        start the dashboard and print its address        (PORT=8502 for another port)
 #   make serve      several processes behind nginx, for a room or a company: docs/serve.md  (PORT=8080 HOST=name PROCESSES=2)
 #   make shelf      what a shelf in PostgreSQL or another database needs beside that: docs/serve.md
-#   make test       lint, types, tests
+#   make test       lint, types, tests, in three minutes on two cores
+#   make long       the tests that take longer: servers that are killed, refreshes that are cut off
 #   make accuracy   memory and time against every case of validation/, written to validation/results/
-#   make bench      what estimate, search, command line, a screen and a room of visitors cost, and ten times the generated input of the tests
+#   make bench      what estimate, search, command line, a screen and a room of visitors cost, and ten times the tests' generated input
 #   make validate   every launch kit through the parsers of the tools that it is for, in .venv-tools (no GPU; 6 GB with the CUDA libraries of torch)
 #   make measure    take those cases on this machine's CUDA GPU
 #   make hub        what it takes to read a model from the Hugging Face hub by its name
@@ -14,9 +15,10 @@
 PYTHON ?= python3
 PORT ?= 8501
 BIN = .venv/bin
+PYTEST = $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run serve shelf test accuracy bench validate measure prices hub lock
+.PHONY: run serve shelf test long accuracy bench validate measure prices hub lock
 
 run: .venv/ready-run
 	@$(BIN)/python -c 'import socket; socket.create_server(("localhost", $(PORT)))' 2>/dev/null || \
@@ -33,7 +35,10 @@ test: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --quiet --check .
 	$(BIN)/mypy calc
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	$(PYTEST) -m "not long"
+
+long: .venv/ready-dev
+	$(PYTEST) -m long
 
 accuracy: .venv/ready-run
 	$(BIN)/python -m validation.compare
@@ -47,7 +52,7 @@ bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks.room
 	$(BIN)/python -m benchmarks.room --churn 500
 	$(BIN)/python -m benchmarks.room --minutes 30
-	HEADROOM_TIMES=10 $(BIN)/python -m pytest tests/test_anything.py
+	HEADROOM_TIMES=10 $(PYTEST) -m hypothesis
 
 validate: .venv/ready-run .venv-tools/ready
 	$(BIN)/python -m validation.launch_files .venv-tools/kits

@@ -1,12 +1,10 @@
 """What anybody may send, generated: links, tables, configs, damaged catalogs, walks over the pages. `make bench` asks for more of each."""
 
 import json
-import os
 import string
 from pathlib import Path
 
-from examples import STEADY, catalogs
-from hypothesis import settings
+from examples import catalogs
 from hypothesis import strategies as st
 
 from calc.catalogs.load import FILES
@@ -17,7 +15,6 @@ from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
 from calc.search.limits import LIMIT_NAMES
 from calc.search.space import NAMES
 
-TIMES = int(os.environ.get("HEADROOM_TIMES", "1"))  # so many times the examples, and other ones in each run
 CONFIGS = [path.read_text("utf-8") for path in sorted((Path(__file__).parent / "recorded" / "configs").glob("*.json"))]
 
 JUNK = st.sampled_from(
@@ -30,11 +27,6 @@ JUNK = st.sampled_from(
 NUMBERS = st.one_of(
     st.integers(-2, 10**6), st.sampled_from([0.5, 1e-9, 1e9, 1e12, 1e15, 1e16, 2**53]), st.floats(allow_nan=False, allow_infinity=False)
 )
-
-
-def steady(examples):
-    """So many examples: the same in every run of `make test`, more and others in `make bench`."""
-    return settings(STEADY, max_examples=examples * TIMES, derandomize=TIMES == 1, print_blob=True)
 
 
 def texts_of(name, column):

@@ -1,6 +1,7 @@
 """Scenarios for the tests: one by hand, many at random (the same in every run), and what a test may choose from."""
 
 import csv
+import os
 from functools import cache
 
 import numpy as np
@@ -12,14 +13,27 @@ from calc import estimate, load_catalogs
 from calc.columns import COMPONENTS
 from validation.speed import time_table
 
-STEADY = settings(  # the same examples in every run; a failing one is small enough as it is
-    derandomize=True,
-    max_examples=25,
+TIMES = int(os.environ.get("HEADROOM_TIMES", "1"))  # how many times the examples; beyond 1 they differ from run to run
+
+
+settings.register_profile(  # the same examples in every run of `make test`; one that fails is small as it is
+    "steady",
+    derandomize=TIMES == 1,
+    max_examples=8 * TIMES,
     deadline=None,
     database=None,
+    print_blob=True,
     phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    suppress_health_check=list(HealthCheck),
 )
+settings.load_profile("steady")
+
+
+def steady(examples):
+    """So many examples in `make test`, and HEADROOM_TIMES as many in `make long` and `make bench`."""
+    return settings(max_examples=examples * TIMES)
+
+
 PARTS = tuple(name for name in COMPONENTS if name != "overhead_bytes")
 LAYOUTS = (  # gpus, tensor, pipeline, context parallel
     (1, 1, 1, 1),

@@ -8,8 +8,7 @@ from urllib.parse import parse_qs, urlencode
 import anything
 import numpy as np
 import pytest
-from anything import steady
-from examples import catalogs
+from examples import catalogs, steady
 from hypothesis import given
 from hypothesis import strategies as st
 from pages import DASHBOARD
@@ -49,7 +48,7 @@ def tried(make, refusal):
     return found, sentence
 
 
-@steady(100)
+@steady(60)
 @given(anything.queries())
 def test_a_link_is_read_and_what_was_understood_comes_back(query):
     choices, complaints = parse(query, catalogs())
@@ -58,7 +57,7 @@ def test_a_link_is_read_and_what_was_understood_comes_back(query):
     assert parse(sent, catalogs()) == (choices, [])
 
 
-@steady(25)
+@steady(12)
 @given(anything.tables())
 def test_a_row_is_estimated_or_has_one_sentence_and_comes_back_the_same(rows):
     stream = io.StringIO()
@@ -80,7 +79,7 @@ def test_a_row_is_estimated_or_has_one_sentence_and_comes_back_the_same(rows):
     assert (again["problem"] == "").tolist() == sound.tolist()
 
 
-@steady(30)
+@steady(10)
 @given(anything.tables())
 def test_a_job_is_answered_or_has_one_sentence(rows):
     found, _ = tried(lambda: answer({name: text for name, text in rows[0].items() if text != ""}, catalogs()), TableError)
@@ -90,7 +89,7 @@ def test_a_job_is_answered_or_has_one_sentence(rows):
         assert all(is_sentence(each) for each in found["problem"] if each), list(found["problem"])
 
 
-@steady(100)
+@steady(60)
 @given(anything.configs())
 def test_a_config_is_a_model_or_has_one_sentence(text):
     entry, _ = tried(lambda: read_config_text(text, "mine", catalogs()), ConfigError)
@@ -104,7 +103,7 @@ def folder(tmp_path_factory):
     return shutil.copytree(FOLDER, tmp_path_factory.mktemp("damaged") / "catalogs")
 
 
-@steady(20)
+@steady(8)
 @given(anything.damaged())
 def test_a_damaged_catalog_is_read_or_named_in_one_sentence(folder, file):
     name, content = file
@@ -124,7 +123,7 @@ STATE = st.fixed_dictionaries(
 )
 
 
-@steady(10)
+@steady(5)
 @given(anything.queries(), STATE, STEPS)
 def test_no_page_breaks_whatever_the_link_the_state_and_the_clicks(query, state, steps):
     app = AppTest.from_file(DASHBOARD, default_timeout=120)

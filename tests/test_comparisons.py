@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from examples import STEADY
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +52,6 @@ def scenario(request, catalogs):
     return scenario_of(row)
 
 
-@STEADY
 @given(st.lists(AMOUNTS, min_size=1, max_size=20))
 def test_ticks_are_1_2_5_and_hold_every_value(values):
     ticks = log_ticks(values)
@@ -63,7 +61,6 @@ def test_ticks_are_1_2_5_and_hold_every_value(values):
     assert ticks[-1] >= max(values) * (1 - 1e-9)
 
 
-@STEADY
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_names_never_touch_and_keep_their_order(places):
     gap = 0.075

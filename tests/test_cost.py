@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
@@ -23,7 +23,6 @@ def billed(catalogs, *scenarios):
 
 
 @given(st.integers(1, 4096), st.sampled_from([1, 2, 4, 8]))
-@settings(deadline=None)
 def test_instances_are_whole(gpus, each):
     needed = instances_needed(gpus, each)
     paid = gpus_paid(needed, each)

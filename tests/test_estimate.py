@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
-from examples import MODELS, PARTS, STEADY, answered, at_random, catalogs, choices, many, one
+from examples import MODELS, PARTS, answered, at_random, catalogs, choices, many, one
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,7 +145,6 @@ def test_one_row_alone_equals_its_row_in_the_table():
         same(estimate(scenarios.iloc[[row]], catalogs()), results.iloc[[row]].reset_index(drop=True))
 
 
-@STEADY
 @given(st.lists(choices("training") | choices("inference"), min_size=1, max_size=5))
 def test_a_row_does_not_depend_on_its_neighbours(rows):
     together = estimate(pd.DataFrame(rows), catalogs(), solve=False)

@@ -8,8 +8,8 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
-from examples import STEADY, answered, at_random, catalogs, many
-from hypothesis import given, settings
+from examples import answered, at_random, catalogs, many, steady
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
@@ -90,7 +90,7 @@ def frames(draw):
     return pd.DataFrame(columns)
 
 
-@settings(STEADY, max_examples=300)
+@steady(60)
 @given(frames())
 def test_a_table_is_written_as_cell_by_cell(frame):
     assert written(frame) == plainly(frame)
@@ -105,14 +105,12 @@ def test_results_are_written_as_cell_by_cell():
     assert written(as_written(results, scenarios)) == plainly(as_written(results, scenarios))
 
 
-@STEADY
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_every_number_reads_back_as_it_was(numbers):
     table = read_csv(written(pd.DataFrame({"model": "gpt2", "number": numbers})))
     assert [float(cell) for cell in table["number"]] == numbers
 
 
-@STEADY
 @given(st.lists(TEXT, min_size=1))
 def test_every_name_reads_back_but_for_spaces_before_it(names):
     table = read_csv(written(pd.DataFrame({"model": "gpt2", "scenario": names})))
@@ -202,7 +200,6 @@ def test_columns_that_stand_twice_or_in_another_case_are_refused(header):
 NEARLY = st.text(",\n\"'modelgpt2 ;\r").map(lambda text: b"model," + text.encode())
 
 
-@STEADY
 @given(st.binary() | st.text().map(str.encode) | NEARLY)
 def test_any_bytes_are_a_table_or_refused(content):
     with suppress(TableError):

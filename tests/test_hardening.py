@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from examples import STEADY, catalogs
+from examples import catalogs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,7 +44,6 @@ def test_a_models_id_and_name_hold_no_markdown():
     assert len(complaints) == 1
 
 
-@STEADY
 @given(st.text(alphabet="\\[]()!<>`$ab:/.w@http", max_size=60))
 def test_foreign_words_on_the_screen_make_no_link_picture_formula_or_tag(text):
     shown = plain(text)

@@ -121,7 +121,7 @@ def test_what_is_no_repository_is_not_asked_for():
 
 def test_where_the_library_is_missing_the_page_says_to_paste(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    app = opened("plan")
+    app = opened()
     app.session_state["model_way"] = "hub"
     app.session_state["model_form"] = True
     run(app)

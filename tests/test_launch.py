@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 import yaml
-from examples import catalogs
-from hypothesis import HealthCheck, Phase, given, settings, strategies
+from examples import catalogs, steady
+from hypothesis import given, strategies
 
 from calc import answer, estimate
 from calc.catalogs.rooms import path_of
@@ -183,7 +183,7 @@ FREE = {  # choices that each tool can say, in any combination
 
 
 @pytest.mark.parametrize("tool", FREE)
-@settings(max_examples=6, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@steady(3)
 @given(data=strategies.data())
 def test_any_scenario_that_a_tool_can_say_comes_back_as_it_was(tool, data):
     scenario = {name: data.draw(strategies.sampled_from(values)) for name, values in FREE[tool].items()}

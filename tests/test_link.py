@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, urlencode
 
 import pytest
-from examples import STEADY, catalogs
+from examples import catalogs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,7 +67,6 @@ def through_the_address(choices):
     return parse(parse_qs(urlencode(compose(choices), doseq=True), keep_blank_values=True), catalogs())
 
 
-@STEADY
 @given(jobs())
 def test_out_and_in_gives_the_same_choices(choices):
     assert through_the_address(choices) == (choices, [])
@@ -161,7 +160,6 @@ def test_more_values_than_can_be_shown_are_counted():
     assert complaints == [f"The link asked for 99 values of gpus; the first {MOST_VALUES} are used."]
 
 
-@STEADY
 @given(st.dictionaries(st.text(max_size=30), st.lists(st.text(max_size=50), max_size=3), max_size=5))
 def test_no_link_breaks_the_page(query):
     choices, complaints = parse(query, catalogs())

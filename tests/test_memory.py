@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from examples import STEADY, catalogs, choices, one, table
+from examples import catalogs, choices, one, table
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -140,7 +140,6 @@ def test_a_cache_has_its_own_format_and_a_head_is_never_split():
     assert split == copied == whole / 8
 
 
-@STEADY
 @given(choices("inference", implementation="transformers"), st.sampled_from([2, 3, 8]))
 def test_more_tokens_are_so_much_more_cache(row, times):
     rows = [row, {**row, "sequence_tokens": row["sequence_tokens"] * times}]
@@ -149,7 +148,6 @@ def test_more_tokens_are_so_much_more_cache(row, times):
     assert found["kv_cache_bytes"][1] == pytest.approx(times * found["kv_cache_bytes"][0], rel=1e-12)
 
 
-@STEADY
 @given(choices("training"), st.sampled_from(["zero1", "zero2", "zero3"]))
 def test_more_shards_are_never_more_weights_or_optimizer(row, sharding):
     row |= {"tensor_parallel": 1, "pipeline_parallel": 1, "context_parallel": 1, "sharding": sharding}
@@ -159,7 +157,6 @@ def test_more_shards_are_never_more_weights_or_optimizer(row, sharding):
         assert (np.diff(found[name]) <= 0).all()
 
 
-@STEADY
 @given(choices("training", offload="none", layout=(1, 1, 1, 1), compile="no"))
 def test_recompute_never_keeps_more(row):
     rows = [{**row, "recompute": recompute} for recompute in ("full", "selective-ops", "selective", "none")]

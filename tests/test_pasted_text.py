@@ -3,8 +3,8 @@
 import json
 from functools import cache
 
-from examples import catalogs
-from hypothesis import HealthCheck, Phase, given, settings
+from examples import catalogs, steady
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
@@ -15,7 +15,6 @@ from calc.files.configs.run import read_run
 from calc.files.oom.explain import LogProblem, explained, tells
 from calc.scenarios.inputs import BY_NAME
 
-BOUNDED = settings(max_examples=60, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 SIZES = st.one_of(
     st.builds("{:.2f} {}".format, st.floats(0, 4000), st.sampled_from(["GiB", "MiB", "KiB", "TiB"])),
     st.sampled_from(["0 bytes", "0.00 GiB", "512 bytes", "999999999 GiB", "0 bytes", "0.00 GiB"]),
@@ -91,7 +90,7 @@ def read(name, text):
         assert set(run.row) >= {*BY_NAME, "problem", "unused", "source_file"}
 
 
-@settings(BOUNDED, max_examples=200)
+@steady(40)
 @given(text=logs(), work=st.sampled_from(["training", "inference"]))
 def test_any_log_is_explained_or_refused_in_a_sentence(text, work):
     tells(text.encode("utf-8", "replace"))
@@ -103,14 +102,14 @@ def test_any_log_is_explained_or_refused_in_a_sentence(text, work):
     assert all(part.measured >= 0 for part in found.parts)
 
 
-@BOUNDED
+@steady(20)
 @given(made=configs())
 def test_any_config_is_read_or_refused_in_a_sentence(made):
     _, fields = made
     read("a.json", json.dumps(fields))
 
 
-@BOUNDED
+@steady(20)
 @given(
     made=configs(),
     start=st.sampled_from(["torchrun --nproc_per_node 8 t.py", "vllm serve gpt2", "accelerate launch t.py", "aws ec2 run-instances"]),
@@ -120,7 +119,7 @@ def test_any_command_is_read_or_refused_in_a_sentence(made, start):
     read("a.sh", " ".join([start, *(f"--{name.replace('_', '-')} {value}" for name, value in fields.items())]))
 
 
-@BOUNDED
+@steady(20)
 @given(
     text=st.text(max_size=200),
     start=st.sampled_from(["", "def a():\n    return C(", "#SBATCH -N ", "base_model: gpt2\n", "[model]\n", "{"]),

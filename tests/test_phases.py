@@ -1,7 +1,7 @@
 """What is saved and what is alive when: published coefficients per token and block, phases against the estimate."""
 
 import pytest
-from examples import PARTS, STEADY, catalogs, choices, one
+from examples import PARTS, catalogs, choices, one
 from hypothesis import assume, given
 from test_memory import per_block
 
@@ -91,7 +91,6 @@ def test_head_and_loss_fused_per_chunk():
     assert logits_by_phase(sequence_tokens=8192, loss="fused")["forward"] == pytest.approx(1.183e9, rel=0.005)
 
 
-@STEADY
 @given(choices("training") | choices("inference"))
 def test_the_estimate_is_the_largest_phase(row):
     result = estimate(row, catalogs(), solve=False)

@@ -110,6 +110,7 @@ write_catalogs(folder, documents, [row], "2026-11-21")
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("replaced", [0, 1, 5])
 def test_a_refresh_killed_between_replacements_is_healed_by_the_next(folder, replaced):
     ended = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(replaced)], cwd=FOLDER.parent, check=False)

@@ -3,7 +3,7 @@
 import pytest
 from browser import drawn, free_port, settled, started, wait_for_health
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("browser")]
 KEPT = "mine~model~llama-3.2-1b~work~inference"
 
 

@@ -15,6 +15,7 @@ from needed import missing
 
 ROOT = Path(__file__).parent.parent
 NAME = "headroom.test"
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("serve")]
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,6 @@ def _process(port):
     return None
 
 
-@pytest.mark.xdist_group("serve")
 def test_the_page_says_how_it_may_be_used(ports):
     status, said = _asked(ports[0], "/")
     assert status == 200
@@ -84,13 +84,11 @@ def test_the_page_says_how_it_may_be_used(ports):
     assert said["set-cookie"].startswith("headroom=")
 
 
-@pytest.mark.xdist_group("serve")
 def test_another_name_of_the_machine_is_not_answered(ports):
     with pytest.raises(RemoteDisconnected):
         _asked(ports[0], "/", "evil.example")
 
 
-@pytest.mark.xdist_group("serve")
 def test_a_killed_process_is_not_missed_and_comes_back(ports):
     front, first = ports
     killed = _process(first)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from examples import timed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calc.speed.decode import dense_matrix_bytes_each
@@ -62,7 +62,6 @@ def test_a_token_waits_for_the_prompts_of_others():
     answer=st.sampled_from([128, 1024, 8192]),
     model=st.sampled_from(["llama-3.1-8b", "llama-3.1-70b", "gpt-oss-120b"]),
 )
-@settings(deadline=None, max_examples=40)
 def test_the_three_times_of_a_request_agree(catalogs, batch, prompt, answer, model):
     """First token and all others take as long as a batch takes to pass through, beside queueing and steps in progress.
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples import timed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calc.scenarios.inputs import ASSUMPTIONS
@@ -132,7 +132,6 @@ sizes = st.sampled_from([1, 2, 4, 8, 16, 64])
 
 
 @given(sizes, st.floats(1e8, 1e12), st.floats(0, 1e3), st.floats(1e-6, 1e3), st.floats(0, 1))
-@settings(deadline=None)
 def test_laws_of_communication(size, parameters, seconds, compute, overlap):
     left = overlapped(seconds, compute, overlap)
     assert 0 <= left <= seconds * (1 + 1e-9)
@@ -144,7 +143,6 @@ def test_laws_of_communication(size, parameters, seconds, compute, overlap):
 
 
 @given(st.integers(1, 512), st.integers(1, 16), st.integers(16, 384))
-@settings(deadline=None)
 def test_more_sequences_touch_more_experts(batch, chosen, experts):
     ratio = touched_experts_ratio(batch, np.array([[experts]]), np.array([[min(chosen, experts)]]))
     more = touched_experts_ratio(batch + 1, np.array([[experts]]), np.array([[min(chosen, experts)]]))
@@ -152,7 +150,6 @@ def test_more_sequences_touch_more_experts(batch, chosen, experts):
 
 
 @given(st.floats(1, 1e4), st.floats(1, 1e5), st.floats(1e-3, 1e3), st.floats(1e-4, 10))
-@settings(deadline=None)
 def test_serving_is_never_faster_than_decoding(batch, generated, first, each):
     decode = batch / each
     served = serving_tokens_per_second(batch, 1, generated, 0, first, 0, each, decode)
@@ -207,7 +204,6 @@ def test_a_queue_waits_as_pollaczek_and_khinchine_say():
 
 
 @given(st.integers(1, 512), st.floats(1e-4, 100), st.floats(0, 1), st.integers(1, 4096), st.floats(1e-4, 1))
-@settings(deadline=None)
 def test_an_arriving_prompt_waits_less_than_a_burst(batch, prefill, request, generated, each):
     """Nobody finds more than the others' prompts before him, and on average half of them at most."""
     rate = other_prompts_per_second(batch, request + prefill, generated, each)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples import catalogs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
@@ -113,7 +113,6 @@ def test_a_checkpoint_holds_weights_and_state():
 
 
 @given(st.floats(0.001, 0.9), st.integers(1, 128), st.floats(0.1, 1e4), st.floats(1, 1e4))
-@settings(deadline=None)
 def test_laws(ratio, instances, checkpoint, restart):
     mean = mean_uninterrupted_seconds(ratio, instances, 0.5)
     interval = checkpoint_interval_seconds(checkpoint, mean, np.inf)

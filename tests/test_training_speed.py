@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples import timed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calc.layout import stage_chunks
@@ -85,7 +85,6 @@ def test_a_token_crosses_to_another_node_once():
 
 
 @given(st.integers(1, 16), st.sampled_from([1, 2, 4, 8, 16, 64, 256]))
-@settings(deadline=None)
 def test_laws_of_all_to_alls(experts_per_token, expert_parallel):
     plain, once = (all_to_all(experts_per_token, expert_parallel, flag) for flag in (0, 1))
     assert (plain > 0) == (expert_parallel > 1)
