@@ -4,13 +4,14 @@ import json
 
 import pandas as pd
 import pytest
+from examples import catalogs
 from pages import opened, run
 
-from calc import add_models, answer, estimate, load_catalogs
+from calc import add_models, answer, estimate
 from calc.__main__ import main
 from calc.models.huggingface.config import ConfigError, read_config_text
 
-CATALOGS = load_catalogs()
+CATALOGS = catalogs()
 TOTAL = 7_200_000_000
 CONFIG = {"model_type": "a_new_one", "hidden_size": 4096, "num_hidden_layers": 32, "torch_dtype": "bfloat16"}
 INDEX = {"metadata": {"total_size": 2 * TOTAL}, "weight_map": {"layer": "model-00001.safetensors"}}
@@ -23,7 +24,7 @@ def read(config=CONFIG, index=INDEX):
 
 
 @pytest.fixture(scope="module")
-def catalogs():
+def bridged():
     return add_models(CATALOGS, {"it": read_config_text(TEXT, "it", CATALOGS)})
 
 
@@ -67,7 +68,7 @@ def test_other_texts_are_refused_in_one_sentence(text):
         read_config_text(text, "it", CATALOGS)
 
 
-def test_a_row_has_the_least_and_no_more(catalogs):
+def test_a_row_has_the_least_and_no_more(bridged):
     """bf16 weights and gradients, fp32 moments; divided by FSDP, by tensor parallel; 4 bits in serving, adapters unknown."""
     rows = [
         {"precision": "bf16-master"},
@@ -76,7 +77,7 @@ def test_a_row_has_the_least_and_no_more(catalogs):
         {"work": "inference", "precision": "bf16", "instance": "p5.48xlarge"},
         {"tuning": "lora", "precision": "bf16"},
     ]
-    found = estimate(pd.DataFrame(rows).assign(model="it").astype(object).fillna(""), catalogs)
+    found = estimate(pd.DataFrame(rows).assign(model="it").astype(object).fillna(""), bridged)
     each = [[2, 2, 12], [4 / 8, 4 / 8, 8 / 8], [2 / 4, 2 / 4, 4 / 4], [2, 0, 0], [2, 0, 0]]
     for (_, row), parts in zip(found.iterrows(), each, strict=True):
         assert [row[name] for name in KNOWN] == pytest.approx([part * TOTAL for part in [*parts, sum(parts)]])
@@ -87,14 +88,14 @@ def test_a_row_has_the_least_and_no_more(catalogs):
     assert (found["parameters"] == TOTAL).all()
 
 
-def test_another_problem_of_the_row_stands_alone(catalogs):
-    found = estimate({"model": "it", "precision": "no-such"}, catalogs)
+def test_another_problem_of_the_row_stands_alone(bridged):
+    found = estimate({"model": "it", "precision": "no-such"}, bridged)
     assert "at least" not in found["problem"] or "no-such" not in found["problem"]
-    assert estimate({"model": "it", "batch": 0}, catalogs)["problem"].startswith("batch '0'")
+    assert estimate({"model": "it", "batch": 0}, bridged)["problem"].startswith("batch '0'")
 
 
-def test_it_is_never_offered(catalogs):
-    found = answer({"model": "it", "work": "inference"}, catalogs)
+def test_it_is_never_offered(bridged):
+    found = answer({"model": "it", "work": "inference"}, bridged)
     rows = found if isinstance(found, list) else pd.DataFrame(found).to_dict("records")
     assert [row["possible"] for row in rows] == [0]
     assert "7.20 billion parameters, 13.4 GiB of weights in 16 bits" in rows[0]["problem"]

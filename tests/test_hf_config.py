@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from examples import catalogs
 
-from calc import load_catalogs
 from calc.catalogs.rooms import path_of
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
@@ -24,7 +24,7 @@ from validation.config_defaults import config_defaults
 RECORDED = Path(__file__).parent / "recorded"
 COUNTS = yaml.safe_load((RECORDED / "counts.yaml").read_text("utf-8"))
 CATALOG = yaml.safe_load(path_of("models").read_text("utf-8"))["models"]
-CATALOGS = load_catalogs()
+CATALOGS = catalogs()
 FAMILY_OF = {**SAME_FAMILY, "mt5": "t5_gated"}  # the family of a class that has another name
 
 
@@ -54,8 +54,7 @@ def counted(entry):
 
 
 def counts(entries):
-    models, _ = model_table(dict(enumerate(entries)), CATALOGS.families)
-    return models["parameters"].tolist()
+    return model_table(dict(enumerate(entries)), CATALOGS.families)[0]["parameters"].tolist()
 
 
 def recorded(name):
@@ -67,36 +66,37 @@ def layers_of(entry):
     return {each["kind"]: each["layers"] for each in entry.get("layer_kinds", ())}
 
 
-@pytest.mark.parametrize("name", COUNTS)
-def test_published_configs_count_as_their_classes(name):
-    assert counted(recorded(name)) == COUNTS[name]["parameters"] + COUNTS[name].get("own_head", 0)
-
-
-def test_every_recorded_config_has_its_count():
+def test_published_configs_count_as_their_classes():
+    sizes = dict(zip(COUNTS, counts(map(recorded, COUNTS)), strict=True))
+    assert sizes == {name: case["parameters"] + case.get("own_head", 0) for name, case in COUNTS.items()}
     assert {path.stem for path in (RECORDED / "configs").glob("*.json")} == set(COUNTS)
 
 
-@pytest.mark.parametrize("case", SMALL, ids=lambda case: case["config"]["model_type"])
-def test_made_up_configs_count_as_their_classes(case):
-    assert counted(read_config(case["config"], "made-up", CATALOGS)) == case["parameters"]
+def test_made_up_configs_count_as_their_classes():
+    sizes = counts(read_config(case["config"], "made-up", CATALOGS) for case in SMALL)
+    wrong = [(case["config"], size) for case, size in zip(SMALL, sizes, strict=True) if size != case["parameters"]]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("case", lines("adapters.jsonl"), ids=lambda case: case["config"]["model_type"])
-def test_all_linear_adapts_what_peft_adapts(case):
-    models, stacks = model_table({"it": read_config(case["config"], "it", CATALOGS)}, CATALOGS.families)
-    assert stacks["layers"] @ stacks[list(ADAPTER_COLUMNS)].sum(axis=1) == case["inside"]
-    assert models.loc["it", "outside_adapter_width"] == case["outside"]
+def test_all_linear_adapts_what_peft_adapts():
+    cases = {f"{place} {case['config']['model_type']}": case for place, case in enumerate(lines("adapters.jsonl"))}
+    models, stacks = model_table({name: read_config(case["config"], name, CATALOGS) for name, case in cases.items()}, CATALOGS.families)
+    inside = (stacks["layers"] * stacks[list(ADAPTER_COLUMNS)].sum(axis=1)).groupby(stacks["model"]).sum()
+    assert inside.to_dict() == {name: case["inside"] for name, case in cases.items()}
+    assert models["outside_adapter_width"].to_dict() == {name: case["outside"] for name, case in cases.items()}
 
 
-@pytest.mark.parametrize("name", sorted(set(COUNTS) & set(CATALOG)))
-def test_a_config_makes_the_model_of_the_catalog(name):
-    models, stacks = model_table({name: CATALOG[name]}, CATALOGS.families)
-    read_models, read_stacks = model_table({name: recorded(name)}, CATALOGS.families)
+def test_a_config_makes_the_model_of_the_catalog():
+    names = sorted(set(COUNTS) & set(CATALOG))
+    models, stacks = model_table({name: CATALOG[name] for name in names}, CATALOGS.families)
+    read_models, read_stacks = model_table({name: recorded(name) for name in names}, CATALOGS.families)
     pd.testing.assert_frame_equal(read_stacks, stacks)
     about = ["name", "family", "model_type", "hf_repo", "source", "checked_on", "notes", "max_position"]
     about += ["note", "stored_precision", "published_precision", "left_out_parameters"]
-    if not models.loc[name, "left_out_parameters"]:  # a tower that the catalog does not count
-        about += [column for column in models if "tower" in column or "image" in column]
+    without_tower = models["left_out_parameters"] == 0  # or with one that the catalog does not count
+    towers = [column for column in models if "tower" in column or "image" in column]
+    pd.testing.assert_frame_equal(read_models.loc[~without_tower, towers], models.loc[~without_tower, towers])
+    about += towers
     pd.testing.assert_frame_equal(read_models.drop(columns=about), models.drop(columns=about))
 
 
@@ -194,13 +194,13 @@ def test_a_family_that_the_catalogs_lack_is_named():
         read_config({**falcon, "new_decoder_architecture": True}, "it", replace(CATALOGS, families=without))
 
 
-@pytest.mark.parametrize("model_type", FIELDS)
-def test_a_class_fills_in_what_its_family_has(model_type):
+def test_a_class_fills_in_what_its_family_has():
     """Flags and switches that a config leaves out are traits of the family: the class must fill in the same."""
-    traits, filled = CATALOGS.families[FAMILY_OF.get(model_type, model_type)], CATALOGS.config_defaults[model_type]
-    for ours in ((FLAGS | SWITCHES) - {"tied"}) & set(FIELDS[model_type]):
-        for name in FIELDS[model_type][ours].split():
-            assert bool(filled.get(name, traits[ours])) == bool(traits[ours]), name
+    for model_type, fields in FIELDS.items():
+        traits, filled = CATALOGS.families[FAMILY_OF.get(model_type, model_type)], CATALOGS.config_defaults[model_type]
+        for ours in ((FLAGS | SWITCHES) - {"tied"}) & set(fields):
+            for name in fields[ours].split():
+                assert bool(filled.get(name, traits[ours])) == bool(traits[ours]), (model_type, name)
 
 
 def test_the_defaults_of_another_folder_reach_the_entry():

@@ -10,14 +10,14 @@ from threading import Thread
 
 import pandas as pd
 import pytest
+from examples import catalogs
 from pages import opened, run
 
-from calc import load_catalogs
 from calc.files.hub import model_of, read_repository
 from calc.models.huggingface.config import ConfigError
 
 ROOT = Path(__file__).parents[1]
-CATALOGS = load_catalogs()
+CATALOGS = catalogs()
 CONFIG = (Path(__file__).parent / "recorded/configs/qwen3-4b.json").read_bytes()
 INDEX = b'{"metadata": {"total_size": 8044936192}, "weight_map": {}}'
 FILES = {"/Qwen/Qwen3-4B/resolve/main/config.json": CONFIG, "/Qwen/Qwen3-4B/resolve/main/model.safetensors.index.json": INDEX}

@@ -9,13 +9,13 @@ import json
 from pathlib import Path
 
 import pytest
+from examples import catalogs
 
-from calc import load_catalogs
 from calc.catalogs.load import add_models
 from calc.engine.pipeline import estimate
 from calc.models.huggingface.config import read_config
 
-CATALOGS = load_catalogs()
+CATALOGS = catalogs()
 STEPS = [json.loads(line) for line in (Path(__file__).parent / "recorded/hybrid_steps.jsonl").read_text("utf-8").splitlines()]
 ON_ONE_CARD = {"work": "training", "implementation": "transformers", "gpu": "h200-sxm", "optimizer": "adamw", "optimizer_kernel": "fused"}
 # model_type -> how far off the peak may be: Qwen3.5's totals are read over chunks; under autocast Nemotron-H keeps fewer copies;

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from examples import catalogs
 
-from calc import load_catalogs
 from calc.catalogs.load import add_models
 from calc.engine.pipeline import estimate
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, read_config
 
-CATALOGS = load_catalogs()
+CATALOGS = catalogs()
 # Made-up configs with what the classes of transformers 5.23 hold (meta device, PyTorch 2.13), and the bytes of the
 # library's own bf16 cache of one sequence after so many tokens; states are fp32 but where the class keeps them narrower.
 RECORDED = [json.loads(line) for line in (Path(__file__).parent / "recorded/hybrids.jsonl").read_text("utf-8").splitlines()]
@@ -54,12 +54,14 @@ def cache_bytes(stacks, tokens, state_bytes_each):
     return (stacks["layers"] * (2 * stacks["cached_elements_per_token"] * kept + states + counters)).sum()
 
 
-@pytest.mark.parametrize("case", RECORDED, ids=lambda case: case["config"]["model_type"])
-def test_a_hybrid_counts_and_caches_as_its_class(case):
-    model, stacks = described(case["config"])
-    assert model["parameters"] == case["parameters"]
-    for tokens, held in case.get("cache_bytes", {}).items():
-        assert cache_bytes(stacks, int(tokens), case.get("state_bytes_each", 4)) == held, tokens
+def test_a_hybrid_counts_and_caches_as_its_class():
+    models, all_stacks = model_table(dict(enumerate(read_config(case["config"], "it", CATALOGS) for case in RECORDED)), CATALOGS.families)
+    wrong = [case["config"] for case, size in zip(RECORDED, models["parameters"], strict=True) if size != case["parameters"]]
+    assert wrong == []
+    for place, stacks in all_stacks.groupby("model"):
+        case = RECORDED[place]
+        for tokens, held in case.get("cache_bytes", {}).items():
+            assert cache_bytes(stacks, int(tokens), case.get("state_bytes_each", 4)) == held, (case["config"], tokens)
 
 
 def test_every_kind_of_mixer_was_recorded_with_its_cache():

@@ -5,18 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from calc import estimate, load_catalogs
+from calc import estimate
 from calc.cost.markets import MARKETS, PLAN_MARKETS, SUMMED_UP
 from calc.search.job_fields import JOB
 from refresh.found import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "calc/cost/markets.py"
-
-
-@pytest.fixture(scope="module")
-def catalogs():
-    return load_catalogs()
 
 
 def test_the_catalog_of_prices_has_every_market(catalogs):

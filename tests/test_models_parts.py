@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from examples import catalogs
 
-from calc import add_models, estimate, load_catalogs
+from calc import add_models, estimate
 from calc.__main__ import main
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import read_config
 
 RECORDED = Path(__file__).parent / "recorded"
-CATALOGS = load_catalogs()
+CATALOGS = catalogs()
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 4}
 LLAMA |= {"intermediate_size": 128, "vocab_size": 100}
 
@@ -28,21 +29,20 @@ def read(config):
     return entry, models.loc["it"]
 
 
-@pytest.mark.parametrize("case", lines("wrappers.jsonl"), ids=lambda case: case["config"]["model_type"])
-def test_the_text_part_counts_as_in_its_class(case):
-    assert read(case["config"])[1]["parameters"] == case["parameters"]
+@pytest.mark.parametrize("file", ["wrappers", "classes"])
+def test_a_text_part_or_a_class_without_the_usual_head_counts_as_its_class(file):
+    cases = lines(f"{file}.jsonl")
+    entries = dict(enumerate(read_config(case["config"], "it", CATALOGS) for case in cases))
+    sizes = model_table(entries, CATALOGS.families)[0]["parameters"]
+    wrong = [(case["config"], size) for case, size in zip(cases, sizes, strict=True) if size != case["parameters"]]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("case", lines("towers.jsonl"), ids=lambda case: case["config"]["model_type"])
-def test_a_tower_left_out_counts_as_in_its_class(case):
-    entry, model = read(case["config"])
-    assert entry["left_out_parameters"] == case["left_out"]
-    assert f"{case['left_out']:,} parameters" in model["note"]
-
-
-@pytest.mark.parametrize("case", lines("classes.jsonl"), ids=lambda case: case["config"]["architectures"][0])
-def test_a_class_without_the_usual_head_counts_as_it_is(case):
-    assert read(case["config"])[1]["parameters"] == case["parameters"]
+def test_a_tower_left_out_counts_as_in_its_class():
+    for case in lines("towers.jsonl"):
+        entry, model = read(case["config"])
+        assert entry["left_out_parameters"] == case["left_out"], case["config"]["model_type"]
+        assert f"{case['left_out']:,} parameters" in model["note"]
 
 
 def test_the_tower_of_a_published_config_is_that_of_the_catalog():
