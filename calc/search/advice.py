@@ -1,6 +1,6 @@
 """What to change about a scenario: first what does the same work for less or in less memory, then what does other work."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,153 +9,173 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import word_column
 from calc.coded import Words
-from calc.cost.job import Job, job_of_rows, within
+from calc.cost.job import Job, job_of_rows
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate, results_of
 from calc.evaluate import Table
 from calc.say.change import change_in_words, quality
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
-from calc.search.changes import Change, pairs, singles
-from calc.search.limits import OPEN, SERVED_WITHIN, Limits
+from calc.search.comparisons import at_once
+from calc.search.neighbours import LAYOUT, Change, distinct, neighbours, pairs
 from calc.search.pick import MOST_OF_A_KIND, picked
-from calc.search.relayout import at_once
+from calc.search.ranking import limits as limits_on
+from calc.search.settle import settled
 from calc.search.standing import STANDINGS, offered, standing
 from calc.units import GIB
 
-NEEDED = (
+READ = (
     *("work", "instance", "region", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel"),
     *("memory_bytes", "gpu_memory_bytes", "fits", "runs", "instances_needed", "tokens_per_second", "low_tokens_per_second"),
     *("step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds", "spot_overhead_ratio"),
+    *("time_to_first_token_high_seconds", "time_per_output_token_high_seconds"),
     *("paid_ratio", "private_usd_per_hour", "spare_instances", "train_tokens", "hours_per_month", "served_tokens_per_second", "problem"),
 )
+SAME = ("tuning", "optimizer", "kv_precision")  # what the same work keeps beside the widths of its numbers
+WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
 EMULATED = STANDINGS.index("emulated")
-SAME_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
+PLACED = ("layout", "instance", "gpus")
+TELLING_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
 FRAME = (
     *("change", "kind", "same_work", "saved_gib", "saved_usd_per_hour", "saved_work_ratio", "slowdown_ratio"),
     *("usd_per_hour", "usd", "hours", "fits", "runs", "holds", "quality", "source", "set"),
 )
 
 
-def advise(scenario: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand", limits: Limits = OPEN) -> pd.DataFrame:
+def advise(
+    scenario: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand", limits: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
     """Changes of a scenario (or of a row of estimate) that run and fit, the most useful first, with the columns to `set`.
 
     First what does the same work: the same number formats, method and tokens per optimizer step, or sequences at once; then
-    other work. Of each what saves most of its cost comes first: that of the run, in serving of a month for as many users, or
-    of a token where more are served. Where the scenario does not fit, or does not run, the changes make it do so; pairs of
-    changes are tried where no single one does that for the same work. USD are those of the market, its interruptions counted.
+    other work. Within each, what saves most of the work's cost comes first: that of the run, in serving of a month for as many
+    users, or of a token where more are served. Where the scenario does not fit or does not run, the changes mend that; pairs of
+    changes are tried where no single one does so for the same work. USD are those of the market, its interruptions counted.
+    `limits`: the job whose limits the changes keep.
     """
-    now = dict(scenario) if "allocated_peak_bytes" in scenario else estimate(dict(scenario), catalogs, solve=False)
-    if now["problem"]:
+    row = dict(scenario) if "allocated_peak_bytes" in scenario else estimate(dict(scenario), catalogs, solve=False)
+    if row["problem"]:
         return pd.DataFrame(columns=list(FRAME))
-    fitting = bool(offered(now)[0]) and (now["runs"] != "emulated" or now["tokens_per_second"] > 0)
-    changes = singles(now, catalogs, market, limits.instances, fitting)
-    table = _tried(now, changes, catalogs, market, limits)
-    found = picked(now, table, fitting)
+    fitting = bool(offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
+    near = neighbours(row, catalogs, market, limits or {})
+    kinds = [kind_of(row, change) for change in near.changes]
+    found = picked(row, _tried(row, near.job, kinds, near.changes, catalogs), fitting)
     if not fitting and not found["same_work"].any():
-        both = picked(now, _tried(now, pairs(now, changes), catalogs, market, limits), fitting)
-        found = pd.concat([both[both["same_work"]], both[~both["same_work"]].head(MOST_OF_A_KIND["pair"]), found], ignore_index=True)
+        both = distinct(row, pairs(near.changes))
+        more = picked(row, _tried(row, near.job, ["pair"] * len(both), both, catalogs), fitting)
+        found = pd.concat([more[more["same_work"]], more[~more["same_work"]].head(MOST_OF_A_KIND["pair"]), found], ignore_index=True)
         found = found.sort_values("same_work", ascending=False, kind="stable", ignore_index=True)
-    serves = now["work"] == "inference"
-    changed = found[["kind", "set", "runs"]].to_numpy()
-    notes = [quality({"step": ""} if kind == "step" else change, catalogs, serves) for kind, change, _ in changed]
-    said = {
-        "change": word_column([_words(now, kind, change, runs, catalogs) for kind, change, runs in changed]),
+    chosen = found[["kind", "set", "runs"]].to_numpy()
+    notes = [quality({"step": ""} if kind == "step" else change, catalogs, row["work"] == "inference") for kind, change, _ in chosen]
+    columns = {
+        "change": word_column([_words(row, kind, change, runs, catalogs) for kind, change, runs in chosen]),
         "quality": word_column([words for words, _ in notes]),
         "source": word_column([source for _, source in notes]),
     }
-    return found.assign(**said)[list(FRAME)]
+    return found.assign(**columns)[list(FRAME)]
 
 
-def _words(now: dict[str, Any], kind: str, change: dict[str, Any], runs: str, catalogs: Catalogs) -> str:
+def kind_of(row: Mapping[str, Any], change: Change) -> str:
+    """What a change is about: where it runs, its layout, its step (in serving its sequences at once), else one choice."""
+    for name in ("instance", "gpus"):
+        if name in change:
+            return name
+    if change.keys() <= {"batch", "accumulation_steps"} and at_once({**row, **change}) != at_once(row):
+        return "step" if row["work"] == "training" else "batch"
+    return "layout" if change.keys() <= {*LAYOUT} else "tuning" if "tuning" in change else next(iter(change))
+
+
+def _keeps_work(row: Mapping[str, Any], kind: str, change: Change, widths: dict[str, tuple]) -> bool:
+    """Whether a changed scenario does the same work, and a service as much of it."""
+    after = {**row, **change}
+    as_much = kind != "step" if row["work"] == "training" else at_once(after) >= at_once(row)
+    return as_much and widths[after["precision"]] == widths[row["precision"]] and all(after[name] == row[name] for name in SAME)
+
+
+def _words(row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: Catalogs) -> str:
     """A change as people say it: another instance with its GPUs, another step with its size, what is emulated so marked."""
-    whole = {"gpus": now["gpus"], **change} if "instance" in change else change
-    words = change_in_words(whole, catalogs, now["work"] == "inference") + (" (emulated)" if runs == "emulated" else "")
+    placed = {"gpus": row["gpus"], **change} if "instance" in change else change
+    words = change_in_words(placed, catalogs, row["work"] == "inference") + (" (emulated)" if runs == "emulated" else "")
     if kind not in ("step", "batch"):
         return words
-    times = at_once({**now, **change}) / at_once(now)
+    times = at_once({**row, **change}) / at_once(row)
     size = f"{times:.3g} times" if times >= 1 else "half" if times == 1 / 2 else f"{times:.0%}".replace("%", " % of")
     return f"{words}: {size} the {'users' if kind == 'batch' else 'tokens per step'}"
 
 
-def _tried(now: dict[str, Any], changes: list[Change], catalogs: Catalogs, market: str, limits: Limits) -> pd.DataFrame:
+def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: list[Change], catalogs: Catalogs) -> pd.DataFrame:
     """Each change estimated: GiB, USD, share of the work's cost saved, slowdown; whether it holds and keeps the limits."""
-    rows = results_of(_inputs(now, changes), catalogs, NEEDED).frame(None, len(changes))
-    markets = np.array([change.set.get("market", market) for change in changes], dtype=object)
-    before = pd.DataFrame([{name: now[name] for name in NEEDED}])
-    base, job = job_of_rows(before, [market], 0, catalogs), job_of_rows(rows, markets, 0, catalogs)
-    rate, rate_before = _rate(rows, markets), _rate(before, [market])
+    rows = results_of(_inputs(row, changes), catalogs, READ).frame(None, len(changes))
+    markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
+    before = pd.DataFrame([{name: row[name] for name in READ}])
+    base, done = job_of_rows(before, [job["markets"]], 0, catalogs), job_of_rows(rows, markets, 0, catalogs)
+    rate, rate_before = _rate(rows, markets), _rate(before, [job["markets"]])
     numbers = {name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"}
-    runs, fits = rows["runs"].astype(str).to_numpy(), rows["fits"].astype(str).to_numpy()
     timed = ~np.isnan(rate)
-    stays = np.array([not change.set.keys() & {"instance", "gpu"} for change in changes])
+    stays = np.array([not change.keys() & {"instance", "gpu"} for change in changes])
     stands = standing(rows)
     # What is emulated at a known speed is better than what is refused on the same card; elsewhere something runs as it should.
-    sound = (stands == 0) | ((stands == EMULATED) & timed & stays & (now["runs"] != "yes"))
+    sound = (stands == 0) | ((stands == EMULATED) & timed & stays & (row["runs"] != "yes"))
     sound &= timed | ~(timed & sound).any()  # a card of which no time is known only where none of any is
+    widths = dict(zip(catalogs.precisions.index, map(tuple, catalogs.precisions[WIDTHS].to_numpy()), strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
-        token_ratio = job.usd_per_hour / rate / (base.usd_per_hour / rate_before)
-        usd_ratio = np.where(np.isnan(job.usd / base.usd), token_ratio, job.usd / base.usd)
-        work_ratio = _served_ratio(usd_ratio, token_ratio) if now["work"] == "inference" else usd_ratio
+        token_ratio = done.usd_per_hour / rate / (base.usd_per_hour / rate_before)
+        work_ratio = np.where(np.isnan(done.usd / base.usd), token_ratio, done.usd / base.usd)
+        if row["work"] == "inference":  # where the month costs the same, that of a token; a faster layout serves no more users
+            same = (np.abs(work_ratio - 1) <= TELLING_RATIO) & ~np.isin(kinds, PLACED)
+            work_ratio = np.where(same, token_ratio, work_ratio)
         return pd.DataFrame(
             {
-                "kind": [change.kind for change in changes],
-                "same_work": [change.same_work for change in changes],
-                "saved_gib": (now["memory_bytes"] - numbers["memory_bytes"]) / GIB,
-                "saved_usd_per_hour": base.usd_per_hour - job.usd_per_hour,
+                "kind": kinds,
+                "same_work": [_keeps_work(row, kind, change, widths) for kind, change in zip(kinds, changes, strict=True)],
+                "saved_gib": (row["memory_bytes"] - numbers["memory_bytes"]) / GIB,
+                "saved_usd_per_hour": base.usd_per_hour - done.usd_per_hour,
                 "saved_work_ratio": 1 - work_ratio,
                 "work_ratio": work_ratio,
-                "work_usd": np.where(np.isnan(job.usd), job.usd_per_hour / rate, job.usd),
+                "work_usd": np.where(np.isnan(done.usd), done.usd_per_hour / rate, done.usd),
                 "slowdown_ratio": rate_before / rate,
-                "usd_per_hour": job.usd_per_hour,
-                "usd": job.usd,
+                "usd_per_hour": done.usd_per_hour,
+                "usd": done.usd,
                 "card_gib": numbers["gpu_memory_bytes"] / GIB,
-                "hours": job.hours,
-                "fits": fits,
-                "runs": runs,
+                "hours": done.hours,
+                "fits": rows["fits"].astype(str).to_numpy(),
+                "runs": rows["runs"].astype(str).to_numpy(),
                 "holds": sound,
-                "kept": within(Job(*(np.nan_to_num(part) for part in job)), limits),  # what is not known breaks no limit
-                "paced": _paced(now, numbers, limits),
-                "set": [change.set for change in changes],
+                **_kept(numbers, done, settled(job, catalogs)),
+                "set": changes,
             }
         )
 
 
-def _rate(rows, markets):
-    """Tokens per second of each row, what interruptions take on its market left out."""
+def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
+    """Tokens per second of each row, what interruptions take on its market left out. [tokens/s]"""
     interrupted = np.array([MARKETS[name].interrupted for name in markets]) > 0
     overhead = np.where(interrupted, rows["spot_overhead_ratio"].to_numpy(dtype=float), 0)
     return rows["tokens_per_second"].to_numpy(dtype=float) / (1 + overhead)
 
 
-def _served_ratio(usd_ratio, token_ratio):
-    """Cost of a service against before: of the month where that differs, else of a token."""
-    return np.where(np.abs(usd_ratio - 1) > SAME_RATIO, usd_ratio, token_ratio)
+def _kept(numbers: Mapping[str, np.ndarray], done: Job, job: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Whether each row keeps the job's limits on money and time (`kept`), and its pace (`paced`); what is not known breaks none."""
+    found = {name: getattr(done, name) for name in done._fields} | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
+    for name, column in (("first_token", "time_to_first_token"), ("token", "time_per_output_token")):
+        found[f"{name}_seconds"] = numbers[f"{column}_seconds"]
+        found[f"slow_{name}_ratio"] = numbers[f"{column}_high_seconds"] / numbers[f"{column}_seconds"]
+    over = {limit.name: limit.excess > 0 for limit in limits_on(found, job)}
+    pace = over.get("first_token_seconds", False) | over.get("token_seconds", np.zeros(len(done.hours), dtype=bool))
+    money = [over[name] for name in ("hours_most", "usd_most", "usd_per_hour_most", "instances_most") if name in over]
+    return {"kept": ~np.any(money, axis=0), "paced": ~pace}
 
 
-def _paced(now, numbers, limits):
-    """Whether a service keeps its pace: the limits', else the usual one; no slower than before is enough."""
-    if now["work"] == "training":
-        return np.ones(len(numbers["gpus"]), dtype=bool)
-    kept = np.ones(len(numbers["gpus"]), dtype=bool)
-    slow = numbers["tokens_per_second"] / numbers["low_tokens_per_second"] if limits.slow_end else 1.0
-    for name, column in (("first_token_seconds", "time_to_first_token_seconds"), ("output_token_seconds", "time_per_output_token_seconds")):
-        most = getattr(limits, name)
-        most = most if np.isfinite(most) else np.fmax(getattr(SERVED_WITHIN, name), now[column])
-        kept &= ~(numbers[column] * slow > most)
-    return kept
-
-
-def _inputs(now: dict[str, Any], changes: list[Change]) -> Table:
+def _inputs(row: dict[str, Any], changes: list[Change]) -> Table:
     """The inputs (scenarios.read) of the changed scenarios: what no change sets is one value for all."""
     known = inputs_by_name()
-    said = {name: value for name in known if (value := now.get(name)) not in ("", None) and value == value}
+    same = {name: value for name in known if (value := row.get(name)) not in ("", None) and value == value}
     columns: Table = {"rows": len(changes)}
-    for name in dict.fromkeys(name for change in changes for name in change.set if name in known):
-        values = [change.set.get(name, now.get(name)) for change in changes]
+    for name in dict.fromkeys(name for change in changes for name in change if name in known):
+        values = [change.get(name, row.get(name)) for change in changes]
         if known[name].kind in ("text", "choice"):
             place = {value: at for at, value in enumerate(dict.fromkeys(values))}
             columns[name] = Words(np.array([place[value] for value in values]), np.array(list(place), dtype=object))
         else:
             columns[name] = np.array(values, dtype=float)
-    return known_inputs(said, columns)
+    return known_inputs(same, columns)

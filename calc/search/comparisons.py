@@ -4,7 +4,7 @@ Each table does the work of the scenario, with its sequences per optimizer step 
 instance and market: usd, hours and seconds are those of the job.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import estimate
+from calc.layout import data_parallel
 from calc.scenarios.support import RUNS
 
 NVLINK_GPUS = 8  # of one instance; no card of the catalog joins more
@@ -33,15 +34,15 @@ SERVING_WAYS: tuple[Way, ...] = (("tensor", "none", NVLINK_GPUS, 1), ("pipeline"
 OWN = "as set"
 
 
-def at_once(scenario: dict[str, Any]) -> float:
-    """Sequences of an optimizer step, or requests answered at once by all replicas."""
+def at_once(scenario: Mapping[str, Any]) -> float:
+    """Sequences of an optimizer step, or requests answered at once, over all replicas. [sequences]"""
     steps = scenario["accumulation_steps"] if scenario["work"] == "training" else 1
     return float(scenario["batch"] * steps * replicas(scenario))
 
 
-def replicas(scenario: dict[str, Any]) -> float:
-    """Model replicas side by side."""
-    return float(max(scenario["gpus"] // np.prod([scenario[name] for name in DEGREES]), 1))
+def replicas(scenario: Mapping[str, Any]) -> float:
+    """Model replicas side by side. [replicas]"""
+    return float(data_parallel(scenario["gpus"], *(scenario[name] for name in DEGREES)))
 
 
 def over_values(scenario: dict[str, Any], market: str, catalogs: Catalogs, name: str, values: Iterable) -> pd.DataFrame:
@@ -76,7 +77,7 @@ def _divided(scenario, line, counts, layout):
     """The scenario on these counts of GPUs by a layout; counts that it does not divide, or that leave a replica idle, left out."""
     shared = np.prod([np.broadcast_to(layout[name], counts.shape) for name in DEGREES], axis=0)
     beside = counts // shared
-    table = pd.DataFrame(scenario | layout | {"gpus": counts} | _batches(scenario, beside) | {"line": line})
+    table = pd.DataFrame(scenario | layout | {"gpus": counts} | micro_batches(scenario, beside) | {"line": line})
     return table[(beside <= at_once(scenario)) & (counts % shared == 0)]
 
 
@@ -98,7 +99,7 @@ def over_batch(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.
     return as_job(table.assign(now=(table["batch"] == scenario["batch"]) & (table["line"] == scenario[name])), scenario, market, catalogs)
 
 
-def _batches(scenario, beside):
+def micro_batches(scenario: Mapping[str, Any], beside: Any) -> dict[str, Any]:
     """Micro-batch and accumulation on so many replicas, for the same sequences in all."""
     each = np.ceil(at_once(scenario) / beside)
     if scenario["work"] == "inference":

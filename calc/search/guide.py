@@ -3,9 +3,10 @@
 from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
+from calc.search.inputs import FIXABLE
 from calc.search.options import options
 
-# A question, what of the job it fixes, and what that means; the first that is answered yes is the way to go on.
+# A question, what it fixes of the job, and what that means; the first that is answered yes is the way to go.
 Question = tuple[str, dict[str, Any], str]
 TRAINING: tuple[Question, ...] = (
     ("Does full training fit on one GPU?", {"method": "full", "gpus": 1}, "No sharding, nothing to wait for"),
@@ -25,18 +26,7 @@ SERVING: tuple[Question, ...] = (
     ("Do 16 bits keep it on one instance?", {"fewest_bits": 16, "instances_most": 1}, "Tensor parallel inside it, or replicas"),
     ("Do 16 bits keep it on several instances?", {"fewest_bits": 16}, "Replicas side by side, behind one address"),
 )
-FIXED = (
-    "model",
-    "work",
-    "train_tokens",
-    "sequence_tokens",
-    "step_tokens",
-    "users",
-    "requests_per_second",
-    "prompt_tokens",
-    "answer_tokens",
-)
-LIMITS = ("first_token_seconds", "token_seconds", "hours_per_month", "regions", "markets", "hours_most", "usd_most", "usd_per_hour_most")
+CHOICES = {*FIXABLE, "method", "fewest_bits"} - {"private_prices"}
 
 
 class Leaf(NamedTuple):
@@ -50,14 +40,10 @@ class Leaf(NamedTuple):
 
 
 def guide(job: dict[str, Any], catalogs: Catalogs) -> list[Leaf]:
-    """The tree of the job's kind of work, every leaf answered with the job's own load and limits; its choices by hand are left out."""
-    asked = {name: job[name] for name in (*FIXED, *LIMITS) if name in job}
-    serves = job.get("work") == "inference"
-    tree = SERVING if serves else TRAINING
-    return [_leaf(question, fixes, meaning, asked, catalogs) for question, fixes, meaning in tree]
-
-
-def _leaf(question, fixes, meaning, asked, catalogs):
-    found = options({**asked, **fixes}, catalogs)
-    row = found.answers.iloc[0].to_dict()
-    return Leaf(question, meaning, not found.problem, row, found.problem)
+    """The questions of the job's kind of work, each answered with the job's load, limits and prices; its choices are left out."""
+    free = {name: value for name, value in job.items() if name not in CHOICES}
+    leaves = []
+    for question, fixes, meaning in SERVING if job.get("work") == "inference" else TRAINING:
+        found = options({**free, **fixes}, catalogs)
+        leaves.append(Leaf(question, meaning, not found.problem, found.rows[0], found.problem))
+    return leaves

@@ -9,6 +9,7 @@ ANYWHERE = "anywhere"
 JOB_MARKETS = tuple(MARKETS)  # a commitment is ranked where the job names it, and only there
 TRAIN_TOKENS = 150_000_000  # 50,000 examples of 1,000 tokens, three times
 SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
+SHARDINGS = ("none", "zero1", "zero2", "zero3")  # the plainest first
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 
 JOB_INPUTS = (

@@ -24,7 +24,7 @@ from calc.search.settle import DERIVED, JobError, blank, published_bits, settled
 from calc.search.tokens import tokens_each
 from calc.units import GIB
 
-KEPT_JOBS, KEPT_COMBINATIONS = 64, 2
+KEPT_JOBS, KEPT_COMBINATIONS = 64, 4
 NEAREST = "nearest"
 WIDER = 8  # times as many instances, where nothing fits in those allowed
 

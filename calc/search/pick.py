@@ -7,16 +7,8 @@ import numpy as np
 import pandas as pd
 
 MOST_OF_A_KIND = {
-    "layout": 3,
-    "instance": 3,
-    "gpus": 2,
-    "region": 2,
-    "market": 2,
-    "precision": 3,
-    "tuning": 2,
-    "step": 2,
-    "batch": 2,
-    "pair": 2,
+    **dict.fromkeys(("layout", "instance", "precision"), 3),
+    **dict.fromkeys(("gpus", "region", "market", "tuning", "step", "batch", "pair"), 2),
 }
 ALIKE_RATIO = 0.03  # costs of the work that nobody can tell apart
 MOST_SMALLER = 3  # changes that save memory and no money
@@ -25,33 +17,35 @@ PLAINER_RATIO = 0.02  # a choice more must save this much of what the change wit
 SLOWEST_RATIO, SLOWEST_OTHER_RATIO = 1.5, 1.1  # memory alone is not worth a longer run than that, of other work even less
 DEAREST_RATIO = 3.0  # nor is a way to fit that costs so many times the cheapest
 IMPLIED = {"accumulation_steps": "batch", "gpu": "instance", "pipeline_parallel": "tensor_parallel"}  # columns that follow another
-VALUED = ("precision", "optimizer", "tuning")  # kinds of which each value is a change of its own
-PLACED = ("instance", "gpus", "region", "market")
+VALUED = {  # kind -> the columns whose every value is a change of its own
+    **{name: (name,) for name in ("instance", "gpus", "region", "market")},
+    **dict.fromkeys(("precision", "optimizer", "tuning"), ("precision", "optimizer")),
+}
+SEVERAL = ("layout", "pair")  # kinds in which other choices are other changes
 
 
 class Candidate(NamedTuple):
-    """A change by its row: kind, work, where it goes, the choices that it makes, how unsure it is, and its cost."""
+    """A change by its row: its kind and the values that set it apart, its choices, how unsure it is, and its cost."""
 
     row: int
-    kind: str
-    same_work: bool
-    place: tuple
-    choices: frozenset
+    kind: tuple[str, bool]  # and whether it does the same work
+    values: tuple
+    choices: frozenset[str]
     unsure: int
     cost: float
 
     @property
-    def order(self) -> tuple:
+    def order(self) -> tuple[int, float]:
         """The better one first."""
         return self.unsure, self.cost
 
 
-def picked(now: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFrame:
+def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFrame:
     """The changes to name, in order. `fitting`: the scenario holds already, and a change must save money or memory."""
     able = tried["holds"].to_numpy() & tried["kept"].to_numpy()
     paced = able & tried["paced"].to_numpy()
     if fitting:
-        return _in_order(tried.loc[_saving(now, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False])
+        return _in_order(tried.loc[_saving(row, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False])
     able = paced if paced.any() else able
     cost = cost_of(tried)
     least = np.min(cost[able & tried["same_work"].to_numpy()], initial=np.inf)
@@ -81,16 +75,16 @@ def _in_order(found: pd.DataFrame, columns: list[str], ascending: list[bool]) ->
     return found.sort_values(["same_work", *columns], ascending=[False, *ascending], kind="stable", ignore_index=True)
 
 
-def _saving(now: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[int]:
+def _saving(row: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[int]:
     """Of changes of a scenario that fits those that cost less, and a few single choices that take less memory for no more."""
     dearer = tried["saved_usd_per_hour"].to_numpy() < 0
-    riskier = (tried["fits"] == "tight").to_numpy() & (now["fits"] == "yes")
+    riskier = (tried["fits"] == "tight").to_numpy() & (row["fits"] == "yes")
     card_ratio = tried["saved_gib"].to_numpy() / tried["card_gib"].to_numpy()
-    cheaper = able & ~riskier & (tried["saved_work_ratio"].to_numpy() > WORTH_RATIO) & ~(dearer & (now["work"] == "inference"))
+    cheaper = able & ~riskier & (tried["saved_work_ratio"].to_numpy() > WORTH_RATIO) & ~(dearer & (row["work"] == "inference"))
     slowest = np.where(tried["same_work"], SLOWEST_RATIO, SLOWEST_OTHER_RATIO)
     smaller = able & ~riskier & ~cheaper & ~dearer & (card_ratio > WORTH_CARD_RATIO) & (tried["slowdown_ratio"].to_numpy() < slowest)
-    alone = [each for each in _candidates(tried, np.flatnonzero(smaller), 1 - card_ratio) if len(each.choices - {"tuning"}) == 1]
-    return _best(_candidates(tried, np.flatnonzero(cheaper), cost_of(tried))) + _best(alone)[:MOST_SMALLER]
+    single = [change for change in _candidates(tried, np.flatnonzero(smaller), 1 - card_ratio) if len(change.choices - {"tuning"}) == 1]
+    return _best(_candidates(tried, np.flatnonzero(cheaper), cost_of(tried))) + _best(single)[:MOST_SMALLER]
 
 
 def choices_of(change: Iterable[str]) -> frozenset[str]:
@@ -99,48 +93,29 @@ def choices_of(change: Iterable[str]) -> frozenset[str]:
 
 
 def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list[Candidate]:
-    kinds, same, sets = (tried[name].to_numpy() for name in ("kind", "same_work", "set"))
-    unsure = _unsure(tried)
-    found = []
+    unsure, found = _unsure(tried), []
     for row in rows.tolist():
-        change, kind = sets[row], kinds[row]
-        place = tuple(change.get(name, "") for name in PLACED)
-        place += tuple(change.get(name, "") for name in ("precision", "optimizer") if kind in VALUED)
-        found.append(Candidate(row, kind, bool(same[row]), place, choices_of(change), int(unsure[row]), float(cost[row])))
+        kind, same_work, change = (tried[name].iat[row] for name in ("kind", "same_work", "set"))
+        values = tuple(change.get(name, "") for name in VALUED.get(kind, ()))
+        found.append(Candidate(row, (kind, bool(same_work)), values, choices_of(change), int(unsure[row]), float(cost[row])))
     return found
 
 
 def _best(candidates: list[Candidate]) -> list[int]:
-    """Rows of the best few of every kind: of each place and set of choices the best, and none that a plainer one nearly equals."""
-    firsts: dict[tuple, Candidate] = {}
-    for each in sorted(candidates, key=lambda each: each.order):
-        firsts.setdefault((each.kind, each.same_work, each.place, each.choices), each)
+    """Rows of the best few of every kind: of alike changes the best, and none that a plainer one nearly equals."""
+    first: dict[tuple, Candidate] = {}
+    for change in sorted(candidates, key=lambda change: change.order):
+        first.setdefault((change.kind, change.values, change.choices), change)
     plain: dict[tuple, list[Candidate]] = {}
-    for each in sorted(firsts.values(), key=lambda each: len(each.choices)):
-        others = plain.setdefault((each.kind, each.same_work, each.place), [])
-        if all(_beats(each, other) for other in others if other.choices < each.choices):
-            others.append(each)
+    for change in sorted(first.values(), key=lambda change: len(change.choices)):
+        alike = plain.setdefault((change.kind, change.values), [])
+        if all(_beats(change, other) for other in alike if other.choices < change.choices):
+            alike.append(change)
     by_kind: dict[tuple, list[Candidate]] = {}
-    for (kind, same_work, place), own in plain.items():
-        several = kind == "layout" and place[0] == ""
-        by_kind.setdefault((kind, same_work), []).extend(own if several else sorted(own, key=lambda each: each.order)[:1])
-    chosen: list[int] = []
-    for (kind, _), own in by_kind.items():
-        ordered = _one_of_an_instance(sorted(own, key=lambda each: each.order))
-        chosen += [each.row for each in ordered[: MOST_OF_A_KIND.get(kind, len(ordered))]]
-    return chosen
-
-
-def _one_of_an_instance(ordered: list[Candidate]) -> list[Candidate]:
-    """Of changes to one other instance, on several GPU counts, the first."""
-    seen: set[str] = set()
-    left = []
-    for each in ordered:
-        instance = each.place[0]
-        if not instance or instance not in seen:
-            left.append(each)
-        seen.add(instance)
-    return left
+    for (kind, _), alike in plain.items():
+        by_kind.setdefault(kind, []).extend(alike if kind[0] in SEVERAL else [min(alike, key=lambda change: change.order)])
+    ordered = [sorted(alike, key=lambda change: change.order)[: MOST_OF_A_KIND.get(kind[0])] for kind, alike in by_kind.items()]
+    return [change.row for alike in ordered for change in alike]
 
 
 def _beats(one: Candidate, plainer: Candidate) -> bool:

@@ -13,8 +13,8 @@ from calc.evaluate import Table
 from calc.search import ranking, sentences
 from calc.search.combinations import inputs_of
 from calc.search.grid import RECOMPUTES, Grid
+from calc.search.inputs import SHARDINGS
 from calc.search.places import Place
-from calc.search.relayout import SHARDINGS
 from calc.search.settle import varied
 
 EDGE_COLUMNS = ("hours", "usd", "seconds")

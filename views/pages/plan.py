@@ -4,7 +4,6 @@ from datetime import date
 
 import streamlit as st
 
-from calc.search.limits import limits_of_job
 from views.panels import advice, answer_cards, board, comparisons, launch_kit, looked_at, opened_plan, status, wider_search
 from views.session import catalogs as session_catalogs
 from views.session import job_state
@@ -47,5 +46,5 @@ if is_answered:
     with parts[2]:
         board.board(options, ink, catalogs)
     with parts[3]:
-        advice.panel(now.row, now.market, limits_of_job(now.job), catalogs)
+        advice.panel(now.row, now.market, now.job, catalogs)
 wider_search.panel(now, ink, catalogs)

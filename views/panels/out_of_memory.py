@@ -6,7 +6,6 @@ import streamlit as st
 from calc.files.oom.explain import LogProblem, explained, text_of
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
-from calc.search.limits import limits_of_job
 from views.panels import advice
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT
@@ -30,7 +29,7 @@ def explanation(logs, brought, now, catalogs):
     if found.parts:
         st.caption(plain(f"Beside {'the run above' if brought else 'the plan'}: {memory_of(found.row)} · {setting(found.row, known)}"))
         _table(found.parts)
-    advice.panel(found.row, now.market, limits_of_job(now.job), known)
+    advice.panel(found.row, now.market, now.job, known)
 
 
 def _explained(logs, row, catalogs):
