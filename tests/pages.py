@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from calc.search.job_fields import COMPARED
 
+PAGES = ("plan", "compare", "bill", "instances", "explore", "bring", "shelf", "models_and_prices", "method", "accuracy")
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
 OTHER_ADDRESS = ("plan", "models_and_prices")  # before the first run Streamlit finds a page by its file name, if that is its address
 

@@ -122,18 +122,6 @@ def test_half_a_model_in_the_link_is_refused():
     assert "left aside" in said(opened(custom__mine__layers="4", model="mine"))
 
 
-@pytest.mark.parametrize(
-    "page", ["views/pages/instances.py", "views/pages/method.py", "views/pages/accuracy.py", "views/pages/models_and_prices.py"]
-)
-def test_every_page_opens_and_keeps_the_plan(page):
-    app = AppTest.from_file(DASHBOARD, default_timeout=60)
-    app.query_params["model"] = "qwen2.5-7b"
-    app.run().switch_page(page).run()
-    assert not app.exception
-    assert app.title
-    assert address(app)["model"] == ["qwen2.5-7b"]
-
-
 def test_every_catalog_is_shown():
     app = opened().switch_page("views/pages/models_and_prices.py").run()
     app.session_state["catalog_tab"] = "All catalogs"

@@ -1,7 +1,6 @@
 """The Plan page: heading, cards, board and CSV say one thing in every state; looking at a row moves only what follows it."""
 
 import io
-import re
 from datetime import date
 
 import pandas as pd
@@ -25,7 +24,6 @@ STATES = {
     "nothing within the limits": {"days_most": "0.04", "usd_most": "1"},
     "five instances": {"instance": ["g6e.48xlarge", "p4d.24xlarge", "p4de.24xlarge", "p5.48xlarge", "p5en.48xlarge"]},
 }
-BANNED = re.compile(r"\bways\b|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be estimated", re.IGNORECASE)
 TABS = ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time")
 
 
@@ -63,6 +61,8 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, found, catalogs):
         assert span(first["hours"]) in heading
         assert all(span(hours) in card.delta for card, hours in zip(cards, options.answers["hours"], strict=True))
     assert any(text.startswith(f"**{where}") for text in texts(app))
+    rests_on = f"which is {options.answers['memory_basis'].iloc[0]}. Its time: {time_rests_on(options.answers.iloc[0])}."
+    assert any(text.endswith(rests_on) for text in texts(app))
     shown = board(app)
     assert shown["usd"].to_list() == pytest.approx(options.board["usd"].to_list(), nan_ok=True)
     assert shown["name"].iloc[0].startswith(where)
@@ -73,25 +73,12 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, found, catalogs):
     assert len(written) >= len(options.board)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_the_memory_looked_at_says_what_it_and_its_time_rest_on(state, found):
-    said, first = texts(opened(v="2", **STATES[state])), found[-1].answers.iloc[0]
-    assert any(text.endswith(f"which is {first['memory_basis']}. Its time: {time_rests_on(first)}.") for text in said)
-
-
 def test_the_csv_is_a_scenario_csv(found, catalogs):
     opened()
     options = found[-1]
     scenarios, _ = csv_tables.from_csv(status._csv(options, catalogs, DAY))
     assert scenarios["instance"].iloc[0] == options.board["instance"].iloc[0]
     assert len(scenarios) == len(pd.read_csv(io.BytesIO(status._csv(options, catalogs, DAY))))
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_the_words_are_the_fields_own(state):
-    app = opened(v="2", **STATES[state])
-    assert [text for text in texts(app) if BANNED.search(text)] == []
-    assert not app.exception
 
 
 def test_a_restriction_is_said_with_what_it_costs(found):
@@ -152,17 +139,17 @@ def test_keep_puts_a_card_into_the_kept_and_once():
     assert not app.session_state["kept"]
 
 
-@pytest.mark.parametrize("by", ORDERS)
-def test_the_board_is_sorted_by_its_switch(by, found):
+def test_the_board_is_sorted_by_its_switch(found):
     app = opened(v="2", model="llama-3.2-3b")
-    app = run(app.segmented_control(key="sort").set_value(by))
-    rows = ordered(found[-1].board, by)
-    assert board(app)["usd"].to_list() == pytest.approx(rows["usd"].to_list(), nan_ok=True)
-    possible = rows[rows["usd"].notna() & (rows["fits"] == "yes") & (rows["misses"] == "") & (rows["runs"] == "yes")]
-    values = possible[COLUMN.get(by, "usd")]
-    assert values.is_monotonic_decreasing if by == "headroom" else values.iloc[1:].is_monotonic_increasing
-    assert possible.index.to_list() == list(range(len(possible)))
-    assert address(app)["sort"] == [by]
+    for by in ORDERS:
+        run(app.segmented_control(key="sort").set_value(by))
+        rows = ordered(found[-1].board, by)
+        assert board(app)["usd"].to_list() == pytest.approx(rows["usd"].to_list(), nan_ok=True), by
+        possible = rows[rows["usd"].notna() & (rows["fits"] == "yes") & (rows["misses"] == "") & (rows["runs"] == "yes")]
+        values = possible[COLUMN.get(by, "usd")]
+        assert values.is_monotonic_decreasing if by == "headroom" else values.iloc[1:].is_monotonic_increasing, by
+        assert possible.index.to_list() == list(range(len(possible)))
+        assert address(app)["sort"] == [by]
 
 
 def test_ticked_rows_are_kept_and_a_cell_is_looked_at(found, monkeypatch):
@@ -196,18 +183,16 @@ def test_what_is_compared_has_a_column_of_its_own(found):
     assert len(shown) == len(found[-1].board)
 
 
-@pytest.mark.parametrize("tab", TABS)
 @pytest.mark.parametrize("state", ["training", "serving"])
-def test_a_tab_draws_only_while_it_is_open(tab, state):
-    if (tab, state) == ("Optimizers", "serving"):
-        assert "Optimizers" not in [pane.label for pane in opened(v="2", **STATES[state]).tabs]
-        return
+def test_a_tab_draws_only_while_it_is_open(state):
     app = opened(v="2", **STATES[state])
-    app.session_state["tab"] = tab
-    app = run(app)
-    panes = {pane.label: pane for pane in app.tabs}
-    assert [label for label, pane in panes.items() if len(pane.children)] == [tab]
-    assert len(panes[tab].get("vega_lite_chart")) == (3 if tab in ("GPU counts", "Batch") else 1)
+    tabs = [tab for tab in TABS if (tab, state) != ("Optimizers", "serving")]
+    for tab in tabs:
+        app.session_state["tab"] = tab
+        panes = {pane.label: pane for pane in run(app).tabs}
+        assert list(panes) == tabs
+        assert [label for label, pane in panes.items() if len(pane.children)] == [tab]
+        assert len(panes[tab].get("vega_lite_chart")) == (3 if tab in ("GPU counts", "Batch") else 1), tab
 
 
 def test_changes_that_train_the_same_come_first():
@@ -237,17 +222,13 @@ def test_nothing_is_worked_out_twice(monkeypatch):
     assert "estimate" not in calls
 
 
-@pytest.mark.parametrize(
-    ("tab", "name", "column"), [("Precisions", "precision", "precision"), ("GPU counts", "gpus", "gpus"), ("Batch", "batch", "batch")]
-)
 @pytest.mark.parametrize("state", ["training", "serving"])
-def test_a_row_of_a_comparison_becomes_the_plan(tab, name, column, state, found):
+def test_a_row_of_a_comparison_becomes_the_plan(state, found):
     app = opened(v="2", **STATES[state])
-    app.session_state["tab"] = tab
-    run(app)
-    box = app.selectbox(key=f"use_{name}")
-    before = found[-1].answers.iloc[0]
-    at = next(each for each in range(len(box.options)) if str(before[column]) not in box.options[each])
-    run(box.set_value(box.options[at]) if isinstance(box.options[at], str) else box.select_index(at))
-    assert app.session_state[column], "set by hand"
-    assert app.selectbox(key=f"use_{name}").value is None
+    for tab, column in (("Precisions", "precision"), ("GPU counts", "gpus"), ("Batch", "batch")):
+        app.session_state["tab"] = tab
+        box = run(app).selectbox(key=f"use_{column}")
+        other = next(option for option in box.options if str(found[-1].answers.iloc[0][column]) not in option)
+        run(box.set_value(other))
+        assert app.session_state[column], "set by hand"
+        assert app.selectbox(key=f"use_{column}").value is None

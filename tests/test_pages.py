@@ -1,0 +1,54 @@
+"""Every page in every state that a meeting can bring about: it stands, keeps the plan and speaks the words of the field."""
+
+import re
+
+import pytest
+from pages import PAGES, address, opened, title
+
+COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_tokens~150000000"
+KEPT = [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]
+STATES = {
+    "first visit": {},
+    "LoRA of a large model": {"method": "lora", "model": "llama-3.1-70b"},
+    "serving": {"goal": "serve", "model": "qwen2.5-32b", "users": "20"},
+    "on spot, kept": {"markets": "spot", "kept": KEPT},
+    "outside the limits": {"days_most": "0.04", "usd_most": "1"},
+    "nothing fits": {"goal": "train", "model": "deepseek-v3", "instance": "g6.xlarge"},
+    "not estimated": {"tensor_parallel": "3", "gpus": "3", "instance": "p5.48xlarge"},
+    "cannot serve": {"goal": "serve", "model": "bert-base-uncased", "implementation": "vllm"},
+    "an encoder": {"goal": "serve", "model": "bert-base-uncased"},
+}
+REFUSED = ("nothing fits", "not estimated", "cannot serve")  # a page may say why in an error box
+BANNED = re.compile(r"\bways\b|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be estimated|\bnan\b|\binf\b", re.IGNORECASE)
+SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
+LABELLED = ("button", "expander", "metric", "selectbox", "multiselect", "number_input", "text_input", "toggle", "tabs")
+
+
+def sentences(app):
+    """All that a page says: texts, labels, helps, cells of tables."""
+    for kind in SPOKEN:
+        yield from (element.value for element in getattr(app, kind))
+    for kind in LABELLED:
+        for element in getattr(app, kind):
+            yield element.label
+            yield getattr(element, "help", "") or ""
+    for frame in (*app.table, *app.dataframe):
+        yield from map(str, frame.value.columns)
+    for frame in app.table:
+        yield from map(str, frame.value.to_numpy().ravel())
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_page_stands_keeps_the_plan_and_uses_the_words_of_the_field(state):
+    app = opened(v="2", **STATES[state])
+    link = address(app)
+    assert {name: link[name] for name in STATES[state]} == {
+        name: text if isinstance(text, list) else [text] for name, text in STATES[state].items()
+    }
+    for page in PAGES:
+        app.switch_page(f"views/pages/{page}.py").run()
+        assert not app.exception, (page, app.exception[0].message)
+        assert title(app), page
+        assert [text[:200] for text in sentences(app) if BANNED.search(text)] == [], page
+        assert not app.error or state in REFUSED, (page, app.error[0].value)
+        assert {name: address(app)[name] for name in link} == link, page
