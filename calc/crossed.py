@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calc.evaluate import Table, parameters_of
+from calc.evaluate import Columns, parameters_of
 
 ONE, LAYOUT, PLACE, PAIR, WAY = range(5)
 
@@ -17,7 +17,7 @@ ONE, LAYOUT, PLACE, PAIR, WAY = range(5)
 class Crossed:
     """Columns at their levels; `layout` and `place` of every pair, and `pair` of every way once there are ways."""
 
-    def __init__(self, layouts: Table, places: Table, layout: np.ndarray, place: np.ndarray) -> None:
+    def __init__(self, layouts: Columns, places: Columns, layout: np.ndarray, place: np.ndarray) -> None:
         self.layout, self.place, self.pair = layout, place, np.arange(len(layout))
         self.columns: dict[str, tuple[int, Any]] = {}
         self.spread: dict[tuple[str, int], Any] = {}

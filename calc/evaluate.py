@@ -6,7 +6,7 @@ from inspect import isfunction, signature
 from types import ModuleType
 from typing import Any
 
-Table = dict[str, Any]  # column -> one value per row along the last axis, or one value for all rows
+Columns = dict[str, Any]  # column -> one value per row along the last axis, or one value for all rows
 Row = Mapping[str, Any]  # column -> its value in one row
 
 
@@ -16,12 +16,12 @@ def parameters_of(formula: Callable) -> tuple[str, ...]:
     return tuple(signature(formula).parameters)
 
 
-def evaluate(formula: Callable, table: Table) -> Any:
+def evaluate(formula: Callable, table: Columns) -> Any:
     """Call a formula with the columns that its parameters name."""
     return formula(**{name: table[name] for name in parameters_of(formula)})
 
 
-def evaluate_all(formulas: Iterable[Callable], table: Table) -> Table:
+def evaluate_all(formulas: Iterable[Callable], table: Columns) -> Columns:
     """Add to the table, in order, the column that each formula makes; return the table. A column has one maker."""
     for formula in formulas:
         if formula.__name__ in table:

@@ -10,7 +10,7 @@ from calc import answer, estimate
 from calc.cost.job import job_of_rows
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import parts
-from calc.engine.stages import MEMORY, MEMORY_READS, fuller_end, walk
+from calc.engine.stages import MEMORY, fuller_end, walk
 from calc.evaluate import evaluate
 from calc.scenarios.support import RUNS
 from calc.search.bounds import least_bytes
@@ -268,8 +268,8 @@ def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
 def test_the_lower_bound_of_memory_is_one(catalogs):
     results = answered()
     part = next(parts(results[results["work"] == "training"].drop(columns=["instance", "gpu"]), catalogs))
-    least = evaluate(least_bytes, walk(dict(part.table), MEMORY[:1]))
-    peak = fuller_end({name: part.table[name] for name in (*MEMORY_READS, "rows") if name in part.table})["allocated_peak_bytes"]
+    least = evaluate(least_bytes, walk(part.table | {}, MEMORY[:1]))
+    peak = fuller_end(part.table | {})["allocated_peak_bytes"]
     assert (least <= peak).all()
     assert np.median(least / peak) > 0.2
 

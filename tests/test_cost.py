@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.coded import Words
 from calc.cost.offers import is_old, offers, per
 from calc.cost.prices import gpus_paid, idle_gpus, instances_needed, load_deployments, prices_as_of
 from calc.cost.quotas import commands, quota_for
 from calc.plan.run_length import over_concurrency
+from calc.table import Words
 
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "recompute": "full", "train_tokens": 1e9}
 SERVE = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "batch": 16}

@@ -51,7 +51,8 @@ LEVELS = (
     ("models",),
     ("columns",),
     ("crossed",),
-    ("evaluate", "coded", "units", "versions"),
+    ("table",),
+    ("evaluate", "units", "versions"),
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {

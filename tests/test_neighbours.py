@@ -8,9 +8,9 @@ from examples import catalogs
 from calc import add_models, answer, estimate
 from calc.__main__ import main
 from calc.catalogs.load import FOLDER, entries_of, read_document
-from calc.engine import largest, stages
 from calc.engine.pipeline import COLUMNS
 from calc.scenarios.inputs import bounded_inputs
+from calc.table import Table
 
 TEXTS = {
     "lora_targets": ("attention", "q+v"),
@@ -114,8 +114,7 @@ def test_a_row_of_a_large_table_equals_its_lone_self(scenarios, results):
 
 def test_sharing_changes_no_result(scenarios, results, monkeypatch):
     """Every row worked out on its own, none for another that is like it."""
-    for module in (stages, largest):
-        monkeypatch.setattr(module, "repeat", lambda *_: False)
+    monkeypatch.setattr(Table, "distinct", lambda *_, **__: None)
     assert differing(estimate(scenarios, catalogs()), results) == {}
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from calc import add_models, load_catalogs
 from calc.engine.pipeline import parts
 from calc.engine.stages import NAMES, STAGES, TIME, walk
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.inputs import BY_NAME
 
 DATA = Path(__file__).parent / "data"
@@ -89,7 +89,7 @@ def with_published_models(catalogs):
     return add_models(catalogs, models)
 
 
-def time_table(scenarios: pd.DataFrame, catalogs) -> tuple[Table, np.ndarray]:
+def time_table(scenarios: pd.DataFrame, catalogs) -> tuple[Columns, np.ndarray]:
     """The columns of the scenarios with time in it, and what is wrong with each; memory is not estimated."""
     table, problems = {}, np.full(len(scenarios), "", dtype=object)
     for part in parts(scenarios, catalogs):

@@ -11,7 +11,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.markets import MARKETS, sold_for
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.join_places import price_at
 from calc.scenarios.lookups import numbers_of
 from calc.units import HOUR_SECONDS
@@ -31,7 +31,7 @@ class Job(NamedTuple):
     slow_hours: np.ndarray
 
 
-def deployments(table: Table, users: float) -> np.ndarray:
+def deployments(table: Columns, users: float) -> np.ndarray:
     """Copies of a serving deployment for the users at once and the wanted tokens per second; 1 in training."""
     for_users = np.ceil(users / (table["batch"] * table["data_parallel"]))
     for_load = np.ceil(table["served_tokens_per_second"] / table["tokens_per_second"])
@@ -43,7 +43,7 @@ def billed_hours(market: str, trains: np.ndarray, hours: np.ndarray) -> np.ndarr
     return terms.billed_hours(trains, hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
 
 
-def job(table: Table, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray) -> Job:
+def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray) -> Job:
     """The job of each row of a table with time in it. `copies` come from deployments()."""
     trains = table["trains"]
     run = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS

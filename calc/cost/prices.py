@@ -5,7 +5,7 @@ A price that is missing is NaN, and so is all that follows from it.
 
 import numpy as np
 
-from calc.coded import Words
+from calc.table import Words
 from calc.units import GIB, HOUR_SECONDS, MILLION, PETA, YEAR_DAYS, YEAR_MONTHS
 
 

@@ -7,21 +7,20 @@ the bracket there, and where they do not (squares, a chunked loss), thirds of it
 
 import numpy as np
 
-from calc.coded import distinct, gathered, repeat, take, taken
 from calc.cost.placement import host_memory_needed_bytes
 from calc.engine.stages import MEMORY_KEYS, MEMORY_READS, fuller_end
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
+from calc.table import Table, gathered
 
 SOLVED = ("max_batch", "max_sequence_tokens")
 LARGEST = {"batch": 1e6, "sequence_tokens": 1e8}
 Probe = tuple[np.ndarray, np.ndarray]  # values tried, in units, and the excess of each moment at them
 LIMITS = ("limit_bytes", "instance_gpus", "instance_memory_bytes", "usable_host_ratio", "scores_once", "longest_sequence_tokens")
-TRIED = frozenset({*MEMORY_READS, *LIMITS, *SAME_AS_SEQUENCE, "batch", "sequence_tokens", "gpus"})  # read at each turn
 TURNS_BY_LINE, MOST_TURNS = 9, 60
 
 
-def largest_columns(table: Table) -> Table:
+def largest_columns(table: Table) -> Columns:
     """max_batch and max_sequence_tokens of every row with a card; NaN without one."""
     if np.all(np.isnan(table["limit_bytes"])):
         return dict.fromkeys(SOLVED, np.full(1, np.nan))
@@ -40,22 +39,17 @@ def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
     held = np.flatnonzero(~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows)))
     if not len(held):
         return answer
-    part = take(table | {"unit": unit}, held, {*MEMORY_READS, *MEMORY_KEYS, *LIMITS, "unit", "rows"})
-    keys = {key: part[key] for key in (*MEMORY_KEYS, *LIMITS, "unit") if key != name}
+    part = (table | {"unit": unit}).take(held)
+    alike = Table({key: part[key] for key in {*MEMORY_KEYS, *LIMITS, "unit"} - {name}}, len(held))
     if name == "sequence_tokens":  # what follows the sequence counts as following it, not as its number
-        keys |= {other: np.where(part[other] == part[name], np.nan, part[other]) for other in SAME_AS_SEQUENCE}
-    if repeat(keys.values(), len(held)):
-        first, copies = distinct(keys.values(), len(held))
-    else:
-        first = copies = np.arange(len(held))
-    moments = tuple(taken(total, rows, held[first]) for total in table["moment_bytes"])
-    here = {"moment_bytes": moments, "offloaded_bytes": taken(table["offloaded_bytes"], rows, held[first])}
-    answer[held] = gathered(_solved(take(part, first), name, here), len(first), copies)
+        alike |= {other: np.where(part[other] == part[name], np.nan, part[other]) for other in SAME_AS_SEQUENCE}
+    first, copies = alike.distinct(alike.keys() - {"rows"}, share=1) or (np.arange(len(held)),) * 2
+    answer[held] = gathered(_solved(part.take(first), name), len(first), copies)
     return answer
 
 
-def _solved(table: Table, name: str, here: Table) -> np.ndarray:
-    """The answer of each row of a table of distinct rows; `here` is their memory as they stand."""
+def _solved(table: Table, name: str) -> np.ndarray:
+    """The answer of each row of a table of distinct rows with their memory as they stand."""
     rows = table["rows"]
     unit = np.broadcast_to(table["unit"], rows)
     high = np.full(rows, LARGEST[name])
@@ -63,7 +57,7 @@ def _solved(table: Table, name: str, here: Table) -> np.ndarray:
         high = np.minimum(high, table["longest_sequence_tokens"])
     low, high = np.zeros(rows), high // unit + 1  # `high` is never reached
     present = np.broadcast_to(table[name], rows) / unit
-    excess = _excess(table, here)
+    excess = _excess(table, table)
     fits = np.max(excess, axis=0) <= 0
     whole = (present == np.floor(present)) & (present < high)
     low, high = np.where(fits & whole, present, low), np.where(fits | ~whole, high, present)
@@ -109,15 +103,15 @@ def _next_probes(low: np.ndarray, high: np.ndarray, guess: np.ndarray) -> tuple[
 
 def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The excess of some rows with one column replaced; what follows the sequence follows it."""
-    part = take(table, rows, TRIED)
+    part = table.take(rows)
     if name == "sequence_tokens":
         for other in SAME_AS_SEQUENCE:
             part[other] = np.where(part[other] == part[name], values, np.minimum(part[other], values))
     part[name] = values
-    return _excess(part, fuller_end({key: column for key, column in part.items() if key in MEMORY_READS or key == "rows"}))
+    return _excess(part, fuller_end(Table({key: part[key] for key in MEMORY_READS}, len(rows))))
 
 
-def _excess(table: Table, held: Table) -> np.ndarray:
+def _excess(table: Columns, held: Columns) -> np.ndarray:
     """Bytes of each moment beyond what the card holds, and of what is offloaded beyond what the CPU holds.
 
     Shape (moments + 1, rows).

@@ -3,18 +3,18 @@
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.coded import take
 from calc.engine.stages import MEMORY, walk
-from calc.evaluate import Table, evaluate
+from calc.evaluate import Columns, evaluate
 from calc.memory import states
 from calc.scenarios.lookups import words_of
 from calc.scenarios.problems import Problems
+from calc.table import take
 from calc.units import GIB
 
 COLUMNS = ("weights_bytes", "gradients_bytes", "optimizer_bytes", "memory_low_bytes")
 
 
-def least(table: Table, problems: Problems, catalogs: Catalogs) -> Table:
+def least(table: Columns, problems: Problems, catalogs: Catalogs) -> Columns:
     """These columns of every row that is refused for its model alone; the least is said in the row's sentence too."""
     refused = words_of(catalogs, "models", "refused")[table["model_row"]]
     rows = np.flatnonzero(np.broadcast_to(table["total_parameters"] > 0, table["rows"]) & (problems.text == refused))

@@ -1,20 +1,19 @@
 """Estimates a table of scenarios: one row and a million take the same way, and what repeats is worked out once."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.coded import SAMPLE_ROWS, Words, distinct, emptied, meet, spread, take
 from calc.columns import ALLOCATED
 from calc.cost import placement
-from calc.engine.largest import LIMITS, SOLVED, largest_columns
+from calc.engine.largest import SOLVED, largest_columns
 from calc.engine.least import least
 from calc.engine.results import Results
-from calc.engine.stages import AFTER_MEMORY, MEMORY_KEYS, NAMES, RESTING_ON_TIME, STAGES, makes, memory, reads, walk
-from calc.evaluate import Table, parameters_of
+from calc.engine.stages import AFTER_MEMORY, NAMES, RESTING_ON_TIME, STAGES, makes, memory, walk
+from calc.evaluate import Columns
 from calc.memory.basis import BASES
 from calc.memory.block_forms import block_coefficients
 from calc.memory.outside_blocks import head_coefficients, head_rows
@@ -26,13 +25,13 @@ from calc.scenarios.join_places import PRICE_WORDS
 from calc.scenarios.layout_rules import RULES, refuse
 from calc.scenarios.lookups import words_of
 from calc.scenarios.problems import Problems
-from calc.scenarios.read import as_frame, factorized, read_inputs
+from calc.scenarios.read import as_frame, read_inputs
 from calc.scenarios.releases import release_notes
-from calc.scenarios.support import READS as SUPPORT_READS
 from calc.scenarios.support import support
-from calc.speed.basis import READS as BASIS_READS
 from calc.speed.basis import Basis, basis
+from calc.table import Table, Words, emptied, factorized, spread
 
+FEWEST_SCENARIOS = 64  # among which looking for like ones pays
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
 COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
 MEMORY_COLUMNS = (
@@ -86,21 +85,6 @@ WORDS = frozenset(
     ]
 )
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
-LATER_READS = (
-    reads(STAGES[NAMES.index("counts") + 1 :])
-    | {
-        *MEMORY_KEYS,
-        *LIMITS,
-        *PRICE_WORDS,
-        *SUPPORT_READS,
-        *BASIS_READS,
-        "longest_sequence_tokens",
-        "attention",
-        "instance",
-        "software_release",
-    }
-    | {name for rule in placement.RULES for name in (*rule.reads, *parameters_of(rule.wrong))}
-)
 
 
 class Part(NamedTuple):
@@ -157,21 +141,9 @@ def estimate_distinct(
 
 def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
     """The first row of each distinct scenario, and for every row which it is; None where few repeat."""
-    rows = len(frame)
-    if rows < 64:
-        return np.arange(rows), None
     named = [name for name in inputs_by_name() if name in frame.columns and name != "scenario"]
-    if rows >= 4 * SAMPLE_ROWS:
-        sample = frame.sample(SAMPLE_ROWS, random_state=0)
-        if not meet([_key(sample, name) for name in named], SAMPLE_ROWS):
-            return np.arange(rows), None
-    first, copies = distinct([_key(frame, name) for name in named], rows)
-    return (first, copies) if len(first) <= rows / 2 else (np.arange(rows), None)
-
-
-def _key(frame: pd.DataFrame, name: str) -> Any:
-    codes, found = factorized(frame[name])
-    return Words(codes, np.array([*map(str, found), ""], dtype=object))
+    found = Table({name: frame[name] for name in named}, len(frame)).distinct(named) if len(frame) >= FEWEST_SCENARIOS else None
+    return found or (np.arange(len(frame)), None)
 
 
 def names_of(cells: pd.Series) -> np.ndarray:
@@ -183,17 +155,17 @@ def names_of(cells: pd.Series) -> np.ndarray:
 def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
     """The rows of each kind of work, joined with the catalogs and settled."""
     problems = Problems(len(frame))
-    inputs = read_inputs(frame, problems, catalogs) | {"rows": len(frame)}
+    inputs = Table(read_inputs(frame, problems, catalogs), len(frame))
     trains = np.broadcast_to(inputs["work"].are("training"), len(frame))
     for rows in (np.flatnonzero(trains), np.flatnonzero(~trains)):
         if len(rows):
             own = problems if len(rows) == len(frame) else problems.of(rows)
-            yield Part(rows, settled_table(inputs if own is problems else take(inputs, rows), catalogs, own), own)
+            yield Part(rows, settled_table(inputs if own is problems else inputs.take(rows), catalogs, own), own)
 
 
-def settled_table(inputs: Table, catalogs: Catalogs, problems: Problems) -> Table:
+def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
     """Inputs of one kind of work joined with the catalogs and settled, layouts that cannot be noted among the problems."""
-    table = join(inputs, catalogs, problems)
+    table = Table(join(inputs, catalogs, problems), inputs["rows"])
     table["head_row"] = head_rows(catalogs)[table["model_row"]]
     table["head_coefficients"], table["block_coefficients"] = head_coefficients(catalogs), block_coefficients(catalogs)
     walk(table, BEFORE_MEMORY)
@@ -201,7 +173,7 @@ def settled_table(inputs: Table, catalogs: Catalogs, problems: Problems) -> Tabl
     return table
 
 
-def results_of(inputs: Table, catalogs: Catalogs, columns: Iterable[str] = COLUMNS) -> Results:
+def results_of(inputs: Columns, catalogs: Catalogs, columns: Iterable[str] = COLUMNS) -> Results:
     """The results of inputs (scenarios.read) of one kind of work, their largest batch and sequence left empty."""
     rows = np.arange(inputs["rows"])
     problems = Problems(len(rows))
@@ -210,23 +182,20 @@ def results_of(inputs: Table, catalogs: Catalogs, columns: Iterable[str] = COLUM
     return results
 
 
-def sound_rows(part: Part, also: Iterable[str] = ()) -> tuple[np.ndarray, Table]:
-    """The rows that can be estimated so far, by their place in the part, and of their table what is read from here on.
-
-    `also` names columns that are wanted beside it.
-    """
+def sound_rows(part: Part) -> tuple[np.ndarray, Table]:
+    """The rows that can be estimated so far, by their place in the part, and their table."""
     sound = np.flatnonzero(part.problems.sound)
-    return sound, part.table if len(sound) == len(part.rows) else take(part.table, sound, LATER_READS.union(also))
+    return sound, part.table if len(sound) == len(part.rows) else part.table.take(sound)
 
 
-def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
+def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
     """The result columns of a part: of every row its inputs, of sound rows all."""
     rows, problems = len(part.rows), part.problems
     shown = {name: part.table[name] for name in (*SHOWN, *ASSUMED)}
     known = np.where(part.table["unknown_model"], np.nan, 1.0)
     counts = {name: part.table[name] * known for name in COUNTS}
     sound, table = sound_rows(part)
-    found: Table = {}
+    found: Columns = {}
     if len(sound):
         table = memory(table)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -255,7 +224,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Table:
     return shown | counts | found | {"problem": Words(codes, said)}
 
 
-def model_notes(table: Table, catalogs: Catalogs) -> Words:
+def model_notes(table: Columns, catalogs: Catalogs) -> Words:
     """What is said of each row's model: other sentences where its sequences hold images, whose tower is then counted."""
     own, with_images = (words_of(catalogs, "models", name) for name in ("note", "note_with_images"))
     row = table["model_row"] + len(own) * (table["images_per_sequence"] > 0)
@@ -272,7 +241,7 @@ def joined(first: Words, second: Words) -> Words:
     return Words(pairs, np.array(said, dtype=object))
 
 
-def _found(table: Table, solve: bool) -> Table:
+def _found(table: Table, solve: bool) -> Columns:
     """The results of a table whose rows are all sound."""
     work = "training" if table["trains"][0] > 0 else "inference"
     found = {name: table[name] for name in (*MEMORY_COLUMNS, *VERDICT_COLUMNS, *PRICE_WORDS)}
@@ -289,7 +258,7 @@ def _finite(values: np.ndarray) -> np.ndarray:
     return np.where(np.isinf(values), np.nan, values)
 
 
-def not_covered(table: Table, row: int, catalogs: Catalogs) -> str:
+def not_covered(table: Columns, row: int, catalogs: Catalogs) -> str:
     """Why the memory of a row is not known."""
     kind = [*catalogs.blocks, "an unknown kind"][int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])]
     how = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""

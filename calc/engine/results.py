@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calc.coded import Words
+from calc.table import Words
 
 
 class Results:

@@ -1,15 +1,15 @@
 """The one pipeline: every formula of the estimate in named stages, in order, and how a table walks through them."""
 
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 
 import numpy as np
 
 from calc import layout
-from calc.coded import distinct, gathered, repeat, take
 from calc.columns import ALLOCATED, COMPONENTS
 from calc.cost import placement, prices, spot
-from calc.evaluate import Table, evaluate_all, formulas_of, parameters_of
+from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import (
     adapters,
     block_backward,
@@ -33,6 +33,7 @@ from calc.memory import (
 from calc.memory.peak import add_moments
 from calc.scenarios import counts, settled
 from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, training
+from calc.table import Table
 
 TRAINING, SERVING = "training", "inference"
 
@@ -154,7 +155,8 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
 
 
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("price")])
-MEMORY_READS = reads(MEMORY)
+ON_THE_WAY = {"at_last_stage", "moment_bytes", *(f"moment_{name}" for name in ALLOCATED)}  # made while memory is walked
+MEMORY_READS = reads(MEMORY) - ON_THE_WAY
 # What memory leaves for later stages and for the results.
 MEMORY_RESULTS = tuple(
     name
@@ -215,11 +217,19 @@ def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
     for stage in stages:
         if stage.work not in ("", work):
             table |= {name: NOTHING if name in COMPONENTS else EMPTY for name in OTHERS_READ[stage.name]}
-        elif not (stage.keys and _once_each(stage, table)):
+        elif stage.keys:
+            table |= table.once(stage.keys, partial(_results_of, stage))
+        else:
             if stage.name == "peak":
                 add_moments(table, phases.MOMENTS[work], ALLOCATED)
             evaluate_all(stage.formulas, table)
     return table
+
+
+def _results_of(stage: Stage, table: Table) -> Columns:
+    """What later stages read of a stage."""
+    evaluate_all(stage.formulas, table)
+    return {name: table[name] for name in LATER_READ[stage.name]}
 
 
 def _others_read(stage: Stage) -> frozenset[str]:
@@ -237,34 +247,15 @@ LATER_READ = {
 }
 
 
-def _once_each(stage: Stage, table: Table) -> bool:
-    """Run a stage once for each combination of its keys, where that saves half of the rows or more."""
-    rows = table["rows"]
-    if rows < 8:
-        return False
-    keys = [table[name] for name in stage.keys]
-    if not repeat(keys, rows):
-        return False
-    first, copies = distinct(keys, rows)
-    if len(first) > rows / 2:
-        return False
-    once = evaluate_all(stage.formulas, take(table, first, reads((stage,))))
-    table |= {name: gathered(once[name], len(first), copies) for name in LATER_READ[stage.name]}
-    return True
-
-
 def memory(table: Table) -> Table:
     """Add the memory of every row to a settled table whose rows do one kind of work, distinct ones once; return it."""
-    rows, keys = table["rows"], [table[name] for name in MEMORY_KEYS]
-    if rows >= 8 and repeat(keys, rows):
-        first, copies = distinct(keys, rows)
-        if len(first) <= rows / 2:
-            once = fuller_end(take(table, first, MEMORY_READS))
-            found = {name: gathered(once[name], len(first), copies) for name in MEMORY_RESULTS}
-            moments = tuple(gathered(total, len(first), copies) for total in once["moment_bytes"])
-            return table | found | {"moment_bytes": moments}
-    found = fuller_end({name: table[name] for name in (*MEMORY_READS, "rows") if name in table})
-    return table | {name: found[name] for name in (*MEMORY_RESULTS, "moment_bytes")}
+    return table | table.once(MEMORY_KEYS, _memory_of)
+
+
+def _memory_of(table: Table) -> Columns:
+    """What memory leaves for later stages and for the results."""
+    found = fuller_end(Table({name: table[name] for name in MEMORY_READS}, table["rows"]))
+    return {name: found[name] for name in (*MEMORY_RESULTS, "moment_bytes")}
 
 
 def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
@@ -272,7 +263,7 @@ def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
     table = walk(table, MEMORY[: len(MEMORY) - len(ENDS)])
     staged = np.flatnonzero(np.broadcast_to(table["pipeline_parallel"] > 1, table["rows"]))
     first = walk(table | {"at_last_stage": np.zeros(1)}, ENDS)
-    last = walk(take(table, staged) | {"at_last_stage": np.ones(1)}, ENDS) if len(staged) else None
+    last = walk(table.take(staged) | {"at_last_stage": np.ones(1)}, ENDS) if len(staged) else None
     return first, last, staged
 
 
@@ -288,7 +279,7 @@ def _merged(first: Table, last: Table, staged: np.ndarray) -> Table:
     before = np.broadcast_to(first["allocated_peak_bytes"], rows)[staged]
     fuller = np.broadcast_to(last["allocated_peak_bytes"], len(staged)) > before
     here, there = staged[fuller], np.flatnonzero(fuller)
-    merged = dict(first)
+    merged = first | {}
     for name in (name for name in MEMORY_RESULTS if name in makes(ENDS)):
         values = np.broadcast_to(first[name], rows).copy()
         values[here] = np.broadcast_to(last[name], len(staged))[there]

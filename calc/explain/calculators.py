@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.coded import Words
 from calc.columns import COMPONENTS as OUR_COMPONENTS
 from calc.engine.pipeline import parts
-from calc.evaluate import Table, evaluate_all
+from calc.evaluate import Columns, evaluate_all
 from calc.explain.calculator_formulas import COMPONENTS, TOTALS
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.read import as_frame
+from calc.table import Words
 from calc.units import GIB
 
 SIXTEEN_BITS = dict.fromkeys(("bf16", "fp16", "bf16-mixed", "fp16-mixed", "bf16-master", "fp16-master"), 2)
@@ -120,7 +120,7 @@ ORIGINS = (
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 
 
-def origin_problems(origin: Origin, table: Table) -> np.ndarray:
+def origin_problems(origin: Origin, table: Columns) -> np.ndarray:
     """Per row, empty or one sentence: which choice of the scenario the system does not know."""
     trains = table["trains"] > 0
     problems = np.full(trains.shape, "", dtype=object)
@@ -135,7 +135,7 @@ def origin_problems(origin: Origin, table: Table) -> np.ndarray:
     return problems
 
 
-def origin_columns(origin: Origin, table: Table) -> Table:
+def origin_columns(origin: Origin, table: Columns) -> Columns:
     """The columns of one system for a table of scenarios: components, total, the figure it prints, and its problem."""
     letter = origin.letter
     inputs = dict(table)
@@ -150,7 +150,7 @@ def origin_columns(origin: Origin, table: Table) -> Table:
     return {**columns, f"origin_{letter}_problem": problems}
 
 
-def origins(table: Table) -> Table:
+def origins(table: Columns) -> Columns:
     """All four systems for a table of scenarios (a dict of arrays): a dict of columns."""
     return {name: column for origin in ORIGINS for name, column in origin_columns(origin, table).items()}
 

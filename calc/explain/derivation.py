@@ -18,7 +18,7 @@ from calc.catalogs.rooms import label_of
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.stages import MEMORY, STAGES
-from calc.evaluate import Table, evaluate, formulas_of, parameters_of
+from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.explain.traced import Traced, live, number, reads, text
 from calc.memory import block_forms, ends
 from calc.memory.peak import Moment
@@ -77,7 +77,7 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
     return Explanation(moment.phase, moment.says, _moments(moments, table), pd.DataFrame(chains), fact_table, block_tables(table, catalogs))
 
 
-def _moments(moments: tuple[Moment, ...], table: Table) -> pd.DataFrame:
+def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
     """Every moment in the order of the phases: phase, the column of its working memory, what it is, bytes."""
     rows = [
         {
@@ -91,7 +91,7 @@ def _moments(moments: tuple[Moment, ...], table: Table) -> pd.DataFrame:
     return pd.DataFrame(sorted(rows, key=lambda row: PHASES.index(row["phase"])))
 
 
-def _place(moment: Moment, table: Table) -> tuple[int, ...]:
+def _place(moment: Moment, table: Columns) -> tuple[int, ...]:
     """Of a moment inside a block the block (place, stack) at which it is largest; nothing of other moments."""
     total = sum(table[column] for column in moment.parts.values())
     return tuple(int(each) for each in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1])) if np.ndim(total) > 1 else ()
@@ -154,7 +154,7 @@ def unit_of(name: str) -> str:
     return next((unit for ending, unit in ENDINGS if name.endswith(ending)), said)
 
 
-def fact(name: str, table: Table, catalogs: Catalogs) -> dict:
+def fact(name: str, table: Columns, catalogs: Catalogs) -> dict:
     """A column that formulas read and none makes: its value and where it comes from."""
     came_from, source = _origin(name, table, catalogs)
     entry = GLOSSARY.get(name)
@@ -163,7 +163,7 @@ def fact(name: str, table: Table, catalogs: Catalogs) -> dict:
     return {"column": name, "means": means, "unit": unit_of(name), "value": value, "from": came_from, "source": source}
 
 
-def _origin(name: str, table: Table, catalogs: Catalogs) -> tuple[str, str]:
+def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
     """Where a column comes from, and the source that the catalog entry names."""
     if name in BY_NAME or name.removeprefix("asked_") in BY_NAME:
         return "the scenario", "chosen"
@@ -194,7 +194,7 @@ def _origin(name: str, table: Table, catalogs: Catalogs) -> tuple[str, str]:
     return "calc/scenarios/join.py", "from the choices"
 
 
-def block_tables(table: Table, catalogs: Catalogs) -> pd.DataFrame:
+def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
     """What a block of each stack keeps, and needs at its worst moments: coefficient (B) x size = bytes per token.
 
     `kept` marks the vector that this scenario keeps; none where adapters or kernels change it.

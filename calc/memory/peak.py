@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.evaluate import Table
+from calc.evaluate import Columns
 
 
 class Moment(NamedTuple):
@@ -35,7 +35,7 @@ def at_peak(moment_bytes: tuple, peak_moment: np.ndarray) -> np.ndarray:
     return result
 
 
-def add_moments(table: Table, moments: Iterable[Moment], components: Iterable[str]) -> Table:
+def add_moments(table: Columns, moments: Iterable[Moment], components: Iterable[str]) -> Columns:
     """Add moment_<component>: a tuple with each moment's bytes, and moment_bytes, their totals; return the table.
 
     A column with more axes than rows holds one moment at several places: the largest of them is taken for each row.

@@ -4,8 +4,7 @@ import numpy as np
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.coded import Words, where
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.inputs import ASSUMPTIONS, LIST_OF
 from calc.scenarios.join_places import ASSUMED, join_places
 from calc.scenarios.join_rest_of_bill import join_rest_of_bill
@@ -14,6 +13,7 @@ from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, row
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.releases import join_release
 from calc.scenarios.stored_precision import usual_precision
+from calc.table import Words, where
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
 PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
@@ -99,7 +99,7 @@ CLOSED = {  # input -> the columns that its closed list gives
 }
 
 
-def join(inputs: Table, catalogs: Catalogs, problems: Problems) -> Table:
+def join(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Columns:
     """The table that the formulas read: columns of shape (rows,), stack columns of shape (stacks, rows)."""
     table = dict(inputs)
     table["trains"] = table["work"].are("training").astype(float)
@@ -114,7 +114,7 @@ def join(inputs: Table, catalogs: Catalogs, problems: Problems) -> Table:
     return table
 
 
-def _join_model(table: Table, catalogs: Catalogs, problems: Problems) -> None:
+def _join_model(table: Columns, catalogs: Catalogs, problems: Problems) -> None:
     found = find(catalogs, "models", table["model"], problems, "model")
     at = np.maximum(found, 0)
     table["model_row"], table["unknown_model"] = at, found < 0
@@ -144,7 +144,7 @@ def software_blocks(catalogs: Catalogs) -> np.ndarray:
     return np.array([numbers.get(kind, -1) for kind in catalogs.implementations["block"]])
 
 
-def _join_choices(table: Table, catalogs: Catalogs, problems: Problems) -> None:
+def _join_choices(table: Columns, catalogs: Catalogs, problems: Problems) -> None:
     at = {}
     for column in ("precision", "optimizer", "sharding", "recompute", "implementation"):
         at[column] = np.maximum(find(catalogs, f"{column}s", table[column], problems, column), 0)
@@ -194,7 +194,7 @@ def _matched(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
     return rows_of(catalogs, other, getattr(catalogs, name).index)
 
 
-def _join_master_form(table: Table, own: np.ndarray, catalogs: Catalogs) -> None:
+def _join_master_form(table: Columns, own: np.ndarray, catalogs: Catalogs) -> None:
     """The form that a precision stands on: in software with a master copy, and in shards that are widened for training.
 
     Its weights, gradients and states are theirs; the products, and the copies of matrices made for them, stay the precision's.
@@ -219,7 +219,7 @@ def precision_formats(catalogs: Catalogs) -> np.ndarray:
     return np.array([FORMATS.index(word) for word in catalogs.precisions["format"]])
 
 
-def _check_able(table: Table, at: dict[str, np.ndarray], catalogs: Catalogs, problems: Problems) -> None:
+def _check_able(table: Columns, at: dict[str, np.ndarray], catalogs: Catalogs, problems: Problems) -> None:
     """A precision is a way to train, to adapt or to serve; software trains or serves."""
     trains, adapts = table["trains"] > 0, table["adapts"] > 0
     can = columns_of(catalogs, "precisions", ("adapts", "trains", "serves"), at["precision"])
@@ -243,7 +243,7 @@ def _check_able(table: Table, at: dict[str, np.ndarray], catalogs: Catalogs, pro
     )
 
 
-def _join_formats(table: Table, catalogs: Catalogs) -> None:
+def _join_formats(table: Columns, catalogs: Catalogs) -> None:
     """Bytes of the number formats that are named; the default where none is."""
     widths = numbers_of(catalogs, "number_formats", "bytes_each")
     rows = row_numbers(catalogs, "number_formats")
@@ -260,7 +260,7 @@ def _join_formats(table: Table, catalogs: Catalogs) -> None:
     table["asks_ties"] = table["tie_embeddings"].numbers(lambda word: ties.get(word, np.nan))
 
 
-def _join_targets(table: Table, problems: Problems) -> None:
+def _join_targets(table: Columns, problems: Problems) -> None:
     """Which projections LoRA adapts, as indicators."""
     targets = table["lora_targets"]
 
@@ -278,7 +278,7 @@ def _join_targets(table: Table, problems: Problems) -> None:
         table[f"adapts_{projection}"] = targets.are(lambda word, p=projection: p in chosen(word)) * table["adapts"]
 
 
-def _join_assumptions(table: Table, catalogs: Catalogs) -> None:
+def _join_assumptions(table: Columns, catalogs: Catalogs) -> None:
     """What a row sets of time and cost, else the catalog's; overheads are one number for all."""
     values = constants(catalogs, "assumptions")
     for name in ASSUMPTIONS:
@@ -293,6 +293,6 @@ def _join_assumptions(table: Table, catalogs: Catalogs) -> None:
 
 
 @kept()
-def constants(catalogs: Catalogs, name: str) -> Table:
+def constants(catalogs: Catalogs, name: str) -> Columns:
     """The values of a catalog of single numbers, each one for all rows."""
     return {entry: np.array([float(value)]) for entry, value in getattr(catalogs, name)["value"].items()}

@@ -5,11 +5,11 @@ import pandas as pd
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.coded import Words, where, word
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.lookups import columns_of, find, nearest, numbers_of, words_of
 from calc.scenarios.private_prices import join_private_prices
 from calc.scenarios.problems import Problems, quoted
+from calc.table import Words, where, word
 
 GPU_COLUMNS = (
     "bandwidth_bytes_per_second",
@@ -38,7 +38,7 @@ ASSUMED = "assumed"  # the basis of an entry that no published run was held agai
 HARDWARE = ("gpu_", "instance_", "card_")  # how the columns of a card and an instance begin
 
 
-def join_places(table: Table, catalogs: Catalogs, problems: Problems) -> None:
+def join_places(table: Columns, catalogs: Catalogs, problems: Problems) -> None:
     """Card, instance and price of each row, NaN where none is named."""
     at = find(catalogs, "instances", table["instance"], problems, "instance")
     asked, own = table["asked_gpu"], Words(at, words_of(catalogs, "instances", "gpu"))
@@ -92,10 +92,10 @@ def _prices_of(price_of: dict[tuple[str, str], int], instance: Words, region: Wo
 
 
 @kept("instances", "gpus", "utilization", "serving_steps", "prices", "interruption_bands")
-def hardware(catalogs: Catalogs) -> Table:
+def hardware(catalogs: Catalogs) -> Columns:
     """What formulas read of the card and the instance of every instance type, in the order of the catalog."""
     names = catalogs.instances.index.to_numpy(dtype=object)
-    table: Table = {
+    table: Columns = {
         "instance": Words(np.arange(len(names)), names),
         "asked_gpu": word(""),
         "private_prices": word(""),

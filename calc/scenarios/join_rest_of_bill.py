@@ -5,13 +5,13 @@ import pandas as pd
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Table
+from calc.evaluate import Columns
 
 STORED_ON = "s3-standard"
 ENDPOINT = ("usd_per_million_input_tokens", "usd_per_million_output_tokens")
 
 
-def join_rest_of_bill(table: Table, catalogs: Catalogs) -> None:
+def join_rest_of_bill(table: Columns, catalogs: Catalogs) -> None:
     """The columns listed_storage_usd_per_gib_month and listed_ of ENDPOINT, NaN where nothing is published."""
     region, model = table["region"], table["model"]
     s3 = _s3(catalogs)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.coded import Words, distinct, taken
-from calc.evaluate import Table, evaluate, parameters_of
+from calc.evaluate import Columns, evaluate, parameters_of
 from calc.scenarios.problems import Problems
+from calc.table import Words, distinct, taken
 
 
 class Rule(NamedTuple):
@@ -30,7 +30,7 @@ class Rule(NamedTuple):
         return tuple(dict.fromkeys([*fields, *(name for formula in self.more.values() for name in parameters_of(formula))]))
 
 
-def refuse(rules: tuple[Rule, ...], table: Table, problems: Problems) -> None:
+def refuse(rules: tuple[Rule, ...], table: Columns, problems: Problems) -> None:
     """Note the first rule that each row breaks; rows that a sentence says the same of share it."""
     for rule in rules:
         rows = problems.fresh(evaluate(rule.wrong, table))
@@ -41,7 +41,7 @@ def refuse(rules: tuple[Rule, ...], table: Table, problems: Problems) -> None:
             problems.note(rows, told[copies])
 
 
-def said(rule: Rule, columns: Table, row: int) -> str:
+def said(rule: Rule, columns: Columns, row: int) -> str:
     """The sentence of a rule for one row of the columns that it reads."""
     values = {name: _value(column, row) for name, column in columns.items()}
     return rule.says.format_map(values | {name: evaluate(formula, values) for name, formula in rule.more.items()})

@@ -7,9 +7,9 @@ import numpy as np
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.coded import Words
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.problems import Problems, quoted
+from calc.table import Words
 
 
 @kept()
@@ -70,6 +70,6 @@ def nearest(word: str, known: Iterable[str], names: Iterable[str] = ()) -> str:
     return ", ".join((holding or get_close_matches(str(word)[:60].lower(), list(known), n=3, cutoff=0.5))[:3])
 
 
-def columns_of(catalogs: Catalogs, name: str, wanted: tuple[str, ...], at: np.ndarray, prefix: str = "") -> Table:
+def columns_of(catalogs: Catalogs, name: str, wanted: tuple[str, ...], at: np.ndarray, prefix: str = "") -> Columns:
     """Columns of a catalog as float64 arrays, NaN where the row number is -1."""
     return {prefix + column: numbers_of(catalogs, name, column)[at] for column in wanted}

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.coded import Words
 from calc.scenarios.inputs import HUGE
 from calc.scenarios.lookups import nearest, row_numbers
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.read import number
+from calc.table import Words
 
 
 class PrivatePriceError(ValueError):

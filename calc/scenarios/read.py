@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.coded import Words, where, word
 from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, Input, bounded_inputs, inputs_by_name
 from calc.scenarios.problems import Problems, TableError, quoted
+from calc.table import Words, factorized, where, word
 
 # Inputs whose final value depends on others: they are read under asked_<name>.
 ASKED = (
@@ -130,18 +130,6 @@ def _read_numbers(column: Input, cells: pd.Series, problems: Problems) -> np.nda
     problems.add(wrong, lambda row: f"{column.name} '{quoted(cells.iloc[row])}' is not {column.range_words}; correct that cell.")
     default = np.nan if column.default is None else float(str(column.default))
     return np.where(blank | wrong, default, values)
-
-
-def factorized(cells: pd.Series) -> tuple[np.ndarray, list]:
-    """Codes and distinct values of a column; a missing cell has the code after the last. Lists count as their text."""
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        codes, found = cells.cat.codes.to_numpy().astype(np.int64), cells.cat.categories
-    else:
-        try:
-            codes, found = pd.factorize(cells, use_na_sentinel=True)
-        except TypeError:
-            codes, found = pd.factorize(cells.map(str, na_action="ignore"), use_na_sentinel=True)
-    return np.where(codes < 0, len(found), codes), list(found)
 
 
 def number(text: str) -> float:

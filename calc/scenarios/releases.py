@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.coded import Words
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.lookups import columns_of
+from calc.table import Words
 
 RELEASE_COLUMNS = ("captured_tokens", "expert_tile_tokens", "tiled_read_ratio", "sources")
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
@@ -31,7 +31,7 @@ def is_newer(release: str, releases: str) -> bool:
     return release_numbers(release)[: len(known)] > known > ()
 
 
-def join_release(table: Table, catalogs: Catalogs) -> Table:
+def join_release(table: Columns, catalogs: Catalogs) -> Columns:
     """Whether a row names a release, and what that does otherwise (catalogs/serving_releases.yaml): NaN where as the newest known."""
     pairs, found = _pairs(table)
     at = np.array([_earlier(software, release, catalogs) for software, release in found], dtype=np.int64)
@@ -39,13 +39,13 @@ def join_release(table: Table, catalogs: Catalogs) -> Table:
     return columns_of(catalogs, "serving_releases", RELEASE_COLUMNS, at[pairs], "release_") | {"names_release": named.astype(float)}
 
 
-def release_notes(table: Table, catalogs: Catalogs) -> Words:
+def release_notes(table: Columns, catalogs: Catalogs) -> Words:
     """The warning of each row that names a release newer than those known; else an empty text. Shape (rows,) or (1,)."""
     pairs, found = _pairs(table)
     return Words(pairs, np.array([_warning(software, release, catalogs) for software, release in found], dtype=object))
 
 
-def _pairs(table: Table) -> tuple[np.ndarray, list[tuple[str, str]]]:
+def _pairs(table: Columns) -> tuple[np.ndarray, list[tuple[str, str]]]:
     """The number of each row's pair of software and release, shape (rows,) or (1,), and the pairs."""
     software, asked = table["implementation"], table["software_release"]
     places = np.broadcast_arrays(software.codes, asked.codes)

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.coded import Words, distinct, take, word
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.support_rules import (
     BOUNDS,
     CHOICES,
@@ -25,6 +24,7 @@ from calc.scenarios.support_rules import (
     taken,
     work_of,
 )
+from calc.table import Words, distinct, take, word
 
 RUNS = ("yes", "emulated", "unknown", "no")  # what `runs` says, from the best to the worst
 WORDS = np.array([*RUNS, ""], dtype=object)  # the last without a card
@@ -41,7 +41,7 @@ class Support(NamedTuple):
     timed: np.ndarray
 
 
-def support(table: Table, catalogs: Catalogs) -> Support:
+def support(table: Columns, catalogs: Catalogs) -> Support:
     """The verdict and the note of every row of a joined and settled table whose rows do one kind of work."""
     small, copies = asks(table, catalogs)
     counts = counting(small, catalogs)
@@ -51,7 +51,7 @@ def support(table: Table, catalogs: Catalogs) -> Support:
     return Support(Words(codes[copies], WORDS), Words(notes[copies], words), _timed(counts, catalogs)[copies])
 
 
-def asks(table: Table, catalogs: Catalogs) -> tuple[Table, np.ndarray]:
+def asks(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
     """The distinct rows of a table as far as rules tell them apart, and for every row which of them it is.
 
     `verdicts` takes them, and of layouts without a place `verdicts_on`.
@@ -62,13 +62,13 @@ def asks(table: Table, catalogs: Catalogs) -> tuple[Table, np.ndarray]:
     return take(table, first, READS), copies
 
 
-def verdicts(small: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
+def verdicts(small: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """The verdict of each row as its place in RUNS, one beyond without a card, and whether its times are those of what runs."""
     counts = counting(small, catalogs)
     return _worst(counts, small, catalogs), _timed(counts, catalogs)
 
 
-def verdicts_on(small: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
+def verdicts_on(small: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     """`verdicts` of every row on every place (cards: a gpu_row and instance_row each). Shape (places, rows)."""
     rows, places = small["rows"], len(cards["gpu_row"])
     every = take(small, np.tile(np.arange(rows), places))
@@ -77,7 +77,7 @@ def verdicts_on(small: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndar
     return verdict.reshape(places, rows), timed.reshape(places, rows)
 
 
-def _worst(counts: np.ndarray, small: Table, catalogs: Catalogs) -> np.ndarray:
+def _worst(counts: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
     worst = np.max(counts * rules_of(catalogs).worth[:, None], axis=0)
     worst = np.where(_loads(counts, catalogs), worst, np.maximum(worst, UNKNOWN))
     return np.where(small["gpu_row"] < 0, len(RUNS), worst)
@@ -92,7 +92,7 @@ def _loads(counts: np.ndarray, catalogs: Catalogs) -> np.ndarray:
     return np.any(counts[rules_of(catalogs).what == "loading"], axis=0)
 
 
-def _notes(counts: np.ndarray, codes: np.ndarray, small: Table, catalogs: Catalogs) -> np.ndarray:
+def _notes(counts: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
     """What the counting rules say of each row, worst first, and what no rule says; empty without a card."""
     rules, rows = rules_of(catalogs), small["rows"]
     speaks = _speaking(counts, small, catalogs)
@@ -111,7 +111,7 @@ def _notes(counts: np.ndarray, codes: np.ndarray, small: Table, catalogs: Catalo
     return notes
 
 
-def _speaking(counts: np.ndarray, small: Table, catalogs: Catalogs) -> np.ndarray:
+def _speaking(counts: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
     """Which of the counting rules a note tells: of each choice the worst; of software that does not load nothing else.
 
     A cache that only follows a precision which is refused adds nothing. Shape (rules, rows).
@@ -126,7 +126,7 @@ def _speaking(counts: np.ndarray, small: Table, catalogs: Catalogs) -> np.ndarra
     return speaks & ~((rules.what == "kv_precision")[:, None] & follows)
 
 
-def _unread(small: Table, catalogs: Catalogs) -> np.ndarray:
+def _unread(small: Columns, catalogs: Catalogs) -> np.ndarray:
     """Whether the rules on each row's precision, in its work, are all about other software."""
     rules = rules_of(catalogs)
     named = taken(rules, "precision", small["precision"]) & taken(rules, "work", word(work_of(small)))

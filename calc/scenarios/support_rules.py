@@ -13,9 +13,9 @@ import pandas as pd
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.catalogs.support import capability_number
-from calc.coded import Words, word
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.lookups import words_of
+from calc.table import Words, word
 
 VERDICTS = ("runs", "emulated", "unknown", "refuses")  # from the best to the worst
 CHOICES = ("precision", "kv_precision", "attention", "compile")  # the columns that rules are about, beside loading and host
@@ -97,7 +97,7 @@ def _sentence(rule: dict) -> str:
     return f"{rule['effect']}; {', or '.join(cures)}."
 
 
-def counting(table: Table, catalogs: Catalogs) -> np.ndarray:
+def counting(table: Columns, catalogs: Catalogs) -> np.ndarray:
     """Which rules count for each row of a table whose rows do one kind of work. Shape (rules, rows)."""
     rules, own = rules_of(catalogs), table["model_row"]
     capability, host, family = _places(table, catalogs)
@@ -118,7 +118,7 @@ def counting(table: Table, catalogs: Catalogs) -> np.ndarray:
     return holds
 
 
-def work_of(table: Table) -> str:
+def work_of(table: Columns) -> str:
     """The kind of work that all rows of a table do."""
     return "training" if table["trains"][0] > 0 else "inference"
 
@@ -128,14 +128,14 @@ def at_least(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     return np.isnan(bounds)[:, None] | (values >= bounds[:, None])
 
 
-def _cache(table: Table) -> Words:
+def _cache(table: Columns) -> Words:
     """The cache's number format; where none is asked for, that of 16-bit products in the row's precision."""
     asked = table["kv_precision"]
     own = len(asked.known) + (table["computes_bf16"] > 0)
     return Words(np.where(asked.are(""), own, asked.codes), np.append(asked.known, SIXTEEN_BITS))
 
 
-def _places(table: Table, catalogs: Catalogs) -> tuple[np.ndarray, Words, Words]:
+def _places(table: Columns, catalogs: Catalogs) -> tuple[np.ndarray, Words, Words]:
     """Compute capability (NaN for no card or another maker's), architecture of the host, family of the instance."""
     capability, arm_card, arm = _hosts(catalogs)
     card, instance = table["gpu_row"], table["instance_row"]
@@ -169,7 +169,7 @@ def _place_kinds(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     return cards, np.append(instances, -1)
 
 
-def place_kinds(table: Table, catalogs: Catalogs) -> np.ndarray:
+def place_kinds(table: Columns, catalogs: Catalogs) -> np.ndarray:
     """A number of each row's card and host, the same for those that no rule tells apart."""
     cards, instances = _place_kinds(catalogs)
     return np.where(table["instance_row"] >= 0, instances[table["instance_row"]], cards[table["gpu_row"]])

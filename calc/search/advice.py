@@ -8,11 +8,10 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.charts.tables import word_column
-from calc.coded import Words
 from calc.cost.job import Job, job_of_rows
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate, results_of
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.say.change import change_in_words, quality
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
@@ -22,6 +21,7 @@ from calc.search.pick import MOST_OF_A_KIND, picked
 from calc.search.ranking import limits as limits_on
 from calc.search.settle import settled
 from calc.search.standing import STANDINGS, offered, standing
+from calc.table import Words
 from calc.units import GIB
 
 READ = (
@@ -166,11 +166,11 @@ def _kept(numbers: Mapping[str, np.ndarray], done: Job, job: dict[str, Any]) -> 
     return {"kept": ~np.any(money, axis=0), "paced": ~pace}
 
 
-def _inputs(row: dict[str, Any], changes: list[Change]) -> Table:
+def _inputs(row: dict[str, Any], changes: list[Change]) -> Columns:
     """The inputs (scenarios.read) of the changed scenarios: what no change sets is one value for all."""
     known = inputs_by_name()
     same = {name: value for name in known if (value := row.get(name)) not in ("", None) and value == value}
-    columns: Table = {"rows": len(changes)}
+    columns: Columns = {"rows": len(changes)}
     for name in dict.fromkeys(name for change in changes for name in change if name in known):
         values = [change.get(name, row.get(name)) for change in changes]
         if known[name].kind in ("text", "choice"):

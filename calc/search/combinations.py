@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.coded import distinct, gathered, take
 from calc.cost import placement, prices
 from calc.cost.job import deployments, job
 from calc.cost.markets import MARKETS
@@ -18,7 +17,7 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, WAY, Crossed
 from calc.engine.pipeline import not_covered, settled_table
 from calc.engine.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, reads, walk
-from calc.evaluate import Table, evaluate, parameters_of
+from calc.evaluate import Columns, evaluate, parameters_of
 from calc.memory import overhead
 from calc.memory.serving_engine import on_huge_card, on_large_card
 from calc.scenarios.join_places import HARDWARE, hardware
@@ -33,6 +32,7 @@ from calc.search.load import loaded
 from calc.search.places import Offer, Place, offers
 from calc.search.timing import STEPPED, add_time, spot_overhead
 from calc.speed.collectives import island_gpus
+from calc.table import Table, distinct, gathered, take
 
 LAYOUT_STAGES = MEMORY[:1]
 READ = frozenset(  # of a layout, by what comes after its shards are known
@@ -59,7 +59,7 @@ class Combinations(NamedTuple):
     """
 
     grid: Grid
-    ways: Table
+    ways: Columns
     tried: int
     smallest_bytes: float
     problem: str
@@ -76,7 +76,7 @@ def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalog
     at = np.array([row_numbers(catalogs, "instances")[place.instance] for place in places])
     cards = {name: values[at] if len(values) > 1 else values for name, values in hardware(catalogs).items()}
     if whole["requests_per_second"]:
-        grid = loaded(grid, crossed_with(walk(dict(table), LAYOUT_STAGES), cards, grid), whole)
+        grid = loaded(grid, crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid), whole)
         table, problems = layouts_table(grid, whole, catalogs)
     crossed, held = _able(grid, cards, table, problems.sound, catalogs)
     if not len(held):
@@ -91,7 +91,7 @@ def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalog
     return Combinations(grid, ways, tried, np.nan if fit else float(np.nanmin(held)), "")
 
 
-def _ways(crossed: Crossed, grid: Grid, sold: list[Offer], whole: dict[str, Any]) -> list[Table]:
+def _ways(crossed: Crossed, grid: Grid, sold: list[Offer], whole: dict[str, Any]) -> list[Columns]:
     """The ways to rent some pairs: of each offer with its figures."""
     _accumulate(crossed, grid)
     add_time(crossed, whole["work"])
@@ -106,7 +106,7 @@ def layouts_table(grid: Grid, whole: dict[str, Any], catalogs: Catalogs) -> tupl
     return settled_table(inputs, catalogs, problems), problems
 
 
-def inputs_of(whole: dict[str, Any], columns: Table) -> Table:
+def inputs_of(whole: dict[str, Any], columns: Columns) -> Columns:
     """The inputs (scenarios.read) of scenarios with these columns, all else as the job has it."""
     names = ("work", "model", "sequence_tokens", "hours_per_month", "train_tokens" if whole["work"] == "training" else "prompt_tokens")
     row = {name: whole[name] for name in names} | whole["assumed"]
@@ -114,13 +114,13 @@ def inputs_of(whole: dict[str, Any], columns: Table) -> Table:
     return known_inputs(row, columns)
 
 
-def crossed_with(table: Table, cards: Table, grid: Grid) -> Crossed:
+def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
     """Layouts crossed with the cards of places, as the grid pairs them."""
     own = {name: values for name, values in table.items() if not name.startswith(HARDWARE)}
     return Crossed(own, cards, grid.layout, grid.place)
 
 
-def _able(grid: Grid, cards: Table, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray]:
+def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray]:
     """Layouts crossed with places, as far as they run and are not far too large; the memory of each layout, of none where none runs."""
     table, grid, sound = _by_card_class(table, grid, sound, cards)
     walk(table, LAYOUT_STAGES)
@@ -164,7 +164,7 @@ def memory_once(table: Table) -> Table:
     return table | {name: gathered(held[name], len(first), copies) for name in HELD}
 
 
-def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Table) -> tuple[Table, Grid, np.ndarray]:
+def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) -> tuple[Table, Grid, np.ndarray]:
     """Layouts of an engine once for small, for large and for huge cards: it has other defaults on each."""
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
@@ -177,7 +177,7 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Table) ->
     return every, grid._replace(layout=grid.layout + size * (large.astype(int) + huge)), np.tile(sound, 3)
 
 
-def _support(table: Table, cards: Table, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _support(table: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What runs, as its place in RUNS, and whether its time is known, of every kind of layout on every place; each layout's kind."""
     small, kind = asks(table, catalogs)
     verdict, timed = verdicts_on(small, cards, catalogs)
@@ -194,7 +194,7 @@ def _accumulate(crossed: Crossed, grid: Grid) -> None:
     crossed.set("accumulation_steps", WAY, grid.steps.take(np.arange(len(pair)) + first.take(pair)).astype(float))
 
 
-def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
+def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Columns:
     """The figures that decide of every way that is sold so, with its money."""
     market = whole["markets"][offer.market]
     place = crossed.place.take(crossed.pair)
@@ -222,7 +222,7 @@ def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Table:
     return found if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in found.items()}
 
 
-def _near_steps(found: Table, whole: dict[str, Any]) -> Table:
+def _near_steps(found: Columns, whole: dict[str, Any]) -> Columns:
     """Of the accumulations of each layout on a place the one nearest to the asked step; another where it saves more than a tie.
 
     Chosen before any limit, so that a looser limit only ever adds to what there is to choose from.
@@ -240,7 +240,7 @@ def _near_steps(found: Table, whole: dict[str, Any]) -> Table:
     return {name: values.take(chosen) for name, values in found.items()}
 
 
-def _load(found: Table, whole: dict[str, Any]) -> np.ndarray:
+def _load(found: Columns, whole: dict[str, Any]) -> np.ndarray:
     """The wanted load over what an arrangement carries: requests a second by Little's law, else users at once; 0 in training."""
     if whole["work"] == "training":
         return np.zeros(1)

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.coded import Words
 from calc.search.inputs import FIXABLE, SHARDINGS
 from calc.search.limits import STEP_FACTOR
 from calc.search.places import Place
 from calc.search.settle import MOST_WAYS, bounded_by, fixed_at
+from calc.table import Words
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
 RECOMPUTES = ("none", "selective", "selective-ops", "full")

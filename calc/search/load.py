@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from calc.coded import distinct, taken
 from calc.crossed import PAIR, Crossed
 from calc.search.grid import Grid
 from calc.search.timing import add_time
+from calc.table import distinct, taken
 
 MOST_SEQUENCES = 4096
 TURNS = 6  # most come to rest in so many

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from calc.cost.markets import MARKETS
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.support import RUNS
 from calc.search.combinations import FITS
 from calc.search.inputs import TIE_RATIO
@@ -39,7 +39,7 @@ class Limit:
         return np.where(ratio > 1 + FEW, ratio, 0.0)
 
 
-def limits(found: Table, whole: dict[str, Any]) -> list[Limit]:
+def limits(found: Columns, whole: dict[str, Any]) -> list[Limit]:
     """The limits that a job sets; those on time are held with the slow end of the range where it asks for that."""
     slow = whole["hold_slow_end"] == "yes"
     if whole["work"] == "training":
@@ -54,12 +54,12 @@ def limits(found: Table, whole: dict[str, Any]) -> list[Limit]:
     return [Limit(name, float(most), values) for name, most, values in (*own, *money, *size) if most is not None]
 
 
-def _late(found: Table, name: str) -> np.ndarray:
+def _late(found: Columns, name: str) -> np.ndarray:
     """The slow end of the range of a time in serving. [s]"""
     return np.asarray(found[f"{name}_seconds"] * found[f"slow_{name}_ratio"])
 
 
-def classes(found: Table, kept: list[Limit], markets: list[str]) -> np.ndarray:
+def classes(found: Columns, kept: list[Limit], markets: list[str]) -> np.ndarray:
     """Of each combination whether it qualifies, or the first reason against it, the lightest first.
 
     What would qualify at an old price yields to what does at a fresher one (AGED); where there is none it qualifies.
@@ -78,7 +78,7 @@ def classes(found: Table, kept: list[Limit], markets: list[str]) -> np.ndarray:
     return np.where(qualifies & old & (age > freshest), AGED, verdict)
 
 
-def plainness(found: Table, whole: dict[str, Any], ranks: Table) -> list[np.ndarray]:
+def plainness(found: Columns, whole: dict[str, Any], ranks: Columns) -> list[np.ndarray]:
     """What decides between combinations that cost as much, the first thing first.
 
     The step nearest to the asked, fewer GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer GPUs
@@ -115,7 +115,7 @@ def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np
 ALL = np.zeros(1, dtype=int)  # one group
 
 
-def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: bool) -> dict[str, int]:
+def three(found: Columns, qualify: np.ndarray, ties: list[np.ndarray], budget: bool) -> dict[str, int]:
     """The entries named least-money, fastest and roomiest of those that qualify.
 
     The least money is the least to the cent, or a looser limit could make it more; time and headroom are equal within a tie.
@@ -133,7 +133,7 @@ def three(found: Table, qualify: np.ndarray, ties: list[np.ndarray], budget: boo
     return pick
 
 
-def frontier(found: Table, qualify: np.ndarray) -> np.ndarray:
+def frontier(found: Columns, qualify: np.ndarray) -> np.ndarray:
     """Of those that qualify the entries that no other beats in both money and time, least money first."""
     usd, seconds = found["usd"].take(qualify), found["seconds"].take(qualify)
     sold = [found[name].take(qualify).astype(int) for name in ("place", "market", "instances", "region")]
@@ -153,7 +153,7 @@ def distance(kept: list[Limit]) -> np.ndarray:
     return np.count_nonzero(excess, axis=0) + np.round(much / (1 + much), 6)
 
 
-def nearest(found: Table, verdict: np.ndarray, kept: list[Limit], ties: list[np.ndarray]) -> int:
+def nearest(found: Columns, verdict: np.ndarray, kept: list[Limit], ties: list[np.ndarray]) -> int:
     """Where none qualifies: one that runs and fits and is over one limit by the least, else tight, emulated, unknown."""
     sound = (found["fits"] == FITS.index("yes")) & (found["runs"] == RUNS.index("yes")) & ~np.isnan(found["seconds"])
     over = np.flatnonzero(sound & (verdict == OUTSIDE))

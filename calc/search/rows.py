@@ -6,23 +6,23 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.coded import Words, key_codes, take
 from calc.engine.pipeline import results_of
 from calc.engine.results import Results
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.search import ranking, sentences
 from calc.search.combinations import inputs_of
 from calc.search.grid import RECOMPUTES, Grid
 from calc.search.inputs import SHARDINGS
 from calc.search.places import Place
 from calc.search.settle import varied
+from calc.table import Words, key_codes, take
 
 EDGE_COLUMNS = ("hours", "usd", "seconds")
 
 
-def plain_ranks(tried: Grid, places: list[Place], ways: Table) -> Table:
+def plain_ranks(tried: Grid, places: list[Place], ways: Columns) -> Columns:
     """What ties are decided by beside the ways' own figures: GPUs paid, sharding and recompute by their place among the plainest."""
-    ranks: Table = {"gpus_paid": np.array([place.gpus for place in places])[ways["place"]] * ways["instances"]}
+    ranks: Columns = {"gpus_paid": np.array([place.gpus for place in places])[ways["place"]] * ways["instances"]}
     for name, order in (("sharding", SHARDINGS), ("recompute", RECOMPUTES)):
         words = tried.layouts.get(name)
         ranks[name] = np.zeros(1)
@@ -33,7 +33,7 @@ def plain_ranks(tried: Grid, places: list[Place], ways: Table) -> Table:
 
 
 def best_of_places(
-    whole: dict[str, Any], tried: Grid, ways: Table, verdict: np.ndarray, limits: list[ranking.Limit], ties: list[np.ndarray], first: int
+    whole: dict[str, Any], tried: Grid, ways: Columns, verdict: np.ndarray, limits: list[ranking.Limit], ties: list[np.ndarray], first: int
 ) -> np.ndarray:
     """The best combination of every instance type, market and value compared, best first; `first` leads."""
     group = ways["place"] * len(whole["markets"]) + ways["market"]
@@ -56,14 +56,14 @@ def rows_of(
     whole: dict[str, Any],
     tried: Grid,
     places: list[Place],
-    ways: Table,
+    ways: Columns,
     chosen: np.ndarray,
     limits: list[ranking.Limit],
     catalogs: Catalogs,
 ) -> tuple[Results, dict[str, Any]]:
     """Combinations estimated, and beside them their market, their money and what they miss."""
     layouts = take(tried.layouts | {"rows": tried.size}, ways["layout"][chosen])
-    own: Table = {"batch": ways["batch"][chosen], "accumulation_steps": ways["accumulation_steps"][chosen]}
+    own: Columns = {"batch": ways["batch"][chosen], "accumulation_steps": ways["accumulation_steps"][chosen]}
     own["instance"] = Words(ways["place"][chosen], np.array([place.instance for place in places], dtype=object))
     own["region"] = Words(ways["region"][chosen], np.array(whole["regions"], dtype=object))
     excess = {limit.name: limit.excess[chosen] for limit in limits}
@@ -76,7 +76,7 @@ def rows_of(
     return results_of(inputs_of(whole, layouts | own), catalogs), beside
 
 
-def edge_of(whole: dict[str, Any], places: list[Place], ways: Table, on_edge: np.ndarray) -> pd.DataFrame:
+def edge_of(whole: dict[str, Any], places: list[Place], ways: Columns, on_edge: np.ndarray) -> pd.DataFrame:
     """The frontier: hours, usd, seconds, instance, instances_needed, market."""
     columns: dict[str, Any] = {name: ways[name][on_edge] if ways else [] for name in EDGE_COLUMNS}
     columns["instance"] = [places[place].instance for place in ways["place"][on_edge]] if ways else []

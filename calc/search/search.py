@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.coded import distinct, take
 from calc.cost import placement
 from calc.cost.job import Job, deployments, job, within
 from calc.cost.markets import MARKETS, sold_for
@@ -20,7 +19,7 @@ from calc.cost.prices import instances_needed, spare_instances
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.engine.pipeline import parts, sound_rows
 from calc.engine.stages import MEMORY_RESULTS, TIME, memory, reads, walk
-from calc.evaluate import Table, evaluate, evaluate_all, parameters_of
+from calc.evaluate import Columns, evaluate, evaluate_all, parameters_of
 from calc.memory import overhead
 from calc.memory.serving_engine import on_huge_card, on_large_card
 from calc.scenarios.join_places import band_ratios, hardware, price_rows
@@ -29,6 +28,7 @@ from calc.scenarios.private_prices import own_prices
 from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.search.space import Space, instances_of, markets_of, regions_of
 from calc.speed.collectives import island_gpus
+from calc.table import Table, distinct, take
 
 CHUNK_LAYOUTS = 50_000
 MOST_WAYS, MOST_LAYOUTS = 100_000_000, 1_000_000  # a layout takes 10 microseconds, a way on one of them a tenth of that
@@ -116,7 +116,7 @@ def _layouts(space: Space, start: int, regions: list[str], catalogs: Catalogs) -
     """The joined table of a stretch of layouts, with what time needs to know and its memory."""
     numbers = np.arange(start, min(start + CHUNK_LAYOUTS, space.size))
     part = next(parts(space.rows(numbers).assign(instance="", gpu="", region=regions[0]), catalogs))
-    sound, table = sound_rows(part, READ)
+    sound, table = sound_rows(part)
     if not len(sound):
         return Layouts(sound, len(numbers), {}, [], (), ())
     sizes = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)) if np.any(table["is_engine"] > 0) else ((0.0, 0.0),)  # an engine's defaults go by them
@@ -128,11 +128,11 @@ def _layouts(space: Space, start: int, regions: list[str], catalogs: Catalogs) -
     first, copies = distinct((columns[name] for name in PLACED), len(known))
     places = {name: np.broadcast_to(columns[name], len(known))[first] for name in PLACED}, copies
     asked = asks(table, catalogs)
-    table = {name: _short(values) for name, values in table.items() if name in READ and isinstance(values, np.ndarray)}
-    return Layouts(numbers[sound][known], len(numbers) - len(known), table, held, places, asked)
+    short = {name: _short(table[name]) for name in READ if name in table and isinstance(table[name], np.ndarray)}
+    return Layouts(numbers[sound][known], len(numbers) - len(known), short, held, places, asked)
 
 
-def _memory(table: Table) -> Table:
+def _memory(table: Table) -> Columns:
     """What memory leaves for fit and time, one value per row."""
     found = memory(table)
     return {name: np.broadcast_to(found[name], table["rows"]) for name in MEMORY_RESULTS}
@@ -149,7 +149,7 @@ def _rows(table, rows, chosen):
     return {name: values.take(chosen, axis=-1) if values.shape[-1] == rows else values for name, values in table.items()}
 
 
-def _cards(instances: list[str], catalogs: Catalogs) -> list[Table]:
+def _cards(instances: list[str], catalogs: Catalogs) -> list[Columns]:
     """The columns of card and instance of each instance type, one value each."""
     found, rows = hardware(catalogs), row_numbers(catalogs, "instances")
     return [{name: values[rows[instance] : rows[instance] + 1] for name, values in found.items()} for instance in instances]
@@ -243,7 +243,7 @@ def _fastest(each, tight):
     return order[np.flatnonzero(np.diff(counts, prepend=-1.0))]
 
 
-def _spot_overhead(here: Table, ratio: float) -> np.ndarray:
+def _spot_overhead(here: Columns, ratio: float) -> np.ndarray:
     """Share of time that interruptions of a band add."""
     table = here | {"band_interruption_ratio": np.array([ratio])}
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

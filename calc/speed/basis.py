@@ -7,10 +7,10 @@ import pandas as pd
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.coded import Words
-from calc.evaluate import Table
+from calc.evaluate import Columns
 from calc.scenarios.lookups import row_numbers, rows_of
 from calc.speed.spread import AXES, CORNERS
+from calc.table import Words
 
 BASES = ("measured nearby", "calibrated", "derived", "assumed", "extrapolated")
 CATALOGS = ("implementations", "models", "gpus", "precisions")  # of the words that name a published run, after its work
@@ -26,7 +26,7 @@ class Basis(NamedTuple):
     time_reason: Words
 
 
-def basis(table: Table, catalogs: Catalogs) -> Basis:
+def basis(table: Columns, catalogs: Catalogs) -> Basis:
     """What the times of a table's rows rest on, which all do one kind of work; empty where there is no time.
 
     Published runs of the same model, software, card and precision count most, outside of all published runs least; between
@@ -41,7 +41,7 @@ def basis(table: Table, catalogs: Catalogs) -> Basis:
     return Basis(Words(codes, words), Words(codes, reasons))
 
 
-def _runs(table: Table, catalogs: Catalogs, work: str) -> np.ndarray:
+def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
     """How many runs were published of each row's software, model, card and precision. [runs]"""
     software, precision = (rows_of(catalogs, f"{name}s", table[name].known)[table[name].codes] for name in ("implementation", "precision"))
     key = _key((software, table["model_row"], table["gpu_row"], precision), catalogs)

@@ -1,0 +1,218 @@
+"""Tables of columns, columns of words as codes, and rows that are alike: what repeats is worked out once and gathered.
+
+A column of numbers has one value per row along its last axis, or one value for all rows; a column of words likewise has
+one code per row, or one for all.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calc.evaluate import Columns
+
+FEWEST_ROWS = 8  # in which looking for rows that are alike pays
+SAMPLE_ROWS, FEWEST_REPEATS = 1024, 16
+
+
+class Table(dict[str, Any]):
+    """Columns by name, and `rows`, their number."""
+
+    def __init__(self, columns: Mapping[str, Any], rows: int) -> None:
+        super().__init__(columns)
+        self["rows"] = rows
+
+    def __or__(self, other: Mapping[str, Any]) -> "Table":  # type: ignore[override]
+        merged = copy(self)
+        merged.update(other)
+        return merged
+
+    def take(self, rows: np.ndarray) -> "Table":
+        """The chosen rows."""
+        return Chosen(self, rows)
+
+    def distinct(self, keys: Iterable[str], share: float = 0.5) -> tuple[np.ndarray, np.ndarray] | None:
+        """The first row of each combination of key columns, and for each row which it has; None where too few rows are alike.
+
+        At most this share may be distinct. In a large table a sample decides first: of 1,024 rows drawn from n distinct ones
+        about 1,024² / 2 n pairs meet, 64 where half of 16,384 rows repeat.
+        """
+        rows, columns = self["rows"], [self[name] for name in keys]
+        if rows < FEWEST_ROWS or (rows >= 4 * SAMPLE_ROWS and not _some_meet(columns, rows)):
+            return None
+        first, copies = distinct(columns, rows)
+        return (first, copies) if len(first) <= share * rows else None
+
+    def once(self, keys: Iterable[str], make: Callable[["Table"], Columns], share: float = 0.5) -> Columns:
+        """What `make` finds of the table, worked out once for all rows that are alike in the key columns where these are many."""
+        found = self.distinct(keys, share)
+        if found is None:
+            return make(self)
+        first, copies = found
+        return {name: gathered(values, len(first), copies) for name, values in make(self.take(first)).items()}
+
+
+class Chosen(Table):
+    """Chosen rows of a table; a column is gathered when it is first read."""
+
+    def __init__(self, source: Mapping[str, Any], chosen: np.ndarray) -> None:
+        super().__init__({}, len(chosen))
+        self.source, self.chosen = source, chosen
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = values = taken(self.source[name], self.source["rows"], self.chosen)
+        return values
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or name in self.source
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def keys(self) -> Any:
+        """The names of all columns, those not yet gathered too."""
+        for name in self.source:
+            self[name]
+        return super().keys()
+
+    def items(self) -> Any:
+        """All columns by name."""
+        self.keys()
+        return super().items()
+
+
+class Words(NamedTuple):
+    """A column of words: `codes` (rows,) into `known` (words,), an array of objects."""
+
+    codes: np.ndarray
+    known: np.ndarray
+
+    def each(self, rows: int) -> np.ndarray:
+        """The word of every row, shape (rows,)."""
+        return np.broadcast_to(self.known[self.codes], rows)
+
+    def at(self, row: int) -> str:
+        """The word of one row."""
+        return str(self.known[self.codes[row if len(self.codes) > 1 else 0]])
+
+    def are(self, wanted: Callable[[str], Any] | str) -> np.ndarray:
+        """Whether each row's word is the wanted one, or passes a test; shape (rows,) or (1,)."""
+        test = wanted if callable(wanted) else wanted.__eq__
+        return np.array([bool(test(word)) for word in self.known])[self.codes]
+
+    def numbers(self, number: Callable[[str], float]) -> np.ndarray:
+        """A number for each row's word; shape (rows,) or (1,)."""
+        return np.array([float(number(word)) for word in self.known])[self.codes]
+
+
+def word(text: str) -> Words:
+    """One word for all rows."""
+    return Words(np.zeros(1, dtype=np.int64), np.array([text], dtype=object))
+
+
+def where(condition: np.ndarray, first: Words, second: Words) -> Words:
+    """The first column's word where the condition holds, else the second's."""
+    known = np.concatenate([first.known, second.known])
+    return Words(np.where(condition, first.codes, second.codes + len(first.known)), known)
+
+
+def take(table: Mapping[str, Any], rows: np.ndarray, names: Iterable[str] = ()) -> Table:
+    """The chosen rows of a table, all columns when they are read or the named ones at once."""
+    chosen = Chosen(table, rows)
+    return Table({name: chosen[name] for name in names if name in chosen}, len(rows)) if names else chosen
+
+
+def taken(values: Any, total: int, rows: np.ndarray) -> Any:
+    """The chosen of `total` rows of one column, or of a tuple of them."""
+    if isinstance(values, Words):
+        return values if len(values.codes) == 1 else Words(values.codes[rows], values.known)
+    if isinstance(values, np.ndarray) and values.ndim and values.shape[-1] == total and total > 1:
+        return values.take(rows, axis=-1)
+    if isinstance(values, pd.Series):
+        return values.iloc[rows]
+    return tuple(taken(each, total, rows) for each in values) if isinstance(values, tuple) else values
+
+
+def key_codes(values: Any) -> tuple[np.ndarray, int]:
+    """Codes of a column's values, and how many there are: rows with like values share a code. Missing values count as like."""
+    if isinstance(values, Words):
+        codes, found = pd.factorize(values.known)
+        return codes[values.codes], len(found)
+    if isinstance(values, pd.Series):
+        codes, cells = factorized(values)
+        return codes, len(cells) + 1
+    codes, found = pd.factorize(values)
+    return codes + 1, len(found) + 1
+
+
+def factorized(cells: pd.Series) -> tuple[np.ndarray, list]:
+    """Codes and distinct values of a column; a missing cell has the code after the last. Lists count as their text."""
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        codes, found = cells.cat.codes.to_numpy().astype(np.int64), cells.cat.categories
+    else:
+        try:
+            codes, found = pd.factorize(cells, use_na_sentinel=True)
+        except TypeError:
+            codes, found = pd.factorize(cells.map(str, na_action="ignore"), use_na_sentinel=True)
+    return np.where(codes < 0, len(found), codes), list(found)
+
+
+def distinct(columns: Iterable[Any], rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first row of each distinct combination of columns, and for every row the number of its combination."""
+    code, count = np.zeros(rows, dtype=np.int64), 1
+    for values in (each for column in columns for each in _lines(column)):
+        if len(values.codes if isinstance(values, Words) else values) == 1:
+            continue
+        codes, found = key_codes(values)
+        code = code * found + codes
+        count *= found
+        if count > 2**20:
+            code, held = pd.factorize(code)
+            count = len(held)
+    code, held = pd.factorize(code)
+    first = np.empty(len(held), dtype=np.int64)
+    first[code[::-1]] = np.arange(rows - 1, -1, -1)
+    return first, code
+
+
+def _lines(values: Any) -> Iterable[Any]:
+    """A column as columns of one axis."""
+    return (values,) if isinstance(values, Words) or np.ndim(values) < 2 else values.reshape(-1, values.shape[-1])
+
+
+def _some_meet(columns: list[Any], rows: int) -> bool:
+    """Whether so many rows of a sample are like another that to look at all of them pays."""
+    sample = np.random.default_rng(0).choice(rows, SAMPLE_ROWS, replace=False)
+    first, _ = distinct([taken(values, rows, sample) for values in columns], SAMPLE_ROWS)
+    return SAMPLE_ROWS - len(first) >= FEWEST_REPEATS
+
+
+def gathered(values: Any, rows: int, copies: np.ndarray) -> Any:
+    """A column of distinct rows, or a tuple of them, for all the rows that they stand for."""
+    if isinstance(values, Words):
+        return Words(np.broadcast_to(values.codes, rows)[copies], values.known)
+    if isinstance(values, tuple):
+        return tuple(gathered(each, rows, copies) for each in values)
+    return np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1) if np.ndim(values) else values
+
+
+def emptied(values: Any, where: np.ndarray) -> Any:
+    """A column with nothing in some rows."""
+    if isinstance(values, Words):
+        return Words(np.where(where, len(values.known), values.codes), np.append(values.known, ""))
+    return np.where(where, np.nan, values)
+
+
+def spread(values: Any, sound: np.ndarray, rows: int) -> Any:
+    """A column of sound rows among all rows; the others have nothing."""
+    if len(sound) == rows:
+        return values
+    if isinstance(values, Words):
+        codes = np.full(rows, len(values.known))
+        codes[sound] = values.codes
+        return Words(codes, np.append(values.known, ""))
+    filled = np.full(rows, np.nan)
+    filled[sound] = values
+    return filled
