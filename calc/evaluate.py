@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from inspect import isfunction, signature
+from inspect import Parameter, Signature, isfunction, signature
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +19,17 @@ def parameters_of(formula: Callable) -> tuple[str, ...]:
 def evaluate(formula: Callable, table: Columns) -> Any:
     """Call a formula with the columns that its parameters name."""
     return formula(**{name: table[name] for name in parameters_of(formula)})
+
+
+def reading(parts: Iterable[str | Callable]) -> Callable[[Callable], Callable]:
+    """Mark a formula that takes its columns by keyword: it reads these columns, and those that these formulas read."""
+    names = dict.fromkeys(name for part in parts for name in ((part,) if isinstance(part, str) else parameters_of(part)))
+
+    def mark(formula: Callable) -> Callable:
+        formula.__signature__ = Signature([Parameter(name, Parameter.KEYWORD_ONLY) for name in names])  # type: ignore[attr-defined]
+        return formula
+
+    return mark
 
 
 def evaluate_all(formulas: Iterable[Callable], table: Columns) -> Columns:

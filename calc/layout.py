@@ -164,12 +164,12 @@ def stack_block_linear_here(stack_block_linear_parameters, stack_block_expert_pa
     return (stack_block_linear_parameters - stack_block_expert_parameters) / tensor_parallel + stack_block_experts_here
 
 
-def stack_group_here(stack_block_parameters_here, stack_block_experts_here, expert_parallel, implementation_head_apart):
+def stack_group_here(stack_block_parameters_here, stack_block_experts_here, expert_parallel, implementation_groups_experts):
     """Parameters of a block that FSDP gathers at once, beside experts that are a group of their own. Shape (stacks, rows). [elements]
 
     torchtitan groups experts apart under expert parallel (models/llama4/infra/parallelize.py, apply_fsdp).
     """
-    apart = implementation_head_apart * (expert_parallel > 1)
+    apart = implementation_groups_experts * (expert_parallel > 1)
     return stack_block_parameters_here - apart * stack_block_experts_here
 
 

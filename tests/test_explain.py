@@ -38,6 +38,9 @@ SCENARIOS = {
 }
 
 
+SCENARIOS["experts parallel"] = SCENARIOS["torchtitan"] | {"model": "mixtral-8x7b", "expert_parallel": 4, "tensor_parallel": 2}
+
+
 @pytest.fixture(scope="module", params=SCENARIOS, ids=str)
 def case(request, catalogs):
     scenario = SCENARIOS[request.param]

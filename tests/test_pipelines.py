@@ -7,7 +7,7 @@ from examples import catalogs
 
 from calc import estimate
 from calc.engine.one_scenario import one_scenario
-from calc.memory.pipeline_schedule import microbatches_in_flight, round_microbatches, waiting_microbatches
+from calc.memory.backward.schedule import microbatches_in_flight, round_microbatches, waiting_microbatches
 
 TITAN = {"work": "training", "implementation": "torchtitan", "precision": "bf16-mixed", "sharding": "zero3", "reduce_precision": "fp32"}
 STAGED = TITAN | {"model": "llama-3.1-8b", "gpus": 16, "pipeline_parallel": 4, "pipeline_chunks": 2, "recompute": "full"}

@@ -9,7 +9,7 @@ from examples import catalogs, one
 
 from calc import estimate
 from calc.engine.one_scenario import one_scenario
-from calc.memory.weights import segment_waste_bytes, stack_expert_padding_ratio
+from calc.memory.weights import _segment_waste_bytes, stack_expert_padding_ratio
 from calc.scenarios.releases import newest_known
 
 GIB = 2**30
@@ -152,7 +152,7 @@ def test_an_engine_takes_the_share_of_the_card_that_is_asked():
 
 def test_cuda_graphs_are_inside_the_share():
     table = one_scenario({"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4"}, catalogs())
-    from calc.memory.overhead import limit_bytes
+    from calc.memory.fit import limit_bytes
 
     names = ("gpu_memory_bytes", "context_bytes", "graphs_bytes", "is_engine", "memory_utilization", "tight_ratio", "serving_counts_graphs")
     found = limit_bytes(*(table[name] for name in names))
@@ -192,7 +192,7 @@ def test_a_pipeline_under_fsdp_keeps_its_stage_whole():
 def test_large_tensors_count_what_their_segment_leaves():
     """5120 x 13824 in 16 bits is 135 MiB, its segment 136; 3584 squared leaves more than 1 MiB, which is split off."""
     mib = 2**20
-    assert list(segment_waste_bytes(np.array([135, 129.5, 24.5, 112, 9]) * mib)) == [mib, 0.5 * mib, 0, 0, 0]
+    assert list(_segment_waste_bytes(np.array([135, 129.5, 24.5, 112, 9]) * mib)) == [mib, 0.5 * mib, 0, 0, 0]
     row = one(work="inference", model="qwen2.5-14b", precision="bf16", sequence_tokens=2049, prompt_tokens=1)
     assert row["overhead_bytes"] - row["context_bytes"] == pytest.approx(3 * 48 * mib + 0.01 * row["allocated_peak_bytes"])
     assert row["weights_bytes"] == 2 * 14_770_033_664

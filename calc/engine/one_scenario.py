@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.columns import ALLOCATED
 from calc.engine.pipeline import parts
 from calc.engine.stages import both_ends
-from calc.memory.phases import MOMENTS, PHASES
+from calc.memory.moments import MOMENTS, PHASES
 from calc.scenarios.read import as_frame
 from calc.table import Table
 

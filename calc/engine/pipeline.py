@@ -16,9 +16,9 @@ from calc.engine.stages import AFTER_MEMORY, NAMES, RESTING_ON_TIME, STAGES, mak
 from calc.evaluate import Columns
 from calc.memory.basis import BASES
 from calc.memory.block_forms import block_coefficients
-from calc.memory.outside_blocks import head_coefficients, head_rows
-from calc.memory.overhead import FITS
-from calc.memory.phases import MOMENTS
+from calc.memory.fit import FITS
+from calc.memory.heads import head_coefficients, head_rows
+from calc.memory.moments import MOMENTS
 from calc.scenarios.inputs import ASSUMED, INPUTS, inputs_by_name
 from calc.scenarios.join import join
 from calc.scenarios.join_places import PRICE_WORDS

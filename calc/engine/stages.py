@@ -12,25 +12,27 @@ from calc.cost import placement, prices, spot
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import (
     adapters,
-    block_backward,
+    basis,
+    block_activations,
     block_sizes,
     ends,
+    fit,
     kv_cache,
-    logits,
+    moments,
+    offload,
     outside_blocks,
     overhead,
-    phases,
-    pipeline_schedule,
-    places,
-    saved_activations,
+    peak,
+    served,
     serving_engine,
-    sharding_buffers,
-    stage_buffers,
+    serving_traits,
+    shards,
     states,
+    step,
     tower,
     weights,
 )
-from calc.memory.peak import add_moments
+from calc.memory.backward import block, groups, head, last, loss, places, saved, schedule
 from calc.scenarios import counts, settled
 from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, training
 from calc.table import Table
@@ -70,50 +72,20 @@ BLOCK_KEYS = (
     "precision",
     "batch",
 )
-PARTS = (  # the components in their rooms, each at the moment of the peak
-    states.gradients_bytes,
-    states.optimizer_bytes,
-    saved_activations.activations_bytes,
-    logits.logits_bytes,
-    kv_cache.kv_cache_bytes,
-    phases.working_bytes,
-)
 STAGES = (
     Stage("settled", settled),
-    Stage("counts", counts, *serving_engine.CARD, kv_cache.stack_state_bytes),
-    Stage("layout", layout, *weights.SHARDS, *states.SHARDS),
-    Stage("blocks", *adapters.ADAPTERS, *block_sizes.SIZES_AND_FORMS, *saved_activations.BLOCKS, keys=BLOCK_KEYS),
-    Stage("vision tower", *tower.TOWER),
-    Stage("outside the blocks", *outside_blocks.OUTSIDE, work=TRAINING),
+    Stage("counts", counts, serving_traits),
+    Stage("layout", layout, shards),
+    Stage("blocks", adapters, block_sizes, block_activations, keys=BLOCK_KEYS),
+    Stage("vision tower", tower),
+    Stage("outside the blocks", outside_blocks, work=TRAINING),
     Stage("ends of a pipeline", ends, each_end=True),
-    Stage("weights and states", *weights.WEIGHTS, *states.STATES, each_end=True),
-    Stage(
-        "a training step",
-        *saved_activations.KEPT,
-        *pipeline_schedule.SCHEDULE,
-        *saved_activations.SAVED,
-        *logits.TRAINING,
-        *sharding_buffers.BUFFERS,
-        *places.PLACES,
-        *stage_buffers.STAGE_BUFFERS,
-        *block_backward.BLOCK_BACKWARD,
-        *phases.TRAINING,
-        work=TRAINING,
-        each_end=True,
-    ),
-    Stage(
-        "a request",
-        *kv_cache.CACHE,
-        *serving_engine.ENGINE,
-        *logits.SERVING,
-        *saved_activations.SERVED,
-        *phases.SERVING,
-        work=SERVING,
-        each_end=True,
-    ),
-    Stage("peak", *phases.PEAK, *PARTS, states.offloaded_bytes, each_end=True),
-    Stage("overhead", *overhead.OVERHEAD, each_end=True),
-    Stage("verdict", *overhead.VERDICT),
+    Stage("weights and states", weights, states, each_end=True),
+    Stage("a training step", schedule, saved, loss, groups, head, places, block, last, step, work=TRAINING, each_end=True),
+    Stage("a request", kv_cache, serving_engine, served, work=SERVING, each_end=True),
+    Stage("peak", peak, *moments.AT_PEAK, offload, each_end=True),
+    Stage("overhead", basis, overhead, each_end=True),
+    Stage("verdict", fit),
     Stage("rates", *flops.FLOPS, *rates.RATES, *collectives.LINKS),
     Stage("tokens of a step", *training.STEP, work=TRAINING),
     Stage("time of a step", *training.TRAINING, work=TRAINING),
@@ -221,7 +193,7 @@ def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
             table |= table.once(stage.keys, partial(_results_of, stage))
         else:
             if stage.name == "peak":
-                add_moments(table, phases.MOMENTS[work], ALLOCATED)
+                moments.add_moments(table, work)
             evaluate_all(stage.formulas, table)
     return table
 

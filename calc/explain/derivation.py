@@ -21,8 +21,7 @@ from calc.engine.stages import MEMORY, STAGES
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.explain.traced import Traced, live, number, reads, text
 from calc.memory import block_forms, ends
-from calc.memory.peak import Moment
-from calc.memory.phases import MOMENTS, PHASES
+from calc.memory.moments import MOMENTS, PHASES, Moment, at_blocks
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
 from calc.scenarios.join import FORMATS, MODEL_COLUMNS, STACK_COLUMNS, TIED_COUNTS
 
@@ -93,7 +92,7 @@ def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
 
 def _place(moment: Moment, table: Columns) -> tuple[int, ...]:
     """Of a moment inside a block the block (place, stack) at which it is largest; nothing of other moments."""
-    total = sum(table[column] for column in moment.parts.values())
+    total = at_blocks(sum(table[column] for column in moment.parts.values()), table)
     return tuple(int(each) for each in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1])) if np.ndim(total) > 1 else ()
 
 
@@ -111,7 +110,7 @@ def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> l
             continue
         made = evaluate(formula, traced)
         made = made if isinstance(made, Traced) else Traced(made)
-        if place and name.startswith(("place_", "products_", "gradients_", "reduction_")):
+        if place and name.startswith(("place_", "products_", "attention_", "gradients_", "reduction_")):
             made = at_place(made, place)
         shown = live(made)
         rows.append(_row(name, _says(formula), made, shown, written))

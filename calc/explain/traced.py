@@ -46,6 +46,9 @@ class Traced(NDArrayOperatorsMixin):
         value = self.value[_plain(key)]
         return Traced(value, name=self.name) if self.name else Traced(value, op="item", parts=(self,))
 
+    def __bool__(self):
+        return bool(self.value)
+
     def __len__(self):
         return len(self.value)
 

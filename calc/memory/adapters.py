@@ -96,13 +96,3 @@ def stack_adapter_saved_bytes_per_token(
     products = (q + k + v + o + gate + up + down + mixer * (stack_mixer_inputs + 1) + 2 * beside) * lora_rank
     apart = copies_input_bytes_each * copies + shared_input_bytes_each * own + rank_product_bytes_each * products
     return np.where(implementation_fuses_adapters > 0, stack_fused_adapter_bytes_per_token, apart)
-
-
-ADAPTERS = (
-    copies_input_bytes_each,
-    shared_input_bytes_each,
-    rank_product_bytes_each,
-    stack_adapted_inputs,
-    stack_fused_adapter_bytes_per_token,
-    stack_adapter_saved_bytes_per_token,
-)

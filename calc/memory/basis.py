@@ -1,129 +1,111 @@
 """What a memory figure rests on, and how much wider its range is for it: numbers into the words of the column memory_basis.
 
-The last of GROUNDS that fits is told; so is the last axis on which the scenario lies beyond all that was simulated or
-published (the known_ entries of catalogs/overheads.yaml), which doubles the range.
+The last of GROUNDS whose condition holds is named, and so is the last of AXES on which the scenario lies beyond all that was
+simulated or published (the known_ entries of catalogs/overheads.yaml), which doubles the range.
 """
+
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-SIMULATED, MEASURED = "simulated", "measured nearby"
-GROUNDS = (
-    f"{SIMULATED}: storage by storage",
-    f"{MEASURED}: published runs of this software",
-    f"{MEASURED}: published runs of quantised weights",
-    "derived from source: this software",
-    "derived from source: compiled blocks",
-    "derived from source: 8-bit products",
-    "derived from source: a divided master copy",
-    "derived from source: trained experts",
-    "derived from source: this kind of layer",
-    "derived from source: tensor parallel beside sharding",
-    "derived from source: context parallel",
-    "derived from source: expert parallel",
-    "derived from source: pipeline stages",
-    "derived from source: CPU offload",
-    "derived from source: a vision tower",
-)
-DERIVED = GROUNDS.index("derived from source: this software")
-AXES = ("", "its tokens per sequence", "its sequences at once", "its GPUs", "its tensor parallel degree", "its pipeline stages")
+from calc.evaluate import Columns, evaluate, reading
+
+# Simulated: transformers and torchtitan on one GPU, under FSDP2 (hybrid, and with its shards in CPU memory), DDP and tensor parallel;
+# torchtitan under both, with pipelines, context and expert parallel (validation/data); not adapters on experts (peft,
+# tuners/lora/layer.py).
+GROUNDS: dict[str, Callable] = {
+    "simulated: storage by storage": lambda implementation_simulated: implementation_simulated > 0,
+    "measured nearby: published runs of this software": lambda implementation_simulated, implementation_measured: (
+        (implementation_simulated == 0) & (implementation_measured > 0)
+    ),
+    "measured nearby: published runs of quantised weights": lambda trains, dequantized_bytes_each: (
+        (trains == 0) & (dequantized_bytes_each > 0)
+    ),
+    "derived from source: this software": lambda implementation_simulated, implementation_measured: (
+        (implementation_simulated == 0) & (implementation_measured == 0)
+    ),
+    "derived from source: compiled blocks": lambda trains, compiles: trains * compiles > 0,
+    "derived from source: 8-bit products": lambda trains, compute_bytes_each: trains * (compute_bytes_each == 1) > 0,
+    "derived from source: a divided master copy": lambda trains, partitions_master: trains * partitions_master > 0,
+    "derived from source: trained experts": lambda trains, adapts_experts, stack_adapter_experts_in: (
+        (trains > 0) & (np.max(adapts_experts * stack_adapter_experts_in, axis=0) > 0)
+    ),
+    "derived from source: this kind of layer": lambda stack_layers, stack_block_unlike: np.any(
+        (stack_layers > 0) & stack_block_unlike, axis=0
+    ),
+    "derived from source: tensor parallel beside sharding": lambda tensor_parallel, is_engine, trains, shards_beside_tensors: (
+        (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | shards_beside_tensors)
+    ),
+    "derived from source: context parallel": lambda context_parallel, implementation_parallel_simulated: (
+        (context_parallel > 1) & (implementation_parallel_simulated == 0)
+    ),
+    "derived from source: expert parallel": lambda expert_parallel, trains, implementation_parallel_simulated: (
+        (expert_parallel > 1) & ((trains == 0) | (implementation_parallel_simulated == 0))
+    ),
+    "derived from source: pipeline stages": lambda pipeline_parallel, trains, simulates_pipeline: (
+        (pipeline_parallel > 1) & ~(trains * simulates_pipeline > 0)
+    ),
+    "derived from source: CPU offload": lambda trains, offloads_activations, offloads_optimizer, offloads_weights: (
+        trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0
+    ),
+    "derived from source: a vision tower": lambda tower_tokens: tower_tokens > 0,
+}
+AXES: dict[str, Callable] = {
+    "": lambda trains: trains >= 0,
+    "its tokens per sequence": lambda sequence_tokens, context_parallel, known_tokens, is_engine: (
+        (sequence_tokens / context_parallel > known_tokens) & (is_engine == 0)
+    ),
+    "its sequences at once": lambda batch, known_sequences, is_engine: (batch > known_sequences) & (is_engine == 0),
+    "its GPUs": lambda gpus, known_gpus: gpus > known_gpus,
+    "its tensor parallel degree": lambda tensor_parallel, known_tensor_parallel: tensor_parallel > known_tensor_parallel,
+    "its pipeline stages": lambda pipeline_parallel, known_pipeline_stages: pipeline_parallel > known_pipeline_stages,
+}
+DERIVED = list(GROUNDS).index("derived from source: this software")
 BASES = np.array(
     [ground + (f"; extrapolated in {axis}, the range doubled" if axis else "") for ground in GROUNDS for axis in AXES], dtype=object
 )
 
 
-def memory_ground(
-    trains,
-    implementation_simulated,
-    implementation_measured,
-    dequantized_bytes_each,
-    is_engine,
-    implementation_head_apart,
-    compiles,
-    compute_bytes_each,
-    partitions_master,
-    adapts_experts,
-    stack_adapter_experts_in,
-    stack_block_unknown,
-    stack_block_derived,
-    stack_state_bytes,
-    stack_layers,
-    shards_gradients,
-    shard_gpus,
-    tensor_parallel,
-    context_parallel,
-    expert_parallel,
-    pipeline_parallel,
-    offloads_optimizer,
-    offloads_weights,
-    offloads_activations,
-    implementation_torch_pipeline,
-    tower_tokens,
-):
-    """What the figure rests on, as a number into GROUNDS: the weakest part of it.
-
-    Simulated: transformers and torchtitan on one GPU, under FSDP2 (hybrid, and with its shards in CPU memory), DDP and
-    tensor parallel, torchtitan under both, with pipelines, context and expert parallel (validation/data); not adapters on
-    experts (peft, tuners/lora/layer.py).
-    """
-    own_pipeline = implementation_torch_pipeline * implementation_head_apart * trains > 0
-    beside_shards = (shards_gradients > 0) & (shard_gpus > 1) & (implementation_head_apart == 0)
-    adapted = np.max(adapts_experts * stack_adapter_experts_in, axis=0) > 0
-    software = np.where(implementation_simulated > 0, 0, np.where(implementation_measured > 0, 1, DERIVED))
-    in_engine = (stack_state_bytes > 0) & (is_engine > 0)
-    unlike = np.any((stack_layers > 0) & (stack_block_unknown | stack_block_derived | in_engine), axis=0)
-    conditions = (  # in the order of GROUNDS from the third on
-        (trains == 0) & (dequantized_bytes_each > 0) & (software < DERIVED),
-        None,
-        trains * compiles > 0,
-        trains * (compute_bytes_each == 1) > 0,
-        trains * partitions_master > 0,
-        (trains > 0) & adapted,
-        unlike,
-        (tensor_parallel > 1) & (is_engine == 0) & ((trains == 0) | beside_shards),
-        (context_parallel > 1) & (implementation_head_apart == 0),
-        (expert_parallel > 1) & ((trains == 0) | (implementation_head_apart == 0)),
-        (pipeline_parallel > 1) & ~own_pipeline,
-        trains * (offloads_activations + offloads_optimizer * (1 - offloads_weights)) > 0,
-        tower_tokens > 0,
-    )
-    return _last_that_holds(conditions, software, first=2)
+def _last_that_holds(conditions: Iterable[Callable], columns: Columns) -> np.ndarray:
+    """The number of the last condition that holds; columns of one value stay so."""
+    last = np.zeros(1, dtype=int)
+    for number, condition in enumerate(conditions):
+        holds = evaluate(condition, columns)
+        if number and np.any(holds):
+            last = np.where(holds, number, last)
+    return last
 
 
-def _last_that_holds(conditions, otherwise, first):
-    """The number of the last condition that holds, counted from `first`; columns of one value stay so."""
-    found = otherwise
-    for number, condition in enumerate(conditions, start=first):
-        if condition is not None and np.any(condition):
-            found = np.where(condition, number, found)
-    return found
+def shards_beside_tensors(shards_gradients, shard_gpus, implementation_parallel_simulated):
+    """1 where software shards beside tensor parallel and this was not simulated. [0 or 1]"""
+    return (shards_gradients > 0) & (shard_gpus > 1) & (implementation_parallel_simulated == 0)
 
 
-def beyond_axis(
-    trains,
-    sequence_tokens,
-    context_parallel,
-    batch,
-    gpus,
-    tensor_parallel,
-    pipeline_parallel,
-    known_training_tokens,
-    known_serving_tokens,
-    known_sequences,
-    known_gpus,
-    known_tensor_parallel,
-    known_pipeline_stages,
-    is_engine,
-):
+def simulates_pipeline(implementation_torch_pipeline, implementation_parallel_simulated):
+    """1 for software whose pipelines were simulated. [0 or 1]"""
+    return implementation_torch_pipeline * implementation_parallel_simulated
+
+
+def stack_block_unlike(stack_block_unknown, stack_block_derived, stack_state_bytes, is_engine):
+    """1 for blocks unlike any that was simulated: unknown, derived from source, or with states in an engine. [0 or 1]"""
+    return stack_block_unknown | stack_block_derived | ((stack_state_bytes > 0) & (is_engine > 0))
+
+
+def known_tokens(trains, known_training_tokens, known_serving_tokens):
+    """The longest sequence that was simulated or published. [tokens]"""
+    return np.where(trains > 0, known_training_tokens, known_serving_tokens)
+
+
+@reading(GROUNDS.values())
+def memory_ground(**columns):
+    """What the figure rests on, as a number into GROUNDS: the weakest part of it."""
+    return _last_that_holds(GROUNDS.values(), columns)
+
+
+@reading(AXES.values())
+def beyond_axis(**columns):
     """The last axis on which nothing known reaches so far, as a number into AXES; 0 where all do."""
-    tokens = np.where(trains > 0, known_training_tokens, known_serving_tokens)
-    conditions = (
-        (sequence_tokens / context_parallel > tokens) & (is_engine == 0),
-        (batch > known_sequences) & (is_engine == 0),
-        gpus > known_gpus,
-        tensor_parallel > known_tensor_parallel,
-        pipeline_parallel > known_pipeline_stages,
-    )
-    return _last_that_holds(conditions, np.zeros(1, dtype=int), first=1)
+    return _last_that_holds(AXES.values(), columns)
 
 
 def memory_basis(memory_ground, beyond_axis):
@@ -132,8 +114,5 @@ def memory_basis(memory_ground, beyond_axis):
 
 
 def widening_ratio(memory_ground, beyond_axis, derived_spread_ratio):
-    """How much wider the range is than that of a simulated or measured figure inside the known box. [ratio]"""
+    """Width of the range over that of a simulated or measured figure inside the known box. [ratio]"""
     return np.where(memory_ground >= DERIVED, derived_spread_ratio, 1.0) * np.where(beyond_axis > 0, 2.0, 1.0)
-
-
-BASIS = (memory_ground, beyond_axis, memory_basis, widening_ratio)

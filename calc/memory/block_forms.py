@@ -1,7 +1,4 @@
-"""What one block of a model keeps and needs, in bytes per token: a row of coefficients (catalogs/blocks.yaml) times the block's sizes.
-
-Every quantity here has one row per stack of like blocks: arrays of shape (stacks, rows).
-"""
+"""Bytes per token of one block as linear forms: a row of coefficients (catalogs/blocks.yaml) times the block's sizes."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -11,63 +8,14 @@ import numpy as np
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
+from calc.memory.sizes import SIZES
 from calc.scenarios.join import FORMATS
 
-SIZES = (
-    "hidden",
-    "query",
-    "key",
-    "value",
-    "ffn",
-    "heads",
-    "kv_heads",
-    "scores",
-    "mask",
-    "hidden_dropout",
-    "scores_dropout",
-    "routed_hidden",
-    "routed_ffn",
-    "experts",
-    "experts_per_token",
-    "experts_hidden",
-    "experts_ffn",
-    "shared_ffn",
-    "latent",
-    "query_latent",
-    "relative_hidden",
-    "source_hidden",
-    "source_key",
-    "source_scores",
-    "source_scores_dropout",
-    "shared_mask",
-    "shared_hidden",
-    "shared_scores",
-    "shared_source_scores",
-    "rms_hidden",
-    "layer_norm_hidden",
-    "gated_ffn",
-    "plain_ffn",
-    "joint_query",
-    "repeated_key",
-    "normed_query",
-    "normed_key",
-    "capped_scores",
-    "state_group_keys",
-    "state_keys",
-    "state_values",
-    "state_heads",
-    "state",
-    "layer_inputs",
-    "per_layer",
-    "expert_latent",
-    "one",
-)  # `source` is the other side of an encoder-decoder, per own token; `shared` is one table for the whole batch
-RELATIVE_POSITIONS = 512  # of DeBERTa, projected once for all tokens (He et al. 2021, arXiv 2006.03654)
 CASES = (
     *("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "sdpa-window-equal", "eager"),
     *("sdpa-wide", "sdpa-wide-multiquery"),
 )
-FALLBACKS = {  # a case that a kind of block does not tell apart is read from the next
+FALLBACKS = {  # where a kind of block does not tell a case apart, the first of these that it has stands for it
     "sdpa": ("eager",),
     "sdpa-grouped": ("sdpa", "eager"),
     "sdpa-window": ("sdpa", "eager"),
@@ -79,31 +27,23 @@ FALLBACKS = {  # a case that a kind of block does not tell apart is read from th
 }
 VECTORS = ("saved", "saved_alone", "saved_eight_bit", "frozen", "checkpoint", "selective_ops")
 MOMENTS = ("backward", "recomputed", "forward")
-OF_NETWORK = ("ffn", "gated_ffn", "plain_ffn", "routed_ffn", "shared_ffn", "experts_ffn")  # alive until the network's backward pass is done
-HIDDEN = (  # what stays `hidden` wide
+OF_NETWORK = ("ffn", "gated_ffn", "plain_ffn", "routed_ffn", "shared_ffn", "experts_ffn")  # freed once the network's backward pass is done
+HIDDEN = (  # sizes that tensor parallel does not divide
     *("hidden", "mask", "hidden_dropout", "source_hidden", "shared_mask", "shared_hidden", "rms_hidden", "layer_norm_hidden", "one"),
 )
 ATTENTION_CORE = (
-    "heads",
-    "scores",
-    "mask",
-    "scores_dropout",
-    "source_scores",
-    "source_scores_dropout",
-    "shared_mask",
-    "shared_scores",
-    "shared_source_scores",
-    "capped_scores",
+    *("heads", "scores", "mask", "scores_dropout", "source_scores", "source_scores_dropout"),
+    *("shared_mask", "shared_scores", "shared_source_scores", "capped_scores"),
 )
 
 
 def vector(coefficients: Mapping[str, float]) -> np.ndarray:
-    """A mapping of sizes to coefficients as a row in the order of SIZES."""
+    """A mapping of sizes to coefficients, as a row in the order of SIZES."""
     return np.array([float(coefficients.get(name, 0)) for name in SIZES])
 
 
 class Form(NamedTuple):
-    """A linear form in the sizes of a block: (size, coefficient) of what stays `hidden` wide, and of all else."""
+    """A linear form in a block's sizes: (size, coefficient) of what stays `hidden` wide, and of all else."""
 
     hidden: tuple[tuple[str, float], ...]
     divided: tuple[tuple[str, float], ...]
@@ -116,14 +56,14 @@ def form_of(coefficients: Mapping[str, float] | None) -> Form | None:
 
 @lru_cache(maxsize=1 << 14)
 def _form(coefficients: tuple[tuple[str, float], ...]) -> Form:
-    """The same coefficients stand for many formats and cases: each is divided once."""
+    """Many formats and cases share the same coefficients: each set is split once."""
     pairs = [(name, float(value)) for name, value in coefficients if value]
-    return Form(*(tuple(pair for pair in pairs if (pair[0] in HIDDEN) is whole) for whole in (True, False)))
+    return Form(*(tuple(pair for pair in pairs if (pair[0] in HIDDEN) is hidden) for hidden in (True, False)))
 
 
 @kept("blocks", "compiled_sizes")
 def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
-    """Per name of a vector its Form for each kind of block, format and case, of a moment a tuple of them; None: not known.
+    """The Form of every vector by name, one per kind of block, format and case; of a moment a tuple of them; None: unknown.
 
     The row of a kind, format and case is (kind · formats + format) · cases + case. `core` is what is saved without
     attention's own scores and statistics, `compiled` what a compiled block saves.
@@ -131,19 +71,19 @@ def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
     tables: dict[str, list] = {name: [] for name in (*VECTORS, *MOMENTS, *(f"{name}_attention" for name in MOMENTS), "core", "compiled")}
     compiled = form_of(catalogs.compiled_sizes["compiled_bytes_each"].to_dict())
     for block in catalogs.blocks.values():
-        held = {(form["format"], form["attention"]): form for form in block["forms"]}
+        forms = {(form["format"], form["attention"]): form for form in block["forms"]}
         for number_format in FORMATS:
             for case in CASES:
-                known = [held[number_format, name] for name in (case, *FALLBACKS[case]) if (number_format, name) in held]
-                plain = [held[number_format, name] for name in ("sdpa", *FALLBACKS["sdpa"]) if (number_format, name) in held]
-                form, kernel = (known or [{}])[0], (plain if case == "eager" else known)
-                saved = (kernel or [{}])[0].get("saved")
+                first = _first(forms, number_format, (case, *FALLBACKS[case]))
+                kernel = _first(forms, number_format, ("sdpa", *FALLBACKS["sdpa"])) if case == "eager" else first
+                saved = kernel.get("saved")
                 for name in VECTORS:
-                    tables[name].append(form_of(form.get(name, form.get("saved") if name in ("saved_alone", "saved_eight_bit") else None)))
+                    usual = first.get("saved") if name in ("saved_alone", "saved_eight_bit") else None
+                    tables[name].append(form_of(first.get(name, usual)))
                 for name in MOMENTS:
-                    moments = form.get(name) or (form.get("backward") if name == "recomputed" else None) or ()
-                    tables[name].append(tuple(form_of(moment) for moment in moments))
+                    moments = first.get(name) or (first.get("backward") if name == "recomputed" else None) or ()
                     of_attention = [moment for moment in moments if not set(OF_NETWORK) & set(moment)]
+                    tables[name].append(tuple(form_of(moment) for moment in moments))
                     tables[f"{name}_attention"].append(tuple(form_of(moment) for moment in of_attention))
                 core = None if saved is None else {name: value for name, value in saved.items() if name not in ATTENTION_CORE}
                 tables["core"].append(form_of(core))
@@ -151,33 +91,38 @@ def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
     return tables
 
 
+def _first(forms: dict[tuple[str, str], dict], number_format: str, cases: tuple[str, ...]) -> dict:
+    """The form of the first of these cases that the block has; empty where it has none."""
+    return next((forms[number_format, case] for case in cases if (number_format, case) in forms), {})
+
+
 class LinearForms:
     """The linear forms of every stack and row: `forms(name)` is a vector times the sizes, in bytes per token on one GPU.
 
-    With sequence parallelism all is divided but the gathered outputs of the two norms, and those too where the backward
-    pass gathers them again (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2); without it all that is `hidden`
-    wide stays whole. Each form that occurs is summed over its own rows, size by size.
+    With sequence parallelism all is divided but the gathered outputs of the two norms, and those too where the backward pass
+    gathers them again; without it all that is `hidden` wide stays whole. Each form is summed over the rows that have it.
+    Source: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2.
     """
 
     def __init__(self, coefficients: dict[str, list], form: np.ndarray, present: np.ndarray, columns: dict[str, np.ndarray]):
-        """`columns`: the sizes by name, `whole_most` and `tensor_parallel`, each of a shape that goes with (stacks, rows)."""
+        """`columns`: the sizes by name, `whole_most` and `tensor_parallel`, all of shapes that broadcast to (stacks, rows)."""
         self.coefficients, self.columns = coefficients, columns
         self.shape = np.broadcast_shapes(form.shape, present.shape, *(np.shape(values) for values in columns.values()))
-        each = np.broadcast_to(form, self.shape).ravel()
+        of_row = np.broadcast_to(form, self.shape).ravel()
         rows = np.flatnonzero(np.broadcast_to(present, self.shape).ravel())
-        self.order = rows[np.argsort(each[rows], kind="stable")]
-        forms, starts = np.unique(each[self.order], return_index=True)
+        self.order = rows[np.argsort(of_row[rows], kind="stable")]
+        forms, starts = np.unique(of_row[self.order], return_index=True)
         ends = [*starts[1:].tolist(), len(self.order)][: len(forms)]
         self.parts = [(form, slice(start, end)) for form, start, end in zip(forms.tolist(), starts.tolist(), ends, strict=True)]
         self.sorted: dict[str, np.ndarray] = {}
 
     def __call__(self, name: str, needed: Any = 1, divided: bool = True) -> np.ndarray:
-        """Bytes per token of one vector, (stacks, rows): 0 for absent stacks, and everywhere where no row needs it."""
+        """Bytes per token of one vector: 0 for absent stacks, and everywhere where no row needs it. Shape (stacks, rows)."""
         vectors = self.coefficients[name]
         return self._spread(lambda form, part: self._sum(vectors[form], part, divided), needed)
 
     def worst(self, name: str, needed: Any = 1) -> np.ndarray:
-        """The largest of the moments of a block, in bytes per token; of attention's alone 0 where there are none."""
+        """The largest of a block's moments, in bytes per token; NaN where there are none, but 0 of attention's."""
         moments = self.coefficients[name]
         nothing = 0.0 if name.endswith("_attention") else np.nan
 
@@ -187,7 +132,7 @@ class LinearForms:
         return self._spread(largest, needed)
 
     def _spread(self, make: Callable[[int, slice], Any], needed: Any) -> np.ndarray:
-        """What `make` gives for the rows of each form, in the places of the rows."""
+        """The results of `make` for the rows of each form, back in the places of the rows."""
         out = np.zeros(self.shape)
         if np.any(needed):
             total = np.empty(len(self.order))
@@ -197,7 +142,7 @@ class LinearForms:
         return out
 
     def _sum(self, form: Form | None, part: slice, divided: bool) -> Any:
-        """One form for the rows that have it."""
+        """One form over the rows that have it."""
         if form is None:
             return np.nan
         hidden = self._terms(form.hidden, part)
@@ -207,7 +152,7 @@ class LinearForms:
         return (self._terms(form.divided, part) + hidden - whole) / self._column("tensor_parallel")[part] + whole
 
     def _terms(self, terms: tuple[tuple[str, float], ...], part: slice) -> Any:
-        """coefficient · size, summed."""
+        """The sum of coefficient · size."""
         total: Any = 0.0
         for name, coefficient in terms:
             total = total + coefficient * self._column(name)[part]

@@ -18,6 +18,11 @@ def head_elements_here(head_matrix_parameters, vocabulary_split):
     return head_matrix_parameters / vocabulary_split
 
 
+def stage_head_here(head_elements_here, holds_head):
+    """Elements of the head's matrix on one GPU, where its stage has the head. [elements]"""
+    return head_elements_here * holds_head
+
+
 def outside_parameters_here(outside_parameters, embedding_parameters, head_parameters, tied, holds_embedding, holds_head, vocabulary_split):
     """Parameters outside the blocks on one GPU. [parameters]
 

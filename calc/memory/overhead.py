@@ -1,15 +1,9 @@
-"""What nvidia-smi shows beyond the allocated peak, the range around it, and whether a card holds it. Bytes on one GPU.
+"""What nvidia-smi shows beyond the allocated peak, and the range around it. Bytes on one GPU.
 
 Constants and their sources: catalogs/overheads.yaml. PyTorch sees about half a GiB less than the driver's total on an H100.
 """
 
 import numpy as np
-
-from calc.memory.basis import BASIS
-from calc.memory.serving_engine import graphs_bytes
-
-HOLDS = ("yes", "tight")  # the verdicts that a run lives with
-FITS = np.array(["yes", "tight", "no", ""], dtype=object)
 
 
 def batch_share(batch):
@@ -20,6 +14,11 @@ def batch_share(batch):
 def works_together(shard_gpus, tensor_parallel):
     """1 where GPUs exchange shards or partial sums. [0 or 1]"""
     return (shard_gpus * tensor_parallel > 1) * 1.0
+
+
+def graphs_bytes(is_engine, weights_bytes, serving_graphs_bytes, serving_graphs_ratio):
+    """CUDA graphs of an engine. [B]"""
+    return is_engine * (serving_graphs_bytes + serving_graphs_ratio * weights_bytes)
 
 
 def slack_ratio(
@@ -114,47 +113,3 @@ def memory_low_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spr
 def memory_high_bytes(memory_bytes, allocated_peak_bytes, spread_ratio, least_spread_bytes):
     """Upper end of the stated range. [B]"""
     return memory_bytes + spread_ratio * allocated_peak_bytes + least_spread_bytes
-
-
-def headroom_bytes(gpu_memory_bytes, memory_bytes):
-    """Left on the card. [B]"""
-    return gpu_memory_bytes - memory_bytes
-
-
-def limit_bytes(gpu_memory_bytes, context_bytes, graphs_bytes, is_engine, memory_utilization, tight_ratio, serving_counts_graphs):
-    """The largest allocated peak that lives: the card less the context and five per cent. [B]
-
-    Of a serving engine its share of the card (vLLM's gpu_memory_utilization) less the context, and less the CUDA graphs where
-    it counts them.
-    """
-    plain = (gpu_memory_bytes - context_bytes) / tight_ratio
-    return np.where(is_engine > 0, memory_utilization * gpu_memory_bytes - context_bytes - serving_counts_graphs * graphs_bytes, plain)
-
-
-def fits(memory_high_bytes, allocated_peak_bytes, limit_bytes, gpu_memory_bytes):
-    """Whether the card holds it, as numbers into FITS.
-
-    yes: the whole range is within the card; tight: not, but allocated peak, context and five per cent are; no: not even
-    that; empty without a card.
-    """
-    inside = allocated_peak_bytes <= limit_bytes
-    verdict = np.where(inside, np.where(memory_high_bytes <= gpu_memory_bytes, 0, 1), 2)
-    return np.where(np.isnan(gpu_memory_bytes), 3, verdict)
-
-
-OVERHEAD = (
-    batch_share,
-    works_together,
-    *BASIS,
-    graphs_bytes,
-    slack_ratio,
-    spread_ratio,
-    context_bytes,
-    reduction_pool_bytes,
-    logged_peak_bytes,
-    overhead_bytes,
-    memory_bytes,
-    memory_low_bytes,
-    memory_high_bytes,
-)
-VERDICT = (headroom_bytes, limit_bytes, fits)

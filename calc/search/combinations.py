@@ -17,9 +17,9 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, WAY, Crossed
 from calc.engine.pipeline import not_covered, settled_table
 from calc.engine.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, reads, walk
-from calc.evaluate import Columns, evaluate, parameters_of
-from calc.memory import overhead
-from calc.memory.serving_engine import on_huge_card, on_large_card
+from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
+from calc.memory import fit
+from calc.memory.serving_traits import on_huge_card, on_large_card
 from calc.scenarios.join_places import HARDWARE, hardware
 from calc.scenarios.lookups import row_numbers
 from calc.scenarios.problems import Problems
@@ -38,12 +38,12 @@ LAYOUT_STAGES = MEMORY[:1]
 READ = frozenset(  # of a layout, by what comes after its shards are known
     [
         *(*MEMORY_READS, *MEMORY_KEYS, *reads(TIME), *STEPPED, "row_number", "is_engine", "tight_ratio", "memory_utilization"),
-        *(name for formula in (*overhead.VERDICT, *placement.PLACEMENT, *UNTIL_OVERHEAD) for name in parameters_of(formula)),
+        *(name for formula in (*formulas_of(fit), *placement.PLACEMENT, *UNTIL_OVERHEAD) for name in parameters_of(formula)),
         *parameters_of(prices.spare_instances),
         *(name for rule in placement.RULES for name in parameters_of(rule.wrong)),
     ]
 )
-FITS = tuple(overhead.FITS)
+FITS = tuple(fit.FITS)
 PAIRS_AT_ONCE = 2**17  # of layouts and places, so that the figures of a large job stay in 100 MB and in the processor's cache
 HELD = (  # what memory decides of fit, placement and money
     *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "graphs_bytes", "offloaded_bytes"),
@@ -83,12 +83,12 @@ def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalog
         return Combinations(grid, {}, tried, np.nan, "")
     if np.isnan(held).all():
         return Combinations(grid, {}, tried, np.nan, not_covered(table, int(np.flatnonzero(problems.sound)[0]), catalogs))
-    fit, parts = 0, []
+    fitting, parts = 0, []
     for part in crossed.parts(PAIRS_AT_ONCE):
-        fit += _keep_fitting(part)
+        fitting += _keep_fitting(part)
         parts += _ways(part, grid, sold, whole)
     ways = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return Combinations(grid, ways, tried, np.nan if fit else float(np.nanmin(held)), "")
+    return Combinations(grid, ways, tried, np.nan if fitting else float(np.nanmin(held)), "")
 
 
 def _ways(crossed: Crossed, grid: Grid, sold: list[Offer], whole: dict[str, Any]) -> list[Columns]:
@@ -145,10 +145,10 @@ def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs:
 
 def _keep_fitting(crossed: Crossed) -> int:
     """Leave the pairs that fit or are tight and may stand there; how many fit or are tight."""
-    crossed.evaluate_all((overhead.limit_bytes, overhead.fits))
+    crossed.evaluate_all((fit.limit_bytes, fit.fits))
     fitting = np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
     crossed.keep(fitting)
-    crossed.evaluate_all((overhead.headroom_bytes, prices.instances_needed, prices.spare_instances, island_gpus, *placement.PLACEMENT))
+    crossed.evaluate_all((fit.headroom_bytes, prices.instances_needed, prices.spare_instances, island_gpus, *placement.PLACEMENT))
     broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
     crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
     return len(fitting)

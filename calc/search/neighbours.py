@@ -11,7 +11,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
-from calc.memory.overhead import HOLDS
+from calc.memory.fit import HOLDS
 from calc.plan.figures import records
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.scenarios.join_places import price_rows

@@ -20,8 +20,8 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.engine.pipeline import parts, sound_rows
 from calc.engine.stages import MEMORY_RESULTS, TIME, memory, reads, walk
 from calc.evaluate import Columns, evaluate, evaluate_all, parameters_of
-from calc.memory import overhead
-from calc.memory.serving_engine import on_huge_card, on_large_card
+from calc.memory import fit
+from calc.memory.serving_traits import on_huge_card, on_large_card
 from calc.scenarios.join_places import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import numbers_of, row_numbers, words_of
 from calc.scenarios.private_prices import own_prices
@@ -171,7 +171,7 @@ def _on_instance(layouts, one, runs, limits, offers, counts):
     large = {"on_large_card": evaluate(on_large_card, layouts.table | one)}
     size = int(np.any(large["on_large_card"])) + int(np.any(evaluate(on_huge_card, layouts.table | one | large)))
     held = layouts.memory[size % len(layouts.memory)]
-    limit = evaluate(overhead.limit_bytes, layouts.table | held | one)
+    limit = evaluate(fit.limit_bytes, layouts.table | held | one)
     inside = held["allocated_peak_bytes"] <= limit
     surely = held["memory_high_bytes"] <= one["gpu_memory_bytes"]
     constants = {name: layouts.table[name] for name in ("usable_host_ratio", "slowest_joining_bytes_per_second")}

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calc.memory.overhead import HOLDS
+from calc.memory.fit import HOLDS
 from calc.search.advice import advise
 from calc.search.standing import scenario_of
 from views.session import job_state, kept

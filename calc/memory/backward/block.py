@@ -1,0 +1,144 @@
+"""The backward pass inside one block: its widest products, attention, all its gradients, and (FSDP) their reduction.
+
+Shape of place, products, attention, gradients and reduction columns: (places, stacks, rows); moments.py leaves empty stacks out.
+"""
+
+import numpy as np
+
+
+def place_kept_bytes(
+    stack_kept_bytes, stack_kept_each_bytes, stack_layers_here, place_blocks_below, keeps_input, implementation_fuses_norms, tensor_parallel
+):
+    """Saved activations of the blocks below, of this one where it kept its input, and of a pipeline's waiting micro-batches. [B]
+
+    A recomputed norm in one kernel saves the very input that checkpointing kept, if it is whole.
+    Source: Chen et al. 2016, arXiv 1604.06174; simulated (context.csv, fsdp_tp.csv).
+    """
+    own_input = keeps_input * (1 - implementation_fuses_norms * (tensor_parallel == 1))
+    waiting = np.sum(stack_kept_bytes - stack_kept_each_bytes, axis=0)
+    before = np.cumsum(stack_kept_each_bytes, axis=0) - stack_kept_each_bytes
+    of_block = stack_kept_each_bytes / np.maximum(stack_layers_here, 1)
+    return waiting + before + (place_blocks_below + own_input) * of_block
+
+
+def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_below, keeps_input):
+    """Autocast's copies of this block's matrices, and of those below unless checkpointing dropped them. [B]
+
+    The cache lives as long as its context; checkpointed blocks have contexts of their own.
+    Source: torch/amp/autocast_mode.py.
+    """
+    of_block = stack_autocast_bytes / np.maximum(stack_layers_here, 1)
+    below = np.cumsum(stack_autocast_bytes, axis=0) - stack_autocast_bytes + place_blocks_below * of_block
+    return np.where(keeps_input > 0, 0, below) + of_block
+
+
+def passing_buffers_bytes(bucket_bytes, dequantized_bytes, stage_buffers_bytes, past_head, stage_logits_bytes):
+    """Buckets, a widened matrix, and a pipeline's buffers while blocks are at work. [B]"""
+    return bucket_bytes + dequantized_bytes + stage_buffers_bytes - past_head * stage_logits_bytes
+
+
+def place_buffers_bytes(
+    place_whole_bytes,
+    place_live_bytes,
+    place_reducing_bytes,
+    place_reduced_bytes,
+    place_autocast_bytes,
+    stack_merging_bytes,
+    passing_buffers_bytes,
+):
+    """Whole weights, reductions, copies and buffers at this block. [B]"""
+    weights = place_whole_bytes + place_live_bytes + place_autocast_bytes
+    return weights + place_reducing_bytes + place_reduced_bytes + stack_merging_bytes + passing_buffers_bytes
+
+
+def products_activations_bytes(place_kept_bytes, stack_backward_bytes_per_token, stack_tokens, outside_backward_bytes):
+    """Activations while the block's widest products run. [B]"""
+    return place_kept_bytes + stack_backward_bytes_per_token * stack_tokens + outside_backward_bytes
+
+
+def stack_widest_product_here(stack_largest_linear, tensor_parallel, stack_block_experts_here):
+    """Elements of the block's widest weight gradient; those of experts are one tensor for each product. [elements]"""
+    return np.maximum(stack_largest_linear / tensor_parallel, stack_block_experts_here / 3)
+
+
+def matrices_at_products(keeps_all, adds_gradients, implementation_adds_in_place, adapts):
+    """Weight gradients that stand while the block's widest products run. [matrices]
+
+    One where each product's activations are freed after it; two where all that was recomputed stays to the end, none if each is
+    added to those of earlier micro-batches; none where the product adds into the gradients' own buffer.
+    Source: simulated; Megatron-Core, core/tensor_parallel/layers.py.
+    """
+    return np.where(keeps_all > 0, 1, 2 * (1 - adds_gradients)) * (1 - implementation_adds_in_place) * (adapts == 0)
+
+
+def products_working_bytes(place_buffers_bytes, matrices_at_products, new_gradient_bytes_each, stack_widest_product_here):
+    """Working memory while the block's widest products run, its weight gradients so far among it. [B]"""
+    return place_buffers_bytes + matrices_at_products * new_gradient_bytes_each * stack_widest_product_here
+
+
+def attention_activations_bytes(place_kept_bytes, stack_attention_backward_bytes_per_token, stack_tokens, outside_backward_bytes):
+    """Activations at attention's worst moment, where the block has one. [B]"""
+    kept = place_kept_bytes + stack_attention_backward_bytes_per_token * stack_tokens + outside_backward_bytes
+    return (stack_attention_backward_bytes_per_token > 0) * kept
+
+
+def stack_made_at_attention_here(
+    stack_block_linear_here, stack_hidden, stack_query_width, stack_key_width, stack_value_width, tensor_parallel
+):
+    """Elements whose gradients are there at attention's worst moment: the network's and the output projection's. [elements]
+
+    Source: simulated (fsdp_peaks.csv).
+    """
+    to_come = stack_hidden * (stack_query_width + stack_key_width + stack_value_width) / tensor_parallel
+    return np.maximum(stack_block_linear_here - to_come, 0)
+
+
+def attention_working_bytes(
+    place_buffers_bytes,
+    new_gradient_bytes_each,
+    stack_made_at_attention_here,
+    keeps_new_gradients,
+    stack_attention_backward_bytes_per_token,
+):
+    """Working memory at attention's worst moment, where the block has one. [B]"""
+    made = new_gradient_bytes_each * stack_made_at_attention_here * keeps_new_gradients
+    return (stack_attention_backward_bytes_per_token > 0) * (place_buffers_bytes + made)
+
+
+def stack_norm_backward_bytes(
+    rms_norms, implementation_fuses_norms, stack_shares_form, stack_residual_bytes, stack_hidden, stack_tokens, sequence_split
+):
+    """Activations in the backward pass of the block's first norm, beside its input and the block's gradient. [B]
+
+    Six fp32 copies where RMSNorm is composed of simple operations; its output, that one's gradient twice and the last
+    product's where it is one kernel.
+    Source: simulated.
+    """
+    composed = (rms_norms > 0) * (1 - implementation_fuses_norms) * (1 - stack_shares_form)
+    fused = 4 * implementation_fuses_norms * stack_residual_bytes / sequence_split
+    return np.where(composed > 0, (6 * 4) * stack_hidden * stack_tokens - stack_residual_bytes, fused)
+
+
+def gradients_activations_bytes(place_kept_bytes, stack_residual_bytes, outside_backward_bytes, stack_norm_backward_bytes):
+    """Activations once the block has all its gradients: its input, its gradient, its first norm's. [B]"""
+    return place_kept_bytes + 2 * stack_residual_bytes + stack_norm_backward_bytes + outside_backward_bytes
+
+
+def gradients_working_bytes(place_buffers_bytes, new_gradient_bytes_each, stack_trained_here, keeps_new_gradients):
+    """Working memory once the block has all its gradients. [B]"""
+    return place_buffers_bytes + new_gradient_bytes_each * stack_trained_here * keeps_new_gradients
+
+
+def reduction_activations_bytes(place_kept_bytes, stack_residual_bytes, outside_backward_bytes):
+    """Activations while FSDP reduces the block's gradients. [B]"""
+    return place_kept_bytes + stack_residual_bytes + outside_backward_bytes
+
+
+def reduction_working_bytes(place_buffers_bytes, place_reducing_bytes, fsdp_active, reduces_at_end, reduce_bytes_each, stack_trained_here):
+    """Working memory while FSDP reduces the block's gradients, those of the block above being done. [B]
+
+    The block's whole weights are gone, its whole gradients are there; one reduce-scatter is in flight.
+    Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.
+    """
+    reducing = fsdp_active * (1 - reduces_at_end) * (reduce_bytes_each * stack_trained_here - place_reducing_bytes)
+    return place_buffers_bytes + reducing

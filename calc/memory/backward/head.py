@@ -1,0 +1,59 @@
+"""Working memory at the head: in the forward pass, when the backward pass begins, and in the head's own backward pass."""
+
+import numpy as np
+
+
+def forward_working_bytes(
+    stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, standing_bucket_bytes, stage_buffers_bytes
+):
+    """Working memory at the head in the forward pass; autocast keeps no copy of a frozen matrix that nothing saved. [B]"""
+    copies = np.sum(stack_autocast_bytes, axis=0) * (1 - adapts * keeps_input)
+    return copies + head_autocast_bytes + gathered_forward_bytes + standing_bucket_bytes + stage_buffers_bytes
+
+
+def backward_working_bytes(
+    stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, standing_bucket_bytes, stage_buffers_bytes
+):
+    """Working memory when the backward pass begins; checkpointed blocks have lost their autocast copies. [B]"""
+    copies = (1 - keeps_input) * np.sum(stack_autocast_bytes, axis=0)
+    return copies + head_autocast_bytes + gathered_backward_bytes + standing_bucket_bytes + stage_buffers_bytes
+
+
+def head_logits_bytes(logits_elements, logits_tokens, hidden, holds_head, vocabulary_split, activation_bytes_each, fuses_loss):
+    """The logits' gradient as it goes through the head, and that of the hidden states. [B]"""
+    hidden_elements = hidden * logits_tokens * holds_head / vocabulary_split
+    return activation_bytes_each * (logits_elements + hidden_elements) * (1 - fuses_loss)
+
+
+def head_working_bytes(backward_working_bytes, adds_gradients, trained_head_here, new_gradient_bytes_each, fuses_loss):
+    """Working memory while the head's gradient is made, to be added to that of earlier micro-batches. [B]"""
+    return backward_working_bytes + adds_gradients * trained_head_here * new_gradient_bytes_each * (1 - fuses_loss)
+
+
+def fetched_after_head_here(reshards_weights, stack_group_here, blocks_parameters_here):
+    """Parameters of the blocks that are whole after the head: the one fetched ahead, or all. [elements]"""
+    return np.where(reshards_weights > 0, np.max(stack_group_here, axis=0), blocks_parameters_here)
+
+
+def head_reduction_bytes(
+    fsdp_active,
+    implementation_groups_ends,
+    reduces_at_end,
+    trained_head_here,
+    gathered_bytes_each,
+    reduce_bytes_each,
+    gradient_shards,
+    fetched_after_head_here,
+):
+    """Working memory while FSDP reduces the gradient of a head that is a group of its own: it in both widths. [B]
+
+    Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce; simulated (context.csv).
+    """
+    reduced = trained_head_here * (gathered_bytes_each + reduce_bytes_each * (1 + 1 / gradient_shards))
+    working = reduced + gathered_bytes_each * fetched_after_head_here
+    return fsdp_active * implementation_groups_ends * (1 - reduces_at_end) * working
+
+
+def head_reduction_activations_bytes(stack_kept_bytes, outside_backward_bytes, stack_residual_bytes):
+    """Activations of all blocks, and the gradient of the last one's output. [B]"""
+    return np.sum(stack_kept_bytes, axis=0) + outside_backward_bytes + stack_residual_bytes[0]

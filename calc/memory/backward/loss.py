@@ -1,0 +1,116 @@
+"""Logits and loss: as computed, upcast, and their log-softmax, in one kernel, or by chunks.
+
+Source: transformers 5.23, loss/loss_utils.py; Liger, Hsu et al. 2024, arXiv 2410.10989; by kind of head catalogs/heads.yaml.
+"""
+
+import numpy as np
+
+FORWARD, BACKWARD = 0, 2  # columns of the heads' widths
+
+
+def _logits_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, column):
+    """Bytes per logit by kind of head; a divided loss upcasts once more."""
+    return head_coefficients["widths"][head_row, activation_format, column] + 4.0 * (vocabulary_split > 1)
+
+
+def logits_forward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split):
+    """Bytes per logit at the forward peak. [B]"""
+    return _logits_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, FORWARD)
+
+
+def logits_backward_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split):
+    """Bytes per logit when the backward pass begins. [B]"""
+    return _logits_bytes_each(head_coefficients, head_row, activation_format, vocabulary_split, BACKWARD)
+
+
+def loop_forward_bytes_each(adapts, batch, softcap):
+    """Bytes per logit at the forward peak where the training loop keeps fp32 outputs: these and their log-softmax. [B]
+
+    Of several sequences full tuning cuts the last token off a copy; LoRA takes a list of chunks. A cap keeps what its tanh gave.
+    Source: litgpt, finetune/full.py and finetune/lora.py.
+    """
+    return 8.0 + 4.0 * (1 - adapts) * (batch > 1) + 2.0 * softcap
+
+
+def loop_backward_bytes_each(adapts, softcap, decoder_tokens):
+    """Bytes per logit when the backward pass begins where the training loop keeps fp32 outputs. [B]
+
+    LoRA's gradients are those of one chunk of 128 tokens.
+    Source: litgpt, finetune/lora.py, lm_head_chunk_size.
+    """
+    chunk = 8.0 * np.minimum(128 / decoder_tokens, 1)
+    return 8.0 + np.where(adapts > 0, chunk, 4.0) + 2.0 * softcap
+
+
+def kernel_loss_bytes_each(loss_in_place, implementation_in_place_bytes_each, compiles, loss_compiled_bytes_each):
+    """Bytes per logit of a loss whose gradient overwrites it, or that is compiled; 0 where neither. [B]"""
+    return np.where(loss_in_place > 0, implementation_in_place_bytes_each, compiles * loss_compiled_bytes_each)
+
+
+def _stored_bytes_each(of_head, of_loop, implementation_holds_outputs, of_loss, kernel_loss_bytes_each):
+    """Bytes per logit: the kernel's, else the loss's own (catalogs/choices.yaml), else the software's, else the head's."""
+    of_software = np.where(implementation_holds_outputs > 0, of_loop, of_head)
+    return np.where(kernel_loss_bytes_each > 0, kernel_loss_bytes_each, np.where(of_loss > 0, of_loss, of_software))
+
+
+def stored_forward_bytes_each(
+    logits_forward_bytes_each, loop_forward_bytes_each, implementation_holds_outputs, loss_forward_bytes_each, kernel_loss_bytes_each
+):
+    """Bytes per logit of the chosen loss at the forward peak. [B]"""
+    of_head, of_loop, of_loss = logits_forward_bytes_each, loop_forward_bytes_each, loss_forward_bytes_each
+    return _stored_bytes_each(of_head, of_loop, implementation_holds_outputs, of_loss, kernel_loss_bytes_each)
+
+
+def stored_backward_bytes_each(
+    logits_backward_bytes_each, loop_backward_bytes_each, implementation_holds_outputs, loss_backward_bytes_each, kernel_loss_bytes_each
+):
+    """Bytes per logit of the chosen loss when the backward pass begins. [B]"""
+    of_head, of_loop, of_loss = logits_backward_bytes_each, loop_backward_bytes_each, loss_backward_bytes_each
+    return _stored_bytes_each(of_head, of_loop, implementation_holds_outputs, of_loss, kernel_loss_bytes_each)
+
+
+def chunk_tokens(logits_tokens, outputs, hidden):
+    """Tokens per chunk of the fused loss: as many as make a chunk of logits as large as the hidden states. [tokens]
+
+    Source: liger_kernel/ops/fused_linear_cross_entropy.py of Liger 0.8.5.
+    """
+    wanted = np.maximum(np.ceil(logits_tokens / np.maximum(np.ceil(outputs / hidden), 1)), 1)
+    return np.minimum(logits_tokens, 2 ** np.ceil(np.log2(wanted)))
+
+
+def fused_loss_bytes(
+    chunk_tokens, outputs, hidden, logits_tokens, head_matrix_parameters, compute_bytes_each, adapts, vocabulary_split, holds_head
+):
+    """Head and loss by chunks: one chunk, the gradient of all inputs, and that of the head's matrix where it is trained. [B]"""
+    width = np.maximum(compute_bytes_each, 2)
+    kept = width * hidden * logits_tokens + width * head_matrix_parameters * (1 - adapts) / vocabulary_split
+    return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
+
+
+def forward_logits_bytes(logits_elements, stored_forward_bytes_each, fuses_loss, fused_loss_bytes):
+    """Logits and loss at the forward peak. [B]"""
+    return np.where(fuses_loss > 0, fused_loss_bytes, stored_forward_bytes_each * logits_elements)
+
+
+def head_gradients_bytes(
+    loss_head_gradients,
+    loss_beside_gradients_bytes_each,
+    logits_elements,
+    head_matrix_parameters,
+    vocabulary_split,
+    adapts,
+    compute_bytes_each,
+):
+    """Chunks after the head: the head's gradient twice, a chunk's beside the sum, and what is left of the logits. [B]
+
+    Source: torchtune, modules/loss/ce_chunked_output_loss.py; simulated (validation/data/parallel/ce.csv).
+    """
+    width = np.maximum(compute_bytes_each, 2) * (1 - adapts)
+    gradients = loss_head_gradients * width * head_matrix_parameters / vocabulary_split
+    return gradients + loss_beside_gradients_bytes_each * logits_elements
+
+
+def backward_logits_bytes(logits_elements, stored_backward_bytes_each, fuses_loss, fused_loss_bytes, head_gradients_bytes):
+    """Logits and their gradients when the backward pass begins. [B]"""
+    stored = np.maximum(stored_backward_bytes_each * logits_elements, head_gradients_bytes)
+    return np.where(fuses_loss > 0, fused_loss_bytes, stored)

@@ -1,0 +1,137 @@
+"""What one block saves for the backward pass and needs at its worst moments. Bytes per token; shape (stacks, rows).
+
+Source: Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 6, for the classic block; catalogs/blocks.yaml for all others.
+"""
+
+import numpy as np
+
+
+def sequence_split(tensor_parallel, implementation_splits_sequence):
+    """GPUs that divide norms and the residual stream: sequence parallelism. [GPUs]
+
+    Source: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2.
+    """
+    return np.where(implementation_splits_sequence > 0, tensor_parallel, 1)
+
+
+def stack_fused_norm_bytes_per_token(rms_norms, stack_hidden, stack_layers, implementation_fuses_norms, sequence_split, stack_shares_form):
+    """The fp32 copies that fused norms do not keep; a block shared by all families does not count them. [B]"""
+    fused = implementation_fuses_norms * (1 - stack_shares_form)
+    return 4 * rms_norms * stack_hidden * (stack_layers > 0) * fused / sequence_split
+
+
+def stack_several_bytes_per_token(linear_forms, trains, stack_fused_norm_bytes_per_token):
+    """Saved by a trained block of several sequences. [B]"""
+    return linear_forms("saved", trains) - stack_fused_norm_bytes_per_token
+
+
+def stack_single_bytes_per_token(linear_forms, trains, batch, stack_fused_norm_bytes_per_token):
+    """Saved by a trained block of one sequence, where some copies stay views. [B]"""
+    return linear_forms("saved_alone", trains * (batch == 1)) - stack_fused_norm_bytes_per_token
+
+
+def stack_adapted_bytes_per_token(
+    linear_forms, adapts, stack_adapter_saved_bytes_per_token, kept_input_bytes_each, stack_hidden, stack_ffn_width
+):
+    """Saved by a frozen block with its adapters; bitsandbytes' int8 product also keeps its inputs. [B]"""
+    inputs = kept_input_bytes_each * (2 * stack_hidden + stack_ffn_width)
+    return linear_forms("frozen", adapts) + stack_adapter_saved_bytes_per_token + inputs
+
+
+def stack_trained_bytes_per_token(
+    batch, compute_bytes_each, stack_shares_form, stack_single_bytes_per_token, stack_several_bytes_per_token, linear_forms
+):
+    """Saved by a trained block; Transformer Engine saves the inputs of its 8-bit products in 8 bits. [B]
+
+    Source: Megatron-Core with transformer_engine, module/layernorm_linear.py.
+    """
+    eight_bit = (compute_bytes_each == 1) & stack_shares_form
+    saved = np.where(batch == 1, stack_single_bytes_per_token, stack_several_bytes_per_token)
+    return np.where(eight_bit, linear_forms("saved_eight_bit", eight_bit), saved)
+
+
+def stack_saved_bytes_per_token(
+    adapts, compiles, stack_adapted_bytes_per_token, stack_trained_bytes_per_token, linear_forms, stack_waveform_active_parameters
+):
+    """What autograd saves of one block; a compiled block keeps less, unless it convolves a waveform. [B]"""
+    saved = np.where(adapts > 0, stack_adapted_bytes_per_token, stack_trained_bytes_per_token)
+    compiled = (compiles > 0) & (stack_waveform_active_parameters == 0)
+    return np.where(compiled, np.minimum(saved, linear_forms("compiled", compiles)), saved)
+
+
+def stack_checkpoint_bytes_per_token(
+    linear_forms, keeps_input, sequence_split, kept_input_bytes_each, stack_hidden, stack_query_width, stack_ffn_width, adapts
+):
+    """The input that a checkpointed block keeps, divided where the sequence is. [B]
+
+    Checkpointing cannot drop the inputs that bitsandbytes' int8 product keeps.
+    Source: Chen et al. 2016, arXiv 1604.06174.
+    """
+    inputs = kept_input_bytes_each * (2 * stack_hidden + stack_query_width + stack_ffn_width)
+    return linear_forms("checkpoint", keeps_input, divided=False) / sequence_split + inputs * adapts
+
+
+def stack_products_bytes_per_token(
+    linear_forms, keeps_products, activation_bytes_each, stack_hidden, sequence_split, tensor_parallel, compiles
+):
+    """What torchtitan's policy per operator keeps: attention's outputs and every second product. [B]
+
+    With sequence parallelism also the outputs of both reduce-scatters, and the last product whole, as it is before it. A
+    compiled block does not keep the last product, which its backward pass does not read.
+    Source: torchtitan, distributed/activation_checkpoint.py, and two of its published runs; validation/data/parallel/tp.csv.
+    """
+    split = (sequence_split > 1) * 1.0
+    kept = np.where(
+        split > 0,
+        linear_forms("selective_ops", keeps_products, divided=False) / tensor_parallel,
+        linear_forms("selective_ops", keeps_products),
+    )
+    width = activation_bytes_each * stack_hidden
+    scattered = split * width * ((1 - 1 / sequence_split) + 2 / sequence_split)
+    return kept + scattered - compiles * width
+
+
+def stack_kept_bytes_per_token(
+    keeps_input,
+    keeps_products,
+    drops_attention,
+    stack_checkpoint_bytes_per_token,
+    stack_saved_bytes_per_token,
+    linear_forms,
+    stack_products_bytes_per_token,
+):
+    """What one block keeps for the backward pass under the chosen recompute. [B]
+
+    Full: its input. Selective: all but attention's core, or the products that torchtitan keeps.
+    Source: Chen et al. 2016, arXiv 1604.06174; Korthikanti et al. 2022, arXiv 2205.05198, section 5.
+    """
+    without_core = np.minimum(linear_forms("core", drops_attention), stack_saved_bytes_per_token)
+    kept = np.where(drops_attention > 0, without_core, stack_saved_bytes_per_token)
+    kept = np.where(keeps_products > 0, np.minimum(stack_products_bytes_per_token, stack_saved_bytes_per_token), kept)
+    return np.where(keeps_input > 0, stack_checkpoint_bytes_per_token, kept)
+
+
+def _worst(linear_forms, attention, trains, keeps_all):
+    """The worst of the backward pass where all is kept, or of the one after a second forward pass."""
+    kept = linear_forms.worst(f"backward{attention}", trains * (keeps_all > 0))
+    return np.where(keeps_all > 0, kept, linear_forms.worst(f"recomputed{attention}", trains * (keeps_all == 0)))
+
+
+def stack_backward_bytes_per_token(linear_forms, trains, keeps_all, stack_saved_bytes_per_token, stack_several_bytes_per_token):
+    """One block at the worst moment of its backward pass. [B]"""
+    worst = _worst(linear_forms, "", trains, keeps_all)
+    return stack_saved_bytes_per_token + np.maximum(worst - stack_several_bytes_per_token, 0)
+
+
+def stack_attention_backward_bytes_per_token(
+    linear_forms, trains, adapts, keeps_all, stack_saved_bytes_per_token, stack_several_bytes_per_token
+):
+    """One block at attention's worst moment, when its network's activations are gone. [B]"""
+    worst = _worst(linear_forms, "_attention", trains, keeps_all)
+    left = worst + stack_saved_bytes_per_token - stack_several_bytes_per_token
+    return (worst > 0) * (1 - adapts) * np.maximum(left, 0)
+
+
+def stack_forward_bytes_per_token(linear_forms, trains):
+    """Working set of one block without gradients, in serving. [B]"""
+    return linear_forms.worst("forward", trains == 0)

@@ -1,0 +1,33 @@
+"""What a GPU leaves in CPU memory. Bytes."""
+
+import numpy as np
+
+
+def offloaded_states_bytes(
+    offloads_optimizer,
+    trained_parameters_here,
+    matrix_states,
+    state_width_bytes_each,
+    master_bytes_each,
+    optimizer_shards,
+    gradient_width_bytes_each,
+    gradient_shards,
+):
+    """Offloaded optimizer state with its gradients. [B]"""
+    state = trained_parameters_here * (matrix_states * state_width_bytes_each + master_bytes_each) / optimizer_shards
+    gradients = trained_parameters_here * gradient_width_bytes_each / gradient_shards
+    return offloads_optimizer * (state + gradients)
+
+
+def offloaded_weights_bytes(
+    offloads_weights, blocks_parameters_here, tower_parameters_here, outside_parameters_here, matrix_bytes_each, weight_shards
+):
+    """Offloaded shards of the weights. [B]"""
+    elements = blocks_parameters_here + tower_parameters_here + outside_parameters_here
+    return offloads_weights * (elements * matrix_bytes_each / weight_shards)
+
+
+def offloaded_bytes(trains, offloaded_states_bytes, offloaded_weights_bytes, offloads_activations, moved_activations_bytes):
+    """All that a GPU leaves in CPU memory: optimizer state with its gradients, weights, saved activations. [B]"""
+    moved = offloaded_states_bytes + offloaded_weights_bytes + offloads_activations * moved_activations_bytes
+    return np.where(trains > 0, moved, 0.0)

@@ -1,0 +1,56 @@
+"""Activations, logits and working memory of a request. Bytes on one GPU."""
+
+import numpy as np
+
+from calc.scenarios.join_stacks import FIXED_SIDE
+
+
+def served_logit_bytes_each(compute_bytes_each, activation_format):
+    """Width of a logit in serving. [B]"""
+    return np.where(activation_format == 1, 4.0, np.maximum(compute_bytes_each, 2.0))
+
+
+def served_outputs(outputs, vocabulary_split, holds_head):
+    """Logits of one token on one GPU. [elements]"""
+    return outputs / vocabulary_split * holds_head
+
+
+def scored_tokens(batch, prompt_tokens, logits_of_all, scores_each_token, scores_once):
+    """Tokens of the prompt that get logits: the last of each sequence, or all. [tokens]"""
+    scores_all = (logits_of_all > 0) & (scores_once == 0) | (scores_each_token > 0)
+    return batch * np.where(scores_all, prompt_tokens, 1)
+
+
+def prefill_logits_bytes(scored_tokens, served_outputs, served_logit_bytes_each, is_engine, sampler_bytes, softcap):
+    """Logits of the prompt, twice where they are capped; an engine's sampler at its own limits. [B]"""
+    return np.where(is_engine > 0, sampler_bytes, scored_tokens * served_outputs * served_logit_bytes_each * (1 + softcap))
+
+
+def decode_logits_bytes(batch, served_outputs, served_logit_bytes_each, generates):
+    """Logits of one decoding step. [B]"""
+    return generates * batch * served_outputs * served_logit_bytes_each
+
+
+def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layers_here, stack_side, prompt_share, tower_forward_bytes):
+    """Working set of the widest block over the prompt, or of a vision tower. [B]
+
+    An encoder of images or sound reads all at once.
+    """
+    share = np.where(stack_side == FIXED_SIDE, 1, prompt_share)
+    of_blocks = np.max(stack_forward_bytes_per_token * stack_tokens * (stack_layers_here > 0) * share, axis=0)
+    return np.maximum(of_blocks, tower_forward_bytes)
+
+
+def prefill_activations_bytes(is_engine, engine_forward_bytes, prefill_block_bytes):
+    """Working set while the prompt passes: of the widest block, or of an engine's own profile. [B]"""
+    return np.where(is_engine > 0, engine_forward_bytes, prefill_block_bytes)
+
+
+def prefill_hidden_bytes(is_engine, batch, prompt_tokens, hidden, served_logit_bytes_each):
+    """Final hidden states of the prompt; an engine's are in its profile. [B]"""
+    return np.where(is_engine > 0, 0.0, batch * prompt_tokens * hidden * served_logit_bytes_each)
+
+
+def decode_working_bytes(cache_growth_bytes, dequantized_bytes):
+    """Working memory of one token per sequence: a copy of one layer's cache, and one matrix widened. [B]"""
+    return cache_growth_bytes + dequantized_bytes

@@ -1,0 +1,42 @@
+"""What stands of a serving engine before the layout: whether one serves, its class of card, a layer's state. Bytes.
+
+Defaults and constants: catalogs/serving_engines.yaml.
+"""
+
+import numpy as np
+
+
+def is_engine(implementation_reserves_share):
+    """1 for software that takes a share of the card and pages its cache. [0 or 1]"""
+    return (implementation_reserves_share > 0) * 1.0
+
+
+def on_large_card(is_engine, gpu_memory_bytes, gpu_takes_small_engine_defaults, serving_large_card_bytes):
+    """1 where an engine runs on a card that gets its larger defaults. [0 or 1]"""
+    large = (gpu_memory_bytes >= serving_large_card_bytes) & ~(gpu_takes_small_engine_defaults > 0)
+    return is_engine * large
+
+
+def on_huge_card(on_large_card, gpu_memory_bytes, serving_huge_card_bytes):
+    """1 where an engine runs on a card that gets its largest defaults. [0 or 1]"""
+    return on_large_card * (gpu_memory_bytes >= serving_huge_card_bytes)
+
+
+def stack_state_bytes(
+    stack_recurrent_state_elements,
+    stack_convolution_state_elements,
+    stack_convolution_channels,
+    recurrent_bytes_each,
+    outer_bytes_each,
+    is_engine,
+    tensor_parallel,
+):
+    """What one layer keeps of one sequence in place of its tokens: a state and its convolution's inputs. [B]
+
+    transformers keeps the state in fp32; vLLM as the config asks, else as wide as the model, and one input less. Tensor parallel
+    divides heads and channels.
+    Source: transformers, cache_utils.py, LinearAttentionLayer; vLLM, model_executor/layers/mamba/mamba_utils.py.
+    """
+    width = np.where(is_engine > 0, np.where(recurrent_bytes_each > 0, recurrent_bytes_each, outer_bytes_each), 4.0)
+    inputs = stack_convolution_state_elements - is_engine * stack_convolution_channels
+    return (stack_recurrent_state_elements * width + inputs * outer_bytes_each) / tensor_parallel
