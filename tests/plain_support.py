@@ -1,5 +1,7 @@
 """What runs where, read from catalogs/support.yaml one row at a time: an independent reading to hold the vectorised one against."""
 
+from functools import lru_cache
+
 import yaml
 
 from calc.catalogs.rooms import path_of
@@ -15,16 +17,23 @@ def pair(capability):
     return int(major), int(minor)
 
 
+@lru_cache(maxsize=4)
+def facts(catalogs):
+    """Models, instances and cards as dicts, and the widest latent cache of each model."""
+    latent_width = catalogs.stacks.groupby("model")["latent_width"].max().to_dict()
+    return catalogs.models.to_dict("index"), catalogs.instances.to_dict("index"), catalogs.gpus.to_dict("index"), latent_width
+
+
 def traits(row, catalogs):
     """What rules ask of a result row that has a card."""
-    model, card = catalogs.models.loc[row["model"]], row["gpu"]
+    models, instances, cards, latent_width = facts(catalogs)
+    model, card = models[row["model"]], row["gpu"]
     if row["instance"]:
-        arm, family = catalogs.instances.loc[row["instance"], ["arm", "family"]]
+        arm, family = (instances[row["instance"]][name] for name in ("arm", "family"))
     else:
-        hosts, family = catalogs.instances["arm"][catalogs.instances["gpu"] == card], ""
+        hosts, family = [instance["arm"] for instance in instances.values() if instance["gpu"] == card], ""
         arm = len(hosts) > 0 and all(hosts)
-    capability = catalogs.gpus.loc[card, "compute_capability"]
-    latent = catalogs.stacks[catalogs.stacks["model"] == row["model"]]["latent_width"].max() > 0
+    capability = cards[card]["compute_capability"]
     cache = row["kv_precision"] or ("bf16" if row["precision"].startswith("bf16") else "fp16")
     return {
         **{name: row[name] for name in ("work", "precision", "attention", "compile", "gpus")},
@@ -33,7 +42,7 @@ def traits(row, catalogs):
         "host_architecture": "arm64" if arm else "x86_64",
         "model_type": model["model_type"],
         "head_size": model["head_dim"],
-        "latent_cache": latent,
+        "latent_cache": latent_width[row["model"]] > 0,
         "replica_gpus": row["tensor_parallel"] * row["pipeline_parallel"] * row["context_parallel"],
         "loading": "default",
         "host": family,

@@ -1,5 +1,7 @@
 """What each component weighs: published sums, and laws that hold whatever the scenario."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,15 +24,20 @@ def at_step(**scenario):
     return found[found["phase"] == "step"].set_index("component")["bytes"]
 
 
+@cache
+def cut(model, fewer, more):
+    """The catalogs with the model at two depths, and its ids there."""
+    shallow, first = with_fewer_layers(catalogs(), model, fewer)
+    both, second = with_fewer_layers(shallow, model, more)
+    return both, [first, second]
+
+
 def per_block(quantity, model, fewer=2, more=4, **scenario):
     """What one more block adds to a quantity."""
-    sizes = []
-    for layers in (fewer, more):
-        cut, name = with_fewer_layers(catalogs(), model, layers)
-        result = estimate({"model": name, **scenario}, cut, solve=False)
-        assert result["problem"] == "", result["problem"]
-        sizes.append(result[quantity])
-    return (sizes[1] - sizes[0]) / (more - fewer)
+    both, ids = cut(model, fewer, more)
+    results = estimate(pd.DataFrame([{"model": name, **scenario} for name in ids]), both, solve=False)
+    assert (results["problem"] == "").all(), results["problem"].tolist()
+    return np.diff(results[quantity]).item() / (more - fewer)
 
 
 # Rajbhandari et al. 2019 (arXiv 1910.02054), table 1: model states of 7.5 B parameters on 64 GPUs, GB of 10^9 bytes.
