@@ -17,8 +17,6 @@ from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.pipeline import COLUMNS
 from calc.engine.stages import FORMULAS, STAGES
-from calc.explain.calculator_formulas import TOTALS
-from calc.explain.calculators import ORIGINS
 from calc.models import architecture
 from calc.scenarios import read
 from calc.scenarios.join import ADAPTED, TIED_COUNTS
@@ -38,7 +36,6 @@ UNITS = {  # what a formula's docstring says in brackets -> how its name ends
     "tokens/s": r"_tokens_per_second(_\w+)?$",
 }
 FOREIGN_UNITS = re.compile(r"_(kb|mb|gb|tb|kib|mib|gib|ms|us|percent|pct)$|^(num|n)_")
-THEIR_OWN_UNITS = re.compile(r"origin_[abcd]_printed_gb")
 
 
 @cache
@@ -164,10 +161,10 @@ def described(entry, families):
 
 
 def test_every_column_that_a_formula_reads_is_known():
-    """A stage's formula reads the joined table, other formulas and moments; a model's the model; a system's its choices."""
+    """A stage's formula reads the joined table, other formulas and moments; a model's the model."""
     unknown = set()
     for formula in (formula for made in makers().values() for formula in made):
-        known = sizes_of_models() if of_models(formula) else {*joined(), *moments(), *FORMULAS, *origin_columns()}
+        known = sizes_of_models() if of_models(formula) else {*joined(), *moments(), *FORMULAS}
         unknown |= {(formula.__name__, name) for name in inspect.signature(formula).parameters if name not in known}
     assert unknown == set()
 
@@ -190,16 +187,6 @@ def test_the_glossary_has_no_column_that_is_gone():
     assert sorted(set(GLOSSARY) - {*joined(), *FORMULAS, *COLUMNS}) == []
 
 
-def origin_columns():
-    """The columns that the four systems' own choices make, and their totals."""
-    reads = {read for origin in ORIGINS for _, read, _ in origin.choices + origin.training_choices}
-    return reads | {f"origin_{origin.letter}_bytes" for origin in ORIGINS} | {one.__name__ for one in of_origins()}
-
-
-def of_origins():
-    return [formula for origin in ORIGINS for formula in (*origin.components, *TOTALS[origin.letter])]
-
-
 def test_a_formula_says_its_unit_and_its_name_ends_in_it():
     wrong = []
     for name, formula in formulas().items():
@@ -216,7 +203,7 @@ def test_no_column_has_a_foreign_unit_or_a_prefix_for_counts():
     """Bytes, seconds and USD inside; GiB and percent are born where they are shown."""
     parameters = {parameter for formula in formulas().values() for parameter in inspect.signature(formula).parameters}
     names = {name for name in parameters | set(formulas()) if FOREIGN_UNITS.search(name)}
-    assert {name for name in names if not THEIR_OWN_UNITS.fullmatch(name)} == set()
+    assert names == set()
 
 
 def test_formulas_have_no_defaults():

@@ -7,7 +7,7 @@ import pytest
 
 from calc import estimate
 from calc.columns import COMPONENTS
-from calc.explain.calculators import ORIGINS, beside_ours
+from calc.explain.calculators import SYSTEMS, beside_ours
 from calc.explain.derivation import EXPLAINED, FORMULAS, explain
 from calc.explain.traced import Traced, live, number, reads, text
 
@@ -144,7 +144,7 @@ def test_the_four_systems_stand_beside_our_estimate(catalogs):
     """Each of them, or the sentence that says why it cannot express the scenario; ours is the estimate."""
     ours = estimate(SCENARIOS["LoRA"], catalogs, solve=False)
     table = beside_ours(ours, catalogs)
-    assert list(dict.fromkeys(table["system"])) == ["ours", *(origin.letter for origin in ORIGINS)]
+    assert list(dict.fromkeys(table["system"])) == ["ours", *(system.letter for system in SYSTEMS)]
     totals, problems = (table.groupby("system")[name].first() for name in ("total_bytes", "problem"))
     assert totals["ours"] == pytest.approx(ours["memory_bytes"])
     assert problems["ours"] == problems["d"] == ""

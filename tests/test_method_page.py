@@ -14,7 +14,7 @@ from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
 from calc.cost.markets import BY_USE
 from calc.explain.bill import explain_bill
-from calc.explain.calculators import ORIGINS
+from calc.explain.calculators import SYSTEMS
 from calc.memory import block_forms
 from calc.plan.bill import billed
 from calc.say.numbers import gib
@@ -103,9 +103,9 @@ def test_the_headline_is_the_estimate():
 
 def test_the_four_systems_are_named_with_what_they_leave_out(app):
     said = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
-    for origin in ORIGINS:
-        assert origin.title in said
-        assert origin.leaves_out in said
+    for system in SYSTEMS:
+        assert system.title in said
+        assert system.leaves_out in said
     assert "Headroom" in said
 
 

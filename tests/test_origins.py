@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calc.explain.calculators import ORIGINS, origins
+from calc.explain.calculators import GB, SYSTEMS, said_by
+from calc.units import GIB
 
 LLAMA_7B = {"parameters": 7e9, "hidden": 4096, "layers": 32, "heads": 32, "kv_heads": 32, "head_dim": 128}
 LLAMA_70B = {"parameters": 70e9, "hidden": 8192, "layers": 80, "heads": 64, "kv_heads": 8, "head_dim": 128}
@@ -30,15 +31,11 @@ PLAIN = {
 }
 
 
-def table_of(*rows):
-    """Rows of plain values as the table of arrays that formulas take."""
-    full = [{"trained_parameters": row["parameters"], **PLAIN, **row} for row in rows]
-    return {name: np.array([row[name] for row in full], dtype=object if isinstance(full[0][name], str) else float) for name in full[0]}
-
-
-def said(row):
-    """What the systems say of one scenario: a dict of plain values."""
-    return {name: column[0] for name, column in origins(table_of(row)).items()}
+def by(letter, row):
+    """What a system says of one scenario: the bytes of each component, under its name without the unit."""
+    system = next(system for system in SYSTEMS if system.letter == letter)
+    said, _ = said_by(system, {"trained_parameters": row["parameters"], **PLAIN, **row})
+    return {name.removesuffix("_bytes"): value for name, value in said.items()}
 
 
 # A prints two decimals of its own formula; the figures beside them in its table come from elsewhere.
@@ -53,65 +50,68 @@ def said(row):
     ],
 )
 def test_a_prints_the_figures_of_its_tutorial(row, printed_gb):
-    assert said(row)["origin_a_printed_gb"] == pytest.approx(printed_gb, abs=0.006)
+    a = by("a", row)  # activations in GiB beside all else in GB, times 1.2
+    states = a["weights"] + a["gradients"] + a["optimizer"]
+    assert 1.2 * (states / GB + a["activations"] / GIB) == pytest.approx(printed_gb, abs=0.006)
 
 
 def test_a_counts_its_levers_as_it_says():
     one = {**LLAMA_7B, "batch": 4}
-    whole, int8 = said(one), said({**one, "precision": "int8", "trains": 0})
-    assert int8["origin_a_weights_bytes"] == 7e9
-    assert said({**one, "optimizer": "sgd-momentum"})["origin_a_optimizer_bytes"] == 4 * 7e9
-    assert said({**one, "optimizer": "sgd"})["origin_a_optimizer_bytes"] == 0
-    checkpointed = said({**one, "recompute": "full"})["origin_a_activations_bytes"]
-    assert checkpointed < 0.3 * whole["origin_a_activations_bytes"]
+    whole, int8 = by("a", one), by("a", {**one, "precision": "int8", "trains": 0})
+    assert int8["weights"] == 7e9
+    assert by("a", {**one, "optimizer": "sgd-momentum"})["optimizer"] == 4 * 7e9
+    assert by("a", {**one, "optimizer": "sgd"})["optimizer"] == 0
+    checkpointed = by("a", {**one, "recompute": "full"})["activations"]
+    assert checkpointed < 0.3 * whole["activations"]
 
 
 def test_b_shards_13b_over_two_gpus_as_its_formula_says():
     """Its strategies: 13B, ZeRO-3 on 2 GPUs, 104 GB of parameters, gradients and optimizer (the article prints 52)."""
-    b = said({**THIRTEEN_B, "sharding": "zero3", "gpus": 2})
-    assert sum(b[f"origin_b_{part}_bytes"] for part in ("weights", "gradients", "optimizer")) == 104e9
+    b = by("b", {**THIRTEEN_B, "sharding": "zero3", "gpus": 2})
+    assert sum(b[part] for part in ("weights", "gradients", "optimizer")) == 104e9
 
 
 def test_b_counts_the_kv_cache_and_activations_as_it_says():
     small, large = (
-        said({**LLAMA_7B, "precision": "fp16", "trains": 0, "batch": b, "sequence_tokens": s}) for b, s in ((1, 512), (8, 2048))
+        by("b", {**LLAMA_7B, "precision": "fp16", "trains": 0, "batch": b, "sequence_tokens": s}) for b, s in ((1, 512), (8, 2048))
     )
-    assert small["origin_b_kv_cache_bytes"] == 2 * 32 * 4096 * 2 * 512
-    assert large["origin_b_kv_cache_bytes"] == 32 * small["origin_b_kv_cache_bytes"]
-    assert said({**LLAMA_7B})["origin_b_activations_bytes"] == 12 * 4096 * 2048 * 32 * 2
+    assert small["kv_cache"] == 2 * 32 * 4096 * 2 * 512
+    assert large["kv_cache"] == 32 * small["kv_cache"]
+    assert by("b", {**LLAMA_7B})["activations"] == 12 * 4096 * 2048 * 32 * 2
 
 
 def test_c_prints_the_figures_of_its_page():
     """Llama 3 8B, batch 1 x 4096, selective, Adam: 16.1 + 16.1 + 96.4 + 18.3 + 14.7 = 161.4 GB."""
-    c = said({**LLAMA_3_8B, "sequence_tokens": 4096, "recompute": "selective"})
+    c = by("c", {**LLAMA_3_8B, "sequence_tokens": 4096, "recompute": "selective"})
     parts = ("weights", "gradients", "optimizer", "activations", "kv_cache", "overhead")
-    assert [round(c[f"origin_c_{part}_bytes"] / 1e9, 1) for part in parts] == [16.1, 16.1, 96.4, 18.3, 0, 14.7]
-    assert c["origin_c_printed_gb"] == pytest.approx(161.4, abs=0.05)
+    assert [round(c[part] / 1e9, 1) for part in parts] == [16.1, 16.1, 96.4, 18.3, 0, 14.7]
+    assert sum(c.values()) / GB == pytest.approx(161.4, abs=0.05)
 
 
 def test_c_divides_by_zero_stage():
-    zero = {stage: said({**LLAMA_3_8B, "sharding": f"zero{stage}", "gpus": 8}) for stage in (1, 2, 3)}
+    zero = {stage: by("c", {**LLAMA_3_8B, "sharding": f"zero{stage}", "gpus": 8}) for stage in (1, 2, 3)}
     for part, first_stage in (("optimizer", 1), ("gradients", 2), ("weights", 3)):
-        whole = said(LLAMA_3_8B)[f"origin_c_{part}_bytes"]
+        whole = by("c", LLAMA_3_8B)[part]
         for stage, c in zero.items():
-            assert c[f"origin_c_{part}_bytes"] == pytest.approx(whole / (8 if stage >= first_stage else 1))
+            assert c[part] == pytest.approx(whole / (8 if stage >= first_stage else 1))
 
 
 def test_d_prints_the_ranges_of_its_article():
     """Llama 3 8B: full 107 to 128 GB, LoRA of rank 8 (20 M parameters: 40 + 40 + 160 MB) 27 to 48 GB."""
-    full = said({**LLAMA_3_8B, "parameters": 8e9})
-    assert (full["origin_d_low_bytes"], full["origin_d_high_bytes"]) == (107e9, 128e9)
-    lora = said({**LLAMA_3_8B, "parameters": 8e9, "tuning": "lora", "trained_parameters": 20e6})
-    assert (lora["origin_d_gradients_bytes"], lora["origin_d_optimizer_bytes"]) == (40e6, 160e6)
-    assert lora["origin_d_weights_bytes"] - 16e9 == 40e6
-    assert (round(lora["origin_d_low_bytes"] / 1e9), round(lora["origin_d_high_bytes"] / 1e9)) == (27, 48)
+    half = next(system.range_bytes for system in SYSTEMS if system.letter == "d")
+    full = by("d", {**LLAMA_3_8B, "parameters": 8e9})
+    assert (sum(full.values()) - half, sum(full.values()) + half) == (107e9, 128e9)
+    lora = by("d", {**LLAMA_3_8B, "parameters": 8e9, "tuning": "lora", "trained_parameters": 20e6})
+    assert (lora["gradients"], lora["optimizer"]) == (40e6, 160e6)
+    assert lora["weights"] - 16e9 == 40e6
+    assert (round((sum(lora.values()) - half) / 1e9), round((sum(lora.values()) + half) / 1e9)) == (27, 48)
 
 
 def test_d_knows_no_grouped_heads_where_c_does():
     """Llama 3 8B, batch 4 x 2048: D says 4.29 GB of KV cache, its 8 KV heads make 1.07."""
-    serving = said({**LLAMA_3_8B, "batch": 4, "trains": 0})
-    assert serving["origin_d_kv_cache_bytes"] / 1e9 == pytest.approx(4.29, abs=0.005)
-    assert serving["origin_c_kv_cache_bytes"] / 1e9 == pytest.approx(1.07, abs=0.005)
+    serving = {**LLAMA_3_8B, "batch": 4, "trains": 0}
+    assert by("d", serving)["kv_cache"] / 1e9 == pytest.approx(4.29, abs=0.005)
+    assert by("c", serving)["kv_cache"] / 1e9 == pytest.approx(1.07, abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -130,21 +130,9 @@ def test_d_knows_no_grouped_heads_where_c_does():
     ],
 )
 def test_what_a_system_cannot_express_is_said(row, letters, words):
-    answers = said({**LLAMA_3_8B, **row})
-    for origin in ORIGINS:
-        problem, total = answers[f"origin_{origin.letter}_problem"], answers[f"origin_{origin.letter}_bytes"]
-        assert (problem == "") == (origin.letter not in letters)
+    scenario = {**PLAIN, **LLAMA_3_8B, "trained_parameters": LLAMA_3_8B["parameters"], **row}
+    for system in SYSTEMS:
+        parts, problem = said_by(system, scenario)
+        assert (problem == "") == (system.letter not in letters)
         assert words in problem or problem == ""
-        assert np.isnan(total) == (problem != "")
-
-
-def test_one_row_equals_its_row_in_the_table_and_parts_sum():
-    rows = [{**LLAMA_7B, "trains": 0}, {**LLAMA_70B, "recompute": "full"}, {**LLAMA_3_8B, "tuning": "lora"}]
-    together = origins(table_of(*rows))
-    for i, row in enumerate(rows):
-        alone = said({"trained_parameters": row["parameters"], **row})
-        for name, column in together.items():
-            assert alone[name] == column[i] or np.isnan(alone[name])
-    for origin in ORIGINS:
-        parts = sum(together[formula.__name__] for formula in origin.components)
-        np.testing.assert_allclose(parts, together[f"origin_{origin.letter}_bytes"])
+        assert np.isnan(sum(parts.values())) == (problem != "")

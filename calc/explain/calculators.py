@@ -1,158 +1,165 @@
-"""What four published systems say for the same scenarios, beside our own estimate: A, B, C and D of the Method page.
+"""What four published systems say of the same scenario, beside our own estimate: A, B, C and D of the Method page.
 
-Each system is a row: the choices it knows with the numbers its formulas take, its unit, what it leaves out. Bytes.
+Each system is its formula, as its own text states it, and the choices that it knows with the numbers that the formula takes.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from math import floor, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.columns import COMPONENTS as OUR_COMPONENTS
+from calc.columns import COMPONENTS
 from calc.engine.pipeline import parts
-from calc.evaluate import Columns, evaluate_all
-from calc.explain.calculator_formulas import COMPONENTS, TOTALS
+from calc.evaluate import Row
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.read import as_frame
 from calc.table import Words
 from calc.units import GIB
 
+GB = 10**9
 SIXTEEN_BITS = dict.fromkeys(("bf16", "fp16", "bf16-mixed", "fp16-mixed", "bf16-master", "fp16-master"), 2)
 FOUR_BITS = dict.fromkeys(("int4", "nf4", "nf4-dq", "gptq-4bit", "awq-4bit"), 0.5)
 BY_BITS = {"fp32": 4, **SIXTEEN_BITS, "int8": 1, **FOUR_BITS}
-NONE = {"none": 0}
-Choice = tuple[str, str, Mapping[str, float]]
+NARROW = {"fp8": 1, "fp8-mixed": 1, "mxfp4": 0.5, "nvfp4": 0.5}
+PARALLEL = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
+DECODER, PLAIN = {"decoder": 1}, {"none": 0}
 
 
-@dataclass(frozen=True)
-class Origin:
-    """One system. A choice is (column of the scenario, column that the formulas read, {value known: its number}).
-
-    A value that is not there is one that the system cannot express. Training choices are asked only of rows that train.
-    """
+class System(NamedTuple):
+    """One system. A choice is a column of the scenario and the number of each value that the system can express."""
 
     letter: str
     title: str
-    unit: str
     leaves_out: str
-    choices: tuple[Choice, ...]
-    training_choices: tuple[Choice, ...]
-
-    @property
-    def components(self) -> tuple[Callable, ...]:
-        return COMPONENTS[self.letter]
+    choices: dict[str, Mapping[str, float]]
+    training_choices: dict[str, Mapping[str, float]]  # asked only of a scenario that trains
+    formula: Callable[[Row], dict[str, float]]
+    range_bytes: float = np.nan  # to either side of its total, where it states one
 
 
-ORIGINS = (
-    Origin(
-        letter="a",
-        title="GPU Sizing for ML Workloads",
-        unit="its GB adds activations in GiB (2^30) to all else in GB (10^9)",
-        leaves_out="It leaves out logits, the KV cache, attention's heads, flash attention and sharing among GPUs.",
-        choices=(
-            ("model_kind", "origin_a_known", {"decoder": 1, "encoder": 1, "encoder-decoder": 1}),
-            ("precision", "origin_a_bytes_each", BY_BITS),
-            ("sharding", "origin_a_shards", NONE),
-            ("offload", "origin_a_offloads", NONE),
-        ),
-        training_choices=(
-            ("tuning", "origin_a_adds_adapters", {"full": 0}),
-            ("optimizer", "origin_a_state_bytes_each", {"adamw": 8, "sgd-momentum": 4, "sgd": 0}),
-            ("recompute", "origin_a_recomputes", {"none": 0, "full": 1}),
-        ),
+def _said_by_a(of: Row) -> dict[str, float]:
+    """P e; gradients 2 P whatever the format; layers (b s^2 e + 6 b s h e) + b s h e; a fifth on everything. [B]
+
+    With checkpointing floor(sqrt(layers)) + 1 layers count; inference takes a tenth of that. Scores are of one head.
+    """
+    parameters, width = of["parameters"], of["precision"]
+    stream = of["batch"] * of["sequence_tokens"] * of["hidden"] * width
+    layer = of["batch"] * of["sequence_tokens"] ** 2 * width + 6 * stream
+    checkpointed = layer * (floor(sqrt(of["layers"])) + 1) + stream
+    whole = layer * of["layers"] + stream
+    said = {
+        "weights_bytes": parameters * width,
+        "gradients_bytes": 2 * parameters * of["trains"],
+        "optimizer_bytes": parameters * of["optimizer"],
+        "activations_bytes": (checkpointed if of["recompute"] else whole) if of["trains"] else checkpointed / 10,
+    }
+    return said | {"overhead_bytes": 0.2 * sum(said.values())}
+
+
+def _said_by_b(of: Row) -> dict[str, float]:
+    """N e, N e and 12 N divided by the GPUs under ZeRO-3; 12 h s L e b; every model has heads of 128 and none is shared. [B]"""
+    here = of["parameters"] / (of["gpus"] if of["sharding"] else 1)
+    tokens = of["batch"] * of["sequence_tokens"] * of["layers"] * of["hidden"] * of["precision"]
+    return {
+        "weights_bytes": here * of["precision"],
+        "gradients_bytes": here * of["precision"] * of["trains"],
+        "optimizer_bytes": here * of["optimizer"],
+        "activations_bytes": 12 * tokens * of["trains"],
+        "kv_cache_bytes": 2 * tokens * (1 - of["trains"]),
+    }
+
+
+def _said_by_c(of: Row) -> dict[str, float]:
+    """N e and 12 N divided by ZeRO's stages; L s b h (34 + 5 a s / h), full recompute 2 L s b h; a tenth on everything. [B]
+
+    Activations: Korthikanti et al. 2022, equation 2 and sections 5 and 6.
+    """
+    parameters, stage, width = of["parameters"], of["sharding"], of["precision"]
+    tokens = of["batch"] * of["sequence_tokens"] * of["layers"]
+    scores = 5 * of["heads"] * of["sequence_tokens"] if of["recompute"] == 0 else 0
+    said = {
+        "weights_bytes": parameters * width / (of["gpus"] if stage >= 3 else 1),
+        "gradients_bytes": parameters * width * of["trains"] / (of["gpus"] if stage >= 2 else 1),
+        "optimizer_bytes": parameters * of["optimizer"] / (of["gpus"] if stage >= 1 else 1),
+        "activations_bytes": tokens * (of["hidden"] * (2 if of["recompute"] == 2 else 34) + scores) * of["trains"],
+        "kv_cache_bytes": 2 * tokens * of["kv_heads"] * of["head_dim"] * width * (1 - of["trains"]),
+    }
+    return said | {"overhead_bytes": 0.1 * sum(said.values())}
+
+
+def _said_by_d(of: Row) -> dict[str, float]:
+    """N e and e, 8 for each trained parameter; activations 10 to 30 GB and overhead 1 to 2 whatever the model: the middles. [B]"""
+    adapters = of["trained_parameters"] * of["tuning"]
+    return {
+        "weights_bytes": (of["parameters"] + adapters) * of["precision"],
+        "gradients_bytes": of["trained_parameters"] * of["precision"] * of["trains"],
+        "optimizer_bytes": of["trained_parameters"] * of["optimizer"],
+        "activations_bytes": 20 * GB,
+        "kv_cache_bytes": 2 * of["layers"] * of["hidden"] * of["precision"] * of["batch"] * of["sequence_tokens"] * (1 - of["trains"]),
+        "overhead_bytes": 1.5 * GB,
+    }
+
+
+SYSTEMS = (
+    System(
+        "a",
+        "GPU Sizing for ML Workloads",
+        "It leaves out logits, the KV cache, attention's heads, flash attention and sharing among GPUs.",
+        {"model_kind": {"decoder": 1, "encoder": 1, "encoder-decoder": 1}, "precision": BY_BITS, "sharding": PLAIN, "offload": PLAIN},
+        {"tuning": {"full": 0}, "optimizer": {"adamw": 8, "sgd-momentum": 4, "sgd": 0}, "recompute": {"none": 0, "full": 1}},
+        _said_by_a,
     ),
-    Origin(
-        letter="b",
-        title="GPU Memory Benchmarks: Will This Model Fit?",
-        unit="GB of 10^9 bytes",
-        leaves_out="It leaves out overhead, logits, grouped heads, attention scores, recompute and gathered shards.",
-        choices=(
-            ("model_kind", "origin_b_known", {"decoder": 1}),
-            ("precision", "origin_b_bytes_each", BY_BITS),
-            ("sharding", "origin_b_shards", {"none": 0, "zero3": 1}),
-            ("offload", "origin_b_offloads", NONE),
-        ),
-        training_choices=(
-            ("tuning", "origin_b_adds_adapters", {"full": 0}),
-            ("optimizer", "origin_b_state_bytes_each", {"adamw": 12, "sgd": 4}),
-            ("recompute", "origin_b_recomputes", NONE),
-        ),
+    System(
+        "b",
+        "GPU Memory Benchmarks: Will This Model Fit?",
+        "It leaves out overhead, logits, grouped heads, attention scores, recompute and gathered shards.",
+        {"model_kind": DECODER, "precision": BY_BITS, "sharding": {"none": 0, "zero3": 1}, "offload": PLAIN},
+        {"tuning": {"full": 0}, "optimizer": {"adamw": 12, "sgd": 4}, "recompute": PLAIN},
+        _said_by_b,
     ),
-    Origin(
-        letter="c",
-        title="Training Memory Calculator",
-        unit="GB of 10^9 bytes",
-        leaves_out="It leaves out logits, flash attention (it keeps scores), gathered shards, all sharing but ZeRO.",
-        choices=(
-            ("model_kind", "origin_c_known", {"decoder": 1}),
-            ("precision", "origin_c_bytes_each", {**SIXTEEN_BITS, "fp8": 1, "fp8-mixed": 1, "mxfp4": 0.5, "nvfp4": 0.5}),
-            ("sharding", "origin_c_stage", {"none": 0, "zero1": 1, "zero2": 2, "zero3": 3}),
-            ("offload", "origin_c_offloads", NONE),
-        ),
-        training_choices=(
-            ("tuning", "origin_c_adds_adapters", {"full": 0}),
-            ("optimizer", "origin_c_state_bytes_each", {"adamw": 12, "adamw-8bit": 6, "sgd-momentum": 8}),
-            ("recompute", "origin_c_hidden_multiple", {"none": 34, "selective": 34, "full": 2}),
-            ("recompute", "origin_c_scores_multiple", {"none": 5, "selective": 0, "full": 0}),
-        ),
+    System(
+        "c",
+        "Training Memory Calculator",
+        "It leaves out logits, flash attention (it keeps scores), gathered shards, all sharing but ZeRO.",
+        {
+            "model_kind": DECODER,
+            "precision": SIXTEEN_BITS | NARROW,
+            "sharding": {"none": 0, "zero1": 1, "zero2": 2, "zero3": 3},
+            "offload": PLAIN,
+        },
+        {
+            "tuning": {"full": 0},
+            "optimizer": {"adamw": 12, "adamw-8bit": 6, "sgd-momentum": 8},
+            "recompute": {"none": 0, "selective": 1, "full": 2},
+        },
+        _said_by_c,
     ),
-    Origin(
-        letter="d",
-        title="Do you have enough GPU memory to handle large models?",
-        unit="GB of 10^9 bytes, as a range",
-        leaves_out="It leaves out how activations grow with the work, logits, grouped heads and sharing among GPUs.",
-        choices=(
-            ("model_kind", "origin_d_known", {"decoder": 1}),
-            ("precision", "origin_d_bytes_each", {"fp32": 4, **SIXTEEN_BITS}),
-            ("sharding", "origin_d_shards", NONE),
-            ("offload", "origin_d_offloads", NONE),
-        ),
-        training_choices=(
-            ("tuning", "origin_d_adds_adapters", {"full": 0, "lora": 1}),
-            ("optimizer", "origin_d_state_bytes_each", {"adamw": 8}),
-            ("recompute", "origin_d_recomputes", NONE),
-        ),
+    System(
+        "d",
+        "Do you have enough GPU memory to handle large models?",
+        "It leaves out how activations grow with the work, logits, grouped heads and sharing among GPUs.",
+        {"model_kind": DECODER, "precision": {"fp32": 4, **SIXTEEN_BITS}, "sharding": PLAIN, "offload": PLAIN},
+        {"tuning": {"full": 0, "lora": 1}, "optimizer": {"adamw": 8}, "recompute": PLAIN},
+        _said_by_d,
+        range_bytes=10.5 * GB,
     ),
 )
-PARALLEL = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
 
 
-def origin_problems(origin: Origin, table: Columns) -> np.ndarray:
-    """Per row, empty or one sentence: which choice of the scenario the system does not know."""
-    trains = table["trains"] > 0
-    problems = np.full(trains.shape, "", dtype=object)
-    asked = [(choice, True) for choice in origin.choices] + [(choice, trains) for choice in origin.training_choices]
-    for (column, _, known), where in asked:
-        for value in set(pd.unique(table[column])) - set(known):
-            sentence = f"System {origin.letter.upper()} knows no {column.replace('_', ' ')} {value}."
-            problems[where & (table[column] == value) & (problems == "")] = sentence
-    for column in PARALLEL:
-        words = column.replace("_", " ")
-        problems[(table[column] > 1) & (problems == "")] = f"System {origin.letter.upper()} knows no {words} layout."
-    return problems
-
-
-def origin_columns(origin: Origin, table: Columns) -> Columns:
-    """The columns of one system for a table of scenarios: components, total, the figure it prints, and its problem."""
-    letter = origin.letter
-    inputs = dict(table)
-    for column, reads, known in origin.choices + origin.training_choices:
-        inputs[reads] = pd.Series(table[column]).map(known).to_numpy(dtype=float)
-    evaluate_all(origin.components, inputs)
-    inputs[f"origin_{letter}_bytes"] = sum(inputs[formula.__name__] for formula in origin.components)
-    evaluate_all(TOTALS[letter], inputs)
-    problems = origin_problems(origin, table)
-    names = [*(f.__name__ for f in origin.components), f"origin_{letter}_bytes", *(f.__name__ for f in TOTALS[letter])]
-    columns = {name: np.where(problems == "", inputs[name], np.nan) for name in names}
-    return {**columns, f"origin_{letter}_problem": problems}
-
-
-def origins(table: Columns) -> Columns:
-    """All four systems for a table of scenarios (a dict of arrays): a dict of columns."""
-    return {name: column for origin in ORIGINS for name, column in origin_columns(origin, table).items()}
+def said_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
+    """The bytes of each component by one system, NaN where it cannot express the scenario; and what it does not know of it."""
+    read = system.choices | (system.training_choices if scenario["trains"] else {})
+    unknown = [f"{column} {scenario[column]}" for column, numbers in read.items() if scenario[column] not in numbers]
+    unknown += [f"{column} layout" for column in PARALLEL if scenario[column] > 1]
+    numbers = {column: known.get(scenario[column], np.nan) for column, known in read.items()}
+    said = system.formula({**scenario, **dict.fromkeys(system.training_choices, 0.0), **numbers})
+    if not unknown:
+        return said, ""
+    column, _, value = unknown[0].partition(" ")
+    return dict.fromkeys(said, np.nan), f"System {system.letter.upper()} knows no {column.replace('_', ' ')} {value}."
 
 
 def beside_ours(ours: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
@@ -161,28 +168,28 @@ def beside_ours(ours: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     `low_bytes` and `high_bytes` are the range that the system itself states, if it states one.
     """
     joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
-    table = {name: values.each(1) if isinstance(values, Words) else values for name, values in joined.items()}
-    said = {name: column[0] for name, column in origins(table).items()}
-    components = {name: ours[name] for name in OUR_COMPONENTS}
+    columns = {name: values.each(1) if isinstance(values, Words) else values for name, values in joined.items()}
+    scenario = {name: values[0] for name, values in columns.items() if np.ndim(values) == 1}
     low, high = ours["memory_low_bytes"], ours["memory_high_bytes"]
-    rows = [_system("ours", "Headroom", components, low, high, ours["problem"], "")]
-    for origin in ORIGINS:
-        prefix = f"origin_{origin.letter}_"
-        components = {formula.__name__.removeprefix(prefix): said[formula.__name__] for formula in origin.components}
-        low, high = (said.get(f"{prefix}{end}_bytes", np.nan) for end in ("low", "high"))
-        rows.append(_system(origin.letter, origin.title, components, low, high, said[f"{prefix}problem"], origin.leaves_out))
+    rows = [_system("ours", "Headroom", {name: ours[name] for name in COMPONENTS}, low, high, ours["problem"], "")]
+    for system in SYSTEMS:
+        said, problem = said_by(system, scenario)
+        low, high = (sum(said.values()) + sign * system.range_bytes for sign in (-1, 1))
+        rows.append(_system(system.letter, system.title, said, low, high, problem, system.leaves_out))
     return pd.concat(rows, ignore_index=True)
 
 
-def _system(system, title, parts, low_bytes, high_bytes, problem, leaves_out):
+def _system(
+    system: str, title: str, said: Mapping[str, float], low_bytes: float, high_bytes: float, problem: str, leaves_out: str
+) -> pd.DataFrame:
     """The rows of one system."""
     return pd.DataFrame(
         {
             "system": system,
             "title": title,
-            "component": list(parts),
-            "bytes": list(parts.values()),
-            "total_bytes": sum(parts.values()),
+            "component": list(said),
+            "bytes": list(said.values()),
+            "total_bytes": sum(said.values()),
             "low_bytes": low_bytes,
             "high_bytes": high_bytes,
             "problem": problem,
