@@ -7,83 +7,35 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.columns import ALLOCATED
+from calc.columns import GLOSSARY, SECTIONS
 from calc.cost import placement
 from calc.engine.largest import SOLVED, largest_columns
 from calc.engine.least import least
 from calc.engine.results import Results
-from calc.engine.stages import AFTER_MEMORY, NAMES, RESTING_ON_TIME, STAGES, makes, memory, walk
+from calc.engine.stages import AFTER_MEMORY, NAMES, RESTING_ON_TIME, STAGES, memory, walk
 from calc.evaluate import Columns
 from calc.memory.basis import BASES
 from calc.memory.block_forms import block_coefficients
 from calc.memory.fit import FITS
 from calc.memory.heads import head_coefficients, head_rows
 from calc.memory.moments import MOMENTS
-from calc.scenarios.inputs import ASSUMED, INPUTS, inputs_by_name
+from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.scenarios.join import join
-from calc.scenarios.join_places import PRICE_WORDS
 from calc.scenarios.layout_rules import RULES, refuse
 from calc.scenarios.lookups import words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, read_inputs
 from calc.scenarios.releases import release_notes
 from calc.scenarios.support import support
-from calc.speed.basis import Basis, basis
+from calc.speed.basis import basis
 from calc.table import Table, Words, emptied, factorized, spread
 
 FEWEST_SCENARIOS = 64  # among which looking for like ones pays
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
-COUNTS = ("parameters", "active_parameters", "trained_parameters")  # known even where a row cannot be estimated
-MEMORY_COLUMNS = (
-    *ALLOCATED,
-    *("allocated_peak_bytes", "logged_peak_bytes", "saved_activations_bytes", "overhead_bytes"),
-    *("memory_bytes", "memory_low_bytes", "memory_high_bytes", "context_bytes", "offloaded_bytes"),
-)
-VERDICT_COLUMNS = ("gpu_memory_bytes", "headroom_bytes")
-BILL_COLUMNS = (
-    *("step_tokens", "step_seconds", "step_low_seconds", "step_high_seconds"),
-    *("tokens_per_second", "low_tokens_per_second", "high_tokens_per_second", "tokens_per_second_per_gpu"),
-    *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
-    *("burst_first_token_seconds", "burst_first_token_low_seconds", "burst_first_token_high_seconds"),
-    *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
-    "request_seconds_per_token",
-    *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
-    *makes(STAGES[NAMES.index("price") : NAMES.index("placement")]),
-    *("spans_instances", "host_memory_needed_bytes", "private_usd_per_hour"),
-)
-TIME_WORDS = Basis._fields
-SHOWN = tuple(column.name for column in INPUTS)
-COLUMNS = (  # of a result, in order
-    *SHOWN,
-    *COUNTS,
-    *MEMORY_COLUMNS,
-    "memory_basis",
-    "peak_phase",
-    *VERDICT_COLUMNS,
-    "fits",
-    "runs",
-    *SOLVED,
-    *BILL_COLUMNS,
-    *TIME_WORDS,
-    *PRICE_WORDS,
-    *ASSUMED,
-    "note",
-    "problem",
-)
-WORDS = frozenset(
-    [
-        *(column.name for column in INPUTS if column.kind in ("text", "choice")),
-        "memory_basis",
-        "peak_phase",
-        "fits",
-        "runs",
-        "note",
-        "prices_as_of",
-        *TIME_WORDS,
-        *PRICE_WORDS,
-        "problem",
-    ]
-)
+OF_THE_BILL = (*SECTIONS["time_and_cost"], "fits")  # empty where a row is refused for its place
+RESULTS = [section for section in SECTIONS if section not in ("remarks", "others")]
+COLUMNS = (*(name for section in RESULTS for name in SECTIONS[section]), *ASSUMED, *SECTIONS["remarks"])  # of a result, in order
+WORDS = frozenset(name for name in COLUMNS if name in GLOSSARY and GLOSSARY[name].unit == "text")
 BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
 
 
@@ -191,9 +143,9 @@ def sound_rows(part: Part) -> tuple[np.ndarray, Table]:
 def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
     """The result columns of a part: of every row its inputs, of sound rows all."""
     rows, problems = len(part.rows), part.problems
-    shown = {name: part.table[name] for name in (*SHOWN, *ASSUMED)}
+    shown = {name: part.table[name] for name in (*SECTIONS["inputs"], *ASSUMED)}
     known = np.where(part.table["unknown_model"], np.nan, 1.0)
-    counts = {name: part.table[name] * known for name in COUNTS}
+    counts = {name: part.table[name] * known for name in SECTIONS["counts"]}
     sound, table = sound_rows(part)
     found: Columns = {}
     if len(sound):
@@ -214,8 +166,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
         refuse(placement.RULES, table, stands)
         if not stands.sound.all():
             misplaced = ~stands.sound
-            of_the_bill = {*BILL_COLUMNS, *TIME_WORDS, "fits"}
-            found = {name: emptied(values, misplaced) if name in of_the_bill else values for name, values in found.items()}
+            found = {name: emptied(values, misplaced) if name in OF_THE_BILL else values for name, values in found.items()}
             problems.text[sound[misplaced]] = stands.text[misplaced]
         found = {name: spread(values, sound, rows) for name, values in found.items()}
     for name, values in least(part.table, problems, catalogs).items():
@@ -244,18 +195,17 @@ def joined(first: Words, second: Words) -> Words:
 def _found(table: Table, solve: bool) -> Columns:
     """The results of a table whose rows are all sound."""
     work = "training" if table["trains"][0] > 0 else "inference"
-    found = {name: table[name] for name in (*MEMORY_COLUMNS, *VERDICT_COLUMNS, *PRICE_WORDS)}
+    found = {name: table[name] for section in ("components", "memory", "card", "prices") for name in SECTIONS[section] if name in table}
     phases = np.array([moment.phase for moment in MOMENTS[work]], dtype=object)
     found["memory_basis"] = Words(table["memory_basis"], BASES)
     found["peak_phase"], found["fits"] = Words(table["peak_moment"], phases), Words(table["fits"], FITS)
-    bill = {name: table[name] for name in BILL_COLUMNS}
-    found |= {name: values if isinstance(values, Words) else _finite(values) for name, values in bill.items()}
+    found |= {name: _finite(table[name]) for name in SECTIONS["time_and_cost"] if name in table}
     return found | (largest_columns(table) if solve else {})
 
 
-def _finite(values: np.ndarray) -> np.ndarray:
-    """What would take forever has no number."""
-    return np.where(np.isinf(values), np.nan, values)
+def _finite(values: np.ndarray | Words) -> np.ndarray | Words:
+    """A column of time or money; what would take forever has no number."""
+    return values if isinstance(values, Words) else np.where(np.isinf(values), np.nan, values)
 
 
 def not_covered(table: Columns, row: int, catalogs: Catalogs) -> str:

@@ -14,7 +14,6 @@ from calc.table import Words
 
 BASES = ("measured nearby", "calibrated", "derived", "assumed", "extrapolated")
 CATALOGS = ("implementations", "models", "gpus", "precisions")  # of the words that name a published run, after its work
-READS = ("implementation", "precision", "model_row", "gpu_row", "layout_corners", "place_corners", "axes_outside")
 AXIS_BIT, RUNS_BIT = len(CORNERS), len(CORNERS) + len(AXES)
 NO_TIME = -1
 
