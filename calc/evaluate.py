@@ -1,7 +1,7 @@
 """Runs formulas over a table: a formula's name is the column it makes, its parameters are the columns it reads."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, reduce, wraps
 from inspect import Parameter, Signature, isfunction, signature
 from types import ModuleType
 from typing import Any
@@ -47,3 +47,21 @@ def formulas_of(module: ModuleType) -> tuple[Callable, ...]:
     return tuple(
         value for name, value in vars(module).items() if isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
     )
+
+
+def twin(formula: Callable, words: dict[str, str]) -> Callable:
+    """The same formula for like columns: `words` are replaced in its name, its parameters and its docstring."""
+
+    def replaced(text: str) -> str:
+        return reduce(lambda changed, word: changed.replace(*word), words.items(), text)
+
+    names = {replaced(name): name for name in parameters_of(formula)}
+
+    @wraps(formula)
+    def made(*values: Any, **columns: Any) -> Any:
+        return formula(*values, **{names[name]: value for name, value in columns.items()})
+
+    made.__name__ = made.__qualname__ = replaced(formula.__name__)
+    made.__doc__ = replaced(formula.__doc__ or "")
+    made.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])  # type: ignore[attr-defined]
+    return made

@@ -88,7 +88,7 @@ def test_the_stages_have_every_formula():
 def test_a_function_with_a_unit_is_reached_from_a_stage():
     """Beside the stages' formulas only what these call says a unit in their modules."""
     modules = {inspect.getmodule(formula) for formula in FORMULAS.values()}
-    functions = {value for module in modules for value in vars(module).values() if inspect.isfunction(value)}
+    functions = {value for module in modules for value in map(inspect.unwrap, filter(inspect.isfunction, vars(module).values()))}
     said = {function for function in functions if set(units_said(function)) & set(UNITS)}
     used = set().union(*(reached(formula) for formula in FORMULAS.values()))
     assert {f"{function.__module__}.{function.__name__}" for function in said - used} == set()
@@ -174,7 +174,11 @@ def catalog_columns():
     """The columns and numbers of all catalogs, each under its own name."""
     held = catalogs()
     tables = [value for value in vars(held).values() if isinstance(value, pd.DataFrame)]
-    return {name for table in tables for name in table.columns} | {*held.overheads.index, *held.assumptions.index}
+    return {name for table in tables for name in table.columns} | {
+        *held.overheads.index,
+        *held.time_constants.index,
+        *held.assumptions.index,
+    }
 
 
 def test_every_joined_column_is_explained():

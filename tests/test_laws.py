@@ -55,6 +55,7 @@ CHANGES = {
     "serving_releases": ("captured_tokens", "1"),
     "kernels": ("dequantize_bytes_each", "99.0"),
     "time_spreads": ("high_ratio", "9.5"),
+    "time_constants": ("attention_backward_passes", "9.5"),
     "time_boxes": ("training_high", "2.5"),
     "time_runs": ("runs", "987"),
     "assumptions": ("restart_seconds", "7200"),

@@ -96,11 +96,11 @@ def test_experts_are_read_where_they_lie(catalogs):
 def test_tokens_meet_at_the_experts_that_all_like():
     """One token touches its own k of E; many touch fewer than if all experts were liked alike, and at last all."""
     experts, chosen = np.array([[128.0]]), np.array([[4.0]])
-    one, many, all_of_them = (touched_experts_ratio(batch, experts, chosen)[0, 0] for batch in (1, 64, 1e6))
+    one, many, all_of_them = (touched_experts_ratio(batch, experts, chosen, 2)[0, 0] for batch in (1, 64, 1e6))
     assert one == pytest.approx(4 / 128)
     assert 0.6 < many < 1 - (1 - 4 / 128) ** 64
     assert all_of_them == pytest.approx(1, abs=1e-6)
-    assert touched_experts_ratio(8, np.array([[0.0]]), np.array([[0.0]])) == 1
+    assert touched_experts_ratio(8, np.array([[0.0]]), np.array([[0.0]]), 2) == 1
 
 
 def test_the_busiest_of_four_ranks_reads_more_experts_than_the_mean():

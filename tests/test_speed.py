@@ -7,14 +7,16 @@ from examples import timed
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calc.evaluate import formulas_of
 from calc.scenarios.inputs import ASSUMPTIONS
-from calc.speed.collectives import gather_seconds, group_bytes_per_second
+from calc.speed import ranges
+from calc.speed.collectives import dense_gather_seconds
 from calc.speed.experts import touched_experts_ratio
-from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens
+from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens, stack_idle_experts_ratio
 from calc.speed.prefill import other_prompts_per_second, prefill_queue_seconds
-from calc.speed.ranges import SPEED_RESULTS
+from calc.speed.ring import ring_bytes_per_second
 from calc.speed.serving import serving_tokens_per_second
-from calc.speed.training import overlapped, pipeline_bubble_ratio
+from calc.speed.training import micro_batch_seconds, pipeline_bubble_ratio
 from validation.speed import SERVED, errors, published, time_table, with_published_models
 
 TRAINING = {"model": "llama-3.1-8b", "gpu": "h100-80gb-sxm", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
@@ -53,13 +55,14 @@ def test_megatron_counts_the_flops_of_a_175b_step():
 
 
 def test_experts_count_as_many_as_a_token_meets():
-    active = stack_active_parameters(*(np.array([[number]]) for number in (32.0, 1451.0, 1409.0, 8.0, 2.0, 0.0, 1.0)))
+    idle_ratio = stack_idle_experts_ratio(np.array([[8.0]]), np.array([[2.0]]))
+    active = stack_active_parameters(*(np.array([[number]]) for number in (32.0, 1451.0, 1409.0)), idle_ratio, 0.0, 1.0)
     assert active == pytest.approx(32 * (1451 - 1409 * 6 / 8))
 
 
 def test_a_layer_that_uses_anothers_weights_multiplies_with_all_of_them():
     """ALBERT's twelve layers of one block: a twelfth of 1200 weights each, 1200 that a token meets in each."""
-    active = stack_active_parameters(*(np.array([[number]]) for number in (12.0, 100.0, 0.0, 0.0, 0.0, 0.0, 1 / 12)))
+    active = stack_active_parameters(*(np.array([[number]]) for number in (12.0, 100.0, 0.0, 0.0, 0.0, 1 / 12)))
     assert active == pytest.approx(12 * 1200)
 
 
@@ -71,10 +74,10 @@ def test_a_window_shorter_than_the_sequence():
 
 def test_one_row_equals_the_same_row_of_a_table(catalogs):
     rows = [TRAINING, SERVING, {**TRAINING, "tensor_parallel": 2, "recompute": "full"}, {**SERVING, "batch": 1}]
-    together = timed(catalogs, *rows)
+    together, made = timed(catalogs, *rows), [formula.__name__ for formula in formulas_of(ranges)]
     for place, row in enumerate(rows):
         alone = timed(catalogs, row)
-        for name in SPEED_RESULTS:
+        for name in made:
             np.testing.assert_allclose(alone[name][0], together[name][place], rtol=1e-12, err_msg=name)
 
 
@@ -123,9 +126,9 @@ def test_a_pipeline_idles_as_narayanan_says():
 
 
 def test_a_group_inside_an_island_never_uses_the_network():
-    assert group_bytes_per_second(8, 1, 8, 300e9, 12e9) == 300e9
-    assert group_bytes_per_second(16, 1, 8, 300e9, 12e9) == 96e9  # eight members share the way out
-    assert group_bytes_per_second(4, 8, 8, 300e9, 12e9) == 12e9
+    assert ring_bytes_per_second(8, 1, 8, 300e9, 12e9) == 300e9
+    assert ring_bytes_per_second(16, 1, 8, 300e9, 12e9) == 96e9  # eight members share the way out
+    assert ring_bytes_per_second(4, 8, 8, 300e9, 12e9) == 12e9
 
 
 sizes = st.sampled_from([1, 2, 4, 8, 16, 64])
@@ -133,19 +136,19 @@ sizes = st.sampled_from([1, 2, 4, 8, 16, 64])
 
 @given(sizes, st.floats(1e8, 1e12), st.floats(0, 1e3), st.floats(1e-6, 1e3), st.floats(0, 1))
 def test_laws_of_communication(size, parameters, seconds, compute, overlap):
-    left = overlapped(seconds, compute, overlap)
-    assert 0 <= left <= seconds * (1 + 1e-9)
-    links = (8, 300e9, 50e9)
-    once = gather_seconds(parameters, 0, 2, size, 1, 1, 1, *links)
+    together = micro_batch_seconds(compute, seconds, 0, 0, overlap)
+    assert compute <= together <= (compute + seconds) * (1 + 1e-9)
+    rate = ring_bytes_per_second(size, 1, 8, 300e9, 50e9)
+    once = dense_gather_seconds(parameters, 0, 2, size, 1, 1, rate)
     assert once >= 0
     assert (size > 1) == (once > 0)
-    assert gather_seconds(2 * parameters, 0, 2, size, 1, 1, 1, *links) == pytest.approx(2 * once)
+    assert dense_gather_seconds(2 * parameters, 0, 2, size, 1, 1, rate) == pytest.approx(2 * once)
 
 
 @given(st.integers(1, 512), st.integers(1, 16), st.integers(16, 384))
 def test_more_sequences_touch_more_experts(batch, chosen, experts):
-    ratio = touched_experts_ratio(batch, np.array([[experts]]), np.array([[min(chosen, experts)]]))
-    more = touched_experts_ratio(batch + 1, np.array([[experts]]), np.array([[min(chosen, experts)]]))
+    ratio = touched_experts_ratio(batch, np.array([[experts]]), np.array([[min(chosen, experts)]]), 2)
+    more = touched_experts_ratio(batch + 1, np.array([[experts]]), np.array([[min(chosen, experts)]]), 2)
     assert min(chosen, experts) / experts - 1e-9 <= ratio <= more <= 1
 
 

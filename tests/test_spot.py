@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.cost.spot import (
+from calc.cost.interruptions import (
     checkpoint_bytes,
     checkpoint_interval_seconds,
     interruption_ratio,
     mean_uninterrupted_seconds,
     spot_overhead_ratio,
-    spot_saving_ratio,
     young_interval_seconds,
 )
+from calc.cost.spot import spot_saving_ratio
 from calc.memory.states import state_width_bytes_each
 from calc.plan.bill import billed, lines
 from calc.search.limits import OPEN

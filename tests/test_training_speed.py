@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc.layout import stage_chunks
-from calc.speed.collectives import expert_parallel_seconds
+from calc.speed.collectives import expert_islands, expert_parallel_seconds, stack_leaving_copies, stack_routing_seconds_per_byte
 from calc.speed.decode import decode_widened_bytes
 from calc.speed.rates import attention_flops_per_second, repeated_products_ratio
 from calc.speed.training import expert_traffic_bytes
@@ -71,9 +71,10 @@ def test_experts_are_moved_however_few_tokens_come_to_them():
 
 def all_to_all(experts_per_token, expert_parallel, once):
     one = np.array([[1.0]])
-    return expert_parallel_seconds(
-        1, one, 1000 * one, 1000 * one, experts_per_token * one, 3, expert_parallel, 1, 1, 1, 8, 300e9, 50e9, once
-    )
+    islands = expert_islands(expert_parallel, 1, 8)
+    copies = stack_leaving_copies(experts_per_token * one, islands, once)
+    per_byte = stack_routing_seconds_per_byte(experts_per_token * one, copies, islands, expert_parallel, 300e9, 50e9)
+    return expert_parallel_seconds(1, one, 1000 * one, 1000 * one, per_byte, 3, expert_parallel, 1, 1, 1)
 
 
 def test_a_token_crosses_to_another_node_once():

@@ -27,7 +27,18 @@ from calc.models.architecture import model_table
 __all__ = ["FOLDER", "CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
 
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-SPEED = ("utilization", "engines", "serving_steps", "serving_releases", "kernels", "time_spreads", "time_boxes", "time_runs", "assumptions")
+SPEED = (
+    "utilization",
+    "engines",
+    "serving_steps",
+    "serving_releases",
+    "kernels",
+    "time_spreads",
+    "time_boxes",
+    "time_constants",
+    "time_runs",
+    "assumptions",
+)
 OTHERS = ("overheads", "serving_engines")
 CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
@@ -83,6 +94,7 @@ class Catalogs:
     kernels: pd.DataFrame
     time_spreads: pd.DataFrame  # a row per corner
     time_boxes: pd.DataFrame  # a row per axis
+    time_constants: pd.DataFrame
     time_runs: pd.DataFrame  # a row per model, software, card and precision that was published
     assumptions: pd.DataFrame
     about: dict

@@ -11,7 +11,17 @@ ROOMS = {
     ),
     "read_off": ("blocks", "config_defaults", "heads", "software_blocks"),
     "calibrated": (
-        *("engines", "kernels", "overheads", "serving_releases", "serving_steps", "time_boxes", "time_runs", "time_spreads"),
+        *(
+            "engines",
+            "kernels",
+            "overheads",
+            "serving_releases",
+            "serving_steps",
+            "time_boxes",
+            "time_constants",
+            "time_runs",
+            "time_spreads",
+        ),
         "utilization",
     ),
 }

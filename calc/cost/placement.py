@@ -1,4 +1,4 @@
-"""Where a job may stand: tensor parallel inside one instance, several instances over EFA only, no joined fractions."""
+"""Where a job may run: tensor parallel inside one instance, several instances over EFA only, no joined fractions."""
 
 import numpy as np
 
@@ -7,17 +7,17 @@ from calc.units import GIB
 
 
 def spans_instances(trains, instances_needed, replica_gpus, instance_gpus):
-    """Whether GPUs of several instances work on one thing: training, or a replica larger than an instance. [0 or 1]"""
+    """1 where GPUs of several instances work together: training, or a replica larger than one. [0 or 1]"""
     return ((instances_needed > 1) & ((trains > 0) | (replica_gpus > instance_gpus))) * 1.0
 
 
 def host_memory_needed_bytes(offloaded_bytes, gpus, instance_gpus):
-    """CPU memory that offloading takes on one instance: that of each GPU on it. [B]"""
+    """CPU memory that offloading takes on one instance, for all of its GPUs. [B]"""
     return offloaded_bytes * np.minimum(gpus, instance_gpus)
 
 
 def slow_to_join(instance_network_bytes_per_second, instance_efa_interfaces, slowest_joining_bytes_per_second):
-    """1 for instances whose network is too slow for work over several of them, or is not EFA. [0 or 1]"""
+    """1 where the network is too slow for work over several instances, or is not EFA. [0 or 1]"""
     return (instance_network_bytes_per_second < slowest_joining_bytes_per_second) | ~(instance_efa_interfaces > 0)
 
 
@@ -48,4 +48,3 @@ RULES = (
         },
     ),
 )
-PLACEMENT = (spans_instances, host_memory_needed_bytes, slow_to_join)

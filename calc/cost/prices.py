@@ -1,12 +1,15 @@
-"""What AWS charges for each row: whole instances, USD per hour, month and run, per GPU, GiB, PFLOP and million tokens.
+"""What AWS charges for each row: USD per hour, month and run, per GPU, GiB, PFLOP and million tokens.
 
-A price that is missing is NaN, and so is all that follows from it.
+A missing price is NaN, and so is all that follows from it.
 """
 
 import numpy as np
 
+from calc.evaluate import twin
 from calc.table import Words
 from calc.units import GIB, HOUR_SECONDS, MILLION, PETA, YEAR_DAYS, YEAR_MONTHS
+
+ON_SPOT = {"on_demand": "spot", "on demand": "on spot"}  # what makes the formula of a price on demand that of one on spot
 
 
 def instances_needed(gpus, instance_gpus):
@@ -30,12 +33,12 @@ def vcpus_needed(instances_needed, instance_vcpus):
 
 
 def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour, paid_ratio):
-    """One instance on demand: the private price where there is one, else the listed one, at the paid share. [USD per hour]"""
+    """One instance on demand: the private price, else the listed one, times the share that is paid. [USD per hour]"""
     return np.where(np.isnan(private_usd_per_hour), on_demand_usd_per_hour, private_usd_per_hour) * paid_ratio
 
 
 def instance_usd_per_hour_spot(spot_usd_per_hour, paid_ratio):
-    """One instance on spot, at the median over zones, at the paid share. [USD per hour]"""
+    """One instance on spot at the median over zones, times the share that is paid. [USD per hour]"""
     return spot_usd_per_hour * paid_ratio
 
 
@@ -45,7 +48,7 @@ def usd_per_hour_on_demand(instances_needed, instance_usd_per_hour_on_demand):
 
 
 def spare_instances(trains, replica_gpus, instance_gpus, spot_spare_replicas):
-    """Instances that a service on spot keeps beyond its load, whole replicas in another zone or of another type. [instances]"""
+    """Instances of whole replicas that a service on spot keeps beyond its load, in another zone or type. [instances]"""
     return np.where(trains > 0, 0.0, spot_spare_replicas * np.ceil(replica_gpus / instance_gpus))
 
 
@@ -59,19 +62,9 @@ def usd_per_gpu_hour_on_demand(instance_usd_per_hour_on_demand, instance_gpus, i
     return instance_usd_per_hour_on_demand / (instance_gpus * instance_gpu_fraction)
 
 
-def usd_per_gpu_hour_spot(instance_usd_per_hour_spot, instance_gpus, instance_gpu_fraction):
-    """One whole GPU for an hour on spot; a fraction of a card is scaled up to it. [USD per GPU-hour]"""
-    return instance_usd_per_hour_spot / (instance_gpus * instance_gpu_fraction)
-
-
 def usd_per_gib_hour_on_demand(instance_usd_per_hour_on_demand, instance_gpus, gpu_memory_bytes):
     """One GiB of GPU memory, as the driver reports it, for an hour on demand. [USD per GiB-hour]"""
     return instance_usd_per_hour_on_demand / (instance_gpus * gpu_memory_bytes / GIB)
-
-
-def usd_per_gib_hour_spot(instance_usd_per_hour_spot, instance_gpus, gpu_memory_bytes):
-    """One GiB of GPU memory, as the driver reports it, for an hour on spot. [USD per GiB-hour]"""
-    return instance_usd_per_hour_spot / (instance_gpus * gpu_memory_bytes / GIB)
 
 
 def usd_per_pflop_hour_on_demand(usd_per_gpu_hour_on_demand, gpu_bf16_flops_per_second):
@@ -79,23 +72,19 @@ def usd_per_pflop_hour_on_demand(usd_per_gpu_hour_on_demand, gpu_bf16_flops_per_
     return usd_per_gpu_hour_on_demand / (gpu_bf16_flops_per_second / PETA)
 
 
-def usd_per_pflop_hour_spot(usd_per_gpu_hour_spot, gpu_bf16_flops_per_second):
-    """A dense 16-bit rate of one PFLOP a second, for an hour on spot. [USD per PFLOP-hour]"""
-    return usd_per_gpu_hour_spot / (gpu_bf16_flops_per_second / PETA)
-
-
 def usd_per_month_on_demand(usd_per_hour_on_demand, hours_per_month):
     """A month on demand at the hours that the scenario is up. [USD per month]"""
     return usd_per_hour_on_demand * hours_per_month
 
 
-def usd_per_month_spot(usd_per_hour_spot, hours_per_month):
-    """A month on spot at the hours that the scenario is up. [USD per month]"""
-    return usd_per_hour_spot * hours_per_month
+usd_per_gpu_hour_spot = twin(usd_per_gpu_hour_on_demand, ON_SPOT)
+usd_per_gib_hour_spot = twin(usd_per_gib_hour_on_demand, ON_SPOT)
+usd_per_pflop_hour_spot = twin(usd_per_pflop_hour_on_demand, ON_SPOT)
+usd_per_month_spot = twin(usd_per_month_on_demand, ON_SPOT)
 
 
 def prices_as_of(on_demand_as_of, spot_as_of):
-    """The older of the dates of the two prices, as ISO text; both are of one entry of the catalog, so they share codes."""
+    """The older date of the two prices, ISO; both come from one entry of the catalog, so they share codes."""
     first, second = on_demand_as_of.known, spot_as_of.known
     older = np.where((second == "") | ((first != "") & (first < second)), first, second)
     return Words(on_demand_as_of.codes, older)
@@ -116,9 +105,7 @@ def run_low_hours(run_hours, time_low_ratio):
     return run_hours * time_low_ratio
 
 
-def run_high_hours(run_hours, time_high_ratio):
-    """The slow end of the run. [h]"""
-    return run_hours * time_high_ratio
+run_high_hours = twin(run_low_hours, {"low": "high", "fast": "slow"})
 
 
 def run_usd_on_demand(run_hours, usd_per_hour_on_demand):
@@ -126,31 +113,33 @@ def run_usd_on_demand(run_hours, usd_per_hour_on_demand):
     return run_hours * usd_per_hour_on_demand
 
 
+def _usd_per_million(usd_per_hour, tokens_per_second):
+    """A million tokens at a rate and a price. [USD per million tokens]"""
+    return MILLION * (usd_per_hour / HOUR_SECONDS / tokens_per_second)
+
+
 def usd_per_million_input_tokens(trains, usd_per_hour_on_demand, prefill_tokens_per_second):
     """A million prompt tokens on demand: the time in which they are prefilled. [USD per million tokens]
 
     With usd_per_million_output_tokens it adds up to the price of a request: both share the same machines in turn.
     """
-    usd_per_token = usd_per_hour_on_demand / HOUR_SECONDS / prefill_tokens_per_second
-    return np.where(trains > 0, np.nan, MILLION * usd_per_token)
+    return np.where(trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, prefill_tokens_per_second))
 
 
 def usd_per_million_output_tokens(trains, usd_per_hour_on_demand, decode_tokens_per_second):
-    """A million generated tokens on demand at this concurrency: the time in which they are decoded. [USD per million tokens]"""
-    usd_per_token = usd_per_hour_on_demand / HOUR_SECONDS / decode_tokens_per_second
-    return np.where(trains > 0, np.nan, MILLION * usd_per_token)
+    """A million generated tokens on demand: the time in which they are decoded. [USD per million tokens]"""
+    return np.where(trains > 0, np.nan, _usd_per_million(usd_per_hour_on_demand, decode_tokens_per_second))
 
 
 def usd_per_million_trained_tokens(trains, usd_per_hour_on_demand, tokens_per_second):
     """A million tokens trained on, on demand. [USD per million tokens]"""
-    usd_per_token = usd_per_hour_on_demand / HOUR_SECONDS / tokens_per_second
-    return np.where(trains > 0, MILLION * usd_per_token, np.nan)
+    return np.where(trains > 0, _usd_per_million(usd_per_hour_on_demand, tokens_per_second), np.nan)
 
 
 def paid_usd_per_million_input_tokens(
     endpoint_usd_per_million_input_tokens, endpoint_usd_per_million_output_tokens, listed_usd_per_million_input_tokens
 ):
-    """What an endpoint asks for a million prompt tokens: as set, and where nothing is set as Amazon Bedrock lists the model. [USD]"""
+    """Price of a million input tokens at an endpoint: as set, else as Amazon Bedrock lists the model. [USD]"""
     is_set = endpoint_usd_per_million_input_tokens + endpoint_usd_per_million_output_tokens > 0
     return np.where(is_set, endpoint_usd_per_million_input_tokens, listed_usd_per_million_input_tokens)
 
@@ -158,7 +147,7 @@ def paid_usd_per_million_input_tokens(
 def paid_usd_per_million_output_tokens(
     endpoint_usd_per_million_input_tokens, endpoint_usd_per_million_output_tokens, listed_usd_per_million_output_tokens
 ):
-    """What an endpoint asks for a million generated tokens: as set, and where nothing is set as Amazon Bedrock lists the model. [USD]"""
+    """Price of a million output tokens at an endpoint: as set, else as Amazon Bedrock lists the model. [USD]"""
     is_set = endpoint_usd_per_million_input_tokens + endpoint_usd_per_million_output_tokens > 0
     return np.where(is_set, endpoint_usd_per_million_output_tokens, listed_usd_per_million_output_tokens)
 
@@ -166,26 +155,26 @@ def paid_usd_per_million_output_tokens(
 def endpoint_usd_per_million_tokens(
     trains, sequence_tokens, prompt_tokens, paid_usd_per_million_input_tokens, paid_usd_per_million_output_tokens
 ):
-    """What an endpoint that is paid per token asks for a million generated tokens, their prompts included; NaN: not known. [USD]"""
+    """Price of a million generated tokens at an endpoint, their prompts included; NaN where it is not known. [USD]"""
     generated_tokens = sequence_tokens - prompt_tokens
-    asked = paid_usd_per_million_output_tokens + paid_usd_per_million_input_tokens * prompt_tokens / generated_tokens
-    return np.where((trains == 0) & (generated_tokens > 0) & (asked > 0), asked, np.nan)
+    usd = paid_usd_per_million_output_tokens + paid_usd_per_million_input_tokens * prompt_tokens / generated_tokens
+    return np.where((trains == 0) & (generated_tokens > 0) & (usd > 0), usd, np.nan)
 
 
 def endpoint_break_even_tokens(usd_per_month_on_demand, endpoint_usd_per_million_tokens):
-    """Generated tokens of a day from which on the own instances cost less than the endpoint: 12 months over 365 days. [tokens]"""
+    """Generated tokens a day beyond which instances cost less than the endpoint: 12 months over 365 days. [tokens]"""
     return usd_per_month_on_demand * YEAR_MONTHS / YEAR_DAYS / (endpoint_usd_per_million_tokens / MILLION)
 
 
 def endpoint_break_even_ratio(endpoint_break_even_tokens, tokens_per_second, hours_per_month):
-    """Those tokens over all that the own instances can generate in a day: above 1 they never cost less. [share]"""
+    """Those tokens over all that the instances can generate in a day: above 1 they never cost less. [share]"""
     return endpoint_break_even_tokens / (tokens_per_second * HOUR_SECONDS * hours_per_month * YEAR_MONTHS / YEAR_DAYS)
 
 
 def load_deployments(trains, served_tokens_per_second, tokens_per_second):
-    """Copies of this deployment that serve the wanted load; NaN where no load is asked for. [deployments]"""
-    asked = (trains == 0) & (served_tokens_per_second > 0)
-    return np.where(asked, np.ceil(served_tokens_per_second / tokens_per_second), np.nan)
+    """Copies of this deployment that serve the wanted load; NaN where the scenario names none. [deployments]"""
+    has_load = (trains == 0) & (served_tokens_per_second > 0)
+    return np.where(has_load, np.ceil(served_tokens_per_second / tokens_per_second), np.nan)
 
 
 def load_instances(load_deployments, instances_needed):
@@ -196,43 +185,3 @@ def load_instances(load_deployments, instances_needed):
 def load_usd_per_month_on_demand(load_deployments, usd_per_month_on_demand):
     """A month on demand of the wanted load. [USD per month]"""
     return load_deployments * usd_per_month_on_demand
-
-
-PER_HOUR = (
-    instances_needed,
-    gpus_paid,
-    idle_gpus,
-    vcpus_needed,
-    instance_usd_per_hour_on_demand,
-    instance_usd_per_hour_spot,
-    spare_instances,
-    usd_per_hour_on_demand,
-    usd_per_hour_spot,
-    usd_per_gpu_hour_on_demand,
-    usd_per_gpu_hour_spot,
-    usd_per_gib_hour_on_demand,
-    usd_per_gib_hour_spot,
-    usd_per_pflop_hour_on_demand,
-    usd_per_pflop_hour_spot,
-    usd_per_month_on_demand,
-    usd_per_month_spot,
-    prices_as_of,
-)
-PER_RUN = (
-    optimizer_steps,
-    run_hours,
-    run_low_hours,
-    run_high_hours,
-    run_usd_on_demand,
-    usd_per_million_input_tokens,
-    usd_per_million_output_tokens,
-    usd_per_million_trained_tokens,
-    paid_usd_per_million_input_tokens,
-    paid_usd_per_million_output_tokens,
-    endpoint_usd_per_million_tokens,
-    endpoint_break_even_tokens,
-    endpoint_break_even_ratio,
-    load_deployments,
-    load_instances,
-    load_usd_per_month_on_demand,
-)

@@ -8,7 +8,7 @@ import numpy as np
 
 from calc import layout
 from calc.columns import ALLOCATED, COMPONENTS
-from calc.cost import placement, prices, spot
+from calc.cost import interruptions, placement, prices, spot
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import (
     adapters,
@@ -34,7 +34,7 @@ from calc.memory import (
 )
 from calc.memory.backward import block, groups, head, last, loss, places, saved, schedule
 from calc.scenarios import counts, settled
-from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, training
+from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, step_tokens, training
 from calc.table import Table
 
 TRAINING, SERVING = "training", "inference"
@@ -86,14 +86,14 @@ STAGES = (
     Stage("peak", peak, *moments.AT_PEAK, offload, each_end=True),
     Stage("overhead", basis, overhead, each_end=True),
     Stage("verdict", fit),
-    Stage("rates", *flops.FLOPS, *rates.RATES, *collectives.LINKS),
-    Stage("tokens of a step", *training.STEP, work=TRAINING),
-    Stage("time of a step", *training.TRAINING, work=TRAINING),
-    Stage("time of a request", *experts.EXPERTS, *decode.DECODE, *prefill.PREFILL, *serving.STEADY, *serving.THROUGHPUT, work=SERVING),
-    Stage("ranges", *spread.SPREAD, *ranges.RANGES),
-    Stage("price", *prices.PER_HOUR, *prices.PER_RUN),
-    Stage("spot", *spot.SPOT),
-    Stage("placement", *placement.PLACEMENT),
+    Stage("rates", flops, rates, collectives),
+    Stage("tokens of a step", step_tokens, work=TRAINING),
+    Stage("time of a step", training, work=TRAINING),
+    Stage("time of a request", experts, decode, prefill, serving, work=SERVING),
+    Stage("ranges", spread, ranges),
+    Stage("price", prices),
+    Stage("spot", interruptions, spot),
+    Stage("placement", placement),
 )
 NAMES = tuple(stage.name for stage in STAGES)
 MEMORY = STAGES[NAMES.index("layout") : NAMES.index("verdict")]

@@ -8,26 +8,19 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.rooms import label_of
-from calc.cost import prices, spot, terms
+from calc.cost import interruptions, prices, spot, terms
 from calc.cost.markets import MARKETS
 from calc.cost.offers import price_of
 from calc.engine.one_scenario import one_scenario
 from calc.engine.stages import AFTER_MEMORY, walk
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
-from calc.evaluate import evaluate_all
+from calc.evaluate import evaluate_all, formulas_of
 from calc.explain.derivation import chain, fact
 from calc.explain.traced import Traced, number
 from calc.units import YEAR_MONTHS
 
-TERMS = {  # of the row's market: they run for one market at a time, after the stages
-    formula.__name__: formula
-    for formula in (
-        *(terms.hours, terms.billed_hours, terms.usd_per_hour, terms.usd),
-        *(terms.committed_hours, terms.committed_usd, terms.break_even_hours_per_month),
-        *(terms.month_usd, terms.paid_months, terms.period_usd),
-    )
-}
-FORMULAS = {formula.__name__: formula for formula in (*prices.PER_HOUR, *prices.PER_RUN, *spot.SPOT)} | TERMS
+TERMS = {formula.__name__: formula for formula in formulas_of(terms)}  # of the market: they run for one at a time, after the stages
+FORMULAS = {formula.__name__: formula for module in (prices, interruptions, spot) for formula in formulas_of(module)} | TERMS
 OF_TERMS = ("committed_usd", "break_even_hours_per_month")
 OF_TOKENS = {
     "training": ("usd_per_million_trained_tokens",),

@@ -285,7 +285,7 @@ def _join_assumptions(table: Columns, catalogs: Catalogs) -> None:
         own = table.pop(f"asked_{name}")
         table[name] = np.where(np.isnan(own), values[name], own)
     table["utilization"] = table.pop("asked_utilization")
-    table |= constants(catalogs, "overheads")
+    table |= constants(catalogs, "overheads") | constants(catalogs, "time_constants")
     for end in ("low", "high"):
         table[f"corner_{end}_ratio"] = numbers_of(catalogs, "time_spreads", f"{end}_ratio")[:-1, None]
         bounds = (numbers_of(catalogs, "time_boxes", f"{work}_{end}")[:-1, None] for work in ("training", "inference"))

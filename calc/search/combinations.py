@@ -38,7 +38,7 @@ LAYOUT_STAGES = MEMORY[:1]
 READ = frozenset(  # of a layout, by what comes after its shards are known
     [
         *(*MEMORY_READS, *MEMORY_KEYS, *reads(TIME), *STEPPED, "row_number", "is_engine", "tight_ratio", "memory_utilization"),
-        *(name for formula in (*formulas_of(fit), *placement.PLACEMENT, *UNTIL_OVERHEAD) for name in parameters_of(formula)),
+        *(name for formula in (*formulas_of(fit), *formulas_of(placement), *UNTIL_OVERHEAD) for name in parameters_of(formula)),
         *parameters_of(prices.spare_instances),
         *(name for rule in placement.RULES for name in parameters_of(rule.wrong)),
     ]
@@ -148,7 +148,7 @@ def _keep_fitting(crossed: Crossed) -> int:
     crossed.evaluate_all((fit.limit_bytes, fit.fits))
     fitting = np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
     crossed.keep(fitting)
-    crossed.evaluate_all((fit.headroom_bytes, prices.instances_needed, prices.spare_instances, island_gpus, *placement.PLACEMENT))
+    crossed.evaluate_all((fit.headroom_bytes, prices.instances_needed, prices.spare_instances, island_gpus, *formulas_of(placement)))
     broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
     crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
     return len(fitting)

@@ -19,7 +19,7 @@ from calc.cost.prices import instances_needed, spare_instances
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.engine.pipeline import parts, sound_rows
 from calc.engine.stages import MEMORY_RESULTS, TIME, memory, reads, walk
-from calc.evaluate import Columns, evaluate, evaluate_all, parameters_of
+from calc.evaluate import Columns, evaluate, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit
 from calc.memory.serving_traits import on_huge_card, on_large_card
 from calc.scenarios.join_places import band_ratios, hardware, price_rows
@@ -39,7 +39,7 @@ OWN = (  # read beside what the stages of time read
     *("serving_large_card_bytes", "serving_huge_card_bytes", "serving_counts_graphs", "memory_utilization", "tight_ratio", "is_engine"),
     *("usable_host_ratio", "slowest_joining_bytes_per_second", *parameters_of(spare_instances)),
 )
-READ = {*reads(TIME), *(name for formula in (*UNTIL_OVERHEAD, *placement.PLACEMENT) for name in parameters_of(formula)), *OWN}
+READ = {*reads(TIME), *(name for formula in (*UNTIL_OVERHEAD, *formulas_of(placement)) for name in parameters_of(formula)), *OWN}
 PLACED = ("gpus", "tensor_parallel", "replica_gpus", "offloaded_bytes", "trains")
 REASONS = ("impossible", "too large", "do not run", "without a price", "outside the limits", "held")
 
@@ -208,7 +208,7 @@ def _may_stand(places, one, constants):
     """Whether each layout may stand on an instance type, found once for those that are alike."""
     table, copies = places
     here = table | one | constants
-    evaluate_all((instances_needed, island_gpus, *placement.PLACEMENT), here)
+    evaluate_all((instances_needed, island_gpus, *formulas_of(placement)), here)
     broken = [evaluate(rule.wrong, here) for rule in placement.RULES]
     return ~np.broadcast_to(np.any(np.broadcast_arrays(*broken), axis=0), len(table["gpus"]))[copies]
 

@@ -12,7 +12,7 @@ from calc.scenarios.lookups import row_numbers, words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search.settle import JobError
-from calc.speed.training import step_tokens
+from calc.speed.step_tokens import step_tokens
 
 ONE_SIDED = ("decoder", "encoder", "sound")
 READ = ("batch", "stack_side", "stack_layers", "stack_pass_tokens", "accumulation_steps", "data_parallel")

@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from calc.speed.collectives import group_bytes_per_second
+from calc.speed.ring import ring_bytes_per_second
+
+
+def streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, engine_bandwidth_ratio):
+    """Memory bandwidth that the software draws. [B/s]"""
+    return gpu_bandwidth_bytes_per_second * engine_bandwidth_ratio
 
 
 def generated_tokens(sequence_tokens, prompt_tokens):
@@ -16,7 +21,7 @@ def mean_cached_tokens(sequence_tokens, prompt_tokens):
 
 
 def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, most_experts):
-    """Width of a block's matrices beside its experts; a format for experts alone leaves them as wide as the embedding. [B]"""
+    """Width of a block's matrices beside its experts; a format for experts alone leaves them wide. [B]"""
     return np.where(experts_only * most_experts > 0, outer_bytes_each, matrix_bytes_each)
 
 
@@ -36,35 +41,37 @@ def dense_weights_bytes(
 
 
 def read_weights_bytes(dense_weights_bytes, read_experts_bytes):
-    """Weights that one GPU reads in one decode step (Pope et al. 2022, arXiv 2211.05102); experts where they lie. [B]"""
+    """Weights that one GPU reads in one decode step. Source: Pope et al. 2022, arXiv 2211.05102. [B]"""
     return dense_weights_bytes + read_experts_bytes
 
 
-def read_cache_bytes(
-    batch,
+def stack_cache_passes(stack_heads, stack_kv_heads, engine_cache_copies, engine_cache_passes, engine_repeats_keys):
+    """How often a decode step moves the cache: read once, or copied whole and widened to all heads. [passes]
+
+    A paged engine reads it once; transformers appends by copying it whole and first widens it. Shape (stacks, rows). Source:
+    Kwon et al. 2023, arXiv 2309.06180.
+    """
+    widened = 1 + engine_repeats_keys * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
+    return engine_cache_copies + engine_cache_passes * widened
+
+
+def stack_read_elements(
     stack_layers,
     stack_window_tokens,
     stack_read_elements_per_token,
-    stack_state_bytes,
-    stack_heads,
     stack_kv_heads,
     stack_latent_width,
     mean_cached_tokens,
-    kv_bytes_each,
     tensor_parallel,
-    engine_cache_copies,
-    engine_cache_passes,
-    engine_repeats_keys,
 ):
-    """Keys and values that one GPU moves in one decode step, and states, which are read and written. [B]
-
-    A paged engine reads the cache once (Kwon et al. 2023, arXiv 2309.06180). transformers appends by copying it whole and
-    first widens it to all heads.
-    """
+    """Elements of one sequence's cache on one GPU that a decode step reads. Shape (stacks, rows). [elements]"""
     elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_read_elements_per_token
-    split = np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
-    widened = 1 + engine_repeats_keys * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
-    moved = np.sum(elements / split * (engine_cache_copies + engine_cache_passes * widened), axis=0)
+    return elements / np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
+
+
+def read_cache_bytes(batch, stack_layers, stack_read_elements, stack_cache_passes, stack_state_bytes, kv_bytes_each):
+    """Keys and values that one GPU moves in one decode step, and states, which are read and written. [B]"""
+    moved = np.sum(stack_read_elements * stack_cache_passes, axis=0)
     return batch * (kv_bytes_each * moved + 2 * np.sum(stack_layers * stack_state_bytes, axis=0))
 
 
@@ -77,10 +84,10 @@ def decode_widened_bytes(
     engine_replays_steps,
     tensor_parallel,
 ):
-    """What widening quantised matrices moves in a decode step of several sequences, where the kernel cannot take them as they are. [B]
+    """Bytes moved to widen quantised matrices in a decode step whose kernel cannot take them as they are. [B]
 
-    bitsandbytes multiplies one token with 4-bit weights and widens them for more (bitsandbytes/autograd/_functions.py,
-    matmul_4bit); serving engines' own kernels widen in registers (Frantar et al. 2024, MARLIN, arXiv 2408.11743).
+    bitsandbytes multiplies one token with 4-bit weights and widens them for more; serving engines' kernels widen in registers.
+    Source: bitsandbytes/autograd/_functions.py, matmul_4bit; Frantar et al. 2024, MARLIN, arXiv 2408.11743.
     """
     widens = (batch >= kernel_decode_widens_from) * (1 - engine_replays_steps)
     return widens * kernel_decode_bytes_each * np.sum(stack_layers * stack_block_linear_parameters, axis=0) / tensor_parallel
@@ -89,68 +96,83 @@ def decode_widened_bytes(
 def decode_flops(batch, stack_active_parameters, outputs, hidden):
     """Products of one decode step: 2 · batch · active parameters, head included. [FLOP]
 
-    Kaplan et al. 2020, arXiv 2001.08361, section 2.1; attention over the cache, bounded by memory, is left out.
+    Attention over the cache, bounded by memory, is left out. Source: Kaplan et al. 2020, arXiv 2001.08361, section 2.1.
     """
     return 2 * batch * (np.sum(stack_active_parameters, axis=0) + outputs * hidden)
 
 
 def all_reduce_start_seconds(collective_latency_seconds, card_all_reduce_seconds):
-    """Start-up of one small all-reduce: as set, else the card's (catalogs/serving_steps.yaml). [s]"""
+    """Start-up of one small all-reduce: as set, else the card's. [s]"""
     return np.where(collective_latency_seconds > 0, collective_latency_seconds, card_all_reduce_seconds)
 
 
-def decode_link_seconds(
-    batch,
-    stack_layers,
-    stack_experts,
-    hidden,
-    tensor_parallel,
-    expert_gpus,
-    expert_batch,
-    island_gpus,
-    link_bytes_per_second,
-    network_share_bytes_per_second,
-    all_reduce_start_seconds,
-):
-    """What a decode step sends: two all-reduces per block, two exchanges per block of spread experts, in 16 bits. [s]
+def expert_ring_bytes_per_second(expert_gpus, island_gpus, link_bytes_per_second, network_share_bytes_per_second):
+    """Rate of the ring over the GPUs that share one copy of the experts in serving. [B/s]"""
+    return ring_bytes_per_second(expert_gpus, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
 
-    Each a start-up time and its bytes (Shoeybi et al. 2019, arXiv 1909.08053, section 3). Where experts are spread over
-    replicas of attention, every GPU gathers all their tokens and scatters the sums (vLLM, all2all.py, its plain way).
+
+def decode_reduce_seconds(batch, stack_layers, hidden, tensor_parallel, tensor_ring_bytes_per_second, all_reduce_start_seconds):
+    """Two all-reduces per block of a decode step, in 16 bits, each a start-up time and its bytes. [s]
+
+    Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3.
     """
-    links = (island_gpus, link_bytes_per_second, network_share_bytes_per_second)
-    sent = 2 * batch * hidden * 2 * (1 - 1 / tensor_parallel) / group_bytes_per_second(tensor_parallel, 1, *links)
-    reduces = np.where(tensor_parallel > 1, 2 * np.sum(stack_layers, axis=0) * (all_reduce_start_seconds + sent), 0)
-    gathered = expert_batch * hidden * 2 * (1 - tensor_parallel / expert_gpus) / group_bytes_per_second(expert_gpus, 1, *links)
+    sent_seconds = 2 * batch * hidden * 2 * (1 - 1 / tensor_parallel) / tensor_ring_bytes_per_second
+    return np.where(tensor_parallel > 1, 2 * np.sum(stack_layers, axis=0) * (all_reduce_start_seconds + sent_seconds), 0)
+
+
+def decode_exchange_seconds(
+    stack_layers, stack_experts, hidden, tensor_parallel, expert_gpus, expert_batch, expert_ring_bytes_per_second, all_reduce_start_seconds
+):
+    """Two exchanges per block of experts that are spread over replicas of attention, in 16 bits. [s]
+
+    Every GPU gathers all their tokens and scatters the sums. Source: vLLM, all2all.py, its plain way.
+    """
+    gathered_seconds = expert_batch * hidden * 2 * (1 - tensor_parallel / expert_gpus) / expert_ring_bytes_per_second
     blocks = np.sum(stack_layers * (stack_experts > 0), axis=0)
-    return reduces + np.where(expert_gpus > tensor_parallel, 2 * blocks * (all_reduce_start_seconds + gathered), 0)
+    return np.where(expert_gpus > tensor_parallel, 2 * blocks * (all_reduce_start_seconds + gathered_seconds), 0)
 
 
-def decode_fixed_seconds(
-    batch,
+def decode_link_seconds(decode_reduce_seconds, decode_exchange_seconds):
+    """Communication of a decode step. [s]"""
+    return decode_reduce_seconds + decode_exchange_seconds
+
+
+def replayed_blocks_seconds(
     stack_layers,
     stack_experts,
-    engine_device_seconds_per_block,
-    engine_seconds_per_sequence,
-    engine_replays_steps,
     card_step_seconds,
     card_block_seconds,
     card_expert_block_seconds,
     card_expert_cast_seconds,
     compute_bytes_each,
-    card_sequence_seconds,
-    card_sequence_block_seconds,
 ):
-    """What a decode step takes whatever it reads: gaps between kernels block by block, each sequence's own work. [s]
+    """Fixed time of a step that is replayed as one CUDA graph: the step itself, and gaps between kernels block by block. [s]
 
-    The software's own, and of software that replays the step as one CUDA graph the card's (catalogs/serving_steps.yaml). Experts
-    in 8 or 4 bits have their inputs cast before each of two products (vLLM, fused_moe/utils.py, moe_kernel_quantize_input).
+    Experts in 8 or 4 bits have their inputs cast before each of two products. Source: vLLM, fused_moe/utils.py,
+    moe_kernel_quantize_input.
     """
-    blocks, with_experts = np.sum(stack_layers, axis=0), np.sum(stack_layers * (stack_experts > 0), axis=0)
-    own = blocks * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
+    with_experts = np.sum(stack_layers * (stack_experts > 0), axis=0)
     experts = with_experts * (card_expert_block_seconds + (compute_bytes_each < 2) * card_expert_cast_seconds)
-    sequences = batch * (card_sequence_seconds + blocks * card_sequence_block_seconds)
-    replayed = card_step_seconds + blocks * card_block_seconds + experts + sequences
-    return own + np.where(engine_replays_steps > 0, replayed, 0)
+    return card_step_seconds + np.sum(stack_layers, axis=0) * card_block_seconds + experts
+
+
+def replayed_sequences_seconds(batch, stack_layers, card_sequence_seconds, card_sequence_block_seconds):
+    """What each sequence adds to a step that is replayed as one CUDA graph. [s]"""
+    return batch * (card_sequence_seconds + np.sum(stack_layers, axis=0) * card_sequence_block_seconds)
+
+
+def decode_fixed_seconds(
+    batch,
+    stack_layers,
+    engine_device_seconds_per_block,
+    engine_seconds_per_sequence,
+    engine_replays_steps,
+    replayed_blocks_seconds,
+    replayed_sequences_seconds,
+):
+    """What a decode step takes whatever it reads: the software's own times, and the card's where steps are replayed. [s]"""
+    engine = np.sum(stack_layers, axis=0) * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
+    return engine + np.where(engine_replays_steps > 0, replayed_blocks_seconds + replayed_sequences_seconds, 0)
 
 
 def decode_device_seconds(
@@ -160,20 +182,16 @@ def decode_device_seconds(
     decode_widened_bytes,
     decode_flops,
     tensor_parallel,
-    peak_flops_per_second,
-    matmul_reach_ratio,
-    gpu_bandwidth_bytes_per_second,
-    engine_bandwidth_ratio,
+    products_flops_per_second,
+    streamed_bytes_per_second,
 ):
     """One decode step on the GPU: weights read or products taken, whichever is longer, the cache, and fixed times. [s]
 
-    The bound of memory bandwidth, or of arithmetic at large batches: Pope et al. 2022, arXiv 2211.05102.
+    The bound of memory bandwidth, or of arithmetic at large batches. Source: Pope et al. 2022, arXiv 2211.05102.
     """
-    bandwidth = gpu_bandwidth_bytes_per_second * engine_bandwidth_ratio
-    products = decode_flops / (tensor_parallel * peak_flops_per_second * matmul_reach_ratio)
-    return (
-        decode_fixed_seconds + np.maximum(read_weights_bytes / bandwidth, products) + (read_cache_bytes + decode_widened_bytes) / bandwidth
-    )
+    products = decode_flops / (tensor_parallel * products_flops_per_second)
+    weights = np.maximum(read_weights_bytes / streamed_bytes_per_second, products)
+    return decode_fixed_seconds + weights + (read_cache_bytes + decode_widened_bytes) / streamed_bytes_per_second
 
 
 def decode_host_seconds(
@@ -188,11 +206,11 @@ def decode_host_seconds(
     kernel_host_ratio,
     release_captured_tokens,
 ):
-    """Time in which the CPU launches one decode step's kernels, block by block and expert by expert; none of a replayed step. [s]
+    """Time in which the CPU launches one decode step's kernels; none of a replayed step. [s]
 
-    Releases that replay short sequences alone launch the steps of longer ones (vLLM 0.4, worker/model_runner.py).
-    transformers before its grouped products loops over all experts of a block, chosen or not (modeling_mixtral.py and
-    modeling_qwen2_moe.py of releases 4.36 to 4.50, MoeBlock.forward).
+    Releases that replay short sequences alone launch the steps of longer ones. transformers before its grouped products loops
+    over all experts of a block, chosen or not. Source: vLLM 0.4, worker/model_runner.py; modeling_mixtral.py and
+    modeling_qwen2_moe.py of transformers 4.36 to 4.50, MoeBlock.forward.
     """
     launched = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
     experts = stack_experts * launched * engine_host_seconds_per_expert
@@ -202,26 +220,8 @@ def decode_host_seconds(
 
 
 def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_seconds):
-    """One decode step, alone: the GPU's time, or the CPU's to launch it where that is longer. [s]
+    """One decode step: the GPU's time, or the CPU's to launch it where that is longer. [s]
 
     The time between two tokens while nobody else's prompt runs.
     """
     return np.maximum(decode_device_seconds + decode_link_seconds, decode_host_seconds)
-
-
-DECODE = (
-    generated_tokens,
-    mean_cached_tokens,
-    dense_matrix_bytes_each,
-    dense_weights_bytes,
-    read_weights_bytes,
-    read_cache_bytes,
-    decode_widened_bytes,
-    decode_flops,
-    all_reduce_start_seconds,
-    decode_link_seconds,
-    decode_fixed_seconds,
-    decode_device_seconds,
-    decode_host_seconds,
-    decode_step_seconds,
-)

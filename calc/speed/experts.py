@@ -1,54 +1,53 @@
-"""Which experts a decode step reads, and where they lie: those that some token chose, on the busiest rank, or all in whole tiles."""
+"""Experts that a decode step reads, and where they lie: those that some token chose, or all in whole tiles."""
 
 import numpy as np
 
-POPULARITY_SHAPE = 2  # of the Gamma distribution of how often an expert is chosen; fits two models of one benchmark (InferenceX)
-UNTILED_TENSOR_PARALLEL = 8  # from which experts' tokens are not padded to tiles (vLLM, pull request 29346)
-HIGHEST_NORMAL = (0, 0.56, 1.03, 1.42, 1.77, 2.07, 2.34, 2.59, 2.82)  # expected highest of 1, 2, 4 ... 256 (Harter 1961, Biometrika 48)
+# Expected highest of 1, 2, 4 ... 256 normal variables (Harter 1961, Biometrika 48, table 1).
+HIGHEST_NORMAL = (0, 0.56, 1.03, 1.42, 1.77, 2.07, 2.34, 2.59, 2.82)
 
 
 def expert_gpus(tensor_parallel, expert_parallel):
     """GPUs over which one copy of the experts is spread in serving. [GPUs]
 
-    Inside the tensor-parallel group, or, where expert parallel is wider, over the replicas of attention beside it (vLLM,
-    vllm/model_executor/layers/fused_moe/config.py: expert parallel = tensor x data parallel).
+    Inside the tensor-parallel group, or, where expert parallel is wider, over the replicas of attention beside it. Source:
+    vLLM, vllm/model_executor/layers/fused_moe/config.py: expert parallel = tensor x data parallel.
     """
     return np.maximum(tensor_parallel, expert_parallel)
 
 
 def expert_batch(batch, expert_gpus, tensor_parallel):
-    """Sequences whose tokens meet at one copy of the experts: those of all replicas of attention that share it. [sequences]"""
+    """Sequences whose tokens meet at one copy of the experts, over the replicas of attention. [sequences]"""
     return batch * expert_gpus / tensor_parallel
 
 
-def touched_experts_ratio(expert_batch, stack_experts, stack_experts_per_token):
-    """Share of the experts that a decode step reads, those that some token chose. Shape (stacks, rows). [share]
+def touched_experts_ratio(expert_batch, stack_experts, stack_experts_per_token, expert_popularity_shape):
+    """Share of the experts that some token of a decode step chose. Shape (stacks, rows). [share]
 
-    1 − (1 − p) (1 + (batch − 1) h / a)^(−a), p = k/E, h = −ln(1 − p): some experts are liked better than others. Where their
-    popularity follows a Gamma distribution of shape a, choices are negative binomial; a → ∞ is 1 − (1 − p)^batch.
+    1 − (1 − p) (1 + (batch − 1) h / a)^(−a), p = k / E, h = −ln(1 − p): where the popularity of experts follows a Gamma
+    distribution of shape a, choices are negative binomial; a → ∞ is 1 − (1 − p)^batch.
     """
     chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
     some = (stack_experts > 0) & (chosen_ratio < 1)
     idle_ratio = np.where(some, 1 - chosen_ratio, 1)
-    others = (1 - (expert_batch - 1) * np.log(idle_ratio) / POPULARITY_SHAPE) ** -POPULARITY_SHAPE
+    others = (1 - (expert_batch - 1) * np.log(idle_ratio) / expert_popularity_shape) ** -expert_popularity_shape
     return np.where(some, 1 - idle_ratio * others, 1)
 
 
 def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
-    """Experts that the busiest rank of expert parallel reads in a decode step, of the mean: all others wait for it. [ratio]
+    """Experts that the busiest rank reads in a decode step, of the mean: all others wait for it. [ratio]
 
     1 + z √((1 − touched) / touched experts of a rank), z the expected highest of as many normal variables as there are ranks:
     a rank's touched experts vary as a binomial does. Shape (stacks, rows).
     """
     highest = np.interp(np.log2(expert_parallel), range(len(HIGHEST_NORMAL)), HIGHEST_NORMAL)
-    of_rank = np.maximum(stack_experts / expert_parallel * touched_experts_ratio, 1)
-    return np.where(stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / of_rank), 1)
+    on_rank = np.maximum(stack_experts / expert_parallel * touched_experts_ratio, 1)
+    return np.where(stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / on_rank), 1)
 
 
 def touched_experts_bytes(
     stack_layers, stack_block_expert_parameters, touched_experts_ratio, busiest_rank_ratio, matrix_bytes_each, expert_gpus
 ):
-    """Experts that the busiest rank reads in a decode step, where those are read that some token chose. [B]"""
+    """Experts that the busiest rank reads in a decode step, those that some token chose. [B]"""
     read = np.sum(stack_layers * stack_block_expert_parameters * touched_experts_ratio * busiest_rank_ratio, axis=0)
     return read * matrix_bytes_each / expert_gpus
 
@@ -64,28 +63,19 @@ def tiled_experts_bytes(
     release_expert_tile_tokens,
     release_tiled_read_ratio,
 ):
-    """The same of releases that pad the tokens of each expert to tiles: every expert, chosen or not, once a tile. [B]
+    """Experts read by releases that pad each expert's tokens to tiles: every expert, once a tile. [B]
 
-    (1 + batch · k / (E · tile)) of all experts (vLLM, deep_gemm_utils.py, compute_aligned_M), as many bytes as other reads
-    would move in their time. Empty for other releases.
+    (1 + batch · k / (E · tile)) of all experts, as many bytes as other reads would move in their time; NaN for other releases.
+    Source: vLLM, deep_gemm_utils.py, compute_aligned_M.
     """
     tiles = 1 + expert_batch * stack_experts_per_token / np.maximum(stack_experts, 1) / release_expert_tile_tokens
     read = np.sum(stack_layers * stack_block_expert_parameters * tiles, axis=0)
     return read * matrix_bytes_each / expert_gpus / release_tiled_read_ratio
 
 
-def read_experts_bytes(touched_experts_bytes, tiled_experts_bytes, card_tiles_experts, compute_bytes_each, tensor_parallel):
-    """Experts that one GPU reads in a decode step, in whole tiles where release, card, width and layout ask for it. [B]"""
-    tiled = (card_tiles_experts > 0) & (compute_bytes_each == 1) & (tensor_parallel < UNTILED_TENSOR_PARALLEL)
+def read_experts_bytes(
+    touched_experts_bytes, tiled_experts_bytes, card_tiles_experts, compute_bytes_each, tensor_parallel, untiled_tensor_parallel
+):
+    """Experts that one GPU reads in a decode step, in whole tiles where release, card, width and layout need it. [B]"""
+    tiled = (card_tiles_experts > 0) & (compute_bytes_each == 1) & (tensor_parallel < untiled_tensor_parallel)
     return np.where(tiled & (tiled_experts_bytes >= 0), tiled_experts_bytes, touched_experts_bytes)
-
-
-EXPERTS = (
-    expert_gpus,
-    expert_batch,
-    touched_experts_ratio,
-    busiest_rank_ratio,
-    touched_experts_bytes,
-    tiled_experts_bytes,
-    read_experts_bytes,
-)

@@ -5,10 +5,6 @@ A pass is the forward of training, or the prefill of inference. Stack columns ha
 
 import numpy as np
 
-COMPILED_CAST_BYTES_EACH = (
-    7  # of one element cast to 8 bits by compiled kernels: read for the maximum, read again, written, copied transposed
-)
-
 
 def pass_tokens(trains, sequence_tokens, prompt_tokens):
     """Tokens of one sequence that pass at once: all of them in training, the prompt in inference. [tokens]"""
@@ -21,56 +17,31 @@ def stack_pass_tokens(stack_side, pass_tokens, decoder_tokens, fixed_tokens, has
     return np.where(stack_side == 0, own, np.where(stack_side == 1, pass_tokens, fixed_tokens))
 
 
+def stack_idle_experts_ratio(stack_experts, stack_experts_per_token):
+    """Share of the experts that a token does not meet: 1 − k / E. Shape (stacks, rows). [share]
+
+    Source: top-k routing, Shazeer et al. 2017, arXiv 1701.06538.
+    """
+    idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+    return np.where(stack_experts > 0, idle_ratio, 0)
+
+
 def stack_active_parameters(
     stack_layers,
     stack_block_linear_parameters,
     stack_block_expert_parameters,
-    stack_experts,
-    stack_experts_per_token,
+    stack_idle_experts_ratio,
     stack_waveform_active_parameters,
     stack_own_layers_ratio,
 ):
-    """Weights of each stack that one token is multiplied with: of E experts only its k. [parameters]
+    """Weights of each stack that one token is multiplied with: layers · (linear − idle experts). [parameters]
 
-    layers · (linear − experts · (1 − k / E)), and a frame's convolutions over the waveform, of shape (stacks, rows)
-    (top-k routing: Shazeer et al. 2017, arXiv 1701.06538); embeddings, biases and norms multiply no matrix. A layer that
-    uses another's weights again multiplies with all of them.
+    Embeddings, biases and norms multiply no matrix; a frame's convolutions over the waveform do. A layer that uses another's
+    weights again multiplies with all of them. Shape (stacks, rows).
     """
-    idle_ratio = 1 - np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    idle_ratio = np.where(stack_experts > 0, idle_ratio, 0)
     repeated = np.where(stack_own_layers_ratio > 0, stack_own_layers_ratio, 1)
     products = stack_block_linear_parameters / repeated + stack_waveform_active_parameters
-    return stack_layers * (products - stack_block_expert_parameters * idle_ratio)
-
-
-def matmul_flops(batch, stack_pass_tokens, stack_active_parameters):
-    """Forward matrix products of all blocks: 2 · batch · tokens · active parameters. [FLOP]
-
-    Kaplan et al. 2020 (arXiv 2001.08361), table 1: C = 2 N per token.
-    """
-    return 2 * batch * np.sum(stack_pass_tokens * stack_active_parameters, axis=0)
-
-
-def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expert_parameters, stack_experts, stack_experts_per_token):
-    """Those of the forward matrix products that routed experts take: 2 · batch · tokens · experts · k / E. [FLOP]
-
-    Shazeer et al. 2017, arXiv 1701.06538: of E experts each token meets k.
-    """
-    chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
-    return 2 * batch * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
-
-
-def dense_equivalent_flops(matmul_flops, expert_matmul_flops, engine_expert_matmul_ratio):
-    """Dense products that would take as long as those of the blocks: experts' many small ones reach less. [FLOP]"""
-    return matmul_flops + expert_matmul_flops * (1 / engine_expert_matmul_ratio - 1)
-
-
-def head_flops(batch, head_tokens, outputs, hidden):
-    """Forward product with the output head, for the tokens whose logits are wanted: 2 · tokens · outputs · hidden. [FLOP]
-
-    Kaplan et al. 2020, arXiv 2001.08361, table 1, de-embedding.
-    """
-    return 2 * batch * head_tokens * outputs * hidden
+    return stack_layers * (products - stack_block_expert_parameters * stack_idle_experts_ratio)
 
 
 def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_all):
@@ -79,16 +50,51 @@ def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_a
     return np.where((trains > 0) | (logits_of_all > 0), own, 1)
 
 
+def source_tokens(stack_side, stack_pass_tokens, stack_layers):
+    """Tokens of the encoder that a decoder attends to: the source's, or an encoder's fixed ones. [tokens]"""
+    return np.max(np.where((stack_side > 0) & (stack_layers > 0), stack_pass_tokens, 0), axis=0)
+
+
 def stack_context_tokens(stack_side, stack_pass_tokens, stack_window_tokens, is_causal, computes_all_scores):
     """Mean number of tokens that one token attends to in each stack. [tokens]
 
-    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s (windows as in Mistral, arXiv
-    2310.06825). Eager kernels compute all scores. Shape (stacks, rows).
+    Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s. Eager kernels compute all scores. Shape
+    (stacks, rows). Source: windows as in Mistral, arXiv 2310.06825.
     """
     window = np.minimum(stack_window_tokens, stack_pass_tokens)
     causal = window - window**2 / np.maximum(2 * stack_pass_tokens, 1)
     looks_back = (stack_side == 0) & (is_causal > 0)
     return np.where(computes_all_scores > 0, stack_pass_tokens, np.where(looks_back, causal, window))
+
+
+def matmul_flops(batch, stack_pass_tokens, stack_active_parameters):
+    """Forward matrix products of all blocks: 2 · batch · tokens · active parameters. [FLOP]
+
+    Source: Kaplan et al. 2020, arXiv 2001.08361, table 1: C = 2 N per token.
+    """
+    return 2 * batch * np.sum(stack_pass_tokens * stack_active_parameters, axis=0)
+
+
+def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expert_parameters, stack_experts, stack_experts_per_token):
+    """The share of the forward products that routed experts take: 2 · batch · tokens · experts · k / E. [FLOP]
+
+    Source: Shazeer et al. 2017, arXiv 1701.06538.
+    """
+    chosen_ratio = np.minimum(stack_experts_per_token / np.maximum(stack_experts, 1), 1)
+    return 2 * batch * np.sum(stack_pass_tokens * stack_layers * stack_block_expert_parameters * chosen_ratio, axis=0)
+
+
+def dense_equivalent_flops(matmul_flops, expert_matmul_flops, engine_expert_matmul_ratio):
+    """Dense products that take as long as those of the blocks: many small ones of experts reach less. [FLOP]"""
+    return matmul_flops + expert_matmul_flops * (1 / engine_expert_matmul_ratio - 1)
+
+
+def head_flops(batch, head_tokens, outputs, hidden):
+    """Forward product with the output head: 2 · tokens whose logits are wanted · outputs · hidden. [FLOP]
+
+    Source: Kaplan et al. 2020, arXiv 2001.08361, table 1, de-embedding.
+    """
+    return 2 * batch * head_tokens * outputs * hidden
 
 
 def attention_flops(
@@ -101,64 +107,59 @@ def attention_flops(
     stack_cross_attention,
     source_tokens,
 ):
-    """Forward products of queries with keys and of scores with values, 4 · query width · tokens · context, and of states. [FLOP]
+    """Forward attention: 4 · query width · tokens · context, and the products of states. [FLOP]
 
-    Korthikanti et al. 2022 (arXiv 2205.05198), appendix A, with the causal half left out. A layer with a state takes three
-    products of it per token instead, to read, to correct and to write (Yang et al. 2024, arXiv 2412.06464, equation 10).
+    Queries with keys and scores with values; a layer with a state takes three products of it per token instead, to read, to
+    correct and to write. Source: Korthikanti et al. 2022, arXiv 2205.05198, appendix A, the causal half left out; Yang et al.
+    2024, arXiv 2412.06464, equation 10.
     """
     context = stack_context_tokens + stack_cross_attention * source_tokens
-    each = 4 * stack_query_width * context + 6 * stack_recurrent_state_elements
-    return batch * np.sum(stack_layers * stack_pass_tokens * each, axis=0)
+    per_token = 4 * stack_query_width * context + 6 * stack_recurrent_state_elements
+    return batch * np.sum(stack_layers * stack_pass_tokens * per_token, axis=0)
 
 
 def tower_flops(batch, tower_tokens, tower_linear_parameters, image_patches_tokens, tower_layers, tower_full_layers, tower_hidden):
-    """Forward pass of a vision tower over all images: 2 · weights for each patch, and 4 · width for each pair of an image's. [FLOP]
+    """Forward pass of a vision tower: 2 · weights per patch, and 4 · width per pair of an image's patches. [FLOP]
 
-    Kaplan et al. 2020, arXiv 2001.08361; Korthikanti et al. 2022, arXiv 2205.05198, without a causal half. Layers that attend to
-    windows of an image (Qwen2.5-VL, arXiv 2502.13923) are counted without their pairs; stem, merger and projector are left out.
+    Source: Kaplan et al. 2020, arXiv 2001.08361; Korthikanti et al. 2022, arXiv 2205.05198, without a causal half.
+    Valid: layers that attend to windows of an image (Qwen2.5-VL, arXiv 2502.13923) are counted without their pairs; stem,
+    merger and projector are left out.
     """
     full_layers = np.where(tower_full_layers > 0, tower_full_layers, tower_layers)
     pairs = 4 * full_layers * tower_hidden * image_patches_tokens
     return batch * tower_tokens * (2 * tower_linear_parameters + pairs)
 
 
-def source_tokens(stack_side, stack_pass_tokens, stack_layers):
-    """Tokens of the encoder that a decoder looks at: those of the source, or an encoder's fixed ones. [tokens]"""
-    return np.max(np.where((stack_side > 0) & (stack_layers > 0), stack_pass_tokens, 0), axis=0)
+def stack_routed_width(stack_hidden, stack_experts_per_token, stack_expert_ffn_width):
+    """Elements that routing and experts put out per token: 4 h + 3 f for each of its k copies. Shape (stacks, rows). [elements]"""
+    return stack_experts_per_token * (4 * stack_hidden + 3 * stack_expert_ffn_width)
 
 
-def element_bytes(
-    batch,
-    stack_layers,
-    stack_pass_tokens,
-    stack_hidden,
-    stack_query_width,
-    stack_key_width,
-    stack_mixer_in_width,
-    stack_ffn_width,
-    stack_experts_per_token,
-    stack_expert_ffn_width,
-    stack_shared_ffn_width,
-):
-    """Outputs of a forward pass, each once in 16 bits: what norms, activations, residuals and routing move. [B]
+def stack_dense_width(stack_hidden, stack_query_width, stack_key_width, stack_mixer_in_width, stack_ffn_width, stack_shared_ffn_width):
+    """Elements that a block puts out per token beside its experts. Shape (stacks, rows). [elements]
 
-    Per token and block: 4 h residual and norms, 2 (q + k) projections or those of a mixer, 3 f of the feed-forward network,
-    and with experts 4 h + 3 f for each of the k copies of the token.
+    4 h residual and norms, 2 (q + k) projections or those of a mixer, 3 f of the feed-forward network.
     """
     mixed = 2 * (stack_query_width + stack_key_width) + stack_mixer_in_width
-    dense = 4 * stack_hidden + mixed + 3 * (stack_ffn_width + stack_shared_ffn_width)
-    routed = stack_experts_per_token * (4 * stack_hidden + 3 * stack_expert_ffn_width)
-    return 2 * batch * np.sum(stack_layers * stack_pass_tokens * (dense + routed), axis=0)
+    return 4 * stack_hidden + mixed + 3 * (stack_ffn_width + stack_shared_ffn_width)
 
 
-def cast_bytes(
-    trains,
-    compute_bytes_each,
-    compiles,
-    engine_cast_bytes_each,
-    batch,
-    stack_layers,
-    stack_pass_tokens,
+def element_bytes(batch, stack_layers, stack_pass_tokens, stack_dense_width, stack_routed_width):
+    """Outputs of a forward pass, once, in 16 bits: what norms, activations, residuals and routing move. [B]"""
+    return 2 * batch * np.sum(stack_layers * stack_pass_tokens * (stack_dense_width + stack_routed_width), axis=0)
+
+
+def cast_bytes_each(compute_bytes_each, compiles, engine_cast_bytes_each, compiled_cast_bytes_each):
+    """Bytes moved to cast one element to 8 bits; 0 where products are wider. [B]
+
+    Reads and writes of absolute value, maximum, scaling, clamping and cast, of which torch.compile leaves the maximum's read
+    and one read and write, and a copy in the other layout. Source: torchao/float8/float8_ops.py, preprocess_addmm.
+    """
+    compiled = np.minimum(engine_cast_bytes_each, compiled_cast_bytes_each)
+    return (compute_bytes_each < 2) * np.where(compiles > 0, compiled, engine_cast_bytes_each)
+
+
+def stack_cast_width(
     stack_hidden,
     stack_query_width,
     stack_key_width,
@@ -166,25 +167,25 @@ def cast_bytes(
     stack_shared_ffn_width,
     stack_experts_per_token,
     stack_expert_ffn_width,
-    stack_block_linear_parameters,
 ):
-    """What casting to 8 bits moves in a micro-batch of training: inputs of products, gradients of their outputs, weights twice. [B]
+    """Elements cast per token and block: inputs h, q, h, f, and gradients q + 2k, h, 2f, h. Shape (stacks, rows). [elements]
 
-    Inputs h, q, h, f and gradients q + 2k, h, 2f, h per token and block (torchao/float8/float8_linear.py); per element the
-    reads and writes of absolute value, maximum, scaling, clamping and cast, of which torch.compile leaves the maximum's read
-    and one read and write, and a copy in the other layout (torchao/float8/float8_ops.py, preprocess_addmm).
+    Source: torchao/float8/float8_linear.py.
     """
-    each = np.where(compiles > 0, np.minimum(engine_cast_bytes_each, COMPILED_CAST_BYTES_EACH), engine_cast_bytes_each)
     routed = stack_experts_per_token * (2 * stack_hidden + 3 * stack_expert_ffn_width)
-    width = 4 * stack_hidden + 2 * stack_query_width + 2 * stack_key_width + 3 * (stack_ffn_width + stack_shared_ffn_width) + routed
-    elements = np.sum(stack_layers * (batch * stack_pass_tokens * width + 2 * stack_block_linear_parameters), axis=0)
-    return trains * (compute_bytes_each < 2) * each * elements
+    return 4 * stack_hidden + 2 * stack_query_width + 2 * stack_key_width + 3 * (stack_ffn_width + stack_shared_ffn_width) + routed
+
+
+def cast_bytes(trains, cast_bytes_each, batch, stack_layers, stack_pass_tokens, stack_cast_width, stack_block_linear_parameters):
+    """What casting to 8 bits moves in a micro-batch of training: activations and gradients, and weights twice. [B]"""
+    elements = np.sum(stack_layers * (batch * stack_pass_tokens * stack_cast_width + 2 * stack_block_linear_parameters), axis=0)
+    return trains * cast_bytes_each * elements
 
 
 def score_bytes(batch, stack_layers, stack_heads, stack_pass_tokens, computes_all_scores):
-    """Scores that an eager attention writes and reads, once, in 16 bits; a flash kernel writes none. [B]
+    """Scores of an eager attention kernel, once, in 16 bits; a flash kernel writes none. [B]
 
-    Dao et al. 2022, arXiv 2205.14135.
+    Source: Dao et al. 2022, arXiv 2205.14135.
     """
     return computes_all_scores * 2 * batch * np.sum(stack_layers * stack_heads * stack_pass_tokens**2, axis=0)
 
@@ -195,33 +196,11 @@ def logit_bytes(batch, head_tokens, outputs):
 
 
 def products_weights_bytes(stack_layers, stack_block_linear_parameters, stack_block_expert_parameters, compute_bytes_each):
-    """All block weights but the experts', as the products read them, once. [B]"""
+    """Weights of the blocks beside their experts, as the products read them, once. [B]"""
     weights = stack_block_linear_parameters - stack_block_expert_parameters
     return np.maximum(compute_bytes_each, 1) * np.sum(stack_layers * weights, axis=0)
 
 
 def dequantize_bytes(stack_layers, stack_block_linear_parameters, kernel_dequantize_bytes_each):
-    """What widening all quantised matrices once, to multiply with them, writes and reads. [B]"""
+    """Reads and writes of widening all quantised matrices once, to multiply with them. [B]"""
     return kernel_dequantize_bytes_each * np.sum(stack_layers * stack_block_linear_parameters, axis=0)
-
-
-FLOPS = (
-    pass_tokens,
-    stack_pass_tokens,
-    stack_active_parameters,
-    head_tokens,
-    source_tokens,
-    stack_context_tokens,
-    matmul_flops,
-    expert_matmul_flops,
-    dense_equivalent_flops,
-    head_flops,
-    attention_flops,
-    tower_flops,
-    element_bytes,
-    cast_bytes,
-    score_bytes,
-    logit_bytes,
-    products_weights_bytes,
-    dequantize_bytes,
-)

@@ -1,10 +1,16 @@
-"""Time of every row, in training and in serving: the result columns, each with its range."""
+"""Result columns of time, in training and in serving, each with its range."""
 
 import numpy as np
 
+from calc.evaluate import twin
+from calc.speed.spread import SLOW_END
+
 
 def model_flops(trains, weight_gradient_ratio, matmul_flops, head_flops, attention_flops):
-    """What the model needs for one micro-batch, nothing computed twice (PaLM, arXiv 2204.02311, appendix B). [FLOP]"""
+    """What the model needs for one micro-batch, nothing computed twice. [FLOP]
+
+    Source: PaLM, Chowdhery et al. 2022, arXiv 2204.02311, appendix B.
+    """
     products = (matmul_flops + head_flops) * (1 + trains * (1 + weight_gradient_ratio))
     return products + attention_flops * (1 + 2 * trains)
 
@@ -21,8 +27,8 @@ def utilization_ratio(
 ):
     """Share of the card's dense rate that a GPU computes at while nothing makes it wait. [share]
 
-    What the scenario's `utilization` sets. Recompute is credited (hardware utilization: Korthikanti et al. 2022, arXiv
-    2205.05198).
+    What the scenario's `utilization` sets. Recompute is credited. Source: hardware utilization, Korthikanti et al. 2022, arXiv
+    2205.05198.
     """
     training = training_flops / (replica_gpus * training_compute_seconds)
     prefill = prefill_flops * pipeline_parallel / (replica_gpus * prefill_compute_seconds)
@@ -32,13 +38,13 @@ def utilization_ratio(
 def mfu_ratio(model_flops, accumulation_steps, data_parallel, gpus, step_seconds, peak_flops_per_second):
     """Model FLOPs utilization of a training step: all waiting included, recompute not credited. [share]
 
-    Chowdhery et al. 2022, arXiv 2204.02311, appendix B.
+    Source: Chowdhery et al. 2022, arXiv 2204.02311, appendix B.
     """
     return model_flops * accumulation_steps * data_parallel / (gpus * step_seconds * peak_flops_per_second)
 
 
 def tokens_per_second(trains, step_tokens, step_seconds, serving_tokens_per_second):
-    """Over all GPUs: tokens trained on, or tokens generated with prefill taking its share. [tokens per second]"""
+    """Tokens trained on, or generated with prefill taking its share, over all GPUs. [tokens per second]"""
     return np.where(trains > 0, step_tokens / step_seconds, serving_tokens_per_second)
 
 
@@ -48,7 +54,10 @@ def tokens_per_second_per_gpu(tokens_per_second, gpus):
 
 
 def request_seconds_per_token(generated_tokens, time_to_first_token_seconds, time_per_output_token_seconds):
-    """A whole request's time over all its tokens: (first token + (g − 1) · time per output token) / g; none where nothing is made. [s]"""
+    """A request's time per token, its first included; NaN where nothing is generated. [s]
+
+    (first token + (g − 1) · time per output token) / g.
+    """
     g = np.where(generated_tokens > 0, generated_tokens, np.nan)
     return (time_to_first_token_seconds + (g - 1) * time_per_output_token_seconds) / g
 
@@ -68,9 +77,9 @@ def step_low_seconds(step_seconds, time_low_ratio):
     return step_seconds * time_low_ratio
 
 
-def step_high_seconds(step_seconds, time_high_ratio):
-    """The slow end of an optimizer step. [s]"""
-    return step_seconds * time_high_ratio
+def time_per_output_token_low_seconds(time_per_output_token_seconds, time_low_ratio):
+    """The fast end of the time per output token. [s]"""
+    return time_per_output_token_seconds * time_low_ratio
 
 
 def time_to_first_token_low_seconds(time_to_first_token_seconds, first_token_low_ratio):
@@ -78,55 +87,12 @@ def time_to_first_token_low_seconds(time_to_first_token_seconds, first_token_low
     return time_to_first_token_seconds * first_token_low_ratio
 
 
-def time_to_first_token_high_seconds(time_to_first_token_seconds, first_token_high_ratio):
-    """The slow end of the time to first token. [s]"""
-    return time_to_first_token_seconds * first_token_high_ratio
-
-
 def burst_first_token_low_seconds(burst_first_token_seconds, first_token_low_ratio):
     """The fast end of the time to the first tokens of a burst. [s]"""
     return burst_first_token_seconds * first_token_low_ratio
 
 
-def burst_first_token_high_seconds(burst_first_token_seconds, first_token_high_ratio):
-    """The slow end of the time to the first tokens of a burst. [s]"""
-    return burst_first_token_seconds * first_token_high_ratio
-
-
-def time_per_output_token_low_seconds(time_per_output_token_seconds, time_low_ratio):
-    """The fast end of the time per output token. [s]"""
-    return time_per_output_token_seconds * time_low_ratio
-
-
-def time_per_output_token_high_seconds(time_per_output_token_seconds, time_high_ratio):
-    """The slow end of the time per output token. [s]"""
-    return time_per_output_token_seconds * time_high_ratio
-
-
-RANGES = (
-    model_flops,
-    utilization_ratio,
-    mfu_ratio,
-    tokens_per_second,
-    tokens_per_second_per_gpu,
-    request_seconds_per_token,
-    low_tokens_per_second,
-    high_tokens_per_second,
-    step_low_seconds,
-    step_high_seconds,
-    time_to_first_token_low_seconds,
-    time_to_first_token_high_seconds,
-    burst_first_token_low_seconds,
-    burst_first_token_high_seconds,
-    time_per_output_token_low_seconds,
-    time_per_output_token_high_seconds,
-)
-SPEED_RESULTS = (
-    *("step_seconds", "step_low_seconds", "step_high_seconds"),
-    *("tokens_per_second", "low_tokens_per_second", "high_tokens_per_second", "tokens_per_second_per_gpu"),
-    *("time_to_first_token_seconds", "time_to_first_token_low_seconds", "time_to_first_token_high_seconds"),
-    *("burst_first_token_seconds", "burst_first_token_low_seconds", "burst_first_token_high_seconds"),
-    *("time_per_output_token_seconds", "time_per_output_token_low_seconds", "time_per_output_token_high_seconds"),
-    "request_seconds_per_token",
-    *("prefill_tokens_per_second", "decode_tokens_per_second", "utilization_ratio", "mfu_ratio"),
-)
+step_high_seconds = twin(step_low_seconds, SLOW_END)
+time_per_output_token_high_seconds = twin(time_per_output_token_low_seconds, SLOW_END)
+time_to_first_token_high_seconds = twin(time_to_first_token_low_seconds, SLOW_END)
+burst_first_token_high_seconds = twin(burst_first_token_low_seconds, SLOW_END)

@@ -8,23 +8,23 @@ def interleaved_prefill_seconds(
 ):
     """Prefill of others' prompts that falls on each of a request's tokens at the steady rate. [s]
 
-    While one request generates its g tokens, the n − 1 others each end and bring a new prompt (closed system; Sevcik and
-    Mitrani 1981, J. ACM 28(2), 358-371), whose prefill runs between or inside the decode steps (Agrawal et al. 2024, arXiv
-    2403.02310): (n − 1) · prefill of one / g. n are the sequences of a replica, or of all that share the experts: their steps
-    wait for one another (vLLM's documentation, data parallel deployment). A step with a prompt in it is too long to be
-    replayed: the CPU launches it.
+    While one request generates its g tokens, the n − 1 others each end and bring a new prompt, whose prefill runs between or
+    inside the decode steps: (n − 1) · prefill of one / g. n are the sequences of a replica, or of all that share the experts,
+    whose steps wait for one another. A step with a prompt in it is too long to be replayed: the CPU launches it. Source:
+    Sevcik and Mitrani 1981, J. ACM 28(2), 358-371 (closed systems); Agrawal et al. 2024, arXiv 2403.02310; vLLM's
+    documentation, data parallel deployment.
     """
-    each = (prefill_compute_seconds + prefill_link_seconds) / batch
+    prompt_seconds = (prefill_compute_seconds + prefill_link_seconds) / batch
     prompts = (expert_batch - 1) / np.maximum(generated_tokens, 1)
     launched = np.minimum(prompts, 1) * (host_seconds - decode_step_seconds)
-    return np.where(generated_tokens > 0, np.maximum(prompts * each, launched), 0)
+    return np.where(generated_tokens > 0, np.maximum(prompts * prompt_seconds, launched), 0)
 
 
 def time_per_output_token_seconds(decode_step_seconds, interleaved_prefill_seconds):
-    """From one token of a request to its next at the steady rate, on average: its time without the first token / (tokens − 1). [s]
+    """From one token of a request to its next at the steady rate, on average. [s]
 
-    What serving benchmarks call TPOT, and the mean of the times between tokens (ITL); their median is decode_step_seconds, in
-    which nobody's prompt runs. The third meaning is request_seconds_per_token.
+    Its time without the first token / (tokens − 1): what serving benchmarks call TPOT, and the mean of the times between tokens
+    (ITL), whose median is decode_step_seconds. request_seconds_per_token counts the first token too.
     """
     return decode_step_seconds + interleaved_prefill_seconds
 
@@ -49,15 +49,11 @@ def serving_tokens_per_second(
     time_per_output_token_seconds,
     decode_tokens_per_second,
 ):
-    """Tokens generated over all GPUs when prefill takes its share: batch · g / (own prefill + g · time per output token). [tokens/s]
+    """Tokens generated over all GPUs: batch · g / (a request's prefill + g · time per output token). [tokens/s]
 
     Without tokens to generate (a prompt as long as the sequence) it is the rate of decoding at that length.
     """
     g = generated_tokens
-    own_prefill = engine_request_seconds + (prefill_compute_seconds + prefill_link_seconds) / batch
-    served = data_parallel * batch * g / (own_prefill + g * time_per_output_token_seconds)
+    request_prefill = engine_request_seconds + (prefill_compute_seconds + prefill_link_seconds) / batch
+    served = data_parallel * batch * g / (request_prefill + g * time_per_output_token_seconds)
     return np.where(g > 0, served, decode_tokens_per_second)
-
-
-STEADY = (interleaved_prefill_seconds, time_per_output_token_seconds)
-THROUGHPUT = (prefill_tokens_per_second, decode_tokens_per_second, serving_tokens_per_second)

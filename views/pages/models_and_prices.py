@@ -34,6 +34,7 @@ OTHERS = {
     "kernels": "Quantised kernels",
     "time_spreads": "Ranges of time",
     "time_boxes": "Reach of published times",
+    "time_constants": "Constants of time",
     "time_runs": "Published times",
     "serving_engines": "Serving engines",
     "overheads": "Overheads",

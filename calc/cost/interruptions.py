@@ -1,0 +1,74 @@
+"""Spot and its interruptions: how often they come, the best interval between checkpoints, the time that they add.
+
+One instance interrupted stops a training until a new one has come; a service keeps spare replicas (prices.spare_instances).
+Assumptions: catalogs/edited/assumptions.yaml.
+"""
+
+import numpy as np
+
+from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS
+
+
+def interruption_ratio(band_interruption_ratio, interruption_month_ratio, interruption_unknown_ratio):
+    """Share of spot instances taken back in a month: as set, else the middle of AWS's band, else assumed. [share]"""
+    middle = np.where(np.isnan(band_interruption_ratio), interruption_unknown_ratio, band_interruption_ratio)
+    return np.where(interruption_month_ratio > 0, interruption_month_ratio, middle)
+
+
+def mean_uninterrupted_seconds(interruption_ratio, instances_needed, interruption_together_ratio):
+    """Mean time between interruptions of the job at a steady rate, M. [s]
+
+    730 h / (−ln(1 − share) · (1 + (instances − 1) · apart)), apart = 1 − the share taken back together: instances of one type
+    and zone mostly are, which stops the job once. Source: arXiv 2604.16457, 92 % within three minutes, of 336,000 requests.
+    """
+    events = 1 + (instances_needed - 1) * (1 - interruption_together_ratio)
+    return MEAN_MONTH_HOURS * HOUR_SECONDS / (-np.log1p(-interruption_ratio) * events)
+
+
+def checkpoint_bytes(
+    trained_parameters, adapts, adapter_bytes_each, matrix_bytes_each, master_bytes_each, matrix_states, state_width_bytes_each
+):
+    """Trained weights, their master copy and the optimizer's state, over all GPUs. [B]"""
+    weights_bytes_each = np.where(adapts > 0, adapter_bytes_each, matrix_bytes_each + master_bytes_each)
+    return trained_parameters * (weights_bytes_each + matrix_states * state_width_bytes_each)
+
+
+def checkpoint_seconds(checkpoint_bytes, checkpoint_bytes_per_second, instances_needed):
+    """Writing one checkpoint, δ; every instance writes its share while training waits. [s]"""
+    return checkpoint_bytes / (checkpoint_bytes_per_second * instances_needed)
+
+
+def young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
+    """Training between two checkpoints, to first order: √(2 δ M). Source: Young 1974, CACM 17(9), 530-531. [s]"""
+    return np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds)
+
+
+def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, run_hours):
+    """Training between two checkpoints that loses least, τ. [s]
+
+    √(2 δ M) · (1 + √(δ / 2M) / 3 + (δ / 2M) / 9) − δ where δ < 2 M, else M; at most the whole run, where its length is known.
+    Source: Daly 2006, FGCS 22(3), 303-312, equation 37.
+    """
+    ratio = checkpoint_seconds / (2 * mean_uninterrupted_seconds)
+    interval = np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds) * (1 + np.sqrt(ratio) / 3 + ratio / 9)
+    return np.fmin(np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds), run_hours * HOUR_SECONDS)
+
+
+def _lost_work_ratio(periods):
+    """Work lost of segments that last `periods` mean times between interruptions: (e^x − 1) / x − 1. [share]"""
+    series = 0.0
+    for term in range(11, 1, -1):  # x / 2 · (1 + x / 3 · (1 + x / 4 ...)): exact where e^x − 1 − x would cancel
+        series = periods / term * (1 + series)
+    return np.where(periods < 0.1, series, np.expm1(periods) / np.maximum(periods, 0.1) - 1)
+
+
+def spot_overhead_ratio(trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, restart_seconds):
+    """Time that checkpoints, lost work and restarts add to a run. [share of the run]
+
+    M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1; R is the restart and reading the checkpoint. Each of the three is one factor,
+    and their logarithms add up, so that a small overhead loses no digits beside 1. Source: Daly 2006, equation 20.
+    """
+    interval = np.maximum(checkpoint_interval_seconds, 1e-9)
+    restarts = (restart_seconds + checkpoint_seconds) / mean_uninterrupted_seconds
+    lost_work = np.log1p(_lost_work_ratio((checkpoint_interval_seconds + checkpoint_seconds) / mean_uninterrupted_seconds))
+    return np.where(trains > 0, np.expm1(restarts + lost_work + np.log1p(checkpoint_seconds / interval)), 0)
