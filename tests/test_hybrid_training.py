@@ -8,6 +8,7 @@ allocate what the kernels of mamba-ssm do.
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from examples import catalogs
 
@@ -31,22 +32,23 @@ def trained(config, **scenario):
     return estimate({"model": "it", **ON_ONE_CARD, **scenario}, catalogs)
 
 
-def named(step):
-    said = step["scenario"]
-    words = (said["precision"], said["recompute"], said.get("lora_targets", "full"))
-    return "-".join((step["config"]["model_type"], str(step["config"]["hidden_size"]), *words))
+def beside(steps):
+    """Each step, and its row in one table of estimates."""
+    models = {f"step {place}": read_config(step["config"], "it", CATALOGS) for place, step in enumerate(steps)}
+    rows = [{"model": name, **ON_ONE_CARD, **step["scenario"]} for name, step in zip(models, steps, strict=True)]
+    results = estimate(pd.DataFrame(rows).astype(object).fillna(""), add_models(CATALOGS, models))
+    return zip(steps, results.to_dict("records"), strict=True)
 
 
-@pytest.mark.parametrize("step", STEPS, ids=named)
-def test_a_step_peaks_where_the_simulation_did(step):
-    row = trained(step["config"], **step["scenario"])
-    assert row["problem"] == ""
-    assert row["parameters"] == step["parameters"]
-    tolerance = TOLERANCE.get(step["config"]["model_type"], 0.005)
-    assert row["allocated_peak_bytes"] == pytest.approx(step["allocated_peak_bytes"], rel=tolerance)
-    if step["scenario"]["recompute"] == "none":
-        kept = KEPT.get(step["config"]["model_type"], 0.01)
-        assert row["saved_activations_bytes"] == pytest.approx(step["saved_activations_bytes"], rel=kept)
+def test_a_step_peaks_where_the_simulation_did():
+    for step, row in beside(STEPS):
+        case, model_type = (step["config"], step["scenario"]), step["config"]["model_type"]
+        assert row["problem"] == "", case
+        assert row["parameters"] == step["parameters"], case
+        peak = pytest.approx(step["allocated_peak_bytes"], rel=TOLERANCE.get(model_type, 0.005))
+        assert row["allocated_peak_bytes"] == peak, case
+        if step["scenario"]["recompute"] == "none":
+            assert row["saved_activations_bytes"] == pytest.approx(step["saved_activations_bytes"], rel=KEPT.get(model_type, 0.01)), case
 
 
 def test_kernels_that_were_read_in_their_source_are_told():
