@@ -14,6 +14,8 @@ from calc.charts.against_time import against_time
 from calc.charts.axes import at_share, log_share, log_ticks, spread
 from calc.charts.lines import NAME_GAP, lines_of
 from calc.search import comparisons
+from calc.search.neighbours import job_of_scenario
+from calc.search.options import options
 from calc.search.standing import scenario_of
 from views import theme
 from views.charts import against_time as time_charts
@@ -103,6 +105,24 @@ def test_the_scenario_itself_is_marked_and_has_its_own_figures(make, scenario, c
     assert now["memory_bytes"].item() == itself["memory_bytes"]
     money = "run_usd_on_demand" if scenario["work"] == "training" else "usd_per_month_on_demand"
     assert now["usd"].item() == pytest.approx(itself[money])
+
+
+def over_formats(scenario, market, catalogs):
+    return comparisons.over_values(scenario, market, catalogs, "precision", ["bf16", "bf16-mixed", "fp8", "int8"])
+
+
+@pytest.mark.parametrize("make", [over_formats, comparisons.over_gpus, comparisons.over_batch])
+def test_every_row_is_the_answer_of_the_job_that_it_fixes(make, scenario, catalogs):
+    """Money and verdict of a value are those of the job with that value fixed."""
+    rows = make(scenario, "on-demand", catalogs)
+    rows = rows[rows["usd"].notna() & rows["fits"].isin(["yes", "tight"])]
+    work = comparisons.at_once(scenario)
+    able = rows[[comparisons.at_once(row) >= work for row in rows.to_dict("records")]]  # no copies of a deployment
+    assert len(able) > 1
+    for row in able.sample(min(len(able), 8), random_state=1).to_dict("records"):
+        own = options(job_of_scenario(row, "on-demand", {"instances_most": 512}), catalogs).answers.iloc[0]
+        assert (own["fits"], own["runs"]) == (row["fits"], row["runs"])
+        assert (own["usd"], own["seconds"]) == pytest.approx((row["usd"], row["seconds"]), rel=1e-12)
 
 
 def test_a_layout_of_its_own_is_a_line_of_its_own(catalogs):

@@ -8,9 +8,10 @@ from calc import answer, estimate
 from calc.charts.tables import ceilings, crossed, parts_by_row
 from calc.plan.communicated import communicated
 from calc.scenarios.inputs import DEFAULTS
-from calc.search import explore
+from calc.search import comparisons
 from calc.search.comparisons import at_once, over_gpus
 from calc.search.guide import SERVING, TRAINING, guide
+from calc.search.options import options
 from calc.search.standing import scenario_of
 from calc.units import GIB
 
@@ -36,7 +37,7 @@ def again(row):
 
 @pytest.mark.parametrize("over", ["batch", "sequence_tokens"])
 def test_the_cliff_is_the_estimate_at_each_step_and_ends_over_the_card(over):
-    rows = explore.cliff(scenario(), "on-demand", catalogs(), over, "precision", ["bf16-mixed", "bf16"])
+    rows = comparisons.over_doublings(scenario(), "on-demand", catalogs(), over, "precision", ["bf16-mixed", "bf16"])
     assert set(rows["line"]) == {"bf16-mixed", "bf16"}
     assert rows["now"].sum() == 1
     for _, line in rows.groupby("line", observed=True):
@@ -48,13 +49,13 @@ def test_the_cliff_is_the_estimate_at_each_step_and_ends_over_the_card(over):
 
 
 def test_the_cliff_over_batch_keeps_the_tokens_of_a_step():
-    rows = explore.cliff(scenario(), "on-demand", catalogs(), "batch", "recompute", ["full"])
+    rows = comparisons.over_doublings(scenario(), "on-demand", catalogs(), "batch", "recompute", ["full"])
     kept = rows[rows["batch"] <= 16]
     assert {at_once(row) for row in kept.to_dict("records")} == {at_once(scenario())}
 
 
 def test_the_largest_of_each_line_fits_and_one_more_does_not():
-    rows = explore.largest(scenario(), catalogs(), "optimizer", ["adamw", "sgd"])
+    rows = comparisons.largest(scenario(), catalogs(), "optimizer", ["adamw", "sgd"])
     for row in rows.to_dict("records"):
         most = int(row["max_batch"])
         fits = [estimate({**scenario_of(row), "batch": batch}, catalogs(), solve=False)["fits"] for batch in (most, most + 1)]
@@ -63,14 +64,14 @@ def test_the_largest_of_each_line_fits_and_one_more_does_not():
 
 
 def test_a_model_with_learned_positions_is_walked_no_further():
-    rows = explore.cliff(
+    rows = comparisons.over_doublings(
         scenario(model="gpt2", sequence_tokens=512), "on-demand", catalogs(), "sequence_tokens", "precision", ["bf16-mixed"]
     )
     assert rows["sequence_tokens"].max() == 1024
 
 
 def test_methods_are_full_lora_and_qlora():
-    rows = explore.methods(scenario(), "on-demand", catalogs()).set_index("line")
+    rows = comparisons.over_methods(scenario(), "on-demand", catalogs()).set_index("line")
     assert list(rows.index) == ["full", "lora", "qlora"]
     assert rows["now"].tolist() == [True, False, False]
     assert (rows["trained_parameters"] / rows["parameters"]).tolist()[0] == 1
@@ -83,9 +84,9 @@ def test_methods_are_full_lora_and_qlora():
 def test_the_table_of_largest_batches(work):
     start = scenario() if work == "training" else scenario_of(estimate(SERVED, catalogs(), solve=False))
     models, cards = ["llama-3.2-1b", "llama-3.1-8b"], ["t4", "a10g", "h100-80gb-sxm"]
-    rows = explore.largest_batches(start, catalogs(), models, cards)
+    rows = comparisons.largest_batches(start, catalogs(), models, cards)
     cells = crossed(rows, "gpu", ("model", "method"), "most")
-    methods = list(explore.methods_of(start, catalogs()))
+    methods = list(comparisons.methods_of(start, catalogs()))
     assert list(cells.index) == cards
     assert list(cells.columns) == [(model, method) for model in models for method in methods]
     for row in rows.to_dict("records"):
@@ -98,23 +99,23 @@ def test_the_table_of_largest_batches(work):
 
 
 def test_the_cache_overtakes_the_weights_where_it_is_said_to():
-    rows = explore.tasks(scenario(), catalogs(), ["bf16", "int8"])
+    rows = comparisons.over_tasks(scenario(), catalogs(), ["bf16", "int8"])
     row = rows[rows["precision"] == "bf16"].iloc[0].to_dict()
     tokens = round(row["overtakes_tokens"])
     there = estimate(
         {**scenario_of(row), "batch": 1, "sequence_tokens": tokens, "prompt_tokens": None, "decoder_tokens": None}, catalogs(), solve=False
     )
     assert there["kv_cache_bytes"] == pytest.approx(there["weights_bytes"], rel=1e-4)
-    assert set(rows["line"]) == set(explore.TASKS)
+    assert set(rows["line"]) == set(comparisons.TASKS)
 
 
 def test_an_encoder_caches_nothing():
-    rows = explore.tasks(scenario(model="bert-base-uncased", sequence_tokens=512), catalogs(), ["fp32"])
+    rows = comparisons.over_tasks(scenario(model="bert-base-uncased", sequence_tokens=512), catalogs(), ["fp32"])
     assert rows["overtakes_tokens"].isna().all()
 
 
 def test_cards_on_aws_are_whole_and_current():
-    cards = explore.cards_on_aws(catalogs())
+    cards = comparisons.cards_on_aws(catalogs())
     assert {"t4", "a10g", "l4", "h100-80gb-sxm"} <= set(cards)
     assert not [card for card in cards if "/" in card]
     (name, gib), *_ = ceilings(["l4"], catalogs())
@@ -158,6 +159,31 @@ def test_each_leaf_of_the_guide_is_an_answer(work, tree):
         assert leaf.holds == (not own["problem"])
         assert (leaf.row["instance"], leaf.row["usd_per_hour"]) == (own["instance"], own["usd_per_hour"])
     assert DEFAULTS["gpus"] == 1
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        {"model": "llama-3.2-1b", "method": "full"},
+        {"model": "llama-3.1-8b", "method": "full", "markets": "spot+on-demand", "paid_ratio": 0.7},
+        {"model": "llama-3.1-8b", "method": "lora", "usd_per_hour_most": 20},
+        {"model": "llama-3.2-3b", "method": "qlora"},
+        {"model": "qwen2.5-7b", "work": "inference", "fewest_bits": 16, "users": 40},
+        {"model": "qwen2.5-32b", "work": "inference", "fewest_bits": 8, "instances_most": 2},
+    ],
+    ids=str,
+)
+def test_a_leaf_of_the_jobs_own_method_is_its_answer_where_that_keeps_what_the_leaf_fixes(job, catalogs):
+    own = options(job, catalogs).answers.iloc[0]
+    method = "fewest_bits" if job.get("work") else "method"
+    alike = 0
+    for leaf, (_, fixes, _) in zip(guide(job, catalogs), SERVING if job.get("work") else TRAINING, strict=True):
+        if fixes[method] == job[method] and leaf.holds:
+            assert leaf.row["usd"] >= own["usd"]
+            if own["gpus"] == fixes.get("gpus", own["gpus"]) and own["instances_needed"] <= fixes.get("instances_most", np.inf):
+                assert (leaf.row["usd"], leaf.row["instance"]) == (own["usd"], own["instance"])
+                alike += 1
+    assert alike
 
 
 def test_a_leaf_that_does_not_hold_says_what_is_in_the_way():

@@ -1,10 +1,12 @@
-"""One scenario beside others that differ from it in one thing: values of a choice, GPU counts by layout, batches.
+"""One scenario beside others that differ from it in one thing: a choice, the GPUs and how they divide it, batch or sequence.
 
-Each table does the work of the scenario, with its sequences per optimizer step or its requests at once, on its own
-instance and market: usd, hours and seconds are those of the job.
+Every table holds estimated rows, so that any of them can become the plan. Each row does the work of the scenario, with its
+sequences per optimizer step or its requests at once, on its own instance and market: usd, hours and seconds are those of the job.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,111 +15,190 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
 from calc.layout import data_parallel
 from calc.scenarios.support import RUNS
 
-NVLINK_GPUS = 8  # of one instance; no card of the catalog joins more
+NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
 MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go so far, or to so many times the scenario's own
-MOST_BATCH = {"training": 64, "inference": 256}
+MOST_TRAINED, MOST_SERVED = 64.0, 256.0  # sequences at once of a comparison
+MOST = {"batch": 512.0, "sequence_tokens": 2.0**20}
+LEAST = {"batch": 1.0, "sequence_tokens": 256.0}
 DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 # A way to divide over GPUs: its name, its sharding, and how many GPUs share a replica at most, by tensor and by pipeline.
 Way = tuple[str, str, float, float]
-TRAINING_WAYS: tuple[Way, ...] = (
-    ("DDP", "none", 1, 1),
-    ("ZeRO 1", "zero1", 1, 1),
-    ("ZeRO 2", "zero2", 1, 1),
-    ("ZeRO 3", "zero3", 1, 1),
-    ("tensor", "none", NVLINK_GPUS, 1),
-    ("pipeline", "none", 1, NVLINK_GPUS),
-)
-SERVING_WAYS: tuple[Way, ...] = (("tensor", "none", NVLINK_GPUS, 1), ("pipeline", "none", 1, NVLINK_GPUS), ("replicas", "none", 1, 1))
+MODEL_WAYS: tuple[Way, ...] = (("tensor", "none", NVLINK_GPUS, 1.0), ("pipeline", "none", 1.0, NVLINK_GPUS))
+ZERO_WAYS: tuple[Way, ...] = tuple((f"ZeRO {stage}", f"zero{stage}", 1.0, 1.0) for stage in (1, 2, 3))
+WAYS = {"training": (("DDP", "none", 1.0, 1.0), *ZERO_WAYS, *MODEL_WAYS), "inference": (*MODEL_WAYS, ("replicas", "none", 1.0, 1.0))}
 OWN = "as set"
+METHODS = {  # of adapting frozen weights: what each sets
+    "lora": {"tuning": "lora", "precision": "bf16"},
+    "qlora": {"tuning": "lora", "precision": "nf4-dq"},
+}
+FORMATS = {  # of serving: what stands in for a method
+    "16 bits": {"precision": "bf16"},
+    "8 bits": {"precision": "fp8"},
+    "4 bits": {"precision": "awq-4bit"},
+}
+TASKS = {"1 × 512": (1, 512), "8 × 2,048": (8, 2048), "32 × 8,192": (32, 8192)}  # sequences at once × tokens of each
+GRADES = 12  # of the colour scale of largest batches: 0, 1, 2 to 3, 4 to 7, ... by doublings
+PLACE = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 
-def at_once(scenario: Mapping[str, Any]) -> float:
+def replicas(scenario: Row) -> float:
+    """Model replicas side by side. [replicas]"""
+    return float(data_parallel(scenario["gpus"], *(scenario[name] for name in DEGREES)))
+
+
+def at_once(scenario: Row) -> float:
     """Sequences of an optimizer step, or requests answered at once, over all replicas. [sequences]"""
     steps = scenario["accumulation_steps"] if scenario["work"] == "training" else 1
     return float(scenario["batch"] * steps * replicas(scenario))
 
 
-def replicas(scenario: Mapping[str, Any]) -> float:
-    """Model replicas side by side. [replicas]"""
-    return float(data_parallel(scenario["gpus"], *(scenario[name] for name in DEGREES)))
+def micro_batches(scenario: Row, beside: float) -> dict[str, float]:
+    """Micro-batch and accumulation on so many replicas, for the same sequences in all."""
+    here = np.ceil(at_once(scenario) / beside)
+    if scenario["work"] == "inference":
+        return {"batch": here}
+    batch = np.minimum(scenario["batch"], here)
+    return {"batch": batch, "accumulation_steps": np.ceil(here / batch)}
 
 
-def over_values(scenario: dict[str, Any], market: str, catalogs: Catalogs, name: str, values: Iterable) -> pd.DataFrame:
-    """The scenario once for each value of one choice; those that cannot be are left out."""
-    return as_job(pd.DataFrame(scenario | {name: list(values)}), scenario, market, catalogs)
+def compared(scenario: Row, market: str, catalogs: Catalogs, changes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """The scenario with each of the changes, which name their `line`; `now` marks the first that leaves it as it is.
+
+    usd, hours and seconds of the job are empty where the software refuses the row. Rows with a problem are left out.
+    """
+    unchanged = [all(scenario[name] == value for name, value in change.items() if name != "line") for change in changes]
+    table = pd.DataFrame([{**_following(scenario, change), **change} for change in changes])
+    rows = pd.DataFrame(estimate(table.drop(columns="line"), catalogs, solve=False))
+    users = at_once(scenario) if scenario["work"] == "inference" else 0.0
+    done = job_of_rows(rows, [market] * len(rows), users, catalogs)
+    runs = np.where(rows["runs"] == RUNS[-1], np.nan, 1.0)
+    money = {name: getattr(done, name) * runs for name in ("usd", "hours", "seconds")}
+    rows = rows.assign(**money, line=table["line"], now=np.cumsum(unchanged) * unchanged == 1)
+    return rows[rows["problem"] == ""].reset_index(drop=True)
 
 
-def over_gpus(scenario: dict[str, Any], market: str, catalogs: Catalogs, most_gpus: float = MOST_GPUS) -> pd.DataFrame:
-    """The scenario on 1, 2, 4 ... GPUs by each way to divide it; `line` names the way, `now` marks the scenario itself.
+def over_values(scenario: Row, market: str, catalogs: Catalogs, name: str, values: Iterable) -> pd.DataFrame:
+    """The scenario once for each value of one choice."""
+    return compared(scenario, market, catalogs, [{name: value, "line": value} for value in values])
+
+
+def over_methods(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
+    """The scenario trained in full, by LoRA and by QLoRA; `line` is the method."""
+    return compared(scenario, market, catalogs, [chosen | {"line": name} for name, chosen in methods_of(scenario, catalogs).items()])
+
+
+def over_gpus(scenario: Row, market: str, catalogs: Catalogs, most_gpus: float = MOST_GPUS) -> pd.DataFrame:
+    """The scenario on 1, 2, 4 ... GPUs by each way to divide it; `line` names the way.
 
     A step keeps its sequences: fewer accumulation steps, then smaller micro-batches; a count that leaves a replica
     without one ends the line.
     """
-    trains = scenario["work"] == "training"
-    most = max(most_gpus, MOST_TIMES * scenario["gpus"])
-    counts = np.array(sorted({2.0**power for power in range(int(most).bit_length())} | {float(scenario["gpus"])}))
+    most = int(max(most_gpus, MOST_TIMES * scenario["gpus"]))
+    counts = sorted({2.0**power for power in range(most.bit_length())} | {float(scenario["gpus"])})
     own = {name: scenario[name] for name in ("gpus", "sharding", *DEGREES)}
-    parts = []
-    for line, sharding, tensor, pipeline in TRAINING_WAYS if trains else SERVING_WAYS:
-        degrees = (np.minimum(counts, tensor), np.minimum(counts, pipeline), np.ones_like(counts))
-        parts.append(_divided(scenario, line, counts, dict(zip(DEGREES, degrees, strict=True)) | {"sharding": sharding}))
-    table = pd.concat(parts, ignore_index=True)
-    if not (table[list(own)] == pd.Series(own)).all(axis=1).any():
-        able = counts[counts >= scenario["gpus"] / replicas(scenario)]
-        fixed = {name: scenario[name] for name in ("sharding", *DEGREES)}
-        table = pd.concat([table, _divided(scenario, OWN, able, fixed)], ignore_index=True)
-    same = (table[list(own)] == pd.Series(own)).all(axis=1)
-    return as_job(table.assign(now=same & (same.cumsum() == 1)), scenario, market, catalogs)  # on one GPU several ways are the same
+    layouts: list[dict[str, Any]] = []
+    for line, sharding, tensor, pipeline in WAYS[scenario["work"]]:
+        for gpus in counts:
+            degrees = dict(zip(DEGREES, (min(gpus, tensor), min(gpus, pipeline), 1.0), strict=True))
+            layouts.append({"line": line, "sharding": sharding, "gpus": gpus} | degrees)
+    if not any(own.items() <= layout.items() for layout in layouts):
+        layouts += [{**own, "gpus": gpus, "line": OWN} for gpus in counts]
+    whole = [layout for layout in layouts if layout["gpus"] % prod(layout[name] for name in DEGREES) == 0]
+    able = [layout for layout in whole if replicas(layout) <= at_once(scenario)]
+    return compared(scenario, market, catalogs, [layout | micro_batches(scenario, replicas(layout)) for layout in able])
 
 
-def _divided(scenario, line, counts, layout):
-    """The scenario on these counts of GPUs by a layout; counts that it does not divide, or that leave a replica idle, left out."""
-    shared = np.prod([np.broadcast_to(layout[name], counts.shape) for name in DEGREES], axis=0)
-    beside = counts // shared
-    table = pd.DataFrame(scenario | layout | {"gpus": counts} | micro_batches(scenario, beside) | {"line": line})
-    return table[(beside <= at_once(scenario)) & (counts % shared == 0)]
+def over_doublings(
+    scenario: Row, market: str, catalogs: Catalogs, over: str, by: str, values: Sequence[str], most: float = np.inf
+) -> pd.DataFrame:
+    """Batch or sequence in doublings, a `line` for each value of the choice `by`, until two doublings past the full card.
 
-
-def over_batch(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
-    """The scenario with 1, 2, 4 ... sequences at once; a line for each recompute in training, each cache format in serving.
-
-    Training keeps the sequences of its step as near as whole accumulation steps allow.
+    A training keeps the sequences of its step for as long as it can: fewer accumulation steps.
     """
-    trains = scenario["work"] == "training"
-    name, values = ("recompute", list(catalogs.recomputes.index)) if trains else ("kv_precision", ["", "fp8"])
-    most = min(MOST_BATCH[scenario["work"]], at_once(scenario) / replicas(scenario) if trains else np.inf)
-    wanted = sorted({2.0**power for power in range(MOST_BATCH[scenario["work"]].bit_length())} | {float(scenario["batch"])})
-    sizes = np.array([size for size in wanted if size <= most])
-    steps = np.ceil(at_once(scenario) / replicas(scenario) / sizes) if trains else np.ones_like(sizes)
-    table = pd.concat(
-        [pd.DataFrame(scenario | {"batch": sizes, "accumulation_steps": steps, name: value, "line": value}) for value in values],
-        ignore_index=True,
-    )
-    return as_job(table.assign(now=(table["batch"] == scenario["batch"]) & (table["line"] == scenario[name])), scenario, market, catalogs)
+    longest = float(catalogs.models["longest_sequence_tokens"].get(scenario["model"], np.inf)) if over == "sequence_tokens" else np.inf
+    end = min(MOST[over], np.nan_to_num(longest, nan=np.inf), most)
+    sizes = {LEAST[over] * 2.0**power for power in range(int(np.log2(end / LEAST[over])) + 1)} | {float(scenario[over])}
+    steps = {}
+    if over == "batch" and scenario["work"] == "training":
+        here = at_once(scenario) / replicas(scenario)
+        steps = {size: {"accumulation_steps": max(np.ceil(here / size), 1.0)} for size in sizes}
+    changes = [{over: size, by: value, "line": value, **steps.get(size, {})} for value in values for size in sorted(sizes)]
+    rows = compared(scenario, market, catalogs, changes)
+    lost = (rows["fits"] == "no").groupby(rows["line"], observed=True).cumsum()
+    return rows[lost <= 2].reset_index(drop=True)
 
 
-def micro_batches(scenario: Mapping[str, Any], beside: Any) -> dict[str, Any]:
-    """Micro-batch and accumulation on so many replicas, for the same sequences in all."""
-    each = np.ceil(at_once(scenario) / beside)
+def over_batch(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
+    """Sequences at once in doublings: a line for each recompute in training, for each format of the cache in serving."""
     if scenario["work"] == "inference":
-        return {"batch": each}
-    batch = np.minimum(scenario["batch"], each)
-    return {"batch": batch, "accumulation_steps": np.ceil(each / batch)}
+        return over_doublings(scenario, market, catalogs, "batch", "kv_precision", ["", "fp8"], MOST_SERVED)
+    most = min(MOST_TRAINED, at_once(scenario) / replicas(scenario))
+    return over_doublings(scenario, market, catalogs, "batch", "recompute", list(catalogs.recomputes.index), most)
 
 
-def as_job(table: pd.DataFrame, scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
-    """The table estimated, with usd, hours and seconds of the job on the market, empty where the job is refused.
-
-    Rows with a problem are left out.
-    """
-    beside = [name for name in ("line", "now") if name in table]
-    rows = pd.DataFrame(estimate(table.drop(columns=beside), catalogs, solve=False))
-    users = at_once(scenario) if scenario["work"] == "inference" else 0.0
-    done = job_of_rows(rows, [market] * len(rows), users, catalogs)
-    runs = np.where(rows["runs"] == RUNS[-1], np.nan, 1.0)
-    job = {"usd": done.usd * runs, "hours": done.hours * runs, "seconds": done.seconds * runs}
-    rows = rows.assign(**job, **{name: table[name].to_numpy() for name in beside})
+def largest(scenario: Row, catalogs: Catalogs, by: str, values: Sequence[str]) -> pd.DataFrame:
+    """The largest batch and the longest sequence of each value of a choice on the scenario's card, all else equal."""
+    rows = pd.DataFrame(estimate(pd.DataFrame({**scenario, by: list(values)}), catalogs))
     return rows[rows["problem"] == ""].reset_index(drop=True)
+
+
+def largest_batches(scenario: Row, catalogs: Catalogs, models: Sequence[str], cards: Sequence[str]) -> pd.DataFrame:
+    """The largest batch of each model by each method on one card, `most`, with its row; NaN where the software does not run there.
+
+    grade: 0 where nothing fits, then one more for every doubling.
+    """
+    alone = {name: value for name, value in scenario.items() if name not in PLACE} | {"batch": 1, "accumulation_steps": 1}
+    methods = methods_of(scenario, catalogs)
+    cells = product(cards, models, methods)
+    table = pd.DataFrame([{**alone, **methods[method], "gpu": card, "model": model, "method": method} for card, model, method in cells])
+    found = pd.DataFrame(estimate(table.drop(columns="method"), catalogs)).assign(method=table["method"])
+    most = np.where(found["runs"] == "no", np.nan, found["max_batch"].to_numpy(dtype=float))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grade = np.where(most >= 1, np.minimum(np.floor(np.log2(most)) + 1, GRADES), 0.0)
+    return found.assign(most=most, grade=np.where(np.isnan(most), np.nan, grade))
+
+
+def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, dict[str, Any]]:
+    """What each method sets, of serving each width: a scenario that adapts frozen weights is trained in full in mixed precision."""
+    if scenario["work"] == "inference":
+        return FORMATS
+    trains = bool(catalogs.precisions["trains"].get(scenario["precision"], False))
+    return {"full": {"tuning": "full", "precision": scenario["precision"] if trains else "bf16-mixed"}, **METHODS}
+
+
+def cards_on_aws(catalogs: Catalogs) -> list[str]:
+    """The whole cards that AWS rents today, the smallest first."""
+    undivided = catalogs.instances[(catalogs.instances["gpu_fraction"] == 1) & catalogs.instances["current"].astype(bool)]
+    memory = catalogs.gpus["memory_bytes"].astype(float)
+    return sorted(set(undivided["gpu"]), key=lambda card: (memory[card], card))
+
+
+def over_tasks(scenario: Row, catalogs: Catalogs, precisions: Sequence[str]) -> pd.DataFrame:
+    """Serving the model in each number format at each task, without an engine's pool: rows with `line` (the task).
+
+    `overtakes_tokens`: how many cached tokens take as much as the weights; NaN for what caches nothing.
+    """
+    alone = {name: scenario[name] for name in ("model", "kv_precision", "region") if name in scenario}
+    table = pd.DataFrame(
+        [
+            {**alone, "work": "inference", "precision": precision, "batch": batch, "sequence_tokens": tokens, "line": task}
+            for task, (batch, tokens) in TASKS.items()
+            for precision in precisions
+        ]
+    )
+    rows = pd.DataFrame(estimate(table.drop(columns="line"), catalogs, solve=False)).assign(line=table["line"])
+    cached = rows["batch"].astype(float) * rows["sequence_tokens"].astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        token_bytes = rows["kv_cache_bytes"] / cached
+        overtakes = np.where(token_bytes > 0, rows["weights_bytes"] / token_bytes, np.nan)
+    return rows.assign(overtakes_tokens=overtakes)[rows["problem"] == ""].reset_index(drop=True)
+
+
+def _following(scenario: Row, change: Mapping[str, Any]) -> Row:
+    """The scenario with the lengths that follow its sequence left to follow another one."""
+    follows = [name for name in ("prompt_tokens", "decoder_tokens") if scenario.get(name) == scenario["sequence_tokens"]]
+    return {name: value for name, value in scenario.items() if "sequence_tokens" not in change or name not in follows}

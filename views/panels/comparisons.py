@@ -32,7 +32,7 @@ def tabs(now, ink, catalogs):
     bodies = {
         "Precisions": lambda: _values("precision", job_state.possible_precisions(catalogs, job_state.now().asked), now, ink, catalogs),
         **({"Optimizers": lambda: _values("optimizer", list(catalogs.optimizers.index), now, ink, catalogs)} if trains else {}),
-        "GPU counts": lambda: _gpu_counts(now, ink, catalogs),
+        "GPU counts": lambda: gpu_counts(now, ink, catalogs),
         "Batch": lambda: _batch(now, ink, catalogs),
         "Cost against time": lambda: _against_time(now, ink, catalogs),
     }
@@ -51,25 +51,30 @@ def _values(name, values, now, ink, catalogs):
     if rows.empty:
         st.info(words.NOTHING)
         return
-    components = chart_tables.components_of(now.scenario["work"])
-    table = chart_tables.by_component(rows, [name_of(name, value, catalogs) for value in rows[name]], components)
-    said = [words.values(row) for row in records(rows)]
-    table["value_text"] = [said[rank] for rank in table["rank"]]
-    title = words.title(name, now.row)
-    draw(bars.memory(ink, components, title), table, words.smallest(rows, name, catalogs), f"varied_{name}")
+    labels, beside = [name_of(name, value, catalogs) for value in rows[name]], [words.values(row) for row in records(rows)]
+    memory_bars(rows, labels, beside, words.title(name, now.row), words.smallest(rows, name, catalogs), ink, f"varied_{name}")
     st.caption(plain(words.values_caption(now.row)))
-    use(name, rows, [name_of(name, value, catalogs) for value in rows[name]], now, catalogs)
+    use(name, rows, labels, now, catalogs)
     tables.meanings(name, rows[name], catalogs)
 
 
-def _gpu_counts(now, ink, catalogs):
-    """Memory, time and money over the number of GPUs, a line for each way to divide the work."""
-    rows = _made("gpus", comparisons.over_gpus, now, catalogs)
+def memory_bars(rows, labels, beside, title, alt, ink, key):
+    """Bars of memory by component, one for each row, with words beside its name."""
+    components = chart_tables.components_of(rows["work"].iloc[0])
+    table = chart_tables.by_component(rows, labels, components)
+    table["value_text"] = [beside[rank] for rank in table["rank"]]
+    draw(bars.memory(ink, components, title), table, alt, key)
+
+
+def gpu_counts(now, ink, catalogs, key="gpus", most_gpus=comparisons.MOST_GPUS):
+    """Memory, time and money over the number of GPUs, a line for each way to divide the work; the rows, and the lines' names."""
+    rows = _made(key, comparisons.over_gpus, now, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
-    three(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, "gpus")
+    three(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, key)
     st.caption(words.gpu_caption(now.row))
     labels = [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)]
-    use("gpus", rows, labels, now, catalogs)
+    use(key, rows, labels, now, catalogs)
+    return rows, names
 
 
 def _batch(now, ink, catalogs):

@@ -5,16 +5,14 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.plan.communicated import communicated
 from calc.plan.figures import records
-from calc.say.numbers import counted
 from calc.say.setting import name_of
-from calc.search import comparisons, explore
+from calc.search import comparisons
 from calc.search.guide import guide
 from calc.search.standing import scenario_of
-from views.charts import bars
 from views.charts import memory as memory_charts
 from views.panels import explore_cliff, explore_largest
 from views.panels.chart import draw
-from views.panels.comparisons import three, use
+from views.panels.comparisons import gpu_counts, memory_bars, use
 from views.panels.looked_at import phase_table
 from views.panels.open_tabs import open_tabs
 from views.session import job_state
@@ -58,12 +56,7 @@ def _phases(now, ink, catalogs):
 
 def _gpus(now, ink, catalogs):
     """Memory, time and money on 1 to 64 GPUs by strategy, and in training what the GPUs send one another."""
-    rows = _made("gpus", now, catalogs, lambda: comparisons.over_gpus(now.scenario, now.market, catalogs, MOST_GPUS))
-    names = {line: compared_words.LINES.get(line, line) for line in rows["line"].unique()}
-    three(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, "explore_gpus")
-    st.caption(compared_words.gpu_caption(now.row))
-    labels = [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)]
-    use("explore_gpus", rows, labels, now, catalogs)
+    rows, names = gpu_counts(now, ink, catalogs, "explore_gpus", MOST_GPUS)
     if now.scenario["work"] == "training":
         sent = _made("sent", now, catalogs, lambda: communicated([scenario_of(row) for row in records(rows)], catalogs))
         _sent(rows, sent, names)
@@ -97,33 +90,26 @@ def _sent(rows, sent, names):
 def _tasks(now, ink, catalogs):
     """The model served in each number format at three tasks: where the cache overtakes the weights."""
     usual = [name for name in words.FORMATS if name in catalogs.precisions.index]
-    rows = _made("tasks", now, catalogs, lambda: explore.tasks(now.scenario, catalogs, usual))
+    rows = _made("tasks", now, catalogs, lambda: comparisons.over_tasks(now.scenario, catalogs, usual))
     if rows.empty:
         st.info(compared_words.NOTHING)
         return
     task = st.segmented_control(
-        "Task", list(explore.TASKS), default=list(explore.TASKS)[1], required=True, key="explore_task", help=words.TASK_HELP
+        "Task", list(comparisons.TASKS), default=list(comparisons.TASKS)[1], required=True, key="explore_task", help=words.TASK_HELP
     )
     shown = rows[rows["line"] == task].sort_values("memory_bytes", kind="stable")
-    components = chart_tables.components_of("inference")
-    table = chart_tables.by_component(shown, [name_of("precision", each, catalogs) for each in shown["precision"]], components)
-    said = [words.task(row) for row in records(shown)]
-    table["value_text"] = [said[rank] for rank in table["rank"]]
-    draw(bars.memory(ink, components, f"Memory of serving {task} tokens"), table, words.task_alt(shown, catalogs), "explore_tasks")
+    labels, beside = [name_of("precision", name, catalogs) for name in shown["precision"]], [words.task(row) for row in records(shown)]
+    memory_bars(shown, labels, beside, f"Memory of serving {task} tokens", words.task_alt(shown, catalogs), ink, "explore_tasks")
     st.caption(plain(words.overtakes(shown, catalogs)))
-    use("explore_tasks", shown, [name_of("precision", each, catalogs) for each in shown["precision"]], now, catalogs)
+    use("explore_tasks", shown, labels, now, catalogs)
 
 
 def _methods(now, ink, catalogs):
     """Full training, LoRA and QLoRA, component by component."""
-    rows = _made("methods", now, catalogs, lambda: explore.methods(now.scenario, now.market, catalogs))
-    components = chart_tables.components_of("training")
-    labels = [words.METHODS[line] for line in rows["line"]]
-    table = chart_tables.by_component(rows, labels, components)
-    said = [compared_words.values(row) for row in records(rows)]
-    table["value_text"] = [said[rank] for rank in table["rank"]]
-    draw(bars.memory(ink, components, "Memory per GPU by method"), table, words.methods_alt(rows), "explore_methods")
-    parts = chart_tables.parts_by_row(rows, labels, components)
+    rows = _made("methods", now, catalogs, lambda: comparisons.over_methods(now.scenario, now.market, catalogs))
+    labels, beside = [words.METHODS[line] for line in rows["line"]], [compared_words.values(row) for row in records(rows)]
+    memory_bars(rows, labels, beside, "Memory per GPU by method", words.methods_alt(rows), ink, "explore_methods")
+    parts = chart_tables.parts_by_row(rows, labels, chart_tables.components_of("training"))
     st.dataframe(
         parts,
         hide_index=True,

@@ -8,7 +8,7 @@ from calc.charts import tables as chart_tables
 from calc.charts.lines import lines_of
 from calc.plan.figures import records
 from calc.say.place import card_name
-from calc.search import explore
+from calc.search import comparisons
 from views.charts import lines
 from views.charts.base import THREE
 from views.panels.chart import draw
@@ -34,16 +34,16 @@ def cliff(now, ink, catalogs):
         )
         cards = st.multiselect(
             "Ceilings",
-            explore.cards_on_aws(catalogs),
-            default=[now.row["gpu"]] if now.row["gpu"] in explore.cards_on_aws(catalogs) else [],
+            comparisons.cards_on_aws(catalogs),
+            default=[now.row["gpu"]] if now.row["gpu"] in comparisons.cards_on_aws(catalogs) else [],
             format_func=partial(card_name, catalogs=catalogs),
             key="cliff_cards",
             max_selections=MOST_LINES,
         )
     values = _values(by, now, catalogs)
     key = (now.scenario, now.market, catalogs.version, over, by, values)
-    rows = remembered("cliff", key, lambda: explore.cliff(now.scenario, now.market, catalogs, over, by, values))
-    most = remembered("cliff_most", key, lambda: explore.largest(now.scenario, catalogs, by, values))
+    rows = remembered("cliff", key, lambda: comparisons.over_doublings(now.scenario, now.market, catalogs, over, by, values))
+    most = remembered("cliff_most", key, lambda: comparisons.largest(now.scenario, catalogs, by, values))
     names = {value: words.line(by, value, catalogs) for value in values}
     shown = chart_tables.for_screen(rows, ["memory_gib"])
     made = lines_of(rows, rows[over], shown["memory_gib"], names, chart_tables.ceilings(cards, catalogs))

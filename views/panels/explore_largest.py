@@ -5,7 +5,7 @@ import streamlit as st
 from calc.charts import tables as chart_tables
 from calc.plan.figures import records
 from calc.say.place import card_name
-from calc.search import explore
+from calc.search import comparisons
 from calc.search.standing import scenario_of
 from views.session import job_state
 from views.session.remembered import remembered
@@ -28,9 +28,9 @@ def table(now, catalogs):
     )
     if not chosen:
         return
-    cards = explore.cards_on_aws(catalogs)
+    cards = comparisons.cards_on_aws(catalogs)
     key = (now.scenario, catalogs.version, chosen)
-    rows = remembered("largest", key, lambda: explore.largest_batches(now.scenario, catalogs, chosen, cards))
+    rows = remembered("largest", key, lambda: comparisons.largest_batches(now.scenario, catalogs, chosen, cards))
     cells, grades = (
         chart_tables.crossed(rows, "gpu", ("model", "method"), "most"),
         chart_tables.crossed(rows, "gpu", ("model", "method"), "grade"),
