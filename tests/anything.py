@@ -12,8 +12,8 @@ from calc.catalogs.rooms import path_of
 from calc.files.link.link import COLUMNS, VIEW_CHOICES
 from calc.files.link.sets import ALLOW, LIMIT
 from calc.scenarios.inputs import CATALOG_OF, inputs_by_name
-from calc.search.limits import LIMIT_NAMES
-from calc.search.space import NAMES
+from calc.search.widened import LIMIT_NAMES
+from calc.search.widened import SETS as SEARCH_SETS
 
 CONFIGS = [path.read_text("utf-8") for path in sorted((Path(__file__).parent / "recorded" / "configs").glob("*.json"))]
 
@@ -47,7 +47,9 @@ CELLS = {name: texts_of(name, column) for name, column in inputs_by_name().items
 CHOICES = {name: texts_of(name, column) for name, column in COLUMNS.items()} | {
     name: st.sampled_from(words) | JUNK for name, words in VIEW_CHOICES.items()
 }
-SETS = {f"{ALLOW}{name}": CELLS.get(name, JUNK) for name in NAMES} | {f"{LIMIT}{name}": NUMBERS.map(str) | JUNK for name in LIMIT_NAMES}
+SETS = {f"{ALLOW}{name}": CELLS.get(name, JUNK) for name in SEARCH_SETS} | {
+    f"{LIMIT}{name}": NUMBERS.map(str) | JUNK for name in LIMIT_NAMES
+}
 OWN_SIZES = ("hidden", "layers", "heads", "kv_heads", "ffn", "vocab", "head_dim", "model_type", "family", "name", "max_position", "experts")
 OWN = st.sampled_from(["llama", "gpt2", "mixtral"]).map(json.dumps) | NUMBERS.map(json.dumps) | JUNK
 

@@ -18,7 +18,8 @@ from calc.search.combinations import FITS, combinations
 from calc.search.grid import grid
 from calc.search.options import options
 from calc.search.places import places_of
-from calc.search.rows import rows_of
+from calc.search.ranking import ranking
+from calc.search.rows import plain_ranks, rows_of
 from calc.search.settle import settled
 from calc.search.tokens import tokens_each
 
@@ -244,11 +245,12 @@ def test_what_is_compared_has_a_row_for_each_value(catalogs):
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
-    whole = settled(PLAIN[name], catalogs)
-    places = places_of(whole, catalogs)
-    found = combinations(grid(whole, places, tokens_each(whole, catalogs)), places, whole, catalogs)
-    some = np.random.default_rng(7).choice(len(found.ways["usd"]), 200)
-    results, beside = rows_of(whole, found.grid, places, found.ways, some, [], catalogs)
+    job = settled(PLAIN[name], catalogs)
+    places = places_of(job, catalogs)
+    found = combinations(grid(job, places, tokens_each(job, catalogs)), places, job, catalogs)
+    ranked = ranking(found.candidates, job, plain_ranks(found.grid, places, found.candidates))
+    some = np.random.default_rng(7).choice(len(found.candidates["usd"]), 200)
+    results, beside = rows_of(ranked, found, places, some, catalogs)
     rows = results.plain(**beside)
     same = {
         "step_tokens": "step_tokens",
@@ -256,9 +258,9 @@ def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
         "first_token_seconds": "time_to_first_token_seconds",
     }
     for mine, column in (same | {"headroom_bytes": "headroom_bytes", "instances": "instances_needed"}).items():
-        np.testing.assert_array_equal(found.ways[mine][some], rows[column].to_numpy(float), err_msg=column)
-    assert [FITS[fits] for fits in found.ways["fits"][some]] == rows["fits"].tolist()
-    assert [RUNS[runs] for runs in found.ways["runs"][some]] == rows["runs"].tolist()
+        np.testing.assert_array_equal(found.candidates[mine][some], rows[column].to_numpy(float), err_msg=column)
+    assert [FITS[fits] for fits in found.candidates["fits"][some]] == rows["fits"].tolist()
+    assert [RUNS[runs] for runs in found.candidates["runs"][some]] == rows["runs"].tolist()
     again = estimate(rows, catalogs)
     done = job_of_rows(again, rows["market"], 0, catalogs)
     for column in ("usd", "hours", "usd_per_hour", "seconds"):

@@ -1,13 +1,13 @@
 """Jobs with many instances: every count where it matters, in parts that give what the whole gives."""
 
-import json
-
 import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 
 from calc.search import combinations
-from calc.search.grid import EVERY_COUNT, grid
+from calc.search.arrangements import EVERY_COUNT
+from calc.search.grid import grid
+from calc.search.job_row import JobRow
 from calc.search.options import _combinations_of, options_of
 from calc.search.places import places_of
 from calc.search.settle import settled
@@ -37,15 +37,16 @@ def test_every_count_is_tried_up_to_64_and_the_most_always(catalogs, most):
 
 def anew(catalogs):
     """The combinations of a job, kept by nobody."""
-    return lambda text: _combinations_of(json.loads(text), catalogs)
+    return lambda row: _combinations_of(row, catalogs)
 
 
 @pytest.mark.parametrize("job", [TRAINED, {"work": "inference", "model": "llama-3.2-1b", "requests_per_second": 4, "fewest_bits": 8}])
 def test_a_job_in_parts_has_the_options_of_the_whole(monkeypatch, catalogs, job):
-    whole = options_of(job, catalogs)
+    row = JobRow.of(job)
+    whole = options_of(row, catalogs)
     monkeypatch.setattr(combinations, "PAIRS_AT_ONCE", 997)
     monkeypatch.setattr("calc.search.options._combined", anew)
-    parts = options_of(job, catalogs)
+    parts = options_of(row, catalogs)
     assert (parts.tried, parts.possible) == (whole.tried, whole.possible)
     for name in ("answers", "board", "edge"):
         assert_frame_equal(getattr(parts, name), getattr(whole, name))

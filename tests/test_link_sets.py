@@ -3,18 +3,16 @@
 import pytest
 
 from calc.files.link import link
-from calc.scenarios.inputs import DEFAULTS
-from calc.search.limits import usual_limits
-from calc.search.questions import lora_within_a_week, serving_users
-from calc.search.space import usual
+from calc.search.options import options
+from calc.search.widened import settled_sets, usual_limits, usual_sets, widened
 
-PLAN = DEFAULTS | {"model": "llama-3.1-8b", "precision": "bf16-mixed"}
+JOB = {"model": "llama-3.1-8b", "markets": "on-demand+spot", "step_tokens": 5001}
 
 
 def searches(catalogs):
-    yield usual(PLAN), usual_limits(PLAN, catalogs)
-    yield lora_within_a_week(PLAN, catalogs)[1:]
-    yield serving_users(PLAN, catalogs, 20)[1:]
+    for job in (JOB, JOB | {"method": "lora", "batch": 3}, JOB | {"work": "inference", "users": 20, "regions": "anywhere"}):
+        settled = options(job, catalogs).job
+        yield usual_sets(settled, catalogs), usual_limits(settled)
     yield ({"family": [], "region": [], "kv_precision": ["", "fp8"], "gpus": [8]}, {"usd_per_hour": 35.5, "surely": 1, "users": 20})
 
 
@@ -23,8 +21,23 @@ def test_a_search_comes_back_from_its_link(catalogs):
         query = link.compose({"model": "llama-3.1-8b", "allowed": sets, "limits": limits})
         choices, complaints = link.parse(query, catalogs)
         assert complaints == []
-        assert choices["allowed"] == sets
+        assert choices["allowed"] == {name: values for name, values in sets.items() if values or name in ("family", "region")}
         assert choices["limits"] == limits
+
+
+def test_an_old_link_of_a_search_asks_for_what_it_meant(catalogs):
+    """Deployments of 2 GPUs, as many as 20 users need; a step of at least 16,384 tokens, no deadline; whatever fits."""
+    query = {"allow.gpus": ["2"], "allow.batch": ["4"], "allow.kv_precision": ["", "fp8"], "allow.region": [""], "limit.users": ["20"]}
+    choices, _ = link.parse({"v": ["2"], "model": ["llama-3.1-8b"], "goal": ["serve"], **query}, catalogs)
+    job = options({"model": "llama-3.1-8b", "work": "inference"}, catalogs).job
+    row = widened(job, settled_sets(choices["allowed"], job, catalogs), choices["limits"], catalogs).columns
+    assert (row["gpus"][:3], row["batch"], row["users"], row["regions"]) == ([2, 4, 6], [4], 20, "anywhere")
+    assert (row["kv_precision"], row["admits"], row["instances_most"]) == (["", "fp8"], "tight", 16)
+    job = options(JOB, catalogs).job
+    row = widened(job, {}, {"step_tokens": 16384}, catalogs).columns
+    assert row["step_tokens"] / row["step_factor"] == pytest.approx(16384, rel=1e-3)
+    assert row["step_tokens"] * row["step_factor"] >= job["train_tokens"]
+    assert row["hours_most"] >= 1e15
 
 
 def test_a_link_without_a_search_asks_for_none(catalogs):

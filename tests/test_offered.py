@@ -1,5 +1,7 @@
 """What is refused is offered nowhere: not by a search, an advice, a table of cards or instances, nor as the row to name."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,10 +12,10 @@ from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.support import RUNS, asks, verdicts
 from calc.search.advice import advise
 from calc.search.comparisons import over_values
-from calc.search.frontier import rows_of
-from calc.search.limits import OPEN, Limits
-from calc.search.search import search
+from calc.search.job_row import JobRow
+from calc.search.ranking import EMULATED
 from calc.search.standing import STANDINGS, offered, rank, standing
+from calc.search.wide import best, wide_search
 
 SERVE = DEFAULTS | {"work": "inference", "model": "llama-3.2-1b", "precision": "bf16", "implementation": "vllm", "sequence_tokens": 2048}
 TRAIN = DEFAULTS | {"work": "training", "model": "gpt2", "precision": "bf16-mixed", "train_tokens": 1e9, "sequence_tokens": 1024}
@@ -28,35 +30,38 @@ OLD = [
     "p5.48xlarge",
     "p6-b200.48xlarge",
 ]
-PLACES = {"instance": OLD, "region": ["us-east-1"], "market": ["on-demand"]}
 FORMATS = {"precision": ["bf16", "fp16", "fp8", "int8", "awq-4bit", "nvfp4", "gguf-q4-0"], "kv_precision": ["", "fp8"]}
 WAYS = {"precision": ["bf16-mixed", "fp16-mixed", "fp8-mixed"], "attention": ["flash", "eager"], "compile": ["no", "yes"]}
 
 
-def all_of(workload, sets, limits, catalogs):
-    """What a search finds, every candidate estimated; and every combination, estimated."""
-    found = search(workload, sets | PLACES, limits, catalogs)
-    table = pd.concat(
-        [found.space.rows(np.arange(found.space.size)).assign(instance=name, gpu="", region="us-east-1") for name in OLD], ignore_index=True
+def all_of(workload, sets, admits, catalogs):
+    """What a wide search admits, its best rows estimated; and every combination, estimated."""
+    job = {name: value for name, value in workload.items() if name not in sets and value != ""} | {"hours_most": 1e6, "instance": OLD}
+    job |= {"gpus": [1], "batch": [1], "accumulation_steps": [1], "users": 1, "token_seconds": 1e6, "first_token_seconds": 1e6}
+    job |= {"step_tokens": 1024, "sharding": ["none"], "tensor_parallel": [1], "admits": admits} | sets
+    lists = {name: values for name, values in sets.items()}
+    several = product(*lists.values(), OLD)
+    table = pd.DataFrame(
+        [workload | dict(zip([*lists, "instance"], values, strict=True)) | {"gpu": ""} for values in several], dtype=object
     )
-    return found, rows_of(found, found.candidates, catalogs), estimate(table, catalogs, solve=False)
+    search = wide_search(JobRow.of(job), catalogs)
+    return search, best(search, catalogs), estimate(table, catalogs, solve=False)
 
 
 @pytest.mark.parametrize(("workload", "sets"), [(SERVE, FORMATS), (TRAIN, WAYS)], ids=["serve", "train"])
 def test_a_search_finds_what_runs_and_counts_what_does_not(catalogs, workload, sets):
-    found, named, every = all_of(workload, sets, OPEN, catalogs)
-    priced = every[every["usd_per_hour_on_demand"].notna()]
+    search, named, every = all_of(workload, sets, "tight", catalogs)
     assert set(every["runs"]) >= {"yes", "no", "emulated"}
     assert set(named["runs"]) == {"yes"}
-    holding = every[every["fits"].isin(["yes", "tight"]) & (every["problem"] == "")]
-    assert found.counts["do not run"] == (holding["runs"] != "yes").sum()
-    assert found.counts["held"] == (priced.loc[holding.index.intersection(priced.index), "runs"] == "yes").sum()
-    assert set(named["instance"]) == set(holding.loc[(holding["runs"] == "yes") & holding["usd_per_hour_on_demand"].notna(), "instance"])
+    sold = every[every["fits"].isin(["yes", "tight"]) & (every["problem"] == "") & every["usd_per_hour_on_demand"].notna()]
+    assert search.possible == (sold["runs"] == "yes").sum()
+    assert search.counts[EMULATED] == (sold["runs"] == "emulated").sum()
+    assert set(named["instance"]) == set(sold.loc[sold["runs"] == "yes", "instance"])
 
 
 @pytest.mark.parametrize(("workload", "sets"), [(SERVE, FORMATS), (TRAIN, WAYS)], ids=["serve", "train"])
 def test_what_is_not_verified_is_found_only_when_it_is_asked_for_and_its_speed_is_known(catalogs, workload, sets):
-    _, named, every = all_of(workload, sets, Limits(unverified=1), catalogs)
+    _, named, every = all_of(workload, sets, "tight+unverified", catalogs)
     assert "no" not in set(named["runs"])
     able = every[every["fits"].isin(["yes", "tight"]) & (every["problem"] == "") & every["usd_per_hour_on_demand"].notna()]
     able = able[(able["runs"] != "no") & able["tokens_per_second"].notna()]

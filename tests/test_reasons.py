@@ -7,11 +7,10 @@ import pytest
 from calc import estimate
 from calc.say.change import change_in_words, quality
 from calc.scenarios.inputs import DEFAULTS
-from calc.search.frontier import best
-from calc.search.limits import OPEN
+from calc.search.options import options
 from calc.search.reasons import reasons
-from calc.search.search import search
-from calc.search.space import usual
+from calc.search.wide import best, wide_search
+from calc.search.widened import usual_sets, widened
 
 PLAN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 TOO_LARGE = PLAN | {"instance": "p4d.24xlarge"}
@@ -57,17 +56,23 @@ def test_a_service_has_sequences_at_once(catalogs):
     assert change_in_words({"precision": "fp8", "batch": 1.0}, catalogs, serves=True) == "fp8, 1 sequence at once"
 
 
+def best_rows(catalogs, most=30):
+    """What a wide search of a training of the plan's model shows."""
+    job = {"model": PLAN["model"], "train_tokens": 1e9, "step_tokens": 32768, "markets": "on-demand+spot"}
+    job = options(job, catalogs).job
+    return best(wide_search(widened(job, usual_sets(job, catalogs), {}, catalogs), catalogs), catalogs, most)
+
+
 @pytest.fixture(scope="module")
 def explained(catalogs):
     plan = DEFAULTS | PLAN | {"precision": "bf16-mixed", "train_tokens": 1e9}
-    found = search(plan, usual(plan), OPEN, catalogs)
     present = estimate(plan, catalogs, solve=False)
-    return present, reasons(best(found, catalogs), present, "on-demand", 0, catalogs)
+    return present, reasons(best_rows(catalogs), present, "on-demand", 0, catalogs)
 
 
 def test_a_found_plan_is_held_against_the_present_one(explained):
     present, rows = explained
-    assert rows["usd_ratio"].to_numpy() == pytest.approx(rows["found_usd"] / present["run_usd_on_demand"])
+    assert rows["usd_ratio"].to_numpy() == pytest.approx(rows["usd"] / present["run_usd_on_demand"])
     first = rows.iloc[0]
     assert f"{1 - first['usd_ratio']:.0%} cheaper".replace("%", " %") in first["why"]
     assert f"${present['run_usd_on_demand']:,.0f} in {present['run_hours']:.3g} h" in first["why"]
@@ -76,7 +81,7 @@ def test_a_found_plan_is_held_against_the_present_one(explained):
 
 def test_what_it_owes_to_spot_is_what_it_costs_without(explained):
     _, rows = explained
-    row = rows[(rows["found_market"] == "spot") & rows["run_usd_on_demand"].notna()].iloc[0]
+    row = rows[(rows["market"] == "spot") & rows["run_usd_on_demand"].notna()].iloc[0]
     share = 1 - row["run_usd_spot"] / row["run_usd_on_demand"]
     assert f"spot ({share:.0%})".replace("%", " %") in row["why"]
 
@@ -85,8 +90,7 @@ def test_a_present_plan_that_does_not_fit_is_said(catalogs):
     plan = DEFAULTS | TOO_LARGE | {"precision": "bf16-mixed", "train_tokens": 1e9, "instance": "g6.xlarge", "gpus": 1}
     present = estimate(plan, catalogs, solve=False)
     assert present["fits"] == "no"
-    found = search(plan, usual(plan), OPEN, catalogs)
-    rows = reasons(best(found, catalogs, most=3), present, "on-demand", 0, catalogs)
+    rows = reasons(best_rows(catalogs, most=3), present, "on-demand", 0, catalogs)
     assert rows["why"].str.startswith("The present plan does not fit.").all()
-    assert np.isfinite(rows["found_usd"]).all()
+    assert np.isfinite(rows["usd"]).all()
     assert reasons(pd.DataFrame(), present, "on-demand", 0, catalogs).empty

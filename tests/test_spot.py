@@ -19,10 +19,9 @@ from calc.cost.interruptions import (
 from calc.cost.spot import spot_saving_ratio
 from calc.memory.states import state_width_bytes_each
 from calc.plan.bill import billed, lines
-from calc.search.limits import OPEN
+from calc.search.job_row import JobRow
 from calc.search.options import options
-from calc.search.search import search
-from calc.search.standing import scenario_of
+from calc.search.wide import wide_search
 
 HOUR = 3600
 RUN = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "instance": "p4d.24xlarge", "train_tokens": 1e10}
@@ -193,15 +192,9 @@ def test_spares_count_wherever_a_service_on_spot_is_offered():
     assert bill["instances"] == row["instances_needed"] + row["spare_instances"]
     assert lines(bill)["line"].tolist() == ["work", "spare"]
     assert lines(bill)["usd"].sum() == pytest.approx(row["usd"])
-    allowed = {
-        "instance": [row["instance"]],
-        "gpus": [int(row["gpus"])],
-        "market": ["spot"],
-        "region": [row["region"]],
-        "precision": [row["precision"]],
-    }
-    found = search(scenario_of(row), allowed, OPEN, catalogs()).candidates
-    assert found["usd_per_hour"].min() == pytest.approx(row["usd_per_hour_spot"])
+    settings = {"instance": row["instance"], "gpus": [int(row["gpus"])], "precision": [row["precision"]], "admits": "tight"}
+    search = wide_search(JobRow.of(job | settings), catalogs())
+    assert search.ranked.candidates["usd_per_hour"].min() == pytest.approx(row["usd_per_hour_spot"])
 
 
 def test_what_lies_in_storage_is_a_line_of_its_own():

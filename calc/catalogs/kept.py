@@ -31,7 +31,7 @@ def kept(*tables: str) -> Callable[[Made], Made]:
     return keeping
 
 
-def last_few(most: int, make: Callable[[str], Any]) -> Callable[[str], Any]:
+def last_few(most: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What a slow function with large arrays gave for the last so many keys; whoever asks the same meanwhile waits for it.
 
     One thread makes all of them, one after another: it takes as long in all, and the memory of one instead of that of every
@@ -39,7 +39,7 @@ def last_few(most: int, make: Callable[[str], Any]) -> Callable[[str], Any]:
     """
     begun = lru_cache(maxsize=most)(lambda key: MAKER.submit(make, key))
 
-    def found(key: str) -> Any:
+    def found(key: Any) -> Any:
         try:
             return begun(key).result()
         except BaseException:  # what failed is not kept

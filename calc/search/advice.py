@@ -18,7 +18,7 @@ from calc.scenarios.read import known_inputs
 from calc.search.comparisons import at_once
 from calc.search.neighbours import LAYOUT, Change, distinct, neighbours, pairs
 from calc.search.pick import MOST_OF_A_KIND, picked
-from calc.search.ranking import limits as limits_on
+from calc.search.ranking import limits_of as limits_on
 from calc.search.settle import settled
 from calc.search.standing import STANDINGS, offered, standing
 from calc.table import Words

@@ -5,16 +5,15 @@ runs at its own level (calc/crossed.py). Of like ways in several regions the one
 and where that price is old also the least that is not.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.cost import placement, prices
-from calc.cost.job import deployments, job
-from calc.cost.markets import MARKETS
 from calc.cost.spot import UNTIL_OVERHEAD
-from calc.crossed import PAIR, WAY, Crossed
+from calc.crossed import PAIR, Crossed
 from calc.engine.pipeline import not_covered, settled_table
 from calc.engine.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, reads, walk
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
@@ -26,11 +25,11 @@ from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.search.bounds import least_bytes
-from calc.search.grid import Grid
-from calc.search.inputs import TIE_RATIO
+from calc.search.candidates import candidates_of
+from calc.search.grid import Grid, joined, only
 from calc.search.load import loaded
-from calc.search.places import Offer, Place, offers
-from calc.search.timing import STEPPED, add_time, spot_overhead
+from calc.search.places import Place, offers
+from calc.search.timing import STEPPED
 from calc.speed.collectives import island_gpus
 from calc.table import Table, distinct, gathered, take
 
@@ -49,68 +48,98 @@ HELD = (  # what memory decides of fit, placement and money
     *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "graphs_bytes", "offloaded_bytes"),
     "state_width_bytes_each",
 )
-SHOWN = ("runs", "fits", "headroom_bytes", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
 
 
 class Combinations(NamedTuple):
-    """What was found: the layouts; `ways` with a column per figure; how many were tried; what is wrong with all.
+    """The candidates, a column per figure, and their layouts; how many were tried, and the fault that all share.
 
-    And the least memory where all take too much; else NaN.
+    `smallest_bytes`: the least memory of a layout where none fits; else NaN.
     """
 
     grid: Grid
-    ways: Columns
+    candidates: Columns
     tried: int
     smallest_bytes: float
     problem: str
 
 
-def combinations(grid: Grid, places: list[Place], whole: dict[str, Any], catalogs: Catalogs) -> Combinations:
-    """All combinations that live on their cards and are not refused. `layout` and `place` are their numbers in the grid."""
-    sold = offers(whole, places, catalogs)
+def every(_candidates: Columns, _grid: Grid) -> Any:
+    """All candidates."""
+    return slice(None)
+
+
+def combinations(
+    grid: Grid,
+    places: list[Place],
+    job: dict[str, Any],
+    catalogs: Catalogs,
+    chosen: Callable[[Columns, Grid], Any] = every,
+    progress: Callable[[float], None] | None = None,
+) -> Combinations:
+    """All candidates of a grid that fit on their cards and are not refused.
+
+    A candidate's `layout` and `place` are numbers in the grid. `chosen` says which candidates of each stretch stay;
+    `progress` is called with the share that is done.
+    """
+    sold = offers(job, places, catalogs)
     count = np.sum([~np.isnan(offer.usd_per_hour) for offer in sold], axis=0)
     tried = int((grid.steps_count[grid.layout] * count[grid.place]).sum())
-    table, problems = layouts_table(grid, whole, catalogs)
+    table, problems = layouts_table(grid, job, catalogs)
     if not problems.sound.any():
         return Combinations(grid, {}, tried, np.nan, str(problems.text[0]) if grid.size else "")
     at = np.array([row_numbers(catalogs, "instances")[place.instance] for place in places])
     cards = {name: values[at] if len(values) > 1 else values for name, values in hardware(catalogs).items()}
-    if whole["requests_per_second"]:
-        grid = loaded(grid, crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid), whole)
-        table, problems = layouts_table(grid, whole, catalogs)
-    crossed, held = _able(grid, cards, table, problems.sound, catalogs)
-    if not len(held):
+    if job["requests_per_second"]:
+        grid = loaded(grid, crossed_with(walk(table | {}, LAYOUT_STAGES), cards, grid), job)
+        table, problems = layouts_table(grid, job, catalogs)
+    crossed, memory = _able(grid, cards, table, problems.sound, catalogs)
+    if not len(memory):
         return Combinations(grid, {}, tried, np.nan, "")
-    if np.isnan(held).all():
+    if np.isnan(memory).all():
         return Combinations(grid, {}, tried, np.nan, not_covered(table, int(np.flatnonzero(problems.sound)[0]), catalogs))
-    fitting, parts = 0, []
+    fitting, done = 0, 0
+    parts: list[Columns] = []
     for part in crossed.parts(PAIRS_AT_ONCE):
+        done += len(part.layout)
         fitting += _keep_fitting(part)
-        parts += _ways(part, grid, sold, whole)
-    ways = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return Combinations(grid, ways, tried, np.nan if fitting else float(np.nanmin(held)), "")
+        for figures in candidates_of(part, grid, sold, job):
+            stays = chosen(figures, grid)
+            parts.append({name: values[stays] for name, values in figures.items()})
+        if progress:
+            progress(done / max(len(crossed.layout), 1))
+    candidates = parts[0] if len(parts) == 1 else {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Combinations(grid, candidates, tried, np.nan if fitting else float(np.nanmin(memory)), "")
 
 
-def _ways(crossed: Crossed, grid: Grid, sold: list[Offer], whole: dict[str, Any]) -> list[Columns]:
-    """The ways to rent some pairs: of each offer with its figures."""
-    _accumulate(crossed, grid)
-    add_time(crossed, whole["work"])
-    found = [_sold(crossed, offer, whole) for offer in sold]
-    return [_near_steps(each, whole) for each in found] if whole["work"] == "training" else found
+def merged(several: list[Combinations]) -> Combinations:
+    """The candidates of several grids as one, with those layouts alone that they have."""
+    if len(several) == 1:
+        return several[0]
+    with_candidates = [one for one in several if one.candidates]
+    grids, tables = [], []
+    for one in with_candidates:
+        used, layout = np.unique(one.candidates["layout"], return_inverse=True)
+        grids.append(only(one.grid, used))
+        tables.append(one.candidates | {"layout": layout + sum(grid.size for grid in grids[:-1])})
+    candidates = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]} if tables else {}
+    fits = any(np.isnan(one.smallest_bytes) for one in with_candidates)
+    least = np.nan if fits else min((one.smallest_bytes for one in with_candidates), default=np.nan)
+    problem = "" if any(not one.problem for one in several) else several[0].problem
+    return Combinations(joined(grids), candidates, sum(one.tried for one in several), least, problem)
 
 
-def layouts_table(grid: Grid, whole: dict[str, Any], catalogs: Catalogs) -> tuple[Table, Problems]:
+def layouts_table(grid: Grid, job: dict[str, Any], catalogs: Catalogs) -> tuple[Table, Problems]:
     """The settled table of all layouts, and what is wrong with each."""
     problems = Problems(grid.size)
-    inputs = inputs_of(whole, grid.layouts | {"rows": grid.size, "row_number": np.arange(grid.size)})
+    inputs = inputs_of(job, grid.layouts | {"rows": grid.size, "row_number": np.arange(grid.size)})
     return settled_table(inputs, catalogs, problems), problems
 
 
-def inputs_of(whole: dict[str, Any], columns: Columns) -> Columns:
+def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
     """The inputs (scenarios.read) of scenarios with these columns, all else as the job has it."""
-    names = ("work", "model", "sequence_tokens", "hours_per_month", "train_tokens" if whole["work"] == "training" else "prompt_tokens")
-    row = {name: whole[name] for name in names} | whole["assumed"]
-    row |= {"tuning": "full" if whole["method"] == "full" else "lora", "implementation": whole["implementation"]}
+    names = ("work", "model", "sequence_tokens", "hours_per_month", "train_tokens" if job["work"] == "training" else "prompt_tokens")
+    row = {name: job[name] for name in names} | job["assumed"]
+    row |= {"tuning": "full" if job["method"] == "full" else "lora", "implementation": job["implementation"]}
     return known_inputs(row, columns)
 
 
@@ -182,70 +211,3 @@ def _support(table: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.nda
     small, kind = asks(table, catalogs)
     verdict, timed = verdicts_on(small, cards, catalogs)
     return verdict, timed, np.broadcast_to(kind, table["rows"])
-
-
-def _accumulate(crossed: Crossed, grid: Grid) -> None:
-    """A way for each accumulation of every pair."""
-    layout = np.broadcast_to(crossed.at("row_number", PAIR), len(crossed.layout))
-    count = grid.steps_count[layout]
-    pair = np.repeat(np.arange(len(layout)), count)
-    first = grid.first_step.take(layout) - (np.cumsum(count) - count)  # of each pair's ways in `steps`, less its place among the ways
-    crossed.multiply(pair)
-    crossed.set("accumulation_steps", WAY, grid.steps.take(np.arange(len(pair)) + first.take(pair)).astype(float))
-
-
-def _sold(crossed: Crossed, offer: Offer, whole: dict[str, Any]) -> Columns:
-    """The figures that decide of every way that is sold so, with its money."""
-    market = whole["markets"][offer.market]
-    place = crossed.place.take(crossed.pair)
-    price = offer.usd_per_hour.take(place)
-    sold = ~np.isnan(price)
-    interrupted = spot_overhead(crossed, offer.band_interruption_ratio) if MARKETS[market].interrupted else np.zeros(1)
-    table = {name: crossed.at(name, WAY) for name in STEPPED}
-    copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
-    done = job(table, market, price, interrupted, copies)
-    found = {name: getattr(done, name) for name in done._fields}
-    found |= {name: crossed.at(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps")}
-    found |= {
-        "first_token_seconds": crossed.at("time_to_first_token_seconds", WAY),
-        "token_seconds": table["time_per_output_token_seconds"],
-        "slow_first_token_ratio": table["first_token_high_ratio"],
-        "slow_token_ratio": table["time_high_ratio"],
-    }
-    found |= {"layout": crossed.at("row_number", WAY), "place": place, "load_ratio": _load(found, whole)}
-    found |= {"region": offer.region.take(place), "market": np.full(1, offer.market), "price_age_days": offer.price_age_days.take(place)}
-    timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
-    found = {name: np.broadcast_to(values, len(place)) for name, values in found.items()}
-    for name in ("hours", "usd", "seconds", "slow_hours", "first_token_seconds", "token_seconds", "load_ratio") if not timed.all() else ():
-        if name == "load_ratio" or whole["work"] == "training" or "seconds" in name:
-            found[name] = np.where(timed, found[name], 0 if name == "load_ratio" else np.nan)
-    return found if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in found.items()}
-
-
-def _near_steps(found: Columns, whole: dict[str, Any]) -> Columns:
-    """Of the accumulations of each layout on a place the one nearest to the asked step; another where it saves more than a tie.
-
-    Chosen before any limit, so that a looser limit only ever adds to what there is to choose from.
-    """
-    changes = (np.diff(found["layout"], prepend=-1) != 0) | (np.diff(found["place"], prepend=-1) != 0)
-    first, group = np.flatnonzero(changes), np.cumsum(changes) - 1
-    if not len(first) or len(whole["fixed"].get("accumulation_steps", ())) > 1:  # compared with one another: all stay
-        return found
-    cost = np.where(np.isnan(found["usd"]), np.inf, found["usd"])
-    far = np.abs(np.log(found["step_tokens"] / whole["step_tokens"]))
-    nearest = far == np.minimum.reduceat(far, first)[group]
-    least = np.minimum.reduceat(cost, first)[group]
-    near_cost = np.minimum.reduceat(np.where(nearest, cost, np.inf), first)[group]
-    chosen = np.flatnonzero(np.where(near_cost <= least * TIE_RATIO, nearest, cost == least))
-    return {name: values.take(chosen) for name, values in found.items()}
-
-
-def _load(found: Columns, whole: dict[str, Any]) -> np.ndarray:
-    """The wanted load over what an arrangement carries: requests a second by Little's law, else users at once; 0 in training."""
-    if whole["work"] == "training":
-        return np.zeros(1)
-    at_once = found["batch"] * found["gpus"] / (found["tensor_parallel"] * found["pipeline_parallel"])
-    if not whole["requests_per_second"]:
-        return whole["users"] / at_once
-    request = found["first_token_seconds"] + whole["answer_tokens"] * found["token_seconds"]
-    return whole["requests_per_second"] * request / at_once

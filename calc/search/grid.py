@@ -1,31 +1,14 @@
-"""Every arrangement that a job leaves open: layouts of GPUs and steps, and on which instance types each is tried.
+"""The grid of a job: every layout as a column of scenarios, and the pairs of layouts and places that are tried."""
 
-A layout is a shape (GPUs, degrees, micro-batch) with its sharding, recompute, number formats and what else is compared. The
-accumulation of a step changes no memory but by being more than one, so each layout has a list of them; a pipeline keeps
-something of every micro-batch, and has a layout for each.
-"""
-
-from functools import lru_cache
-from itertools import product
-from math import prod
+from collections.abc import Iterator
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.search.inputs import FIXABLE, SHARDINGS
-from calc.search.limits import STEP_FACTOR
+from calc.search.arrangements import COUNTS, Part, Shapes, arrangements
 from calc.search.places import Place
-from calc.search.settle import MOST_WAYS, bounded_by, fixed_at
-from calc.table import Words
-
-DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
-RECOMPUTES = ("none", "selective", "selective-ops", "full")
-LONGEST_BATCH = 4096
-EVERY_COUNT = 64  # of instances
-COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "batch", "accumulation_steps")
-TRAINED_IN = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}  # with bf16, without
-SERVED_IN_8, SERVED_IN_4 = ("fp8", "int8"), ("awq-4bit", "gptq-4bit")  # beside 16 bits; 4 bits also as they are published
-LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
+from calc.table import Words, taken
 
 
 class Grid(NamedTuple):
@@ -40,159 +23,34 @@ class Grid(NamedTuple):
     steps: np.ndarray
 
 
-class Shapes(NamedTuple):
-    """Shapes as whole numbers (rows of COUNTS), and the first and the count of each one's accumulations among `steps`."""
-
-    counts: np.ndarray
-    first_step: np.ndarray
-    steps_count: np.ndarray
-    steps: np.ndarray
+def grid(job: dict[str, Any], places: list[Place], tokens_each: float) -> Grid:
+    """All that is tried as one grid."""
+    return joined([_crossed(part) for part in arrangements(job, places, tokens_each)])
 
 
-def grid(whole: dict[str, Any], places: list[Place], tokens_each: float) -> Grid:
-    """Every combination that is tried. `tokens_each`: tokens of one sequence in a training step."""
-    trains = whole["work"] == "training"
-    parts = []
-    for native in (True, False):
-        mine = [number for number, place in enumerate(places) if place.has_bf16 == native]
-        if mine:
-            tried = [(number, _gpu_counts(whole, places[number]) if trains else []) for number in mine]
-            shapes = _training(whole, tried, tokens_each) if trains else _serving(whole, places, mine)
-            parts.append(_crossed(whole, places, tried, shapes, native, trains))
-    found = _joined(parts)
-    return found._replace(layouts={name: _short(values) for name, values in found.layouts.items()})
+def grids(parts: list[Part], most: int) -> Iterator[Grid]:
+    """The arrangements as one grid, or where they are more than the most as several, whose layouts are others in each."""
+    if sum(len(part.shape) * part.each for part in parts) <= most:
+        yield joined([_crossed(part) for part in parts])
+        return
+    for part in (part for part in parts if len(part.shape)):
+        pairs = np.cumsum(np.bincount(part.shape, minlength=len(part.shapes.counts))) * part.each
+        ends = np.unique(np.searchsorted(pairs, np.arange(most, pairs[-1] + most, most), side="left").clip(max=len(pairs) - 1) + 1)
+        for start, end in pairwise([0, *ends.tolist()]):
+            yield joined([_crossed(_slice(part, start, end))])
 
 
-def _short(values: np.ndarray | Words) -> np.ndarray | Words:
-    """A column in which all layouts are equal as one value."""
-    codes = values.codes if isinstance(values, Words) else values
-    if not len(codes) or (codes != codes[0]).any():
-        return values
-    return Words(codes[:1], values.known) if isinstance(values, Words) else values[:1]
+def _slice(part: Part, start: int, end: int) -> Part:
+    """A part of some of its shapes."""
+    chosen = np.flatnonzero((part.shape >= start) & (part.shape < end))
+    counts, first, count, steps = part.shapes
+    shapes = Shapes(counts[start:end], first[start:end], count[start:end], steps)
+    return part._replace(shapes=shapes, shape=part.shape[chosen] - start, place=part.place[chosen])
 
 
-def _gpu_counts(whole: dict[str, Any], place: Place) -> list[int]:
-    """GPUs of a training job: a power of two inside one instance, or whole instances."""
-    asked = whole["fixed"].get("gpus")
-    if asked:
-        return [int(count) for count in asked if np.ceil(count / place.gpus) <= place.most]
-    inside = {count for count in DEGREES if count <= place.gpus}
-    return sorted(inside | {place.gpus * instances for instances in _instances(place.most)})
-
-
-@lru_cache(maxsize=256)
-def _instances(most: int) -> tuple[int, ...]:
-    """Counts of instances for a training, whose cost hardly moves from one to the next: each up to EVERY_COUNT, then every 3 to 6 %."""
-    counts = {count for count in range(1, most + 1) if count <= EVERY_COUNT or count % 2 ** (count.bit_length() - 5) == 0}
-    return tuple(sorted(counts | {most}))
-
-
-def _training(whole: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
-    """Shapes of every count of GPUs that some place takes, in order of the counts."""
-    degrees = [fixed_at(whole, name, free) for name, free in zip(COUNTS[1:4], (DEGREES, (1,), (1,)), strict=True)]
-    rows, first, count = [], [], []
-    steps: list[int] = []
-    known: dict[tuple[int, bool], list] = {}
-    for gpus in sorted({gpus for _, counts in tried for gpus in counts}):
-        for tensor, pipeline, context in product(*degrees):
-            replicas, rest = divmod(gpus, int(tensor * pipeline * context))
-            if rest or not replicas:
-                continue
-            alike = (replicas, pipeline > 1)
-            if alike not in known:
-                known[alike] = []
-                for batch, each in _steps(whole, replicas, tokens_each):
-                    for own in [[step] for step in each] if pipeline > 1 else _alike(each):
-                        known[alike].append((batch, own[0] if pipeline > 1 else min(own[0], 2), len(steps), len(own)))
-                        steps += own
-            for batch, accumulated, start, length in known[alike]:
-                rows.append((gpus, tensor, pipeline, context, batch, accumulated))
-                first.append(start)
-                count.append(length)
-    return Shapes(np.array(rows, dtype=int).reshape(-1, len(COUNTS)), np.array(first, int), np.array(count, int), np.array(steps, int))
-
-
-def _alike(steps: list[int]) -> list[list[int]]:
-    """Accumulations that differ in no byte, together: none, and several."""
-    return [own for own in ([step for step in steps if step == 1], [step for step in steps if step > 1]) if own]
-
-
-def _steps(whole: dict[str, Any], replicas: int, tokens_each: float) -> list[tuple[int, list[int]]]:
-    """Micro-batches with the accumulations whose step comes within the factor of the asked one, else the nearest.
-
-    Micro-batches: powers of two, and what divides the sequences of one replica. Of each the accumulation nearest to the
-    asked step and both ends.
-    """
-    sequences = whole["step_tokens"] / (tokens_each * replicas)
-    low, high = sequences / STEP_FACTOR, sequences * STEP_FACTOR
-    batches = [int(batch) for batch in fixed_at(whole, "batch", _batches(round(sequences), int(high)))]
-    asked = [int(each) for each in whole["fixed"].get("accumulation_steps", ())]
-    found = []
-    for batch in batches:
-        least, most = max(int(np.ceil(low / batch - 1e-9)), 1), int(high / batch + 1e-9)
-        inside = {least, most, min(max(round(sequences / batch), least), most)} if least <= most else set()
-        inside = {steps for steps in asked if least <= steps <= most} if asked else inside
-        if inside:
-            found.append((batch, sorted(inside)))
-    if found:
-        return found
-    # Set by hand, or one micro-batch on every GPU is too much: the nearest, which misses the step.
-    near = [(batch, steps) for batch in batches for steps in asked or [max(round(sequences / batch), 1)]]
-    far = [abs(np.log(batch * steps / sequences)) for batch, steps in near]
-    return [(batch, [steps]) for (batch, steps), each in zip(near, far, strict=True) if each <= min(far) + 1e-9]
-
-
-@lru_cache(maxsize=256)
-def _batches(sequences: int, high: int) -> tuple[int, ...]:
-    """Powers of two and divisors of a count of sequences, up to the most."""
-    most = max(min(high, LONGEST_BATCH), 1)
-    powers = {2**power for power in range(most.bit_length())}
-    divisors = {divisor for divisor in range(1, min(sequences, most) + 1) if sequences % divisor == 0}
-    return tuple(sorted(each for each in powers | divisors if each <= most))
-
-
-def _serving(whole: dict[str, Any], places: list[Place], mine: list[int]) -> Shapes:
-    """Shapes of replicas that some place takes: one copy of the model each, on whole instances.
-
-    Of counts of replicas with the same sequences on each the fewest; for a wanted rate of requests every count inside one
-    instance and whole instances beyond.
-    """
-    tensors, pipelines = (fixed_at(whole, name, free) for name, free in (("tensor_parallel", DEGREES), ("pipeline_parallel", (1,))))
-    rows: set[tuple] = set()
-    for each in {places[number]._replace(instance="") for number in mine}:
-        for tensor, pipeline in product(tensors, pipelines):
-            replica = int(tensor * pipeline)
-            for count in _replicas(whole, each, replica):
-                batches = fixed_at(whole, "batch", [1 if whole["requests_per_second"] else np.ceil(whole["users"] / count)])
-                rows |= {(count * replica, int(tensor), int(pipeline), 1, int(batch), 1) for batch in batches}
-    counts = np.array(sorted(rows), dtype=int).reshape(-1, len(COUNTS))
-    return Shapes(counts, np.zeros(len(counts), dtype=int), np.ones(len(counts), dtype=int), np.ones(1, dtype=int))
-
-
-def _replicas(whole: dict[str, Any], place: Place, replica: int) -> list[int]:
-    """Counts of replicas of so many GPUs that one place takes."""
-    own, most = max(place.gpus // replica, 1), place.gpus * place.most // replica
-    asked = whole["fixed"].get("gpus")
-    if asked:
-        return [int(count) // replica for count in asked if count % replica == 0 and replica <= count <= most * replica]
-    if whole["requests_per_second"]:
-        return [*range(1, min(own, most) + 1), *range(2 * own, most + 1, own)]
-    batches = fixed_at(whole, "batch", _shares(int(whole["users"]), most))
-    return sorted(count for count in {int(np.ceil(whole["users"] / batch)) for batch in batches} if count <= most)
-
-
-@lru_cache(maxsize=256)
-def _shares(users: int, most: int) -> tuple[int, ...]:
-    """Sequences on each replica, for every count of replicas up to the most."""
-    return tuple(dict.fromkeys(-(-users // count) for count in range(1, max(min(users, most), 1) + 1)))
-
-
-def _crossed(whole: dict, places: list[Place], tried: list, shapes: Shapes, native: bool, trains: bool) -> Grid:
+def _crossed(part: Part) -> Grid:
     """Shapes with every choice beside them, on the places that take them."""
-    lists = _choices(whole, native, trains)
-    pairs, owners = _pairs(whole, places, tried, shapes, trains)
-    choices = prod(map(len, lists.values()))
-    bounded_by(len(pairs) * choices, MOST_WAYS, whole["fixed"])
+    lists, shapes, choices = part.choices, part.shapes, part.each
     numbers = np.array(list(product(*(range(len(values)) for values in lists.values()))), dtype=int).reshape(choices, len(lists))
     layouts: dict[str, np.ndarray | Words] = {
         name: np.repeat(shapes.counts[:, at].astype(float), choices) for at, name in enumerate(COUNTS)
@@ -201,9 +59,9 @@ def _crossed(whole: dict, places: list[Place], tried: list, shapes: Shapes, nati
         codes = np.tile(numbers[:, at], len(shapes.counts))
         words = all(isinstance(value, str) for value in values)
         layouts[name] = Words(codes, np.array(values, dtype=object)) if words else np.array(values, dtype=float)[codes]
-    layout = (pairs[:, None] * choices + np.arange(choices)).ravel()
-    place = np.repeat(owners, choices)
-    if "sharding" in lists and "sharding" not in whole["fixed"]:  # one GPU has nothing to shard over
+    layout = (part.shape[:, None] * choices + np.arange(choices)).ravel()
+    place = np.repeat(part.place, choices)
+    if "sharding" in lists and not part.shards_one_gpu:
         alone = shapes.counts[:, 0] == shapes.counts[:, 1] * shapes.counts[:, 2]
         sharded = numbers[:, list(lists).index("sharding")] > 0
         sound = ~(alone[layout // choices] & sharded[layout % choices])
@@ -212,60 +70,45 @@ def _crossed(whole: dict, places: list[Place], tried: list, shapes: Shapes, nati
     return Grid(layouts, len(first), layout, place, first, count, shapes.steps)
 
 
-def _pairs(whole: dict, places: list[Place], tried: list, shapes: Shapes, trains: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Shapes and places that go together: tensor parallel inside one NVLink domain, counts that the place takes."""
-    gpus, tensor, replica = shapes.counts[:, 0], shapes.counts[:, 1], shapes.counts[:, 1] * shapes.counts[:, 2]
-    known: dict[tuple, np.ndarray] = {}
-    parts, owners = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
-    for number, counts in tried:
-        place = places[number]
-        alike = (place.island, tuple(counts)) if trains else place._replace(instance="")
-        if alike not in known:
-            inside = np.isin(gpus, counts)
-            for size in set(replica.tolist()) if not trains else ():
-                inside |= (replica == size) & np.isin(gpus, size * np.array(_replicas(whole, place, size), dtype=int))
-            known[alike] = np.flatnonzero((tensor <= place.island) & inside)
-        parts.append(known[alike])
-        owners.append(np.full(len(known[alike]), number))
-    return np.concatenate(parts), np.concatenate(owners)
-
-
-def _choices(whole: dict[str, Any], native: bool, trains: bool) -> dict[str, list]:
-    """The values of every choice beside the shape, on cards with bf16 or without."""
-    bits = whole["fewest_bits"]
-    if trains:
-        usual = TRAINED_IN[whole["method"]][0 if native else 1]
-        narrow = ["fp8-mixed"] if bits <= 8 and whole["method"] == "full" and native else []
-        free: dict[str, list] = {"sharding": [*SHARDINGS], "recompute": [*RECOMPUTES], "precision": [usual, *narrow]}
-        free["optimizer"] = ["adamw", "adamw-8bit"] if bits <= 8 else ["adamw"]
-    else:
-        published = whole["published_precision"]
-        four = SERVED_IN_4 if published in ("", *SERVED_IN_8) else (published,)
-        narrow = [*(SERVED_IN_8 if bits <= 8 else ()), *(four if bits <= 4 else ())]
-        free = {"precision": ["bf16" if native else "fp16", *narrow], "kv_precision": ["", "fp8"] if bits <= 8 else [""]}
-    lists = {name: fixed_at(whole, name, values) for name, values in free.items()}
-    return lists | {name: values for name, values in whole["fixed"].items() if name in FIXABLE and name not in {*LAID_OUT, *free}}
-
-
-def _joined(parts: list[Grid]) -> Grid:
-    """The grids of cards with bf16 and without as one."""
-    if len(parts) < 2:
-        return parts[0] if parts else Grid({}, 0, *(np.empty(0, dtype=int) for _ in range(5)))
-    first, second = parts
-    layouts: dict[str, np.ndarray | Words] = {}
-    for name, values in first.layouts.items():
-        other = second.layouts[name]
-        if isinstance(values, Words) and isinstance(other, Words):
-            codes = np.concatenate([values.codes, other.codes + len(values.known)])
-            layouts[name] = Words(codes, np.concatenate([values.known, other.known]))
-        else:
-            layouts[name] = np.concatenate([np.asarray(values), np.asarray(other)])
+def joined(several: list[Grid]) -> Grid:
+    """Several grids as one; a column in which all layouts are equal has one value."""
+    if not several:
+        return Grid({}, 0, *(np.empty(0, dtype=int) for _ in range(5)))
+    layouts = {name: _short(_column([one.layouts[name] for one in several], several)) for name in several[0].layouts}
+    starts = np.cumsum([0, *(one.size for one in several)])
+    steps = np.cumsum([0, *(len(one.steps) for one in several)])
     return Grid(
         layouts,
-        first.size + second.size,
-        np.concatenate([first.layout, second.layout + first.size]),
-        np.concatenate([first.place, second.place]),
-        np.concatenate([first.first_step, second.first_step + len(first.steps)]),
-        np.concatenate([first.steps_count, second.steps_count]),
-        np.concatenate([first.steps, second.steps]),
+        int(starts[-1]),
+        np.concatenate([one.layout + start for one, start in zip(several, starts, strict=False)]),
+        np.concatenate([one.place for one in several]),
+        np.concatenate([one.first_step + start for one, start in zip(several, steps, strict=False)]),
+        np.concatenate([one.steps_count for one in several]),
+        np.concatenate([one.steps for one in several]),
     )
+
+
+def only(grid: Grid, layouts: np.ndarray) -> Grid:
+    """Some layouts of a grid, by number, without their pairs."""
+    columns = {name: taken(values, grid.size, layouts) for name, values in grid.layouts.items()}
+    nothing = np.empty(0, dtype=int)
+    return Grid(columns, len(layouts), nothing, nothing, grid.first_step[layouts], grid.steps_count[layouts], grid.steps)
+
+
+def _column(values: list, several: list[Grid]) -> np.ndarray | Words:
+    """A column of several grids as one."""
+    if len(values) == 1:
+        return values[0]
+    if not isinstance(values[0], Words):
+        return np.concatenate([np.broadcast_to(own, one.size) for own, one in zip(values, several, strict=True)])
+    starts = np.cumsum([0, *(len(own.known) for own in values)])
+    codes = [np.broadcast_to(own.codes, one.size) + start for own, one, start in zip(values, several, starts, strict=False)]
+    return Words(np.concatenate(codes), np.concatenate([own.known for own in values]))
+
+
+def _short(values: np.ndarray | Words) -> np.ndarray | Words:
+    """A column in which all layouts are equal as one value."""
+    codes = values.codes if isinstance(values, Words) else values
+    if not len(codes) or (codes != codes[0]).any():
+        return values
+    return Words(codes[:1], values.known) if isinstance(values, Words) else values[:1]

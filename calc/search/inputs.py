@@ -12,10 +12,14 @@ SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
 SHARDINGS = ("none", "zero1", "zero2", "zero3")  # the plainest first
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 
+ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and fits over the whole range
+STEP_FACTOR = 2.0  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others
+
 JOB_INPUTS = (
     Input("job", "text"),
     Input("method", "choice", "full", METHODS),
     Input("step_tokens", "count", STEP_TOKENS),
+    Input("step_factor", "number", STEP_FACTOR),
     Input("users", "count", 8),
     Input("requests_per_second", "number", None),
     Input("answer_tokens", "count", 512),
@@ -29,6 +33,7 @@ JOB_INPUTS = (
     Input("instances_most", "count", 16, most=512),
     Input("fewest_bits", "choice", "16", ("16", "8", "4")),
     Input("hold_slow_end", "choice", "no", YES_NO),
+    Input("admits", "text", ""),
 )
 JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
 # Columns of a scenario in which a job has another default.

@@ -17,19 +17,19 @@ TURNS = 6  # most come to rest in so many
 REQUEST = ("time_to_first_token_seconds", "time_per_output_token_seconds")
 
 
-def loaded(grid: Grid, crossed: Crossed, whole: dict[str, Any]) -> Grid:
+def loaded(grid: Grid, crossed: Crossed, job: dict[str, Any]) -> Grid:
     """The grid with the sequences of every pair of layout and place as a layout's micro-batch."""
     pairs = len(crossed.layout)
     few, many = np.zeros(pairs), np.ones(pairs)  # `few` are too few
     at, turn = np.arange(pairs), 0
     while len(at):  # time grows with the sequences: fewer than what the time of fewer asks for would not do; later doubled
-        needed = _needed(crossed.only(at), many[at], whole)
+        needed = _needed(crossed.only(at), many[at], job)
         short = (needed > many[at]) & (many[at] < MOST_SEQUENCES)
         at, needed, turn = at[short], needed[short], turn + 1
         few[at], many[at] = (needed - 1, needed) if turn < TURNS else (many[at], np.minimum(many[at] * 2, MOST_SEQUENCES))
     while len(at := np.flatnonzero(many - few > 1)):
         middle = np.floor((few[at] + many[at]) / 2)
-        enough = _needed(crossed.only(at), middle, whole) <= middle
+        enough = _needed(crossed.only(at), middle, job) <= middle
         few[at], many[at] = np.where(enough, few[at], middle), np.where(enough, middle, many[at])
     first, copies = distinct((crossed.layout.astype(float), many), pairs)
     layouts = {name: taken(values, grid.size, crossed.layout[first]) for name, values in grid.layouts.items()}
@@ -39,11 +39,11 @@ def loaded(grid: Grid, crossed: Crossed, whole: dict[str, Any]) -> Grid:
     )
 
 
-def _needed(crossed: Crossed, batch: np.ndarray, whole: dict[str, Any]) -> np.ndarray:
-    """Sequences on each replica that the rate asks for while so many are there, whole, up to the most."""
+def _needed(crossed: Crossed, batch: np.ndarray, job: dict[str, Any]) -> np.ndarray:
+    """Sequences on each replica that the rate asks for while so many are there, job, up to the most."""
     crossed.set("batch", PAIR, batch)
-    add_time(crossed, whole["work"], REQUEST)
+    add_time(crossed, job["work"], REQUEST)
     first, token = (crossed.at(name, PAIR) for name in REQUEST)
     replicas = crossed.at("gpus", PAIR) / (crossed.at("tensor_parallel", PAIR) * crossed.at("pipeline_parallel", PAIR))
-    needed = np.ceil(whole["requests_per_second"] * (first + whole["answer_tokens"] * token) / replicas)
+    needed = np.ceil(job["requests_per_second"] * (first + job["answer_tokens"] * token) / replicas)
     return np.broadcast_to(np.minimum(np.nan_to_num(needed, nan=np.inf), MOST_SEQUENCES), len(batch))

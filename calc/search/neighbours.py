@@ -16,8 +16,8 @@ from calc.plan.figures import records
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.scenarios.join_places import price_rows
 from calc.scenarios.lookups import numbers_of
+from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.comparisons import at_once, micro_batches, replicas
-from calc.search.grid import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.inputs import ANYWHERE, FIXABLE, SHARDINGS
 from calc.search.options import options
 from calc.search.settle import blank

@@ -1,13 +1,14 @@
-"""Which combinations qualify, what the others miss, and the three answers and the board among them (screen.md's rules).
+"""The ranking of candidates: which qualify, which limits the others miss, and the candidates to name.
 
-Least money: of those within half a per cent of the least, the one with the step nearest to the asked, then fewer GPUs, fewer
-instances, the plainer layout. Fastest: the least time, at most three times the least money where no budget is set.
-Roomiest: the most bytes of headroom of those within one and a half times the least money.
+Least money: among those within half a per cent of the least, the one with the step nearest to the requested, then fewer
+GPUs, fewer instances, the plainer layout. Fastest: the least time, at most three times the least money where no budget is set.
+Roomiest: the most headroom of those within one and a half times the least money.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,17 +17,18 @@ from calc.evaluate import Columns
 from calc.scenarios.support import RUNS
 from calc.search.combinations import FITS
 from calc.search.inputs import TIE_RATIO
-from calc.search.limits import STEP_FACTOR
 
 FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
-LIMITS = ("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds")  # change no combination
+# Columns of a job that change no candidate, only which of them qualify.
+LIMITS = ("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds")
 QUALIFIES, AGED, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(7)
 FEW = 1e-9
+ONE_GROUP = np.zeros(1, dtype=int)
 
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """A limit of the job: its column, what it asks at most, what each combination has."""
+    """A limit of the job: its column, the most that it allows, and the value of each candidate."""
 
     name: str
     most: float
@@ -34,70 +36,92 @@ class Limit:
 
     @cached_property
     def excess(self) -> np.ndarray:
-        """How many times over the limit each combination is; 0 where it keeps it or nothing is known."""
+        """How many times over the limit each candidate is; 0 where it keeps the limit or its value is unknown. [ratio]"""
         ratio = np.nan_to_num(self.values / self.most)
         return np.where(ratio > 1 + FEW, ratio, 0.0)
 
 
-def limits(found: Columns, whole: dict[str, Any]) -> list[Limit]:
-    """The limits that a job sets; those on time are held with the slow end of the range where it asks for that."""
-    slow = whole["hold_slow_end"] == "yes"
-    if whole["work"] == "training":
-        far = np.exp(np.abs(np.log(found["step_tokens"] / whole["step_tokens"])))
-        own = [("hours_most", whole["hours_most"], found["slow_hours" if slow else "hours"]), ("step_tokens", STEP_FACTOR, far)]
+class Ranking(NamedTuple):
+    """Candidates (a table with one entry per candidate) with the class of each, the job's limits and the tie-breakers."""
+
+    job: dict[str, Any]
+    candidates: Columns
+    limits: list[Limit]
+    classes: np.ndarray
+    ties: list[np.ndarray]
+
+    @property
+    def qualifying(self) -> np.ndarray:
+        """The numbers of the candidates that qualify."""
+        return np.flatnonzero(self.classes == QUALIFIES)
+
+
+def ranking(candidates: Columns, job: dict[str, Any], ranks: Columns, lifted: Collection[str] = ()) -> Ranking:
+    """Candidates ranked under the limits of a settled job, without those that are lifted; nothing is estimated again."""
+    limits = [limit for limit in limits_of(candidates, job) if limit.name not in lifted]
+    return Ranking(job, candidates, limits, classes(candidates, job, limits), plainness(candidates, job, ranks))
+
+
+def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
+    """The limits that a job sets; those on time apply to the slow end of the range where the job says so."""
+    slow = job["hold_slow_end"] == "yes"
+    if job["work"] == "training":
+        distance = np.exp(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])))
+        of_work = [("hours_most", job["hours_most"], candidates["slow_hours" if slow else "hours"])]
+        of_work += [("step_tokens", job["step_factor"], distance)]
     else:
-        of = ("first_token", "token")
-        own = [(f"{name}_seconds", whole[f"{name}_seconds"], _late(found, name) if slow else found[f"{name}_seconds"]) for name in of]
-        own.append(("requests_per_second" if whole["requests_per_second"] else "users", 1.0, found["load_ratio"]))
-    money = [("usd_most", whole["usd_most"], found["usd"]), ("usd_per_hour_most", whole["usd_per_hour_most"], found["usd_per_hour"])]
-    size = [("instances_most", whole["instances_most"], found["instances"])]
-    return [Limit(name, float(most), values) for name, most, values in (*own, *money, *size) if most is not None]
+        of_work = [
+            (f"{name}_seconds", job[f"{name}_seconds"], candidates[f"{name}_seconds"] * (candidates[f"slow_{name}_ratio"] if slow else 1))
+            for name in ("first_token", "token")
+        ]
+        of_work.append(("requests_per_second" if job["requests_per_second"] else "users", 1.0, candidates["load_ratio"]))
+    columns = {"usd_most": "usd", "usd_per_hour_most": "usd_per_hour", "instances_most": "instances"}
+    others = [(name, job[name], candidates[column]) for name, column in columns.items()]
+    return [Limit(name, float(most), values) for name, most, values in (*of_work, *others) if most is not None]
 
 
-def _late(found: Columns, name: str) -> np.ndarray:
-    """The slow end of the range of a time in serving. [s]"""
-    return np.asarray(found[f"{name}_seconds"] * found[f"slow_{name}_ratio"])
+def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np.ndarray:
+    """Whether each candidate qualifies, or the first reason against it; the lightest reason has the lowest number.
 
-
-def classes(found: Columns, kept: list[Limit], markets: list[str]) -> np.ndarray:
-    """Of each combination whether it qualifies, or the first reason against it, the lightest first.
-
-    What would qualify at an old price yields to what does at a fresher one (AGED); where there is none it qualifies.
+    What qualifies at an old price yields to what qualifies at a fresher one (AGED); where there is none it qualifies.
     """
-    over = np.any([limit.excess > 0 for limit in kept], axis=0)
-    fits, runs = found["fits"], found["runs"]
-    lives = fits <= FITS.index("tight")
-    verdict = np.where(fits == FITS.index("tight"), TIGHT, QUALIFIES)
-    verdict = np.where(runs == RUNS.index("emulated"), EMULATED, np.where(runs == RUNS.index("unknown"), UNKNOWN, verdict))
-    verdict = np.where((verdict < EMULATED) & np.isnan(found["seconds"]), UNKNOWN, verdict)  # no time is known of its card
-    verdict = np.where(over, OUTSIDE, verdict)
-    verdict = np.where(lives & (runs != RUNS.index("no")), verdict, LEFT_OUT)
-    age, qualifies = found["price_age_days"], verdict == QUALIFIES
-    old = age > np.array([MARKETS[name].old_days for name in markets])[found["market"]]
+    over = np.any([limit.excess > 0 for limit in limits], axis=0)
+    fits, runs = candidates["fits"], candidates["runs"]
+    lives = (fits <= FITS.index("tight")) & (runs != RUNS.index("no"))
+    result = np.full(len(fits), QUALIFIES)
+    if "tight" not in job["admits"]:
+        result = np.where(fits == FITS.index("tight"), TIGHT, result)
+    if "unverified" not in job["admits"]:
+        result = np.where(runs == RUNS.index("emulated"), EMULATED, np.where(runs == RUNS.index("unknown"), UNKNOWN, result))
+    result = np.where((result < EMULATED) & np.isnan(candidates["seconds"]), UNKNOWN, result)  # no time is known for its card
+    result = np.where(lives, np.where(over, OUTSIDE, result), LEFT_OUT)
+    age, qualifies = candidates["price_age_days"], result == QUALIFIES
+    old = age > np.array([MARKETS[name].old_days for name in job["markets"]])[candidates["market"]]
     freshest = np.min(age, initial=np.inf, where=qualifies & ~old & ~np.isnan(age))
-    return np.where(qualifies & old & (age > freshest), AGED, verdict)
+    return np.where(qualifies & old & (age > freshest), AGED, result)
 
 
-def plainness(found: Columns, whole: dict[str, Any], ranks: Columns) -> list[np.ndarray]:
-    """What decides between combinations that cost as much, the first thing first.
+def plainness(candidates: Columns, job: dict[str, Any], ranks: Columns) -> list[np.ndarray]:
+    """What decides between candidates of the same cost, the most important first.
 
-    The step nearest to the asked, fewer GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer GPUs
-    used, FSDP before tensor parallel, less sharding, less recompute.
+    The step nearest to the requested, fewer GPUs paid, fewer instances, in a block paid whole the shorter time, then fewer
+    GPUs used, FSDP before tensor parallel, less sharding, less recompute.
     """
-    trains = whole["work"] == "training"
-    step = np.round(np.abs(np.log(found["step_tokens"] / whole["step_tokens"])), 6) if trains else np.zeros(len(found["usd"]))
-    in_blocks = np.array([MARKETS[name].block_hours > 0 for name in whole["markets"]])[found["market"]]
-    time = np.where(in_blocks, np.round(np.log(found["seconds"]), 2), 0)
-    own = [found[name] for name in ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")]
-    more = [found["usd"], found["accumulation_steps"]]
-    keys = [step, ranks["gpus_paid"], found["instances"], time, *own, ranks["sharding"], ranks["recompute"], *more]
-    return [key for key in keys if len(key) > 1 or len(found["usd"]) == 1]
+    count = len(candidates["usd"])
+    trains = job["work"] == "training"
+    step = np.round(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])), 6) if trains else np.zeros(count)
+    in_blocks = np.array([MARKETS[name].block_hours > 0 for name in job["markets"]])[candidates["market"]]
+    time = np.where(in_blocks, np.round(np.log(candidates["seconds"]), 2), 0)
+    degrees = [candidates[name] for name in ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")]
+    last = [ranks["sharding"], ranks["recompute"], candidates["usd"], candidates["accumulation_steps"]]
+    keys = [step, ranks["gpus_paid"], candidates["instances"], time, *degrees, *last]
+    return [key for key in keys if len(key) > 1 or count == 1]
 
 
-def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], ratio: float = 1 + FEW) -> np.ndarray:
-    """Of each group of the entries `at` the one of least cost, by `ties` among those within the ratio; in order of groups.
+def best_each(numbers: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np.ndarray], ratio: float = 1 + FEW) -> np.ndarray:
+    """For each group among the candidates `numbers`, the one of least cost; `ties` decide within the ratio of the least.
 
-    `group` (small whole numbers; one for all makes one group) and `cost` are of the entries, `ties` of all combinations.
+    `group` (small whole numbers, or ONE_GROUP) and `cost` belong to `numbers`, `ties` to all candidates. In order of groups.
     """
     cost = np.where(np.isnan(cost), np.inf, cost)
     least = np.full(group.max(initial=0) + 1, np.inf)
@@ -107,59 +131,70 @@ def best_each(at: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: list[np
         np.minimum.at(least, group, cost)
     bound = np.where(least > 0, least * ratio, least / ratio)
     near = np.flatnonzero(cost <= bound[group])
-    groups = np.broadcast_to(group, len(at)).take(near)
-    order = np.lexsort([*(key.take(at.take(near)) for key in reversed(ties)), groups])
-    return at[near[order[np.flatnonzero(np.diff(groups[order], prepend=-1))]]]
+    groups = np.broadcast_to(group, len(numbers)).take(near)
+    order = np.lexsort([*(key.take(numbers.take(near)) for key in reversed(ties)), groups])
+    return numbers[near[order[np.flatnonzero(np.diff(groups[order], prepend=-1))]]]
 
 
-ALL = np.zeros(1, dtype=int)  # one group
-
-
-def three(found: Columns, qualify: np.ndarray, ties: list[np.ndarray], budget: bool) -> dict[str, int]:
-    """The entries named least-money, fastest and roomiest of those that qualify.
+def answers(ranked: Ranking) -> dict[str, int]:
+    """The candidates named least-money, fastest and roomiest among those that qualify.
 
     The least money is the least to the cent, or a looser limit could make it more; time and headroom are equal within a tie.
     """
-    usd = found["usd"].take(qualify)
-    least = best_each(qualify, ALL, usd, ties)[0]
-    dearest = found["usd"][least] * (1 + FEW)
-    pick = {"least-money": int(least)}
+    candidates, qualifying = ranked.candidates, ranked.qualifying
+    usd = candidates["usd"].take(qualifying)
+    least = best_each(qualifying, ONE_GROUP, usd, ranked.ties)[0]
+    dearest = candidates["usd"][least] * (1 + FEW)
+    named = {"least-money": int(least)}
     for name, ratio, column, sign in (
-        ("fastest", np.inf if budget else FASTEST_RATIO, "seconds", 1),
+        ("fastest", np.inf if has_budget(ranked.job) else FASTEST_RATIO, "seconds", 1),
         ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
     ):
-        within = qualify.take(np.flatnonzero(usd <= dearest * ratio))
-        pick[name] = int(best_each(within, ALL, sign * found[column].take(within), [found["usd"], *ties], TIE_RATIO)[0])
-    return pick
+        within = qualifying.take(np.flatnonzero(usd <= dearest * ratio))
+        ties = [candidates["usd"], *ranked.ties]
+        named[name] = int(best_each(within, ONE_GROUP, sign * candidates[column].take(within), ties, TIE_RATIO)[0])
+    return named
 
 
-def frontier(found: Columns, qualify: np.ndarray) -> np.ndarray:
-    """Of those that qualify the entries that no other beats in both money and time, least money first."""
-    usd, seconds = found["usd"].take(qualify), found["seconds"].take(qualify)
-    sold = [found[name].take(qualify).astype(int) for name in ("place", "market", "instances", "region")]
-    group = np.ravel_multi_index(sold, [each.max(initial=0) + 1 for each in sold])  # of what costs as much an hour the fastest
+def has_budget(job: dict[str, Any]) -> bool:
+    """Whether a job limits what may be paid."""
+    return job["usd_most"] is not None or job["usd_per_hour_most"] is not None
+
+
+def fastest_alike(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
+    """Of candidates that cost as much per hour in the same place, on the same market, the fastest."""
+    seconds = candidates["seconds"].take(numbers)
+    keys = [candidates[name].take(numbers).astype(int) for name in ("place", "market", "instances", "region")]
+    group = np.ravel_multi_index(keys, [key.max(initial=0) + 1 for key in keys])
     least = np.full(group.max(initial=0) + 1, np.inf)
     np.minimum.at(least, group, seconds)
-    few = np.flatnonzero(seconds == least[group])
-    order = few[np.lexsort((seconds[few], usd[few]))]
-    before = np.minimum.accumulate(np.concatenate([[np.inf], seconds[order]]))[:-1]
-    return qualify[order[seconds[order] < before]]
+    return numbers[seconds == least[group]]
 
 
-def distance(kept: list[Limit]) -> np.ndarray:
-    """How far each combination is from keeping every limit: those that miss fewer first, then those that miss them by less."""
-    excess = np.array([limit.excess for limit in kept])
+def frontier(candidates: Columns, numbers: np.ndarray) -> np.ndarray:
+    """The candidates among `numbers` that no other beats in both money and time, least money first."""
+    few = fastest_alike(candidates, numbers)
+    order = few[np.lexsort((candidates["seconds"][few], candidates["usd"][few]))]
+    seconds = candidates["seconds"][order]
+    before = np.minimum.accumulate(np.concatenate([[np.inf], seconds]))[:-1]
+    return order[seconds < before]
+
+
+def distance(limits: list[Limit]) -> np.ndarray:
+    """How far each candidate is from keeping every limit: first by how many it misses, then by how much."""
+    excess = np.array([limit.excess for limit in limits])
     much = np.max(excess, axis=0)
     return np.count_nonzero(excess, axis=0) + np.round(much / (1 + much), 6)
 
 
-def nearest(found: Columns, verdict: np.ndarray, kept: list[Limit], ties: list[np.ndarray]) -> int:
-    """Where none qualifies: one that runs and fits and is over one limit by the least, else tight, emulated, unknown."""
-    sound = (found["fits"] == FITS.index("yes")) & (found["runs"] == RUNS.index("yes")) & ~np.isnan(found["seconds"])
-    over = np.flatnonzero(sound & (verdict == OUTSIDE))
+def nearest(ranked: Ranking) -> int:
+    """Where none qualifies: the candidate that runs, fits and misses its limits by the least, else tight, emulated, unknown."""
+    candidates, ties = ranked.candidates, ranked.ties
+    sound = (candidates["fits"] == FITS.index("yes")) & (candidates["runs"] == RUNS.index("yes")) & ~np.isnan(candidates["seconds"])
+    over = np.flatnonzero(sound & (ranked.classes == OUTSIDE))
     if len(over):
-        order = np.lexsort([*(key[over] for key in reversed(ties)), found["usd"][over], distance(kept)[over]])
+        order = np.lexsort([*(key[over] for key in reversed(ties)), candidates["usd"][over], distance(ranked.limits)[over]])
         return int(over[order[0]])
-    able = np.flatnonzero(verdict == verdict.min())
-    usd = found["usd"][able] if not np.isnan(found["usd"][able]).all() else found["usd_per_hour"][able]
-    return int(best_each(able, ALL, usd, ties)[0])
+    able = np.flatnonzero(ranked.classes == ranked.classes.min())
+    usd = candidates["usd"][able] if not np.isnan(candidates["usd"][able]).all() else candidates["usd_per_hour"][able]
+    return int(best_each(able, ONE_GROUP, usd, ties)[0])

@@ -34,14 +34,14 @@ SAME_RATIO = 0.005
 
 
 def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs) -> pd.DataFrame:
-    """Rows of best() with their cost and time against the present plan (a result row, its market), and why."""
+    """Rows of a wide search (best) with their cost and time against the present plan (a result row, its market), and why."""
     if not len(rows):
         return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])
     before = pd.DataFrame([present])
     base = job_of_rows(before, [market], users, catalogs)
     fitting = bool(offered(present)[0]) and np.isfinite(base.usd[0])
     taken = _taken_back(rows, present, market, users, catalogs)
-    usd_ratio, seconds_ratio = rows["found_usd"] / base.usd[0], rows["found_seconds"] / base.seconds[0]
+    usd_ratio, seconds_ratio = rows["usd"] / base.usd[0], rows["seconds"] / base.seconds[0]
     sentences, notes = [], []
     for at, row in enumerate(rows.to_dict("records")):
         differences = taken[taken["row"] == at]
@@ -59,7 +59,7 @@ def _taken_back(rows, present, market, users, catalogs):
     """One row per found plan and difference: the change, and cost and time without it in shares of the plan's own."""
     tried = []
     for at, row in enumerate(rows.to_dict("records")):
-        now = {**scenario_of(row), "market": row["found_market"]}
+        now = {**scenario_of(row), "market": row["market"]}
         for group in GROUPS:
             was = {name: market if name == "market" else present[name] for name in group}
             change = {name: now[name] for name in group if now[name] != was[name]}
@@ -78,8 +78,8 @@ def _taken_back(rows, present, market, users, catalogs):
             "change": table["change"],
             "words": [change_in_words(change, catalogs, rows["work"].iloc[0] == "inference") for change in table["change"]],
             "holds": offered(without),
-            "usd_ratio": job.usd / own["found_usd"].to_numpy(dtype=float),
-            "seconds_ratio": job.seconds / own["found_seconds"].to_numpy(dtype=float),
+            "usd_ratio": job.usd / own["usd"].to_numpy(dtype=float),
+            "seconds_ratio": job.seconds / own["seconds"].to_numpy(dtype=float),
         }
     )
 
@@ -97,7 +97,7 @@ def _against(row, base, usd_ratio, seconds_ratio):
 
 def _gpu_hour(row, present, base):
     """Cost is the price of a GPU-hour over the work done in it: both against the present plan's."""
-    price = row["found_usd_per_hour"] / (row["found_instances"] * row["gpus_paid"] / row["instances_needed"])
+    price = row["usd_per_hour"] / (row["instances"] * row["gpus_paid"] / row["instances_needed"])
     was = base.usd_per_hour[0] / (base.instances[0] * present["gpus_paid"] / present["instances_needed"])
     work = row["tokens_per_second"] / row["gpus_paid"] * present["gpus_paid"] / present["tokens_per_second"]
     return f"a GPU-hour costs ${price:,.2f} instead of ${was:,.2f} and does {work:.2g} × the work."

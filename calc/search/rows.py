@@ -1,4 +1,4 @@
-"""Combinations as rows: the best of every instance type, fully estimated rows with their market and money, the frontier."""
+"""Candidates as rows: the best of every instance type, fully estimated rows with their market and money, the frontier."""
 
 from typing import Any
 
@@ -10,76 +10,77 @@ from calc.engine.pipeline import results_of
 from calc.engine.results import Results
 from calc.evaluate import Columns
 from calc.search import ranking, sentences
-from calc.search.combinations import inputs_of
-from calc.search.grid import RECOMPUTES, Grid
+from calc.search.arrangements import RECOMPUTES
+from calc.search.combinations import Combinations, inputs_of
+from calc.search.grid import Grid
 from calc.search.inputs import SHARDINGS
 from calc.search.places import Place
-from calc.search.settle import varied
+from calc.search.ranking import Ranking
 from calc.table import Words, key_codes, take
 
 EDGE_COLUMNS = ("hours", "usd", "seconds")
 
 
-def plain_ranks(tried: Grid, places: list[Place], ways: Columns) -> Columns:
-    """What ties are decided by beside the ways' own figures: GPUs paid, sharding and recompute by their place among the plainest."""
-    ranks: Columns = {"gpus_paid": np.array([place.gpus for place in places])[ways["place"]] * ways["instances"]}
+def plain_ranks(grid: Grid, places: list[Place], candidates: Columns) -> Columns:
+    """What decides ties beside the candidates' own figures: GPUs paid, and the rank of sharding and recompute, plainest first."""
+    ranks: Columns = {"gpus_paid": np.array([place.gpus for place in places])[candidates["place"]] * candidates["instances"]}
     for name, order in (("sharding", SHARDINGS), ("recompute", RECOMPUTES)):
-        words = tried.layouts.get(name)
+        words = grid.layouts.get(name)
         ranks[name] = np.zeros(1)
         if isinstance(words, Words):
-            place_of = np.array([order.index(word) if word in order else len(order) for word in words.known])[words.codes]
-            ranks[name] = place_of[ways["layout"]] if len(place_of) > 1 else place_of
+            rank = np.array([order.index(word) if word in order else len(order) for word in words.known])[words.codes]
+            ranks[name] = rank[candidates["layout"]] if len(rank) > 1 else rank
     return ranks
 
 
-def best_of_places(
-    whole: dict[str, Any], tried: Grid, ways: Columns, verdict: np.ndarray, limits: list[ranking.Limit], ties: list[np.ndarray], first: int
-) -> np.ndarray:
-    """The best combination of every instance type, market and value compared, best first; `first` leads."""
-    group = ways["place"] * len(whole["markets"]) + ways["market"]
-    for name in varied(whole):
-        codes, count = key_codes(ways[name] if name in ways else tried.layouts[name])
-        group = group * count + (codes if name in ways else codes[ways["layout"]])
-    lightest = np.full(group.max() + 1, ranking.LEFT_OUT)
-    np.minimum.at(lightest, group, verdict)
-    shown = np.flatnonzero((verdict == lightest[group]) & (verdict != ranking.LEFT_OUT))
-    usd = np.where(np.isnan(ways["usd"]), ways["usd_per_hour"], ways["usd"])
-    outside = verdict == ranking.OUTSIDE
-    cost = np.where(outside, ranking.distance(limits), usd)[shown]
-    ties = [np.where(outside, 10 * ways["runs"] + ways["fits"], 0), np.where(outside, usd, 0), *ties]
+def best_of_places(ranked: Ranking, grid: Grid, compared: tuple[str, ...] = (), leader: int = -1) -> np.ndarray:
+    """The best candidate of every instance type, market and value of what is compared, the best first; a leader leads."""
+    candidates, classes = ranked.candidates, ranked.classes
+    group = candidates["place"] * len(ranked.job["markets"]) + candidates["market"]
+    for name in compared:
+        codes, count = key_codes(candidates[name] if name in candidates else grid.layouts[name])
+        group = group * count + (codes if name in candidates else codes[candidates["layout"]])
+    lightest = np.full(group.max(initial=0) + 1, ranking.LEFT_OUT)
+    np.minimum.at(lightest, group, classes)
+    shown = np.flatnonzero((classes == lightest[group]) & (classes != ranking.LEFT_OUT))
+    usd = np.where(np.isnan(candidates["usd"]), candidates["usd_per_hour"], candidates["usd"])
+    outside = classes == ranking.OUTSIDE
+    cost = np.where(outside, ranking.distance(ranked.limits), usd)[shown]
+    ties = [np.where(outside, 10 * candidates["runs"] + candidates["fits"], 0), np.where(outside, usd, 0), *ranked.ties]
     best = ranking.best_each(shown, group[shown], cost, ties)
-    best = np.array([first, *best[group[best] != group[first]]], dtype=int)
-    return best[np.lexsort((usd[best], verdict[best], np.arange(len(best)) > 0))]
+    if leader >= 0:
+        best = np.array([leader, *best[group[best] != group[leader]]], dtype=int)
+    return best[np.lexsort((usd[best], classes[best], best != leader))]
+
+
+def telling(ranked: Ranking, grid: Grid) -> np.ndarray:
+    """The candidates among which every answer and the frontier are: the best of each place, the fastest at each cost per hour."""
+    return np.unique(np.concatenate([best_of_places(ranked, grid), ranking.fastest_alike(ranked.candidates, ranked.qualifying)]))
 
 
 def rows_of(
-    whole: dict[str, Any],
-    tried: Grid,
-    places: list[Place],
-    ways: Columns,
-    chosen: np.ndarray,
-    limits: list[ranking.Limit],
-    catalogs: Catalogs,
+    ranked: Ranking, found: Combinations, places: list[Place], chosen: np.ndarray, catalogs: Catalogs
 ) -> tuple[Results, dict[str, Any]]:
-    """Combinations estimated, and beside them their market, their money and what they miss."""
-    layouts = take(tried.layouts | {"rows": tried.size}, ways["layout"][chosen])
-    own: Columns = {"batch": ways["batch"][chosen], "accumulation_steps": ways["accumulation_steps"][chosen]}
-    own["instance"] = Words(ways["place"][chosen], np.array([place.instance for place in places], dtype=object))
-    own["region"] = Words(ways["region"][chosen], np.array(whole["regions"], dtype=object))
-    excess = {limit.name: limit.excess[chosen] for limit in limits}
+    """Chosen candidates estimated, and beside them their market, their money and the limits that they miss."""
+    job, candidates = ranked.job, found.candidates
+    layouts = take(found.grid.layouts | {"rows": found.grid.size}, candidates["layout"][chosen])
+    columns: Columns = {name: candidates[name][chosen] for name in ("batch", "accumulation_steps")}
+    columns["instance"] = Words(candidates["place"][chosen], np.array([place.instance for place in places], dtype=object))
+    columns["region"] = Words(candidates["region"][chosen], np.array(job["regions"], dtype=object))
+    excess = {limit.name: limit.excess[chosen] for limit in ranked.limits}
     misses = [
-        "; ".join(sentences.missed(name, ratios[at], whole, step) for name, ratios in excess.items() if ratios[at] > 0)
-        for at, step in enumerate(ways["step_tokens"][chosen])
+        "; ".join(sentences.missed(name, ratios[at], job, step) for name, ratios in excess.items() if ratios[at] > 0)
+        for at, step in enumerate(candidates["step_tokens"][chosen])
     ]
-    figures = {name: ways[name][chosen] for name in ("usd", "hours", "usd_per_hour", "seconds")}
-    beside = {"market": [whole["markets"][market] for market in ways["market"][chosen]], "misses": misses, **figures}
-    return results_of(inputs_of(whole, layouts | own), catalogs), beside
+    figures = {name: candidates[name][chosen] for name in ("usd", "hours", "usd_per_hour", "seconds")}
+    beside = {"market": [job["markets"][market] for market in candidates["market"][chosen]], "misses": misses, **figures}
+    return results_of(inputs_of(job, layouts | columns), catalogs), beside
 
 
-def edge_of(whole: dict[str, Any], places: list[Place], ways: Columns, on_edge: np.ndarray) -> pd.DataFrame:
+def edge_of(job: dict[str, Any], places: list[Place], candidates: Columns, on_edge: np.ndarray) -> pd.DataFrame:
     """The frontier: hours, usd, seconds, instance, instances_needed, market."""
-    columns: dict[str, Any] = {name: ways[name][on_edge] if ways else [] for name in EDGE_COLUMNS}
-    columns["instance"] = [places[place].instance for place in ways["place"][on_edge]] if ways else []
-    columns["instances_needed"] = ways["instances"][on_edge] if ways else []
-    columns["market"] = [whole["markets"][market] for market in ways["market"][on_edge]] if ways else []
+    columns: dict[str, Any] = {name: candidates[name][on_edge] if candidates else [] for name in EDGE_COLUMNS}
+    columns["instance"] = [places[place].instance for place in candidates["place"][on_edge]] if candidates else []
+    columns["instances_needed"] = candidates["instances"][on_edge] if candidates else []
+    columns["market"] = [job["markets"][market] for market in candidates["market"][on_edge]] if candidates else []
     return pd.DataFrame(columns)

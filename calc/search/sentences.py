@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.say.numbers import count, duration, gib, more, span, three, usd
 from calc.say.place import place
 from calc.say.setting import arrangement
-from calc.search.limits import STEP_FACTOR
+from calc.search.inputs import STEP_FACTOR
 from calc.units import GIB
 
 # limit -> what the row needs, what the job allows, what to change

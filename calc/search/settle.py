@@ -14,18 +14,19 @@ from calc.scenarios.lookups import nearest, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
 from calc.scenarios.read import number
-from calc.search.inputs import ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
+from calc.search.inputs import ADMITS, ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
 
 TRAINING = "training"
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
-DERIVED = ("fixed", "assumed", "implementation", "published_precision")
+MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = 10_000_000, 100_000_000  # of a wide search, which goes through them in stretches
+DERIVED = ("fixed", "assumed", "implementation", "published_precision", "most_ways")
 
 
 class JobError(ValueError):
     """The job cannot be answered as it is written; the message is one sentence with the cure."""
 
 
-def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def settled(job: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> dict[str, Any]:
     """Every job column with its value, and what is derived of it (DERIVED); raises JobError.
 
     `fixed`: scenario column -> the values to try; `assumed`: assumptions of time and cost that the job sets.
@@ -51,10 +52,12 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     whole["fewest_bits"] = int(whole["fewest_bits"])
     whole["regions"] = _regions(given, catalogs)
     whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS, OF_EC2)
+    whole["admits"] = _words("admits", given.get("admits", ""), ADMITS)
     fixed = {name: _values(name, given[name]) for name in FIXABLE if name in given}
     _tuning(whole, fixed, given)
     _private(fixed, catalogs)
-    bounded_by(math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu")), MOST_SETTINGS, fixed)
+    settings = math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu"))
+    bounded_by(settings, MOST_WIDE_SETTINGS if wide else MOST_SETTINGS, fixed)
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
         _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
     bounded = bounded_inputs(catalogs)
@@ -63,7 +66,8 @@ def settled(job: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     if work == "inference" and (stored := catalogs.models["stored_precision"][whole["model"]]):
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
     published = catalogs.models["published_precision"][whole["model"]]
-    return whole | {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
+    derived = {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
+    return whole | derived | {"most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS}
 
 
 def published_bits(whole: Mapping[str, Any], catalogs: Catalogs) -> int:
@@ -126,6 +130,12 @@ def varied(whole: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name, values in whole["fixed"].items() if len(values) > 1 and name not in ("instance", "gpu"))
 
 
+def tunings(whole: Mapping[str, Any]) -> list[str]:
+    """The methods that a training job compares, or its one."""
+    several = whole["fixed"].get("tuning", ())
+    return list(several) if len(several) > 1 else [whole["method"]]
+
+
 def _one(column: Input, value: Any, usual: Any = None) -> Any:
     """One value of a column, its default where none is given."""
     if blank(value):
@@ -147,8 +157,10 @@ def _values(name: str, value: Any) -> list:
     """The values that fix a scenario column: one, a list, or words and numbers joined by +."""
     several = value.split("+") if isinstance(value, str) and name in SEVERAL else value
     several = several if isinstance(several, list | tuple) else [several]
-    found = [_one(inputs_by_name()[name], each) for each in several if not blank(each)]
-    return list(dict.fromkeys(found))
+    column = inputs_by_name()[name]
+    if len(several) == 1 or column.kind != "choice":  # in a list of choices an empty one is the usual
+        several = [value for value in several if not blank(value)]
+    return list(dict.fromkeys(_one(column, value) for value in several))
 
 
 def _words(name: str, value: Any, known: Sequence[str], usual: Sequence[str] = ()) -> list[str]:

@@ -18,13 +18,13 @@ ONE_SIDED = ("decoder", "encoder", "sound")
 READ = ("batch", "stack_side", "stack_layers", "stack_pass_tokens", "accumulation_steps", "data_parallel")
 
 
-def tokens_each(whole: dict[str, Any], catalogs: Catalogs) -> float:
+def tokens_each(job: dict[str, Any], catalogs: Catalogs) -> float:
     """Tokens of one sequence of the job in a training step; raises JobError where it cannot be so long."""
-    kind = words_of(catalogs, "models", "kind")[row_numbers(catalogs, "models")[whole["model"]]]
-    if whole["work"] != "training" or kind in ONE_SIDED:
-        return float(whole["sequence_tokens"])
-    decoder = whole["fixed"].get("decoder_tokens", [None])[0]
-    return _sides(catalogs, whole["model"], whole["sequence_tokens"], decoder)
+    kind = words_of(catalogs, "models", "kind")[row_numbers(catalogs, "models")[job["model"]]]
+    if job["work"] != "training" or kind in ONE_SIDED:
+        return float(job["sequence_tokens"])
+    decoder = job["fixed"].get("decoder_tokens", [None])[0]
+    return _sides(catalogs, job["model"], job["sequence_tokens"], decoder)
 
 
 @kept("models", "stacks")

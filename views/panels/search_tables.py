@@ -1,16 +1,17 @@
-"""What a search shows: three cards, the frontier, the best of every instance and market, the row that is chosen."""
+"""What a wide search shows: three cards, the frontier, the best of every instance and market, the row that is chosen."""
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from calc.charts.against_time import against_time, pace
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
 from calc.say.numbers import usd
-from calc.say.place import card_name
+from calc.say.place import card_name, place
 from calc.say.setting import setting
-from calc.search.frontier import chart_points, named, place
+from calc.search.wide import named, points
 from views.charts import against_time as time_charts
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
@@ -27,47 +28,49 @@ PROMPTS = "Of one arriving prompt at the steady rate, with its wait for the prom
 def cards(kept, catalogs):
     """The cheapest by run, the cheapest by the hour, the fastest: each with why, and a button that takes it."""
     rows = kept["rows"].set_index("candidate")
-    for label, column in zip(*_three(kept["result"].candidates), strict=True):
-        row = rows.loc[label[1]].to_dict()
+    firsts = named(kept["search"])
+    for (name, number), column in zip(firsts.items(), st.columns(len(firsts)), strict=True):
         with column, st.container(border=True):
-            _card(label[0], row, catalogs)
+            _card(name, rows.loc[number].to_dict(), catalogs)
 
 
-def _three(candidates):
-    firsts = list(named(candidates).items())
-    return firsts, st.columns(len(firsts))
-
-
-def _card(label, row, catalogs):
-    title, number, note, where, memory, how = search_words.card(label, row, catalogs)
-    st.metric(title, plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
+def _card(name, row, catalogs):
+    title, number, note, where, memory, how = search_words.card(name, row, catalogs)
+    _metric(title, number, note)
     st.markdown(plain(where))
     st.caption(plain(f"{memory}. {how}"))
     st.markdown(plain(row["why"]))
     quality = f" Quality: {row['quality']}." if row["quality"] else ""
     st.caption(f"Price {search_words.basis(row)}.{quality}")
-    take(row, f"take_{label.replace(' ', '_')}")
+    _take_button(row, f"take_{name.replace(' ', '_')}")
 
 
-def take(row, key):
-    """The button that makes a row the plan."""
+def _metric(title, number, note):
+    st.metric(title, plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
+
+
+def _take_button(row, key):
     st.button("Make it the plan", on_click=_take, args=(row,), icon=":material/input:", key=key)
 
 
 def _take(row):
     """Callback: the row becomes the plan."""
-    job_state.adopt(row, row["found_market"], session_catalogs.catalogs())
+    job_state.adopt(row, row["market"], session_catalogs.catalogs())
 
 
 def frontier(kept, now, before, ink):
     """Cost against time of all that no other beats in both, and of the row looked at."""
     trains = kept["work"] == "training"
-    own = ("Row looked at", float(before.seconds[0]), float(before.usd[0]) if now.row["problem"] == "" else float("nan"))
-    points = against_time(chart_points(kept["result"], own), trains)
+    table = points(kept["search"])
+    table = table.assign(label=[place(row, with_region=True) for row in records(table)])
+    if not now.row["problem"] and before.seconds[0] == before.seconds[0]:
+        present = {"kind": "now", "label": "Row looked at", "seconds": float(before.seconds[0]), "usd": float(before.usd[0])}
+        table = pd.concat([table, pd.DataFrame([present])], ignore_index=True)
+    drawn = against_time(table, trains)
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per output token", "USD per month")
-    edge = points[points["kind"] == "frontier"]
+    edge = drawn[drawn["kind"] == "frontier"]
     alt = f"{len(edge)} plans that no other beats in both, from {usd(edge['usd'].min())} to {usd(edge['usd'].max())}"
-    draw(time_charts.cost_against_time(ink, *titles), points, alt, "frontier")
+    draw(time_charts.cost_against_time(ink, *titles), drawn, alt, "frontier")
     st.caption(
         "The line: the least that each time costs. Grey: others that are possible. Diamond: the row looked at. "
         "Spot counts its interruptions, and the spare instances of a service; capacity is not promised."
@@ -75,17 +78,17 @@ def frontier(kept, now, before, ink):
 
 
 def best_rows(kept, catalogs):
-    """The best of every instance and market in a table; the row chosen is said in full, and can be taken."""
+    """The best of every instance and market in a table; the row chosen is told in full, and can be taken."""
     rows = kept["rows"]
-    rows = rows[rows["each"]].sort_values(["found_usd", "found_seconds"], kind="stable").reset_index(drop=True)
+    rows = rows[rows["each"]].sort_values(["usd", "seconds"], kind="stable").reset_index(drop=True)
     trains = kept["work"] == "training"
     columns = {
         "place": TEXT("Where", pinned=True, width="medium"),
-        "found_usd": NUMBER("USD for the run" if trains else "USD per month", format="$%,.2f"),
+        "usd": NUMBER("USD for the run" if trains else "USD per month", format="$%,.2f"),
         "pace": NUMBER("Hours" if trains else "ms per token", format="%.3g"),
         **({} if trains else {"time_to_first_token_seconds": NUMBER("First token, s", format="%.3g", help=PROMPTS)}),
         **({"optimizer_steps": NUMBER("Optimizer steps", format="%,.0f", help=STEPS)} if trains else {}),
-        "found_usd_per_hour": NUMBER("USD per hour", format="$%,.2f"),
+        "usd_per_hour": NUMBER("USD per hour", format="$%,.2f"),
         "setting": TEXT("Setting", width="large"),
         "why": TEXT("Why", width="large", help="Against the row looked at."),
         "quality": TEXT("Quality", help="What number formats and optimizer cost, where it is known."),
@@ -98,50 +101,45 @@ def best_rows(kept, catalogs):
         "interruption_band": TEXT("Interrupted in a month", help="The Spot Advisor's band; empty: not published."),
         "arm": st.column_config.CheckboxColumn("Arm"),
     }
-    found = records(rows)
+    several = records(rows)
     added = {
-        "place": [place(search_words.job(row)) for row in found],
+        "place": [place(row, with_region=True) for row in several],
         "card": [card_name(gpu, catalogs) for gpu in rows["gpu"]],
-        "setting": [setting(row, catalogs) for row in found],
+        "setting": [setting(row, catalogs) for row in several],
         "verdict": verdict_words(rows["fits"]),
-        "pace": pace(rows["found_seconds"], trains),
+        "pace": pace(rows["seconds"], trains),
         "arm": catalogs.instances["arm"].reindex(rows["instance"]).to_numpy(),
-        "price_is": [search_words.basis(row) for row in found],
+        "price_is": [search_words.basis(row) for row in several],
     }
     alt = "The best on every instance and market"
     show(rows, columns, alt, "found_rows", added, on_select="rerun", selection_mode="single-row", height=420)
     chosen = st.session_state["found_rows"]["selection"]["rows"]
-    if chosen and chosen[0] < len(rows):
-        row = rows.iloc[chosen[0]].to_dict()
-        with st.container(border=True):
-            st.markdown(plain(f"**{place(search_words.job(row))}**: {search_words.price(row)}. {row['why']}"))
-            st.caption(plain(setting(row, catalogs)))
-            take(row, "take_row")
-    else:
+    if not chosen or chosen[0] >= len(rows):
         st.caption("Choose a row to read why in full, and to make it the plan.")
+        return
+    row = several[chosen[0]]
+    with st.container(border=True):
+        st.markdown(plain(f"**{place(row, with_region=True)}**: {search_words.price(row)}. {row['why']}"))
+        st.caption(plain(setting(row, catalogs)))
+        _take_button(row, "take_row")
 
 
-def csv(rows, kept):
-    """The shown rows, every column of theirs."""
-    download(
-        f"Found plans as CSV ({len(rows)} rows)",
-        partial(csv_tables.to_csv, rows),
-        f"headroom-search-{rows['model'].iloc[0]}-{kept['work']}.csv",
-        "search_csv",
-    )
+def csv(rows, work):
+    """The rows shown, with every column."""
+    name = f"headroom-search-{rows['model'].iloc[0]}-{work}.csv"
+    download(f"Found plans as CSV ({len(rows)} rows)", partial(csv_tables.to_csv, rows), name, "search_csv")
 
 
-def budget_ways(rows, budget, catalogs):
+def four_forms(forms, budget, catalogs):
     """One load in four forms: for each the instance of least money an hour, within the budget or how far over it, and the fastest."""
-    for at, (form, both) in enumerate(rows.groupby("way", sort=False)):
+    for at, (form, rows) in enumerate(forms.items()):
         if at % 2 == 0:
             pair = st.columns(2)
-        row, fast = both.iloc[0].to_dict(), both.iloc[-1].to_dict()
+        row, *fastest = records(rows)
         with pair[at % 2], st.container(border=True):
-            number, note = usd(row["found_usd_per_hour"]), search_words.within(row, budget)
-            st.metric(f"{form}, USD per hour", plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
+            _metric(f"{form}, USD per hour", usd(row["usd_per_hour"]), search_words.within(row, budget))
             st.markdown(plain(search_words.in_place(row)))
             st.caption(plain(f"{search_words.memory(row, catalogs)}. {setting(row, catalogs)}"))
-            if both["role"].iloc[-1] == "fastest" and fast["candidate"] != row["candidate"]:
-                st.markdown(plain(f"Fastest within the budget: {search_words.in_place(fast)}"))
-            take(row, f"take_form_{at}")
+            if fastest and fastest[0]["candidate"] != row["candidate"]:
+                st.markdown(plain(f"Fastest within the budget: {search_words.in_place(fastest[0])}"))
+            _take_button(row, f"take_form_{at}")

@@ -37,20 +37,20 @@ def _search(now, ink, catalogs):
     if search_form.question(now, catalogs) == "budget":
         st.session_state.setdefault("budget", BUDGET_USD_PER_HOUR)
         st.number_input("USD per hour at most", 0.1, step=1.0, format="%.2f", key="budget", persist_state="session")
-        search_tables.budget_ways(search_state.four_ways(now, catalogs), st.session_state["budget"], catalogs)
+        search_tables.four_forms(search_state.four_forms(now, catalogs), st.session_state["budget"], catalogs)
         st.caption(plain(search_words.budget_note(now.scenario, catalogs)))
         return
     sets, limits = search_form.form(now, catalogs)
     kept = search_state.found(now, catalogs, sets, limits)
     if kept is None:
         return
-    st.markdown(search_words.counts(kept["result"], kept["seconds"]))
-    if kept["rows"].empty:
-        st.info(search_words.loosen(kept["result"]), icon=":material/lightbulb:")
+    st.markdown(search_words.counts(kept["search"], kept["seconds"]))
+    if kept["search"].problem:
+        st.info(plain(kept["search"].problem), icon=":material/lightbulb:")
         return
-    before = search_state.before(now, kept["limits"], catalogs)
+    before = search_state.before(now, kept, catalogs)
     search_tables.cards(kept, catalogs)
-    st.caption(plain(search_words.present(now, before, kept["limits"])))
+    st.caption(plain(search_words.present(now, before)))
     search_tables.frontier(kept, now, before, ink)
     search_tables.best_rows(kept, catalogs)
-    search_tables.csv(kept["rows"], kept)
+    search_tables.csv(kept["rows"], kept["work"])

@@ -24,7 +24,7 @@ from calc.search.job_fields import (
     work_of,
 )
 from calc.search.settle import fitted_lengths, generates, takes_images
-from calc.search.space import possible
+from calc.search.widened import possible
 from views.session import extra_state
 
 LISTS = (*SEVERAL, *COMPARED)

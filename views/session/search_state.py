@@ -1,40 +1,38 @@
-"""The search of this session: run when it is asked for, kept with what it was made of, never run again unasked."""
+"""The wide search of this session: run when the user asks for it, kept with its job, never run again without a click."""
 
 from time import perf_counter
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from calc.cost.job import job_of_rows
-from calc.search.budget import under, ways
-from calc.search.frontier import best
-from calc.search.limits import limits_of
 from calc.search.reasons import reasons
-from calc.search.search import SearchError, search
-from calc.search.space import names_for
+from calc.search.settle import JobError
+from calc.search.wide import best, estimated, wide_search, within
+from calc.search.widened import FORMS, form_of, widened
 from views.wording.markdown import plain
 
 SLOW_SECONDS = 1.0
 STOPPED = "The search was stopped before it had tried everything, and says nothing. Search begins it anew."
-FOLLOWED = ("instance", "gpu", "scenario", "region")  # what a search chooses by itself, beside the sets
 
 
 def found(now, catalogs, sets, limits):
-    """The result of the search with its rows and reasons; None after saying why there is none.
+    """The search that is kept, with its rows and their reasons; None after a message why there is none.
 
     A search that came with the link waits for its button: opening a link must not cost a shared server minutes.
     """
     state = st.session_state
-    key = _key(now, catalogs, sets, limits)
-    asked = state.pop("search_now", False)
-    if state["search_waits"] and not asked:
+    key = (widened(now.job, sets, limits, catalogs), catalogs.version)
+    clicked = state.pop("search_now", False)
+    if state["search_waits"] and not clicked:
         st.info("This search came with the link and has not run yet.", icon=":material/link:")
         _button("Search")
         return None
     state["search_waits"] = False
     kept = state.get("found")
-    if asked or kept is None or kept["work"] != now.scenario["work"]:
-        state["found"] = kept = _run(now, catalogs, sets, limits, key)
+    if clicked or kept is None or kept["work"] != now.scenario["work"]:
+        state["found"] = kept = _run(now, catalogs, key)
     if kept["problem"]:
         st.error(plain(kept["problem"]), icon=":material/block:")
         return None
@@ -47,8 +45,7 @@ def found(now, catalogs, sets, limits):
         _button("Search again")
     against = repr((now.scenario, now.market))
     if (kept["against"] != against and kept["key"] == key) or kept["rows"] is None:
-        users = kept["limits"].users
-        kept["rows"] = reasons(best(kept["result"], catalogs), now.row, now.market, users, catalogs)
+        kept["rows"] = reasons(best(kept["search"], catalogs), now.row, now.market, _users(kept), catalogs)
         kept["against"] = against
     return kept
 
@@ -57,24 +54,31 @@ def _button(label):
     st.button(label, on_click=st.session_state.update, args=({"search_now": True},), key="again")
 
 
-def four_ways(now, catalogs):
-    """The workload under a budget, four ways; searched once for a workload and its places."""
+def four_forms(now, catalogs):
+    """One load in four forms, each with its cheapest row by the hour and its fastest within the budget; searched once."""
     state = st.session_state
     places = {name: state["allowed"][name] for name in ("family", "region", "market")}
     key = repr((now.scenario, places, catalogs.version))
-    if state.get("four_ways", {}).get("key") != key:
-        state["four_ways"] = {"key": key, "found": ways(now.scenario, places, catalogs)}
-    return under(state["four_ways"]["found"], state["budget"], catalogs)
+    if state.get("four_forms", {}).get("key") != key:
+        found = {name: wide_search(form_of(now.job, now.scenario, change, places, catalogs), catalogs) for name, change in FORMS.items()}
+        state["four_forms"] = {"key": key, "found": found}
+    several = {name: search for name, search in state["four_forms"]["found"].items() if not search.problem}
+    return {name: estimated(search, np.array(within(search, state["budget"])), catalogs) for name, search in several.items()}
 
 
-def before(now, limits, catalogs):
-    """The job of the present plan: its USD, hours, seconds."""
-    return job_of_rows(pd.DataFrame([now.row]), [now.market], limits.users, catalogs)
+def before(now, kept, catalogs):
+    """The money and time of the present plan."""
+    return job_of_rows(pd.DataFrame([now.row]), [now.market], _users(kept), catalogs)
 
 
-def _run(now, catalogs, sets, limits, key):
+def _users(kept):
+    job = kept["search"].ranked.job
+    return 0 if job["requests_per_second"] or kept["work"] == "training" else job["users"]
+
+
+def _run(now, catalogs, key):
     """Search; once it takes more than a second, with a bar and a button that stops it."""
-    made = {"key": key, "work": now.scenario["work"], "limits": limits_of(limits), "rows": None, "against": ""}
+    made = {"key": key, "work": now.scenario["work"], "rows": None, "against": ""}
     started, holder, bars = perf_counter(), st.empty(), []
 
     def progress(share):
@@ -86,22 +90,14 @@ def _run(now, catalogs, sets, limits, key):
             bars[0].progress(share, text="Trying every combination")
 
     try:
-        result = search(now.scenario, sets, limits_of(limits), catalogs, progress)
-    except SearchError as error:
+        search = wide_search(key[0], catalogs, progress)
+    except JobError as error:
         return made | {"problem": str(error)}
     finally:
         holder.empty()
-    return made | {"problem": "", "result": result, "seconds": perf_counter() - started}
+    return made | {"problem": "", "search": search, "seconds": perf_counter() - started}
 
 
 def _stop(made):
     """Callback: the search that runs is given up; Search begins it anew."""
     st.session_state["found"] = made | {"problem": STOPPED}
-
-
-def _key(now, catalogs, sets, limits):
-    """What a search depends on: the workload without what varies, the sets, the limits, the catalogs."""
-    varied = {*names_for(now.scenario["work"]), *FOLLOWED}
-    workload = {name: value for name, value in now.scenario.items() if name not in varied}
-    same = {name: sorted(map(str, values)) for name, values in sets.items()}
-    return repr((workload, same, limits, catalogs.version))

@@ -5,7 +5,7 @@ import streamlit as st
 from calc.say.place import card_name
 from calc.search.job_fields import work_of
 from calc.search.settle import takes_images
-from calc.search.space import possible
+from calc.search.widened import possible
 from views.session import job_state
 from views.session.job_state import KEYS
 from views.session.present_plan import present

@@ -7,8 +7,7 @@ from typing import Any
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.scenarios.inputs import HUGE
-from calc.search.limits import LIMIT_NAMES
-from calc.search.space import NAMES, PLACES
+from calc.search.widened import LIMIT_NAMES, PLACES, SETS
 
 ALLOW, LIMIT = "allow.", "limit."
 PREFIXES = (ALLOW, LIMIT)
@@ -18,7 +17,7 @@ MOST_VALUES = 64
 def compose_sets(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[str, list[str]]:
     """The query of the allowed sets and limits; `word` writes a value."""
     sets, limits = choices.get("allowed") or {}, choices.get("limits") or {}
-    query = {f"{ALLOW}{name}": [word(each) for each in values] or [""] for name, values in sets.items()}
+    query = {f"{ALLOW}{name}": [word(value) for value in values] or [""] for name, values in sets.items() if values or name in PLACES}
     return query | {f"{LIMIT}{name}": [word(value)] for name, value in limits.items() if value not in (None, "")}
 
 
@@ -32,7 +31,7 @@ def read_set(
 ) -> None:
     """Add one name of the query to choices["allowed"] or choices["limits"]; `value_of` reads a scenario column."""
     prefix, _, own = name.partition(".")
-    if own not in (NAMES if prefix + "." == ALLOW else LIMIT_NAMES):
+    if own not in (SETS if prefix + "." == ALLOW else LIMIT_NAMES):
         complaints.append(f"The link asked for {name[:40]} , which a search does not know; it was left aside.")
         return
     if prefix + "." == LIMIT:

@@ -1,0 +1,221 @@
+"""Every arrangement that a job leaves open: shapes, the choices beside them, and on which instance types each is tried.
+
+A layout is a shape (GPUs, degrees, micro-batch) with its sharding, recompute, number formats and what else is compared. The
+accumulation of a step changes no memory but by being more than one, so each layout has a list of them; a pipeline keeps
+something of every micro-batch, and has a layout for each.
+"""
+
+from functools import lru_cache
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calc.search.inputs import FIXABLE, SHARDINGS
+from calc.search.places import Place
+from calc.search.settle import bounded_by, fixed_at, tunings
+
+DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
+RECOMPUTES = ("none", "selective", "selective-ops", "full")
+LONGEST_BATCH = 4096
+EVERY_COUNT = 64  # of instances
+COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "batch", "accumulation_steps")
+TRAINED_IN = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}  # with bf16, without
+SERVED_IN_8, SERVED_IN_4 = ("fp8", "int8"), ("awq-4bit", "gptq-4bit")  # beside 16 bits; 4 bits also as they are published
+LAID_OUT = {*COUNTS, "instance", "gpu", "tuning"}
+
+
+class Shapes(NamedTuple):
+    """Shapes as whole numbers (rows of COUNTS), and the first and the count of each one's accumulations among `steps`."""
+
+    counts: np.ndarray
+    first_step: np.ndarray
+    steps_count: np.ndarray
+    steps: np.ndarray
+
+
+class Part(NamedTuple):
+    """The arrangements on cards with bf16, or without: shapes, the values of every choice beside them, and who tries what.
+
+    `shape` and `place` are the numbers of the pairs that go together.
+    """
+
+    shapes: Shapes
+    choices: dict[str, list]
+    shape: np.ndarray
+    place: np.ndarray
+    shards_one_gpu: bool  # nothing to shard over: only where the sharding is set by hand
+
+    @property
+    def each(self) -> int:
+        """Combinations of choices beside each shape."""
+        return prod(map(len, self.choices.values()))
+
+
+def arrangements(job: dict[str, Any], places: list[Place], tokens_each: float) -> list[Part]:
+    """All that is tried. `tokens_each`: tokens of one sequence in a training step."""
+    trains = job["work"] == "training"
+    parts = []
+    for native in (True, False):
+        mine = [number for number, place in enumerate(places) if place.has_bf16 == native]
+        if mine:
+            tried = [(number, _gpu_counts(job, places[number]) if trains else []) for number in mine]
+            shapes = _training(job, tried, tokens_each) if trains else _serving(job, places, mine)
+            pairs = _pairs(job, places, tried, shapes, trains)
+            part = Part(shapes, _choices(job, native, trains), *pairs, shards_one_gpu="sharding" in job["fixed"])
+            bounded_by(len(part.shape) * part.each, job["most_ways"], job["fixed"])
+            parts.append(part)
+    return parts
+
+
+def _gpu_counts(job: dict[str, Any], place: Place) -> list[int]:
+    """GPUs of a training job: a power of two inside one instance, or whole instances."""
+    asked = job["fixed"].get("gpus")
+    if asked:
+        return [int(count) for count in asked if np.ceil(count / place.gpus) <= place.most]
+    inside = {count for count in DEGREES if count <= place.gpus}
+    return sorted(inside | {place.gpus * instances for instances in _instances(place.most)})
+
+
+@lru_cache(maxsize=256)
+def _instances(most: int) -> tuple[int, ...]:
+    """Counts of instances for a training, whose cost hardly moves from one to the next: each up to EVERY_COUNT, then every 3 to 6 %."""
+    counts = {count for count in range(1, most + 1) if count <= EVERY_COUNT or count % 2 ** (count.bit_length() - 5) == 0}
+    return tuple(sorted(counts | {most}))
+
+
+def _training(job: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
+    """Shapes of every count of GPUs that some place takes, in order of the counts."""
+    degrees = [fixed_at(job, name, free) for name, free in zip(COUNTS[1:4], (DEGREES, (1,), (1,)), strict=True)]
+    rows, first, count = [], [], []
+    steps: list[int] = []
+    known: dict[tuple[int, bool], list] = {}
+    for gpus in sorted({gpus for _, counts in tried for gpus in counts}):
+        for tensor, pipeline, context in product(*degrees):
+            replicas, rest = divmod(gpus, int(tensor * pipeline * context))
+            if rest or not replicas:
+                continue
+            alike = (replicas, pipeline > 1)
+            if alike not in known:
+                known[alike] = []
+                for batch, each in _steps(job, replicas, tokens_each):
+                    for own in [[step] for step in each] if pipeline > 1 else _alike(each):
+                        known[alike].append((batch, own[0] if pipeline > 1 else min(own[0], 2), len(steps), len(own)))
+                        steps += own
+            for batch, accumulated, start, length in known[alike]:
+                rows.append((gpus, tensor, pipeline, context, batch, accumulated))
+                first.append(start)
+                count.append(length)
+    return Shapes(np.array(rows, dtype=int).reshape(-1, len(COUNTS)), np.array(first, int), np.array(count, int), np.array(steps, int))
+
+
+def _alike(steps: list[int]) -> list[list[int]]:
+    """Accumulations that differ in no byte, together: none, and several."""
+    return [own for own in ([step for step in steps if step == 1], [step for step in steps if step > 1]) if own]
+
+
+def _steps(job: dict[str, Any], replicas: int, tokens_each: float) -> list[tuple[int, list[int]]]:
+    """Micro-batches with the accumulations whose step comes within the factor of the asked one, else the nearest.
+
+    Micro-batches: powers of two, and what divides the sequences of one replica. Of each the accumulation nearest to the
+    asked step and both ends.
+    """
+    sequences = job["step_tokens"] / (tokens_each * replicas)
+    low, high = sequences / job["step_factor"], sequences * job["step_factor"]
+    batches = [int(batch) for batch in fixed_at(job, "batch", _batches(round(sequences), int(high)))]
+    asked = [int(each) for each in job["fixed"].get("accumulation_steps", ())]
+    found = []
+    for batch in batches:
+        least, most = max(int(np.ceil(low / batch - 1e-9)), 1), int(high / batch + 1e-9)
+        inside = {least, most, min(max(round(sequences / batch), least), most)} if least <= most else set()
+        inside = {steps for steps in asked if least <= steps <= most} if asked else inside
+        if inside:
+            found.append((batch, sorted(inside)))
+    if found:
+        return found
+    # Set by hand, or one micro-batch on every GPU is too much: the nearest, which misses the step.
+    near = [(batch, steps) for batch in batches for steps in asked or [max(round(sequences / batch), 1)]]
+    far = [abs(np.log(batch * steps / sequences)) for batch, steps in near]
+    return [(batch, [steps]) for (batch, steps), each in zip(near, far, strict=True) if each <= min(far) + 1e-9]
+
+
+@lru_cache(maxsize=256)
+def _batches(sequences: int, high: int) -> tuple[int, ...]:
+    """Powers of two and divisors of a count of sequences, up to the most."""
+    most = max(min(high, LONGEST_BATCH), 1)
+    powers = {2**power for power in range(most.bit_length())}
+    divisors = {divisor for divisor in range(1, min(sequences, most) + 1) if sequences % divisor == 0}
+    return tuple(sorted(each for each in powers | divisors if each <= most))
+
+
+def _serving(job: dict[str, Any], places: list[Place], mine: list[int]) -> Shapes:
+    """Shapes of replicas that some place takes: one copy of the model each, on whole instances.
+
+    Of counts of replicas with the same sequences on each the fewest; for a wanted rate of requests every count inside one
+    instance and whole instances beyond.
+    """
+    tensors, pipelines = (fixed_at(job, name, free) for name, free in (("tensor_parallel", DEGREES), ("pipeline_parallel", (1,))))
+    rows: set[tuple] = set()
+    for each in {places[number]._replace(instance="") for number in mine}:
+        for tensor, pipeline in product(tensors, pipelines):
+            replica = int(tensor * pipeline)
+            for count in _replicas(job, each, replica):
+                batches = fixed_at(job, "batch", [1 if job["requests_per_second"] else np.ceil(job["users"] / count)])
+                rows |= {(count * replica, int(tensor), int(pipeline), 1, int(batch), 1) for batch in batches}
+    counts = np.array(sorted(rows), dtype=int).reshape(-1, len(COUNTS))
+    return Shapes(counts, np.zeros(len(counts), dtype=int), np.ones(len(counts), dtype=int), np.ones(1, dtype=int))
+
+
+def _replicas(job: dict[str, Any], place: Place, replica: int) -> list[int]:
+    """Counts of replicas of so many GPUs that one place takes."""
+    own, most = max(place.gpus // replica, 1), place.gpus * place.most // replica
+    asked = job["fixed"].get("gpus")
+    if asked:
+        return [int(count) // replica for count in asked if count % replica == 0 and replica <= count <= most * replica]
+    if job["requests_per_second"]:
+        return [*range(1, min(own, most) + 1), *range(2 * own, most + 1, own)]
+    batches = fixed_at(job, "batch", _shares(int(job["users"]), most))
+    return sorted(count for count in {int(np.ceil(job["users"] / batch)) for batch in batches} if count <= most)
+
+
+@lru_cache(maxsize=256)
+def _shares(users: int, most: int) -> tuple[int, ...]:
+    """Sequences on each replica, for every count of replicas up to the most."""
+    return tuple(dict.fromkeys(-(-users // count) for count in range(1, max(min(users, most), 1) + 1)))
+
+
+def _pairs(job: dict, places: list[Place], tried: list, shapes: Shapes, trains: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Shapes and places that go together: tensor parallel inside one NVLink domain, counts that the place takes."""
+    gpus, tensor, replica = shapes.counts[:, 0], shapes.counts[:, 1], shapes.counts[:, 1] * shapes.counts[:, 2]
+    known: dict[tuple, np.ndarray] = {}
+    parts, owners = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
+    for number, counts in tried:
+        place = places[number]
+        alike = (place.island, tuple(counts)) if trains else place._replace(instance="")
+        if alike not in known:
+            inside = np.isin(gpus, counts)
+            for size in set(replica.tolist()) if not trains else ():
+                inside |= (replica == size) & np.isin(gpus, size * np.array(_replicas(job, place, size), dtype=int))
+            known[alike] = np.flatnonzero((tensor <= place.island) & inside)
+        parts.append(known[alike])
+        owners.append(np.full(len(known[alike]), number))
+    return np.concatenate(parts), np.concatenate(owners)
+
+
+def _choices(job: dict[str, Any], native: bool, trains: bool) -> dict[str, list]:
+    """The values of every choice beside the shape, on cards with bf16 or without."""
+    bits = job["fewest_bits"]
+    if trains:
+        usual = dict.fromkeys(TRAINED_IN[method][0 if native else 1] for method in tunings(job))
+        narrow = ["fp8-mixed"] if bits <= 8 and "full" in tunings(job) and native else []
+        free: dict[str, list] = {"sharding": [*SHARDINGS], "recompute": [*RECOMPUTES], "precision": [*usual, *narrow]}
+        free["optimizer"] = ["adamw", "adamw-8bit"] if bits <= 8 else ["adamw"]
+    else:
+        published = job["published_precision"]
+        four = SERVED_IN_4 if published in ("", *SERVED_IN_8) else (published,)
+        narrow = [*(SERVED_IN_8 if bits <= 8 else ()), *(four if bits <= 4 else ())]
+        free = {"precision": ["bf16" if native else "fp16", *narrow], "kv_precision": ["", "fp8"] if bits <= 8 else [""]}
+    lists = {name: fixed_at(job, name, values) for name, values in free.items()}
+    lists |= {"tuning": job["fixed"]["tuning"]} if len(tunings(job)) > 1 else {}
+    return lists | {name: values for name, values in job["fixed"].items() if name in FIXABLE and name not in {*LAID_OUT, *free}}

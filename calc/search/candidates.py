@@ -1,0 +1,100 @@
+"""The candidates of layouts on places: their accumulations, and for each offer their money and the figures that decide."""
+
+from typing import Any
+
+import numpy as np
+
+from calc.cost.job import deployments
+from calc.cost.job import job as cost_of
+from calc.cost.markets import MARKETS
+from calc.crossed import PAIR, WAY, Crossed
+from calc.evaluate import Columns
+from calc.search.grid import Grid
+from calc.search.inputs import TIE_RATIO
+from calc.search.places import Offer
+from calc.search.timing import STEPPED, add_time, spot_overhead
+
+SHOWN = ("runs", "fits", "headroom_bytes", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel")
+
+
+def candidates_of(crossed: Crossed, grid: Grid, sold: list[Offer], job: dict[str, Any]) -> list[Columns]:
+    """The candidates of some pairs: a table of figures for each offer."""
+    _accumulate(crossed, grid)
+    add_time(crossed, job["work"])
+    tables = [_sold(crossed, offer, job) for offer in sold]
+    return [_near_steps(table, job) for table in tables] if job["work"] == "training" else tables
+
+
+def _accumulate(crossed: Crossed, grid: Grid) -> None:
+    """A way for each accumulation of every pair."""
+    layout = np.broadcast_to(crossed.at("row_number", PAIR), len(crossed.layout))
+    count = grid.steps_count[layout]
+    pair = np.repeat(np.arange(len(layout)), count)
+    first = grid.first_step.take(layout) - (np.cumsum(count) - count)  # of each pair's ways in `steps`, less its place among the ways
+    crossed.multiply(pair)
+    crossed.set("accumulation_steps", WAY, grid.steps.take(np.arange(len(pair)) + first.take(pair)).astype(float))
+
+
+def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
+    """The candidates that an offer sells, with their money and the figures that decide between them."""
+    market = job["markets"][offer.market]
+    place = crossed.place.take(crossed.pair)
+    price = offer.usd_per_hour.take(place)
+    interrupted = spot_overhead(crossed, offer.band_interruption_ratio) if MARKETS[market].interrupted else np.zeros(1)
+    table = {name: crossed.at(name, WAY) for name in STEPPED}
+    copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
+    figures = cost_of(table, market, price, interrupted, copies)._asdict()
+    figures |= {name: crossed.at(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps")}
+    figures |= {
+        "first_token_seconds": crossed.at("time_to_first_token_seconds", WAY),
+        "token_seconds": table["time_per_output_token_seconds"],
+        "slow_first_token_ratio": table["first_token_high_ratio"],
+        "slow_token_ratio": table["time_high_ratio"],
+        "layout": crossed.at("row_number", WAY),
+        "place": place,
+        "region": offer.region.take(place),
+        "market": np.full(1, offer.market),
+        "price_age_days": offer.price_age_days.take(place),
+    }
+    figures |= {"load_ratio": _load_ratio(figures, job)}
+    figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}
+    timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
+    figures = figures if timed.all() else figures | _untimed(figures, timed, job["work"] == "training")
+    sold = ~np.isnan(price)
+    return figures if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in figures.items()}
+
+
+def _untimed(figures: Columns, timed: np.ndarray, trains: bool) -> Columns:
+    """The figures that rest on time, empty where no time is known; a month's money needs none."""
+    names = ("seconds", "first_token_seconds", "token_seconds", *(("hours", "usd", "slow_hours") if trains else ()))
+    empty = {name: np.where(timed, figures[name], np.nan) for name in names}
+    return empty | {"load_ratio": np.where(timed, figures["load_ratio"], 0)}
+
+
+def _near_steps(candidates: Columns, job: dict[str, Any]) -> Columns:
+    """Of each layout's accumulations on a place, the one nearest to the requested step; another where it saves more than a tie.
+
+    Chosen before any limit, so that a looser limit only ever adds to what there is to choose from.
+    """
+    changes = (np.diff(candidates["layout"], prepend=-1) != 0) | (np.diff(candidates["place"], prepend=-1) != 0)
+    first, group = np.flatnonzero(changes), np.cumsum(changes) - 1
+    if not len(first) or len(job["fixed"].get("accumulation_steps", ())) > 1:  # compared: all stay
+        return candidates
+    cost = np.where(np.isnan(candidates["usd"]), np.inf, candidates["usd"])
+    far = np.abs(np.log(candidates["step_tokens"] / job["step_tokens"]))
+    nearest = far == np.minimum.reduceat(far, first)[group]
+    least = np.minimum.reduceat(cost, first)[group]
+    near_cost = np.minimum.reduceat(np.where(nearest, cost, np.inf), first)[group]
+    chosen = np.flatnonzero(np.where(near_cost <= least * TIE_RATIO, nearest, cost == least))
+    return {name: values.take(chosen) for name, values in candidates.items()}
+
+
+def _load_ratio(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
+    """The required load over what a candidate carries: requests per second by Little's law, else users at once; 0 in training. [ratio]"""
+    if job["work"] == "training":
+        return np.zeros(1)
+    at_once = candidates["batch"] * candidates["gpus"] / (candidates["tensor_parallel"] * candidates["pipeline_parallel"])
+    if not job["requests_per_second"]:
+        return job["users"] / at_once
+    request = candidates["first_token_seconds"] + job["answer_tokens"] * candidates["token_seconds"]
+    return job["requests_per_second"] * request / at_once

@@ -1,0 +1,145 @@
+"""The wide search: a job whose settings by hand are freed or listed, and the candidates to show of all that it allows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Columns
+from calc.search import ranking
+from calc.search.arrangements import arrangements
+from calc.search.combinations import Combinations, combinations, merged
+from calc.search.grid import Grid, grids
+from calc.search.job_row import JobRow
+from calc.search.options import in_the_way, nothing_near
+from calc.search.places import Place, places_of
+from calc.search.ranking import Ranking
+from calc.search.rows import best_of_places, plain_ranks, rows_of, telling
+from calc.search.settle import JobError, settled
+from calc.search.tokens import tokens_each
+
+PAIRS_OF_A_GRID = 2**20  # of layouts and places
+MOST_BEST, MOST_POINTS = 30, 1500
+AS_FAST_RATIO = 1.02  # nobody can tell 2 % in time apart, and the last of it may cost ten times as much
+
+
+@dataclass(frozen=True, eq=False)
+class WideSearch:
+    """What a wide search found: of all candidates those that decide, ranked; how many were tried, and became what.
+
+    `counts`: candidates by class. `problem`: what is in the way where none qualifies, else empty.
+    """
+
+    ranked: Ranking
+    found: Combinations
+    places: list[Place]
+    counts: np.ndarray
+    problem: str = ""
+
+    @property
+    def tried(self) -> int:
+        """How many candidates were tried."""
+        return self.found.tried
+
+    @property
+    def possible(self) -> int:
+        """How many candidates qualify."""
+        return int(self.counts[: ranking.AGED + 1].sum())
+
+
+def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], None] | None = None) -> WideSearch:
+    """Search all arrangements of a job, stretch by stretch, however many; raises JobError where the job cannot be answered.
+
+    `progress` is called with the share that is done, and may raise to stop the search.
+    """
+    job = settled(row.columns, catalogs, wide=True)
+    places = places_of(job, catalogs)
+    parts = arrangements(job, places, tokens_each(job, catalogs))
+    counts = np.zeros(ranking.LEFT_OUT + 1, dtype=np.int64)
+
+    def ranked_in(candidates: Columns, grid: Grid) -> Ranking:
+        return ranking.ranking(candidates, job, plain_ranks(grid, places, candidates))
+
+    def chosen(candidates: Columns, grid: Grid) -> np.ndarray:
+        ranked = ranked_in(candidates, grid)
+        counts[:] += np.bincount(ranked.classes, minlength=len(counts))
+        return telling(ranked, grid)
+
+    def report(share: float) -> None:
+        if progress:
+            progress(min((done + share * pairs) / total, 1.0))
+
+    total, done, several = sum(len(part.shape) * part.each for part in parts), 0, []
+    for grid in grids(parts, PAIRS_OF_A_GRID):
+        pairs = len(grid.layout)
+        several.append(combinations(grid, places, job, catalogs, chosen, report))
+        done += pairs
+    done, pairs = total, 0
+    report(1.0)
+    found = merged(several)
+    if not found.candidates or not len(found.candidates["usd"]):
+        raise JobError(found.problem or nothing_near(job, places, found, catalogs))
+    search = WideSearch(ranked_in(found.candidates, found.grid), found, places, counts)
+    if len(search.ranked.qualifying):
+        return search
+    nearest = ranking.nearest(search.ranked)
+    return replace(search, problem=in_the_way(search.ranked, nearest, estimated(search, np.array([nearest]), catalogs).iloc[0].to_dict()))
+
+
+def named(search: WideSearch) -> dict[str, int]:
+    """The candidates to name: the cheapest, the cheapest by the hour, the cheapest of those within 2 % of the fastest."""
+    qualifying, figures = search.ranked.qualifying, search.ranked.candidates
+    seconds = figures["seconds"][qualifying]
+    fast = qualifying[seconds <= seconds.min() * AS_FAST_RATIO]
+    keys = {
+        "cheapest": (qualifying, "usd", "seconds"),
+        "cheapest hour": (qualifying, "usd_per_hour", "usd"),
+        "fastest": (fast, "usd", "seconds"),
+    }
+    return {
+        name: int(numbers[np.lexsort((figures[second][numbers], figures[first][numbers]))[0]])
+        for name, (numbers, first, second) in keys.items()
+    }
+
+
+def best(search: WideSearch, catalogs: Catalogs, most: int = MOST_BEST) -> pd.DataFrame:
+    """The rows to show: those named, the best of every instance type and market, the frontier; `candidate` is their number."""
+    if search.problem:
+        return pd.DataFrame()
+    qualifying = search.ranked.qualifying
+    best_of_each = best_of_places(search.ranked, search.found.grid)
+    best_of_each = best_of_each[np.isin(best_of_each, qualifying)][:most]
+    edge = ranking.frontier(search.ranked.candidates, qualifying)
+    numbers = np.array(list(dict.fromkeys([*named(search).values(), *best_of_each.tolist(), *edge.tolist()])))
+    return estimated(search, numbers, catalogs).assign(each=np.isin(numbers, best_of_each), frontier=np.isin(numbers, edge))
+
+
+def estimated(search: WideSearch, numbers: np.ndarray, catalogs: Catalogs) -> pd.DataFrame:
+    """Candidates as rows of estimate with their market, money and instances; `candidate` is their number."""
+    results, beside = rows_of(search.ranked, search.found, search.places, numbers, catalogs)
+    figures = {name: search.ranked.candidates[name][numbers] for name in ("instances", "slow_hours")}
+    return results.plain(**beside).assign(**figures, candidate=numbers)
+
+
+def within(search: WideSearch, usd_per_hour: float) -> list[int]:
+    """The cheapest candidate by the hour and, where one keeps a budget per hour, the fastest of those."""
+    qualifying, figures = search.ranked.qualifying, search.ranked.candidates
+    cheap = qualifying[figures["usd_per_hour"][qualifying] <= usd_per_hour]
+    orders = ((qualifying, "usd_per_hour", "seconds"), (cheap, "seconds", "usd"))
+    return [int(some[np.lexsort((figures[then][some], figures[first][some]))[0]]) for some, first, then in orders if len(some)]
+
+
+def points(search: WideSearch) -> pd.DataFrame:
+    """Money and time of the cheapest candidates (kind other) and of the frontier: seconds, usd, kind, and the place of each."""
+    qualifying, figures = search.ranked.qualifying, search.ranked.candidates
+    edge = ranking.frontier(figures, qualifying)
+    numbers = np.concatenate([qualifying[np.argsort(figures["usd"][qualifying], kind="stable")[:MOST_POINTS]], edge])
+    columns: dict[str, Any] = {name: figures[name][numbers] for name in ("seconds", "usd")}
+    columns["instances_needed"] = figures["instances"][numbers]
+    columns["instance"] = [search.places[place].instance for place in figures["place"][numbers]]
+    columns["market"] = [search.ranked.job["markets"][market] for market in figures["market"][numbers]]
+    columns["region"] = [search.ranked.job["regions"][region] for region in figures["region"][numbers]]
+    return pd.DataFrame(columns).assign(kind=np.repeat(["other", "frontier"], [len(numbers) - len(edge), len(edge)]))

@@ -1,0 +1,148 @@
+"""What a wide search frees of a job: the sets of values that it tries, its limits, and the job that these make."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import PLAN_MARKETS
+from calc.scenarios.inputs import HUGE
+from calc.search.arrangements import RECOMPUTES
+from calc.search.inputs import ANYWHERE, JOB_BY_NAME, SHARDINGS, STEP_FACTOR
+from calc.search.job_row import JobRow
+
+Sets = dict[str, list]
+BOTH = ("precision", "gpus", "tensor_parallel", "pipeline_parallel", "batch")
+TRAINING = ("tuning", "optimizer", "recompute", "loss", "sharding", "context_parallel", "accumulation_steps", "offload")
+SERVING = ("kv_precision", "implementation")
+PLACES = ("family", "region", "market")  # no family: every current one; no region: anywhere
+SETS = (*BOTH, *TRAINING, *SERVING, *PLACES)
+COUNTS = (1, 2, 4, 8, 16, 32)
+DEGREES = (1, 2, 4, 8)
+MOST_DEPLOYMENTS = 512
+SERVED_FORMATS = ("bf16", "fp16", "fp8", "int8", "awq-4bit", "gptq-4bit")
+LORA_FORMATS = ("bf16", "int8", "nf4-dq")
+TRIED: dict[str, dict[str, tuple]] = {  # beside what is set by hand
+    "training": {"optimizer": ("adamw", "adamw-8bit"), "loss": ("", "fused"), "pipeline_parallel": (1, 2), "offload": ("none",)},
+    "inference": {"precision": SERVED_FORMATS, "kv_precision": ("", "fp8"), "implementation": ("vllm",), "pipeline_parallel": (1, 2)},
+}
+BESIDE_ONE: dict[str, tuple] = {  # tried where a value is set by hand; else the choice is left to the answers
+    **dict.fromkeys(("gpus", "batch"), COUNTS),
+    "tensor_parallel": DEGREES,
+    "context_parallel": (1,),
+    "accumulation_steps": (1, 8),
+    "recompute": RECOMPUTES,
+    "sharding": tuple(SHARDINGS),
+}
+OF_JOB = {  # limit of a search -> column of a job
+    "instances": "instances_most",
+    "usd_per_hour": "usd_per_hour_most",
+    "usd": "usd_most",
+    "hours": "hours_most",
+    "users": "users",
+    "first_token_seconds": "first_token_seconds",
+    "output_token_seconds": "token_seconds",
+}
+STEPS = ("step_tokens", "highest_step_tokens")
+SWITCHES = ("surely", "unverified", "slow_end")
+LIMIT_NAMES = (*OF_JOB, *STEPS, *SWITCHES)
+# A load in four forms: a published sizing tutorial lays these side by side.
+FORMS = {
+    "Full training": {"work": "training", "method": "full", "recompute": "none"},
+    "With gradient checkpointing": {"work": "training", "method": "full", "recompute": "full"},
+    "Inference": {"work": "inference", "precision": "bf16"},
+    "int8 inference": {"work": "inference", "precision": "int8"},
+}
+
+
+def names_for(work: str) -> tuple[str, ...]:
+    """The choices that a search of this work varies."""
+    return (*BOTH, *(TRAINING if work == "training" else SERVING))
+
+
+def usual_sets(job: Mapping[str, Any], catalogs: Catalogs) -> Sets:
+    """The sets that a search of a job starts from: all that its answers try, and more. An empty one is left to the answers."""
+    tried = TRIED[job["work"]]
+    sets: Sets = {}
+    for name in names_for(job["work"]):
+        by_hand = _listed(job.get(name))
+        values = tried.get(name) or (BESIDE_ONE.get(name, ()) if by_hand else ())
+        sets[name] = list(dict.fromkeys([*by_hand, *values]))
+    if job["work"] == "training":
+        sets["tuning"] = sets["tuning"] or ["full" if job["method"] == "full" else "lora"]
+    else:
+        own = (catalogs.models[f"{kind}_precision"].get(job["model"]) for kind in ("stored", "published"))
+        sets["precision"] = list(dict.fromkeys([*filter(None, own), *sets["precision"]]))
+    regions = job["regions"].split("+")
+    return sets | {"family": [], "region": [] if len(regions) == len(catalogs.regions) else regions, "market": job["markets"].split("+")}
+
+
+def usual_limits(job: Mapping[str, Any]) -> dict[str, float]:
+    """The limits that a search starts from: the job's own, and that the whole range of the estimate fits."""
+    left_out = ["first_token_seconds", "output_token_seconds", "users"] if job["work"] == "training" else ["hours"]
+    left_out += ["users"] if job.get("requests_per_second") else []
+    values = {name: job.get(column) for name, column in OF_JOB.items() if name not in left_out}
+    limits = {name: float(value) for name, value in values.items() if value is not None and value < HUGE}
+    if job["work"] == "training":
+        limits |= {"step_tokens": int(job["step_tokens"] / STEP_FACTOR), "highest_step_tokens": int(job["step_tokens"] * STEP_FACTOR)}
+    return limits | {"surely": 1} | ({"slow_end": 1} if job.get("hold_slow_end") == "yes" else {})
+
+
+def widened(job: Mapping[str, Any], sets: Sets, limits: Mapping[str, float], catalogs: Catalogs) -> JobRow:
+    """The job with its settings freed to these sets and with these limits; a limit that is not named is none."""
+    freed = {*SETS, "instance", "gpu", "regions", "markets", *OF_JOB.values()}
+    row = {name: value for name, value in job.items() if name not in freed}
+    row |= {name: values for name in names_for(job["work"]) if (values := sets.get(name))}
+    row |= {column: min(limits.get(name) or HUGE, JOB_BY_NAME[column].most) for name, column in OF_JOB.items()}
+    row["instances_most"] = limits.get("instances") or JOB_BY_NAME["instances_most"].default
+    row["users"] = limits.get("users") or (None if job.get("requests_per_second") else job.get("users"))
+    row["requests_per_second"] = None if limits.get("users") else job.get("requests_per_second")
+    if job["work"] == "training":
+        row |= _steps(job, limits)
+        row["method"] = job["method"] if row.get("tuning") == ["lora"] and job["method"] != "full" else None
+    elif row.get("gpus"):  # as many deployments of so many GPUs as the users need
+        copies = range(1, min(int(row["users"] or 1), MOST_DEPLOYMENTS) + 1)
+        row["gpus"] = sorted({int(gpus) * count for gpus in row["gpus"] for count in copies})
+    families = sets.get("family") or ()
+    row["instance"] = list(catalogs.instances.index[catalogs.instances["family"].isin(families)])
+    row |= {"regions": "+".join(sets.get("region") or ()) or ANYWHERE, "markets": "+".join(sets.get("market") or PLAN_MARKETS)}
+    row |= {"hold_slow_end": "yes" if limits.get("slow_end") else "no"}
+    admitted = {"tight": not limits.get("surely"), "unverified": limits.get("unverified")}
+    return JobRow.of(row | {"admits": "+".join(name for name, is_admitted in admitted.items() if is_admitted)})
+
+
+def _steps(job: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, float]:
+    """The step between two bounds: their geometric mean, and the factor to either; without a bound one token and the whole run."""
+    low, high = limits.get("step_tokens") or 1, limits.get("highest_step_tokens") or job["train_tokens"]
+    middle = max(round((low * max(high, low)) ** 0.5), 1)
+    return {"step_tokens": middle, "step_factor": max(high / middle, middle / low, 1.0)}
+
+
+def _listed(value: Any) -> list:
+    return [] if value in (None, "") else list(value) if isinstance(value, list | tuple) else [value]
+
+
+def possible(name: str, work: str, catalogs: Catalogs) -> list[str]:
+    """The number formats (name precision) or the software (implementation) of the catalogs that can do this work."""
+    table = getattr(catalogs, f"{name}s")
+    able = ["serves"] if work == "inference" else ["trains", "adapts"] if name == "precision" else ["trains"]
+    return list(table.index[table[able].any(axis=1)])
+
+
+def settled_sets(sets: Sets, job: Mapping[str, Any], catalogs: Catalogs) -> Sets:
+    """These sets as far as a job of this work can use them; the usual ones where no value is left, but no family means all."""
+    usual = usual_sets(job, catalogs)
+    able = {name: possible(name, job["work"], catalogs) for name in ("precision", "implementation")}
+    usable = {name: [value for value in values if value in able.get(name, values)] for name, values in sets.items() if name in usual}
+    return usual | {name: values for name, values in usable.items() if values or name in ("family", "region")}
+
+
+def form_of(job: Mapping[str, Any], scenario: Mapping[str, Any], form: Mapping[str, Any], places: Sets, catalogs: Catalogs) -> JobRow:
+    """The job of one form (FORMS) of a scenario's load: its batch and sequence on any layout that surely fits, whatever it takes."""
+    able = "trains" if form["work"] == "training" else "serves"
+    software = scenario["implementation"] if catalogs.implementations[able][scenario["implementation"]] else "transformers"
+    load = {name: job[name] for name in ("model", "hours_per_month")} | {"users": 1, "train_tokens": job.get("train_tokens") or 1e9}
+    load |= {"sequence_tokens": scenario["sequence_tokens"], "implementation": software, "step_tokens": 1}
+    load |= {"prompt_tokens": min(job.get("prompt_tokens") or scenario["sequence_tokens"], scenario["sequence_tokens"])}
+    sets = {name: [value] for name, value in form.items() if name not in ("work", "method")}
+    sets |= {"batch": [int(scenario["batch"])], "pipeline_parallel": [1, 2]} | places
+    return widened(load | dict(form), sets, {"surely": 1}, catalogs)
