@@ -13,6 +13,18 @@ from needed import missing
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+QUIET = """() => new Promise(done => {
+  let changed = performance.now();
+  const seen = new MutationObserver(() => { changed = performance.now(); });
+  seen.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+  const look = () => {
+    const running = document.querySelector('[data-testid="stApp"]').dataset.testScriptState !== 'notRunning';
+    if (running || performance.now() - changed < 350) return setTimeout(look, 50);
+    seen.disconnect();
+    done();
+  };
+  look();
+})"""
 CHART = '[data-testid="stVegaLiteChart"]'
 
 
@@ -77,7 +89,6 @@ def drawn(page, url):
 
 
 def settled(page):
-    """Wait until the script has run and what it sent is painted."""
-    page.wait_for_timeout(600)
-    page.wait_for_function("document.querySelector('[data-testid=\"stApp\"]').dataset.testScriptState === 'notRunning'")
-    page.wait_for_timeout(600)
+    """Wait until the script has run and nothing on the page has changed for a third of a second."""
+    page.wait_for_timeout(200)  # a click is on its way
+    page.evaluate(QUIET)

@@ -92,10 +92,12 @@ def test_a_type_that_is_not_covered_is_known_by_its_index(address, tmp_path):
     assert row["problem"].endswith("Weights take at least 7.5 GiB on each GPU.")
 
 
+@pytest.mark.long
 def test_a_model_of_one_file_has_no_index(address, tmp_path):
     assert asked("an-org/one.file", address, tmp_path).returncode == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("repository", "said"),
     [("an-org/none", "no such repository"), ("an-org/data", "has no config.json"), ("meta-llama/Held-Back", "set HF_TOKEN")],
@@ -108,6 +110,7 @@ def test_what_the_hub_does_not_give_is_said_in_one_sentence(address, tmp_path, r
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.long
 def test_without_a_network_the_sentence_says_to_paste_the_file(tmp_path):
     done = asked("Qwen/Qwen3-4B", "http://127.0.0.1:9", tmp_path, HF_HUB_OFFLINE="1")
     assert done.returncode == 2

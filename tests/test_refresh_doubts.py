@@ -12,6 +12,7 @@ from calc.catalogs.rooms import path_of
 from tests.refresh_answers import contents, g5_prices, price, product, session, small_catalogs, spot
 from tests.test_refresh import refresh
 
+pytestmark = pytest.mark.long
 pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
 
 
@@ -110,7 +111,6 @@ write_catalogs(folder, documents, [row], "2026-11-21")
 """
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("replaced", [0, 1, 5])
 def test_a_refresh_killed_between_replacements_is_healed_by_the_next(folder, replaced):
     ended = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(replaced)], cwd=FOLDER.parent, check=False)

@@ -13,6 +13,7 @@ from tests.refresh_answers import RECORDED, TODAY, Session, contents, g5_prices,
 from tests.test_refresh import refresh
 from tests.test_refresh_public import GR6, NoCredentials, public_files
 
+pytestmark = pytest.mark.long
 PLANS = (RECORDED / "savings_plans_us_east_1.csv").read_bytes()
 INDEX = {
     "regions": [{"regionCode": "us-east-1", "versionUrl": "/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/20261120/us-east-1/index.json"}]

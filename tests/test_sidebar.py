@@ -25,15 +25,16 @@ def press(page, key, text):
     settled(page)
 
 
-@pytest.mark.parametrize("goal", ["train", "tune", "serve"])
-def test_the_job_is_on_one_screen_without_scrolling(browser, address, goal):
-    page = opened(browser, f"{address}?goal={goal}&gpus=8&markets=on-demand&markets=spot")
-    page.wait_for_selector(f"{SIDEBAR} [data-testid='stNumberInput'] input")
-    over = page.evaluate(f"(e => e.scrollHeight - e.clientHeight)(document.querySelector('{SIDEBAR}'))")
-    assert over <= 0
-    assert page.locator(GROUP).get_attribute("open") is None
-    cut = "[...document.querySelectorAll(`%s [data-testid='stNumberInput'] input`)].filter(e => e.scrollWidth > e.clientWidth).length"
-    assert page.evaluate(cut % SIDEBAR) == 0
+def test_the_job_is_on_one_screen_without_scrolling(browser, address):
+    page = opened(browser, f"{address}?goal=train&gpus=8&markets=on-demand&markets=spot")
+    for goal in ("Train", "Fine-tune", "Serve"):
+        press(page, "goal", goal)
+        page.wait_for_selector(f"{SIDEBAR} [data-testid='stNumberInput'] input")
+        over = page.evaluate(f"(e => e.scrollHeight - e.clientHeight)(document.querySelector('{SIDEBAR}'))")
+        assert over <= 0, goal
+        assert page.locator(GROUP).get_attribute("open") is None
+        cut = "[...document.querySelectorAll(`%s [data-testid='stNumberInput'] input`)].filter(e => e.scrollWidth > e.clientWidth).length"
+        assert page.evaluate(cut % SIDEBAR) == 0, goal
     page.context.close()
 
 
