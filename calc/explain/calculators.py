@@ -5,7 +5,7 @@ Each system is its formula, as its own text states it, and the choices that it k
 
 from collections.abc import Callable, Mapping
 from math import floor, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from calc.evaluate import Row
 from calc.scenarios.inputs import DEFAULTS
 from calc.scenarios.read import as_frame
 from calc.table import Words
-from calc.units import GIB
 
 GB = 10**9
 SIXTEEN_BITS = dict.fromkeys(("bf16", "fp16", "bf16-mixed", "fp16-mixed", "bf16-master", "fp16-master"), 2)
@@ -162,62 +161,20 @@ def said_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
     return dict.fromkeys(said, np.nan), f"System {system.letter.upper()} knows no {column.replace('_', ' ')} {value}."
 
 
-def beside_ours(ours: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """Our estimate (a row of results) and what each system says: rows of system, component, bytes; NaN where it cannot.
+def beside_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
+    """Our estimate (a row of results) and what each system says, a row each: components, memory_bytes, its stated range.
 
-    `low_bytes` and `high_bytes` are the range that the system itself states, if it states one.
+    What a system cannot express is NaN, with the reason in `problem`; a component that it does not count is 0.
     """
     joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
-    columns = {name: values.each(1) if isinstance(values, Words) else values for name, values in joined.items()}
+    columns = {name: joined[name].each(1) if isinstance(joined[name], Words) else joined[name] for name in joined}
     scenario = {name: values[0] for name, values in columns.items() if np.ndim(values) == 1}
-    low, high = ours["memory_low_bytes"], ours["memory_high_bytes"]
-    rows = [_system("ours", "Headroom", {name: ours[name] for name in COMPONENTS}, low, high, ours["problem"], "")]
+    named = ("work", "fits", "gpu_memory_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "problem", *COMPONENTS)
+    rows = [{name: ours[name] for name in named} | {"system": "ours", "title": "Headroom", "leaves_out": ""}]
     for system in SYSTEMS:
         said, problem = said_by(system, scenario)
-        low, high = (sum(said.values()) + sign * system.range_bytes for sign in (-1, 1))
-        rows.append(_system(system.letter, system.title, said, low, high, problem, system.leaves_out))
-    return pd.concat(rows, ignore_index=True)
-
-
-def _system(
-    system: str, title: str, said: Mapping[str, float], low_bytes: float, high_bytes: float, problem: str, leaves_out: str
-) -> pd.DataFrame:
-    """The rows of one system."""
-    return pd.DataFrame(
-        {
-            "system": system,
-            "title": title,
-            "component": list(said),
-            "bytes": list(said.values()),
-            "total_bytes": sum(said.values()),
-            "low_bytes": low_bytes,
-            "high_bytes": high_bytes,
-            "problem": problem,
-            "leaves_out": leaves_out,
-        }
-    )
-
-
-def bars(beside: pd.DataFrame, component_labels: dict[str, str], card_bytes: float) -> pd.DataFrame:
-    """The rows of `beside_ours` as stacked bars: GiB by component, and the system's total on the last of its rows."""
-    parts = list(component_labels)
-    systems = beside.drop_duplicates("system")
-    table = pd.DataFrame(
-        [(rank, system, part) for rank, system in enumerate(systems["system"]) for part in parts], columns=["rank", "system", "component"]
-    ).merge(beside, how="left", on=["system", "component"])
-    totals = systems.set_index("system")["total_bytes"].astype(float).reindex(table["system"]).to_numpy()
-    sizes = table["bytes"].astype(float).fillna(0)
-    return pd.DataFrame(
-        {
-            "label": np.where(table["system"] == "ours", "Headroom", "System " + table["system"].str.upper()),
-            "rank": table["rank"],
-            "system": table["system"],
-            "component": table["component"].map(component_labels),
-            "order": table["component"].map(parts.index),
-            "gib": sizes / GIB,
-            "share_ratio": (sizes / totals).fillna(0),
-            "total_gib": totals / GIB,
-            "card_gib": card_bytes / GIB,
-            "last": table["component"] == parts[-1],
-        }
-    )
+        total = sum(said.values())
+        stated = {"memory_low_bytes": total - system.range_bytes, "memory_high_bytes": total + system.range_bytes}
+        of_system = {"system": system.letter, "title": system.title, "leaves_out": system.leaves_out, "problem": problem, "fits": ""}
+        rows.append(rows[0] | dict.fromkeys(COMPONENTS, 0 * total) | said | {"memory_bytes": total} | stated | of_system)
+    return pd.DataFrame(rows)

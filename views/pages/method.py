@@ -17,9 +17,9 @@ from calc.say.numbers import gib, is_missing, percent
 from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING, range_text
 from calc.units import GIB
-from views.charts import bars
 from views.charts import memory as memory_charts
 from views.panels.chart import draw
+from views.panels.comparisons import memory_bars
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
 from views.sidebar import sidebar
@@ -132,12 +132,14 @@ st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
 
 st.subheader("What four published calculators say", anchor=False)
 beside = calculators.beside_ours(row, catalogs)
-drawn = calculators.bars(beside, {name: COMPONENT_LABELS[name] for name in components_of(row["work"])}, row["gpu_memory_bytes"])
-drawn["value_text"] = method_words.said_totals(drawn, total)
-draw(
-    bars.memory(ink, components_of(row["work"]), "Memory per GPU of this scenario, by system"),
-    drawn.assign(fits=""),
+labels = ["Headroom", *(f"System {letter.upper()}" for letter in beside["system"][1:])]
+memory_bars(
+    beside.assign(problem="").fillna(dict.fromkeys(COMPONENTS, 0)),
+    labels,
+    method_words.totals(beside),
+    "Memory per GPU of this scenario, by system",
     method_words.systems_alt(beside),
+    ink,
     "method_systems",
 )
 method_words.systems(beside)

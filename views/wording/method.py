@@ -252,30 +252,26 @@ def prose(docstring):
     return " ".join(docstring.replace("`", "").split())
 
 
-def said_totals(rows, ours_bytes):
-    """What stands at the end of a system's bar: its total, and how far it is from ours."""
-    return [_said(row["system"], row["total_gib"], ours_bytes / GIB) for row in rows.to_dict("records")]
-
-
-def _said(system, total_gib, ours_gib):
-    if np.isnan(total_gib):
-        return "cannot express it"
-    return gib(total_gib) if system == "ours" else f"{gib(total_gib)}, {100 * (total_gib / ours_gib - 1):+.0f} %"
+def totals(beside):
+    """What stands at the end of each system's bar: its total, and how far it is from ours."""
+    sizes = beside["memory_bytes"].astype(float)
+    against = [f", {100 * (size / sizes.iloc[0] - 1):+.0f} %" if at else "" for at, size in enumerate(sizes)]
+    return ["cannot express it" if np.isnan(size) else gib(size / GIB) + words for size, words in zip(sizes, against, strict=True)]
 
 
 def systems_alt(beside):
     """The takeaway of the systems' chart."""
-    totals = beside.drop_duplicates("system").set_index("system")["total_bytes"].astype(float).dropna() / GIB
-    others = totals.drop("ours")
+    ours, *others = beside["memory_bytes"].astype(float) / GIB
+    others = pd.Series(others).dropna()
     if not len(others):
         return "None of the four systems can express this scenario"
-    return f"{gib(totals['ours'])} here, {gib(others.min())} to {gib(others.max())} in the other systems"
+    return f"{gib(ours)} here, {gib(others.min())} to {gib(others.max())} in the other systems"
 
 
 def _range(row):
-    if np.isnan(row["low_bytes"]):
+    if np.isnan(row["memory_low_bytes"]):
         return ""
-    return f" ({three(row['low_bytes'] / GIB)} to {three(row['high_bytes'] / GIB)})"
+    return f" ({three(row['memory_low_bytes'] / GIB)} to {three(row['memory_high_bytes'] / GIB)})"
 
 
 def systems(beside):
@@ -284,10 +280,10 @@ def systems(beside):
         [
             {
                 "System": "Headroom" if row["system"] == "ours" else f"{row['system'].upper()}. {row['title']}",
-                "Per GPU": "–" if np.isnan(row["total_bytes"]) else gib(row["total_bytes"] / GIB) + _range(row),
+                "Per GPU": "–" if np.isnan(row["memory_bytes"]) else gib(row["memory_bytes"] / GIB) + _range(row),
                 "Remarks": " ".join(filter(None, (row["problem"], row["leaves_out"]))) or "This estimate.",
             }
-            for row in beside.drop_duplicates("system").to_dict("records")
+            for row in beside.to_dict("records")
         ],
         border="horizontal",
         hide_index=True,
