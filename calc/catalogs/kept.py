@@ -1,24 +1,24 @@
-"""Results that stay with the catalogs object they were made of, and go with it."""
+"""Results that stay with the catalogs object they were made from, and go with it."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
+from threading import RLock
 from typing import Any, TypeVar, cast
 
 Made = TypeVar("Made", bound=Callable)
-MAKER = ThreadPoolExecutor(1, "maker")
+MAKING = RLock()
 
 
 def kept(*tables: str) -> Callable[[Made], Made]:
     """Decorator for a function of catalogs (and hashable arguments): it runs once per catalogs object.
 
-    `tables` are those that the function reads; with none, its first argument names the one. Catalogs with added models
-    share what was made of the tables that they share.
+    `tables` are those that the function reads; without any, its first argument names the one. Catalogs with added models
+    share what was made from the tables that they share.
     """
 
     def keeping(function: Made) -> Made:
         @wraps(function)
-        def found(catalogs: Any, *key: Any) -> Any:
+        def once(catalogs: Any, *key: Any) -> Any:
             home, read = catalogs, tables or key[:1]
             while home.base is not None and all(getattr(home.base, name) is getattr(home, name) for name in read):
                 home = home.base
@@ -26,24 +26,28 @@ def kept(*tables: str) -> Callable[[Made], Made]:
                 home.made[function, *key] = function(catalogs, *key)
             return home.made[function, *key]
 
-        return cast(Made, found)
+        return cast(Made, once)
 
     return keeping
 
 
 def last_few(most: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What a slow function with large arrays gave for the last so many keys; whoever asks the same meanwhile waits for it.
+    """A slow function with large arrays that keeps its last results; callers with the same key wait for one computation.
 
-    One thread makes all of them, one after another: it takes as long in all, and the memory of one instead of that of every
-    session that asks at the moment. What is made must not ask for another such result.
+    Results are made one after another: that takes as long in all, and the memory of one instead of that of every session
+    that calls at the moment. A failure is not kept.
     """
-    begun = lru_cache(maxsize=most)(lambda key: MAKER.submit(make, key))
 
-    def found(key: Any) -> Any:
-        try:
-            return begun(key).result()
-        except BaseException:  # what failed is not kept
-            begun.cache_clear()
-            raise
+    @lru_cache(maxsize=most)
+    def cell_of(_: Hashable) -> list[Any]:
+        return []
 
-    return found
+    def result(key: Hashable) -> Any:
+        cell = cell_of(key)
+        if not cell:
+            with MAKING:
+                if not cell:
+                    cell.append(make(key))
+        return cell[0]
+
+    return result
