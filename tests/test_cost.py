@@ -68,6 +68,19 @@ def test_a_missing_price_is_missing(catalogs):
     assert table["prices_as_of"][1] == ""
 
 
+def test_a_row_without_a_price_says_so(catalogs):
+    """In its note, for instances that are sold nowhere and for regions that do not sell them; not where any price is known."""
+    sold = set(zip(catalogs.prices["instance"], catalogs.prices["region"], strict=True))
+    pairs = [(instance, region) for instance in catalogs.instances.index for region in ("us-east-1", "eu-west-3")]
+    given = pd.DataFrame([{**RUN, "instance": instance, "region": region} for instance, region in pairs] + [{**RUN, "gpu": "l4"}])
+    rows = estimate(given, catalogs, solve=False)
+    says = np.array([f"{row['instance']} has no price in {row['region']}, so" in row["note"] for _, row in rows.iterrows()])
+    unsold, sound = np.array([*(pair not in sold for pair in pairs), False]), rows["problem"].eq("").to_numpy()
+    assert (says == unsold)[sound].all()
+    assert says.any()
+    assert not (says & rows["usd_per_hour_on_demand"].notna()).any()
+
+
 def test_the_older_date_counts():
     def dates(*days):
         return Words(np.arange(len(days)), np.array(days, dtype=object))

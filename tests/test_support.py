@@ -152,7 +152,7 @@ CASES = [  # scenario, what runs, the words of its note
     ({**SERVE, "precision": "fp8", "instance": "p5.48xlarge"}, "yes", ""),
     ({**SERVE, "precision": "int8", "instance": "p6-b200.48xlarge"}, "no", "choose fp8"),
     ({**SERVE, "precision": "fp16", "instance": "g5g.xlarge"}, "no", "g5g cannot serve; choose g4dn"),
-    ({**SERVE, "precision": "bf16", "instance": "p6e-gb200.36xlarge"}, "yes", ""),
+    ({**SERVE, "precision": "bf16", "instance": "p6e-gb200.36xlarge"}, "yes", "has no price"),
     ({**SERVE, "precision": "fp16", "model": "gemma-2-2b", "gpu": "h100-80gb-sxm"}, "no", "does not support float16"),
     ({**SERVE, "precision": "nf4", "gpu": "a100-80gb-sxm"}, "yes", "install vllm-bnb-plugin"),
     ({**SERVE, "precision": "awq-4bit", "gpu": "a100-80gb-sxm", "implementation": "litgpt"}, "yes", "LitGPT takes awq-4bit was not"),

@@ -9,6 +9,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY, SECTIONS
 from calc.cost import placement
+from calc.cost.unpriced import price_notes
 from calc.engine.largest import SOLVED, largest_columns
 from calc.engine.least import least
 from calc.engine.results import Results
@@ -155,7 +156,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
         found = _found(table, solve)
         runs, note, timed = support(table, catalogs)
         note = joined(model_notes(table, catalogs), note)
-        note = joined(note, release_notes(table, catalogs))
+        note = joined(joined(note, release_notes(table, catalogs)), price_notes(table))
         untimed = {name: emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
         found |= {"runs": runs, "note": note} | untimed | basis(table | untimed, catalogs)._asdict()
         covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
