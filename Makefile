@@ -34,7 +34,7 @@ shelf: .venv/ready-shelf
 test: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --quiet --check .
-	$(BIN)/mypy calc
+	$(BIN)/mypy
 	$(PYTEST) -m "not long"
 
 long: .venv/ready-dev

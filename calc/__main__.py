@@ -8,7 +8,7 @@
 import argparse
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from errno import EDQUOT, ENOSPC
 from time import monotonic
 from typing import Any, NamedTuple
@@ -84,7 +84,7 @@ class Command(NamedTuple):
     run: Callable[[argparse.Namespace, Catalogs], int]
 
 
-def _parser(name, command):
+def _parser(name: str, command: Command) -> Any:
     """The options of a command; -o, --model-config and --model are those of all."""
     more = f"Other commands: {', '.join(filter(None, COMMANDS))}; python -m calc COMMAND --help." if not name else None
     parser = argparse.ArgumentParser(prog=f"python -m calc {name}".strip(), description=command.about, epilog=more)
@@ -98,30 +98,30 @@ def _parser(name, command):
     return parser
 
 
-def _estimate(options, catalogs):
+def _estimate(options: Any, catalogs: Catalogs) -> int:
     """Results beside every row of a scenario CSV of any length."""
     return _streamed(options, CHUNK_ROWS, lambda table: as_written(estimate(table, catalogs), table))
 
 
-def _answer(options, catalogs):
+def _answer(options: Any, catalogs: Catalogs) -> int:
     """What to rent for every job of a CSV."""
     return _streamed(options, CHUNK_JOBS, lambda table: answered(table, catalogs), "jobs")
 
 
-def _streamed(options, rows, results_of, what="rows"):
+def _streamed(options: Any, rows: int, results_of: Callable, what: str = "rows") -> int:
     given = "standard input" if options.table == "-" else options.table
     with read(options.table) as source, written(options.output) as target:
         _stream(read_tables(source, given, rows), results_of, target, what)
     return 0
 
 
-def _diff(options, catalogs):
+def _diff(options: Any, catalogs: Catalogs) -> Any:
     """Two plans as Markdown."""
     before, after = (plan_rows(path, catalogs) for path in (options.before, options.after))
     return _write_text(options, diff_markdown(before, after, (options.before, options.after), catalogs))
 
 
-def _gate(options, catalogs):
+def _gate(options: Any, catalogs: Catalogs) -> Any:
     """0 where every row keeps every limit, 3 where one does not: a sentence for each."""
     limits = Limits(options.fits, options.usd_most, options.hours_most, options.usd_per_hour_most)
     if limits == Limits():
@@ -132,7 +132,7 @@ def _gate(options, catalogs):
     return OVER_THE_LIMIT if found else 0
 
 
-def _solve(options, catalogs):
+def _solve(options: Any, catalogs: Catalogs) -> Any:
     """The most that each row holds, or the price at which the second plan costs what the first does."""
     if options.field == "price":
         if not options.other:
@@ -145,12 +145,12 @@ def _solve(options, catalogs):
     return 0
 
 
-def _oom(options, catalogs):
+def _oom(options: Any, catalogs: Catalogs) -> Any:
     """A message or a log as Markdown, beside the estimate of its run."""
     return _write_text(options, oom_markdown(options.log, options.run, catalogs))
 
 
-def _launch(options, catalogs):
+def _launch(options: Any, catalogs: Catalogs) -> Any:
     """The files of the first row, or of the one that is named, in a folder."""
     if options.output == "-":
         raise TableError("launch writes several files; name their folder with -o.")
@@ -170,13 +170,13 @@ def _launch(options, catalogs):
     return 0
 
 
-def _write_text(options, text):
+def _write_text(options: Any, text: str) -> Any:
     with written(options.output) as target:
         target.write(text)
     return 0
 
 
-def _import(options, catalogs):
+def _import(options: Any, catalogs: Catalogs) -> int:
     """Write the scenarios of all runs; 2 where none can be read."""
     table, refused = imported(options.files, catalogs)
     for sentence in refused:
@@ -188,7 +188,7 @@ def _import(options, catalogs):
     return 0
 
 
-def _stream(tables, results_of, target, what="rows"):
+def _stream(tables: Iterator, results_of: Callable, target: Any, what: str = "rows") -> None:
     """Write the results of one table after another; how far it is stands on standard error when it takes long."""
     rows, begun, reported, first = 0, monotonic(), 0.0, True
     terminal = sys.stderr.isatty()

@@ -1,13 +1,13 @@
 """Runs formulas over a table: a formula's name is the column it makes, its parameters are the columns it reads."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache, reduce, wraps
 from inspect import Parameter, Signature, isfunction, signature
 from types import ModuleType
 from typing import Any
 
 Columns = dict[str, Any]  # column -> one value per row along the last axis, or one value for all rows
-Row = Mapping[str, Any]  # column -> its value in one row
+Row = dict[str, Any]  # column -> its value in one row
 
 
 @cache

@@ -48,7 +48,7 @@ VERSIONS = f"SELECT {', '.join(Plan._fields)} FROM ({NUMBERED}) AS numbered WHER
 
 def save(run: Run, name: str, saved_by: str, answer: str, link: str, usd: float | None = None, usd_per_hour: float | None = None) -> Plan:
     """A plan onto the shelf, as the newest version of its name; raises ShelfError."""
-    texts = {"name": one_line(name), "saved_by": one_line(saved_by), "answer": one_line(answer), "link": link}
+    texts: dict[str, Any] = {"name": one_line(name), "saved_by": one_line(saved_by), "answer": one_line(answer), "link": link}
     for field, text in texts.items():
         if not text:
             raise ShelfError(f"A plan on the shelf needs a {CALLED[field]}.")

@@ -11,7 +11,7 @@ from views.sidebar import sidebar
 from views.wording.markdown import plain
 
 
-def draw():
+def draw() -> None:
     """One run of the page that the visitor is on."""
     st.set_page_config(page_title="Headroom", page_icon="views/icon.svg", layout="wide", initial_sidebar_state=340)
 
@@ -27,7 +27,7 @@ def draw():
     undo.note()
     address.write_link(catalogs)
     page = st.navigation(pages(), position="top")
-    extra_state.keep(job_state.KEYS, page.url_path)
+    extra_state.keep(vars(job_state.KEYS), page.url_path)
     kept_tray.tray(kept.rows(catalogs))
     if problem := session_catalogs.problem():
         st.warning(
@@ -35,4 +35,4 @@ def draw():
         )
     sidebar.complaints()
     page.run()
-    first_run.note((*job_state.KEYS, *extra_state.assumptions()))
+    first_run.note((*vars(job_state.KEYS), *extra_state.assumptions()))

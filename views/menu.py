@@ -1,6 +1,7 @@
 """The pages: those of the top bar in their sections, and old addresses that lead to them."""
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -38,7 +39,7 @@ MENU = {  # section of the top bar: file, path, title, icon, help
 OLD_PATHS = {"search": "plan", "catalog": "models_and_prices", "models-and-prices": "models_and_prices", "cost": "bill"}
 
 
-def pages():
+def pages() -> dict[str, list[Any]]:
     """The pages by section, made once per session: only a count behind a title changes."""
     titles = {file: title + kept_tray.counted(file) for entries in MENU.values() for file, _, title, *_ in entries}
     made_for, made = st.session_state.get("pages", (None, None))
@@ -49,12 +50,12 @@ def pages():
     return made
 
 
-def _page(entry, titles):
+def _page(entry: tuple[str, ...], titles: dict[str, str]) -> Any:
     file, path, _, icon, about = entry
     return st.Page(
         f"views/pages/{file}.py", url_path=path, title=titles[file], icon=f":material/{icon}:", help=about, default=file == "plan"
     )
 
 
-def _old(path, file):
+def _old(path: str, file: str) -> Any:
     return st.Page(partial(st.switch_page, f"views/pages/{file}.py"), url_path=path, title=path, visibility="hidden")

@@ -1,5 +1,6 @@
 """What the first visitor would wait for, made while the browser still loads: the server answers at once, this runs beside it."""
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from pkgutil import iter_modules
@@ -9,13 +10,13 @@ PANELS = "views.panels"
 
 
 @asynccontextmanager
-async def getting_ready(_app):
+async def getting_ready(_app: object) -> AsyncIterator[None]:
     """The life of the server."""
     Thread(target=get_ready, name="ready", daemon=True).start()
     yield
 
 
-def get_ready():
+def get_ready() -> None:
     """The catalogs, the answer of the first visit, the panels of all pages; imported here, not before the server is up."""
     from calc import CatalogError
     from calc.search.job_fields import job_of

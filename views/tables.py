@@ -1,7 +1,12 @@
 """Tables and metrics: columns named, explained and formatted from the glossary, memory in GiB, cards as progress."""
 
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.scenarios.inputs import CATALOG_OF
@@ -10,23 +15,23 @@ NUMBER = st.column_config.NumberColumn
 TEXT = st.column_config.TextColumn
 
 
-def metric(label, value, note):
+def metric(label: str, value: str, note: str) -> None:
     """A number with a grey note under it, which is no change and wears no arrow."""
     st.metric(label, value.replace("$", "\\$"), delta=note, delta_color="off", delta_arrow="off", border=True)
 
 
-def download(label, csv, file_name, key, **look):
+def download(label: str, csv: Callable, file_name: str, key: str, **look: Any) -> None:
     """A button that gives a CSV; `csv` makes its text only when it is pressed."""
     st.download_button(label, csv, file_name, mime="text/csv", on_click="ignore", icon=":material/download:", key=key, **look)
 
 
-def column(name, label=None, kind=NUMBER, **more):
+def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more: Any) -> Any:
     """The column of a quantity with its meaning as help; _gib columns take the meaning of their bytes."""
-    entry = GLOSSARY.get(name) or GLOSSARY.get(name.removesuffix("_gib") + "_bytes")
-    return kind(label or entry.label, help=entry.meaning if entry else None, **more)
+    entry = GLOSSARY.get(name) or GLOSSARY[name.removesuffix("_gib") + "_bytes"]
+    return kind(label or entry.label, help=entry.meaning, **more)
 
 
-def meanings(name, values, catalogs):
+def meanings(name: str, values: pd.Series, catalogs: Catalogs) -> None:
     """What each value of a choice means and what it costs in quality, from its catalog."""
     catalog = getattr(catalogs, CATALOG_OF[name]).loc[list(values)]
     show(
@@ -41,14 +46,14 @@ def meanings(name, values, catalogs):
     )
 
 
-def show(rows, columns, alt, key, added=None, **more):
+def show(rows: pd.DataFrame, columns: dict[str, Any], alt: str, key: str, added: dict[str, Any] | None = None, **more: Any) -> None:
     """The named columns of the rows, and those that are added, and no others."""
     added = added or {}
     table = chart_tables.for_screen(rows, [name for name in columns if name not in added]).assign(**added)
     st.dataframe(table[list(columns)], column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **more)
 
 
-def of_rows(key, what):
+def of_rows(key: str, what: list[str] | tuple[Any, ...]) -> None:
     """Before a table with ticks is drawn: one of other rows than the last has nothing ticked.
 
     The table keeps its one key, so that the browser fills it anew and does not build it anew.
@@ -59,15 +64,15 @@ def of_rows(key, what):
         state[key] = {"selection": {"rows": [], "columns": [], "cells": []}}
 
 
-def chosen_in(key, kind="rows"):
+def chosen_in(key: str, kind: str = "rows") -> list[Any]:
     """What is selected in a table: numbers of rows, or cells as (row, column)."""
     return st.session_state.get(key, {}).get("selection", {}).get(kind, [])
 
 
-def raw(table, name):
+def raw(table: pd.DataFrame, name: str) -> None:
     """A catalog as it is: ids pinned, sizes in GiB."""
     shown = chart_tables.screen_names(table.columns)
-    config = {each: each.replace("_", " ") for each in shown}
+    config: dict[str, Any] = {each: each.replace("_", " ") for each in shown}
     config |= {
         each: NUMBER(each.removesuffix("_gib").replace("_", " ") + ", GiB", format="%.4g") for each in shown if each.endswith("_gib")
     }

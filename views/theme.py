@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import pandas as pd
+
 from calc.charts.tables import word_column
 from calc.columns import COMPONENTS
 from calc.say.verdict import word
@@ -39,6 +41,6 @@ FITS = {
 }
 
 
-def verdict_words(fits):
+def verdict_words(fits: pd.Series) -> pd.Index:
     """The verdict of each row in words."""
     return word_column([word(each) for each in fits])

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs, add_models
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
 from calc.files.configs.lines import Line
 from calc.files.configs.run import read_run
 from calc.files.oom.explain import tells
@@ -20,7 +21,7 @@ class Brought(NamedTuple):
     """The columns that the files settle; the estimate, the rest at its defaults; every field of the files; models that came along."""
 
     scenario: dict[str, Any]
-    row: dict[str, Any]
+    row: Row
     lines: list[Line]
     source_tool: str
     models: dict[str, dict[str, Any]]

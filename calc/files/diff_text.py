@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.change import cause_in_words
 from calc.say.numbers import is_missing, signed, size, span, usd
@@ -67,7 +68,7 @@ def _row(difference: Difference) -> str:
     return f"| {name} | {cells[0]} | {cells[1]} | {change} | {cause if change != 'the same' else ''} |"
 
 
-def _figures(row: dict[str, Any]) -> str:
+def _figures(row: Row) -> str:
     if row["problem"]:
         return f"it cannot be estimated: {row['problem']}"
     figures = [(name, say(row[quantity])) for quantity, (name, say) in FIGURES.items() if not is_missing(row[quantity])]

@@ -1,10 +1,11 @@
 """`python -m calc gate`: whether every scenario of a plan still fits and keeps its limits, for a repository's own checks."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
+from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.numbers import is_missing, span, usd
 from calc.say.verdict import memory_of
@@ -24,7 +25,7 @@ def broken(rows: pd.DataFrame, limits: Limits) -> list[str]:
     return [f"{row['scenario']}: {sentence}" for row in records(rows) for sentence in _broken(row, limits)]
 
 
-def _broken(row: dict[str, Any], limits: Limits) -> Iterator[str]:
+def _broken(row: Row, limits: Limits) -> Iterator[str]:
     if row["problem"]:
         yield row["problem"]
         return
@@ -44,13 +45,13 @@ def _broken(row: dict[str, Any], limits: Limits) -> Iterator[str]:
             yield f"{what}: {say(value)}, {say(value - most)} over the limit of {say(most)}."
 
 
-def _fits(row: dict[str, Any]) -> str:
+def _fits(row: Row) -> str:
     if not row["fits"]:
         return "nothing is said about fitting: name an instance or a gpu."
     return f"it {'is tight' if row['fits'] == 'tight' else 'does not fit'}: {memory_of(row).rpartition(':')[0]}."
 
 
-def _remedy(row: dict[str, Any]) -> str:
+def _remedy(row: Row) -> str:
     if not row["instance"]:
         return "name an instance"
     if row["work"] == "training" and is_missing(row["train_tokens"]):

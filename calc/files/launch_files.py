@@ -4,11 +4,11 @@ import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.files.csv.tables import to_csv
 from calc.files.launch.kit import Kit
 
@@ -41,7 +41,7 @@ jobs:
 """
 
 
-def files_of(kit: Kit, row: Mapping[str, Any], market: str = "on-demand") -> dict[str, bytes]:
+def files_of(kit: Kit, row: Row, market: str = "on-demand") -> dict[str, bytes]:
     """Name -> content: the kit, plan.csv with the row, plan.yml which checks it in a repository."""
     plan = to_csv(pd.DataFrame([{**row, "market": market}]))
     return {**{name: text.encode() for name, text in kit.files.items()}, "plan.csv": plan, "plan.yml": _check(row, market).encode()}
@@ -68,7 +68,7 @@ def write_folder(files: Mapping[str, bytes], folder: str) -> None:
             (place / name).chmod(0o755)
 
 
-def _check(row, market):
+def _check(row: Row, market: str) -> str:
     """The gate's limits: the run's dollars and hours with a tenth to spare, where the row has them."""
     usd, hours = row.get(f"run_usd_{MARKETS[market].key}"), row.get("run_hours")
     limits = "".join(

@@ -1,6 +1,7 @@
 """`python -m calc oom`: an out-of-memory message or a log as Markdown, beside the estimate of the run that it is of."""
 
 from pathlib import Path
+from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.files.brought import brought
@@ -38,7 +39,7 @@ def oom_markdown(log: str, run: str, catalogs: Catalogs) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _part(part):
+def _part(part: Any) -> Any:
     told = part.in_gib()
     numbers = [
         "" if told[name] is None else f"{told[name]:{form}}"
@@ -47,7 +48,7 @@ def _part(part):
     return f"| {part.name} | {' | '.join(numbers)} |"
 
 
-def _change(change):
+def _change(change: Any) -> Any:
     saved, hourly = change["saved_gib"], change["usd_per_hour"]
     less = "" if is_missing(saved) else f"{gib(abs(saved))} {'less' if saved >= 0 else 'more'} per GPU"
     price = "" if is_missing(hourly) else f"{usd(hourly)} an hour"

@@ -2,18 +2,20 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from shutil import copymode
+from typing import Any
 
 
-def read(path):
+def read(path: str) -> Any:
     """A file, or standard input, as bytes."""
     return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
 
 
 @contextmanager
-def written(path):
+def written(path: str) -> Iterator[Any]:
     """A stream for text that takes the place of the file when all of it is written; a fault leaves the file as it was."""
     if path == "-":
         yield sys.stdout
@@ -37,6 +39,6 @@ def written(path):
             beside.unlink(missing_ok=True)
 
 
-def forget_standard_output():
+def forget_standard_output() -> None:
     """What is still to be written has nowhere to go; without this Python would complain about it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

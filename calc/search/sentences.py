@@ -1,9 +1,9 @@
 """The sentences of an answer: what decided, which limit it misses and by how much, what would make it smaller."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.say.numbers import count, duration, gib, more, span, three, usd
 from calc.say.place import place
 from calc.say.setting import arrangement
@@ -25,7 +25,7 @@ MISSED = {
 BRIEF_SECONDS = 600  # a run in which starting its instances counts
 
 
-def missed(name: str, ratio: float, settled_job: Mapping[str, Any], step_tokens: float) -> str:
+def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str:
     """Which limit a row misses, and by how much."""
     limit = settled_job[name]
     has, most, _ = MISSED[name]
@@ -38,7 +38,7 @@ def missed(name: str, ratio: float, settled_job: Mapping[str, Any], step_tokens:
     return f"{has.format(has=say(limit * ratio))}{slow}, {more(ratio)} ({most.format(most=say(limit))})"
 
 
-def smaller(settled_job: Mapping[str, Any], published_bits: int) -> str:
+def smaller(settled_job: Row, published_bits: int) -> str:
     """What makes an arrangement smaller: first what is set by hand, then fewer bits."""
     fixed, serves = settled_job["fixed"], settled_job["work"] == "inference"
     cures = {
@@ -62,7 +62,7 @@ def say_limit(name: str) -> Callable[[float], str]:
     return duration if "seconds" in name else "{:,.0f}".format
 
 
-def why(names: list[str], row: Mapping[str, Any], facts: Mapping[str, Any], settled_job: Mapping[str, Any], catalogs: Catalogs) -> str:
+def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Catalogs) -> str:
     """What decided, in one sentence. `facts`: possible, budget, least, next and older rows, published_bits."""
     how, where = arrangement(row, catalogs), place(row)
     if names == ["nearest"]:

@@ -1,9 +1,11 @@
 """The charts of the Accuracy page: predicted against true, and the error by family."""
 
+from typing import Any
+
 import altair as alt
 
 from views.charts.base import ROWS, bar_rows, finished, once, quantity_axis, tips
-from views.theme import COMPONENT_COLOURS
+from views.theme import COMPONENT_COLOURS, Ink
 
 # One more than there are colours, so that colour and shape never repeat together; the last is a star.
 STAR = "M0,-1L.3,-.3L1,0L.3,.3L0,1L-.3,.3L-1,0L-.3,-.3Z"
@@ -12,7 +14,7 @@ TICKS = (-0.1, -0.03, -0.01, -0.001, 0, 0.001, 0.01, 0.03, 0.1)
 
 
 @once
-def predicted_against_truth(ink, unit, truth, title):
+def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict[str, Any]:
     """Reads measured, predicted, group, case, model, error_ratio. A point per case, log axes; on the line all agree."""
     log = alt.Scale(type="log", nice=False, padding=12)
     x = alt.X("measured:Q").scale(log).axis(quantity_axis(ink, f"{truth}, {unit}", tickCount=6))
@@ -34,7 +36,7 @@ def predicted_against_truth(ink, unit, truth, title):
 
 
 @once
-def error_by_family(ink, title="Error of the estimate by family of models"):
+def error_by_family(ink: Ink, title: str = "Error of the estimate by family of models") -> dict[str, Any]:
     """Reads label, rank, error_ratio, case, group, model. A mark per case; the scale is fine near zero."""
     scale = alt.Scale(type="symlog", constant=0.0005, nice=False, padding=10)
     axis = quantity_axis(ink, "estimate over truth, less one; scale finer near zero", "+.1~%", values=list(TICKS))

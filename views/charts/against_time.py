@@ -1,13 +1,20 @@
 """The chart of what a job costs against the time that it takes."""
 
+from typing import Any
+
 import altair as alt
 
 from views.charts.base import DOLLARS, POINT, ROWS, SIZE, THREE, finished, log_axis, once
-from views.theme import BLUE, ORANGE
+from views.theme import BLUE, ORANGE, Ink
+
+NAMED_AT: dict[str, Any] = {  # the side of its point on which a name stands
+    "right": {"align": "left", "baseline": "bottom", "dx": 7, "dy": -5},
+    "left": {"align": "right", "baseline": "top", "dx": -7, "dy": 5},
+}
 
 
 @once
-def cost_against_time(ink, time_title, usd_title):
+def cost_against_time(ink: Ink, time_title: str, usd_title: str) -> dict[str, Any]:
     """Reads time, usd, label, name, side, kind (other, frontier, now). The least that each time costs is joined."""
     x = log_axis(alt.X("time:Q"), ink, f"{time_title}, log scale", THREE, padding=14)
     y = log_axis(alt.Y("usd:Q"), ink, f"{usd_title}, log scale", DOLLARS, padding=14)
@@ -29,9 +36,9 @@ def cost_against_time(ink, time_title, usd_title):
     ]
     layers += [
         ROWS.transform_filter(f"datum.name != '' && datum.side == '{side}'")
-        .mark_text(align=align, baseline=baseline, dx=dx, dy=dy, fontSize=SIZE, color=colour, stroke=stroke, strokeWidth=3)
+        .mark_text(**look, fontSize=SIZE, color=colour, stroke=stroke, strokeWidth=3)
         .encode(x=x, y=y, text="name:N")
-        for side, align, baseline, dx, dy in (("right", "left", "bottom", 7, -5), ("left", "right", "top", -7, 5))
+        for side, look in NAMED_AT.items()
         for colour, stroke in ((ink.paper, ink.paper), (ink.text, None))
     ]
     return finished(alt.layer(*layers), "Cost against time", ink, height=380)

@@ -1,15 +1,17 @@
 """Bars of memory with their name and values on a line above them: room for both at any width."""
 
+from typing import Any
+
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
 from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips, titled
-from views.theme import COMPONENT_COLOURS
+from views.theme import COMPONENT_COLOURS, Ink
 
 STEP, BAR = 44, 15  # pixels from row to row, and of a bar
 
 
-def component_colours(ink, components):
+def component_colours(ink: Ink, components: tuple[str, ...]) -> tuple[alt.Fill, alt.Stroke]:
     """Fill and stroke: one colour per component; two columns of names, for a third would be cut off on a phone."""
     legend = alt.Legend(orient="bottom", columns=2, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, labelLimit=180)
     scale = alt.Scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
@@ -18,24 +20,24 @@ def component_colours(ink, components):
     )
 
 
-def memory(ink, components, title):
+def memory(ink: Ink, components: tuple[str, ...], title: str) -> dict[str, Any]:
     """Reads rank, label, value_text, component, order, gib, share_ratio, card_gib, fits, last. All rows stand in one scale."""
     return titled(_memory(ink, components), title)
 
 
 @once
-def _memory(ink, components):
+def _memory(ink: Ink, components: tuple[str, ...]) -> dict[str, Any]:
     up = alt.Y("rank:O", axis=None)
     across = alt.X("gib:Q", stack="zero").axis(quantity_axis(ink, "GiB per GPU", tickCount=6))
     last = ROWS.transform_filter("datum.last")
     fill, stroke = component_colours(ink, components)
-    bar = {
+    bar: dict[str, Any] = {
         "x": across,
         "y": up,
         "order": alt.Order("order:O"),
         "tooltip": tips(label=" ", component="Component", gib="GiB per GPU", share_ratio="Share"),
     }
-    size = {"height": BAR, "yOffset": 8}
+    size: dict[str, Any] = {"height": BAR, "yOffset": 8}
     layers = [
         last.mark_bar(color=ink.track, height=BAR + 4, yOffset=8).encode(x=alt.X("card_gib:Q"), y=up),
         ROWS.transform_filter("datum.fits != 'no'").mark_bar(stroke=ink.paper, strokeWidth=0.7, **size).encode(**bar, fill=fill),

@@ -6,8 +6,11 @@ table and no Altair objects. The columns that a chart reads are named in its fir
 """
 
 from functools import lru_cache
+from typing import Any
 
 import altair as alt
+
+from views.theme import Ink
 
 THREE = ",.3~r"
 DOLLARS = "$,.3~r"
@@ -20,13 +23,19 @@ TICKS = "(length(data('source')) ? split(data('source')[0].{channel}_ticks, ' ')
 once = lru_cache(maxsize=256)
 
 
-def quantity_axis(ink, title, number=THREE, **more):
+def quantity_axis(ink: Ink, title: str, number: str = THREE, **more: Any) -> alt.Axis:
     """A quantitative axis with its unit in the title, its numbers as large and dark as names are."""
-    look = {"labelFontSize": SIZE, "labelColor": ink.text, "titleFontSize": SIZE, "titleColor": ink.text, "titleFontWeight": "normal"}
+    look: dict[str, Any] = {
+        "labelFontSize": SIZE,
+        "labelColor": ink.text,
+        "titleFontSize": SIZE,
+        "titleColor": ink.text,
+        "titleFontWeight": "normal",
+    }
     return alt.Axis(title=title, format=number, **{"grid": True, "gridColor": ink.line, "gridOpacity": 0.6, **look, **more})
 
 
-def log_axis(channel, ink, title, number, **scale):
+def log_axis(channel: alt.X | alt.Y, ink: Ink, title: str, number: str, **scale: Any) -> alt.X | alt.Y:
     """A channel on a log axis that ends at its ticks and has no others: those that the table brings (calc/charts/axes.py, with_ticks)."""
     ticks = TICKS.format(channel=type(channel).__name__.lower())
     ends = [alt.ExprRef(f"toNumber({ticks}[0])"), alt.ExprRef(f"toNumber(peek({ticks}))")]
@@ -34,7 +43,7 @@ def log_axis(channel, ink, title, number, **scale):
     return channel.scale(alt.Scale(type="log", nice=False, domain=ends, **scale)).axis(axis)
 
 
-def titled(spec, title):
+def titled(spec: dict[str, Any], title: str) -> dict[str, Any]:
     """The specification under this title."""
     return {**spec, "title": {**spec["title"], "text": title}}
 
@@ -43,7 +52,7 @@ NUMBERS = {"gib": THREE, "phase_gib": THREE, "card_gib": THREE, "usd": DOLLARS, 
            "share_ratio": ".0%", "error_ratio": "+.1%", "measured": THREE, "predicted": THREE}  # fmt: skip
 
 
-def tips(**titles):
+def tips(**titles: Any) -> list[alt.Tooltip]:
     """What hovering shows: each column under its title, numbers with three digits."""
     return [
         alt.Tooltip(f"{name}:Q", title=title, format=NUMBERS[name]) if name in NUMBERS else alt.Tooltip(f"{name}:N", title=title)
@@ -51,14 +60,14 @@ def tips(**titles):
     ]
 
 
-def bar_rows(ink, label_width=250):
+def bar_rows(ink: Ink, label_width: int = 250) -> alt.Y:
     """One bar or row per label, in the order of the table."""
     return alt.Y("label:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(
         labelOverlap=False, labelLimit=label_width, labelFontSize=SIZE, labelColor=ink.text, ticks=False, domain=False, labelPadding=8
     )
 
 
-def finished(chart, title, ink, **size):
+def finished(chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size: Any) -> dict[str, Any]:
     """The plain dictionary that Streamlit takes: layers of `rows` read the table sent beside the specification."""
     titled = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size)
     spec = titled.to_dict(validate=False)  # tests/test_charts.py holds every chart against the schema

@@ -1,20 +1,22 @@
 """A chart of several lines on log axes: each named at its end, what does not fit hollow, the present point ringed."""
 
+from typing import Any
+
 import altair as alt
 
 from views.charts.base import POINT, ROWS, SIZE, finished, log_axis, once, titled
-from views.theme import FITS, PALETTE
+from views.theme import FITS, PALETTE, Ink
 
 HEIGHT = 260
 
 
-def over(ink, title, x, y):
+def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
     """Reads line, rank (-1: a rule), x, y, fits, verdict, now, name, name_y, both ticks. `x` and `y` are an axis's title and format."""
     return titled(_over(ink, x, y), title)
 
 
 @once
-def _over(ink, x, y):
+def _over(ink: Ink, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
     across, up = log_axis(alt.X("x:Q"), ink, *x, padding=8), log_axis(alt.Y("y:Q"), ink, *y)
     colour = alt.Color("rank:O", scale=alt.Scale(domain=list(range(len(PALETTE))), range=list(PALETTE)), legend=None)
     place = {"x": across, "y": up, "color": colour}

@@ -1,15 +1,17 @@
 """Charts of memory per GPU: by component, by phase, against the number of GPUs, and the cards that hold it."""
 
+from typing import Any
+
 import altair as alt
 
 from calc.charts.tables import COMPONENT_LABELS
 from views.charts.base import ROWS, SIZE, finished, once, quantity_axis, tips
-from views.theme import COMPONENT_COLOURS
+from views.theme import COMPONENT_COLOURS, Ink
 
 
-def _colour_of_component(ink, components, has_legend, columns=2):
+def _colour_of_component(ink: Ink, components: tuple[str, ...], has_legend: bool, columns: int = 2) -> alt.Color:
     # Two columns: a third would be cut off on a phone.
-    look = {"columns": columns, "symbolStrokeWidth": 0, "labelLimit": 180, "labelFontSize": SIZE, "labelColor": ink.text}
+    look: dict[str, Any] = {"columns": columns, "symbolStrokeWidth": 0, "labelLimit": 180, "labelFontSize": SIZE, "labelColor": ink.text}
     return (
         alt.Color("component:N", title=None)
         .scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
@@ -17,7 +19,7 @@ def _colour_of_component(ink, components, has_legend, columns=2):
     )
 
 
-def _card_rules(ink):
+def _card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
     """Dashed rules at the cards' usable memory (dataset `cards`: card, card_gib), named above their left end."""
     cards = alt.Chart(alt.NamedData("cards"))
     return (
@@ -29,7 +31,7 @@ def _card_rules(ink):
 
 
 @once
-def phases(ink, components, has_legend=True):
+def phases(ink: Ink, components: tuple[str, ...], has_legend: bool = True) -> dict[str, Any]:
     """Reads phase, rank, component, order, gib, phase_gib, phase_text, last; cards. What is alive in each phase.
 
     Without its legend where a list beside it names the colours.

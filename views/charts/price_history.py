@@ -1,15 +1,17 @@
 """The chart of what an instance asked over the days, a step line for each market."""
 
+from typing import Any
+
 import altair as alt
 
 from views.charts.base import DOLLARS, POINT, ROWS, SIZE, finished, once, quantity_axis
-from views.theme import PALETTE
+from views.theme import PALETTE, Ink
 
 HEIGHT = 240
 
 
 @once
-def price_history(ink):
+def price_history(ink: Ink) -> dict[str, Any]:
     """Reads day (ISO), usd, line, rank, source, name and name_y (at the newest of its line)."""
     x = alt.X("day:T").axis(quantity_axis(ink, "seen on", "%b %Y", grid=False)).scale(alt.Scale(padding=14))
     y = alt.Y("usd:Q").axis(quantity_axis(ink, "USD per instance-hour", DOLLARS)).scale(alt.Scale(zero=True))

@@ -1,12 +1,16 @@
 """A row's memory as a picture: the card's usable memory as a pale track, the components in it, the range as a whisker."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from calc.columns import COMPONENTS
-from views.theme import COMPONENT_COLOURS
+from calc.evaluate import Row
+from views.theme import COMPONENT_COLOURS, Ink
 
 OUTLINE = 1.4  # pixels of a component's outline in a row that does not fit
 
 
-def tank_svg(row, ink, width=200, height=22, most_bytes=None):
+def tank_svg(row: Row, ink: Ink, width: int = 200, height: int = 22, most_bytes: Any = None) -> str:
     """An SVG of one result row, `width` x `height` pixels.
 
     The scale ends at the card, or at the high end of the range if that is further: a row that is too large runs over its
@@ -21,18 +25,18 @@ def tank_svg(row, ink, width=200, height=22, most_bytes=None):
     return f"<svg xmlns='http://www.w3.org/2000/svg' {size}>{''.join(drawn)}</svg>"
 
 
-def data_uri(svg):
+def data_uri(svg: str) -> str:
     """The picture as an address, for a cell of a table."""
     return "data:image/svg+xml;utf8," + svg.replace("#", "%23")
 
 
-def _track(wide, ink, height):
+def _track(wide: float, ink: Ink, height: int) -> Iterator[str]:
     """The card; nothing where no card is named."""
     if wide > 0:
         yield f"<rect class='track' x='1' y='2' width='{wide:.2f}' height='{height - 4}' rx='2' fill='{ink.track}'/>"
 
 
-def _components(row, pixels, ink, height):
+def _components(row: Row, pixels: float, ink: Ink, height: int) -> Iterator[str]:
     """The components in their one order, each as wide as it is large; only outlined where the row does not fit."""
     at, hollow = 1.0, row["fits"] == "no"
     for name in COMPONENTS:
@@ -48,13 +52,13 @@ def _components(row, pixels, ink, height):
         at += wide
 
 
-def _card_end(wide, ink, height):
+def _card_end(wide: float, ink: Ink, height: int) -> Iterator[str]:
     """The end of the card over the components, so that what runs past it is seen."""
     if wide > 0:
         yield f"<path class='card' d='M{1 + wide:.2f} 0V{height}' stroke='{ink.faint}' stroke-width='1.6'/>"
 
 
-def _whisker(left, right, ink, height):
+def _whisker(left: float, right: float, ink: Ink, height: int) -> Iterator[str]:
     """The range of the estimate with its two ends, on a halo of paper."""
     if right > 1:
         middle, end = height / 2, height * 0.3

@@ -31,7 +31,7 @@ compared_peaks = accuracy_tables.peaks(found.errors)
 peaks = accuracy_tables.size_of_error(compared_peaks)
 real = accuracy_tables.on_gpus(compared_peaks)
 st.title(accuracy_words.headline(compared_peaks), anchor=False)
-st.markdown(accuracy_words.introduction(found.errors, peaks["cases"], int(real.sum())))
+st.markdown(accuracy_words.introduction(found.errors, int(peaks["cases"]), int(real.sum())))
 if len(found.verdicts):
     st.markdown(accuracy_words.verdicts(found.verdicts))
 with st.container(horizontal=True):

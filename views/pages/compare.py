@@ -39,20 +39,20 @@ if not everything:
     st.stop()
 
 shown = panel.shown(everything)
-records = [everything[at] for at in shown]
-title.title(plain(compare_words.heading(records)), anchor=False)
-panel.since_kept(records, shown, catalogs)
-panel.cards(records, shown, ink)
-if len(records) < FEWEST:
+shown_rows = [everything[at] for at in shown]
+title.title(plain(compare_words.heading(shown_rows)), anchor=False)
+panel.since_kept(shown_rows, shown, catalogs)
+panel.cards(shown_rows, shown, ink)
+if len(shown_rows) < FEWEST:
     st.info("Keep a second scenario on Plan, or duplicate this one, and the two stand side by side.", icon=":material/bookmark_add:")
     st.stop()
 
 table = choices(rows.iloc[shown], catalogs)
-names = [row["scenario"] for row in records]
+names = [row["scenario"] for row in shown_rows]
 st.subheader("What differs", anchor=False)
 panel.words_table(table[table["differs"]], names, "The choices in which the scenarios differ")
 st.subheader("Memory, money and time", anchor=False)
-panel.figures_table(records, names)
+panel.figures_table(shown_rows, names)
 with st.expander("The same in all of them", key="same_in_all"):
     panel.words_table(table[~table["differs"]], names[:1], "The choices that the scenarios share")
 st.caption(compare_words.HOW)

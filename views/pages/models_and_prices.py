@@ -9,8 +9,8 @@ from calc.cost import offers
 from calc.cost.markets import MARKETS
 from views import tables
 from views.panels import catalog_tables as panel
+from views.session import SESSION, job_state
 from views.session import catalogs as session_catalogs
-from views.session import job_state
 
 OTHERS = {
     "models": "Models, every field",
@@ -43,7 +43,6 @@ OTHERS = {
     "assumptions": "Assumptions",
     "quality": "Quality",
 }
-SESSION = {"persist_state": "session"}
 
 catalogs = session_catalogs.catalogs()
 
@@ -105,7 +104,7 @@ if price_pane.open:
 
 if other_pane.open:
     with other_pane:
-        name = st.selectbox("Catalog", list(OTHERS), format_func=OTHERS.get, key="catalog", **SESSION)
+        name = st.selectbox("Catalog", list(OTHERS), format_func=OTHERS.__getitem__, key="catalog", **SESSION)
         table = chart_tables.catalog_table(catalogs, name)
         about = catalogs.about.get(name, {})
         checked = about.get("checked_on", "the dates in the rows")

@@ -19,7 +19,6 @@ sidebar.sidebar(catalogs)
 asked, by_hand, _ = job_state.now()
 ink = INKS[st.context.theme.type or "light"]
 now, free = present(catalogs), over_all(catalogs)
-bits, published = as_published(catalogs)
 options, first = now.options, now.options.rows[0]
 is_answered = bool(first["answer"])
 
@@ -27,9 +26,10 @@ opened_plan.since_then(first, catalogs)
 st.title(plain(plan_words.unbroken(plan_words.heading(options, asked["goal"], catalogs))), anchor=False)
 if limited := plan_words.restriction(options, free, by_hand.get("instance")):
     st.markdown(plain(limited))
-if bits:
+if published := as_published(catalogs):
+    bits, with_bits = published
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown(plain(plan_words.published(bits, published)), width="content")
+        st.markdown(plain(plan_words.published(bits, with_bits)), width="content")
         st.button(f"Allow {bits} bits", on_click=job_state.choose, kwargs={"fewest_bits": str(bits)}, type="tertiary", key="allow_bits")
 status.line(options, first, ink, catalogs, date.today())
 if options.problem:

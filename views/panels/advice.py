@@ -1,9 +1,13 @@
 """What to change about the row looked at: three changes, more on request; first those that do the same work."""
 
+import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.search.advice import advise
+from calc.search.limits import Limits
 from calc.search.standing import scenario_of
 from views.session import job_state, kept
 from views.session.remembered import remembered
@@ -13,7 +17,7 @@ from views.wording.markdown import faint, plain
 SHOWN = 3
 
 
-def panel(row, market, limits, catalogs):
+def panel(row: Row, market: str, limits: Limits, catalogs: Catalogs) -> None:
     """The changes within the limits, the most useful first; a row that is refused says in its own words what to change."""
     if row["problem"] and not row["fits"]:
         return
@@ -36,13 +40,13 @@ def panel(row, market, limits, catalogs):
         st.caption(advice_words.caption(row))
 
 
-def changes(row, market, limits, catalogs):
+def changes(row: Row, market: str, limits: Limits, catalogs: Catalogs) -> pd.DataFrame:
     """The changes of a row that help and keep the limits; tried once for a scenario, market and limits."""
     key = (scenario_of(row), market, limits, catalogs.version)
     return remembered("advice", key, lambda: advise(row, catalogs, market, limits))
 
 
-def _line(at, change, row, market, fits, catalogs):
+def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Catalogs) -> None:
     scenario, market = {**scenario_of(row), **change["set"]}, change["set"].get("market", market)
     scenario.pop("market", None)
     said = plain(f"**{change['change']}**: {'; '.join(advice_words.effects(change, row['work'], fits))}.")

@@ -1,15 +1,21 @@
 """The answers as cards: money, time, place, how it is set up, its memory as a tank, why, Keep."""
 
+from typing import Any
+
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.say.numbers import about, is_missing, span, usd
 from calc.say.place import place
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from calc.search.board import is_less
+from calc.search.options import Options
 from views.charts.tank import tank_svg
 from views.session import job_state, kept
 from views.session.present_plan import look_at
+from views.theme import Ink
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
 from views.wording.markdown import faint, plain
@@ -17,22 +23,22 @@ from views.wording.markdown import faint, plain
 CARD_WIDTH = 222  # pixels below which cards stand one below the other
 
 
-def cards(options, looked, is_by_hand, over_all, ink, catalogs):
+def cards(options: Options, looked: Row, is_by_hand: bool, over_all: Options | None, ink: Ink, catalogs: Catalogs) -> None:
     """A card for each answer; beside them what it would be without the instances set by hand, where that is less."""
     rows = [row for row in options.rows if row["answer"]]
-    beside = over_all is not None and not over_all.problem and (bool(options.problem) or is_less(over_all, options))
-    if not rows and not beside:
+    free = over_all if over_all and not over_all.problem and (options.problem or is_less(over_all, options)) else None
+    if not rows and not free:
         return
-    with st.grid(max(2, len(rows) + beside), min_column_width=CARD_WIDTH, border=True, key="answers"):
+    with st.grid(max(2, len(rows) + bool(free)), min_column_width=CARD_WIDTH, border=True, key="answers"):
         for at, row in enumerate(rows):
             with st.container(height="stretch"):
                 _card(at, row, looked, is_by_hand, options.job, ink, catalogs)
-        if beside:
+        if free:
             with st.container(height="stretch"):
-                _over_all(over_all.rows[0], over_all.job, ink, catalogs)
+                _over_all(free.rows[0], free.job, ink, catalogs)
 
 
-def _card(at, row, looked, is_by_hand, job, ink, catalogs):
+def _card(at: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
     nearest = row["answer"] == "nearest"
     with st.container(height="stretch"):  # the buttons of all cards stand on one line
         _head("As you set it" if nearest and is_by_hand else row_words.name(row["answer"]), row)
@@ -63,7 +69,7 @@ def _card(at, row, looked, is_by_hand, job, ink, catalogs):
         )
 
 
-def _over_all(row, job, ink, catalogs):
+def _over_all(row: Row, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
     """The least money without the instances that were set by hand, and the click that lifts them."""
     with st.container(height="stretch"):
         _head("Over all instances", row)
@@ -74,7 +80,7 @@ def _over_all(row, job, ink, catalogs):
         )
 
 
-def _head(name, row):
+def _head(name: str, row: Row) -> None:
     """Name, money and time."""
     trains = row["work"] == "training"
     money = about(row["usd"]) if not is_missing(row["usd"]) else "no price"
@@ -82,7 +88,7 @@ def _head(name, row):
     st.metric(name, plain(money), delta=time, delta_color="off", delta_arrow="off")
 
 
-def _body(row, why, job, ink, catalogs):
+def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
     """Place, price per hour, setting, tank, memory, why it is the answer."""
     several = "+" in str(job.get("regions"))
     hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
@@ -93,6 +99,6 @@ def _body(row, why, job, ink, catalogs):
     st.markdown(f"{faint(plain(memory_of(row)))}\n\n{plain(plan_words.unbroken(why))}")
 
 
-def _same(row, looked):
+def _same(row: Row, looked: Row) -> bool:
     names = ("instance", "market", "gpus", "batch", "sharding", "tensor_parallel", "recompute", "precision")
     return all(row[name] == looked[name] for name in names)

@@ -1,41 +1,46 @@
 """The tables of the Bill page."""
 
+from datetime import date
+
 import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts.lines import lines_of
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.search.job_fields import JOB
 from views.charts import lines
 from views.charts.base import DOLLARS, THREE
 from views.panels.chart import draw
 from views.session import job_state
+from views.session.present_plan import Present
 from views.tables import NUMBER, TEXT
-from views.theme import verdict_words
+from views.theme import Ink, verdict_words
 from views.wording import beside_the_bill as beside
 from views.wording import bill as words
 from views.wording.markdown import plain
 
 
-def paid(lines):
+def paid(lines: list[tuple[str, ...]]) -> None:
     """What is paid, how long, USD."""
     rows = [dict(zip(("What is paid", "For", "Time", "USD per hour", "USD"), map(plain, line), strict=True)) for line in lines]
     st.table(rows, border="horizontal", hide_index=True, alt="The lines of the bill")
 
 
-def points(sentences):
+def points(sentences: list[str] | tuple[str, ...]) -> None:
     """Sentences as a list."""
     st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences)))
 
 
-def details(pairs):
+def details(pairs: tuple[tuple[str, str], ...]) -> None:
     """A label and a value to a line."""
     st.table(
         [{"": label, " ": plain(value)} for label, value in pairs], border="horizontal", hide_index=True, hide_header=True, alt="Details"
     )
 
 
-def markets(lines, names, today):
+def markets(lines: list[Row], names: pd.Series, today: date) -> None:
     """The same job on every market."""
     table = pd.DataFrame(lines)
     days = [words.dated(day, name, today) for day, name in zip(table.pop("Of"), names, strict=True)]
@@ -64,34 +69,41 @@ def markets(lines, names, today):
     )
 
 
-def use_market(priced, now, catalogs):
+def use_market(priced: pd.Series, now: Present, catalogs: Catalogs) -> None:
     """The same plan, paid otherwise, becomes the plan; Undo brings today's back."""
     others = [market for market in priced if market in JOB["markets"].choices and market != now.market]
 
-    def take():
+    def take() -> None:
         market, st.session_state["use_market"] = st.session_state["use_market"], None
         if market:
             job_state.adopt(now.scenario, market, catalogs)
 
     labels = {market: MARKETS[market].label for market in others}
     st.selectbox(
-        "Use in plan", others, index=None, placeholder="Choose one", format_func=labels.get, key="use_market", on_change=take, width=360
+        "Use in plan",
+        others,
+        index=None,
+        placeholder="Choose one",
+        format_func=labels.__getitem__,
+        key="use_market",
+        on_change=take,
+        width=360,
     )
 
 
-def over_tokens(row, table, ink):
+def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """What the run costs if it is shorter or longer."""
     x = (f"times the run of {words.tokens(row)}", THREE)
     _lines("Cost of the run, log scales", x, ("USD", DOLLARS), table, table["times"], words.run_alt(row), "over_tokens", ink)
 
 
-def over_concurrency(row, table, ink):
+def over_concurrency(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """What a million generated tokens cost as more sequences are served at once."""
     x, y = ("sequences at once on a replica; ringed: this plan", "d"), ("USD", DOLLARS)
     _lines("A million generated tokens, log scales", x, y, table, table["sequences"], words.serving_alt(row), "over_concurrency", ink)
 
 
-def over_use(row, table, ink):
+def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """Every way to pay over the hours of use: where lines cross, the other one pays off."""
     of = "of use, runs after one another" if row["work"] == "training" else "of use in a month"
     _lines(
@@ -106,19 +118,21 @@ def over_use(row, table, ink):
     )
 
 
-def over_load(row, table, ink):
+def over_load(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """Own instances against an endpoint over the tokens of a day."""
     x = ("generated tokens a day; ringed: as dear either way", ",.2~s")
     _lines("A month by load, log scales", x, ("USD a month", DOLLARS), table, table["tokens"], beside.load_alt(row), "over_load", ink)
 
 
-def small(table):
+def small(table: pd.DataFrame) -> None:
     """What stands beside the bill, a line each."""
     st.table(beside.small_lines(table), border="horizontal", hide_index=True, alt="Storage and traffic, each by itself")
     st.caption(beside.SMALL_LINES)
 
 
-def _lines(title, x, y, table, across, alt, key, ink):
+def _lines(
+    title: str, x: tuple[str, str], y: tuple[str, str], table: pd.DataFrame, across: pd.Series, alt: str, key: str, ink: Ink
+) -> None:
     if not len(table):
         st.info("No price is known for it in this region.", icon=":material/money_off:")
         return

@@ -1,17 +1,24 @@
 """The board: one row per arrangement with its memory in its own card; a cell looks at the row, ticks keep rows."""
 
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts.tables import for_screen, word_column
+from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.place import place
 from calc.say.setting import setting
 from calc.search.board import ORDERS, ordered
+from calc.search.options import Options
 from views.charts.tank import data_uri, tank_svg
 from views.session import kept
 from views.session.present_plan import look_at
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
+from views.theme import Ink
 from views.wording import board as board_words
 from views.wording import rows as row_words
 
@@ -21,7 +28,7 @@ NARROW, MONEY, CARD = 62, 84, 150  # pixels of columns: all but how it is set st
 KEY = "board"
 
 
-def board(options, ink, catalogs):
+def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
     """The table, its order, and what to do with ticked rows."""
     st.subheader("All instances, each at its best", anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", key="board_head"):
@@ -46,15 +53,23 @@ def board(options, ink, catalogs):
     st.caption(board_words.caption(rows))
 
 
-def _order(job):
+def _order(job: dict[str, Any]) -> str:
     """The visible switch of the order."""
     words = board_words.orders(job["work"])
-    return st.segmented_control(
-        "Sort by", list(ORDERS), format_func=words.get, key="sort", required=True, label_visibility="collapsed", persist_state="session"
+    return str(
+        st.segmented_control(
+            "Sort by",
+            list(ORDERS),
+            format_func=words.__getitem__,
+            key="sort",
+            required=True,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
     )
 
 
-def _keep_ticked(chosen):
+def _keep_ticked(chosen: list[Any]) -> None:
     st.button(
         f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
         on_click=_keep,
@@ -65,21 +80,21 @@ def _keep_ticked(chosen):
     )
 
 
-def _looked(rows):
+def _looked(rows: pd.DataFrame) -> None:
     """Callback: a cell was clicked, or a row ticked; the cell's row is looked at."""
     cells = chosen_in(KEY, "cells")
     if cells and cells[0][0] < len(rows):
         look_at(rows[cells[0][0]])
 
 
-def _keep(rows):
+def _keep(rows: list[Row]) -> None:
     """Callback: the ticked rows are kept."""
     for row in rows:
         if not kept.is_kept(row):
             kept.keep(row)
 
 
-def _cells(frame, rows, job, ink, catalogs):
+def _cells(frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> pd.DataFrame:
     """What stands in the table."""
     table = for_screen(frame, board_words.COLUMNS[job["work"]])
     table.insert(0, "name", word_column([place({**row, "market": ""}) for row in rows]))
@@ -98,11 +113,11 @@ def _cells(frame, rows, job, ink, catalogs):
     return table
 
 
-def _columns(job, shown):
+def _columns(job: dict[str, Any], shown: list[str]) -> dict[str, Any]:
     """How each column that is shown is written."""
     serves = job["work"] == "inference"
-    money = {"format": "$%,.2f", "width": MONEY}
-    columns = {
+    money: dict[str, Any] = {"format": "$%,.2f", "width": MONEY}
+    columns: dict[str, Any] = {
         "name": TEXT("Arrangement", pinned=True, width=155),
         "tank": st.column_config.ImageColumn("Memory in its own card", width=TANK[0] + 16, alignment="left", help=board_words.TANK_HELP),
         "verdict": TEXT("Verdict", width=100, help=board_words.VERDICT_HELP),

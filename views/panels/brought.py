@@ -1,26 +1,28 @@
 """What a team brings to the Bring page: where it is given, its estimate with the way into the plan, and each of its lines."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
-from calc.files.brought import brought, sorted_documents
+from calc.catalogs.load import Catalogs
+from calc.files.brought import Brought, brought, sorted_documents
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.models.huggingface.config import ConfigError
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from views.charts.tank import tank_svg
 from views.panels.looked_at import components
-from views.session import job_state, kept, own_models
+from views.session import SESSION, job_state, kept, own_models
 from views.session.remembered import remembered
 from views.tables import TEXT
+from views.theme import Ink
 from views.wording import brought as words
 from views.wording import rows as row_words
 from views.wording.markdown import plain
 
-SESSION = {"persist_state": "session"}
 
-
-def given():
+def given() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     """The documents of one run, and the messages and logs of how it went: what was pasted, and the files."""
     left, right = st.columns(2, gap="medium")
     with left:
@@ -35,7 +37,7 @@ def given():
     return configs, [content for _, content in logs] + ([told.encode()] if told.strip() else [])
 
 
-def read(documents, catalogs):
+def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | None:
     """What the documents say, worked out once; a document that cannot be read costs one sentence."""
     if not documents:
         return None
@@ -46,7 +48,7 @@ def read(documents, catalogs):
         return None
 
 
-def estimate(found, ink):
+def estimate(found: Brought, ink: Ink) -> None:
     """The memory of the run as it stands, and the two ways on: into the plan, or beside it."""
     row = found.row
     if row["problem"]:
@@ -72,7 +74,7 @@ def estimate(found, ink):
         st.switch_page("views/pages/plan.py")
 
 
-def lines(found):
+def lines(found: Brought) -> None:
     """Every field of the files and what became of it; what decides something and has no place stands first."""
     st.subheader("Line by line", anchor=False)
     st.markdown(plain(words.summary(found.lines)))
@@ -83,18 +85,18 @@ def lines(found):
     )
 
 
-def _take(found):
+def _take(found: Brought) -> None:
     """Callback: the run becomes the plan; what its files leave open is the answer's choice."""
     _add_models(found)
     job_state.adopt(found.scenario, "", found.catalogs)
 
 
-def _keep(found):
+def _keep(found: Brought) -> None:
     """Callback: kept as the files have it."""
     _add_models(found)
     kept.keep(found.row, words.name(found))
 
 
-def _add_models(found):
+def _add_models(found: Brought) -> None:
     for model, entry in found.models.items():
         own_models.add_model(model, entry)

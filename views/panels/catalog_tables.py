@@ -1,5 +1,6 @@
 """Tables of models, cards and prices as people look them up."""
 
+import pandas as pd
 import streamlit as st
 
 from views.session import job_state
@@ -9,7 +10,7 @@ TICK = st.column_config.CheckboxColumn
 MODELS = "model_list"
 
 
-def models(rows):
+def models(rows: pd.DataFrame) -> None:
     """Models with their size, shape and what their weights take; whether they are estimated, or why not; one goes into the plan."""
     of_rows(MODELS, list(rows["id"]))
     show(
@@ -49,12 +50,12 @@ def models(rows):
     )
 
 
-def _use(model):
+def _use(model: str) -> None:
     """Callback: the job is of this model."""
     job_state.choose(model=model)
 
 
-def cards(rows):
+def cards(rows: pd.DataFrame) -> None:
     """Cards with memory, bandwidth and rate, and the instances that carry them."""
     show(
         rows,
@@ -78,7 +79,7 @@ def cards(rows):
     )
 
 
-def prices(rows):
+def prices(rows: pd.DataFrame) -> None:
     """Prices of a region with what they rest on and of when they are."""
     show(
         rows,

@@ -1,12 +1,17 @@
 """Kept scenarios as columns: a card each, the table of choices, the table of figures."""
 
+import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.plan.aged import then_of
 from calc.say.numbers import is_missing
 from calc.search.compare import MOST, tank_scale
 from views.charts.tank import tank_svg
 from views.session import kept
+from views.session.present_plan import Present
+from views.theme import Ink
 from views.wording import aged
 from views.wording import compare as compare_words
 from views.wording.markdown import plain
@@ -17,7 +22,7 @@ LEFT, RIGHT, AGAIN, AWAY = "Move left", "Move right", "Duplicate", "Remove"
 ICONS = {LEFT: "arrow_back", RIGHT: "arrow_forward", AGAIN: "content_copy", AWAY: "delete"}
 
 
-def keep_answers(now):
+def keep_answers(now: Present) -> None:
     """A button that keeps the present answers."""
     rows = [row for row in now.options.rows if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
     many = f"Keep the {len(rows)} present answers" if len(rows) > 1 else "Keep the present answer"
@@ -33,13 +38,13 @@ def keep_answers(now):
     )
 
 
-def _keep(rows):
+def _keep(rows: list[Row]) -> None:
     """Callback: all of the rows, in one step."""
     for row in rows:
         kept.keep(row)
 
 
-def shown(rows):
+def shown(rows: list[Row]) -> list[int]:
     """The places of the rows that stand side by side: all of them, or the chosen six at most."""
     if len(rows) <= MOST:
         return list(range(len(rows)))
@@ -50,7 +55,7 @@ def shown(rows):
     return sorted(names.index(name) for name in chosen) or list(range(MOST))
 
 
-def since_kept(rows, places, catalogs):
+def since_kept(rows: list[Row], places: list[int], catalogs: Catalogs) -> None:
     """What has changed of each scenario since it was kept; nothing where all is as it was."""
     said = {row["scenario"]: aged.changed(row | then_of(kept.kept()[at]), catalogs) for row, at in zip(rows, places, strict=True)}
     lines = [f"- **{name}**: {' '.join(sentences)}" for name, sentences in said.items() if sentences]
@@ -58,7 +63,7 @@ def since_kept(rows, places, catalogs):
         st.info(plain("\n".join(["Since they were kept:", "", *lines])), icon=":material/history:")
 
 
-def cards(rows, places, ink):
+def cards(rows: list[Row], places: list[int], ink: Ink) -> None:
     """A card per scenario; the others say how they differ from the first."""
     most = tank_scale([row for row in rows if not row["problem"]])
     with st.grid(len(rows), min_column_width=NARROWEST, border=True, key="compared"):
@@ -67,7 +72,7 @@ def cards(rows, places, ink):
                 _card(row, at, rows[0], most, ink)
 
 
-def _card(row, at, first, most, ink):
+def _card(row: Row, at: int, first: Row, most: float, ink: Ink) -> None:
     st.text_input("Name", value=row["scenario"], key=_name_key(at, row["scenario"]), on_change=_rename, args=(at,), max_chars=60)
     if row["problem"]:
         st.error(plain(row["problem"]), icon=":material/block:")
@@ -86,17 +91,17 @@ def _card(row, at, first, most, ink):
         )
 
 
-def _name_key(at, name):
+def _name_key(at: int, name: str) -> str:
     """Another place or name is another field, which begins with that name."""
     return f"name_{at}_{name}"
 
 
-def _possible(at):
+def _possible(at: int) -> list[str]:
     left, right = [LEFT] * (at > 0), [RIGHT] * (at < len(kept.kept()) - 1)
     return [*left, *right, *[AGAIN] * (not kept.is_full()), AWAY]
 
 
-def _more(at):
+def _more(at: int) -> None:
     """Callback: what was chosen in a card's menu."""
     what = st.session_state[f"more_{at}"]
     if what in (LEFT, RIGHT):
@@ -107,7 +112,7 @@ def _more(at):
         kept.remove(at)
 
 
-def _rename(at):
+def _rename(at: int) -> None:
     """Callback: another name; where the row is one of six chosen, it stays chosen."""
     before, state = kept.kept()[at]["name"], st.session_state
     kept.rename(at, state[_name_key(at, before)])
@@ -115,7 +120,7 @@ def _rename(at):
     state["side_by_side"] = [after if name == before else name for name in state.get("side_by_side", [])]
 
 
-def words_table(choices, names, alt):
+def words_table(choices: pd.DataFrame, names: list[str], alt: str) -> None:
     """A row per choice, a column per scenario."""
     if not len(choices):
         st.caption("Nothing.")
@@ -127,12 +132,12 @@ def words_table(choices, names, alt):
     st.table(lines, border="horizontal", hide_index=True, alt=alt)
 
 
-def figures_table(rows, names):
+def figures_table(rows: list[Row], names: list[str]) -> None:
     """Memory by component, money and time, a column per scenario."""
     lines = [{"": label, **dict(zip(_headers(names), cells, strict=True))} for label, cells in compare_words.figures(rows)]
     st.table(lines, border="horizontal", hide_index=True, alt="Memory by component, money and time of each scenario")
 
 
-def _headers(names):
+def _headers(names: list[str]) -> list[str]:
     """Names as column heads."""
     return [plain(name) for name in names]

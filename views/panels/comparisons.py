@@ -1,8 +1,12 @@
 """The comparisons at the row looked at, each in a tab that computes and draws only while it is open."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.lines import lines_of
@@ -18,15 +22,16 @@ from views.charts.base import DOLLARS, THREE
 from views.panels.chart import draw
 from views.panels.open_tabs import open_tabs
 from views.session import job_state
+from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.theme import verdict_words
+from views.theme import Ink, verdict_words
 from views.wording import comparisons as words
 from views.wording.markdown import plain
 
 FIRST = "Cost against time"  # costs no estimate
 
 
-def tabs(now, ink, catalogs):
+def tabs(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """How the row compares: every tab starts from its scenario and market."""
     trains = now.scenario["work"] == "training"
     bodies = {
@@ -39,13 +44,13 @@ def tabs(now, ink, catalogs):
     open_tabs(bodies, FIRST, "tab")
 
 
-def _made(name, make, now, catalogs, *more):
+def _made(name: str, make: Callable, now: Present, catalogs: Catalogs, *more: Any) -> pd.DataFrame:
     """The rows of a comparison, estimated once for a scenario and market."""
     key = (now.scenario, now.market, catalogs.version, more)
     return remembered(f"compared_{name}", key, lambda: make(now.scenario, now.market, catalogs, *more))
 
 
-def _values(name, values, now, ink, catalogs):
+def _values(name: str, values: list[str], now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Bars of memory for each value of one choice, with the money and the time of the job beside each name."""
     rows = _made(name, comparisons.over_values, now, catalogs, name, tuple(values)).sort_values("memory_bytes", kind="stable")
     if rows.empty:
@@ -58,7 +63,7 @@ def _values(name, values, now, ink, catalogs):
     tables.meanings(name, rows[name], catalogs)
 
 
-def memory_bars(rows, labels, beside, title, alt, ink, key):
+def memory_bars(rows: pd.DataFrame, labels: list[str], beside: list[str], title: str, alt: str, ink: Ink, key: str) -> None:
     """Bars of memory by component, one for each row, with words beside its name."""
     components = chart_tables.components_of(rows["work"].iloc[0])
     table = chart_tables.by_component(rows, labels, components)
@@ -66,7 +71,9 @@ def memory_bars(rows, labels, beside, title, alt, ink, key):
     draw(bars.memory(ink, components, title), table, alt, key)
 
 
-def gpu_counts(now, ink, catalogs, key="gpus", most_gpus=comparisons.MOST_GPUS):
+def gpu_counts(
+    now: Present, ink: Ink, catalogs: Catalogs, key: str = "gpus", most_gpus: int = comparisons.MOST_GPUS
+) -> tuple[pd.DataFrame, dict[str, str]]:
     """Memory, time and money over the number of GPUs, a line for each way to divide the work; the rows, and the lines' names."""
     rows = _made(key, comparisons.over_gpus, now, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
@@ -77,7 +84,7 @@ def gpu_counts(now, ink, catalogs, key="gpus", most_gpus=comparisons.MOST_GPUS):
     return rows, names
 
 
-def _batch(now, ink, catalogs):
+def _batch(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Memory, time and money over the sequences at once."""
     rows = _made("batch", comparisons.over_batch, now, catalogs)
     names = {line: words.batch_line(line, catalogs, now.scenario["work"]) for line in rows["line"].unique()}
@@ -87,12 +94,12 @@ def _batch(now, ink, catalogs):
     use("batch", rows, [f"{names[row['line']]}, {axis} {row['batch']:,.0f}" for row in records(rows)], now, catalogs)
 
 
-def three(rows, x, x_axis, names, now, ink, key):
+def three(rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict[str, str], now: Present, ink: Ink, key: str) -> None:
     """Three charts of the same lines: memory against the one card, time, money."""
     trains = now.scenario["work"] == "training"
     shown = chart_tables.for_screen(rows, ["memory_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"])
     card = [(words.card(now.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
-    charts = (
+    charts: Any = (
         ("memory", "Memory per GPU", ("GiB per GPU", THREE), shown["memory_gib"], card),
         ("time", "Time of the run", ("hours", THREE), shown["hours"], [])
         if trains
@@ -110,13 +117,13 @@ def three(rows, x, x_axis, names, now, ink, key):
             draw(spec, table, words.lines_alt(name, rows), f"{key}_{name}")
 
 
-def use(name, rows, labels, now, catalogs):
+def use(name: str, rows: pd.DataFrame, labels: list[str], now: Present, catalogs: Catalogs) -> None:
     """A row of a comparison that runs and fits becomes the plan; Undo brings today's back."""
     points = records(rows)
     sound = [at for at, row in enumerate(points) if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"]
     key = f"use_{name}"
 
-    def take():
+    def take() -> None:
         at, st.session_state[key] = st.session_state[key], None
         if at is not None:
             job_state.adopt(scenario_of(points[at]), now.market, catalogs)
@@ -126,7 +133,7 @@ def use(name, rows, labels, now, catalogs):
     )
 
 
-def _against_time(now, ink, catalogs):
+def _against_time(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The frontier of money against time over all that was tried, and the best of every instance beside it."""
     options, trains = now.options, now.scenario["work"] == "training"
     if options.edge.empty:
@@ -138,7 +145,7 @@ def _against_time(now, ink, catalogs):
     st.caption(plain(words.frontier_caption(options)))
 
 
-def _points(now, trains):
+def _points(now: Present, trains: bool) -> pd.DataFrame:
     """The board, the frontier and the row looked at as points of that chart."""
     parts = {"other": now.options.board, "frontier": now.options.edge, "now": pd.DataFrame([now.row])}
     names = ["seconds", "usd", "instance", "instances_needed", "market"]

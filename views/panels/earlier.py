@@ -2,13 +2,17 @@
 
 from functools import partial
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
+from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
-from calc.files.csv.earlier import earlier, standing
+from calc.files.csv.earlier import Earlier, earlier, standing
 from calc.files.link.kept import MOST_KEPT
 from calc.plan.figures import records
 from calc.say.numbers import counted
@@ -25,7 +29,7 @@ ROWS = 1000  # as many as a browser scrolls well
 SENTENCES = 5
 
 
-def chooser():
+def chooser() -> Any:
     """Where a file is given; returns it, or None."""
     with st.popover("Bring a CSV back", icon=":material/upload_file:"):
         st.caption(
@@ -35,7 +39,7 @@ def chooser():
         return st.file_uploader("CSV of scenarios", type="csv", key="uploaded", label_visibility="collapsed")
 
 
-def preview(file, catalogs):
+def preview(file: Any, catalogs: Catalogs) -> None:
     """What the file holds, row for row; a file that cannot be read costs one sentence and nothing else."""
     if file is None:
         st.session_state.pop("earlier", None)
@@ -65,7 +69,7 @@ def preview(file, catalogs):
         )
 
 
-def _read(file, name, catalogs):
+def _read(file: Any, name: str, catalogs: Catalogs) -> Earlier:
     """The file's rows, worked out once per file and catalogs."""
     held = st.session_state.get("earlier")
     if held and held[0] == file.file_id and held[1] is catalogs:
@@ -77,13 +81,13 @@ def _read(file, name, catalogs):
     return found
 
 
-def _complaints(said):
+def _complaints(said: list[str]) -> None:
     if said:
         more = [f"And {len(said) - SENTENCES:,} more."] * (len(said) > SENTENCES)
         st.warning(plain("  \n".join([*said[:SENTENCES], *more])), icon=":material/rule:")
 
 
-def _table(rows, catalogs):
+def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
     """Each scenario then and now."""
     shown = rows.assign(
         name=names(rows, catalogs),
@@ -112,7 +116,7 @@ def _table(rows, catalogs):
     )
 
 
-def _accept(found, standings, name):
+def _accept(found: Earlier, standings: np.ndarray, name: str) -> None:
     """Keep what is new or changed, all of it or nothing."""
     wanted = np.flatnonzero(np.isin(standings, ("new", "changed")))
     room = MOST_KEPT - len(kept.kept())
@@ -130,7 +134,7 @@ def _accept(found, standings, name):
     )
 
 
-def _keep(rows, file):
+def _keep(rows: list[Row], file: str) -> None:
     """Callback: the rows under their names; where another scenario has the name, the file's name stands beside it."""
     names = {entry["name"] for entry in kept.kept()}
     for row in rows:
@@ -138,12 +142,12 @@ def _keep(rows, file):
         kept.keep(row, f"{name} ({file})" if name in names else name or None)
 
 
-def _csv(found):
+def _csv(found: Earlier) -> bytes:
     """All rows in the order of the file, with the cells as given where a row could not be estimated."""
     return csv_tables.to_csv(csv_tables.as_written(found.rows, found.table))
 
 
-def names(rows, catalogs):
+def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     """The names that the file gives; else what sets a row apart, and the number of a row that has a problem."""
     labels = chart_tables.labels(rows, catalogs)
     given = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)

@@ -1,7 +1,12 @@
 """The tabs of the Explore page; each estimates and draws only while it is open, and gives any of its rows to the plan."""
 
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.plan.communicated import communicated
 from calc.plan.figures import records
@@ -16,8 +21,10 @@ from views.panels.comparisons import gpu_counts, memory_bars, use
 from views.panels.looked_at import phase_table
 from views.panels.open_tabs import open_tabs
 from views.session import job_state
+from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT
+from views.theme import Ink
 from views.wording import comparisons as compared_words
 from views.wording import explore as words
 from views.wording.markdown import plain
@@ -26,7 +33,7 @@ FIRST = "Out of memory"
 MOST_GPUS = 64
 
 
-def tabs(now, ink, catalogs):
+def tabs(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """What can be walked along from the present plan."""
     trains = now.scenario["work"] == "training"
     bodies = {
@@ -41,11 +48,11 @@ def tabs(now, ink, catalogs):
     open_tabs(bodies, FIRST, "explore_tab")
 
 
-def _made(name, now, catalogs, make, *more):
+def _made(name: str, now: Present, catalogs: Catalogs, make: Callable, *more: Any) -> pd.DataFrame:
     return remembered(f"explored_{name}", (now.scenario, now.market, catalogs.version, more), make)
 
 
-def _phases(now, ink, catalogs):
+def _phases(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """What is alive in each phase of a step, or of a request, under the card."""
     allocated = tuple(name for name in chart_tables.components_of(now.scenario["work"]) if name != "overhead_bytes")
     table = _made("phases", now, catalogs, lambda: phase_table(now.scenario, allocated, catalogs))
@@ -54,7 +61,7 @@ def _phases(now, ink, catalogs):
     st.caption(words.phases(now.row))
 
 
-def _gpus(now, ink, catalogs):
+def _gpus(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Memory, time and money on 1 to 64 GPUs by strategy, and in training what the GPUs send one another."""
     rows, names = gpu_counts(now, ink, catalogs, "explore_gpus", MOST_GPUS)
     if now.scenario["work"] == "training":
@@ -62,7 +69,7 @@ def _gpus(now, ink, catalogs):
         _sent(rows, sent, names)
 
 
-def _sent(rows, sent, names):
+def _sent(rows: pd.DataFrame, sent: pd.DataFrame, names: dict[str, str]) -> None:
     """What one GPU sends in an optimizer step, and what that is."""
     st.subheader("What the GPUs send one another", anchor=False)
     shown = chart_tables.for_screen(rows, ["memory_gib"])
@@ -87,7 +94,7 @@ def _sent(rows, sent, names):
     st.dataframe(table[list(columns)], column_config=columns, hide_index=True, key="explore_sent", placeholder="–", alt=words.SENT_ALT)
 
 
-def _tasks(now, ink, catalogs):
+def _tasks(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The model served in each number format at three tasks: where the cache overtakes the weights."""
     usual = [name for name in words.FORMATS if name in catalogs.precisions.index]
     rows = _made("tasks", now, catalogs, lambda: comparisons.over_tasks(now.scenario, catalogs, usual))
@@ -104,7 +111,7 @@ def _tasks(now, ink, catalogs):
     use("explore_tasks", shown, labels, now, catalogs)
 
 
-def _methods(now, ink, catalogs):
+def _methods(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Full training, LoRA and QLoRA, component by component."""
     rows = _made("methods", now, catalogs, lambda: comparisons.over_methods(now.scenario, now.market, catalogs))
     labels, beside = [words.METHODS[line] for line in rows["line"]], [compared_words.values(row) for row in records(rows)]
@@ -120,7 +127,7 @@ def _methods(now, ink, catalogs):
     use("explore_methods", rows, labels, now, catalogs)
 
 
-def _guide(now, catalogs):
+def _guide(now: Present, catalogs: Catalogs) -> None:
     """The questions in turn, each with the least money for it."""
     key = (now.job, catalogs.version)
     with st.spinner("Answering each question"):

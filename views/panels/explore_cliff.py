@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.charts.lines import lines_of
 from calc.plan.figures import records
@@ -14,23 +15,29 @@ from views.charts.base import THREE
 from views.panels.chart import draw
 from views.panels.comparisons import use
 from views.session import job_state
+from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.theme import verdict_words
+from views.theme import Ink, verdict_words
 from views.wording import explore as words
 from views.wording.markdown import plain
 
 MOST_LINES = 4
 
 
-def cliff(now, ink, catalogs):
+def cliff(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The lines, and the largest that fits of each."""
     work = now.scenario["work"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         over = st.segmented_control(
-            "Over", list(words.OVER[work]), format_func=words.OVER[work].get, default="batch", required=True, key="cliff_over"
+            "Over", list(words.OVER[work]), format_func=words.OVER[work].__getitem__, default="batch", required=True, key="cliff_over"
         )
         by = st.segmented_control(
-            "A line for each", list(words.BY[work]), format_func=words.BY[work].get, default="precision", required=True, key="cliff_by"
+            "A line for each",
+            list(words.BY[work]),
+            format_func=words.BY[work].__getitem__,
+            default="precision",
+            required=True,
+            key="cliff_by",
         )
         cards = st.multiselect(
             "Ceilings",
@@ -56,7 +63,7 @@ def cliff(now, ink, catalogs):
     use("cliff", rows, labels, now, catalogs)
 
 
-def _values(by, now, catalogs):
+def _values(by: str, now: Present, catalogs: Catalogs) -> list[str]:
     """The scenario's own value first, then the usual ones that can do its work."""
     able = {
         "precision": job_state.possible_precisions(catalogs, job_state.now().asked),

@@ -1,13 +1,18 @@
 """The largest batch of each model on each card by each method: a table with a colour scale; a cell becomes the plan."""
 
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.plan.figures import records
 from calc.say.place import card_name
 from calc.search import comparisons
 from calc.search.standing import scenario_of
 from views.session import job_state
+from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT
 from views.wording import explore as words
@@ -15,7 +20,7 @@ from views.wording import explore as words
 MODELS = ("llama-3.2-1b", "llama-3.1-8b", "llama-2-13b", "llama-3.1-70b")
 
 
-def table(now, catalogs):
+def table(now: Present, catalogs: Catalogs) -> None:
     """Cards down, models and methods across; nothing fits is white and says 0."""
     offered = list(catalogs.models.index)
     chosen = st.multiselect(
@@ -35,7 +40,7 @@ def table(now, catalogs):
         chart_tables.crossed(rows, "gpu", ("model", "method"), "most"),
         chart_tables.crossed(rows, "gpu", ("model", "method"), "grade"),
     )
-    names = {column: words.largest_column(*column, catalogs) for column in cells}
+    names = {column: words.largest_column(column[0], column[1], catalogs) for column in cells}
     styled = cells.set_axis(list(names.values()), axis=1).set_axis([card_name(card, catalogs) for card in cells.index], axis=0)
     colours = grades.set_axis(styled.columns, axis=1).set_axis(styled.index, axis=0)
     styled.index.name = "Card"
@@ -53,13 +58,13 @@ def table(now, catalogs):
     st.caption(words.largest_caption(now.row))
 
 
-def _take(cells, rows, catalogs):
+def _take(cells: Any, rows: pd.DataFrame, catalogs: Catalogs) -> None:
     """Callback: the cell's model, card and method at its largest batch become the plan."""
     picked = st.session_state["largest_cells"]["selection"]["cells"]
     if not picked:
         return
     at, name = picked[0]
-    names = {words.largest_column(*column, catalogs): column for column in cells}
+    names = {words.largest_column(column[0], column[1], catalogs): column for column in cells}
     if name not in names:
         return
     model, method = names[name]

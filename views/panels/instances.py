@@ -1,47 +1,50 @@
 """The parts of the Instances page: the switches, the list with its ticks, types side by side, one type by region."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts.lines import over_days
 from calc.charts.tables import for_screen
 from calc.cost import offers
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.say.numbers import counted
 from calc.search import instances
 from views.charts import price_history
 from views.panels.chart import draw
-from views.session import job_state, kept
-from views.session.present_plan import look_at
+from views.session import SESSION, job_state, kept
+from views.session.present_plan import Present, look_at
 from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
 from views.theme import INKS
 from views.wording import instances as words
 from views.wording.markdown import plain
 
-SESSION = {"persist_state": "session"}
 MOST_SIDE_BY_SIDE = 6
 MONEY = "$%,.2f"
 KEY = "instance_list"
 
 
-def whole_catalog(answered):
+def whole_catalog(answered: bool) -> bool:
     """Whether every instance type is shown, or those that run the job."""
     if not answered:
         return True
     views = {False: "For this job", True: "All of them"}
     st.session_state.setdefault("whole_catalog", False)
-    return st.segmented_control("Show", list(views), format_func=views.get, key="whole_catalog", required=True, **SESSION)
+    return st.segmented_control("Show", list(views), format_func=views.__getitem__, key="whole_catalog", required=True, **SESSION)
 
 
-def order(whole):
+def order(whole: bool) -> str:
     """The visible switch of the order."""
     orders = [name for name in words.ORDERS if name != "job" or not whole]
     key = "order_of_all" if whole else "order_for_job"
     st.session_state.setdefault(key, orders[0])
-    return st.segmented_control("First", orders, format_func=words.ORDERS.get, key=key, required=True, wrap=True, **SESSION)
+    return st.segmented_control("First", orders, format_func=words.ORDERS.__getitem__, key=key, required=True, wrap=True, **SESSION)
 
 
-def narrowed(catalogs):
+def narrowed(catalogs: Catalogs) -> tuple[list[str], int]:
     """The families and the GPU memory of an instance that are asked for."""
     with st.popover("Narrow", icon=":material/filter_alt:"):
         every = sorted(catalogs.instances["family"].unique())
@@ -50,7 +53,7 @@ def narrowed(catalogs):
     return families, least
 
 
-def listed(table, by, whole):
+def listed(table: pd.DataFrame, by: str, whole: bool) -> list[dict[str, Any]]:
     """The list; returns the rows that are ticked."""
     frame = for_screen(table, [name for name in _columns(table, whole) if name in table or name == "spot_saving_percent"])
     if not whole:
@@ -71,7 +74,7 @@ def listed(table, by, whole):
     return [table.iloc[at].to_dict() for at in chosen_in(KEY) if at < len(table)]
 
 
-def _columns(table, whole):
+def _columns(table: pd.DataFrame, whole: bool) -> dict[str, Any]:
     most = float(table["gib_per_usd"].max() or 1)
     job = {
         "instances_needed": NUMBER("Needed", format="%d", help="Instances at the best arrangement of the job on this type."),
@@ -103,7 +106,7 @@ def _columns(table, whole):
     }
 
 
-def actions(ticked, now, whole):
+def actions(ticked: list[dict[str, Any]], now: Present, whole: bool) -> None:
     """What may be done with the ticked rows, and what the plan looks at."""
     with st.container(horizontal=True, vertical_alignment="center"):
         names = [row["instance"] for row in ticked]
@@ -124,7 +127,7 @@ def actions(ticked, now, whole):
         st.caption(plain(said + words.in_the_plan(now.row)), width="content")
 
 
-def _use(ticked, board):
+def _use(ticked: list[dict[str, Any]], board: pd.DataFrame) -> None:
     """Callback: the one row is looked at where the job's board has it; else these instances are set by hand."""
     if len(ticked) == 1 and "at" in ticked[0]:
         look_at(board.iloc[ticked[0]["at"]].to_dict())
@@ -133,14 +136,14 @@ def _use(ticked, board):
         look_at(None)
 
 
-def _keep(rows):
+def _keep(rows: list[Row]) -> None:
     """Callback: all of the rows, in one step."""
     for row in rows:
         if not kept.is_kept(row):
             kept.keep(row)
 
 
-def side_by_side(ticked, whole, catalogs):
+def side_by_side(ticked: list[dict[str, Any]], whole: bool, catalogs: Catalogs) -> None:
     """Two to six types as columns."""
     rows = ticked[:MOST_SIDE_BY_SIDE]
     st.subheader("Side by side", anchor=False)
@@ -153,7 +156,7 @@ def side_by_side(ticked, whole, catalogs):
         st.caption(f"The first {len(rows)} of {counted(len(ticked), 'ticked type')}.")
 
 
-def regions(instance, sold, here, catalogs):
+def regions(instance: str, sold: list[str], here: str, catalogs: Catalogs) -> None:
     """One type in every region that sells it; a ticked region goes into the plan."""
     if st.session_state.get("regions_offered") != instance:  # what was ticked or is in the plan comes first
         st.session_state["regions_offered"] = st.session_state["instance_of_regions"] = instance
@@ -201,7 +204,7 @@ def regions(instance, sold, here, catalogs):
         st.caption(f"{counted(missing, 'region')} of {len(catalogs.regions)} have no price for it.", width="content")
 
 
-def _history(instance, region, catalogs):
+def _history(instance: str, region: str, catalogs: Catalogs) -> None:
     """What the instance asked over the days in the plan's region."""
     labels = {name: market.title for name, market in MARKETS.items()}
     table = over_days(offers.price_line(catalogs, instance, region), labels)
@@ -213,7 +216,7 @@ def _history(instance, region, catalogs):
     st.caption(words.HISTORY.format(region=region))
 
 
-def _move(instance, region):
+def _move(instance: str, region: str) -> None:
     """Callback: the job in that region, on that type."""
     job_state.choose(regions=[region], instance=[instance])
     look_at(None)

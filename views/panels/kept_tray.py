@@ -1,5 +1,6 @@
 """What is kept, on every page: a chip for each scenario with its name and money, one click to undo, the way to Compare."""
 
+import pandas as pd
 import streamlit as st
 
 from calc.plan.aged import then_of
@@ -10,14 +11,14 @@ from views.wording.kept import chip, undo_help
 ACTIONS = {"take": "Make it the plan", "copy": "Keep a copy", "remove": "Remove"}
 
 
-def tray(rows):
+def tray(rows: pd.DataFrame) -> None:
     """The chips of the kept rows, Undo and Redo."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="kept_tray"):
         for at, row in enumerate(records(rows)):
             st.menu_button(
                 chip(row | then_of(kept.kept()[at])),
                 list(ACTIONS),
-                format_func=ACTIONS.get,
+                format_func=ACTIONS.__getitem__,
                 on_click=_act,
                 args=(at,),
                 icon=":material/bookmark:",
@@ -40,12 +41,12 @@ def tray(rows):
             st.button("Redo", on_click=undo.redo, type="tertiary", icon=":material/redo:", key="redo")
 
 
-def counted(page):
+def counted(page: str) -> str:
     """What stands behind the name of a page in the top bar: how many are kept."""
     many = len(kept.kept())
     return f" ({many})" if page == "compare" and many else ""
 
 
-def _act(at):
+def _act(at: int) -> None:
     """Callback: what was chosen in a chip's menu."""
     {"take": kept.take, "copy": kept.duplicate, "remove": kept.remove}[st.session_state[f"kept_{at}"]](at)

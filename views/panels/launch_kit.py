@@ -1,9 +1,13 @@
 """The launch kit of the row looked at: the files that start it, for each tool that runs it, to read and to take home."""
 
+from typing import Any
+
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.files.launch.kit import comment, kits
 from calc.files.launch_files import files_of, zipped
+from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.wording import launch_kit as words
 from views.wording.markdown import plain
@@ -11,14 +15,14 @@ from views.wording.markdown import plain
 LANGUAGES = {"json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh": "bash", "csv": None}
 
 
-def panel(now, catalogs):
+def panel(now: Present, catalogs: Catalogs) -> None:
     """Closed until it is wanted: the kits are written, and read back, when it is opened."""
     with st.expander("Launch kit: the files that start it", icon=":material/rocket_launch:", on_change="rerun", key="launch_kit") as kit:
         if kit.open:
             _kits(now, catalogs)
 
 
-def _kits(now, catalogs):
+def _kits(now: Any, catalogs: Catalogs) -> None:
     found = remembered("kits", (now.row, now.market, catalogs.version), lambda: kits(now.row, catalogs, now.market))
     if not found:
         st.markdown(words.none(now.row, catalogs))
@@ -26,7 +30,7 @@ def _kits(now, catalogs):
     names = {kit.id: kit.name for kit in found}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.segmented_control(
-            "Tool", list(names), format_func=names.get, default=found[0].id, required=True, key="kit_tool", width="content"
+            "Tool", list(names), format_func=names.__getitem__, default=found[0].id, required=True, key="kit_tool", width="content"
         )
         kit = next((each for each in found if each.id == chosen), found[0])
         files = files_of(kit, now.row, now.market)

@@ -1,10 +1,13 @@
 """What is in the memory of the row looked at: its tank, large, a line of meaning for each component, the phases beside it."""
 
+import pandas as pd
 import streamlit as st
 
 from calc import phases_table
+from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
+from calc.evaluate import Row
 from calc.plan.figures import parts_of
 from calc.say.numbers import percent, three
 from calc.say.place import place
@@ -14,12 +17,12 @@ from views.charts import memory as memory_charts
 from views.charts.tank import tank_svg
 from views.panels.chart import draw
 from views.session.remembered import remembered
-from views.theme import COMPONENT_COLOURS
+from views.theme import COMPONENT_COLOURS, Ink
 from views.wording import rows as row_words
 from views.wording.markdown import plain
 
 
-def memory(row, scenario, ink, catalogs):
+def memory(row: Row, scenario: Row, ink: Ink, catalogs: Catalogs) -> None:
     """The row in the middle of the page."""
     st.subheader(plain(f"What is in the memory: {place(row)}"), anchor=False)
     st.markdown(plain(f"{memory_of(row)} · {setting(row, catalogs)}"))
@@ -36,7 +39,7 @@ def memory(row, scenario, ink, catalogs):
         _phases(row, scenario, ink, catalogs)
 
 
-def components(row):
+def components(row: Row) -> str:
     """A line for each component: colour, name, GiB, share, what it is."""
     lines = []
     for name, gib, share in parts_of(row).itertuples(index=False):
@@ -45,7 +48,7 @@ def components(row):
     return "  \n".join(lines)
 
 
-def _phases(row, scenario, ink, catalogs):
+def _phases(row: Row, scenario: Row, ink: Ink, catalogs: Catalogs) -> None:
     """What is alive in each phase, and which of them the estimate is."""
     allocated = tuple(name for name in chart_tables.components_of(row["work"]) if name != "overhead_bytes")
     table = remembered("phases", (scenario, catalogs.version), lambda: phase_table(scenario, allocated, catalogs))
@@ -53,7 +56,7 @@ def _phases(row, scenario, ink, catalogs):
     st.caption(f"The largest phase, {row['peak_phase']}, is the estimate; context and allocator slack come on top.")
 
 
-def phase_table(scenario, allocated, catalogs):
+def phase_table(scenario: Row, allocated: tuple[str, ...], catalogs: Catalogs) -> pd.DataFrame:
     """The phases of a scenario as their chart draws them."""
     table = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
     return table.assign(phase_text=[three(total) for total in table["phase_gib"]])

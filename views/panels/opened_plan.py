@@ -2,13 +2,15 @@
 
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from views.session import address, kept, opened_plan
 from views.wording import aged as words
 from views.wording import plan as plan_words
 from views.wording.markdown import plain
 
 
-def since_then(first, catalogs):
+def since_then(first: Row, catalogs: Catalogs) -> None:
     """The changes of the link's answer and of what it kept; a link of before answers were carried has the day of its prices alone."""
     row = opened_plan.then_row(catalogs)
     if row is None:

@@ -1,19 +1,26 @@
 """An out-of-memory message or a log explained: what it means, part by part beside the estimate, and what would make it fit."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
-from calc.files.oom.explain import LogProblem, explained, text_of
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
+from calc.files.brought import Brought
+from calc.files.oom.beside import Part
+from calc.files.oom.explain import Explanation, LogProblem, explained, text_of
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from views.panels import advice
+from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT
 from views.wording import out_of_memory as words
 from views.wording.markdown import plain
 
 
-def explanation(logs, brought, now, catalogs):
+def explanation(logs: list[bytes], brought: Brought | None, now: Present, catalogs: Catalogs) -> None:
     """The texts explained beside the run that was brought with them, else beside the plan."""
     row, known = (brought.row, brought.catalogs) if brought else (now.row, catalogs)
     if row["memory_bytes"] != row["memory_bytes"]:
@@ -32,12 +39,12 @@ def explanation(logs, brought, now, catalogs):
     advice.panel(found.row, now.market, now.job, known)
 
 
-def _explained(logs, row, catalogs):
+def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> Explanation:
     return explained("\n".join(text_of(content) for content in logs), row, catalogs)
 
 
-def _table(parts):
-    gib = {"format": "%.2f"}
+def _table(parts: list[Part]) -> None:
+    gib: dict[str, Any] = {"format": "%.2f"}
     columns = {
         "part": TEXT("Part", pinned=True),
         "measured_gib": NUMBER("Measured, GiB", **gib),

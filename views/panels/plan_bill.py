@@ -5,21 +5,21 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.files.csv import tables as csv_tables
 from calc.plan.bill import billed
 from calc.plan.plan_bill import PERIOD_MONTHS, against_budget, by_market, plan_bill
 from views import tables
-from views.session import kept
+from views.session import SESSION, kept
 from views.tables import NUMBER, TEXT, column
 from views.wording import plan_bill as words
 from views.wording.markdown import plain
 
 MONEY = "$%,.0f"
-SESSION = {"persist_state": "session"}
 EDITED = ("runs_per_month", "plan_months")
 
 
-def plan(catalogs):
+def plan(catalogs: Catalogs) -> None:
     """Sums of all that is kept; runs and months can be changed in the table."""
     rows = billed(kept.rows(catalogs), catalogs)
     if not len(rows):
@@ -34,7 +34,7 @@ def plan(catalogs):
     tables.download("The plan's bill as CSV", partial(csv_tables.to_csv, bill), "headroom-plan-bill.csv", "plan_bill_csv")
 
 
-def _budget():
+def _budget() -> tuple[float | None, str]:
     """The budget and its period."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         budget = st.number_input(
@@ -53,7 +53,7 @@ def _budget():
     return budget, period
 
 
-def _rows(bill):
+def _rows(bill: pd.DataFrame) -> None:
     frame = pd.DataFrame(words.rows(bill))
     periods = {name: NUMBER(name, format=MONEY, disabled=True) for name in words.PERIOD_LABELS.values()}
     key = f"plan_bill_{hash(tuple(map(tuple, bill[['scenario', *EDITED]].astype(str).to_numpy())))}"  # other rows: no edits left over
@@ -74,11 +74,11 @@ def _rows(bill):
     )
 
 
-def _edit(key):
+def _edit(key: str) -> None:
     """Callback: runs and months as they were written into the table."""
     for at, changed in st.session_state[key]["edited_rows"].items():
         kept.plan(int(at), **{name: value for name, value in changed.items() if name in EDITED and value})
 
 
-def _sums(sums):
+def _sums(sums: pd.DataFrame) -> None:
     st.table(words.sums(sums), border="horizontal", hide_index=True, alt="The plan's bill by market")

@@ -1,11 +1,15 @@
 """What a wide search shows: three cards, the frontier, the best of every instance and market, the row that is chosen."""
 
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.charts.against_time import against_time, pace
+from calc.cost.job import Job
+from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.figures import records
 from calc.say.numbers import usd
@@ -16,8 +20,9 @@ from views.charts import against_time as time_charts
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.session import job_state
+from views.session.present_plan import Present
 from views.tables import NUMBER, TEXT, download, show
-from views.theme import verdict_words
+from views.theme import Ink, verdict_words
 from views.wording import search as search_words
 from views.wording.markdown import plain
 
@@ -25,7 +30,7 @@ STEPS = "Of the whole run; a search keeps the tokens per step within a factor of
 PROMPTS = "Of one arriving prompt at the steady rate, with its wait for the prompts before it."
 
 
-def cards(kept, catalogs):
+def cards(kept: dict[str, Any], catalogs: Catalogs) -> None:
     """The cheapest by run, the cheapest by the hour, the fastest: each with why, and a button that takes it."""
     rows = kept["rows"].set_index("candidate")
     firsts = named(kept["search"])
@@ -34,7 +39,7 @@ def cards(kept, catalogs):
             _card(name, rows.loc[number].to_dict(), catalogs)
 
 
-def _card(name, row, catalogs):
+def _card(name: str, row: Row, catalogs: Catalogs) -> None:
     title, number, note, where, memory, how = search_words.card(name, row, catalogs)
     _metric(title, number, note)
     st.markdown(plain(where))
@@ -45,20 +50,20 @@ def _card(name, row, catalogs):
     _take_button(row, f"take_{name.replace(' ', '_')}")
 
 
-def _metric(title, number, note):
+def _metric(title: str, number: Any, note: Any) -> None:
     st.metric(title, plain(number), delta=plain(note), delta_color="off", delta_arrow="off")
 
 
-def _take_button(row, key):
+def _take_button(row: Row, key: str) -> None:
     st.button("Make it the plan", on_click=_take, args=(row,), icon=":material/input:", key=key)
 
 
-def _take(row):
+def _take(row: Row) -> None:
     """Callback: the row becomes the plan."""
     job_state.adopt(row, row["market"], session_catalogs.catalogs())
 
 
-def frontier(kept, now, before, ink):
+def frontier(kept: dict[str, Any], now: Present, before: Job, ink: Ink) -> None:
     """Cost against time of all that no other beats in both, and of the row looked at."""
     trains = kept["work"] == "training"
     table = points(kept["search"])
@@ -77,7 +82,7 @@ def frontier(kept, now, before, ink):
     )
 
 
-def best_rows(kept, catalogs):
+def best_rows(kept: dict[str, Any], catalogs: Catalogs) -> None:
     """The best of every instance and market in a table; the row chosen is told in full, and can be taken."""
     rows = kept["rows"]
     rows = rows[rows["each"]].sort_values(["usd", "seconds"], kind="stable").reset_index(drop=True)
@@ -124,13 +129,13 @@ def best_rows(kept, catalogs):
         _take_button(row, "take_row")
 
 
-def csv(rows, work):
+def csv(rows: pd.DataFrame, work: Any) -> None:
     """The rows shown, with every column."""
     name = f"headroom-search-{rows['model'].iloc[0]}-{work}.csv"
     download(f"Found plans as CSV ({len(rows)} rows)", partial(csv_tables.to_csv, rows), name, "search_csv")
 
 
-def four_forms(forms, budget, catalogs):
+def four_forms(forms: Any, budget: Any, catalogs: Catalogs) -> None:
     """One load in four forms: for each the instance of least money an hour, within the budget or how far over it, and the fastest."""
     for at, (form, rows) in enumerate(forms.items()):
         if at % 2 == 0:

@@ -9,7 +9,7 @@ from views.session import job_state
 from views.wording.markdown import plain
 
 
-def chooser():
+def chooser() -> None:
     """A popover with every set-up and what it is."""
     with st.popover("Set-ups", icon=":material/list_alt:", type="tertiary", on_change="rerun", key="setups") as found:
         if not found.open:
@@ -20,7 +20,7 @@ def chooser():
                 st.button(each.name, on_click=_start, args=(each.query,), help=plain(each.about), type="tertiary", key=f"setup_{at}")
 
 
-def _start(query):
+def _start(query: dict[str, list[str]]) -> None:
     """Callback: the job of the set-up on a fresh plan."""
     choices, _ = link.parse(query, session_catalogs.catalogs())
     job_state.start(choices)

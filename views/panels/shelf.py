@@ -1,13 +1,17 @@
 """The parts of the Shelf page: putting the plan on it, what stands there with its price then and now, a plan opened again."""
 
+from typing import Any, Literal
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.files.link.now import answers_now
 from calc.say.numbers import is_missing
+from calc.search.options import Options
 from shelf import plans as shelf_plans
-from shelf.plans import LONGEST
+from shelf.plans import LONGEST, Plan, Run
 from views.session import address, job_state
 from views.tables import NUMBER, TEXT, chosen_in, of_rows
 from views.wording import aged
@@ -19,7 +23,7 @@ KEY, MONEY = "shelf_plans", "$%,.2f"
 TALLEST = 460  # pixels
 
 
-def putting(run, options, catalogs):
+def putting(run: Run, options: Options, catalogs: Catalogs) -> None:
     """The form that puts the present plan onto the shelf; what it said last stays under it."""
     row = options.rows[0]
     if not row["answer"]:
@@ -38,7 +42,7 @@ def putting(run, options, catalogs):
         _save(run, name, who, answer, row)
 
 
-def _save(run, name, who, answer, row):
+def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
     seen = st.session_state.get("shelf_seen", "")
     money = {field: None if is_missing(row[field]) else float(row[field]) for field in ("usd", "usd_per_hour")}
     try:
@@ -48,7 +52,7 @@ def _save(run, name, who, answer, row):
         st.error(plain(str(error)), icon=":material/block:")
 
 
-def listed(plans, catalogs):
+def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] | None]:
     """The plans with their price then and now; returns the one that is chosen, or the newest, and its row of today."""
     st.session_state["shelf_seen"] = max(each.saved_at for each in plans)
     rows = answers_now([_query(each) for each in plans], catalogs)
@@ -88,7 +92,7 @@ def listed(plans, catalogs):
     return plans[at], rows[at]
 
 
-def chosen(run, plan, row, catalogs):
+def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
     """One plan: what has changed since it was saved, the way back to it, and its versions."""
     st.subheader(plain(plan.name), anchor=False)
     st.markdown(plain(words.version(plan, plan.versions)))
@@ -107,11 +111,11 @@ def chosen(run, plan, row, catalogs):
                     st.markdown(plain(words.version(each, number)), width="stretch")
 
 
-def _open_button(plan, catalogs, look):
+def _open_button(plan: Plan, catalogs: Catalogs, look: Literal["primary", "tertiary"]) -> None:
     if st.button("Open", icon=":material/open_in_new:", type=look, key=f"open_{look}_{plan.id}"):
         address.open_link(_query(plan), catalogs)
         st.switch_page("views/pages/plan.py")
 
 
-def _query(plan):
+def _query(plan: Plan) -> dict[str, list[str]]:
     return parse_qs(plan.link, keep_blank_values=True)

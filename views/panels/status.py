@@ -1,20 +1,25 @@
 """The line under the heading: age of the prices, how much was tried, the link, the CSV."""
 
+from datetime import date
 from functools import partial
 
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.search.board import whole
+from calc.search.options import Options
 from views import tables
 from views.panels import setups
 from views.session import address, job_state
+from views.theme import Ink
 from views.wording import plan as plan_words
 from views.wording import report as report_words
 from views.wording.markdown import plain
 
 
-def line(options, first, ink, catalogs, today):
+def line(options: Options, first: Row, ink: Ink, catalogs: Catalogs, today: date) -> None:
     """What the answer rests on, and how to carry it away; the CSV's first row is the first card."""
     age, is_old = plan_words.price_age(first, catalogs, today)
     aged = f':color[:material/warning: {plain(age)}]{{foreground="{ink.amber}"}}' if is_old else plain(age)
@@ -30,7 +35,7 @@ def line(options, first, ink, catalogs, today):
             tables.download("CSV", partial(_csv, options, catalogs, today), name, "csv", help=plan_words.CSV_HELP, type="tertiary")
 
 
-def _report(options, first, catalogs, today):
+def _report(options: Options, first: Row, catalogs: Catalogs, today: date) -> None:
     """The answer to take along: a page that opens offline, and a table for the minutes."""
     with st.popover("Report", icon=":material/description:", type="tertiary", on_change="rerun", key="report") as report:
         if not report.open:
@@ -51,5 +56,5 @@ def _report(options, first, catalogs, today):
         st.code(report_words.markdown(*told), language=None, wrap_lines=True)
 
 
-def _csv(options, catalogs, today):
+def _csv(options: Options, catalogs: Catalogs, today: date) -> bytes:
     return csv_tables.dated_csv(whole(options.answers, options.board), catalogs, today)

@@ -2,16 +2,19 @@
 
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from views.panels import earlier, search_tables
 from views.session import search_state
+from views.session.present_plan import Present
 from views.sidebar import search_form
+from views.theme import Ink
 from views.wording import search as search_words
 from views.wording.markdown import plain
 
 BUDGET_USD_PER_HOUR = 10.0
 
 
-def panel(now, ink, catalogs):
+def panel(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """An expander that searches only while it is open."""
     pane = st.expander(
         "Widen or narrow the search",
@@ -32,7 +35,7 @@ def panel(now, ink, catalogs):
         earlier.preview(earlier.chooser(), catalogs)
 
 
-def _search(now, ink, catalogs):
+def _search(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     search_form.prepare(now, catalogs)
     if search_form.question(now, catalogs) == "budget":
         st.session_state.setdefault("budget", BUDGET_USD_PER_HOUR)

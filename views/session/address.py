@@ -1,9 +1,10 @@
 """The link of this session: read once, written at every run; the same query is what Undo goes back to."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.files.link import link
 from calc.search.board import ORDERS
 from views.session import extra_state, job_state, opened_plan
@@ -21,19 +22,19 @@ class Address(NamedTuple):
     prices_as_of: str
 
 
-def address():
+def address() -> Address:
     """What the link brought and what it says now."""
     state = st.session_state
     return Address(state["query"], state["link_complaints"], state["notes"], state["link_prices_as_of"])
 
 
-def read_link(catalogs):
+def read_link(catalogs: Catalogs) -> None:
     """Once per session: the choices of the address over the first visit's; what was not understood is kept."""
     if "link_complaints" not in st.session_state:
         open_link({name: st.query_params.get_all(name) for name in st.query_params}, catalogs)
 
 
-def open_link(query, catalogs):
+def open_link(query: dict[str, list[str]], catalogs: Catalogs) -> None:
     """All that a link says is what the session holds; what was not understood is kept."""
     state = st.session_state
     choices, complaints = link.parse(query, catalogs)
@@ -49,7 +50,7 @@ def open_link(query, catalogs):
     state.setdefault("sort", ORDERS[0])
 
 
-def take(choices):
+def take(choices: dict[str, Any]) -> None:
     """The session's job, assumptions and kept scenarios become these."""
     state = st.session_state
     job_state.start(choices)
@@ -59,7 +60,7 @@ def take(choices):
     state["kept"] = choices.get("kept", [])
 
 
-def settle(catalogs):
+def settle(catalogs: Catalogs) -> None:
     """Before any widget is drawn: what cannot be gives way (of a link that was just opened, among its complaints); the rest is read."""
     state = st.session_state
     notes = job_state.settle(catalogs)
@@ -70,7 +71,7 @@ def settle(catalogs):
     state["notes"] = notes
 
 
-def _read():
+def _read() -> None:
     """The job of this run; and all that the user made, as the link writes it: the job, what is set by hand, kept scenarios."""
     state, assumed, fields = st.session_state, extra_state.assumed(), job_state.asked()
     by_hand = {name: value for name in job_state.AUTO if (value := state.get(name)) not in (None, [])}
@@ -78,7 +79,7 @@ def _read():
     state["made"] = link.compose({**fields, **by_hand, **assumed, "kept": state["kept"]})
 
 
-def write_link(catalogs):
+def write_link(catalogs: Catalogs) -> None:
     """The address holds all that the user made, its answer with its figures, and the view: row looked at, order, sets of the search."""
     state, made = st.session_state, st.session_state["made"]
     view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)}

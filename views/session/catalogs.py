@@ -8,11 +8,12 @@ import json
 import os
 from datetime import date
 from itertools import chain
+from typing import Any
 
 import streamlit as st
 
 import calc
-from calc.catalogs.load import FOLDER, read_document
+from calc.catalogs.load import FOLDER, Catalogs, read_document
 from calc.catalogs.rooms import folders_of
 from calc.files.configs.fields import rules, tools
 from calc.files.launch.specs import kit_specs
@@ -23,48 +24,48 @@ BESIDE = ("config_fields", "launch_files", "setups")  # read by these functions,
 READ_ONCE = (rules, tools, kit_specs, setups)
 
 
-def catalogs():
+def catalogs() -> Catalogs:
     """The catalogs with this session's own models."""
     base, own = base_catalogs(), own_models()
     return _with_models(base.version, json.dumps(own, sort_keys=True), base) if own else base
 
 
-def look_at_files():
+def look_at_files() -> None:
     """Once per run: whether files have changed. Until the next run the session goes by what they hold now."""
     st.session_state["catalog_files"] = _stamp()
 
 
-def base_catalogs():
+def base_catalogs() -> Catalogs:
     """The catalogs as the files hold them, or held them when they could last be read; CatalogError where they never could."""
     return _read(_seen())[0]
 
 
-def read_ahead():
+def read_ahead() -> Catalogs:
     """The catalogs as the files hold them now, before there is a visitor; CatalogError where one cannot be read."""
     return _read(_stamp())[0]
 
 
-def problem():
+def problem() -> str:
     """Why the files as they are now are not used, as a sentence; empty where they are."""
     return _read(_seen())[1]
 
 
-def _seen():
+def _seen() -> str:
     return st.session_state.get("catalog_files") or _stamp()
 
 
-def _stamp():
+def _stamp() -> str:
     """The day, and name, time and size of each catalog, schema and day of history in one text: another stamp, another reading."""
     try:
-        files = chain(*(os.scandir(folder) for folder in folders_of(FOLDER)))
-        files = [each for each in files if each.name.endswith((".yaml", ".json", ".csv"))]
+        every = chain(*(os.scandir(folder) for folder in folders_of(FOLDER)))
+        files = [each for each in every if each.name.endswith((".yaml", ".json", ".csv"))]
         return repr((date.today(), sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files)))
     except OSError as error:  # a file or the folder went while it was looked at
         return repr(error)
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _read(stamp):
+def _read(stamp: str) -> tuple[Catalogs, str]:
     """The catalogs to use for files of this stamp, and why they are not those files'."""
     last_good = _last_good()
     try:
@@ -77,7 +78,7 @@ def _read(stamp):
     return last_good[0], ""
 
 
-def _set_apart():
+def _set_apart() -> None:
     """What stays for as long as the process is not gone through by every collection; what the files held before can go."""
     if gc.get_freeze_count():
         gc.unfreeze()
@@ -85,7 +86,7 @@ def _set_apart():
     gc.freeze()
 
 
-def _load():
+def _load() -> Catalogs:
     """All files anew, where every one of them can be read; raises CatalogError."""
     found = calc.load_catalogs(FOLDER)
     for name in BESIDE:
@@ -97,11 +98,11 @@ def _load():
 
 
 @st.cache_resource(show_spinner=False)
-def _last_good():
+def _last_good() -> list[Any]:
     """None or one, shared by every session: the catalogs that were read last."""
     return []
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _with_models(version, own, _base):
+def _with_models(version: str, own: str, _base: Catalogs) -> Catalogs:
     return calc.add_models(_base, json.loads(own))

@@ -4,16 +4,18 @@ The address is read before any widget is drawn, so a change made while the serve
 taken over in a second run, when every widget's own reading of its value is known.
 """
 
+from typing import Any
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 
-def take():
+def take() -> None:
     """Before any widget is drawn: what the browser said against the address."""
     st.session_state.update(st.session_state.pop("said_by_browser", {}))
 
 
-def note(keys):
+def note(keys: tuple[str, ...]) -> None:
     """Once, when all is drawn: run again with the values of these widgets in which the browser differs."""
     state = st.session_state
     if state.get("was_drawn"):
@@ -25,8 +27,11 @@ def note(keys):
         st.rerun()
 
 
-def _sent():
+def _sent() -> dict[str, Any]:
     """The widgets' values that came with this run, by key; Streamlit has no public name for them."""
-    inner = get_script_run_ctx().session_state._state
+    context = get_script_run_ctx()
+    if context is None:
+        return {}
+    inner = context.session_state._state
     ids = inner._key_id_mapper.id_key_mapping
     return {ids[each]: inner._new_widget_state[each] for each in inner._new_widget_state if each in ids}

@@ -3,12 +3,15 @@
 A choice that the job leaves free is None or an empty list until the user sets it: it is then the answer's own.
 """
 
-from collections import namedtuple
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.search.job_fields import (
     BY_HAND,
@@ -30,8 +33,8 @@ from views.session import extra_state
 LISTS = (*SEVERAL, *COMPARED)
 HELD_AS = {"count": int, "number": float, "amount": float}  # as number fields hold them, which mix no int and float
 FIRST_VISIT = {name: [field.default] if name in SEVERAL else field.default for name, field in JOB.items()}
-AUTO = {name: [] if name in COMPARED else None for name in BY_HAND}
-KEYS = namedtuple("Keys", (*JOB, *BY_HAND))(*JOB, *BY_HAND)  # where the session holds each value, and its widget's key
+AUTO: dict[str, Any] = {name: [] if name in COMPARED else None for name in BY_HAND}
+KEYS = SimpleNamespace(**{name: name for name in (*JOB, *BY_HAND)})  # where the session holds each value, and its widget's key
 LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
 
 
@@ -43,17 +46,17 @@ class Now(NamedTuple):
     job: dict
 
 
-def now():
+def now() -> Now:
     """The job of this run, as it was read before any widget was drawn."""
     return st.session_state["now"]
 
 
-def asked():
+def asked() -> dict[str, Any]:
     """The fields of the job as this session has them now."""
     return {name: st.session_state[name] for name in JOB}
 
 
-def read(fields, by_hand, assumed):
+def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, float]) -> None:
     """Once per run: the job is of these fields, these columns set by hand (lists where there may be several) and assumptions."""
     held = {name: values if name in LISTS else [values] for name, values in by_hand.items() if is_read(name, fields)}
     held = {name: list(values) for name, values in held.items() if values not in ([], [None], [""])}
@@ -61,12 +64,12 @@ def read(fields, by_hand, assumed):
     st.session_state["now"] = Now(fields, held, job_of(fields, held))
 
 
-def first_visit():
+def first_visit() -> dict[str, Any]:
     """The fields of the job of a visitor who has set nothing."""
     return {name: _held(name, value) for name, value in FIRST_VISIT.items()}
 
 
-def start(choices):
+def start(choices: dict[str, Any]) -> None:
     """The first visit, and over it these choices (job fields and columns by hand) as the widgets hold them."""
     for name, value in FIRST_VISIT.items():
         st.session_state[name] = _held(name, choices.get(name, value))
@@ -74,21 +77,21 @@ def start(choices):
         extra_state.put(name, _held(name, choices.get(name, value)))
 
 
-def choose(**choices):
+def choose(**choices: Any) -> None:
     """Callback: set fields of the job, or columns by hand, from outside their widgets."""
     for name, value in choices.items():
         key = getattr(KEYS, name)
         st.session_state[key] = _held(name, value)
 
 
-def to_auto(*names):
+def to_auto(*names: Any) -> None:
     """Callback: these columns, or all of them, are the answer's own choice again."""
     for name in names or (*BY_HAND, *ASSUMED):
         extra_state.put(name, [] if name in COMPARED else None)
         st.session_state.get("parked", {}).pop(name, None)
 
 
-def adopt(scenario, market, catalogs):
+def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
     """Callback: a scenario becomes the plan, every choice of it set by hand; the limits stay as they are."""
     state = st.session_state
     fields, by_hand = asked_of(scenario, catalogs, state[KEYS.goal])
@@ -101,13 +104,13 @@ def adopt(scenario, market, catalogs):
     choose(**whole, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()})
 
 
-def reset():
+def reset() -> None:
     """Callback: the first visit again; models that were added and scenarios that were kept stay."""
     start({})
     extra_state.forget()
 
 
-def _held(name, value):
+def _held(name: str, value: Any) -> Any:
     """As the widgets hold a value: lists where there may be several, numbers of one type, None for an empty one."""
     column = JOB.get(name) or inputs_by_name()[name]
     values = [_of_kind(column.kind, each) for each in (value if isinstance(value, (list, tuple)) else [value])]
@@ -115,13 +118,13 @@ def _held(name, value):
     return kept if name in LISTS else (kept[0] if kept else None)
 
 
-def _of_kind(kind, value):
+def _of_kind(kind: str, value: Any) -> Any:
     if value is None or value == "" or value != value:
         return None
     return HELD_AS[kind](value) if kind in HELD_AS else value
 
 
-def possible_precisions(catalogs, fields):
+def possible_precisions(catalogs: Catalogs, fields: dict[str, Any]) -> list[str]:
     """The number formats that can do this work: QLoRA has those that are only adapted, never trained whole."""
     table, method = catalogs.precisions, method_of(fields)
     if work_of(fields) == "inference":
@@ -130,7 +133,7 @@ def possible_precisions(catalogs, fields):
     return list(table.index[able])
 
 
-def settle(catalogs):
+def settle(catalogs: Catalogs) -> list[str]:
     """Before any widget is drawn: values that the catalogs lack or the work cannot use give way; returns why, in sentences."""
     state = st.session_state
     _restore()
@@ -140,7 +143,7 @@ def settle(catalogs):
         state["model"] = FIRST_VISIT["model"]
     notes += [*_fit_lengths(catalogs), *_fit_images(catalogs)]
     fields = asked()
-    able = {
+    able: dict[str, Callable[[], list[str]]] = {
         "precision": partial(possible_precisions, catalogs, fields),
         "implementation": partial(possible, "implementation", work_of(fields), catalogs),
         "optimizer": partial(list, catalogs.optimizers.index),
@@ -152,7 +155,7 @@ def settle(catalogs):
     return notes
 
 
-def _restore():
+def _restore() -> None:
     """A field that may not be empty takes the value that it had last."""
     state = st.session_state
     last = state.setdefault("last_values", {})
@@ -164,7 +167,7 @@ def _restore():
         last[name] = state[name]
 
 
-def _fit_lengths(catalogs):
+def _fit_lengths(catalogs: Catalogs) -> list[str]:
     """A model with learned positions gets no longer a sequence than it has; the next model gets back what was asked."""
     state, entry = st.session_state, catalogs.models.loc[st.session_state["model"]]
     longest = entry["longest_sequence_tokens"]
@@ -180,7 +183,7 @@ def _fit_lengths(catalogs):
     return [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."] if used else []
 
 
-def _fit_images(catalogs):
+def _fit_images(catalogs: Catalogs) -> list[Any]:
     """A model without a tower gets no images or sounds."""
     state = st.session_state
     if takes_images(state["model"], catalogs):
@@ -190,7 +193,7 @@ def _fit_images(catalogs):
     return [f"{catalogs.models['name'][state['model']]} takes no images or sounds; none are counted."] if asked_for else []
 
 
-def _keep_possible(name, values):
+def _keep_possible(name: str, values: list[str]) -> list[str]:
     """Of a column set by hand what is possible for this work; the rest waits for a work that can use it."""
     state = st.session_state
     parked = state.setdefault("parked", {})

@@ -2,12 +2,15 @@
 
 import re
 from datetime import date
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from calc import estimate
+from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
+from calc.evaluate import Row
 from calc.files.link.kept import MOST_KEPT, differing, named
 from calc.plan.aged import figures_of
 from calc.scenarios.inputs import DEFAULTS
@@ -17,31 +20,31 @@ from views.session import extra_state, job_state
 from views.session.remembered import remembered
 
 
-def kept():
+def kept() -> list[dict[str, Any]]:
     """The kept scenarios in their order: name, market, scenario."""
     return st.session_state["kept"]
 
 
-def is_full():
+def is_full() -> bool:
     """Whether no more can be kept."""
     return len(kept()) >= MOST_KEPT
 
 
-def keep(row, name=None):
+def keep(row: Row, name: str | None = None) -> None:
     """Callback: a row with its inputs and its market is kept, under a name of its own."""
     if is_full():
         return
     _set([*kept(), {"name": _free(named(name or _usual_name(row))), **written_down(row)}])
 
 
-def written_down(row):
+def written_down(row: Row) -> dict[str, Any]:
     """A row as the link holds it: market, scenario and, as `then`, its figures of the day."""
     catalogs = session_catalogs.catalogs()
     scenario = differing(row, catalogs, extra_state.assumed())
     return {"market": row.get("market") or "on-demand", "scenario": scenario, "then": figures_of(row, catalogs, date.today())}
 
 
-def is_kept(row):
+def is_kept(row: Row) -> bool:
     """Whether the scenario of a row is kept already."""
     if not kept():
         return False
@@ -49,17 +52,17 @@ def is_kept(row):
     return any(entry["scenario"] == scenario and entry["market"] == row.get("market") for entry in kept())
 
 
-def remove(at):
+def remove(at: int) -> None:
     """Callback: no longer kept; Undo brings it back."""
     _set([entry for place, entry in enumerate(kept()) if place != at])
 
 
-def rename(at, name):
+def rename(at: int, name: str) -> None:
     """Callback: another name."""
     _set([entry | {"name": _free(named(name), at)} if place == at else entry for place, entry in enumerate(kept())])
 
 
-def plan(at, **columns):
+def plan(at: int, **columns: Any) -> None:
     """Callback: how often it runs in a month, for how many months; the usual value is not written, nor what was true of another plan."""
     scenario = kept()[at]["scenario"] | columns
     scenario = {name: value for name, value in scenario.items() if name not in columns or value != DEFAULTS[name]}
@@ -67,14 +70,14 @@ def plan(at, **columns):
     _set([changed if place == at else entry for place, entry in enumerate(kept())])
 
 
-def duplicate(at):
+def duplicate(at: int) -> None:
     """Callback: once more, right after itself."""
     if not is_full():
         entry = kept()[at]
         _set([*kept()[: at + 1], entry | {"name": _free(entry["name"])}, *kept()[at + 1 :]])
 
 
-def move(at, by):
+def move(at: int, by: int) -> None:
     """Callback: so many places further."""
     to = at + by
     if 0 <= to < len(kept()):
@@ -82,7 +85,7 @@ def move(at, by):
         _set([*rest[:to], kept()[at], *rest[to:]])
 
 
-def take(at):
+def take(at: int) -> None:
     """Callback: becomes the plan, every choice of it set by hand; Undo brings the plan back that stood before."""
     entry, catalogs = kept()[at], session_catalogs.catalogs()
     row = rows(catalogs).iloc[at]
@@ -90,31 +93,31 @@ def take(at):
     job_state.adopt({**chosen, **entry["scenario"]}, entry["market"], catalogs)
 
 
-def rows(catalogs):
+def rows(catalogs: Catalogs) -> pd.DataFrame:
     """Each kept scenario estimated anew: result rows with market, usd (of run or month), hours and usd_per_hour on it."""
     return remembered("kept", (kept(), catalogs.version), lambda: _estimated(kept(), catalogs))
 
 
-def _estimated(entries, catalogs):
+def _estimated(entries: list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
     table = pd.DataFrame([{**entry["scenario"], "scenario": entry["name"]} for entry in entries], columns=None if entries else ["model"])
-    frame = estimate(table, catalogs, solve=False)
+    frame: pd.DataFrame = estimate(table, catalogs, solve=False)
     markets = [entry["market"] for entry in entries]
     done = job_of_rows(frame, markets, 0, catalogs)
     return frame.assign(market=markets, usd=done.usd, hours=done.hours, usd_per_hour=done.usd_per_hour, seconds=done.seconds)
 
 
-def _set(entries):
+def _set(entries: list[dict[str, Any]]) -> None:
     st.session_state["kept"] = entries
 
 
-def _usual_name(row):
+def _usual_name(row: Row) -> str:
     """1 x p5.48xlarge; a card or nothing where no instance is named."""
     count = row.get("instances_needed")
     place = row.get("instance") or row.get("gpu") or row["model"]
     return f"{count:.0f} x {place}" if row.get("instance") and count == count and count else str(place)
 
 
-def _free(name, at=None):
+def _free(name: str, at: int | None = None) -> str:
     """The name, numbered where another scenario has it."""
     taken = {entry["name"] for place, entry in enumerate(kept()) if place != at}
     plain = re.sub(r" \d+$", "", name)

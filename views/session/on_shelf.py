@@ -1,11 +1,12 @@
 """The shelf that this app uses: HEADROOM_SHELF names a file of SQLite, or the address of a database; else the file beside the app."""
 
 import os
+from typing import Any
 
 import streamlit as st
 
 from shelf import stores
-from shelf.plans import ShelfError
+from shelf.plans import Run, ShelfError
 
 VARIABLE = "HEADROOM_SHELF"
 NEEDS = f"{VARIABLE} is the address of a database, for which requirements/shelf.txt has to be installed: make shelf."
@@ -13,12 +14,12 @@ PATIENCE_SECONDS = 5
 WITH_PATIENCE = ("postgresql", "mysql", "mariadb")
 
 
-def store():
+def store() -> Run:
     """What runs the shelf's statements; raises ShelfError."""
-    place = os.environ.get(VARIABLE) or stores.FILE
-    if "://" not in str(place):
+    place = os.environ.get(VARIABLE) or str(stores.FILE)
+    if "://" not in place:
         return stores.in_file(place)
-    patience = {"connect_args": {"connect_timeout": PATIENCE_SECONDS}} if place.startswith(WITH_PATIENCE) else {}
+    patience: dict[str, Any] = {"connect_args": {"connect_timeout": PATIENCE_SECONDS}} if place.startswith(WITH_PATIENCE) else {}
     try:
         return stores.in_database(st.connection("shelf", type="sql", url=place, pool_pre_ping=True, **patience).engine)
     except ModuleNotFoundError:

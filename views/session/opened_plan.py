@@ -1,34 +1,38 @@
 """The answer that a link brought, with its figures of the day on which it was written: carried on until the plan is another one."""
 
+from typing import Any
+
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.plan.aged import rows_now
 from calc.search.options import options
 from views.session import job_state, kept
 
 
-def note(made):
+def note(made: dict[str, list[str]]) -> None:
     """Once the link is read: from which job its answer came."""
     st.session_state["opened_job"] = _job(made)
 
 
-def then_row(catalogs):
+def then_row(catalogs: Catalogs) -> dict[str, Any] | None:
     """The link's answer estimated anew, with then_* as it was; None where none was brought or the plan is another one."""
     entry = st.session_state.get("link_then")
     return rows_now([entry], catalogs)[0] if entry else None
 
 
-def is_same(row, first):
+def is_same(row: Row, first: Row) -> bool:
     """Whether today's first answer is the scenario of a row."""
     return all(kept.written_down(row)[name] == kept.written_down(first)[name] for name in ("market", "scenario"))
 
 
-def forget():
+def forget() -> None:
     """Callback: from now on the link says what is true today."""
     st.session_state["link_then"] = None
 
 
-def for_link(made, catalogs):
+def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> dict[str, Any] | None:
     """What the link carries: the answer of an earlier day while the plan is the same, else today's; None where there is none."""
     state = st.session_state
     if state.get("link_then") and _job(made) == state["opened_job"]:
@@ -38,6 +42,6 @@ def for_link(made, catalogs):
     return kept.written_down(row) if row["answer"] else None
 
 
-def _job(made):
+def _job(made: dict[str, list[str]]) -> dict[str, list[str]]:
     """What the answer depends on, of all that the user made."""
     return {name: values for name, values in made.items() if name != "kept"}

@@ -1,13 +1,14 @@
 """The same job with less in its way: what a restriction is held against."""
 
-from calc.search.options import options
+from calc.catalogs.load import Catalogs
+from calc.search.options import Options, options
 from calc.search.settle import published_bits
 from views.session import job_state
 
 PLACES = ("instance", "gpu")
 
 
-def over_all(catalogs):
+def over_all(catalogs: Catalogs) -> Options | None:
     """The options of the job on every instance; None where none was set by hand."""
     job = job_state.now().job
     if not any(job.get(name) for name in PLACES):
@@ -15,8 +16,8 @@ def over_all(catalogs):
     return options({name: value for name, value in job.items() if name not in PLACES}, catalogs)
 
 
-def as_published(catalogs):
-    """The fewest bits that admit a model's weights as they are published, and the options with them; 0 where the job admits them."""
+def as_published(catalogs: Catalogs) -> tuple[int, Options] | None:
+    """The fewest bits that admit the weights as published, and the options with them; None where the job admits them."""
     job = job_state.now().job
     bits = published_bits(job, catalogs)
-    return bits, options({**job, "fewest_bits": str(bits)}, catalogs) if bits else None
+    return (bits, options({**job, "fewest_bits": str(bits)}, catalogs)) if bits else None

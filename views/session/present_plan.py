@@ -1,10 +1,12 @@
 """The answer on screen: the ranked options of the present job and the row looked at, from which every page starts."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from calc import estimate
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.options import Options, options
@@ -26,7 +28,7 @@ class Present(NamedTuple):
     market: str
 
 
-def present(catalogs):
+def present(catalogs: Catalogs) -> Present:
     """What the plan is now."""
     found = options(job_state.now().job, catalogs)
     row = _looked_at(found)
@@ -35,7 +37,7 @@ def present(catalogs):
     return Present(found, found.job, row, scenario_of(row), row.get("market") or "on-demand")
 
 
-def as_set(now, catalogs):
+def as_set(now: Present, catalogs: Catalogs) -> Present:
     """The plan where nothing can be rented for the job as it is set: the scenario that is set, with its memory, unpriced."""
     if now.row["memory_bytes"] == now.row["memory_bytes"]:
         return now
@@ -48,7 +50,7 @@ def as_set(now, catalogs):
     return now._replace(row={**now.row, **row}, scenario=scenario_of(row))
 
 
-def look_at(row):
+def look_at(row: Row | None) -> None:
     """Callback: the row that every page starts from; None: the first answer again."""
     state = st.session_state
     if row is None:
@@ -60,13 +62,13 @@ def look_at(row):
         state["looked"]["answer"] = row["answer"]
 
 
-def _named_by_row():
+def _named_by_row() -> list[str]:
     """What tells rows on one instance apart: the GPUs, and what is compared."""
     compared = [name for name, values in job_state.now().by_hand.items() if len(values) > 1 and name != "instance"]
     return list(dict.fromkeys(["gpus", *compared]))
 
 
-def _looked_at(found):
+def _looked_at(found: Options) -> dict[str, Any]:
     """The answer or the row of the board that was looked at, as far as it is still there; else the first answer."""
     looked = st.session_state.get("looked") or {}
     rows = [*found.rows, *records(found.board)] if looked else []
@@ -76,5 +78,5 @@ def _looked_at(found):
     return max(same, key=lambda row: sum(row.get(name) == value for name, value in looked.items()))
 
 
-def _plain(value):
+def _plain(value: float | str) -> float | str:
     return value.item() if hasattr(value, "item") else value

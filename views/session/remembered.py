@@ -1,33 +1,37 @@
-"""What was worked out lately, for every session of this process: made again only where what it was made of has changed."""
+"""Results made lately, for every session of this process: made again only where what they were made of has changed."""
 
 import hashlib
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any, TypeVar
 
 import pandas as pd
 
 MOST = 256  # results, of all names together
+Result = TypeVar("Result")
 
 
-class _Asked:
+class _Request:
     """A result's name and all that it is made of; the function that makes it does not count."""
 
-    def __init__(self, name, key, make):
+    def __init__(self, name: str, key: Any, make: Callable[[], Any]) -> None:
         self.digest, self.make = hashlib.sha256(repr((name, key)).encode()).digest(), make
 
-    def __eq__(self, other):
-        return self.digest == other.digest
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Request) and self.digest == other.digest
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.digest)
 
 
-def remembered(name, key, make):
-    """The result under a name that was made of the same key; else it is made now. A table is the caller's own."""
-    found = _made(_Asked(name, key, make))
-    return found.copy(deep=False) if isinstance(found, pd.DataFrame) else found
+def remembered(name: str, key: Any, make: Callable[[], Result]) -> Result:
+    """The result that was made under this name of the same key, else made now; the caller may add columns to a table."""
+    result = _made(_Request(name, key, make))
+    return result.copy(deep=False) if isinstance(result, pd.DataFrame) else result
 
 
 @lru_cache(maxsize=MOST)
-def _made(asked):
-    made, asked.make = asked.make(), None  # what it closes over is not held
-    return made
+def _made(request: _Request) -> Any:
+    result = request.make()
+    del request.make  # what it closes over can go
+    return result

@@ -27,7 +27,7 @@ class Results(NamedTuple):
     made: str
 
 
-def results():
+def results() -> Results | None:
     """The results, or None where the comparison was never run."""
     if not FILES["errors"].exists():
         return None
@@ -35,7 +35,7 @@ def results():
 
 
 @st.cache_resource(max_entries=2, show_spinner="Reading the comparison")
-def _results(stamp):
+def _results(stamp: tuple[int, ...]) -> Results:
     tables = {name: _table(path) for name, path in FILES.items()}
     errors = tables["errors"]
     for name in NUMBERS:
@@ -45,17 +45,17 @@ def _results(stamp):
     return Results(errors, summary, tables["left_out"], speed, tables["verdicts"], reasons["misses"], reasons["times"], _made())
 
 
-def _table(path):
+def _table(path: Path) -> pd.DataFrame:
     """A file of results as text and numbers, empty cells as empty text; an empty table where there is none."""
     return pd.read_csv(path, keep_default_na=False, low_memory=False) if path.exists() else pd.DataFrame()
 
 
-def _as_numbers(table):
+def _as_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """The columns of shares as numbers, missing ones as NaN."""
     return table.assign(**{name: pd.to_numeric(table[name], errors="coerce") for name in table if name.endswith("_ratio")})
 
 
-def _made():
+def _made() -> str:
     """With what and when the truth was made: the paragraph of the data's README that says so."""
     paragraphs = MADE.read_text("utf-8").split("\n\n") if MADE.exists() else []
     return next((" ".join(part.split()) for part in paragraphs if part.startswith("Made with")), "")

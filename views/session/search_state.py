@@ -1,23 +1,26 @@
 """The wide search of this session: run when the user asks for it, kept with its job, never run again without a click."""
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from calc.cost.job import job_of_rows
+from calc.catalogs.load import Catalogs
+from calc.cost.job import Job, job_of_rows
 from calc.search.reasons import reasons
 from calc.search.settle import JobError
 from calc.search.wide import best, estimated, wide_search, within
 from calc.search.widened import FORMS, form_of, widened
+from views.session.present_plan import Present
 from views.wording.markdown import plain
 
 SLOW_SECONDS = 1.0
 STOPPED = "The search was stopped before it had tried everything, and says nothing. Search begins it anew."
 
 
-def found(now, catalogs, sets, limits):
+def found(now: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[str, float]) -> dict[str, Any] | None:
     """The search that is kept, with its rows and their reasons; None after a message why there is none.
 
     A search that came with the link waits for its button: opening a link must not cost a shared server minutes.
@@ -50,11 +53,11 @@ def found(now, catalogs, sets, limits):
     return kept
 
 
-def _button(label):
+def _button(label: str) -> None:
     st.button(label, on_click=st.session_state.update, args=({"search_now": True},), key="again")
 
 
-def four_forms(now, catalogs):
+def four_forms(now: Any, catalogs: Catalogs) -> Any:
     """One load in four forms, each with its cheapest row by the hour and its fastest within the budget; searched once."""
     state = st.session_state
     places = {name: state["allowed"][name] for name in ("family", "region", "market")}
@@ -66,22 +69,22 @@ def four_forms(now, catalogs):
     return {name: estimated(search, np.array(within(search, state["budget"])), catalogs) for name, search in several.items()}
 
 
-def before(now, kept, catalogs):
+def before(now: Present, kept: Any, catalogs: Catalogs) -> Job:
     """The money and time of the present plan."""
     return job_of_rows(pd.DataFrame([now.row]), [now.market], _users(kept), catalogs)
 
 
-def _users(kept):
+def _users(kept: Any) -> Any:
     job = kept["search"].ranked.job
     return 0 if job["requests_per_second"] or kept["work"] == "training" else job["users"]
 
 
-def _run(now, catalogs, key):
+def _run(now: Present, catalogs: Catalogs, key: str) -> dict[str, Any]:
     """Search; once it takes more than a second, with a bar and a button that stops it."""
     made = {"key": key, "work": now.scenario["work"], "rows": None, "against": ""}
     started, holder, bars = perf_counter(), st.empty(), []
 
-    def progress(share):
+    def progress(share: float) -> None:
         if perf_counter() - started > SLOW_SECONDS:
             if not bars:
                 with holder.container(horizontal=True, vertical_alignment="center"):
@@ -98,6 +101,6 @@ def _run(now, catalogs, key):
     return made | {"problem": "", "search": search, "seconds": perf_counter() - started}
 
 
-def _stop(made):
+def _stop(made: Any) -> None:
     """Callback: the search that runs is given up; Search begins it anew."""
     st.session_state["found"] = made | {"problem": STOPPED}

@@ -9,7 +9,7 @@ from views.session import catalogs as session_catalogs
 MOST_STEPS = 50
 
 
-def note():
+def note() -> None:
     """At every run: where the user made a change, what stood before it is a step to go back to."""
     state, now = st.session_state, st.session_state["made"]
     before = state.get("made_before", now)
@@ -19,27 +19,27 @@ def note():
     state["made_before"] = now
 
 
-def can_undo():
+def can_undo() -> bool:
     """Whether there is a step to go back."""
     return bool(st.session_state.get("steps"))
 
 
-def can_redo():
+def can_redo() -> bool:
     """Whether a step was undone since the last change."""
     return bool(st.session_state.get("undone"))
 
 
-def undo():
+def undo() -> None:
     """Callback: what stood before the last change."""
     _step("steps", "undone")
 
 
-def redo():
+def redo() -> None:
     """Callback: the change that was undone last."""
     _step("undone", "steps")
 
 
-def _step(taken_from, given_to):
+def _step(taken_from: str, given_to: str) -> None:
     state = st.session_state
     if not state.get(taken_from):
         return
@@ -49,7 +49,7 @@ def _step(taken_from, given_to):
     state["made_before"] = query
 
 
-def changed():
+def changed() -> list[str]:
     """The names of what the last step changed: model, gpus, kept."""
     steps = st.session_state.get("steps")
     if not steps:

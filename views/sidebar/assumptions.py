@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.say.numbers import is_missing, percent, three
-from calc.scenarios.inputs import bounded_inputs
+from calc.scenarios.inputs import Input, bounded_inputs
 from views.session import extra_state
 from views.wording.markdown import plain
 
@@ -19,13 +21,13 @@ UNITS = {
 CALIBRATED = "calibrated: published runs by card and kind of matrix product, see the Accuracy page"
 
 
-def editor(row, catalogs):
+def editor(row: Row, catalogs: Catalogs) -> None:
     """Closed at first: a field per assumption, empty where the catalog's value is taken, with its basis and source beside."""
     with st.expander("Assumptions of time and cost", icon=":material/tune:", key="assumptions"):
         _fields(row, catalogs)
 
 
-def _fields(row, catalogs):
+def _fields(row: Row, catalogs: Catalogs) -> None:
     changed = extra_state.assumed()
     table, inputs = catalogs.assumptions, bounded_inputs(catalogs)
     st.markdown(
@@ -49,12 +51,12 @@ def _fields(row, catalogs):
     st.button("The catalog's values again", on_click=_reset, icon=":material/restart_alt:", type="tertiary", key="unassume")
 
 
-def _order(basis):
+def _order(basis: str) -> int:
     order = ("input", "assumed", "recalled", "calibrated", "published")
     return order.index(basis) if basis in order else len(order)
 
 
-def _field(column, label, unit, default, meaning, basis):
+def _field(column: Input, label: str, unit: str, default: str, meaning: str, basis: str) -> None:
     field, words = st.columns([1, 2], vertical_alignment="bottom")
     with field:
         st.number_input(
@@ -71,10 +73,10 @@ def _field(column, label, unit, default, meaning, basis):
         st.caption(plain(f"{meaning} *{basis}*"))
 
 
-def _sentence(text):
+def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _reset():
+def _reset() -> None:
     for name in extra_state.assumptions():
         extra_state.put(name, None)

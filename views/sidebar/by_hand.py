@@ -1,7 +1,11 @@
 """One closed group: what an answer chooses by itself, and what the user may set instead. Untouched, each field says auto."""
 
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.say.place import card_name
 from calc.search.job_fields import work_of
 from calc.search.settle import takes_images
@@ -24,7 +28,7 @@ COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 SEQUENCES = (8, 16, 32, 64, 1, 2, 4, 12, 24, 48, 96, 128, 192, 256)
 
 
-def group(asked, by_hand, catalogs):
+def group(asked: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
     pane = st.expander("Set by hand", icon=":material/tune:", on_change="rerun", key="by_hand")
     if pane.open:
@@ -36,7 +40,7 @@ def group(asked, by_hand, catalogs):
         )
 
 
-def _fields(asked, by_hand, catalogs):
+def _fields(asked: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     chosen, work = present(catalogs).row, work_of(asked)
     _summary(by_hand, catalogs)
     precisions = job_state.possible_precisions(catalogs, asked)
@@ -66,7 +70,7 @@ def _fields(asked, by_hand, catalogs):
     st.button("Start again from the example", on_click=job_state.reset, type="tertiary", icon=":material/restart_alt:", key="reset")
 
 
-def _summary(by_hand, catalogs):
+def _summary(by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     """What is set by hand, each with one click back to auto."""
     if not by_hand:
         st.caption("All automatic: each choice below is the answer's own until you set it. Several values are compared.")
@@ -86,6 +90,6 @@ def _summary(by_hand, catalogs):
             )
 
 
-def _ordered(ids, first):
+def _ordered(ids: list[str] | pd.Index, first: tuple[str, ...]) -> list[str]:
     """The usual ones first, the others in the order of their catalog."""
     return [*(each for each in first if each in ids), *(each for each in ids if each not in first)]

@@ -1,13 +1,18 @@
 """The fields of what may be set by hand: each says auto and what was chosen until it is touched."""
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
+from calc.evaluate import Row
 from calc.say.numbers import is_missing
 from calc.say.setting import name_of
 from calc.scenarios.inputs import inputs_by_name
+from views.session import SESSION
 
-SESSION = {"persist_state": "session"}
 MORE, USUAL = "more", 4
 LABELS = {
     "precision": "Precision",
@@ -24,7 +29,7 @@ LABELS = {
 }
 
 
-def words(name, value, catalogs):
+def words(name: str, value: Any, catalogs: Catalogs) -> str:
     """A value as people read it."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -35,7 +40,7 @@ def words(name, value, catalogs):
     return str(value) if name == "kv_precision" or name not in inputs_by_name() else name_of(name, value, catalogs)
 
 
-def auto(name, chosen, catalogs):
+def auto(name: str, chosen: Row, catalogs: Catalogs) -> str:
     """What the answer chose, in words: auto: bf16 mixed."""
     value = chosen.get(name)
     if name == "kv_precision" and value == "":
@@ -43,7 +48,7 @@ def auto(name, chosen, catalogs):
     return "auto" if is_missing(value) else f"auto: {words(name, value, catalogs)}"
 
 
-def pills(key, options, chosen, catalogs, label=""):
+def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs, label: str = "") -> None:
     """The usual four, those that are set, and the rest behind one more; several are compared."""
     state, options = st.session_state, list(options)
     chosen_now = state.get(key) or []
@@ -65,7 +70,7 @@ def pills(key, options, chosen, catalogs, label=""):
     )
 
 
-def _more(key):
+def _more(key: str) -> None:
     """Callback: the pill `more` is no value, it shows the rest."""
     state = st.session_state
     if MORE in state[key]:
@@ -73,14 +78,16 @@ def _more(key):
         state[f"more_{key}"] = True
 
 
-def multiselect(key, named, chosen):
+def multiselect(key: str, named: dict[str, str], chosen: Row) -> None:
     """Of a long list any number; none is auto."""
     needed, place = chosen.get("instances_needed"), chosen.get(key)
     auto_words = "auto" if is_missing(place) else f"auto: {place}" if is_missing(needed) else f"auto: {needed:.0f} × {place}"
-    st.multiselect(LABELS[key], list(named), format_func=named.get, key=key, placeholder=auto_words, help=GLOSSARY[key].meaning, **SESSION)
+    st.multiselect(
+        LABELS[key], list(named), format_func=named.__getitem__, key=key, placeholder=auto_words, help=GLOSSARY[key].meaning, **SESSION
+    )
 
 
-def choice(key, label, options, chosen, catalogs, said=None):
+def choice(key: str, label: str, options: Sequence[Any], chosen: Row, catalogs: Catalogs, said: Any = None) -> None:
     """One of a closed list; cleared it is auto."""
     said = said or (lambda each: words(key, each, catalogs))
     value = chosen.get(key)
@@ -88,7 +95,16 @@ def choice(key, label, options, chosen, catalogs, said=None):
     st.selectbox(label, options, index=None, format_func=said, key=key, placeholder=placeholder, help=GLOSSARY[key].meaning, **SESSION)
 
 
-def number(key, label, chosen, catalogs, usual=None, least=1.0, step=10.0, shown="%.0f"):
+def number(
+    key: str,
+    label: str,
+    chosen: Row,
+    catalogs: Catalogs,
+    usual: float | None = None,
+    least: float = 1.0,
+    step: float = 10.0,
+    shown: str = "%.0f",
+) -> None:
     """A number; empty it is auto."""
     whole = inputs_by_name()[key].kind == "count"
     value = chosen.get(key) if usual is None else usual

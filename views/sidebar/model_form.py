@@ -1,9 +1,11 @@
 """A model that the catalog does not hold: a config.json uploaded, pasted or read from the hub, or six sizes by hand."""
 
 import re
+from typing import Any
 
 import streamlit as st
 
+from calc.evaluate import Row
 from calc.files.hub import model_of, read_repository
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
 from views.session import job_state, own_models
@@ -22,13 +24,13 @@ INDEX = "Of a type that is not covered: paste its model.safetensors.index.json a
 WAYS = {"upload": "Upload", "paste": "Paste", "hub": "From the hub", "hand": "Sizes by hand"}
 
 
-def add_a_model():
+def add_a_model() -> None:
     """A popover under the model's name; its fields exist only while it is open."""
     with st.popover("Another model", icon=":material/add:", type="tertiary", on_change="rerun", key="model_form") as form:
         if not form.open:
             return
         way = st.segmented_control(
-            "Where it comes from", list(WAYS), format_func=WAYS.get, default="upload", required=True, key="model_way"
+            "Where it comes from", list(WAYS), format_func=WAYS.__getitem__, default="upload", required=True, key="model_way"
         )
         if way == "hub":
             st.text_input("Repository on the Hugging Face hub", placeholder="org/name", key="repository", max_chars=200)
@@ -46,7 +48,7 @@ def add_a_model():
             st.error(plain(st.session_state["model_error"]))
 
 
-def _add():
+def _add() -> None:
     """Read the form into the session's own models and choose the new one; what is wrong with it is said in the form."""
     state = st.session_state
     state["model_error"] = ""
@@ -59,20 +61,20 @@ def _add():
         state["model_error"] = str(error)
 
 
-def _as_stored(entry):
+def _as_stored(entry: Row) -> dict[str, str]:
     """The precision of a file whose weights are quantised, where the work can use it."""
     stored = entry.get("stored_precision", "")
     able = job_state.possible_precisions(base_catalogs(), job_state.asked())
     return {"precision": stored} if stored in able else {}
 
 
-def _id(state):
+def _id(state: Any) -> str:
     if state["model_way"] == "hub":
         return model_of(state["repository"].strip())
     return re.sub(r"[^a-z0-9-]+", "-", state["new_model"].strip().lower()).strip("-") or "my-model"
 
 
-def _entry(state, model):
+def _entry(state: Any, model: str) -> dict[str, int | str]:
     if state["model_way"] == "hub":
         return read_repository(state["repository"].strip(), base_catalogs())
     if state["model_way"] == "hand":

@@ -1,12 +1,16 @@
 """More that may be set by hand: how the software runs, adapters, degrees, the engine's own limits, and the rarer limits."""
 
+from typing import Any
+
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.search.job_fields import JOB, method_of, work_of
+from views.session import SESSION
 from views.session.job_state import KEYS
 from views.sidebar.by_hand_fields import choice, number
 
-SESSION = {"persist_state": "session"}
 OFFLOADS = {
     "none": "nothing",
     "optimizer": "optimizer state",
@@ -30,7 +34,7 @@ RELEASE = "Empty: the newest known. An earlier one may take other times; a newer
 BITS = {"16": "16 bits", "8": "8 bits", "4": "4 bits"}
 
 
-def fields(asked, chosen, catalogs):
+def fields(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     """The rest, drawn only while it is open."""
     if not st.toggle("More", key="more_by_hand", persist_state="session"):
         return
@@ -59,11 +63,11 @@ def fields(asked, chosen, catalogs):
     _limits(trains)
 
 
-def _known(chosen, catalogs):
+def _known(chosen: Row, catalogs: Catalogs) -> str:
     return f"known: {known}" if (known := catalogs.implementations["releases"].get(chosen["implementation"])) else ""
 
 
-def _training(asked, chosen, catalogs):
+def _training(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     choice(KEYS.offload, "Offload to CPU memory", list(OFFLOADS), chosen, catalogs, OFFLOADS.get)
     choice(KEYS.loss, "Loss", list(LOSSES), chosen, catalogs, LOSSES.get)
     choice(KEYS.gradient_precision, "Gradients kept in", FORMATS, chosen, catalogs, str)
@@ -78,12 +82,12 @@ def _training(asked, chosen, catalogs):
         number(KEYS.train_tokens, "Tokens of the run, instead of examples", chosen, catalogs)
 
 
-def _limits(trains):
+def _limits(trains: bool) -> None:
     """The limits that few jobs change."""
     st.segmented_control(
         "Narrowest number format",
         JOB["fewest_bits"].choices,
-        format_func=BITS.get,
+        format_func=BITS.__getitem__,
         key=KEYS.fewest_bits,
         required=True,
         width="stretch",
@@ -94,7 +98,7 @@ def _limits(trains):
         st.segmented_control(
             "Deadline held by",
             ["no", "yes"],
-            format_func={"no": "the estimate", "yes": "its slow end"}.get,
+            format_func={"no": "the estimate", "yes": "its slow end"}.__getitem__,
             key=KEYS.hold_slow_end,
             required=True,
             width="stretch",

@@ -1,7 +1,10 @@
 """What a search may vary: the question asked, the form of allowed sets and limits, both in session and link."""
 
+from typing import Any
+
 import streamlit as st
 
+from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.say.setting import choice, name_of
@@ -10,6 +13,7 @@ from calc.search import widened
 from calc.search.widened import LIMIT_NAMES, SETS, SWITCHES, names_for, possible, settled_sets, usual_limits, usual_sets
 from calc.units import WEEK_HOURS
 from views.session import job_state
+from views.session.present_plan import Present
 from views.wording import search as search_words
 
 SESSION = {"persist_state": "session"}
@@ -39,7 +43,7 @@ SWITCH_WORDS = {
 WHOLE_LIMITS = ("instances", "step_tokens", "highest_step_tokens", "users")
 
 
-def prepare(now, catalogs):
+def prepare(now: Present, catalogs: Catalogs) -> None:
     """Before any widget: the sets and limits of this work in the session, and in the form where they changed."""
     state, work = st.session_state, now.job["work"]
     sets = settled_sets(state.get("allowed") or {}, now.job, catalogs)
@@ -56,11 +60,11 @@ def prepare(now, catalogs):
     state["allowed"] = sets
 
 
-def _number(name, value):
+def _number(name: str, value: Any) -> Any:
     return None if value is None else int(value) if name in WHOLE_LIMITS else float(value)
 
 
-def question(now, catalogs):
+def question(now: Present, catalogs: Catalogs) -> str:
     """The question, whose answer fills the form; returns its id."""
     st.session_state.setdefault("question", "cheapest")
     return st.segmented_control(
@@ -76,7 +80,7 @@ def question(now, catalogs):
     )
 
 
-def _answer(job, catalogs):
+def _answer(job: Any, catalogs: Catalogs) -> None:
     """Callback: the sets and limits of a question, and the plan's work where the question is about another."""
     state, kind = st.session_state, st.session_state["question"]
     if kind == "budget":
@@ -94,7 +98,7 @@ def _answer(job, catalogs):
     state.update({"allowed": sets, "limits": usual_limits(job) | limits, "fill_form": True, "search_now": True})
 
 
-def form(now, catalogs):
+def form(now: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, float]]:
     """The allowed sets and limits; nothing runs before the button."""
     state, work = st.session_state, now.job["work"]
     with st.expander(_summary(work), icon=":material/tune:"), st.form("search_form", border=False):
@@ -121,11 +125,11 @@ def form(now, catalogs):
     return state["allowed"], state["limits"]
 
 
-def _limits(work):
+def _limits(work: Any) -> Any:
     return [name for name, titles in search_words.LIMITS.items() if titles[work != "training"]]
 
 
-def _places(catalogs, left, middle, right):
+def _places(catalogs: Catalogs, left: Any, middle: Any, right: Any) -> None:
     families = catalogs.instances.sort_values(["current", "family"], ascending=[False, True])["family"].unique()
     regions = catalogs.regions["name"]
     left.multiselect("Instance families", families, key="allow_family", placeholder="All current ones", **SESSION)
@@ -141,7 +145,7 @@ def _places(catalogs, left, middle, right):
     right.pills("Markets", priced, selection_mode="multi", format_func=lambda name: MARKETS[name].title, key="allow_market", **SESSION)
 
 
-def _limit(column, name, work):
+def _limit(column: Any, name: str, work: str) -> None:
     counts = name in WHOLE_LIMITS
     column.number_input(
         search_words.LIMITS[name][work != "training"],
@@ -155,7 +159,7 @@ def _limit(column, name, work):
     )
 
 
-def _submitted(work):
+def _submitted(work: str) -> None:
     """Callback: the form's widgets into the allowed sets and limits."""
     state = st.session_state
     limits = {name: state.get(f"limit_{name}") for name in _limits(work)}
@@ -165,11 +169,11 @@ def _submitted(work):
     state.update({"fill_form": True, "search_now": True})
 
 
-def _label(name, work):
+def _label(name: str, work: str) -> str:
     return "Sequences at once" if name == "batch" and work == "inference" else GLOSSARY[name].label
 
 
-def _options(name, work, catalogs):
+def _options(name: str, work: str, catalogs: Catalogs) -> list[int | str]:
     """What may be chosen, with what the sets hold beyond the usual."""
     chosen = st.session_state[f"allow_{name}"]
     if name in COUNT_OPTIONS:
@@ -181,7 +185,7 @@ def _options(name, work, catalogs):
     return list(dict.fromkeys([*options, *chosen]))
 
 
-def _option_words(name, value, catalogs):
+def _option_words(name: str, value: Any, catalogs: Catalogs) -> Any:
     if isinstance(value, int):
         return f"{value:,}"
     if name == "kv_precision":
@@ -191,7 +195,7 @@ def _option_words(name, value, catalogs):
     return OPTION_WORDS.get((name, value)) or name_of(name, value, catalogs)
 
 
-def _summary(work):
+def _summary(work: Any) -> Any:
     """What may vary, in one line: the expander's label."""
     sets, limits = st.session_state["allowed"], st.session_state["limits"]
     several = [f"{len(sets[name])} × {_label(name, work)}" for name in names_for(work) if len(sets[name]) > 1]

@@ -1,24 +1,26 @@
 """The sidebar: the job on one screen, in order of thought. Every widget's key is where the session holds its value."""
 
+from typing import Any
+
 import streamlit as st
 
 from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.say.numbers import count
 from calc.search.inputs import STEP_TOKENS
 from calc.search.job_fields import tokens_of_run, work_of
 from calc.search.settle import generates
-from views.session import address, job_state
+from views.session import SESSION, address, job_state
 from views.session.job_state import KEYS
 from views.sidebar import by_hand, model_form
 from views.wording.markdown import plain
 
-SESSION = {"persist_state": "session"}
 GOALS = {"train": "Train", "tune": "Fine-tune", "serve": "Serve"}
 METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 
 
-def sidebar(catalogs):
+def sidebar(catalogs: Catalogs) -> None:
     """Draw the job, and what is set by hand."""
     asked, by_hand_now, _ = job_state.now()
     with st.sidebar, st.container(gap="xsmall"):
@@ -32,7 +34,7 @@ def sidebar(catalogs):
         by_hand.group(asked, by_hand_now, catalogs)
 
 
-def complaints():
+def complaints() -> None:
     """What the link asked for and did not get, until it is dismissed; and what had to give way in this run."""
     said = address.address()
     for sentence in said.notes:
@@ -46,25 +48,25 @@ def complaints():
         st.button("Dismiss", key="dismiss", on_click=said.complaints.clear, type="tertiary")
 
 
-def _segments(label, key, words):
+def _segments(label: str, key: str, words: dict[str, str]) -> None:
     st.segmented_control(
-        label, list(words), format_func=words.get, key=key, required=True, width="stretch", label_visibility="collapsed", **SESSION
+        label, list(words), format_func=words.__getitem__, key=key, required=True, width="stretch", label_visibility="collapsed", **SESSION
     )
 
 
-def _model(catalogs):
+def _model(catalogs: Catalogs) -> None:
     names = _model_names(catalogs)
     st.selectbox("Model", list(names), format_func=lambda model: names.get(model, model), key=KEYS.model, **SESSION)
     model_form.add_a_model()
 
 
 @kept("models")
-def _model_names(catalogs):
+def _model_names(catalogs: Catalogs) -> dict[str, str]:
     rows = zip(catalogs.models.index, catalogs.models["name"], catalogs.models["refused"], strict=True)
     return {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
 
 
-def _how_much(asked, by_hand_now, catalogs):
+def _how_much(asked: dict[str, Any], by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
     """The amount of work: a run's tokens, or the requests to be served."""
     if asked["goal"] == "serve":
         with _row():
@@ -94,11 +96,11 @@ def _how_much(asked, by_hand_now, catalogs):
         _instances()
 
 
-def _instances():
+def _instances() -> None:
     _whole("Instances", KEYS.instances_most, "The most instances of one job.", "no limit")
 
 
-def _where(asked, catalogs):
+def _where(asked: dict[str, Any], catalogs: Catalogs) -> None:
     """The regions and the markets."""
     regions(catalogs)
     by_use = [market for market in BY_USE if sold_for(market, work_of(asked))]
@@ -114,7 +116,7 @@ def _where(asked, catalogs):
     )
 
 
-def regions(catalogs):
+def regions(catalogs: Catalogs) -> None:
     """The regions of the job, shared by the pages."""
     names = _region_names(catalogs)
     st.multiselect(
@@ -129,11 +131,11 @@ def regions(catalogs):
 
 
 @kept("regions")
-def _region_names(catalogs):
+def _region_names(catalogs: Catalogs) -> dict[str, str]:
     return {region: f"{region} · {name}" for region, name in catalogs.regions["name"].items()}
 
 
-def _limits(serves):
+def _limits(serves: bool) -> None:
     """What an answer must keep; an empty field is no limit."""
     with _row():
         if serves:
@@ -144,15 +146,15 @@ def _limits(serves):
         _number("USD/hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.")
 
 
-def _row():
+def _row() -> Any:
     """Three fields side by side; so narrow they leave out the buttons for more and less."""
     return st.container(horizontal=True, wrap=False, gap="xsmall")
 
 
-def _whole(label, key, help_text=None, empty="", disabled=False):
+def _whole(label: str, key: str, help_text: str | None = None, empty: str = "", disabled: bool = False) -> None:
     """A count; `empty`: what an empty field stands for. One that may not be empty takes its last value again."""
     st.number_input(label, 1, value=None, step=1, key=key, help=help_text, placeholder=empty, disabled=disabled, **SESSION)
 
 
-def _number(label, key, help_text, empty="no limit", form="%g", step=None):
+def _number(label: str, key: str, help_text: str | None, empty: str = "no limit", form: str = "%g", step: float | None = None) -> None:
     st.number_input(label, 0.0, value=None, step=step, format=form, key=key, help=help_text, placeholder=empty, **SESSION)

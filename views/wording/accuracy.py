@@ -1,9 +1,13 @@
 """How a comparison of calc/charts/accuracy.py reads on the Accuracy page: sentences, metrics, tables."""
 
+from collections.abc import Callable
+
+import pandas as pd
 import streamlit as st
 
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
+from calc.evaluate import Row
 from calc.say.numbers import is_missing, percent
 from views.tables import NUMBER, TEXT, show
 
@@ -37,14 +41,14 @@ SETTING = ("precision", "tuning", "recompute", "attention", "optimizer", "shardi
 PERCENT = "%.2f %%"
 
 
-def error(ratio):
+def error(ratio: float) -> str:
     """The size of an error in per cent, two digits; exact where it is."""
     if is_missing(ratio):
         return "unknown"
     return "none" if ratio == 0 else f"{100 * ratio:.2g} %" if abs(ratio) >= 5e-5 else "under 0.01 %"
 
 
-def headline(peaks):
+def headline(peaks: pd.DataFrame) -> str:
     """The answer in one sentence, peaks on real GPUs first, simulated ones apart."""
     real = accuracy_tables.on_gpus(peaks)
     said = [
@@ -58,7 +62,7 @@ def headline(peaks):
     return "; ".join(said)
 
 
-def introduction(errors, peaks, real):
+def introduction(errors: pd.DataFrame, peaks: int, real: int) -> str:
     """What the cases are and how far they go."""
     return (
         f"{len(errors):,} cases stand against the estimate of today's formulas. {real:,} peaks are of runs on real GPUs, published with "
@@ -68,7 +72,7 @@ def introduction(errors, peaks, real):
     )
 
 
-def verdicts(rows):
+def verdicts(rows: pd.DataFrame) -> str:
     """What is said of published runs that ran, and of those that ran out of memory."""
     ran, failed = (rows[rows["outcome"] == outcome]["fits"] for outcome in ("ran", "out of memory"))
     return (
@@ -78,7 +82,7 @@ def verdicts(rows):
     )
 
 
-def metrics(size, errors):
+def metrics(size: dict[str, float], errors: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
     """The four numbers of the page: label, value, note."""
     refused = int((errors["problem"] != "").sum())
     return (
@@ -89,7 +93,7 @@ def metrics(size, errors):
     )
 
 
-def summary(rows, by_family):
+def summary(rows: pd.DataFrame, by_family: bool) -> None:
     """The error of every group, or of every group and family."""
     rows = rows[rows["family"] != ""] if by_family else rows[rows["family"] == ""]
     rows = rows.assign(on_gpus=accuracy_tables.on_gpus(rows)).sort_values("on_gpus", ascending=False, kind="stable")
@@ -114,18 +118,18 @@ def summary(rows, by_family):
     show(table, columns, "Error of the estimate by group", "summary", height=480 if by_family else "content")
 
 
-def misses(rows):
+def misses(rows: pd.DataFrame) -> None:
     """The worst cases, each with why."""
     _missed(rows, "Case", ("model", "quantity", "case"), _setting, "+.2g", "The cases that miss most, and why")
 
 
-def missed_times(rows):
+def missed_times(rows: pd.DataFrame) -> None:
     """The times that miss most, each with why."""
     names = ("published_model", "measured", "source")
     _missed(rows, "Run", names, _run, "+.0f", "The published times that miss most, and why")
 
 
-def _missed(rows, what, names, setting, digits, alt):
+def _missed(rows: pd.DataFrame, what: str, names: tuple[str, ...], setting: Callable, digits: str, alt: str) -> None:
     """A line for each row: its model, quantity, setting and origin (the columns `names`, but for the setting); its error; why."""
     model, quantity, origin = names
     lines = [
@@ -139,7 +143,7 @@ def _missed(rows, what, names, setting, digits, alt):
     st.table(lines, border="horizontal", hide_index=True, alt=alt)
 
 
-def _run(row):
+def _run(row: Row) -> str:
     gpus = f"{row['gpus']} × " if str(row["gpus"]) not in ("", "1") else ""
     return (
         f"{row['engine']} {row['engine_release']}".strip()
@@ -147,14 +151,14 @@ def _run(row):
     )
 
 
-def _setting(row):
+def _setting(row: Row) -> str:
     said = [str(row[name]) for name in SETTING if name in row and str(row[name]) not in ("", "none", "full", "flash")]
     said += ["recompute full"] if str(row.get("recompute")) == "full" else []
     said += [f"{row['gpus']} GPUs"] if str(row.get("gpus")) not in ("", "1", "None") else []
     return ", ".join(said) + f", {row['batch']} × {row['sequence_tokens']}"
 
 
-def reasons(rows, alt, key):
+def reasons(rows: pd.DataFrame, alt: str, key: str) -> None:
     """Why cases are not compared, most frequent first."""
     columns = {"cases": NUMBER("Cases", format="%d"), "reason": TEXT("Reason", width="large"), "models": TEXT("Models", width="medium")}
     if len(rows):
@@ -163,7 +167,7 @@ def reasons(rows, alt, key):
         st.caption("None.")
 
 
-def speed(rows):
+def speed(rows: pd.DataFrame) -> None:
     """The error of time by source of the published figures."""
     seen = rows["held_out"].astype(str).map({"True": "held out", "False": "looked at"})
     columns = {
@@ -189,7 +193,7 @@ def speed(rows):
     )
 
 
-def speed_sentence(rows):
+def speed_sentence(rows: pd.DataFrame) -> str:
     """The error of time on the figures that nothing was fitted to."""
     held = rows[rows["held_out"].astype(str) == "True"]
     said = [
@@ -199,7 +203,7 @@ def speed_sentence(rows):
     return f"On published figures that nothing was fitted to: {'; '.join(said)}."
 
 
-def refused_models(models):
+def refused_models(models: pd.DataFrame) -> str:
     """The models of the catalog that are refused, those of one reason together."""
     groups = models[models["refused"] != ""].groupby("refused", sort=False)["name"].agg(", ".join)
     return "\n".join(f"- {names}: {reason}" for reason, names in groups.items())

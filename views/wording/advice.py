@@ -1,5 +1,8 @@
 """The words of what to change: what a change saves and costs, and what to know before taking it."""
 
+import pandas as pd
+
+from calc.evaluate import Row
 from calc.say.numbers import about, gib, is_missing, percent, span, three, usd
 from views.wording.plan import day_text
 
@@ -9,20 +12,20 @@ TELLING_RATIO = 0.005  # nobody can tell half a per cent apart
 TELLING_GIB = 0.05
 
 
-def groups(changes, work):
+def groups(changes: pd.DataFrame, work: str) -> list[tuple[str, pd.DataFrame]]:
     """The changes under their headings: the same work first."""
     parts = ((SAME[work], changes[changes["same_work"]]), (OTHER, changes[~changes["same_work"]]))
     return [(title, part) for title, part in parts if len(part)]
 
 
-def nothing(fits):
+def nothing(fits: bool) -> str:
     """Where no change helps."""
     if fits:
         return "No change that was tried saves money or memory worth naming."
     return "No change or pair of changes that was tried makes it fit: take a smaller model, LoRA or more GPUs."
 
 
-def effects(change, work, fits):
+def effects(change: Row, work: str, fits: bool) -> list[str]:
     """The job's money and time with the change; per hour, memory and speed against now."""
     parts = []
     if not is_missing(change["usd"]):
@@ -40,20 +43,20 @@ def effects(change, work, fits):
     return parts
 
 
-def quality(change):
+def quality(change: Row) -> str:
     """What a change costs in quality, and who says so; empty where nothing is known to be lost."""
     source = f" ({change['source']})" if change["source"] else ""
     return f"Quality: {change['quality']}{source}." if change["quality"] else ""
 
 
-def _share(saved):
+def _share(saved: float) -> str:
     """(23 % less) of the same work's cost."""
     if is_missing(saved) or abs(saved) < TELLING_RATIO:
         return ""
     return f" ({percent(abs(saved))} {'less' if saved > 0 else 'more'} for the same work)"
 
 
-def caption(row):
+def caption(row: Row) -> str:
     """What all changes have in common, and what to know of spot and of other regions."""
     spot = f"Spot prices are the median of {day_text(row['spot_as_of'])}; capacity is not promised" if row["spot_as_of"] else ""
     spot += "; the spare instances of a service are counted" if spot and row["work"] == "inference" else ""

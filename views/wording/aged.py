@@ -1,19 +1,27 @@
 """What has changed since a plan was written down: its price and the day of it, memory, time, the verdict, and whose doing that is."""
 
+from collections.abc import Callable
+
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.plan.aged import causes, changes, price_day
+from calc.evaluate import Row
+from calc.plan.aged import Change, causes, changes, price_day
 from calc.say.numbers import about, counted, gib, is_missing, percent, span, usd
 from calc.say.verdict import word
 from calc.scenarios.problems import quoted
 from views.wording.plan import day_text
 
 LISTED = 5
-SAID = {"usd": ("The money in all", usd), "hours": ("The time", span), "memory_gib": ("The memory per GPU", gib)}
+SAID: dict[str, tuple[str, Callable[[float], str]]] = {
+    "usd": ("The money in all", usd),
+    "hours": ("The time", span),
+    "memory_gib": ("The memory per GPU", gib),
+}
 ESTIMATED = ("memory_gib", "hours")  # in which prices have no part
 CAUSES = {"facts": "facts of the catalogs", "formulas": "formulas"}
 
 
-def changed(row, catalogs):
+def changed(row: Row, catalogs: Catalogs) -> list[str]:
     """Each change of a row since it was written down, a sentence each; none where it is as it was."""
     if row["problem"]:
         return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
@@ -26,7 +34,7 @@ def changed(row, catalogs):
     return said + (_because([row], catalogs) if _is_estimated(row, moved) else [])
 
 
-def among(rows, catalogs):
+def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """What has changed among the rows of a file: each price that moved, the largest move of the other figures, verdicts, causes."""
     moved = [(row, changes(row)) for row in rows if not row["problem"]]
     every = [(row, each) for row, those in moved for each in those]
@@ -41,7 +49,7 @@ def among(rows, catalogs):
     return said + _because([row for row, those in moved if _is_estimated(row, those)], catalogs)
 
 
-def opened(row, catalogs, is_still_first):
+def opened(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:
     """The lines about the answer that a link brought; empty where it is today's."""
     said = changed(row, catalogs) + ([] if is_still_first else ["Another answer comes first today: the heading has it."])
     if not said:
@@ -50,12 +58,12 @@ def opened(row, catalogs, is_still_first):
     return "\n".join([f"Made on {day_text(row['then_made_on'] or 'an unknown day')}: {_answer_then(row)}. Since then:", "", *lines])
 
 
-def place(row):
+def place(row: Row) -> str:
     """p5.48xlarge on demand in us-east-1; a card or a model where no instance is named."""
     return f"{row['instance'] or row['gpu'] or row['model']} {MARKETS[row['market']].phrase} in {row['region']}"
 
 
-def _answer_then(row):
+def _answer_then(row: Row) -> str:
     hourly = "" if is_missing(row["then_usd_per_hour"]) else f", {usd(row['then_usd_per_hour'])} an hour"
     money = (
         "no price" if is_missing(row["then_usd"]) else f"about {about(row['then_usd'])}{'' if row['work'] == 'training' else ' a month'}"
@@ -64,35 +72,35 @@ def _answer_then(row):
     return f"{money} on {count}{place(row)}{hourly}"
 
 
-def _price(change, row, catalogs):
+def _price(change: Change, row: Row, catalogs: Catalogs) -> str:
     day = price_day(row, catalogs)
     return f"{place(row)}: {usd(change.then)} → {usd(change.now)} an hour ({_ratio(change)})" + (
         f", its price of {day_text(day)}." if day else "."
     )
 
 
-def _figure(change):
+def _figure(change: Change) -> str:
     write = SAID[change.figure][1]
     return f"{write(change.then)} → {write(change.now)} ({_ratio(change)})"
 
 
-def _ratio(change):
+def _ratio(change: Change) -> str:
     return f"{percent(abs(change.ratio))} {'more' if change.ratio > 0 else 'less'}"
 
 
-def _verdict(whose, row):
+def _verdict(whose: str, row: Row) -> str:
     return f"{whose} was '{word(row['then_fits'])}' and is '{word(row['fits'])}' today."
 
 
-def _turned(row):
+def _turned(row: Row) -> bool:
     return not is_missing(row.get("then_fits")) and row["fits"] != row["then_fits"]
 
 
-def _is_estimated(row, moved):
+def _is_estimated(row: Row, moved: list[Change]) -> bool:
     return _turned(row) or any(each.figure in ESTIMATED for each in moved)
 
 
-def _because(rows, catalogs):
+def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """Whose doing it is, as far as what was written down tells: what is other than for any of the rows."""
     found = {name for row in rows for name in causes(row, catalogs)}
     if not found:
@@ -102,9 +110,9 @@ def _because(rows, catalogs):
     return [f"{words[:1].upper()}{words[1:]} have changed."]
 
 
-def _first(said, what):
+def _first(said: list[str], what: str) -> list[str]:
     return [*said[:LISTED], *([f"And {len(said) - LISTED:,} more {what}."] if len(said) > LISTED else [])]
 
 
-def _name(row):
+def _name(row: Row) -> str:
     return quoted(row["scenario"]) or place(row)

@@ -1,5 +1,10 @@
 """The sentences of what stands beside the bill: storage, traffic, what nobody counted, an endpoint that is paid per token."""
 
+from typing import Any
+
+import pandas as pd
+
+from calc.evaluate import Row
 from calc.say.numbers import count, gib, is_missing, percent, usd
 from calc.units import GIB
 
@@ -17,7 +22,7 @@ NOT_IN_A_MONTH = (
 )
 
 
-def not_in_it(row):
+def not_in_it(row: Row) -> tuple[str, ...]:
     """What is not in the bill: what its storage comes to, and what nobody counted."""
     what = f"{row['kept_checkpoints']:g} checkpoints" if row["work"] == "training" else "the weights"
     return (
@@ -26,14 +31,14 @@ def not_in_it(row):
     )
 
 
-def _stored(row):
+def _stored(row: Row) -> str:
     """What it costs in a month, and what a GiB does."""
     month, stored = row["storage_usd_per_month"], row["stored_bytes"] / GIB
     where = "as set" if row["storage_usd_per_gib_month"] > 0 else "on S3"
     return "" if is_missing(month) or not stored > 0 else f", {usd(month)} a month {where} at ${month / stored:.4g} a GiB"
 
 
-def small_lines(table):
+def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
     """Each line beside the bill on a line: what it is, how much, USD, of when."""
     return [
         {
@@ -47,7 +52,7 @@ def small_lines(table):
     ]
 
 
-def is_traffic(line):
+def is_traffic(line: Row) -> bool:
     """Whether a line is paid for what moves, not for what lies."""
     return line["kind"].startswith("traffic")
 
@@ -58,7 +63,7 @@ SMALL_LINES = (
 )
 
 
-def per_token(row, listed):
+def per_token(row: Row, listed: dict[str, Any]) -> str:
     """From how many tokens a day on own instances cost less than an endpoint, or where to set its price; `listed`: endpoint_facts."""
     tokens = row["endpoint_break_even_tokens"]
     if is_missing(tokens):
@@ -75,6 +80,6 @@ def per_token(row, listed):
     return f"{asked} own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
 
 
-def load_alt(row):
+def load_alt(row: Row) -> Any:
     """The takeaway of the chart of own instances against an endpoint."""
     return f"own instances and the endpoint cost the same at {count(row['endpoint_break_even_tokens'])} generated tokens a day"

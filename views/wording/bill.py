@@ -1,7 +1,14 @@
 """The sentences of the Bill page, for who pays: what is paid and for what, how sure it is, what is not in it, other ways to pay."""
 
+from datetime import date
+from typing import Any
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
 from calc.cost import offers
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
 from calc.say.place import card_name
 from calc.units import GIB
@@ -26,17 +33,17 @@ BASIS = {
 }
 
 
-def is_billed(row):
+def is_billed(row: Row) -> bool:
     """Whether there is a plan to bill: an answer, or the nearest one outside a limit."""
     return not is_missing(row["memory_bytes"])
 
 
-def outside(row, problem):
+def outside(row: Row, problem: str) -> str:
     """Which limit of the job this row misses; `problem` says it where no row keeps every limit."""
     return problem if row["answer"] == "nearest" else f"Outside a limit of the job: {row['misses']}."
 
 
-def heading(row, job, goal, catalogs):
+def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
     """About $245 for fine-tuning Llama 3.1 8B once; about $6,050 a month for serving Qwen2.5 32B to 20 users."""
     work = plan_words.work(job, goal, catalogs)
     work = work if work.startswith(("LoRA", "QLoRA")) else work[0].lower() + work[1:]
@@ -49,19 +56,19 @@ def heading(row, job, goal, catalogs):
     return f"About {about(row['usd'])} for {work} once"
 
 
-def place(row, catalogs):
+def place(row: Row, catalogs: Catalogs) -> str:
     """2 × p5.48xlarge in us-east-1; 8 × H100 SXM5 80GB where a card alone is named."""
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else counted(int(row["gpus"]), "GPU")
     return f"{working(row):.0f} × {row['instance']} in {row['region']}"
 
 
-def working(row):
+def working(row: Row) -> float:
     """Instances that do the work: all but the spare ones of a service on spot."""
     return row["instances"] - (row["spare_instances"] if MARKETS[row["market"]].interrupted else 0)
 
 
-def summary(row, own):
+def summary(row: Row, own: Row) -> str:
     """Between which ends the bill lies; `own` is the row's market of bill.on_markets."""
     if row["work"] == "inference":
         return f"For {row['hours']:,.0f} hours of the month, whatever the load."
@@ -70,10 +77,10 @@ def summary(row, own):
     return f"Expect {about(own['low_usd'])} to {about(own['high_usd'])}."
 
 
-def paid(row, table, catalogs):
+def paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
     """The lines of the bill: what is paid and for what, how long, USD per hour, USD; their sum where there are several."""
     share = ("", row_words.own_share(row))
-    lines = [
+    lines: list[tuple[str, ...]] = [
         (*_line(row, each["line"], catalogs), *(_timed(row, each) if each["hours"] else share), usd(each["usd"]))
         for each in table.to_dict("records")
     ]
@@ -83,16 +90,16 @@ def paid(row, table, catalogs):
     return [*lines, ("**Together**", "", f"**{whole}**", "", f"**{usd(row['usd'])}**")]
 
 
-def _timed(row, line):
+def _timed(row: Row, line: Row) -> tuple[str, str]:
     return time(row, line["hours"]), usd(line["usd"] / line["hours"])
 
 
-def time(row, hours):
+def time(row: Row, hours: float) -> str:
     """18.5 min of a run; 730 h of a month."""
     return span(hours) if row["work"] == "training" else f"{hours:,.0f} h"
 
 
-def _line(row, line, catalogs):
+def _line(row: Row, line: str, catalogs: Catalogs) -> tuple[str, str]:
     """What is rented, and what for."""
     if line != "work":
         return "", LINES[line]
@@ -102,12 +109,12 @@ def _line(row, line, catalogs):
     return rented, f"up to {count(tokens_of_a_month(row))} generated tokens, {three(row['tokens_per_second'])} a second"
 
 
-def tokens_of_a_month(row):
+def tokens_of_a_month(row: Row) -> float:
     """What the deployments generate in the hours of the month at the steady rate."""
     return row["tokens_per_second"] * working(row) / row["instances_needed"] * row["hours"] * 3600
 
 
-def idle(row):
+def idle(row: Row) -> str:
     """A warning where GPUs are paid and not used."""
     if not row["idle_gpus"] > 0:
         return ""
@@ -115,12 +122,12 @@ def idle(row):
     return f"{row['idle_gpus']:.0f} of {row['gpus_paid']:.0f} GPUs {'is' if one else 'are'} paid and stay{'s' if one else ''} idle."
 
 
-def how_sure(row, own, today):
+def how_sure(row: Row, own: Row, today: date) -> list[str]:
     """Sentences on time, price, memory, spot and what the estimate assumes of this row."""
     return [sentence for sentence in (_time(row), _price(row, own, today), _memory(row), _spot(row), row.get("note") or "") if sentence]
 
 
-def _time(row):
+def _time(row: Row) -> str:
     if row["work"] == "training":
         if is_missing(row["run_hours"]):
             return "**Time**: the speed of this card with this number format is not known, so there is no time and no cost of the run."
@@ -134,14 +141,14 @@ def _time(row):
     return f"**Load**: {slow} to {fast} generated tokens a second{rests}. The bill is for hours and does not move with it."
 
 
-def between(low, high):
+def between(low: float, high: float) -> str:
     """3.6 to 6.9 h; 40 min to 1.5 h."""
     first, second = span(low), span(high)
     unit = second.split(" ")[1]
     return f"{first.removesuffix(' ' + unit)} to {second}"
 
 
-def _price(row, own, today):
+def _price(row: Row, own: Row, today: date) -> str:
     share = row_words.own_share(row)
     share = f" All prices are paid {share} (Paid of every price, among the assumptions)." if share else ""
     if own["basis"] == "private":
@@ -153,7 +160,7 @@ def _price(row, own, today):
     return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}.{share}"
 
 
-def dated(day, market, today):
+def dated(day: str, market: str, today: date) -> str:
     """The day of a price and its age: 2026-07-20, 125 days: old."""
     if not day:
         return ""
@@ -161,13 +168,13 @@ def dated(day, market, today):
     return f"{day}, {counted(days, 'day')}{': old' if old else ''}"
 
 
-def _age(day, market, today):
+def _age(day: str, market: str, today: date) -> tuple[int, bool]:
     """Days since a price's day, and whether that is old on its market."""
     days = offers.days_since(day[:10], today)
     return days, days > MARKETS[market].old_days
 
 
-def _memory(row):
+def _memory(row: Row) -> str:
     used = percent(row["memory_bytes"] / row["gpu_memory_bytes"])
     return {
         "yes": f"**Memory**: fits over the whole range of the estimate, {used} of the card.",
@@ -176,7 +183,7 @@ def _memory(row):
     }.get(row["fits"], "")
 
 
-def _spot(row):
+def _spot(row: Row) -> str:
     if not MARKETS[row["market"]].interrupted:
         return ""
     band = f"AWS's band {row['interruption_band']}" if row["interruption_band"] else "no band is published for it"
@@ -189,7 +196,7 @@ SOBER = "At an interruption a day, with waits for capacity, it would be {} in {}
 SPARE = "All of one type and zone may go at once: the spare ones stand elsewhere. Capacity is not promised."
 
 
-def spot_details(row):
+def spot_details(row: Row) -> tuple[tuple[str, str], ...]:
     """Label and value of what interruptions do to a run on spot, by AWS's band and in the sober case."""
     young = duration(row["young_interval_seconds"])
     return (
@@ -212,7 +219,7 @@ SOURCES = (
 )
 
 
-def serving(row):
+def serving(row: Row) -> tuple[tuple[str, ...], ...]:
     """Label, value, note: how fast it answers and what a million tokens cost."""
     first = f"{duration(row['time_to_first_token_low_seconds'])} to {duration(row['time_to_first_token_high_seconds'])}"
     each = f"{duration(row['time_per_output_token_low_seconds'])} to {duration(row['time_per_output_token_high_seconds'])}"
@@ -224,7 +231,7 @@ def serving(row):
     )
 
 
-def load(row):
+def load(row: Row) -> str:
     """How many deployments a load takes, or where to set it."""
     if is_missing(row["load_deployments"]):
         return "To be billed for a load, set “Load to serve” among the assumptions below."
@@ -232,21 +239,21 @@ def load(row):
     return f"{asked} take {counted(int(row['load_deployments']), 'deployment')} on {counted(int(row['load_instances']), 'instance')}."
 
 
-def tokens(row):
+def tokens(row: Row) -> str:
     """150 million tokens."""
     return f"{count(row['train_tokens'])} tokens"
 
 
-def run_alt(row):
+def run_alt(row: Row) -> str:
     """The takeaway of the chart of a run over its length."""
     return f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost grows with the tokens"
 
 
-def serving_alt(row):
+def serving_alt(row: Row) -> str:
     """The takeaway of the chart of serving over its sequences."""
     return f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at {row['batch']:.0f} at once"
 
 
-def use_alt(row):
+def use_alt(row: Row) -> str:
     """The takeaway of the chart of the ways to pay over the hours of use."""
     return f"{usd(row['usd'])} at {row['hours']:,.0f} hours; where two lines cross, the other way to pay costs less from there on"

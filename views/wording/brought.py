@@ -1,9 +1,12 @@
 """The sentences of the Bring page: what the files are, what became of each of their lines."""
 
+from typing import Any
+
 from calc.columns import GLOSSARY
+from calc.files.brought import Brought
 from calc.files.configs.documents import names_of_tools
 from calc.files.configs.fields import tools
-from calc.files.configs.lines import STANDINGS
+from calc.files.configs.lines import STANDINGS, Line
 from calc.say.numbers import counted, gib
 from calc.say.setting import name_of
 from calc.search.compare import in_words
@@ -26,10 +29,16 @@ SAID = {  # in the summary
     "idle": "without bearing on memory or money",
     "aside": "of a script that starts no tool that is read",
 }
-WIDTHS = {"Field": "medium", "In the file": "medium", "What becomes of it": "small", "In the plan": "large", "File": "small"}
+WIDTHS: dict[str, Any] = {
+    "Field": "medium",
+    "In the file": "medium",
+    "What becomes of it": "small",
+    "In the plan": "large",
+    "File": "small",
+}
 
 
-def what_is_read():
+def what_is_read() -> str:
     """Which tools' files are read."""
     return (
         f"Configs and commands of {names_of_tools()}; torch's messages and memory_summary, start-up logs of vLLM and SGLang. "
@@ -37,7 +46,7 @@ def what_is_read():
     )
 
 
-def heading(found):
+def heading(found: Brought | None) -> str:
     """TRL: training Llama 3.1 8B takes 23.1 GiB per GPU."""
     if found is None:
         return "Bring what you have"
@@ -49,19 +58,19 @@ def heading(found):
     return f"{name(found)}: {work} {name_of('model', row['model'], found.catalogs)} takes {gib(figures(row)['memory_gib'])} per GPU"
 
 
-def name(found):
+def name(found: Brought) -> str:
     """TRL with accelerate config: the tools whose files were given."""
     return " with ".join(tools()[tool].name for tool in dict.fromkeys(found.source_tool.split("+")) if tool)
 
 
-def goes_on(found):
+def goes_on(found: Brought) -> str:
     """What the plan will choose by itself."""
     names = {"instance": "the instance", "gpus": "how many GPUs", "batch": "the micro-batch"}
     left = [name for column, name in names.items() if column not in found.scenario]
     return f"Left open for the plan to choose: {', '.join(left)}." if left else ""
 
 
-def summary(lines):
+def summary(lines: list[Line]) -> str:
     """33 fields in the files: 11 read, 22 without bearing. Beside them 5 choices taken from the tool's defaults."""
     inside, beside = [[line.standing for line in lines if bool(line.file) is is_said] for is_said in (True, False)]
     said = ", ".join(f"{inside.count(each)} {SAID[each]}" for each in STANDINGS if each in inside)
@@ -69,12 +78,12 @@ def summary(lines):
     return f"{counted(len(inside), 'field')} in the files: {said}." + (f" Beside them {more}." if more else "")
 
 
-def sorted_lines(lines):
+def sorted_lines(lines: list[Line]) -> list[Line]:
     """What has no place first, then what was read, what is open, what the tool takes by itself, what has no bearing."""
     return sorted(lines, key=lambda line: ORDER.index(line.standing))
 
 
-def line(each, found):
+def line(each: Line, found: Brought) -> dict[str, str]:
     """One field as a row of the table."""
     settled = [_settled(column, value, found) for column, value in each.columns.items()]
     default = each.standing == "open" and not each.file
@@ -88,7 +97,7 @@ def line(each, found):
     return dict(zip(WIDTHS, cells, strict=True))
 
 
-def _settled(column, value, found):
+def _settled(column: str, value: str, found: Brought) -> str:
     """Precision: BF16 mixed; of a column that is left open what the estimate takes."""
     said = in_words(column, found.row, found.catalogs) or value
     return f"{GLOSSARY[column].label}: {said or 'as usual'}"

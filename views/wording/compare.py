@@ -1,11 +1,14 @@
 """The sentences of the Compare page: who is cheapest and fastest, how each differs from the first and why, the table of figures."""
 
+from collections.abc import Callable
+
 from calc.charts.tables import COMPONENT_LABELS, components_of
 from calc.columns import COMPONENTS
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.say.numbers import duration, gib, is_missing, percent, span, three, usd
 from calc.say.verdict import FITS_MEANING, word
-from calc.search.compare import differences
+from calc.search.compare import Difference, differences
 from calc.units import GIB
 from views.theme import COMPONENT_COLOURS
 from views.wording.markdown import plain
@@ -29,7 +32,7 @@ SHORT = {
 }
 
 
-def heading(rows):
+def heading(rows: list[Row]) -> str:
     """The claim of the page: which is least money, fastest, smallest; only among what runs and fits."""
     sound = [row for row in rows if not row["problem"] and row["fits"] != "no" and row.get("runs") != "no"]
     if len(sound) < 2:
@@ -44,7 +47,7 @@ def heading(rows):
     return "; ".join(filter(None, said[:2] if said[0] else said)) or "Compare what you kept"
 
 
-def _least(rows, name, words, say):
+def _least(rows: list[Row], name: str, words: str, say: Callable) -> str:
     """“8-bit” costs least, $182 for the run: empty where a row has no such figure, or all are alike."""
     values = [row[name] for row in rows]
     if any(is_missing(value) for value in values) or max(values) <= min(values) * 1.005:
@@ -53,7 +56,7 @@ def _least(rows, name, words, say):
     return f"“{best['scenario']}” {words.format(say(best[name]))}"
 
 
-def money(row):
+def money(row: Row) -> str:
     """What it costs in all, and how long that is."""
     if is_missing(row["usd"]):
         return "No price" if row["instance"] else "No instance, so no price"
@@ -62,14 +65,14 @@ def money(row):
     return f"{usd(row['usd'])}{own_terms(row)} in {span(row['hours'])}"
 
 
-def mark(row):
+def mark(row: Row) -> str:
     """What stands beside the money of a scenario that would fail: does not fit, does not run."""
     if row.get("runs") == "no":
         return "  \n✗ does not run: the bill is of a job that would fail"
     return "  \n✗ does not fit: the bill is of a job that would fail" if row["fits"] == "no" else ""
 
 
-def hourly(row):
+def hourly(row: Row) -> str:
     """$27.45 an hour on demand, 1 × p4de.24xlarge in us-east-1."""
     if not row["instance"]:
         return f"{row['gpus']:.0f} × {row['gpu'] or 'GPU'}"
@@ -77,20 +80,20 @@ def hourly(row):
     return f"{place}, {usd(row['usd_per_hour'])} an hour {MARKETS[row['market']].phrase}"
 
 
-def memory(row):
+def memory(row: Row) -> str:
     """47.4 GiB per GPU (40.1 to 55.0), fits."""
     low, high = three(row["memory_low_bytes"] / GIB), three(row["memory_high_bytes"] / GIB)
     card = f", {word(row['fits'])} in {gib(row['gpu_memory_bytes'] / GIB)}" if row["fits"] else ""
     return f"{gib(row['memory_bytes'] / GIB)} per GPU ({low} to {high}){card}"
 
 
-def signed(value, say):
+def signed(value: float, say: Callable) -> str:
     """+$4.10, -18 GiB, under 1 %."""
     said = say(abs(value))
     return said if said.startswith("under") else f"{'+' if value > 0 else '-'}{said}"
 
 
-def against(first, other):
+def against(first: Row, other: Row) -> list[str]:
     """How a row differs from the first: a line each for memory, USD per hour, time and money, with what mostly causes it."""
     found, period = differences(first, other), f" {PERIOD[first['work']]}"
     said = {  # how each is written, its unit, and what stands there where nothing differs
@@ -105,7 +108,7 @@ def against(first, other):
     return [line.replace(" %", "\u00a0%").replace(" ×", "\u00a0×") for line in lines if line]
 
 
-def _line(difference, say, unit, same, first, other):
+def _line(difference: Difference, say: Callable, unit: str, same: str, first: Row, other: Row) -> str:
     """-18 GiB per GPU, -23 %: optimizer state."""
     if is_missing(difference.change) or not difference.parts:
         return ""
@@ -118,12 +121,12 @@ def _line(difference, say, unit, same, first, other):
     return f"{head} ({more}), against {SHORT.get(difference.against) or COMPONENT_LABELS[difference.against].lower()} ({less})"
 
 
-def _times(ratio):
+def _times(ratio: float) -> str:
     """-23 %, +37 %, and from three times on 20 × as much."""
     return f"{three(1 + ratio)} × as much" if ratio >= 2 else signed(ratio, percent)
 
 
-def cause(name, first, other):
+def cause(name: str, first: Row, other: Row) -> str:
     """What mostly makes a difference, in words."""
     if name in COMPONENTS:
         return COMPONENT_LABELS[name].lower()
@@ -137,13 +140,13 @@ def cause(name, first, other):
     return CAUSES[name]
 
 
-def _instances(was, now):
+def _instances(was: float, now: float) -> str:
     if (was, now) == (1, 2):
         return "a second instance"
     return f"{now:.0f} instance{'s' if now > 1 else ''} instead of {was:.0f}"
 
 
-def _price(first, other):
+def _price(first: Row, other: Row) -> str:
     if first["instance"] != other["instance"]:
         return f"{other['instance']} instead of {first['instance']}"
     if first["market"] != other["market"]:
@@ -151,7 +154,7 @@ def _price(first, other):
     return f"{other['region']} instead of {first['region']}" if first["region"] != other["region"] else "another price"
 
 
-def figures(rows):
+def figures(rows: list[Row]) -> list[tuple[str, list]]:
     """Label and one cell per row: verdict, memory by component, what it costs, how fast it is; what no row has is left out."""
     works = {row["work"] for row in rows}
     components = [name for name in COMPONENTS if any(name in components_of(work) for work in works)]
@@ -167,29 +170,29 @@ def figures(rows):
     return [(label, [plain(cell) for cell in cells]) for label, cells in table if any(cell != "–" for cell in cells)]
 
 
-def _mark(name):
+def _mark(name: str) -> str:
     """A square in the colour that the component has in every picture."""
     return f':color[■]{{foreground="{COMPONENT_COLOURS[name]}"}}'
 
 
-def _component(row, name):
+def _component(row: Row, name: str) -> str:
     return gib(row[name] / GIB) if row[name] > 0 else "–"
 
 
-def _serving(row, name):
+def _serving(row: Row, name: str) -> str:
     return _known(row[name], duration) if row["work"] == "inference" else "–"
 
 
-def _known(value, say):
+def _known(value: float, say: Callable) -> str:
     return "–" if is_missing(value) else say(value)
 
 
-def verdict_help(fits):
+def verdict_help(fits: str) -> str:
     """What a verdict means, for a tooltip."""
     return FITS_MEANING.get(fits, "no card is named, so nothing is said about fitting").capitalize() + "."
 
 
-def tank_alt(row):
+def tank_alt(row: Row) -> str:
     """The tank of a row in words."""
     largest = max(COMPONENTS, key=lambda name: row[name])
     return f"{row['scenario']}: {memory(row)}; largest part {COMPONENT_LABELS[largest].lower()}"[:200]

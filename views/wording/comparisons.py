@@ -1,9 +1,14 @@
 """The words of the comparison tabs."""
 
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import about, is_missing, span, three
 from calc.say.setting import name_of
+from calc.search.options import Options
 from views.theme import FITS
 
 NOTHING = "Nothing of this kind can be estimated for this job."
@@ -14,12 +19,12 @@ BATCH_AXIS = {"training": "micro-batch", "inference": "sequences at once on a re
 TITLES = {"precision": "Memory per GPU by precision", "optimizer": "Memory per GPU by optimizer"}
 
 
-def title(name, row):
+def title(name: str, row: Row) -> str:
     """What varies, and on what card."""
     return f"{TITLES[name]}, on {row['instance'] or row['gpu'] or 'any card'}"
 
 
-def values(row):
+def values(row: Row) -> str:
     """61.2 GiB ✓ · $245 in 4.5 h: what stands beside a name."""
     mark = f" {FITS[row['fits']][1]}" if row["fits"] else ""
     memory = f"{three(figures(row)['memory_gib'])} GiB{mark}"
@@ -32,43 +37,43 @@ def values(row):
     return f"{memory} · {about(row['usd'])} a month · {three(figures(row)['token_ms'])} ms"
 
 
-def values_caption(row):
+def values_caption(row: Row) -> str:
     """What stays the same in a list of values."""
     marks = ", ".join(f"{mark} {word}" for word, mark, *_ in list(FITS.values())[:3])
     return f"All else as in the row looked at. {marks}; hollow: does not fit. Money and time of the job {MARKETS[row['market']].phrase}."
 
 
-def smallest(rows, name, catalogs):
+def smallest(rows: pd.DataFrame, name: str, catalogs: Catalogs) -> str:
     """The takeaway of a list of values."""
     return f"Smallest: {name_of(name, rows[name].iloc[0], catalogs)}, {three(figures(rows.iloc[0])['memory_gib'])} GiB per GPU"
 
 
-def card(row):
+def card(row: Row) -> str:
     """card 79.6: the name of the rule at the card's memory."""
     return f"card {three(figures(row)['card_gib'])}"
 
 
-def gpu_caption(row):
+def gpu_caption(row: Row) -> str:
     """What the lines over GPU counts keep."""
     work = "every step keeps its tokens" if row["work"] == "training" else "the same requests at once, shared by the replicas"
     return f"The same work on 1, 2, 4 … GPUs of {row['instance'] or row['gpu']}: {work}. Whole instances are paid. {MARKS}"
 
 
-def batch_line(line, catalogs, work):
+def batch_line(line: str, catalogs: Catalogs, work: str) -> str:
     """A line's name: a recompute, or a format of the cache."""
     if work == "training":
         return LINES.get(line) or name_of("recompute", line, catalogs)
     return f"{line or '16-bit'} cache"
 
 
-def batch_caption(row):
+def batch_caption(row: Row) -> str:
     """What the lines over batches keep."""
     if row["work"] == "training":
         return f"A line for each recompute. Every step keeps its tokens: a larger micro-batch takes fewer accumulation steps. {MARKS}"
     return f"A line for each format of the KV cache; as many replicas as the requests at once need. {MARKS}"
 
 
-def lines_alt(name, rows):
+def lines_alt(name: str, rows: pd.DataFrame) -> str:
     """The takeaway of a chart of lines."""
     fits = rows[rows["fits"].isin(["yes", "tight"])]
     if fits.empty:
@@ -83,7 +88,7 @@ def lines_alt(name, rows):
     return f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} ({best['line'] or 'as set'})"
 
 
-def point(row):
+def point(row: Row) -> str:
     """1 × p5.48xlarge, with its market where that is not on demand."""
     market = "" if row["market"] == "on-demand" else f", {MARKETS[row['market']].label}"
     return f"{row['instances_needed']:.0f} × {row['instance']}{market}"
@@ -92,7 +97,7 @@ def point(row):
 FRONTIER_ALT = "The least money for each time as a line, the best of every instance type as points, the row looked at as a diamond"
 
 
-def frontier_caption(options):
+def frontier_caption(options: Options) -> str:
     """What the points are, and the takeaway of the line."""
     least, most = about(options.edge["usd"].min()), about(options.edge["usd"].max())
     return (

@@ -1,11 +1,16 @@
 """The sentences about a CSV of an earlier meeting: what it holds, how its prices moved, why it is not kept."""
 
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
 from calc.plan.aged import MOVED_RATIO
 from calc.say.numbers import counted, is_missing
 from calc.say.verdict import word
 
 
-def summary(rows, standings, unread):
+def summary(rows: pd.DataFrame, standings: np.ndarray, unread: list[str]) -> str:
     """12 scenarios: 7 fit, 1 tight, 3 do not fit, 1 refused. 2 are new, 1 changed, 9 as kept."""
     wrong = rows["problem"] != ""
     verdicts = [
@@ -21,11 +26,11 @@ def summary(rows, standings, unread):
     return " ".join(parts if any(count for count, _ in known) else parts[:1])
 
 
-def _joined(counts):
+def _joined(counts: list[tuple[int, str]]) -> str:
     return ", ".join(f"{count:,} {words}" for count, words in counts if count > 0)
 
 
-def prices(rows):
+def prices(rows: pd.DataFrame) -> str:
     """How many hourly prices of the file are other ones today; empty where the file names none."""
     both = rows[rows["then_usd_per_hour"].notna() & rows["usd_per_hour"].notna()]
     if not len(both):
@@ -40,14 +45,14 @@ def prices(rows):
     return f"Of {len(both)} hourly prices in the file{of}, {' and '.join(filter(None, moved))} today; the rest are the same."
 
 
-def refusals(rows, unread):
+def refusals(rows: pd.DataFrame, unread: list[str]) -> list[Any]:
     """A sentence for each row that is understood and refused, in the order of the file."""
     named = {sentence.partition(":")[0] for sentence in unread}
     wrong = rows.loc[rows["problem"] != "", "problem"]
     return [f"Row {number + 1}: {problem}" for number, problem in wrong.items() if f"Row {number + 1}" not in named]
 
 
-def obstacle(unread, wanted, room):
+def obstacle(unread: list[str], wanted: int, room: int) -> str:
     """Why nothing of the file can be kept; empty where it can."""
     if unread:
         return "Nothing is kept of a file that is not understood whole: correct these cells, or delete their rows, and give it again."
@@ -58,6 +63,6 @@ def obstacle(unread, wanted, room):
     return ""
 
 
-def verdict(row):
+def verdict(row: Any) -> str:
     """Fits, tight, does not fit, refused."""
     return "refused" if row.problem else "no card named" if is_missing(row.fits) else word(row.fits)

@@ -1,11 +1,16 @@
 """The sentences of the Explore page."""
 
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import about, count, gib, is_missing, span, three, usd
 from calc.say.place import card_name, place
 from calc.say.setting import name_of
 from calc.say.verdict import range_text
 from calc.search.comparisons import at_once, replicas
+from calc.search.guide import Leaf
 from calc.units import GIB
 from views.wording.comparisons import LINES
 
@@ -40,26 +45,26 @@ SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
 SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
 
 
-def heading(row, catalogs):
+def heading(row: Row, catalogs: Catalogs) -> str:
     """Explore around Llama 3.1 8B on 1 × p5.48xlarge."""
     where = f" on {place(row)}" if row["instance"] else f" on {card_name(row['gpu'], catalogs)}" if row["gpu"] else ""
     return f"Explore around {name_of('model', row['model'], catalogs)}{where}"
 
 
-def around(row):
+def around(row: Row) -> str:
     """26.1 GiB per GPU (24.0 to 28.3)."""
     numbers = figures(row)
     return f"From the plan: {gib(numbers['memory_gib'])} per GPU ({range_text(numbers['low_gib'], numbers['high_gib'])})"
 
 
-def line(by, value, catalogs):
+def line(by: str, value: str, catalogs: Catalogs) -> str:
     """A line's name: a precision, an optimizer, a recompute, a format of the cache."""
     if by == "kv_precision":
         return f"{value or '16-bit'} cache"
     return LINES.get(value) or name_of(by, value, catalogs)
 
 
-def largest(rows, over, by, names, now):
+def largest(rows: pd.DataFrame, over: str, by: str, names: dict[str, str], now: Row) -> str:
     """The largest that fits of each line, and accumulation as the way round."""
     column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
     told = [
@@ -79,7 +84,7 @@ def largest(rows, over, by, names, now):
     return said
 
 
-def cliff_alt(rows, over, names, by):
+def cliff_alt(rows: pd.DataFrame, over: str, names: dict[str, str], by: str) -> str:
     """The takeaway of the lines."""
     column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
     sound = rows[rows[column] >= 1]
@@ -89,12 +94,12 @@ def cliff_alt(rows, over, names, by):
     return f"Most fits with {names[best[by]]}: {SPOKEN[over]} {best[column]:,.0f}"
 
 
-def phases_alt(row):
+def phases_alt(row: Row) -> str:
     """The takeaway of the phases."""
     return f"The peak is in the {row['peak_phase']} phase"
 
 
-def phases(row):
+def phases(row: Row) -> str:
     """Which phase the estimate is, and what comes on top."""
     return (
         f"Each bar is the largest moment of its phase. The {row['peak_phase']} phase is the estimate; with context and allocator slack "
@@ -102,19 +107,19 @@ def phases(row):
     )
 
 
-def task(row):
+def task(row: Row) -> str:
     """16.2 GiB · the cache is 12 % of it."""
     numbers = figures(row)
     return f"{gib(numbers['memory_gib'])} · cache {gib(row['kv_cache_bytes'] / GIB)}"
 
 
-def task_alt(rows, catalogs):
+def task_alt(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     """The takeaway of the bars."""
     least = rows.iloc[0]
     return f"Smallest: {name_of('precision', least['precision'], catalogs)}, {three(figures(least)['memory_gib'])} GiB"
 
 
-def overtakes(rows, catalogs):
+def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     """From how many cached tokens on the cache is larger than the weights."""
     told = [
         f"{name_of('precision', row['precision'], catalogs)} {count(round(row['overtakes_tokens']))}"
@@ -126,18 +131,18 @@ def overtakes(rows, catalogs):
     return f"The KV cache overtakes the weights from so many cached tokens on, all sequences together: {', '.join(told)}."
 
 
-def methods_alt(rows):
+def methods_alt(rows: pd.DataFrame) -> str:
     """The takeaway of the methods."""
     least = rows.sort_values("memory_bytes", kind="stable").iloc[0]
     return f"Least memory: {METHODS[least['line']]}, {three(figures(least)['memory_gib'])} GiB per GPU"
 
 
-def largest_column(model, method, catalogs):
+def largest_column(model: str, method: str, catalogs: Catalogs) -> str:
     """Llama 3.1 8B, LoRA."""
     return f"{catalogs.models['name'].get(model, model)}, {METHODS.get(method, method).split(',')[0]}"
 
 
-def largest_caption(row):
+def largest_caption(row: Row) -> str:
     """What the cells keep."""
     what = "micro-batch" if row["work"] == "training" else "number of sequences at once"
     return (
@@ -146,19 +151,19 @@ def largest_caption(row):
     )
 
 
-def shade(grade):
+def shade(grade: float) -> str:
     """The background of a cell; none where nothing fits."""
     return "" if not grade >= 1 else f"background-color: {SHADES[int(grade) - 1]}"
 
 
-def guide(leaves):
+def guide(leaves: list[Leaf]) -> str:
     """How to read the questions."""
     held = next((leaf.question for leaf in leaves if leaf.holds), "")
     start = f"The first yes: “{held}”" if held else "None is answered yes; the nearest plan stands at each."
     return f"Asked in turn, each answered with the job's own load and limits, least money first. {start}"
 
 
-def leaf(each, catalogs):
+def leaf(each: Leaf, catalogs: Catalogs) -> str:
     """Yes: 1 × g6e.xlarge, $26 in 14 h, 30.1 of 45.0 GiB; what it means."""
     row = each.row
     head = f"**{each.question}** {'✓ Yes' if each.holds else '✗ No'}. {each.meaning}."

@@ -1,5 +1,9 @@
 """The sentences of the Instances page: what runs the job, what is first in the order, the facts of each type."""
 
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.say.numbers import about, counted, gib, is_missing, percent, three, usd
 from calc.say.place import card_name
 from calc.say.verdict import RUNS, word
@@ -12,12 +16,12 @@ CAPTION = (
 )
 
 
-def is_answered(row):
+def is_answered(row: Row) -> bool:
     """Whether the board holds instances at all."""
     return not is_missing(row["memory_bytes"])
 
 
-def heading(table, whole):
+def heading(table: pd.DataFrame, whole: bool) -> str:
     """18 instance types fit this job, 4 are tight."""
     if whole:
         return f"{counted(len(table), 'instance type')} with GPUs"
@@ -30,7 +34,7 @@ def heading(table, whole):
     return ", ".join([*said, *[f"{too_small} too small"] * (too_small > 0)])
 
 
-def best(table, by, here):
+def best(table: pd.DataFrame, by: str, here: str) -> str:
     """What is first in the order, and by what figure."""
     if not len(table):
         return ""
@@ -52,19 +56,19 @@ def best(table, by, here):
     return f"{claim}: {name}, {say(row[column])}."
 
 
-def verdict(row):
+def verdict(row: Row) -> str:
     """Fits, tight, too small; a word of its own for what is emulated or not known to run."""
-    return RUNS.get(row.get("runs"), "") or word(row["fits"])
+    return RUNS.get(row.get("runs", ""), "") or word(row["fits"])
 
 
-def in_the_plan(row):
+def in_the_plan(row: Row) -> str:
     """Which row the plan looks at now."""
     if not row["instance"]:
         return ""
     return f"In the plan now: {row['instances_needed']:.0f} × {row['instance']}."
 
 
-def facts(rows, whole, catalogs):
+def facts(rows: list[Row], whole: bool, catalogs: Catalogs) -> list[tuple[str, list]]:
     """Label and one cell per instance type, for those that are ticked."""
     table = [
         ("Card", [f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" for row in rows]),
@@ -94,7 +98,7 @@ HISTORY = (
 )
 
 
-def history_alt(instance, region, table):
+def history_alt(instance: str, region: str, table: pd.DataFrame) -> str:
     """The takeaway of the chart of an instance's price over the days."""
     first, last = table.iloc[0], table.iloc[-1]
     return f"{instance} in {region}, {len(table)} prices from {first['day']} to {last['day']}"

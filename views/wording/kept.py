@@ -1,6 +1,7 @@
 """The words of what is kept and of what Undo takes back."""
 
 from calc.columns import GLOSSARY
+from calc.evaluate import Row
 from calc.plan.aged import changes
 from calc.say.numbers import is_missing, usd
 from views.wording.markdown import plain
@@ -16,7 +17,7 @@ FIELDS = {
 }
 
 
-def chip(row):
+def chip(row: Row) -> str:
     """p4de, full · $29, was $27; a kept row that is refused says so."""
     name = row["scenario"]
     if row["problem"]:
@@ -28,7 +29,7 @@ def chip(row):
     return plain(f"{name} · {hourly}{moved.get('usd_per_hour', '')}")
 
 
-def undo_help(names):
+def undo_help(names: list[str]) -> str:
     """What the last change was about."""
     if not names:
         return "Nothing to undo"

@@ -1,11 +1,14 @@
 """How an explanation of calc/explain/derivation.py reads on the Method page: derivations as lines, columns, moments as tables."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.explain.bill import THE_OTHERS
 from calc.explain.traced import number
 from calc.say.numbers import count, gib, three, usd
@@ -67,7 +70,7 @@ RUNS_MEANING = {
 CHOICE_NAMES = {"loading": "Loading", "host": "Host", "precision": "Precision", "kv_precision": "KV cache", "compile": "Compile"}
 
 
-def rules(table):
+def rules(table: pd.DataFrame) -> None:
     """The rules that count for a scenario: what they are about, what happens, who says so and when."""
     shown = pd.DataFrame(
         {
@@ -96,7 +99,7 @@ def rules(table):
     )
 
 
-def written(name, value):
+def written(name: str, value: np.ndarray) -> str:
     """A column's number as it stands in an equation on screen: memory in GiB, large counts in words."""
     values = np.ravel(value)
     if values.dtype.kind not in "bif" or len(set(values.tolist())) != 1 or not np.isfinite(values[0]):
@@ -107,18 +110,18 @@ def written(name, value):
     return count(one) if abs(one) >= 1e6 else number(name, one)
 
 
-def value_text(name, value, unit):
+def value_text(name: str, value: np.ndarray, unit: str) -> str:
     """A value beside its unit."""
     said = written(name, value)
     return said if said.endswith("GiB") else said + UNITS.get(unit, "")
 
 
-def derivation(rows):
+def derivation(rows: pd.DataFrame) -> str:
     """The formulas of one component as lines: its own words, the equation, today's numbers, the value."""
     return "\n\n".join(_lines(row) for row in rows.to_dict("records"))
 
 
-def _lines(row):
+def _lines(row: Row) -> str:
     result = value_text(row["formula"] if row["unit"] != "B" else "_bytes", row["value"], row["unit"])
     name = row["component"] if row["step"] == 0 and row["component"] not in ("layout", THE_OTHERS) else row["formula"]
     steps = [step for step in dict.fromkeys((row["today"], row["numbers"])) if not result.startswith(step)]
@@ -138,7 +141,7 @@ COSTS = {
 }
 
 
-def cost_title(row):
+def cost_title(row: pd.Series) -> str:
     """The bill · $84.63."""
     value, name = float(row["value"][0]), row["component"]
     if name not in COSTS:
@@ -147,7 +150,7 @@ def cost_title(row):
     return f"**{COSTS[name]}** · {said}"
 
 
-def bill(row):
+def bill(row: Row) -> str:
     """What is billed, in a sentence."""
     period = "the run" if row["work"] == "training" else "a month"
     return (
@@ -156,12 +159,12 @@ def bill(row):
     )
 
 
-def columns_read(chain):
+def columns_read(chain: pd.DataFrame) -> set[str]:
     """The names of all columns that the formulas of a chain read."""
     return {name for names in chain["reads"] for name in names}
 
 
-def facts(rows):
+def facts(rows: pd.DataFrame) -> None:
     """The columns that the formulas read and none makes, with the place where each stands."""
     if not len(rows):
         return
@@ -184,7 +187,7 @@ def facts(rows):
         st.caption("Sources: " + "; ".join(sources) + ".")
 
 
-def block(forms):
+def block(forms: pd.DataFrame) -> None:
     """What one block keeps, term by term, from the catalog of blocks: a row per size, a column per way of running."""
     for (stack, kind, number_format, attention), rows in forms.groupby(["stack", "block", "format", "attention"]):
         st.markdown(
@@ -214,7 +217,7 @@ def block(forms):
         st.caption("Sizes: " + ", ".join(f"{row.size} {row.size_value:,.0f}" for row in sizes.itertuples()) + ".")
 
 
-def moments(rows):
+def moments(rows: pd.DataFrame) -> None:
     """Every moment that was looked at, in words; the largest is the estimate and stands in bold."""
     peak = rows["bytes"].idxmax()
     st.table(
@@ -232,34 +235,34 @@ def moments(rows):
     )
 
 
-def label(name):
+def label(name: str) -> Any:
     """The name of a quantity as the tables have it."""
     return GLOSSARY[name].label
 
 
-def label_meaning(name):
+def label_meaning(name: str) -> str:
     """What a component is."""
     return f"{GLOSSARY[name].meaning}."
 
 
-def first_sentence(docstring):
+def first_sentence(docstring: str) -> str:
     """The first sentence of the words of the code."""
     return prose(docstring).split(". ")[0].removesuffix(".") + "."
 
 
-def prose(docstring):
+def prose(docstring: str) -> str:
     """The words of the code on one line, names without their quotes."""
     return " ".join(docstring.replace("`", "").split())
 
 
-def totals(beside):
+def totals(beside: Any) -> Any:
     """What stands at the end of each system's bar: its total, and how far it is from ours."""
     sizes = beside["memory_bytes"].astype(float)
     against = [f", {100 * (size / sizes.iloc[0] - 1):+.0f} %" if at else "" for at, size in enumerate(sizes)]
     return ["cannot express it" if np.isnan(size) else gib(size / GIB) + words for size, words in zip(sizes, against, strict=True)]
 
 
-def systems_alt(beside):
+def systems_alt(beside: pd.DataFrame) -> str:
     """The takeaway of the systems' chart."""
     ours, *others = beside["memory_bytes"].astype(float) / GIB
     others = pd.Series(others).dropna()
@@ -268,13 +271,13 @@ def systems_alt(beside):
     return f"{gib(ours)} here, {gib(others.min())} to {gib(others.max())} in the other systems"
 
 
-def _range(row):
+def _range(row: Row) -> str:
     if np.isnan(row["memory_low_bytes"]):
         return ""
     return f" ({three(row['memory_low_bytes'] / GIB)} to {three(row['memory_high_bytes'] / GIB)})"
 
 
-def systems(beside):
+def systems(beside: pd.DataFrame) -> None:
     """The four systems and ours: what each says, in which range, and what it leaves out or why it says nothing."""
     st.table(
         [

@@ -1,10 +1,12 @@
 """The sentences about a pasted out-of-memory message: which release wrote it, on which card, its parts in GiB."""
 
+from calc.catalogs.load import Catalogs
+from calc.files.oom.explain import Explanation
 from calc.say.numbers import counted
 from calc.say.place import card_name
 
 
-def read(found, catalogs):
+def read(found: Explanation, catalogs: Catalogs) -> str:
     """From GPU 0, by its capacity A10G or L4; written by PyTorch 2.2 to 2.9."""
     card = f", by its capacity {' or '.join(card_name(card, catalogs) for card in found.cards[:2])}" if found.cards else ""
     if found.failure is None:

@@ -1,23 +1,27 @@
 """The sentences at the head of the Plan page: the answer, what restricts it, the age of its prices; the file's and the link's names."""
 
 from datetime import date
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from calc.catalogs.load import Catalogs
 from calc.cost import offers
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
 from calc.say.numbers import about, counted, is_missing, percent, span, usd
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search.board import is_less
+from calc.search.options import Options
 from views.wording.rows import own_terms
 
 METHODS = {"full": "Fine-tuning", "lora": "LoRA fine-tuning", "qlora": "QLoRA fine-tuning"}
 CSV_HELP = "The answers and the board with every input and result; its first row is the first answer."
 
 
-def work(job, goal, catalogs):
+def work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
     """Fine-tuning Llama 3.1 8B; Serving Qwen2.5 32B to 20 users."""
     model = name_of("model", job.get("model", ""), catalogs)
     if job.get("work") == "inference":
@@ -27,7 +31,7 @@ def work(job, goal, catalogs):
     return f"{'Training' if goal == 'train' else METHODS[job.get('method') or 'full']} {model}"
 
 
-def money_and_time(row):
+def money_and_time(row: Row) -> str:
     """about $245 in 4.5 h (3.6 to 6.9); about $6,050 a month."""
     if is_missing(row["usd"]):
         return "no price"
@@ -36,19 +40,19 @@ def money_and_time(row):
     return f"about {about(row['usd'])}{own_terms(row)}{signed(row)} in {span(row['hours'], *hours_range(row))}"
 
 
-def signed(row):
+def signed(row: Row) -> str:
     """How long a commitment binds, where the row's market is one."""
     years = MARKETS[row["market"]].committed_years if row["market"] else 0
     return f" (signed for {counted(int(years), 'year')})" if years else ""
 
 
-def hours_range(row):
+def hours_range(row: Row) -> tuple[float, float]:
     """The low and the high end of the hours of a run, on its market."""
     numbers = figures(row)
     return numbers["low_hours"], numbers["high_hours"]
 
 
-def heading(options, goal, catalogs):
+def heading(options: Options, goal: str, catalogs: Catalogs) -> str:
     """The answer in one sentence: job, money, time, place."""
     row, doing = options.rows[0], work(options.job, goal, catalogs)
     if not row["answer"]:
@@ -60,7 +64,7 @@ def heading(options, goal, catalogs):
     return f"{doing} costs {said}"
 
 
-def restriction(options, over_all, chosen):
+def restriction(options: Options, over_all: Options | None, chosen: list[str] | None) -> str:
     """Among the 5 instances chosen; $3.36 over all. Empty where no instance is chosen by hand."""
     if not chosen or over_all is None:
         return ""
@@ -75,19 +79,19 @@ def restriction(options, over_all, chosen):
     return f"{among}; {about(least['usd'])} over all, on {least['instances_needed']:.0f} × {least['instance']}."
 
 
-def published(bits, options):
+def published(bits: int, options: Options) -> str:
     """Published in 4 bits: so served, about $2,460 a month on 1 × g7e.2xlarge."""
     least = options.rows[0]
     there = f"; so served, {money_and_time(least)} on {place(least)}" if least["answer"] and not options.problem else ""
     return f"The weights are published in {bits} bits, which this plan does not use{there}."
 
 
-def tried(options):
+def tried(options: Options) -> str:
     """42,835 of 121,928 combinations possible."""
     return f"{options.possible:,} of {options.tried:,} combinations possible" if options.tried else ""
 
 
-def price_age(row, catalogs, today):
+def price_age(row: Row, catalogs: Catalogs, today: date) -> tuple[str, bool]:
     """The day of the price that the row pays and, past 90 days, how old it is; and whether that is a warning."""
     facts = price_facts(row, row["market"], catalogs) if row["market"] else {"as_of": "", "basis": ""}
     if facts["basis"] == "private":
@@ -100,7 +104,7 @@ def price_age(row, catalogs, today):
     return f"{'Price' if own else 'Prices'} of {day_text(as_of)}" + (f", {age} old: check before renting" if old else ""), old
 
 
-def day_text(day):
+def day_text(day: str) -> str:
     """15 April 2026, of an ISO date."""
     try:
         when = date.fromisoformat(day)
@@ -109,7 +113,7 @@ def day_text(day):
     return f"{when.day} {when:%B %Y}"
 
 
-def older_prices(made, catalogs, row):
+def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
     """What to say of a plan that was made with other prices than today's, and how its instance's has moved; empty otherwise."""
     if not made or made == catalogs.prices_as_of:
         return ""
@@ -123,17 +127,17 @@ def older_prices(made, catalogs, row):
     return f"{said} On demand, one {row['instance']} cost {hourly}: {moved}."
 
 
-def unbroken(text):
+def unbroken(text: str) -> str:
     """A heading that never parts a count from its instance, as in 1 × p6-b200.48xlarge, whose name is copied as it is."""
     return text.replace(" × ", "\u00a0×\u00a0")
 
 
-def file_name(row):
+def file_name(row: Row) -> str:
     """headroom-llama-3.1-8b-training-2026-11-20.csv: the plan and the date of its prices."""
     return f"headroom-{row['model']}-{row['work']}-{row['prices_as_of'] or 'no-prices'}.csv"
 
 
-def link(url, query):
+def link(url: str | None, query: dict[str, list[str]]) -> str:
     """The full address of the plan."""
     parts = urlsplit(url or "http://localhost:8501/")
     return f"{parts.scheme}://{parts.netloc}{parts.path}?{urlencode(query, doseq=True)}"

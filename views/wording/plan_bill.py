@@ -1,6 +1,9 @@
 """The sentences of the plan's bill, for who pays: what all that is kept comes to in a month, a quarter and a year."""
 
+import pandas as pd
+
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.plan.plan_bill import PERIODS
 from calc.say.numbers import counted, percent, usd
 from views.wording.markdown import plain
@@ -14,7 +17,7 @@ HOW = (
 )
 
 
-def summary(bill, budget, period, against):
+def summary(bill: pd.DataFrame, budget: float | None, period: str, against: dict[str, float]) -> str:
     """$84,000 a year for 3 scenarios, 70 % of the budget: $36,000 left."""
     unpriced = int(bill["year_usd"].isna().sum())
     missing = f" {counted(unpriced, 'scenario')} without a price {'is' if unpriced == 1 else 'are'} not in it." if unpriced else ""
@@ -24,7 +27,7 @@ def summary(bill, budget, period, against):
     return f"{usd(against['usd'])} a {period}, {percent(against['used_ratio'])} of the budget of {usd(budget)}: {left}.{missing}"
 
 
-def rows(bill):
+def rows(bill: pd.DataFrame) -> list[Row]:
     """A line per scenario."""
     return [
         {
@@ -39,7 +42,7 @@ def rows(bill):
     ]
 
 
-def sums(table):
+def sums(table: pd.DataFrame) -> list[dict[str, str]]:
     """A line per market, and the whole."""
     return [
         {

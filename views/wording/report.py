@@ -1,16 +1,22 @@
 """The report of a plan, to take to people who have no session here: Markdown for the minutes, a page that opens offline and prints."""
 
+from collections.abc import Iterator
+from datetime import date
 from html import escape
+from typing import Any
 
+from calc.catalogs.load import Catalogs
 from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import parts_of, records
 from calc.say.numbers import gib, is_missing, percent, three, usd
 from calc.say.place import place
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
+from calc.search.options import Options
 from views.charts.tank import tank_svg
 from views.theme import COMPONENT_COLOURS, INKS
 from views.wording import plan as plan_words
@@ -33,7 +39,7 @@ a { color: #0b57d0; overflow-wrap: anywhere; }
 """
 
 
-def markdown(options, heading, link, today, catalogs):
+def markdown(options: Options, heading: str, link: str, today: date, catalogs: Catalogs) -> str:
     """The answers as one table, what was asked, the day of the prices, the link back."""
     rows = [row for row in options.rows if row["answer"]]
     lines = [f"## {heading}", "", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)]
@@ -43,7 +49,7 @@ def markdown(options, heading, link, today, catalogs):
     return "\n".join(lines)
 
 
-def html(options, heading, link, today, catalogs):
+def html(options: Options, heading: str, link: str, today: date, catalogs: Catalogs) -> str:
     """The answers, what is in the memory, the board, what the figures assume, prices with dates: one file without references."""
     answers = [row for row in options.rows if row["answer"]]
     board = records(options.board)[:MOST_ROWS]
@@ -71,33 +77,33 @@ def html(options, heading, link, today, catalogs):
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
-def file_name(row, end):
+def file_name(row: Row, end: str) -> str:
     """headroom-llama-3.1-8b-training-2026-11-20.html."""
     return plan_words.file_name(row).removesuffix("csv") + end
 
 
-def _answer(row, catalogs):
+def _answer(row: Row, catalogs: Catalogs) -> tuple[str, ...]:
     hourly = "no price" if is_missing(row["usd_per_hour"]) else usd(row["usd_per_hour"])
     money = plan_words.money_and_time(row)
     return row_words.name(row["answer"]), place(row, True), money, hourly, memory_of(row), setting(row, catalogs)
 
 
-def _board(row, catalogs):
+def _board(row: Row, catalogs: Catalogs) -> list[str]:
     hourly = "no price" if is_missing(row["usd_per_hour"]) else usd(row["usd_per_hour"])
     cells = [place(row), row_words.verdict(row), plan_words.money_and_time(row), hourly]
     return [*map(escape, cells), _tank(row, 200, 24), escape(setting(row, catalogs))]
 
 
-def _with_tank(cells, row, at):
+def _with_tank(cells: tuple[str, ...], row: Row, at: int) -> list[str]:
     return [escape(cell) + (_tank(row, 200, 24) if number == at else "") for number, cell in enumerate(cells)]
 
 
-def _tank(row, width, height):
+def _tank(row: Row, width: int, height: int) -> str:
     svg = tank_svg(row, INKS["light"], width, height)
     return svg.replace("<svg ", f"<svg role='img' aria-label='{escape(row_words.tank_alt(row), quote=True)}' ", 1)
 
 
-def _components(row):
+def _components(row: Row) -> str:
     told = []
     for name, size, share in parts_of(row).itertuples(index=False):
         key = f"<span class='key' style='background:{COMPONENT_COLOURS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
@@ -105,7 +111,7 @@ def _components(row):
     return _table(("Component", "Size", "Share", "What it is"), told)
 
 
-def _prices(rows, catalogs):
+def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
     places = {(row["instance"], row["region"], row["market"]): row for row in rows if row["instance"] and row["market"]}
     for (_, region, market), row in places.items():
         facts = _price(row, catalogs)
@@ -114,24 +120,24 @@ def _prices(rows, catalogs):
         yield [*map(escape, told)]
 
 
-def _price(row, catalogs):
+def _price(row: Row, catalogs: Catalogs) -> dict[str, Any]:
     return price_facts(row, row["market"] or "on-demand", catalogs)
 
 
-def _assumptions(rows, catalogs):
+def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
     """Those of the catalog, or the plan's own where it was set."""
     for name, entry in catalogs.assumptions.iterrows():
-        own = rows[0].get(name) if rows else None
-        value = entry["value"] if is_missing(own) else own
+        set_value: Any = rows[0].get(name) if rows else None
+        value = entry["value"] if is_missing(set_value) else set_value
         told = entry["label"], f"{three(float(value))} {str(entry['unit']).replace('_', ' ')}", entry["basis"], entry["source"]
         yield [escape(str(each)) for each in told]
 
 
-def _table(heads, rows):
+def _table(heads: tuple[str, ...], rows: Iterator | list[list[str]]) -> str:
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _line(cells):
+def _line(cells: list[str] | tuple[str, ...]) -> str:
     return f"| {' | '.join(str(cell).replace('|', '/') for cell in cells)} |"

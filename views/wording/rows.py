@@ -1,6 +1,11 @@
 """What is said of one row on cards and board: verdict, memory against the card, the name of an answer, what it is like to keep."""
 
+from typing import Any
+
+import pandas as pd
+
 from calc.charts.tables import COMPONENT_LABELS
+from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import gib, is_missing, percent, three
 from calc.say.verdict import RUNS, memory_of
@@ -21,21 +26,21 @@ TOKEN_TIMES = (
 )
 
 
-def name(answer):
+def name(answer: str) -> str:
     """Least money · Fastest."""
     return " · ".join(ANSWERS[each] for each in answer.split("+"))
 
 
-def verdict_text(total_gib, fits):
+def verdict_text(total_gib: Any, fits: Any) -> Any:
     """What stands beside a bar: 61.2 GiB ✓."""
     return f"{gib(total_gib)} {FITS[fits][1]}" if fits else gib(total_gib)
 
 
-def verdict(row):
+def verdict(row: Row) -> str:
     """✓ fits, 67 %; ≈ tight, 91 %; ✗ 12.3 GiB over; a mark of its own for what is emulated or does not run."""
     if row["problem"] and not row["fits"]:
         return "✗ refused"
-    runs = RUNS.get(row.get("runs"), "")
+    runs = RUNS.get(row.get("runs", ""), "")
     if runs:
         return f"✗ {runs}" if row["runs"] == "no" else f"? {runs}, {percent(figures(row)['used_ratio'])}"
     if not row["fits"]:
@@ -49,14 +54,14 @@ def verdict(row):
     )
 
 
-def tank_alt(row):
+def tank_alt(row: Row) -> str:
     """The picture of a row's memory in under 120 characters."""
     numbers = figures(row)
     largest = COMPONENT_LABELS.get(numbers["largest"], "nothing").lower()
     return f"{memory_of(row)}; largest: {largest}, {percent(numbers['largest_ratio'])}"
 
 
-def first_token(row):
+def first_token(row: Row) -> str:
     """first token after 0.41 s, then 21.4 ms each."""
     if is_missing(row["time_per_output_token_seconds"]):
         return ""
@@ -64,7 +69,7 @@ def first_token(row):
     return f"{first}{three(figures(row)['token_ms'])} ms a token"
 
 
-def time_rests_on(row):
+def time_rests_on(row: Row | pd.Series) -> str:
     """What the row's times rest on and why: calibrated on published runs; assumed from something alike: a card whose shares ..."""
     if row["work"] == "training" and not is_missing(row["utilization"]):
         return f"worked out with {percent(row['utilization'])} of the card's rate, as you set it"
@@ -72,13 +77,13 @@ def time_rests_on(row):
     return f"{said}: {row['time_reason']}" if row["time_reason"] else said
 
 
-def own_share(row):
+def own_share(row: Row) -> str:
     """12 % less, 19 % more: discount and tax of one's own; nothing where prices are taken as they are."""
     ratio = row["paid_ratio"]
     return "" if is_missing(ratio) or ratio == 1 else f"{100 * abs(ratio - 1):.3g} % {'less' if ratio < 1 else 'more'}"
 
 
-def own_terms(row):
+def own_terms(row: Row) -> str:
     """What stands beside money that is not as listed: at your own price, 12 % less; nothing where it is."""
     private = "at your own price" if row["market"] in ("", "on-demand") and row["private_usd_per_hour"] > 0 else ""
     return "".join(f", {part}" for part in (private, own_share(row)) if part)

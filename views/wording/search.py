@@ -1,11 +1,17 @@
 """The sentences of the wide search, from calc's numbers."""
 
+from typing import Any
+
+from calc.catalogs.load import Catalogs
+from calc.cost.job import Job
 from calc.cost.markets import MARKETS, PLAN_MARKETS
+from calc.evaluate import Row
 from calc.say.numbers import duration, gib, is_missing, percent, span, three, usd
 from calc.say.place import cards, place
 from calc.say.setting import name_of, setting
 from calc.search import ranking
 from calc.units import GIB
+from views.session.present_plan import Present
 
 ABOUT = (
     "The answers above compare layouts, micro-batches, recompute and instances. Here anything may vary: number formats, optimizers, "
@@ -36,12 +42,12 @@ REASONS = {
 }
 
 
-def price(row):
+def price(row: Row) -> Any:
     """$83.19 in 81.9 hours, or $3,210 a month."""
     return f"{usd(row['usd'])} in {span(row['hours'])}" if row["work"] == "training" else f"{usd(row['usd'])} a month"
 
 
-def basis(row):
+def basis(row: Row) -> str:
     """Published, derived or assumed; spot observed or estimated; and the date of the price."""
     if row["market"] not in PLAN_MARKETS:
         return "as the catalog has it"
@@ -49,7 +55,7 @@ def basis(row):
     return f"{row[f'{key}_basis']}, {row[f'{key}_as_of']}"
 
 
-def counts(search, seconds):
+def counts(search: Any, seconds: float) -> str:
     """How many combinations were tried, and what became of them."""
     parts = [f"{search.counts[number]:,} {words}" for number, words in REASONS.items() if search.counts[number]]
     rest = search.tried - int(search.counts.sum())
@@ -57,7 +63,7 @@ def counts(search, seconds):
     return f"{search.tried:,} combinations in {duration(seconds)}: **{search.possible:,} possible**; {', '.join(parts)}."
 
 
-def card(name, row, catalogs):
+def card(name: str, row: Row, catalogs: Catalogs) -> tuple[str, ...]:
     """Title, number, note and lines of one of the three cards."""
     trains = row["work"] == "training"
     money, pace = usd(row["usd"]), duration(row["seconds"])
@@ -78,19 +84,19 @@ def card(name, row, catalogs):
     )
 
 
-def memory(row, catalogs):
+def memory(row: Row, catalogs: Catalogs) -> str:
     """8 × H100 SXM5 80GB, 61.2 GiB, 77 % of the card."""
     used = f"{gib(row['memory_bytes'] / GIB)}, {percent(row['memory_bytes'] / row['gpu_memory_bytes'])} of the card"
     return f"{cards(row, catalogs)}, {used}{', tight' if row['fits'] == 'tight' else ''}"
 
 
-def in_place(row):
+def in_place(row: Row) -> str:
     """Where a plan stands, what an hour costs, and how fast it is."""
     pace = f"{three(row['tokens_per_second'])} tokens per second"
     return f"**{place(row, with_region=True)}**, {usd(row['usd_per_hour'])} per hour (price {basis(row)}); {pace}"
 
 
-def present(now, before):
+def present(now: Present, before: Job) -> str:
     """The plan that the rows are compared with."""
     row = now.row
     if row["problem"]:
@@ -104,13 +110,13 @@ def present(now, before):
     return f"Row looked at: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[now.market].label}, {money}.{''.join(ends)}"
 
 
-def within(row, budget):
+def within(row: Row, budget: float) -> str:
     """Whether a plan keeps the budget per hour, and by how much."""
     gap = row["usd_per_hour"] - budget
     return f"within, {usd(-gap)} to spare" if gap <= 0 else f"{usd(gap)} over the budget"
 
 
-def budget_note(scenario, catalogs):
+def budget_note(scenario: Row, catalogs: Catalogs) -> str:
     """What the four have in common."""
     model, length = name_of("model", scenario["model"], catalogs), f"{scenario['sequence_tokens']:,.0f} tokens"
     batch = f"{scenario['batch']:,.0f} sequence{'s' if scenario['batch'] > 1 else ''} of {length}"

@@ -2,8 +2,10 @@
 
 from datetime import datetime
 
+from calc.evaluate import Row
 from calc.plan.aged import changes
 from calc.say.numbers import counted, is_missing, percent
+from shelf.plans import Plan
 from views.wording.plan import day_text
 
 ABOUT = (
@@ -15,12 +17,12 @@ NOTHING_TO_SAVE = "The present plan has no answer: there is nothing to put on th
 NOW_HELP = "The same scenario with today's prices, facts and formulas."
 
 
-def heading(plans):
+def heading(plans: list[Plan]) -> str:
     """3 plans on the shelf."""
     return f"{counted(len(plans), 'plan')} on the shelf" if plans else "The shelf is empty"
 
 
-def when(saved_at):
+def when(saved_at: str) -> str:
     """22 November 2026, 11:02 UTC."""
     try:
         return f"{day_text(saved_at[:10])}, {datetime.fromisoformat(saved_at):%H:%M} UTC"
@@ -28,7 +30,7 @@ def when(saved_at):
         return saved_at
 
 
-def moved(row):
+def moved(row: Row | None) -> str:
     """9 % more; the same; empty where one of the two is not known."""
     if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
         return ""
@@ -36,12 +38,12 @@ def moved(row):
     return f"{percent(abs(change.ratio))} {'more' if change.ratio > 0 else 'less'}" if change else "the same"
 
 
-def as_it_was(row):
+def as_it_was(row: Row | None) -> str:
     """Where nothing has changed, or nothing of then is known."""
     return "Nothing in it has moved since." if row else "Its link says nothing of its answer then: open it to see today's."
 
 
-def saved(plan, stand, seen):
+def saved(plan: Plan, stand: list[Plan], seen: str) -> str:
     """What saving did; and whose versions came in between, which stand beside it."""
     others = [each for each in stand if each.id != plan.id and each.saved_at > seen] if seen else []
     said = f"**{plan.name}** is on the shelf, version {len(stand)}."
@@ -49,6 +51,6 @@ def saved(plan, stand, seen):
     return f"{said} {names} saved this name too since you looked: both stand." if others else said
 
 
-def version(plan, number):
+def version(plan: Plan, number: int) -> str:
     """Version 2 by Ana, 22 November 2026, 11:02 UTC: the answer."""
     return f"Version {number} by {plan.saved_by}, {when(plan.saved_at)}: {plan.answer}"

@@ -1,12 +1,18 @@
 """The sentences of every way to pay for one job: what each costs and binds one to, which is least, from which use on it pays off."""
 
+from typing import Any
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
-from calc.cost.quotas import commands, quota_for
+from calc.cost.quotas import Quota, commands, quota_for
+from calc.evaluate import Row
 from calc.say.numbers import about, counted, is_missing, percent, usd
 from calc.units import DAY_HOURS, MEAN_MONTH_HOURS, YEAR_HOURS
 
 
-def other_markets(table):
+def other_markets(table: pd.DataFrame) -> list[Row]:
     """Each market on a line: USD per hour, hours billed, USD in all, what the price rests on and of when."""
     return [
         {
@@ -26,7 +32,7 @@ def other_markets(table):
     ]
 
 
-def over(hours):
+def over(hours: float) -> str:
     """1 year, 3 years, 14 days: what a commitment or a block is paid for; nothing where one pays by use."""
     if is_missing(hours):
         return ""
@@ -34,7 +40,7 @@ def over(hours):
     return counted(int(years), "year") if years == int(years) and years > 0 else counted(round(hours / DAY_HOURS), "day")
 
 
-def signed(own):
+def signed(own: Row) -> str:
     """What the row's own market binds one to: $121,949 over 1 year, whatever is used; nothing where one pays by use."""
     if is_missing(own["committed_usd"]):
         return ""
@@ -50,13 +56,13 @@ ASKED = (
 )
 
 
-def quota_of(row, catalogs):
+def quota_of(row: Row, catalogs: Catalogs) -> Quota:
     """The quota that the row's instances count against on its market."""
     terms, family = MARKETS[row["market"]], catalogs.instances.at[row["instance"], "family"]
     return quota_for(family, catalogs, terms.interrupted, terms.block_hours)
 
 
-def obtainable(row, own, catalogs):
+def obtainable(row: Row, own: Row, catalogs: Catalogs) -> tuple[str, list[str]]:
     """What the account must be allowed, and that no price promises capacity; with the commands that ask AWS."""
     terms, quota = MARKETS[row["market"]], quota_of(row, catalogs)
     code = f" ({quota.code})" if quota.code else ""
@@ -68,7 +74,7 @@ def obtainable(row, own, catalogs):
     return said, commands(row, quota, terms.interrupted, terms.block_hours, booked)
 
 
-def answered(table, quota):
+def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
     """What AWS answered the account, a sentence each; how to have it asked where nothing was."""
     if not len(table):
         return [NOT_ASKED]
@@ -78,7 +84,7 @@ def answered(table, quota):
 NOT_ASKED = "AWS was not asked for this account: `make prices` with credentials reads quotas, offers of blocks and spot scores."
 
 
-def _answer(row, quota):
+def _answer(row: Row, quota: Any) -> Any:
     if row["answer"] == "refused":
         return f"{ASKED_FOR[row['signal']].format(**row)}: AWS refused the question ({row['error']}), which is not a no"
     if row["signal"] == "quota":
@@ -97,7 +103,7 @@ def _answer(row, quota):
 ASKED_FOR = {"quota": "Quota {of}", "score": "Spot placement score of {of}", "block": "Capacity block of {of}"}
 
 
-def no_commitments(table):
+def no_commitments(table: pd.DataFrame) -> str:
     """What to do where no price of a Savings Plan is known, or of no commitment at all."""
     known = {row for row in table["market"] if MARKETS[row].committed_years}
     if not known:
@@ -106,12 +112,12 @@ def no_commitments(table):
     return "" if plans else "No price of a Savings Plan is known for it, which often is the cheapest: `make prices` reads them."
 
 
-def _zones(row):
+def _zones(row: Row) -> str:
     low, high = row["low_zone_usd_per_hour"], row["high_zone_usd_per_hour"]
     return "" if is_missing(low) or is_missing(high) else f" An instance asked {usd(low)} to {usd(high)}, by zone."
 
 
-def cheapest(table, market, work):
+def cheapest(table: pd.DataFrame, market: str, work: str) -> str:
     """Which market costs least in all, against the row's own."""
     spare = " Spare instances are counted; capacity is not promised." if work == "inference" else " Capacity is not promised."
     known = table[table["usd"].notna()].sort_values("usd", kind="stable")

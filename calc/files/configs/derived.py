@@ -1,6 +1,7 @@
 """Columns that follow from several: GPUs, micro-batches per step, tokens of a run, LoRA targets, the model of a builder."""
 
 from math import prod
+from typing import Any
 
 import pandas as pd
 
@@ -30,14 +31,14 @@ def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
     _tokens(settled, replicas)
 
 
-def _set(settled, column, value, parts):
+def _set(settled: Settled, column: str, value: int | str, parts: list[str] | tuple[str, ...]) -> None:
     settled.values[column], settled.fields[column] = value, next((settled.fields[part] for part in parts if part in settled.fields), column)
     settled.made_of[column] = tuple(parts)
     if not any(part in settled.explicit for part in parts):
         settled.defaulted.add(column)
 
 
-def _model(settled, main):
+def _model(settled: Settled, main: Tool) -> None:
     word = " ".join(str(settled.values[part]) for part in ("model_name", "model_flavor", "builder") if part in settled.values).lower()
     if word and "model" not in settled.values:
         parts = ("model_flavor", "model_name", "builder")
@@ -45,7 +46,7 @@ def _model(settled, main):
         _set(settled, "model", main.models.get(word) or main.models.get(whole, word), parts)
 
 
-def _targets(settled):
+def _targets(settled: Settled) -> None:
     single = [letter for part, letter in SINGLE.items() if settled.values.get(part) == "yes"]
     if single:
         found = "+".join(single)
@@ -59,7 +60,7 @@ def _targets(settled):
         _set(settled, "lora_targets", "all-linear" if found == "q+k+v+o+gate+up+down" else found, ("lora_attention",))
 
 
-def _gpus(settled, main):
+def _gpus(settled: Settled, main: Tool) -> None:
     if "gpus" in settled.explicit:
         return
     per_node = settled.values.get("gpus_per_node")
@@ -75,7 +76,7 @@ def _gpus(settled, main):
         settled.unused[settled.fields["dp_shard"]] = None
 
 
-def _groups(settled, group_gpus):
+def _groups(settled: Settled, group_gpus: pd.Series) -> None:
     """Hybrid sharding by the GPUs of a group: those of a node, or what the replicas leave; a size that has no row is unused."""
     copies, sharding = settled.values.get("dp_replicate") or 1, settled.values.get("sharding")
     if sharding == HYBRID:
@@ -94,19 +95,19 @@ def _groups(settled, group_gpus):
         settled.unused[settled.fields[part]] = None
 
 
-def _experts(settled):
+def _experts(settled: Settled) -> None:
     if settled.values.get("experts_spread") == "yes":
         sizes = [int(settled.values.get(part, 1)) for part in ("tensor_parallel", "replicas")]
         _set(settled, "expert_parallel", prod(sizes), ("experts_spread",))
 
 
-def _replicas(settled):
+def _replicas(settled: Settled) -> int | None:
     gpus = settled.values.get("gpus")
     layout = prod(int(settled.values.get(part, 1)) for part in LAYOUT)
     return int(gpus) // layout if gpus and int(gpus) % layout == 0 else None
 
 
-def _by_tokens(settled, replicas):
+def _by_tokens(settled: Settled, replicas: int | None) -> None:
     """Micro-batch and micro-batches per step where a tool counts both in tokens."""
     length = int(settled.values.get("sequence_tokens") or 0)
     for part, column, unit in (("micro_batch_tokens", "batch", length), ("step_tokens", "accumulation_steps", 0)):
@@ -120,7 +121,7 @@ def _by_tokens(settled, replicas):
             settled.unused[settled.fields[part]] = None
 
 
-def _accumulation(settled, replicas):
+def _accumulation(settled: Settled, replicas: int | None) -> None:
     whole, batch = settled.values.get("global_batch"), settled.values.get("batch")
     if whole is None:
         return
@@ -137,14 +138,14 @@ def _accumulation(settled, replicas):
         _set(settled, "accumulation_steps", whole // (replicas * batch), ("global_batch",))
 
 
-def _tokens(settled, replicas):
+def _tokens(settled: Settled, replicas: int | None) -> None:
     samples, length = settled.values.get("samples"), settled.values.get("sequence_tokens")
     if samples and length:
         _set(settled, "train_tokens", samples * int(length), ("samples",))
     steps = settled.values.get("steps")
     if steps is None:
         return
-    sizes = [settled.values.get(name) for name in ("batch", "sequence_tokens")]
+    sizes: list[Any] = [settled.values.get(name) for name in ("batch", "sequence_tokens")]
     if not replicas or None in sizes:
         settled.unused[settled.fields["steps"]] = None
     else:

@@ -57,7 +57,7 @@ def _of_task(own: Reading, file: str) -> list[Reading]:
     return [*readings, Reading(file, None, {}, LAUNCH, {}, asides)] if readings and asides else readings
 
 
-def _cards(fields):
+def _cards(fields: dict[str, Any]) -> list[str]:
     """Every card:number that a task may run on, as a word, a list or a mapping."""
     told = fields.get("resources.accelerators", [])
     chosen = [name.removeprefix("resources.accelerators.") for name in fields if name.startswith("resources.accelerators.")]
@@ -69,13 +69,13 @@ def names_of_tools() -> str:
     return ", ".join(tool.name for tool in tools().values())
 
 
-def _best(fields):
+def _best(fields: dict[str, Any]) -> Tool | None:
     """The tool that knows most of the fields, at least half of them; None where there is none."""
     fits = [(sum(map(tool.knows, fields)), tool.id) for tool in tools().values() if any(mark in fields for mark in tool.marks)]
     return tools()[max(fits)[1]] if fits and 2 * max(fits)[0] >= len(fields) else None
 
 
-def _tool_of(fields, file):
+def _tool_of(fields: dict[str, Any], file: str) -> Tool:
     tool = _best(fields)
     if tool is None:
         raise ConfigProblem(
@@ -84,7 +84,7 @@ def _tool_of(fields, file):
     return tool
 
 
-def _commands(text, file):
+def _commands(text: str, file: str) -> list[Reading]:
     readings, asides, slurm = _statements(text, file, {})
     if not readings and not slurm:
         raise ConfigProblem(f"{file}: none of its commands is of a tool that is read; read are {names_of_tools()}.")
@@ -92,7 +92,7 @@ def _commands(text, file):
     return [*readings, Reading(file, tool, slurm, LAUNCH, {}, asides)] if slurm or asides else readings
 
 
-def _statements(text, file, known):
+def _statements(text: str, file: str, known: dict[str, str]) -> tuple[list[Reading], tuple[str, ...], dict[str, str]]:
     """The readings of a script's commands, its other statements as they stand, and what its #SBATCH lines say."""
     found, slurm = commands(text, file, known)
     read = [(words, _command(words, file)) for words in found]
@@ -100,7 +100,7 @@ def _statements(text, file, known):
     return [one for _, readings in read for one in readings], asides, slurm
 
 
-def _command(words, file):
+def _command(words: list[str], file: str) -> list[Reading]:
     for tool in tools().values():
         for pattern in tool.commands:
             place = _place(words, pattern.split())
@@ -111,14 +111,14 @@ def _command(words, file):
     if script is None:
         return []
     fields, others = fields_of(words[script + 1 :], file, {})
-    launcher, tool = _launcher(words[:script], file), _best(fields)
-    if tool:
-        return [*launcher, _with_others(Reading(file, tool, fields, COMMAND, {}), others)]
+    launcher, best = _launcher(words[:script], file), _best(fields)
+    if best:
+        return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
     own = {name: {"model": fields.pop(name)} for name in NAMES_MODEL if "/" in str(fields.get(name, ""))}
     return [*launcher, Reading(file, None, fields, COMMAND, next(iter(own.values()), {}))] if launcher else []
 
 
-def _own(tool, words, file):
+def _own(tool: Tool, words: list[str], file: str) -> Reading:
     switches = frozenset(name for name in tool.fields if name.startswith("enable_")) | {
         name for name in tool.idle if name.startswith(("no_", "disable_"))
     }
@@ -132,7 +132,7 @@ def _own(tool, words, file):
     return _with_others(Reading(file, tool, fields, COMMAND, parts), others)
 
 
-def _with_others(reading, others):
+def _with_others(reading: Reading, others: list[str]) -> Reading:
     """Words that set a field (batch_size=4) are fields; a lone word that is no file is named as it stands."""
     for word in others:
         name, equals, value = word.partition("=")
@@ -143,7 +143,7 @@ def _with_others(reading, others):
     return reading
 
 
-def _launcher(words, file):
+def _launcher(words: list[str], file: str) -> list[Reading]:
     """What stands before the script: accelerate's own fields, or the processes of torchrun and deepspeed."""
     if not any(word.rpartition("/")[2] in LAUNCHERS for word in words):
         return []
@@ -160,7 +160,7 @@ def _launcher(words, file):
     return [Reading(file, None, {}, COMMAND, parts)] if parts else []
 
 
-def _place(words, pattern):
+def _place(words: list[str], pattern: list[str]) -> int:
     """Where the words after the pattern begin; 0 where it does not stand in them."""
     for place in range(len(words) - len(pattern) + 1):
         window = words[place : place + len(pattern)]

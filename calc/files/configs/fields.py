@@ -72,7 +72,7 @@ def rules() -> dict[str, list[dict]]:
     return read_document(FOLDER, "config_fields")["rules"]
 
 
-def _tool(name, entries):
+def _tool(name: str, entries: dict[str, dict[str, Any]]) -> Tool:
     lineage, entry = [entries[name]], entries[name]
     while "like" in entry:
         entry = entries[entry["like"]]

@@ -39,7 +39,7 @@ def lines_of(readings: list[Reading], settled: Settled, row: dict[str, str]) -> 
     return [*given, *assumed, *(Line("", "", "", "open", {name: ""}) for name in _listed(row["not_said"]))]
 
 
-def _standing(reading, field, columns, settled):
+def _standing(reading: Reading, field: str, columns: dict[str, str], settled: Settled) -> str:
     if field in settled.unused:
         return "unused"
     if columns:

@@ -62,15 +62,15 @@ def stored_as(name: str) -> str:
     return next((STORED[word] for word in words if word in STORED), "")
 
 
-def _tail(repository):
+def _tail(repository: str) -> str:
     return PurePosixPath(repository).name.lower()
 
 
-def _joined(name):
+def _joined(name: str) -> str:
     return _plain(name).replace("-", "").replace("_", "")
 
 
-def _plain(name):
+def _plain(name: str) -> str:
     name, shorter = OWNERS.sub("", name.lower()), ""
     while (shorter := COPIES.sub("", name)) != name:
         name = shorter

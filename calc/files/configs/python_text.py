@@ -22,17 +22,17 @@ def read_python(text: str, file: str) -> dict[str, Any]:
     return {"config": functions[0].name, **_arguments(_returned(functions[0]))}
 
 
-def _returned(function):
+def _returned(function: Any) -> Any:
     calls = [node.value for node in function.body if isinstance(node, ast.Return) and isinstance(node.value, ast.Call)]
     return calls[0] if calls and calls[0].keywords else None
 
 
-def _arguments(call):
+def _arguments(call: Any) -> dict[str, Any]:
     placed = {str(place): _value(each) for place, each in enumerate(call.args)}
     return placed | {each.arg: _value(each.value) for each in call.keywords if each.arg}
 
 
-def _value(node):
+def _value(node: Any) -> Any:
     if isinstance(node, ast.Call):
         return {"class": ast.unparse(node.func), **_arguments(node)}
     if isinstance(node, ast.List):

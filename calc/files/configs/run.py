@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from calc.catalogs.load import Catalogs
 from calc.files.configs.derived import derive, stored
 from calc.files.configs.documents import LAUNCH, Reading, names_of_tools, read_document
 from calc.files.configs.fields import Tool, rules
@@ -129,7 +130,7 @@ def _by_sizes(settled: Settled, main: Tool, catalogs: Any) -> None:
         settled.problems.append(f"{main.name}: no model of the catalog has these sizes ({shown}); add its config.json.")
 
 
-def _row(settled, main, readings, catalogs):
+def _row(settled: Settled, main: Tool, readings: list[Reading], catalogs: Catalogs) -> dict[str, str]:
     columns = {name: settled.values[name] for name in BY_NAME if name in settled.values}
     named = columns.get("model")
     if named:

@@ -93,7 +93,7 @@ def take(settled: Settled, reading: Reading, others: frozenset[str]) -> None:
                 settled.left.add(told.to)
 
 
-def _take(settled, reading, told, name, value, others):
+def _take(settled: Settled, reading: Reading, told: Field, name: str, value: Any, others: frozenset[str]) -> None:
     if as_word(value) in told.off:
         return
     if told.read == "open":

@@ -66,7 +66,7 @@ def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
     return value
 
 
-def _once(pairs, file):
+def _once(pairs: list[tuple[str, Any]], file: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:

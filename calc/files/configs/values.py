@@ -51,7 +51,7 @@ def read_value(told: Field, value: Any, where: str) -> Any:
     return str(value).strip()
 
 
-def _number(told, value, where):
+def _number(told: Field, value: Any, where: str) -> float | None:
     if value is None or as_word(value) in OPEN:
         return None
     text = str(value).strip().replace("_", "")

@@ -1,6 +1,7 @@
 """The YAML of other tools as plain values: as PyYAML reads it, but without aliases, tags, merges and doubled keys, and bounded."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -31,7 +32,7 @@ def read_yaml(text: str, file: str) -> Any:
     return None
 
 
-def _value(event, events, file, depth):
+def _value(event: Any, events: Iterator, file: str, depth: int) -> Any:
     where = f"{file}, line {event.start_mark.line + 1}"
     if isinstance(event, yaml.AliasEvent) or event.anchor:
         raise ConfigProblem(f"{where}: anchors and aliases (& and *) are not read; write the fields out.")
@@ -58,7 +59,7 @@ def _value(event, events, file, depth):
     return mapping
 
 
-def _scalar(text):
+def _scalar(text: str) -> bool | float | str:
     if text in WORDS:
         return WORDS[text]
     if WHOLE.fullmatch(text):

@@ -8,6 +8,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.aged import FIGURES, THEN
 from calc.plan.bill import billed
@@ -68,12 +69,12 @@ def standing(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
     return found
 
 
-def _choices(row, names):
+def _choices(row: Row, names: list[str]) -> dict[str, float | str]:
     """The choices of an estimated row as they can be held against each other: what is not a number is empty."""
     return {name: "" if row[name] != row[name] else row[name] for name in names}
 
 
-def _unread(table, catalogs):
+def _unread(table: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
     """The rows with a cell that no reading knows, or an id that no catalog has."""
     problems = Problems(len(table))
     read_inputs(table, problems, catalogs)
@@ -85,13 +86,13 @@ def _unread(table, catalogs):
     return wrong
 
 
-def _no_market(market):
+def _no_market(market: str) -> str:
     return f"market '{quoted(market)}' is not known; use {' or '.join(MARKETS)}."
 
 
-def _said(cells, name):
+def _said(cells: pd.DataFrame, name: str) -> pd.Series:
     return cells[name].astype(str).str.strip() if name in cells else pd.Series("", index=cells.index)
 
 
-def _number(cells, name):
+def _number(cells: pd.DataFrame, name: str) -> np.ndarray:
     return pd.to_numeric(_said(cells, name), errors="coerce").to_numpy(dtype=float)

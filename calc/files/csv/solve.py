@@ -1,12 +1,14 @@
 """`python -m calc solve`: the largest context, batch or number of users that a plan holds; the price at which another beats it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError
 from calc.search.inputs import JOB_BY_NAME
@@ -55,13 +57,13 @@ def break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_column(column: str, name: str) -> Callable:
-    def most(rows, _catalogs):
+    def most(rows: pd.DataFrame, _catalogs: Any) -> Any:
         return rows[name].to_numpy(dtype=float), rows[column].to_numpy(dtype=float), MEMORY
 
     return most
 
 
-def _users(rows, catalogs):
+def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Any:
     """Requests at once over all replicas: memory's most, or fewer where the usual pace would be lost."""
     degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float).prod(axis=1)
     replicas = np.maximum(rows["gpus"].to_numpy(dtype=float) // degrees, 1)
@@ -78,13 +80,13 @@ def _users(rows, catalogs):
     return rows["batch"].to_numpy(dtype=float) * replicas, most, np.where(low < fitting, "pace", MEMORY)
 
 
-def _keeps_pace(rows, batch, catalogs):
+def _keeps_pace(rows: pd.DataFrame, batch: Any, catalogs: Catalogs) -> Any:
     inputs = rows[[name for name in BY_NAME if name in rows]]
     tried = estimate(inputs.assign(batch=batch.astype(int)), catalogs, solve=False, columns=[*PACE, "problem"])
     return np.logical_and.reduce([~(tried[name].to_numpy(dtype=float) > most) for name, most in PACE.items()])
 
 
-def _unknown(field, row):
+def _unknown(field: Any, row: Row) -> Any:
     if field == "users" and row["work"] != "inference":
         return "users are of a service; this row trains."
     return "nothing is said about fitting: name an instance or a gpu."

@@ -55,7 +55,7 @@ def _written_beside(column: str) -> bool:
 class CheckedText(io.TextIOBase):
     """The UTF-8 bytes of a stream as text; what is no text is a TableError that says where."""
 
-    def __init__(self, stream: BinaryIO, name: str):
+    def __init__(self, stream: BinaryIO, name: str) -> None:
         self.stream, self.name, self.read_bytes, self.begun, self.holds_marks = stream, name, 0, False, False
         self.decoder = codecs.getincrementaldecoder("utf-8")()
 

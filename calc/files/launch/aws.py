@@ -1,8 +1,9 @@
 """Where the scenario runs: a SkyPilot task, an EC2 launch with AWS's command line, and what saves a run when spot is taken back."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
+
+from calc.evaluate import Row
 
 IMAGE = (
     "/aws/service/deeplearning/ami/{arch}/base-oss-nvidia-driver-gpu-ubuntu-22.04/latest/ami-id"  # AWS Deep Learning AMIs, SSM parameter
@@ -12,7 +13,7 @@ POLL_SECONDS = 5  # AWS asks to look every five seconds; the notice comes two mi
 METADATA = "http://169.254.169.254/latest"
 
 
-def aws_files(row: Mapping[str, Any], values: Mapping[str, Any], market: str) -> dict[str, str]:
+def aws_files(row: Row, values: Row, market: str) -> dict[str, str]:
     """sky.yaml and aws.sh of a row on an instance, for training on spot spot_watch.sh too; nothing without an instance."""
     if not row.get("instance"):
         return {}
@@ -21,7 +22,7 @@ def aws_files(row: Mapping[str, Any], values: Mapping[str, Any], market: str) ->
     return files | ({"spot_watch.sh": _watch()} if spot and row["work"] == "training" else {})
 
 
-def _sky(row, values, spot):
+def _sky(row: Row, values: dict[str, Any], spot: bool) -> str:
     trains = row["work"] == "training"
     start = "sky jobs launch sky.yaml, which starts it again where spot is taken back" if spot else "sky launch sky.yaml"
     return "\n".join(
@@ -44,7 +45,7 @@ def _sky(row, values, spot):
     )
 
 
-def _aws(row, values, spot):
+def _aws(row: Row, values: dict[str, Any], spot: bool) -> str:
     """Instances in one placement group's reach; a spot request is one that AWS may take back with two minutes' notice."""
     options = {"MarketType": "spot", "SpotOptions": {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"}}
     trains = row["work"] == "training"
@@ -76,7 +77,7 @@ def _aws(row, values, spot):
     return "\n".join([*lines, ""])
 
 
-def _watch():
+def _watch() -> str:
     return f"""#!/bin/bash
 # Looks for AWS's notice that this spot instance is taken back (two minutes ahead), then copies the checkpoints to the bucket.
 # launch.sh copies them back at the next start. Both take the bucket's name from BUCKET: export BUCKET=your-bucket

@@ -2,16 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from calc.evaluate import Row
 from calc.files.launch.specs import Raw
 
 AMBIGUOUS = re.compile(r"(?i)(true|false|yes|no|on|off|null|~|[-+.\d][\d._e+-]*)?")  # as text these need quotes in YAML
 PLAIN = re.compile(r"[A-Za-z0-9_./][\w./ -]*")
 
 
-def written(fields: Mapping[str, Any], form: str, comments: Sequence[str] = ()) -> str:
+def written(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
     """The text of a file; JSON has no comments."""
     tree = _nested(fields)
     if form == "json":
@@ -20,12 +21,12 @@ def written(fields: Mapping[str, Any], form: str, comments: Sequence[str] = ()) 
     return head + "\n".join(_toml(tree) if form == "toml" else _yaml(tree)).rstrip() + "\n"
 
 
-def flags(fields: Mapping[str, Any]) -> list[str]:
+def flags(fields: Row) -> list[str]:
     """The fields as a command's flags, --a-field value; true stands alone, false is left out."""
     return [f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in fields.items() if value is not False]
 
 
-def _nested(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _nested(fields: Row) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, value in fields.items():
         *path, last = name.split(".")
@@ -36,7 +37,7 @@ def _nested(fields: Mapping[str, Any]) -> dict[str, Any]:
     return tree
 
 
-def _yaml(tree, indent=""):
+def _yaml(tree: dict[str, Any], indent: str = "") -> Iterator[str]:
     for name, value in tree.items():
         if isinstance(value, dict):
             yield f"{indent}{name}:"
@@ -45,7 +46,7 @@ def _yaml(tree, indent=""):
             yield f"{indent}{name}: {_yaml_value(value)}"
 
 
-def _yaml_value(value):
+def _yaml_value(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_yaml_value, value))}]"
     if isinstance(value, Raw | bool | int | float):
@@ -53,7 +54,7 @@ def _yaml_value(value):
     return value if PLAIN.fullmatch(value) and not AMBIGUOUS.fullmatch(value) else f"'{value.replace(chr(39), chr(39) * 2)}'"
 
 
-def _toml(tree):
+def _toml(tree: dict[str, dict[str, Any]]) -> Iterator[str]:
     for section, fields in tree.items():
         yield f"[{section}]"
         yield from (f"{name} = {json.dumps(value)}" for name, value in fields.items())

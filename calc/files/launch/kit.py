@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run
 from calc.files.launch.aws import aws_files
 from calc.files.launch.formats import flags, written
 from calc.files.launch.resume import resuming
-from calc.files.launch.specs import KitSpec, kit_specs, matches
+from calc.files.launch.specs import KitSpec, Spec, kit_specs, matches
 from calc.files.launch.values import values_of
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY
 
@@ -42,7 +43,7 @@ class Kit(NamedTuple):
     differences: list[Difference]
 
 
-def kits(row: Mapping[str, Any], catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
+def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
     """A kit for every tool that runs the row; none where no tool of catalogs/launch_files.yaml does."""
     values = {**values_of(row, catalogs), "market": market}
     chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
@@ -57,7 +58,7 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, A
     return estimate(said, catalogs, solve=False), set(BY_NAME) - set(said)
 
 
-def _kit(spec: KitSpec, row, values, catalogs, market):
+def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs, market: str) -> Kit:
     files = {name: written(_fields(specs, values), form) for name, (form, specs) in spec.files.items()}
     start = "#!/bin/bash\nset -euo pipefail\n"
     command = spec.command
@@ -80,7 +81,7 @@ def _kit(spec: KitSpec, row, values, catalogs, market):
     return Kit(spec.id, spec.name, {**commented, "launch.sh": launch, **place}, differences)
 
 
-def _fields(specs, values):
+def _fields(specs: tuple[Spec, ...], values: dict[str, Any]) -> dict[str, Any]:
     found = {}
     for spec in specs:
         value = spec.value(values)
@@ -89,7 +90,7 @@ def _fields(specs, values):
     return found
 
 
-def _differences(row, files, catalogs):
+def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[Difference]:
     """The columns that come back otherwise than they were given."""
     try:
         back, left = read_back(files, catalogs)
@@ -102,7 +103,7 @@ def _differences(row, files, catalogs):
     return [Difference(name, row[name], None if name in left else back[name]) for name in names if not _same(name, row, back)]
 
 
-def _same(name, row, back):
+def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     wanted, got = row.get(name), back.get(name)
     if wanted in ("", None) and back["memory_bytes"] == row["memory_bytes"]:  # the software's own, said or not
         return True
@@ -120,13 +121,13 @@ def comment(each: Difference, tool: str) -> str:
     return f"No equivalent in {tool}: {label} {wanted or 'as usual'} ({each.column}); {takes}."
 
 
-def _said(value):
+def _said(value: float | str | None) -> str:
     if value is None or value == "" or value != value:
         return ""
     return f"{value:,.10g}" if isinstance(value, int | float) else str(value)
 
 
-def _what(row, values):
+def _what(row: Row, values: dict[str, Any]) -> str:
     work = "Serving" if row["work"] == "inference" else "Training"
     place = f" on {values['nodes']} x {row['instance']}" if row["instance"] else ""
     return f"{work} {values['hub']}{place}, {values['gpus']} GPU{'s' if values['gpus'] > 1 else ''}"

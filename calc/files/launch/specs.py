@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from calc.catalogs.load import FOLDER, read_document
+from calc.evaluate import Row
 
 TYPED = {"true": True, "false": False}
 
@@ -21,7 +22,7 @@ class Spec:
     raw: str = ""
     when: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    def value(self, values: Mapping[str, Any]) -> Any:
+    def value(self, values: Row) -> Any:
         """The value that the file gets, or None where the field is left out."""
         if not matches(self.when, values):
             return None
@@ -59,20 +60,20 @@ def kit_specs() -> tuple[KitSpec, ...]:
     return tuple(_kit(name, entry) for name, entry in read_document(FOLDER, "launch_files")["kits"].items())
 
 
-def matches(when: Mapping[str, str], values: Mapping[str, Any]) -> bool:
+def matches(when: Mapping[str, str], values: Row) -> bool:
     """Whether every named value is one of those wanted (a|b)."""
     return all(str(values.get(name, "")) in wanted.split("|") for name, wanted in when.items())
 
 
-def _kit(name, entry):
+def _kit(name: str, entry: Row) -> KitSpec:
     files = {file: (told["form"], tuple(_spec(each) for each in told["fields"])) for file, told in entry.get("files", {}).items()}
     flags, resume = tuple(_spec(each) for each in entry.get("flags", ())), entry.get("resume", "")
     return KitSpec(name, entry["name"], tuple(entry["software"]), entry["when"], entry["about"], entry["command"], flags, resume, files)
 
 
-def _spec(told):
+def _spec(told: dict[str, Any]) -> Spec:
     return Spec(told["field"], told.get("column", ""), told.get("words", {}), told.get("is", ""), told.get("raw", ""), told.get("when", {}))
 
 
-def _typed(word):
+def _typed(word: str) -> bool | int | str:
     return TYPED.get(word, int(word) if word.isdigit() else word)

@@ -1,11 +1,11 @@
 """What a result row says in the words of launch files: its columns, and what tools count otherwise than a scenario does."""
 
 import re
-from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.files.configs.fields import tools
 from calc.scenarios.inputs import BY_NAME
 
@@ -15,7 +15,7 @@ FAMILY = re.compile(r"(llama3_[123]|qwen2_5|[a-z]+\d*)_")  # torchtune's module 
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
-def values_of(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+def values_of(row: Row, catalogs: Catalogs) -> dict[str, Any]:
     """The row's columns as plain values, whole numbers as such, and those derived (head of catalogs/launch_files.yaml)."""
     values = {name: _plain(row.get(name)) for name in BY_NAME}
     gpus, split = values["gpus"], values["tensor_parallel"] * values["pipeline_parallel"] * values["context_parallel"]
@@ -57,7 +57,7 @@ def values_of(row: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     }
 
 
-def _names(values):
+def _names(values: dict[str, Any]) -> dict[str, str]:
     """The model in torchtune's and in torchtitan's own words, where they have any."""
     builder = next((name for name, model in tools()["torchtune"].models.items() if model == values["model"]), "")
     method = {"full": "", "lora": "qlora_" if values["precision"] == "nf4-dq" else "lora_"}[values["tuning"]]
@@ -68,7 +68,7 @@ def _names(values):
     return {"component": component, "name": name, "flavor": flavor.upper()}
 
 
-def _sizes(model, catalogs):
+def _sizes(model: str, catalogs: Catalogs) -> dict[str, Any]:
     """The model's sizes as Megatron's flags take them; dense: without experts, and every block alike."""
     told, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
     stack = stacks.iloc[0]
@@ -90,7 +90,7 @@ def _sizes(model, catalogs):
     }
 
 
-def _save_steps(row, steps):
+def _save_steps(row: Row, steps: int | None) -> int | None:
     """Steps between checkpoints: Daly's interval where the plan knows it."""
     interval, step = row.get("checkpoint_interval_seconds"), row.get("step_seconds")
     if not steps or not interval or not step or interval != interval or step != step:
@@ -98,7 +98,7 @@ def _save_steps(row, steps):
     return int(min(max(1, interval // step), steps))
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     if value is None or value == "" or value != value:
         return None if not isinstance(value, str) else ""
     if hasattr(value, "item"):
@@ -106,5 +106,5 @@ def _plain(value):
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _yes(holds):
+def _yes(holds: bool | float) -> str:
     return "yes" if holds else "no"

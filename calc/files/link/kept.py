@@ -10,6 +10,7 @@ from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.plan.aged import FIGURES, THEN
 from calc.scenarios.inputs import ASSUMED, DEFAULTS, SAME_AS_SEQUENCE, inputs_by_name
 from calc.search.job_fields import JOB, asked_of, is_read
@@ -35,12 +36,12 @@ def compose_kept(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[st
     }
 
 
-def _pairs_of(entry):
+def _pairs_of(entry: Row) -> dict[str, float | str]:
     then = {SAID_THEN + name: value for name, value in entry.get("then", {}).items()}
     return {"market": entry["market"], **entry["scenario"], **then}
 
 
-def _joined(first, pairs, word):
+def _joined(first: list[str], pairs: dict[str, float | str], word: Callable) -> str:
     return BETWEEN.join([*first, *(part for name, value in pairs.items() for part in (name, word(value)))])
 
 
@@ -63,7 +64,7 @@ def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: 
             choices.setdefault("kept", []).append({"name": named(own), **entry})
 
 
-def _entry(whose, parts, complaints, value_of):
+def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, Any] | None:
     """Market, scenario and what was said of it then; None, and a sentence, where no model is known."""
     wrong: list[str] = []
     scenario = _pairs(whose, parts, wrong, value_of)
@@ -76,7 +77,7 @@ def _entry(whose, parts, complaints, value_of):
     return {"market": market, "scenario": scenario} | ({"then": then} if then else {})
 
 
-def _pairs(whose, parts, complaints, value_of):
+def _pairs(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, float | str]:
     """Columns and values of a text; a sentence for each that is not understood."""
     read: dict[str, Any] = {}
     for name, text in zip(parts[::2], [*parts[1::2], ""], strict=False):
@@ -88,7 +89,7 @@ def _pairs(whose, parts, complaints, value_of):
     return read
 
 
-def _value(name, text, value_of):
+def _value(name: str, text: str, value_of: Callable) -> float | str | None:
     if name == "market":
         return text if text in MARKETS else None
     if name.startswith(SAID_THEN):
@@ -98,7 +99,7 @@ def _value(name, text, value_of):
     return value_of(name, text)
 
 
-def _said_then(name, text):
+def _said_then(name: str, text: str) -> float | str | None:
     if name in FIGURES:
         try:
             value = float(text)
@@ -128,7 +129,7 @@ def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[st
     return kept
 
 
-def _usual(name, value, scenario, catalogs):
+def _usual(name: str, value: float | str, scenario: Row, catalogs: Catalogs) -> bool:
     """Whether a value says what its absence would: the default, or what another column settles."""
     if value is None or value == "" or value != value:
         return True

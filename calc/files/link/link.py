@@ -77,14 +77,15 @@ def word(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e16 else str(value)
 
 
-def _read_choice(name, given, catalogs, custom):
+def _read_choice(name: str, given: list[str], catalogs: Catalogs, custom: dict[str, Any]) -> tuple[list[Any], list[str]]:
     if name == "prices_as_of" and DAY.fullmatch(given[0]):
         return given[:1], []
     if name not in COLUMNS and name not in VIEW_CHOICES and name not in link_v1.COLUMNS:
         return [], [f"The link asked for {name[:40]}={given[0][:40]} , which is not a choice of this page; it was left aside."]
     if name == "regions" and given == [ANYWHERE]:
         return [[]], []
-    values, complaints = [], []
+    values: list[Any] = []
+    complaints: list[str] = []
     if len(given) > MOST_VALUES:
         complaints.append(f"The link asked for {len(given)} values of {name}; the first {MOST_VALUES} are used.")
     for text in given[:MOST_VALUES]:
@@ -111,7 +112,7 @@ def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = ()) -> Any:
     return text if text in getattr(catalogs, catalog).index else None
 
 
-def _number(text, column):
+def _number(text: str, column: Input) -> float | str | None:
     if text == "":
         may_be_empty = column.name in MAY_BE_EMPTY or BY_NAME.get(column.name, column).default is None
         return "" if may_be_empty else None

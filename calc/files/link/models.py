@@ -39,5 +39,5 @@ def read_models(query: dict[str, list[str]], complaints: list[str]) -> dict[str,
     return models
 
 
-def _refused(word):
+def _refused(word: str) -> None:
     raise ValueError(word)

@@ -20,7 +20,7 @@ def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list
     return found
 
 
-def _with_own_models(choices, catalogs):
+def _with_own_models(choices: dict[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
     """The row of a plan for a model that only its link knows; None where its sizes are not complete."""
     entries = {model: {"name": model, **entry} for model, entry in choices.get("custom_models", {}).items()}
     try:

@@ -52,7 +52,7 @@ def read_set(
         choices.setdefault("allowed", {})[own] = values
 
 
-def _limit(text):
+def _limit(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:
@@ -62,10 +62,10 @@ def _limit(text):
     return int(value) if value.is_integer() else value
 
 
-def _place(name, text, catalogs):
-    if text == "" or (catalogs is None and name != "market"):
-        return text
+def _place(name: str, text: str, catalogs: Catalogs | None) -> str | None:
     if name == "market":
-        return text if text in MARKETS else None
+        return text if text in ("", *MARKETS) else None
+    if text == "" or catalogs is None:
+        return text
     known = set(catalogs.instances["family"]) if name == "family" else catalogs.regions.index
     return text if text in known else None

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
+from calc.evaluate import Row
 from calc.files.oom.failures import Failure
 from calc.files.oom.findings import is_other_work
 from calc.scenarios.inputs import BY_NAME
@@ -47,7 +48,7 @@ def cards(total: float | None, catalogs: Catalogs) -> list[str]:
     return sorted(map(str, near.index), key=lambda name: (name not in sold, abs(near[name] - total)))
 
 
-def on_card(row: Mapping[str, Any], total: float | None, catalogs: Catalogs) -> dict[str, Any]:
+def on_card(row: Row, total: float | None, catalogs: Catalogs) -> dict[str, Any]:
     """The row on the card that the message tells of: as it is where that is its own, else estimated anew without an instance."""
     found = cards(total, catalogs)
     if not found or row["gpu"] in found:
@@ -56,7 +57,7 @@ def on_card(row: Mapping[str, Any], total: float | None, catalogs: Catalogs) -> 
     return estimate({**scenario, "instance": "", "gpu": found[0]}, catalogs, solve=False)
 
 
-def of_failure(failure: Failure, row: Mapping[str, Any]) -> list[Part]:
+def of_failure(failure: Failure, row: Row) -> list[Part]:
     """A message's parts: allocated, reserved beyond, context, other processes, free, the card."""
     told = [
         (
@@ -84,7 +85,7 @@ def of_failure(failure: Failure, row: Mapping[str, Any]) -> list[Part]:
     return _parts(told)
 
 
-def of_figures(figures: Mapping[str, float], row: Mapping[str, Any], catalogs: Catalogs) -> list[Part]:
+def of_figures(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> list[Part]:
     """A summary's or a log's parts, each beside what the estimate counts as the same."""
     outside = row["memory_bytes"] - row["context_bytes"]
     told = [
@@ -106,7 +107,7 @@ def of_figures(figures: Mapping[str, float], row: Mapping[str, Any], catalogs: C
     return _parts(told if not is_other_work(figures, row) else [(*each[:2], None, each[3]) for each in told])
 
 
-def _one_request(figures, row, catalogs):
+def _one_request(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> float | None:
     """The cache of one sequence as long as the engine admits. [B]"""
     if "kv_needed" not in figures or "request_tokens" not in figures or row["work"] != "inference":
         return None
@@ -115,7 +116,7 @@ def _one_request(figures, row, catalogs):
     return estimate({**scenario, **longest}, catalogs, solve=False)["kv_cache_bytes"]
 
 
-def _parts(told):
+def _parts(told: list[tuple[str, float | None, float | None, str]]) -> list[Part]:
     return [
         Part(name, measured, None if estimated is None or estimated != estimated else float(estimated), meaning)
         for name, measured, estimated, meaning in told

@@ -1,9 +1,9 @@
 """A pasted text explained: its messages and figures, beside the estimate of the run that it is of, and what they mean."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.files.oom import beside, findings
 from calc.files.oom.failures import Failure, failures, fullest
 from calc.files.oom.logs import figures, silent
@@ -29,7 +29,7 @@ class Explanation(NamedTuple):
     failure: Failure | None
     messages: int
     cards: list[str]
-    row: dict[str, Any]
+    row: Row
     parts: list[beside.Part]
     sentences: list[str]
 
@@ -49,7 +49,7 @@ def tells(content: bytes) -> bool:
     return bool(failures(text) or figures(text) or silent(text))
 
 
-def explained(text: str, row: Mapping[str, Any], catalogs: Catalogs) -> Explanation:
+def explained(text: str, row: Row, catalogs: Catalogs) -> Explanation:
     """What the text tells beside an estimated row; raises LogProblem where it tells nothing."""
     found, told, meant = failures(text), figures(text), silent(text)
     if not found and not told and not meant:

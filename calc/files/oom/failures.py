@@ -79,7 +79,7 @@ def fullest(found: list[Failure]) -> Failure:
     return max(found, key=lambda each: (each.reserved or 0.0, each.tried))
 
 
-def _failure(text):
+def _failure(text: str) -> Failure | None:
     tried = first_size(r"^\s*{}", text)
     if tried is None:
         return None
@@ -111,5 +111,5 @@ def _failure(text):
     )
 
 
-def _first(text, *patterns):
+def _first(text: str, *patterns: str) -> float | None:
     return next((found for found in (first_size(pattern, text) for pattern in patterns) if found is not None), None)

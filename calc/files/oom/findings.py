@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from math import floor
-from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.files.oom.failures import Failure
 from calc.say.numbers import size
 from calc.units import GIB
@@ -16,7 +16,7 @@ OTHER_WORK = "This is an engine's log and the run beside it trains: give the eng
 HIDDEN = "the longest batch, a second model (reference, reward, vision tower), an evaluation, or a loss kept with its graph"
 
 
-def of_failure(failure: Failure, row: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
+def of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[str]:
     """What a message means, the cause first; sizes that it does not tell are not guessed."""
     tried, total, free = failure.tried, failure.total or 0.0, failure.free
     allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
@@ -50,7 +50,7 @@ def of_failure(failure: Failure, row: Mapping[str, Any], catalogs: Catalogs) -> 
     return [*said, *_against(allocated, "were allocated when it failed", row)]
 
 
-def of_figures(figures: Mapping[str, float], row: Mapping[str, Any]) -> list[str]:
+def of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
     """What a summary or a log means."""
     said = []
     if figures.get("retries", 0) > 0 and not figures.get("ooms"):
@@ -80,12 +80,12 @@ def of_figures(figures: Mapping[str, float], row: Mapping[str, Any]) -> list[str
     return [*said, *(_against(peak, "were allocated at the peak", row) if peak else [])]
 
 
-def is_other_work(figures: Mapping[str, float], row: Mapping[str, Any]) -> bool:
+def is_other_work(figures: Mapping[str, float], row: Row) -> bool:
     """Whether a serving engine's log meets a run that trains: nothing of the two is the same."""
     return row["work"] == "training" and any(name in figures for name in OF_ENGINES)
 
 
-def _against(allocated, when, row):
+def _against(allocated: float, when: str, row: Row) -> list[str]:
     """Whether what was allocated lies within the estimate's range around its allocated peak."""
     peak = row["allocated_peak_bytes"]
     if not peak > 0 or not allocated:
@@ -104,7 +104,7 @@ def _against(allocated, when, row):
     return [f"{size(allocated)} {when}: within the range of the estimate's peak, {size(lower)} to {size(upper)}."]
 
 
-def _shape(tried, row, catalogs):
+def _shape(tried: float, row: Row, catalogs: Catalogs) -> str:
     """The tensor of the plan whose size the request has within two per cent; empty where none has."""
     if row["model"] not in catalogs.models.index:
         return ""
@@ -124,5 +124,5 @@ def _shape(tried, row, catalogs):
     return ""
 
 
-def _setting(release):
+def _setting(release: str) -> str:
     return "PYTORCH_ALLOC_CONF" if release.startswith("2.10") else "PYTORCH_CUDA_ALLOC_CONF"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from calc.files.oom.sizes import MOST_CHARACTERS, SIZE, in_bytes, one_line
@@ -102,14 +103,14 @@ def silent(text: str) -> list[str]:
     return [meaning for words, meaning in SILENT.items() if words in line]
 
 
-def _values(told, line):
+def _values(told: Told, line: str) -> Iterator[float]:
     pattern = told.pattern.replace("{}", SIZE).replace("{count}", COUNT).replace("{number}", NUMBER)
     for found in re.finditer(pattern, line):
         groups = [group for group in found.groups() if group is not None]
         yield (in_bytes(*groups[:2]) if "{}" in told.pattern else float(groups[0].replace(",", ""))) * told.factor
 
 
-def _summary(text):
+def _summary(text: str) -> dict[str, float]:
     found = {SUMMARY_PEAKS[name]: in_bytes(number, unit) for name, _, _, number, unit in SUMMARY_ROW.findall(text)}
     if found:
         found |= {name: float(count[1].replace(",", "")) for name, pattern in SUMMARY_COUNTS.items() if (count := re.search(pattern, text))}
