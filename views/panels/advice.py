@@ -1,5 +1,7 @@
 """What to change about the row looked at: three changes, more on request; first those that do the same work."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -7,7 +9,6 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.search.advice import advise
-from calc.search.limits import Limits
 from calc.search.standing import scenario_of
 from views.session import job_state, kept
 from views.session.remembered import remembered
@@ -17,13 +18,13 @@ from views.wording.markdown import faint, plain
 SHOWN = 3
 
 
-def panel(row: Row, market: str, limits: Limits, catalogs: Catalogs) -> None:
-    """The changes within the limits, the most useful first; a row that is refused says in its own words what to change."""
+def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> None:
+    """The changes that keep the limits of the job, the most useful first; a row that is refused says in its own words what to change."""
     if row["problem"] and not row["fits"]:
         return
     fits = row["fits"] in HOLDS
     st.subheader("What to change" if fits else "What would make it fit", anchor=False)
-    tried = changes(row, market, limits, catalogs)
+    tried = changes(row, market, job, catalogs)
     if not len(tried):
         st.markdown(advice_words.nothing(fits))
         return
@@ -40,10 +41,10 @@ def panel(row: Row, market: str, limits: Limits, catalogs: Catalogs) -> None:
         st.caption(advice_words.caption(row))
 
 
-def changes(row: Row, market: str, limits: Limits, catalogs: Catalogs) -> pd.DataFrame:
-    """The changes of a row that help and keep the limits; tried once for a scenario, market and limits."""
-    key = (scenario_of(row), market, limits, catalogs.version)
-    return remembered("advice", key, lambda: advise(row, catalogs, market, limits))
+def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
+    """The changes of a row that help and keep the limits of the job; tried once for a scenario, market and job."""
+    key = (scenario_of(row), market, job, catalogs.version)
+    return remembered("advice", key, lambda: advise(row, catalogs, market, job))
 
 
 def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Catalogs) -> None:
