@@ -45,18 +45,18 @@ GRADES = 12  # of the colour scale of largest batches: 0, 1, 2 to 3, 4 to 7, ...
 PLACE = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 
-def replicas(scenario: Row) -> float:
+def replicas(scenario: Mapping[str, Any]) -> float:
     """Model replicas side by side. [replicas]"""
     return float(data_parallel(scenario["gpus"], *(scenario[name] for name in DEGREES)))
 
 
-def at_once(scenario: Row) -> float:
+def at_once(scenario: Mapping[str, Any]) -> float:
     """Sequences of an optimizer step, or requests answered at once, over all replicas. [sequences]"""
     steps = scenario["accumulation_steps"] if scenario["work"] == "training" else 1
     return float(scenario["batch"] * steps * replicas(scenario))
 
 
-def micro_batches(scenario: Row, beside: float) -> dict[str, float]:
+def micro_batches(scenario: Mapping[str, Any], beside: float) -> dict[str, float]:
     """Micro-batch and accumulation on so many replicas, for the same sequences in all."""
     here = np.ceil(at_once(scenario) / beside)
     if scenario["work"] == "inference":
