@@ -9,6 +9,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.cost.job import Job, job_of_rows
+from calc.search.job_row import JobRow
 from calc.search.reasons import reasons
 from calc.search.settle import JobError
 from calc.search.wide import best, estimated, wide_search, within
@@ -79,10 +80,11 @@ def _users(kept: Any) -> Any:
     return 0 if job["requests_per_second"] or kept["work"] == "training" else job["users"]
 
 
-def _run(now: Present, catalogs: Catalogs, key: str) -> dict[str, Any]:
+def _run(now: Present, catalogs: Catalogs, key: tuple[JobRow, str]) -> dict[str, Any]:
     """Search; once it takes more than a second, with a bar and a button that stops it."""
     made = {"key": key, "work": now.scenario["work"], "rows": None, "against": ""}
-    started, holder, bars = perf_counter(), st.empty(), []
+    started, holder = perf_counter(), st.empty()
+    bars: list[Any] = []
 
     def progress(share: float) -> None:
         if perf_counter() - started > SLOW_SECONDS:

@@ -1,5 +1,6 @@
 """What a search may vary: the question asked, the form of allowed sets and limits, both in session and link."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,11 +13,10 @@ from calc.scenarios.inputs import CATALOG_OF
 from calc.search import widened
 from calc.search.widened import LIMIT_NAMES, SETS, SWITCHES, names_for, possible, settled_sets, usual_limits, usual_sets
 from calc.units import WEEK_HOURS
-from views.session import job_state
+from views.session import SESSION, job_state
 from views.session.present_plan import Present
 from views.wording import search as search_words
 
-SESSION = {"persist_state": "session"}
 QUESTIONS = {"cheapest": "Least money", "budget": "Within a budget per hour", "week": "LoRA within a week", "users": "Serve users at once"}
 USERS, PACE_SECONDS = 20, 0.05  # 20 tokens a second to each user, faster than anyone reads
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
@@ -70,7 +70,7 @@ def question(now: Present, catalogs: Catalogs) -> str:
     return st.segmented_control(
         "Question",
         list(QUESTIONS),
-        format_func=QUESTIONS.get,
+        format_func=QUESTIONS.__getitem__,
         key="question",
         required=True,
         label_visibility="collapsed",
@@ -85,7 +85,8 @@ def _answer(job: Any, catalogs: Catalogs) -> None:
     state, kind = st.session_state, st.session_state["question"]
     if kind == "budget":
         return
-    sets, limits = {}, {}
+    sets: dict[str, Any] = {}
+    limits: dict[str, float] = {}
     if kind == "week":
         job_state.choose(goal="tune", method="lora")
         job = job | {"work": "training", "method": "lora", "tuning": "", "precision": list(widened.LORA_FORMATS)}
@@ -110,7 +111,7 @@ def form(now: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, f
                 _label(name, work),
                 _options(name, work, catalogs),
                 selection_mode="multi",
-                format_func=lambda value, name=name: _option_words(name, value, catalogs),
+                format_func=partial(_option_words, name, catalogs=catalogs),
                 key=f"allow_{name}",
                 wrap=True,
                 help=GLOSSARY[name].meaning,
@@ -179,13 +180,13 @@ def _options(name: str, work: str, catalogs: Catalogs) -> list[int | str]:
     if name in COUNT_OPTIONS:
         return sorted({*COUNT_OPTIONS[name], *chosen})
     if name in ("precision", "implementation"):
-        options = possible(name, work, catalogs)
+        options: Any = possible(name, work, catalogs)
     else:
         options = WORD_OPTIONS.get(name) or getattr(catalogs, CATALOG_OF[name]).index
     return list(dict.fromkeys([*options, *chosen]))
 
 
-def _option_words(name: str, value: Any, catalogs: Catalogs) -> Any:
+def _option_words(name: str, value: Any, catalogs: Catalogs) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if name == "kv_precision":
