@@ -3,41 +3,38 @@
 python -m benchmarks.command_line [--rows 100000 1000000]
 """
 
-import argparse
 import os
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.floor import options
 from benchmarks.tables import crossed
 
-ROOT = Path(__file__).resolve().parent.parent
 BLOCK_ROWS = 100_000  # the table is written in blocks, so that millions of rows do not fill memory
 
 
 def measured(scenarios, results):
     """CPU seconds and the most memory [MiB] of the command on one file."""
-    asked = [sys.executable, "-m", "calc", str(scenarios), "-o", str(results)]
-    child = subprocess.Popen(asked, cwd=ROOT, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "calc", str(scenarios), "-o", str(results)]
+    child = subprocess.Popen(command, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        raise SystemExit(f"{' '.join(asked)} ended with {child.returncode}")
+        raise SystemExit(f"{' '.join(command)} ended with {child.returncode}")
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def main():
     """Print a line per number of rows."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
     print("      rows   CPU s   us a row   most memory MiB   MiB written")
-    with TemporaryDirectory() as folder:
-        for rows in parser.parse_args().rows:
+    for rows in options(__doc__, rows=(100_000, 1_000_000)).rows:
+        with TemporaryDirectory() as folder:
             scenarios, results = Path(folder, "scenarios.csv"), Path(folder, "estimates.csv")
             block = crossed(min(rows, BLOCK_ROWS))
             for start in range(0, rows, len(block)):
-                block.head(rows - start).to_csv(scenarios, mode="a" if start else "w", header=not start, index=False)
+                block.head(rows - start).to_csv(scenarios, mode="a", header=not start, index=False)
             seconds, most = measured(scenarios, results)
             print(f"{rows:10,} {seconds:7.1f} {seconds / rows * 1e6:10.1f} {most:17,.0f} {results.stat().st_size / 2**20:13,.0f}")
 

@@ -1,9 +1,19 @@
-"""The yardstick: ten NumPy operations over as many rows, timed in the same rounds as what is measured."""
+"""The yardstick, ten NumPy operations over as many rows, and what benchmarks share: their options, rounds and figures."""
 
-from statistics import median
+import argparse
+from statistics import median, quantiles
 from time import process_time
 
 import numpy as np
+
+
+def options(document, **defaults):
+    """The command line of a benchmark: an option for each name, of the type of its default; a tuple takes several."""
+    parser = argparse.ArgumentParser(description=document.splitlines()[0])
+    for name, default in defaults.items():
+        several = isinstance(default, tuple)
+        parser.add_argument(f"--{name}", type=type(default[0] if several else default), nargs="+" if several else None, default=default)
+    return parser.parse_args()
 
 
 def floor(rows):
@@ -19,8 +29,8 @@ def floor(rows):
     return run
 
 
-def seconds_of(run, least=0.2):
-    """CPU seconds of one call: the mean over as many calls as take the least time."""
+def cpu_seconds(run, least=0.2):
+    """CPU time of one call: the mean over as many calls as take the least time. [s]"""
     calls, begun = 0, process_time()
     while calls == 0 or process_time() - begun < least:
         run()
@@ -30,15 +40,15 @@ def seconds_of(run, least=0.2):
 
 def interleaved(work, rounds):
     """CPU seconds of every named function in each of several rounds, after one that is not counted."""
-    found = {name: [] for name in work}
-    for number in range(rounds + 1):
-        for name, run in work.items():
-            seconds = seconds_of(run)
-            if number:
-                found[name].append(seconds)
-    return found
+    all_rounds = [{name: cpu_seconds(run) for name, run in work.items()} for _ in range(rounds + 1)]
+    return {name: [seconds[name] for seconds in all_rounds[1:]] for name in work}
 
 
 def spread(values, unit=""):
     """The median and, in brackets, the least and the most."""
     return f"{median(values):10,.1f}{unit} ({min(values):,.1f} to {max(values):,.1f})"
+
+
+def p95(values):
+    """The 95th percentile."""
+    return quantiles(values, n=20)[-1] if len(values) > 1 else values[0]

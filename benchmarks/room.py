@@ -7,12 +7,13 @@
 Every visitor changes one widget about every five seconds. Read the ratios, and what else ran: the machine may be shared.
 """
 
-import argparse
 import asyncio
 import random
 import time
-from statistics import median, quantiles
+from dataclasses import dataclass, field
+from statistics import median
 
+from benchmarks.floor import options, p95
 from benchmarks.server import FLOOR_PAGE, Server, machine_cpu_seconds
 from benchmarks.visitor import Visitor
 
@@ -20,16 +21,20 @@ THINK_SECONDS = 5
 SOAKING, AT_ONCE, CHANGES_OF_ONE = 25, 20, 3
 
 
-def p95(values):
-    """The 95th percentile."""
-    return quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
-
-
+@dataclass
 class Room:
     """What visitors of one server met: seconds of their first pages and changes, errors, failures."""
 
-    def __init__(self, server):
-        self.server, self.first, self.changes, self.errors, self.failures = server, [], [], 0, 0
+    server: Server
+    first: list = field(default_factory=list)
+    changes: list = field(default_factory=list)
+    errors: int = 0
+    failures: int = 0
+
+    def changes_ms(self):
+        """The median and the 95th percentile of a change; not a number where there was none. [ms]"""
+        seconds = self.changes or [float("nan")]
+        return 1e3 * median(seconds), 1e3 * p95(seconds)
 
     async def visit(self, seed, until, changes=None, think=THINK_SECONDS):
         """One visitor: until a moment, or for so many changes."""
@@ -48,7 +53,7 @@ class Room:
 
 
 async def busy(server, sessions, seconds):
-    """So many visitors at once who come one after another; what they met, with CPU and memory of the server."""
+    """So many visitors who come one after another: CPU time of a run of the script [ms], and the row of the table."""
     room, memory = Room(server), server.memory_mib()
     cpu, machine, begun = server.cpu_seconds(), machine_cpu_seconds(), time.monotonic()
     arrive = 0.15 * sessions
@@ -60,23 +65,13 @@ async def busy(server, sessions, seconds):
 
     visits = [asyncio.create_task(come(number)) for number in range(sessions)]
     await asyncio.sleep(arrive + seconds)
-    held = server.memory_mib()
+    session_mib = (server.memory_mib() - memory) / sessions
     await asyncio.gather(*visits)
-    wall = time.monotonic() - begun
     used = server.cpu_seconds() - cpu
-    runs = len(room.changes) + len(room.first)
-    others = (machine_cpu_seconds() - machine - used) / wall
-    return room, {"cpu_ms": 1e3 * used / max(runs, 1), "session_mib": (held - memory) / sessions, "others_cores": others}
-
-
-def line(name, sessions, room, taken, base=None):
-    """A row of the table: times in milliseconds, and the ratios to the bare page."""
-    changes = room.changes or [float("nan")]
-    ratios = "" if base is None else f" {taken['cpu_ms'] / base['cpu_ms']:9.2f}"
-    print(
-        f"{name:10} {sessions:8} {1e3 * median(room.first):9,.0f} {1e3 * median(changes):11,.0f} {1e3 * p95(changes):11,.0f}"
-        f" {room.failures:6} {room.errors:6} {taken['cpu_ms']:8.1f} {taken['session_mib']:9.2f} {taken['others_cores']:7.1f}{ratios}"
-    )
+    others_cores = (machine_cpu_seconds() - machine - used) / (time.monotonic() - begun)
+    cpu_ms = 1e3 * used / max(len(room.changes) + len(room.first), 1)
+    times = "{:9,.0f} {:11,.0f} {:11,.0f}".format(1e3 * median(room.first), *room.changes_ms())
+    return cpu_ms, f"{sessions:8} {times} {room.failures:6} {room.errors:6} {cpu_ms:8.1f} {session_mib:9.2f} {others_cores:7.1f}"
 
 
 def compare(counts, seconds):
@@ -86,10 +81,8 @@ def compare(counts, seconds):
         for server in (floor, dashboard):
             asyncio.run(busy(server, 1, 2))  # what a process does once
         for sessions in counts:
-            room, base = asyncio.run(busy(floor, sessions, seconds))
-            line("bare", sessions, room, base)
-            room, taken = asyncio.run(busy(dashboard, sessions, seconds))
-            line("dashboard", sessions, room, taken, base)
+            (base_ms, base), (taken_ms, taken) = (asyncio.run(busy(server, sessions, seconds)) for server in (floor, dashboard))
+            print(f"bare       {base}\ndashboard  {taken} {taken_ms / base_ms:9.2f}")
 
 
 async def _come_and_go(room, first, sessions):
@@ -122,30 +115,23 @@ async def _soak(server, minutes):
     chairs = [asyncio.create_task(chair()) for _ in range(SOAKING)]
     for minute in range(1, minutes + 1):
         await asyncio.sleep(60)
-        changes, room.changes = room.changes or [float("nan")], []
-        print(
-            f"{minute:6} {len(changes):8} {1e3 * median(changes):7,.0f} {1e3 * p95(changes):7,.0f} {room.failures:6} {room.errors:6}"
-            f" {server.memory_mib():5,.0f} {server.log_bytes():10,}",
-            flush=True,
-        )
+        times = "{:8} {:7,.0f} {:7,.0f}".format(len(room.changes), *room.changes_ms())
+        room.changes = []
+        what = f"{room.failures:6} {room.errors:6} {server.memory_mib():5,.0f} {server.log_bytes():10,}"
+        print(f"{minute:6} {times} {what}", flush=True)
     await asyncio.gather(*chairs)
 
 
 def main():
     """Compare, or churn, or soak."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sessions", type=int, nargs="+", default=[1, 25, 100])
-    parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--churn", type=int)
-    parser.add_argument("--minutes", type=int)
-    options = parser.parse_args()
-    if options.churn:
-        churn(options.churn)
-    elif options.minutes:
+    asked = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0)
+    if asked.churn:
+        churn(asked.churn)
+    elif asked.minutes:
         with Server() as server:
-            asyncio.run(_soak(server, options.minutes))
+            asyncio.run(_soak(server, asked.minutes))
     else:
-        compare(options.sessions, options.seconds)
+        compare(asked.sessions, asked.seconds)
 
 
 if __name__ == "__main__":

@@ -14,17 +14,21 @@ FLOOR_PAGE = "benchmarks/floor_page.py"
 PATIENCE_SECONDS = 90
 
 
+def free_port():
+    """A port that nothing listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class Server:
     """A Streamlit script served for as long as the `with` lasts."""
 
-    def __init__(self, script="dashboard.py"):
-        self.script = script
+    def __init__(self, script="dashboard.py", port=None):
+        self.script, self.port = script, port or free_port()
+        self.address = f"127.0.0.1:{self.port}"
 
     def __enter__(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.address = f"127.0.0.1:{self.port}"
         self.log = tempfile.TemporaryFile()
         command = [sys.executable, "-m", "streamlit", "run", self.script, "--server.port", str(self.port)]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "MALLOC_ARENA_MAX": "2"}  # as make run and make serve
@@ -50,21 +54,21 @@ class Server:
             return False
 
     def memory_mib(self):
-        """Memory of the process that is in RAM."""
+        """Memory of the process that is in RAM. [MiB]"""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def cpu_seconds(self):
-        """CPU time of the process since it began."""
+        """CPU time of the process since it began. [s]"""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def log_bytes(self):
-        """What it has written to its log."""
+        """What it has written to its log. [B]"""
         return os.fstat(self.log.fileno()).st_size
 
 
 def machine_cpu_seconds():
-    """CPU time of everything on this machine, to say what else ran."""
+    """CPU time of everything on this machine, to say what else ran. [s]"""
     user, nice, system, _idle, _wait, irq, softirq, *_ = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:])
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")

@@ -6,9 +6,8 @@ import pandas as pd
 from calc import load_catalogs
 
 SEED = 7
-MODELS = ("llama-3.1-8b", "llama-3.1-70b", "qwen2.5-32b", "mixtral-8x7b", "gpt-oss-20b")
 CROSSED = {
-    "model": MODELS,
+    "model": ("llama-3.1-8b", "llama-3.1-70b", "qwen2.5-32b", "mixtral-8x7b", "gpt-oss-20b"),
     "work": ("training", "inference"),
     "batch": range(1, 64),
     "sequence_tokens": (2048, 4096, 8192),
@@ -16,7 +15,6 @@ CROSSED = {
     "sharding": ("none", "zero2", "zero3"),
     "instance": ("p5.48xlarge", "g6e.12xlarge"),
 }
-TRAINED, SERVED = ("bf16", "bf16-mixed", "fp16-mixed"), ("bf16", "fp8", "int8")
 
 
 def crossed(rows):
@@ -33,16 +31,16 @@ def all_distinct(rows):
     longest = models["max_position"].fillna(0).clip(64, 131_072).to_numpy(dtype=float)
     model, instance = draw.integers(len(longest), size=rows), draw.integers(len(instances), size=rows)
     trains = draw.random(rows) < 0.5
-    sequence = np.exp(draw.uniform(np.log(32), np.log(longest[model])))
-    return pd.DataFrame(
-        {
-            "model": models.index.to_numpy(dtype=object)[model],
-            "work": np.where(trains, "training", "inference").astype(object),
-            "precision": np.where(trains, draw.choice(TRAINED, rows), draw.choice(SERVED, rows)).astype(object),
-            "batch": draw.integers(1, 512, size=rows),
-            "sequence_tokens": sequence.astype(int),
-            "gpus": instances["gpus"].to_numpy(dtype=int)[instance],
-            "sharding": np.where(trains, draw.choice(("none", "zero1", "zero2", "zero3"), rows), "none").astype(object),
-            "instance": instances.index.to_numpy(dtype=object)[instance],
-        }
-    )
+    tokens = np.exp(draw.uniform(np.log(32), np.log(longest[model])))
+    precisions = (draw.choice(("bf16", "bf16-mixed", "fp16-mixed"), rows), draw.choice(("bf16", "fp8", "int8"), rows))
+    columns = {
+        "model": models.index.to_numpy()[model],
+        "work": np.where(trains, "training", "inference"),
+        "precision": np.where(trains, *precisions),
+        "batch": draw.integers(1, 512, size=rows),
+        "sequence_tokens": tokens.astype(int),
+        "gpus": instances["gpus"].to_numpy(dtype=int)[instance],
+        "sharding": np.where(trains, draw.choice(("none", "zero1", "zero2", "zero3"), rows), "none"),
+        "instance": instances.index.to_numpy()[instance],
+    }
+    return pd.DataFrame({name: values if values.dtype.kind == "i" else values.astype(object) for name, values in columns.items()})

@@ -11,6 +11,22 @@ PATIENCE_SECONDS = 120
 INTERRUPTED = ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 
+def numbers(widget):
+    """Numbers near the default of a field that it allows."""
+    near = [widget.default * factor for factor in (0.5, 1, 2, 4)]
+    allowed = [value for value in near if not ((widget.has_min and value < widget.min) or (widget.has_max and value > widget.max))]
+    allowed = [float(round(value)) for value in allowed] if widget.data_type == 0 else allowed
+    return allowed if any(allowed) else []
+
+
+CHOICES = {  # kind of widget -> the field of its state, and what may be chosen in it
+    "selectbox": ("string_value", lambda widget: list(widget.options)),
+    "checkbox": ("bool_value", lambda _: [True, False]),
+    "button_group": ("string_array_value", lambda widget: [option.content for option in widget.options]),
+    "number_input": ("double_value", numbers),
+}
+
+
 class Visitor:
     """A browser without a screen: it remembers the page's widgets and sends all of their values with every change."""
 
@@ -21,23 +37,15 @@ class Visitor:
         self.page, self.errors = "", 0
 
     async def open(self):
-        """Connect and run the script once; the seconds that it took."""
-        begun = time.perf_counter()
-        self.socket = await connect(
-            f"ws://{self.address}/_stcore/stream",
-            origin=f"http://{self.address}",
-            subprotocols=["streamlit"],
-            max_size=2**26,
-            compression=None,
-            open_timeout=PATIENCE_SECONDS,
-            ping_interval=None,
-            proxy=None,
-        )
+        """Connect and run the script once; the time that it took. [s]"""
+        begun, patience = time.perf_counter(), {"open_timeout": PATIENCE_SECONDS, "ping_interval": None, "proxy": None}
+        size = {"subprotocols": ["streamlit"], "max_size": 2**26, "compression": None}
+        self.socket = await connect(f"ws://{self.address}/_stcore/stream", origin=f"http://{self.address}", **size, **patience)
         await self._run()
         return time.perf_counter() - begun
 
     async def change(self):
-        """Choose something else in one widget; the seconds until the script has run."""
+        """Choose something else in one widget; the time until the script has run. [s]"""
         name = self.dice.choice(list(self.choices))
         field, options = self.choices[name]
         self.values[name] = (field, self.dice.choice(options))
@@ -51,41 +59,32 @@ class Visitor:
 
     async def _run(self):
         message = BackMsg()
-        asked = message.rerun_script
-        asked.query_string, asked.page_script_hash = self.query, self.page
+        rerun = message.rerun_script
+        rerun.query_string, rerun.page_script_hash = self.query, self.page
         for name, (field, value) in self.values.items():
-            state = asked.widget_states.widgets.add(id=name)
+            state = rerun.widget_states.widgets.add(id=name)
             if field == "string_array_value":
                 state.string_array_value.data.append(value)
             else:
                 setattr(state, field, value)
         await self.socket.send(message.SerializeToString())
         while True:
-            told = ForwardMsg.FromString(await self.socket.recv())
-            kind = told.WhichOneof("type")
+            answer = ForwardMsg.FromString(await self.socket.recv())
+            kind = answer.WhichOneof("type")
             if kind == "new_session":
-                self.page, self.choices = told.new_session.page_script_hash, {}
-            elif kind == "delta" and told.delta.WhichOneof("type") == "new_element":
-                self._met(told.delta.new_element)
+                self.page, self.choices = answer.new_session.page_script_hash, {}
+            elif kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
+                self._note(answer.delta.new_element)
             elif kind == "page_info_changed":
-                self.query = told.page_info_changed.query_string
-            elif kind == "script_finished" and told.script_finished != INTERRUPTED:
+                self.query = answer.page_info_changed.query_string
+            elif kind == "script_finished" and answer.script_finished != INTERRUPTED:
                 return
 
-    def _met(self, element):
-        """Note an error box, or a widget and what may be chosen in it."""
+    def _note(self, element):
+        """Count an error box; remember a widget and what may be chosen in it."""
         kind = element.WhichOneof("type")
         self.errors += kind == "exception"
-        widget = getattr(element, kind)
-        if kind == "selectbox" and widget.options and not widget.disabled:
-            self.choices[widget.id] = ("string_value", list(widget.options))
-        elif kind == "checkbox" and not widget.disabled:
-            self.choices[widget.id] = ("bool_value", [True, False])
-        elif kind == "button_group" and widget.options and not widget.disabled:
-            self.choices[widget.id] = ("string_array_value", [option.content for option in widget.options])
-        elif kind == "number_input" and not widget.disabled:
-            near = [widget.default * factor for factor in (0.5, 1, 2, 4)]
-            kept = [value for value in near if not ((widget.has_min and value < widget.min) or (widget.has_max and value > widget.max))]
-            whole = [float(round(value)) for value in kept] if widget.data_type == 0 else kept
-            if whole and whole[-1]:
-                self.choices[widget.id] = ("double_value", whole)
+        if kind in CHOICES and not getattr(element, kind).disabled:
+            field, options_of = CHOICES[kind]
+            if options := options_of(getattr(element, kind)):
+                self.choices[getattr(element, kind).id] = (field, options)

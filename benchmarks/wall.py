@@ -6,13 +6,13 @@ A round is a new server and a new profile of the browser for each page: the firs
 in the sidebar one after another, each from the key or click that commits it until the last chart is painted. Needs chromium.
 """
 
-import argparse
 import shutil
 import tempfile
 import time
 from contextlib import contextmanager
-from statistics import median, quantiles
+from statistics import median
 
+from benchmarks.floor import options, p95
 from benchmarks.server import FLOOR_PAGE, Server
 
 PATIENCE_SECONDS, QUIET_MS = 120, 600
@@ -104,32 +104,21 @@ def met(script, changes):
     with Server(script) as server, screen(server) as shown:
         cold, warm = shown.first_chart_ms(), shown.first_chart_ms()
         taken = [shown.change_ms(number) for number in range(changes)]
-    return {"cold": cold, "warm": warm, "changes": [each for each in taken if each is not None]}
-
-
-def p95(values):
-    """The 95th percentile."""
-    return quantiles(values, n=20)[-1]
+    painted = [milliseconds for milliseconds in taken if milliseconds is not None]
+    return {"cold": cold, "warm": warm, "p50": median(painted), "p95": p95(painted), "painted": len(painted)}
 
 
 def main():
     """Rounds of both pages in turns, and the ratios of each round."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--changes", type=int, default=12)
-    options = parser.parse_args()
+    asked, scripts, rounds = options(__doc__, rounds=3, changes=12), {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"}, []
     print("round  page       cold ms  warm ms  change p50  change p95  painted")
-    ratios = []
-    for number in range(options.rounds):
-        scripts = {"bare": FLOOR_PAGE, "dashboard": "dashboard.py"}
-        found = {name: met(scripts[name], options.changes) for name in sorted(scripts, reverse=number % 2 == 1)}
-        for name, each in found.items():
-            each |= {"p50": median(each["changes"]), "p95": p95(each["changes"])}
-            times = f"{each['cold']:8,.0f} {each['warm']:8,.0f} {each['p50']:11,.0f} {each['p95']:11,.0f} {len(each['changes']):8}"
-            print(f"{number + 1:5}  {name:10}{times}", flush=True)
-        ratios.append({part: found["dashboard"][part] / found["bare"][part] for part in ("cold", "warm", "p50", "p95")})
+    for number in range(asked.rounds):
+        rounds.append({name: met(scripts[name], asked.changes) for name in sorted(scripts, reverse=number % 2 == 1)})
+        for name, times in rounds[-1].items():
+            line = "{cold:8,.0f} {warm:8,.0f} {p50:11,.0f} {p95:11,.0f} {painted:8}".format(**times)
+            print(f"{number + 1:5}  {name:10}{line}", flush=True)
     for part, name in (("cold", "first chart, cold"), ("warm", "first chart, warm"), ("p50", "change, median"), ("p95", "change, 95 %")):
-        values = [each[part] for each in ratios]
+        values = [pages["dashboard"][part] / pages["bare"][part] for pages in rounds]
         print(f"{name:18} {median(values):5.2f} times the bare page ({min(values):.2f} to {max(values):.2f})")
 
 

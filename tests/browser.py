@@ -1,17 +1,12 @@
 """A real browser on a dashboard of its own: what the tests share that need one. They run one after another (xdist_group)."""
 
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from pathlib import Path
 
 import pytest
 from needed import missing
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks.server import Server
+
 CHROMIUM = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 QUIET = """() => new Promise(done => {
   let changed = performance.now();
@@ -31,36 +26,8 @@ CHART = '[data-testid="stVegaLiteChart"]'
 @pytest.fixture(scope="session")
 def address():
     """The dashboard, served on a free port for as long as the tests run."""
-    port = free_port()
-    with started(port) as server:
-        try:
-            wait_for_health(port)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            server.terminate()
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def started(port):
-    """The process of a dashboard on this port, which may not answer yet."""
-    command = [sys.executable, "-m", "streamlit", "run", "dashboard.py", "--server.port", str(port)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def wait_for_health(port):
-    for _ in range(240):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.25)
-    pytest.fail("the dashboard did not start within a minute")
+    with Server() as server:
+        yield f"http://{server.address}/"
 
 
 @pytest.fixture(scope="session")
