@@ -19,9 +19,10 @@ from calc.engine.pipeline import COLUMNS
 from calc.engine.stages import FORMULAS, STAGES
 from calc.models import architecture
 from calc.scenarios import read
-from calc.scenarios.join import ADAPTED, TIED_COUNTS
+from calc.scenarios.join_choices import ADAPTED
+from calc.scenarios.join_models import SETTLED_ANEW
 
-JOINED_AS = {"model_": TIED_COUNTS, "stack_": architecture.STACK_COLUMNS}  # columns of models, as the joined table has them
+JOINED_AS = {"model_": SETTLED_ANEW, "stack_": architecture.STACK_COLUMNS}  # columns of models, as the joined table has them
 UNITS = {  # what a formula's docstring says in brackets -> how its name ends
     "B": r"_bytes(_each|_per_\w+)?$",
     "B/s": r"_bytes_per_second$",
@@ -43,7 +44,7 @@ def makers():
     """The functions that stand in tuples of formulas of calc, by the name of the column that they make: all that make it."""
     found = {}
     for _, name, _ in pkgutil.walk_packages(calc.__path__, "calc."):
-        if name != "calc.__main__":
+        if name not in ("calc.__main__", "calc.scenarios.join"):  # steps of the join make many columns
             module = importlib.import_module(name)
             groups = [value for value in vars(module).values() if isinstance(value, tuple | dict) and value]
             groups = [group.values() if isinstance(group, dict) else (group,) for group in groups]

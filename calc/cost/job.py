@@ -12,7 +12,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.markets import MARKETS, sold_for
 from calc.evaluate import Columns
-from calc.scenarios.join_places import price_at
+from calc.scenarios.hardware import price_at
 from calc.scenarios.lookups import numbers_of
 from calc.units import HOUR_SECONDS
 

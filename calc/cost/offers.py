@@ -10,7 +10,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.cost.quotas import quota_for
-from calc.scenarios.join_places import price_rows
+from calc.scenarios.hardware import price_rows
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, PETA
 
 MONTHS_FROM_DAYS = 60  # an age is said in months from here on

@@ -118,7 +118,7 @@ def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
 
 def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
     """Inputs of one kind of work joined with the catalogs and settled, layouts that cannot be noted among the problems."""
-    table = Table(join(inputs, catalogs, problems), inputs["rows"])
+    table = join(inputs, catalogs, problems)
     table["head_row"] = head_rows(catalogs)[table["model_row"]]
     table["head_coefficients"], table["block_coefficients"] = head_coefficients(catalogs), block_coefficients(catalogs)
     walk(table, BEFORE_MEMORY)

@@ -23,7 +23,8 @@ from calc.explain.traced import Traced, live, number, reads, text
 from calc.memory import block_forms, ends
 from calc.memory.moments import MOMENTS, PHASES, Moment, at_blocks
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
-from calc.scenarios.join import FORMATS, MODEL_COLUMNS, STACK_COLUMNS, TIED_COUNTS
+from calc.scenarios.join_choices import FORMATS
+from calc.scenarios.lookups import numbers_in
 
 FORMULAS = {formula.__name__: formula for stage in (*STAGES[:2], *MEMORY) for formula in stage.formulas}
 EXPLAINED = (*COMPONENTS, "memory_low_bytes", "memory_high_bytes")
@@ -188,7 +189,7 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
     if name.removeprefix("serving_") in catalogs.serving_engines.columns:
         return label_of("serving_engines"), catalogs.about["serving_engines"]["source"]
     model = table["model"].at(0)
-    if name.removeprefix("model_") in (*MODEL_COLUMNS, *TIED_COUNTS) or name.removeprefix("stack_") in STACK_COLUMNS:
+    if name.removeprefix("model_") in numbers_in(catalogs, "models") or name.removeprefix("stack_") in numbers_in(catalogs, "stacks"):
         return f"{label_of('models')}, {model}", catalogs.models.at[model, "source"]
     return "calc/scenarios/join.py", "from the choices"
 

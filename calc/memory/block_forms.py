@@ -9,7 +9,7 @@ import numpy as np
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.memory.sizes import SIZES
-from calc.scenarios.join import FORMATS
+from calc.scenarios.join_choices import FORMATS
 
 CASES = (
     *("sdpa", "sdpa-grouped", "sdpa-window", "sdpa-window-multiquery", "sdpa-window-equal", "eager"),

@@ -6,7 +6,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.memory.block_forms import vector
 from calc.memory.sizes import SIZES
-from calc.scenarios.join import FORMATS
+from calc.scenarios.join_choices import FORMATS
 
 
 @kept("models", "heads")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calc.scenarios.join_stacks import FIXED_SIDE
+from calc.scenarios.stacks import FIXED_SIDE
 
 
 def served_logit_bytes_each(compute_bytes_each, activation_format):

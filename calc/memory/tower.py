@@ -9,7 +9,7 @@ import numpy as np
 
 from calc.memory.block_forms import CASES, LinearForms
 from calc.memory.sizes import SIZES
-from calc.scenarios.join import FORMATS
+from calc.scenarios.join_choices import FORMATS
 
 
 def tower_layers_share(tower_layers, tower_full_layers):

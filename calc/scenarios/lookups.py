@@ -73,3 +73,9 @@ def nearest(word: str, known: Iterable[str], names: Iterable[str] = ()) -> str:
 def columns_of(catalogs: Catalogs, name: str, wanted: tuple[str, ...], at: np.ndarray, prefix: str = "") -> Columns:
     """Columns of a catalog as float64 arrays, NaN where the row number is -1."""
     return {prefix + column: numbers_of(catalogs, name, column)[at] for column in wanted}
+
+
+@kept()
+def constants(catalogs: Catalogs, name: str) -> Columns:
+    """The values of a catalog of single numbers, each one for all rows."""
+    return {entry: np.array([float(value)]) for entry, value in getattr(catalogs, name)["value"].items()}

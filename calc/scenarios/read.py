@@ -9,21 +9,13 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, Input, bounded_inputs, inputs_by_name
+from calc.scenarios.inputs import ASSUMPTIONS, BY_NAME, DEFAULTS, Input, bounded_inputs, inputs_by_name
 from calc.scenarios.problems import Problems, TableError, quoted
 from calc.table import Words, factorized, where, word
 
 # Inputs whose final value depends on others: they are read under asked_<name>.
-ASKED = (
-    "loss",
-    "gpu",
-    "memory_utilization",
-    "sequence_tokens",
-    "decoder_tokens",
-    "prompt_tokens",
-    "image_tokens",
-    "tie_embeddings",
-    *ASSUMED,
+ASKED = frozenset(
+    ["precision", "loss", "gpu", "memory_utilization", "sequence_tokens", "decoder_tokens", "prompt_tokens", "image_tokens", *ASSUMPTIONS]
 )
 DEFAULT_PRECISION = {"training": "bf16-mixed", "inference": "bf16"}
 

@@ -7,10 +7,8 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
-from calc.scenarios.lookups import columns_of
 from calc.table import Words
 
-RELEASE_COLUMNS = ("captured_tokens", "expert_tile_tokens", "tiled_read_ratio", "sources")
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -31,29 +29,20 @@ def is_newer(release: str, releases: str) -> bool:
     return release_numbers(release)[: len(known)] > known > ()
 
 
-def join_release(table: Columns, catalogs: Catalogs) -> Columns:
-    """Whether a row names a release, and what that does otherwise (catalogs/serving_releases.yaml): NaN where as the newest known."""
-    pairs, found = _pairs(table)
-    at = np.array([_earlier(software, release, catalogs) for software, release in found], dtype=np.int64)
-    named = ~table["software_release"].are("")
-    return columns_of(catalogs, "serving_releases", RELEASE_COLUMNS, at[pairs], "release_") | {"names_release": named.astype(float)}
-
-
 def release_notes(table: Columns, catalogs: Catalogs) -> Words:
     """The warning of each row that names a release newer than those known; else an empty text. Shape (rows,) or (1,)."""
-    pairs, found = _pairs(table)
+    pairs, found = software_and_release(table["implementation"], table["software_release"])
     return Words(pairs, np.array([_warning(software, release, catalogs) for software, release in found], dtype=object))
 
 
-def _pairs(table: Columns) -> tuple[np.ndarray, list[tuple[str, str]]]:
+def software_and_release(software: Words, release: Words) -> tuple[np.ndarray, list[tuple[str, str]]]:
     """The number of each row's pair of software and release, shape (rows,) or (1,), and the pairs."""
-    software, asked = table["implementation"], table["software_release"]
-    places = np.broadcast_arrays(software.codes, asked.codes)
-    pairs, found = pd.factorize(places[0].astype(np.int64) * len(asked.known) + places[1])
-    return pairs, [(software.known[pair // len(asked.known)], asked.known[pair % len(asked.known)]) for pair in found]
+    codes = np.broadcast_arrays(software.codes, release.codes)
+    pairs, found = pd.factorize(codes[0].astype(np.int64) * len(release.known) + codes[1])
+    return pairs, [(software.known[pair // len(release.known)], release.known[pair % len(release.known)]) for pair in found]
 
 
-def _earlier(software: str, release: str, catalogs: Catalogs) -> int:
+def earlier_release(software: str, release: str, catalogs: Catalogs) -> int:
     """The row of serving_releases that a release lies in, -1 where it does as the newest known does."""
     numbers, known = release_numbers(release), catalogs.serving_releases
     for row, (own, first, last) in enumerate(zip(known["software"], known["first"], known["last"], strict=True)):

@@ -39,13 +39,13 @@ def tower_parameters(images_per_sequence, left_out_parameters):
     return np.where(images_per_sequence > 0, left_out_parameters, 0)
 
 
-def tied(asks_ties, model_tied, model_always_tied, implementation_unties_head, is_decoder):
+def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_decoder):
     """1 where embedding and head share a matrix: as asked, else as the model; some software never shares a decoder's. [0 or 1]
 
     T5 of transformers 5 always does (configuration_t5.py).
     """
     own = np.where(np.isnan(asks_ties), model_tied, asks_ties)
-    return np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, np.maximum(own, model_always_tied))
+    return np.where((implementation_unties_head > 0) & (is_decoder > 0), 0.0, np.maximum(own, always_tied))
 
 
 def head_parameters(tied, model_tied, model_head_parameters, embedding_parameters):

@@ -19,7 +19,7 @@ from calc.engine.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_e
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.memory import fit
 from calc.memory.serving_traits import on_huge_card, on_large_card
-from calc.scenarios.join_places import HARDWARE, hardware
+from calc.scenarios.hardware import hardware
 from calc.scenarios.lookups import row_numbers
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
@@ -145,7 +145,7 @@ def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
 
 def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
     """Layouts crossed with the cards of places, as the grid pairs them."""
-    own = {name: values for name, values in table.items() if not name.startswith(HARDWARE)}
+    own = {name: values for name, values in table.items() if name not in cards}
     return Crossed(own, cards, grid.layout, grid.place)
 
 

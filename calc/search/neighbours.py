@@ -13,8 +13,8 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import BY_USE, MARKETS, sold_for
 from calc.memory.fit import HOLDS
 from calc.plan.figures import records
+from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
-from calc.scenarios.join_places import price_rows
 from calc.scenarios.lookups import numbers_of
 from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.comparisons import at_once, micro_batches, replicas

@@ -9,9 +9,8 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, sold_for
 from calc.cost.offers import age_days
 from calc.cost.placement import slow_to_join
-from calc.scenarios.join import constants
-from calc.scenarios.join_places import band_ratios, hardware, price_rows
-from calc.scenarios.lookups import numbers_of, row_numbers
+from calc.scenarios.hardware import band_ratios, hardware, price_rows
+from calc.scenarios.lookups import constants, numbers_of, row_numbers
 from calc.scenarios.private_prices import own_prices
 from calc.search.settle import JobError
 

@@ -9,11 +9,11 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import OF_EC2
 from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_name
-from calc.scenarios.join_stacks import kind_numbers
 from calc.scenarios.lookups import nearest, numbers_of, row_numbers
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
 from calc.scenarios.read import number
+from calc.scenarios.stacks import kind_numbers
 from calc.search.inputs import ADMITS, ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
 
 TRAINING = "training"

@@ -1,0 +1,47 @@
+"""Steps of the join: what is listed beside an instance: storage of its region, an endpoint that serves the model, a release."""
+
+import numpy as np
+import pandas as pd
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.scenarios.lookups import columns_of, numbers_in
+from calc.scenarios.releases import earlier_release, software_and_release
+
+STORED_ON = "s3-standard"
+ENDPOINT = ("usd_per_million_input_tokens", "usd_per_million_output_tokens")
+
+
+def release_numbers(implementation, software_release, catalogs):
+    """Whether a row names a release, and what that does otherwise than the newest known: NaN where nothing."""
+    pairs, found = software_and_release(implementation, software_release)
+    row = np.array([earlier_release(software, release, catalogs) for software, release in found], dtype=np.int64)[pairs]
+    named = {"names_release": (~software_release.are("")).astype(float)}
+    return columns_of(catalogs, "serving_releases", numbers_in(catalogs, "serving_releases"), row, "release_") | named
+
+
+def listed_storage_usd_per_gib_month(region, catalogs):
+    """The listed price of storage in the region. [USD]"""
+    s3 = _s3(catalogs)
+    return np.array([s3.get(name, np.nan) for name in region.known])[region.codes]
+
+
+def listed_endpoints(region, model, catalogs):
+    """The listed prices of an endpoint that serves the model in the region, NaN where none is published."""
+    listed = _endpoints(catalogs)
+    grid = np.array([[listed.get((name, place), (np.nan, np.nan)) for place in region.known] for name in model.known])
+    usd = grid[model.codes, region.codes]
+    return {f"listed_{name}": usd[..., number] for number, name in enumerate(ENDPOINT)}
+
+
+@kept("storage_and_traffic")
+def _s3(catalogs: Catalogs) -> dict[str, float]:
+    s3 = catalogs.storage_and_traffic[catalogs.storage_and_traffic["kind"] == STORED_ON]
+    return dict(zip(s3["region"], s3["usd_per_gib"], strict=True))
+
+
+@kept("endpoints")
+def _endpoints(catalogs: Catalogs) -> dict[tuple[str, str], tuple[float, ...]]:
+    listed: pd.DataFrame = catalogs.endpoints
+    prices = zip(*(listed[name] for name in ENDPOINT), strict=True)
+    return dict(zip(zip(listed["model"], listed["region"], strict=True), prices, strict=True))

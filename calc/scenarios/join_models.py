@@ -1,0 +1,71 @@
+"""Steps of the join: the numbers of a row's model and of its stacks of blocks."""
+
+import numpy as np
+
+from calc.evaluate import formulas_of
+from calc.scenarios import settled
+from calc.scenarios.lookups import find, numbers_in, numbers_of, words_of
+from calc.scenarios.stacks import kind_numbers, stack_numbers, stack_rows, tower_kinds
+from calc.table import Words, where
+
+SETTLED_ANEW = frozenset(formula.__name__ for formula in formulas_of(settled))  # of a model joined as model_<name>
+LONGEST = "longest_sequence_tokens"
+
+
+def trains(work):
+    """1 where a scenario trains, 0 where it serves. [0 or 1]"""
+    return work.are("training").astype(float)
+
+
+def adapts(trains, tuning):
+    """1 where adapters are trained beside frozen weights. [0 or 1]"""
+    return trains * tuning.are("lora")
+
+
+def model_row(model, catalogs, problems):
+    """The place of the model in the catalog, and whether it is not there."""
+    row = find(catalogs, "models", model, problems, "model")
+    return {"model_row": np.maximum(row, 0), "unknown_model": row < 0}
+
+
+def precision(asked_precision, names_precision, trains, model_row, catalogs):
+    """The precision that the scenario names; else a model is served as its file is stored, and trained in the usual one."""
+    stored = words_of(catalogs, "models", "stored_precision")
+    as_stored = (stored != "")[model_row] & (trains == 0) & ~names_precision
+    return where(as_stored, Words(model_row, stored), asked_precision) if as_stored.any() else asked_precision
+
+
+def refused_models(model_row, catalogs, problems):
+    """No column: a model that is refused is a problem."""
+    refused = words_of(catalogs, "models", "refused")
+    problems.add((refused != "")[model_row], lambda row: str(refused[model_row[row if len(model_row) > 1 else 0]]))
+    return {}
+
+
+def model_numbers(model_row, catalogs):
+    """The numbers of the model and of its kind; those that a scenario may change as model_<name>."""
+    names = [name for name in numbers_in(catalogs, "models") if name != LONGEST]
+    made = {f"model_{name}" if name in SETTLED_ANEW else name: numbers_of(catalogs, "models", name)[model_row] for name in names}
+    made["model_kind"] = Words(model_row, words_of(catalogs, "models", "kind"))
+    kinds = {name: kind_numbers(catalogs, name)[model_row] for name in numbers_in(catalogs, "model_kinds")}
+    return made | kinds | {"tower_kind": tower_kinds(catalogs)[model_row]}
+
+
+def longest_sequence_tokens(model_row, unknown_model, catalogs):
+    """Positions that the model has learned; unbounded where they are computed. [tokens]"""
+    longest = numbers_of(catalogs, "models", LONGEST)[model_row]
+    return np.where(unknown_model | np.isnan(longest), np.inf, longest)
+
+
+def stacks(model_row, catalogs):
+    """The numbers of the model's stacks of blocks. Shape (stacks, rows)."""
+    first, depth, side, kind = stack_rows(catalogs)
+    order = np.arange(max(int(depth[np.unique(model_row)].max(initial=0)), 1))[:, None]
+    row = np.where(order < depth[model_row], first[model_row] + order, -1)
+    made = {f"stack_{name}": stack_numbers(catalogs, name)[row] for name in numbers_in(catalogs, "stacks")}
+    return made | {"stack_side": side[row], "stack_family_kind": kind[row]}
+
+
+def has_source(stack_side, stack_layers):
+    """1 for an encoder-decoder. [0 or 1]"""
+    return np.any((stack_side == 1) & (stack_layers > 0), axis=0).astype(float)
