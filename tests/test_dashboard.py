@@ -132,6 +132,7 @@ def test_every_catalog_is_shown():
         "software_blocks",
         "heads",
         "config_defaults",
+        "model_types",
         "config_fields",
         "launch_files",
         "setups",

@@ -15,9 +15,6 @@ from examples import catalogs
 from calc.catalogs.rooms import path_of
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
-from calc.models.huggingface.field_names import FIELDS, SAME_FAMILY
-from calc.models.huggingface.not_covered import not_covered
-from calc.models.huggingface.values import FLAGS, SWITCHES
 from calc.models.lora_widths import COLUMNS as ADAPTER_COLUMNS
 from validation.config_defaults import config_defaults
 
@@ -25,7 +22,6 @@ RECORDED = Path(__file__).parent / "recorded"
 COUNTS = yaml.safe_load((RECORDED / "counts.yaml").read_text("utf-8"))
 CATALOG = yaml.safe_load(path_of("models").read_text("utf-8"))["models"]
 CATALOGS = catalogs()
-FAMILY_OF = {**SAME_FAMILY, "mt5": "t5_gated"}  # the family of a class that has another name
 
 
 def lines(name):
@@ -170,17 +166,6 @@ def test_a_wrong_config_is_refused_in_one_sentence(config, words):
     assert "\n" not in sentence
 
 
-def test_layer_types_that_say_what_the_class_builds_change_nothing():
-    for model_type, named in (("llama", "full_attention"), ("mistral", "sliding_attention")):
-        plain = {**LLAMA, "model_type": model_type}
-        assert read_config({**plain, "layer_types": [named] * 2}, "it", CATALOGS) == read_config(plain, "it", CATALOGS)
-
-
-def test_a_type_in_small_letters_is_not_sent_back_to_itself():
-    assert "did you mean" not in not_covered({}, "newllama", {"llama", "newllama"})
-    assert "did you mean newllama?" in not_covered({}, "NewLlama", {"llama", "newllama"})
-
-
 def test_forms_that_no_block_covers_are_refused():
     falcon = {key: value for key, value in LLAMA.items() if key != "num_key_value_heads"} | {"model_type": "falcon"}
     with pytest.raises(ConfigError, match="parallel_attn"):
@@ -194,15 +179,6 @@ def test_a_family_that_the_catalogs_lack_is_named():
         read_config({**falcon, "new_decoder_architecture": True}, "it", replace(CATALOGS, families=without))
 
 
-def test_a_class_fills_in_what_its_family_has():
-    """Flags and switches that a config leaves out are traits of the family: the class must fill in the same."""
-    for model_type, fields in FIELDS.items():
-        traits, filled = CATALOGS.families[FAMILY_OF.get(model_type, model_type)], CATALOGS.config_defaults[model_type]
-        for ours in ((FLAGS | SWITCHES) - {"tied"}) & set(fields):
-            for name in fields[ours].split():
-                assert bool(filled.get(name, traits[ours])) == bool(traits[ours]), (model_type, name)
-
-
 def test_the_defaults_of_another_folder_reach_the_entry():
     config = {key: value for key, value in LLAMA.items() if key != "num_key_value_heads"}
     defaults = {**CATALOGS.config_defaults, "llama": {**CATALOGS.config_defaults["llama"], "num_key_value_heads": 2}}
@@ -214,11 +190,6 @@ if find_spec("transformers"):
 
     def test_the_stored_defaults_are_those_of_the_classes():
         assert config_defaults() == CATALOGS.config_defaults
-
-
-def test_fields_that_size_nothing_are_not_read():
-    plain = read_config(LLAMA, "it", CATALOGS)
-    assert read_config({**LLAMA, "torch_dtype": "int7", "an_unknown_field": 1}, "it", CATALOGS) == plain
 
 
 def test_nothing_that_json_can_hold_breaks_the_reader():

@@ -9,7 +9,6 @@ from examples import catalogs, one
 from calc import add_models, estimate
 from calc.models.architecture import note_with_images
 from calc.models.huggingface.config import read_config
-from calc.models.huggingface.images import BLOCKS
 
 CONFIGS = Path(__file__).parent / "recorded" / "configs"
 TOWER = 419_816_304  # Gemma 3 4B's SigLIP and projector (tests/recorded/towers.jsonl has the classes' own counts)
@@ -135,7 +134,8 @@ def test_layers_that_attend_to_windows_of_an_image_have_scores_of_these_alone():
 def test_every_tower_of_a_model_of_the_catalog_was_read_off():
     models = catalogs().models
     taking = models[models["usual_image_tokens"] > 0]
-    assert {*taking["tower_block"], *BLOCKS.values()} - {*catalogs().blocks} == set()
+    blocks = {tower.block for tower in catalogs().model_types.towers.values()}
+    assert {*taking["tower_block"], *blocks} - {*catalogs().blocks, ""} == set()
     assert not taking["note_with_images"].str.contains("what its vision tower keeps").any()
 
 

@@ -13,12 +13,13 @@ from calc.catalogs.load import CLOSED, FILES, FOLDER, entries_of, read_document
 from calc.catalogs.rooms import path_of
 from calc.cost.offers import price_change
 from calc.cost.quotas import quota_for
-from calc.models.huggingface.config import custom_entry
+from calc.models.huggingface.config import custom_entry, read_config
 from calc.say.change import quality
 
 # Catalog, or section of one -> a field that results depend on, and a value that not all of its entries have.
 CHANGES = {
     "families": ("qkv_bias", "1"),
+    "model_types": ("max_position", "77"),
     "config_defaults": ("max_position_embeddings", "77"),
     "models": ("vocab", "1000"),
     "blocks": ("hidden", "21"),
@@ -82,7 +83,9 @@ def numbers(catalogs):
     assert (results["problem"] == "").all()
     then = price_change(catalogs, "p5.48xlarge", "us-east-1", "2024-01-01")["then_usd"]
     entry = custom_entry(hidden=64, layers=2, heads=4, kv_heads=2, ffn=128, vocab=1000, name="bare", catalogs=catalogs)
-    return results, then, entry, quality({"tuning": "lora"}, catalogs), quota_for("g6", catalogs)
+    sizes = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_ff": 128, "vocab_size": 1000}
+    two_sided = read_config({"model_type": "t5", **sizes}, "two-sided", catalogs)
+    return results, then, entry, two_sided, quality({"tuning": "lora"}, catalogs), quota_for("g6", catalogs)
 
 
 @pytest.fixture(scope="module")

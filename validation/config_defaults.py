@@ -8,11 +8,9 @@ import inspect
 import json
 from datetime import date
 
+from calc import load_catalogs
 from calc.catalogs.rooms import path_of
-from calc.models.huggingface.field_names import FIELDS, PAIRS, TEXT_SIDE
-from calc.models.huggingface.form_fields import LAYER_AND_FORM_FIELDS
-from calc.models.huggingface.parts import WRAPPERS
-from calc.models.huggingface.towers import TOWER_FIELDS, TOWERS
+from calc.models.huggingface.entries import TEXT_SIDE
 
 FILE = path_of("config_defaults")
 HEAD = """\
@@ -35,12 +33,14 @@ def config_defaults():
     """model_type -> field -> default, of the transformers that is installed."""
     from transformers import CONFIG_MAPPING
 
-    names = {model_type: [name for theirs in fields.values() for name in theirs.split()] for model_type, fields in FIELDS.items()}
-    names |= {f"{pair}_text_model": names[TEXT_SIDE] for pair in PAIRS} | {pair: [] for pair in PAIRS}
-    names = {model_type: [*own, *LAYER_AND_FORM_FIELDS] for model_type, own in names.items()}
-    names |= {tower: [*names.get(tower, ()), *TOWER_FIELDS] for tower in TOWERS}
-    names |= {wrapper: ["tie_word_embeddings"] for wrapper in WRAPPERS if wrapper not in names}
-    found = {model_type: class_defaults(CONFIG_MAPPING[model_type], dict.fromkeys(own)) for model_type, own in sorted(names.items())}
+    model_types = load_catalogs().model_types
+    names = {name: [field for fields in each.fields.values() for field in fields.split()] for name, each in model_types.types.items()}
+    names |= {f"{pair}_text_model": names[TEXT_SIDE] for pair in model_types.pairs} | {pair: [] for pair in model_types.pairs}
+    names = {name: [*fields, *model_types.rule_fields] for name, fields in names.items()}
+    names |= {tower: [*names.get(tower, ()), *model_types.tower_fields] for tower in model_types.towers}
+    names |= {name: ["tie_word_embeddings"] for name, parts in model_types.parts.items() if parts.text and name not in names}
+    classes = {name: CONFIG_MAPPING[name] for name in sorted(names) if name in CONFIG_MAPPING}
+    found = {name: class_defaults(config_class, dict.fromkeys(names[name])) for name, config_class in classes.items()}
     return {model_type: own for model_type, own in found.items() if own}
 
 

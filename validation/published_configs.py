@@ -13,7 +13,6 @@ from pathlib import Path
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 
 from calc import load_catalogs
-from calc.models.huggingface.config import ALIASES
 from validation.model_types import SECONDS, at_most, counted_by_class, counted_here
 
 DATA = Path(__file__).parent / "data" / "published_configs.jsonl"
@@ -31,7 +30,8 @@ def row_of(name, config, catalogs):
         with at_most(SECONDS):
             fields = {field: value for field, value in config.items() if field not in ("model_type", "quantization_config", "auto_map")}
             head = AutoModelForImageTextToText if "vision_config" in config else AutoModelForCausalLM
-            kind = config["model_type"] if config["model_type"] in CONFIG_MAPPING else ALIASES.get(config["model_type"], "")
+            named = config["model_type"]
+            kind = named if named in CONFIG_MAPPING else catalogs.model_types.aliases.get(named, "")
             _, truth = counted_by_class(AutoConfig.for_model(kind, **fields), head)
     except Exception as error:
         return {**row, "verdict": "not built", "here": found, "why": type(error).__name__}

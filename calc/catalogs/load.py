@@ -16,6 +16,7 @@ import pandas as pd
 from calc.catalogs.checked import document_of
 from calc.catalogs.families import check_families, families_of
 from calc.catalogs.history import history_table, read_history
+from calc.catalogs.model_types import defaults_with_types, families_with_types, model_types_of
 from calc.catalogs.rest_of_bill import capacity_table, endpoint_table, storage_table
 from calc.catalogs.rooms import FOLDER, label_of, path_of, schema_of
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
@@ -23,6 +24,7 @@ from calc.catalogs.strict_yaml import CatalogError
 from calc.catalogs.support import check_support
 from calc.catalogs.tables import by_card, instance_table, price_table, table_of
 from calc.models.architecture import model_table
+from calc.models.huggingface.model_types import ModelTypes
 
 __all__ = ["FOLDER", "CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
 
@@ -45,7 +47,7 @@ CLOSED = (  # the sections of choices.yaml: closed lists
     *("optimizer_kernels", "scored_logits"),
 )
 PRICES = ("prices", "storage_and_traffic", "endpoints")
-MODEL_FILES = ("families", "config_defaults", "models", "blocks", "software_blocks", "heads")
+MODEL_FILES = ("families", "model_types", "config_defaults", "models", "blocks", "software_blocks", "heads")
 FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "quotas", *PRICES, *SPEED)
 
 
@@ -56,6 +58,7 @@ class Catalogs:
     models: pd.DataFrame
     stacks: pd.DataFrame
     families: dict  # model_type -> every trait of that family
+    model_types: ModelTypes  # how the config of each model_type is read
     config_defaults: dict  # model_type -> what its config class fills in
     blocks: dict  # of the classes of transformers, and those that software has for all families
     heads: dict
@@ -114,7 +117,9 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
     entries = {name: entries_of(documents[name], name) for name in FILES if name != "choices"}
     entries |= {name: entries_of(documents["choices"], name, "choices") for name in CLOSED}
     about = {name: {key: value for key, value in documents[name].items() if key != name} for name in FILES}
-    families = families_of(entries["families"], documents["families"]["traits"], entries["blocks"])
+    of_families = families_with_types(entries["families"], entries["model_types"])
+    families = families_of(of_families, documents["families"]["traits"], entries["blocks"])
+    model_types = model_types_of(documents["model_types"], families)
     check_families(entries["models"], entries["heads"], families)
     models, stacks = model_table(entries["models"], families)
     _check_blocks(stacks, entries["blocks"])
@@ -133,7 +138,8 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         models=models,
         stacks=stacks,
         families=families,
-        config_defaults=entries["config_defaults"],
+        model_types=model_types,
+        config_defaults=defaults_with_types(entries["config_defaults"], entries["model_types"]),
         blocks=entries["blocks"] | entries["software_blocks"],
         heads=entries["heads"],
         **choices,

@@ -1,7 +1,7 @@
 """From a model's architecture to two tables: what the whole model counts, and its stacks (runs of like blocks).
 
 An entry is one model of catalogs/models.yaml, or one that calc/models/huggingface/config.py made of a config: sizes, and what differs
-from its family (catalogs/families.yaml). `parameters` counts what the class of transformers holds as parameters; checkpoints
+from its family (catalogs/edited/families.yaml). `parameters` counts what the class of transformers holds as parameters; checkpoints
 may add buffers. Counts of numbers, not bytes.
 """
 

@@ -241,7 +241,7 @@ def block_parameters(
     expert_latent_parameters, per_layer_linear_parameters, per_layer_width, stream_parameters, layer_scale_parameters, hidden,
     waveform_parameters, further_parameters, own_layers_ratio,
 ):  # fmt: skip
-    """Everything one block learns, with what its family alone has (calc/models/huggingface/*_forms.py, derived_fields.py). [parameters]"""
+    """Everything one block learns, with what its family alone has (calc/models/huggingface/rules). [parameters]"""
     attention = attention_parameters + attention_biases + position_key_parameters + sink_parameters + index_parameters
     experts = block_expert_parameters + shared_parameters + router_parameters + expert_latent_parameters
     per_layer = per_layer_linear_parameters + (hidden if per_layer_width else 0) + stream_parameters

@@ -1,4 +1,4 @@
-"""What the traits of a family, as catalogs/families.yaml has them, mean for a model as a whole."""
+"""What the traits of a family, as catalogs/edited/families.yaml has them, mean for a model as a whole."""
 
 import math
 

@@ -129,7 +129,7 @@ def outside_parameters(
     projection_parameters, head_extra_parameters, image_parameters, pool_head_parameters, sound_parameters, frame_parameters,
     pair_parameters, per_layer_parameters, further_outside_parameters,
 ):  # fmt: skip
-    """Everything outside the blocks, with what its family alone has (calc/models/huggingface/early_forms.py). [parameters]"""
+    """Everything outside the blocks, with what its family alone has (calc/models/huggingface/rules). [parameters]"""
     ends = embedding_parameters + head_parameters + projection_parameters + head_extra_parameters
     tables = position_parameters + relative_bias_parameters + outside_norm_parameters
     stems = image_parameters + pool_head_parameters + sound_parameters + frame_parameters + pair_parameters

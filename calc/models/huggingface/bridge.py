@@ -1,10 +1,9 @@
 """A config of a type that is not covered, beside the index of its weights: how many parameters there are is known, and no more."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from calc.models.huggingface.not_covered import WHY
 from calc.models.huggingface.values import ConfigError, shown
 
 Config = Mapping[str, Any]
@@ -12,24 +11,24 @@ DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 INDEX = ("metadata", "weight_map")
 
 
-def read_documents(text: str, model_id: str) -> tuple[Any, Config]:
+def read_documents(text: str) -> tuple[Any, Config]:
     """The config in a text, and the safetensors index that stands before or after it; {} where there is none."""
     documents: list[Any] = []
-    at, text = 0, text.strip()
+    start, text = 0, text.strip()
     try:
-        while at < len(text) and len(documents) < 2:
-            document, end = json.JSONDecoder().raw_decode(text, at)
+        while start < len(text) and len(documents) < 2:
+            document, end = json.JSONDecoder().raw_decode(text, start)
             documents.append(document)
-            at = end + len(text[end:]) - len(text[end:].lstrip())
-        if at < len(text) or not documents:
+            start = end + len(text[end:]) - len(text[end:].lstrip())
+        if start < len(text) or not documents:
             json.loads(text)
     except (ValueError, RecursionError) as error:
         line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise ConfigError(f"{model_id}: this is not JSON{line}; give a config.json as the hub has it.") from None
-    indexes = [each for each in documents if is_index(each)]
-    configs = [each for each in documents if not is_index(each)]
+        raise ConfigError(f"this is not JSON{line}; give a config.json as the hub has it.") from None
+    indexes = [document for document in documents if is_index(document)]
+    configs = [document for document in documents if not is_index(document)]
     if len(configs) != 1:
-        raise ConfigError(f"{model_id}: give one config.json, and with it at most the index of its weights.")
+        raise ConfigError("give one config.json, and with it at most the index of its weights.")
     return configs[0], indexes[0] if indexes else {}
 
 
@@ -38,10 +37,10 @@ def is_index(document: Any) -> bool:
     return isinstance(document, dict) and all(isinstance(document.get(name), dict) for name in INDEX)
 
 
-def total_entry(config: Config, model_type: str, index: Config, model_id: str) -> dict[str, Any] | None:
-    """The entry of a model of which the total alone is known; None where it is not, or the type is another matter altogether."""
+def total_entry(config: Config, model_type: str, index: Config, model_id: str, not_covered: Collection[str]) -> dict[str, Any] | None:
+    """The entry of a model of which the total alone is known; None where it is not, or the type is one that `not_covered` explains."""
     total = total_parameters(config, index)
-    if not total or model_type.lower() in WHY:
+    if not total or model_type.lower() in not_covered:
         return None
     source = "its model.safetensors.index.json"
     return {"name": model_id, "family": "", "model_type": shown(model_type), "total_parameters": total, "source": source, "checked_on": ""}

@@ -8,66 +8,59 @@ its frames are the patches. Classes: transformers 5.23.
 from collections.abc import Mapping
 from typing import Any
 
-from calc.models.huggingface.projectors import JOINED, tower_of
-from calc.models.huggingface.towers import Config, side
+from calc.models.huggingface.model_types import ModelTypes, Parts, Tower
+from calc.models.huggingface.parts import tower_of
+from calc.models.huggingface.rules.shapes import Config, side
 
 USUAL_PIXELS = 1024  # a side of an image where the class does not fix it
-FIXED = ("clip_vision_model", "siglip_vision_model", "idefics3_vision", "smolvlm_vision", "internvl_vision", "llama4_vision_model")
-GATED = ("pixtral", "qwen2_5_vl_vision", "glm4v_vision", "glm4v_moe_vision", "gemma4_vision")
-# Towers whose layers are those of a block of catalogs/blocks.yaml, module by module.
-BLOCKS = {"clip_vision_model": "clip_vision", "siglip_vision_model": "vit", "idefics3_vision": "vit", "smolvlm_vision": "vit"}
-BLOCKS |= {"pixtral": "llama"}
-BLOCKS |= dict.fromkeys(("qwen3_vl_vision", "qwen3_vl_moe_vision", "qwen3_5_vision", "qwen3_5_moe_vision"), "qwen3_vl_vision")
-BLOCKS |= dict.fromkeys(("qwen2_5_vl_vision", "glm4v_vision", "glm4v_moe_vision"), "qwen2_5_vl_vision")
-BLOCKS |= {"kimi_k25_vision": "kimi_k25_vision", "qwen2_vl_vision": "qwen2_vl_vision", "llama4_vision_model": "llama4_vision"}
-FRAMES_PER_TOKEN = {"audioflamingo3_encoder": 2, "qwen2_audio_encoder": 2, "voxtral_encoder": 4}  # encoders with Whisper's layers
 GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # of an image at most, and patches pooled into a token (image_processing_gemma4.py)
 
 
-def image_sizes(outer: Config, defaults: Mapping[str, Config]) -> dict[str, Any]:
+def image_sizes(outer: Config, model_types: ModelTypes, defaults: Mapping[str, Config]) -> dict[str, Any]:
     """The sizes of the tower and of an image or sound that an entry holds; none where there is no such tower, or it is faulty."""
-    usual, _ = JOINED.get(str(outer.get("model_type")), ("", None))
-    part = "audio_config" if usual in FRAMES_PER_TOKEN else "vision_config"
+    usual = model_types.parts.get(str(outer.get("model_type")), Parts()).tower
+    sound = bool(usual) and model_types.towers[usual].frames_per_token > 0
+    part = "audio_config" if sound else "vision_config"
     if not usual or not isinstance(outer.get(part), dict):
         return {}
     try:
-        kind, tower = tower_of(outer, part, usual, defaults)
-        return _sound_sizes(kind, tower) if part == "audio_config" else _sizes(outer, kind, tower)
+        kind, fields = tower_of(outer, part, usual, model_types, defaults)
+        return (_sound_sizes if sound else _sizes)(outer, kind, model_types.towers[kind], fields)
     except (LookupError, TypeError, ValueError, ArithmeticError):
         return {}
 
 
-def _sizes(outer: Config, kind: str, tower: Config) -> dict[str, Any]:
-    named = {name.removeprefix("vt_"): value for name, value in tower.items()}
+def _sizes(outer: Config, kind: str, tower: Tower, fields: Config) -> dict[str, Any]:
+    named = {name.removeprefix("vt_"): value for name, value in fields.items()}
     layers, hidden = named.get("num_hidden_layers") or named["depth"], named.get("embed_dim") or named["hidden_size"]
-    merged = patches_per_token(outer, kind, tower)
+    merged = patches_per_token(outer, kind, fields)
     windowed = kind == "qwen2_5_vl_vision"
-    full = len(tower["fullatt_block_indexes"]) if windowed else layers
-    found = {
+    full = len(fields["fullatt_block_indexes"]) if windowed else layers
+    sizes = {
         "tower_layers": layers,
         "tower_full_layers": full if full < layers else 0,
-        "tower_window_tokens": (tower["window_size"] // side(tower["patch_size"])) ** 2 if windowed else 0,
+        "tower_window_tokens": (fields["window_size"] // side(fields["patch_size"])) ** 2 if windowed else 0,
         "tower_hidden": hidden,
         "tower_heads": named.get("num_attention_heads") or named.get("num_heads"),
         "tower_ffn": _inner_width(kind, named, hidden),
-        "tower_gated": int(kind in GATED),
+        "tower_gated": int(tower.gated),
         "patches_per_image_token": int(merged) if merged == int(merged) else merged,
-        "usual_image_tokens": _tokens(kind, named, merged),
-        "tower_block": _block(kind, named),
+        "usual_image_tokens": _tokens(kind, tower, named, merged),
+        "tower_block": _block(kind, tower, named),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in sizes.items() if value}
 
 
-def _sound_sizes(kind: str, tower: Config) -> dict[str, Any]:
+def _sound_sizes(_outer: Config, kind: str, tower: Tower, fields: Config) -> dict[str, Any]:
     as_whisper = kind == "qwen2_audio_encoder"
     return {
-        "tower_layers": tower["encoder_layers" if as_whisper else "num_hidden_layers"],
-        "tower_hidden": tower["d_model" if as_whisper else "hidden_size"],
-        "tower_heads": tower["encoder_attention_heads" if as_whisper else "num_attention_heads"],
-        "tower_ffn": tower["encoder_ffn_dim" if as_whisper else "intermediate_size"],
-        "patches_per_image_token": FRAMES_PER_TOKEN[kind],
-        "usual_image_tokens": tower["max_source_positions"] // FRAMES_PER_TOKEN[kind],
-        "tower_block": "whisper_encoder",
+        "tower_layers": fields["encoder_layers" if as_whisper else "num_hidden_layers"],
+        "tower_hidden": fields["d_model" if as_whisper else "hidden_size"],
+        "tower_heads": fields["encoder_attention_heads" if as_whisper else "num_attention_heads"],
+        "tower_ffn": fields["encoder_ffn_dim" if as_whisper else "intermediate_size"],
+        "patches_per_image_token": tower.frames_per_token,
+        "usual_image_tokens": fields["max_source_positions"] // tower.frames_per_token,
+        "tower_block": tower.block,
     }
 
 
@@ -91,22 +84,22 @@ def patches_per_token(outer: Config, kind: str, tower: Config) -> float:
     return (sides.get(kind) or tower.get("spatial_merge_size", 1)) ** 2
 
 
-def _tokens(kind: str, tower: Mapping[str, Any], merged: float) -> int:
+def _tokens(kind: str, tower: Tower, fields: Config, merged: float) -> int:
     if kind == "gemma4_vision":
         return GEMMA4_TOKENS
-    pixels = side(tower["image_size"]) if kind in FIXED else USUAL_PIXELS
-    patches = side(tower["patch_size"]) if kind in FIXED else side(tower["patch_size"]) * round(merged**0.5)
+    pixels = side(fields["image_size"]) if tower.fixed_image else USUAL_PIXELS
+    patches = side(fields["patch_size"]) if tower.fixed_image else side(fields["patch_size"]) * round(merged**0.5)
     tokens = (pixels // patches) ** 2
-    return round(tokens / merged) if kind in FIXED else tokens
+    return round(tokens / merged) if tower.fixed_image else tokens
 
 
-def _block(kind: str, tower: Mapping[str, Any]) -> str:
+def _block(kind: str, tower: Tower, fields: Config) -> str:
     """The kind of block of a tower's layers; none where it was not read off."""
     if kind == "internvl_vision":
-        return "internvl_vision_normed" if tower.get("use_qk_norm") or tower.get("qk_normalization") else kind
+        return "internvl_vision_normed" if fields.get("use_qk_norm") or fields.get("qk_normalization") else kind
     if kind == "gemma4_vision":
-        return "gemma4_vision_clipped" if tower.get("use_clipped_linears") else kind
-    return BLOCKS.get(kind, "")
+        return "gemma4_vision_clipped" if fields.get("use_clipped_linears") else kind
+    return tower.block
 
 
 def _inner_width(kind: str, tower: Mapping[str, Any], hidden: int) -> int:

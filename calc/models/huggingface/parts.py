@@ -1,140 +1,67 @@
-"""The text part of a Hugging Face config of several parts, and what the parts around it settle."""
+"""A Hugging Face config of several parts: its text part, and what the towers beside it hold."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from calc.models.huggingface.field_names import PAIRS
+from calc.models.huggingface.model_types import ModelTypes, Parts
+from calc.models.huggingface.read_fields import ReadFields
 from calc.models.huggingface.values import ConfigError
 
+Config = Mapping[str, Any]
 # Names under which a config holds its text part, the outermost first; a thinker holds one of its own.
 TEXT_PARTS = ("thinker_config", "text_config", "llm_config", "language_config")
-# Configs of several parts, and the model_type of a text part that does not name its own (transformers 5.23).
-WRAPPERS = {
-    "audioflamingo3": "qwen2",
-    "aria": "aria_text",
-    "aya_vision": "cohere2",
-    "blip-2": "opt",
-    "cohere2_vision": "cohere2",
-    "cosmos3_omni": "qwen3_vl_text",
-    "deepseek_vl": "llama",
-    "dots3_note": "dots3_note_text",
-    "emu3": "emu3_text_model",
-    "exaone4_5": "exaone4",
-    "fast_vlm": "qwen2",
-    "florence2": "bart",
-    "fuyu": "persimmon",
-    "gemma3": "gemma3_text",
-    "gemma3n": "gemma3n_text",
-    "gemma4": "gemma4_text",
-    "gemma4_unified": "gemma4_unified_text",
-    "glm46v": "glm4v_text",
-    "glm4v": "glm4v_text",
-    "glm_ocr": "glm_ocr_text",
-    "glmasr": "llama",
-    "glm4v_moe": "glm4v_moe_text",
-    "got_ocr2": "qwen2",
-    "granite_docling": "granite_docling_text",
-    "granite_speech": "granite",
-    "idefics2": "mistral",
-    "idefics3": "llama",
-    "instructblip": "opt",
-    "instructblipvideo": "opt",
-    "internvl": "qwen2",
-    "kimi_k25": "deepseek_v3",
-    "lfm2_vl": "lfm2",
-    "lighton_ocr": "qwen3",
-    "llama4": "llama4_text",
-    "llava": "llama",
-    "llava_next": "llama",
-    "llava_next_video": "llama",
-    "llava_onevision": "qwen2",
-    "mistral3": "mistral",
-    "minimax_m3_vl": "minimax_m3_vl_text",
-    "mllama": "mllama_text_model",
-    "moss_transcribe_diarize": "qwen3",
-    "musicflamingo": "qwen2",
-    "ovis2": "qwen2",
-    "paddleocr_vl": "paddleocr_vl_text",
-    "paligemma": "gemma",
-    "perception_lm": "llama",
-    "phi4_multimodal": "phi3",
-    "pp_chart2table": "qwen2",
-    "qianfan_ocr": "qwen3",
-    "qwen2_5_omni_thinker": "qwen2_5_omni_text",
-    "qwen2_5_vl": "qwen2_5_vl_text",
-    "qwen2_audio": "qwen2",
-    "qwen2_vl": "qwen2_vl_text",
-    "qwen3_5": "qwen3_5_text",
-    "qwen3_5_moe": "qwen3_5_moe_text",
-    "qwen3_asr": "qwen3",
-    "qwen3_omni_moe_thinker": "qwen3_omni_moe_text",
-    "qwen3_vl": "qwen3_vl_text",
-    "qwen3_vl_moe": "qwen3_vl_moe_text",
-    "shieldgemma2": "gemma3_text",
-    "smolvlm": "llama",
-    "video_llava": "llama",
-    "vipllava": "llama",
-    "voxtral": "llama",
-}
-# Whether head and embedding are shared is for the outer config to say, but in some the text part does, or either.
-TEXT_PART_TIES = {"blip-2", "instructblip", "instructblipvideo", "llama4"}
-EITHER_TIES = {"glm46v", "glm4v", "glm4v_moe", "glm_ocr", "llava", "llava_next_video", "llava_onevision", "qwen2_5_vl", "qwen2_vl"}
-EITHER_TIES |= {"shieldgemma2"}
-NEVER_TIED = {"audioflamingo3", "musicflamingo", "qwen2_audio", "voxtral"}
-# Checkpoints with a head of their own, where the class would share it unless the config forbids that.
-OWN_HEAD = {"mistral3", "kimi_k25"}
+PARTS = {"vision_config": "vision", "audio_config": "audio"}
 
 
 class TextPart(NamedTuple):
     """A config without the parts around its text part, its model_type, and the config around it where there is one."""
 
-    config: dict[str, Any]
+    config: ReadFields
     model_type: str
-    outer: Mapping[str, Any] | None
+    outer: ReadFields | None
 
 
-def text_part(config: dict[str, Any], model_id: str, defaults: Mapping[str, Mapping[str, Any]]) -> TextPart:
+def text_part(config: ReadFields, model_types: ModelTypes, defaults: Mapping[str, Config]) -> TextPart:
     """The config of the text part, or the config itself; sizes of early Qwen2-VL files stand beside its parts."""
-    model_type = model_type_of(config, model_id)
+    model_type = model_type_of(config)
+    parts = model_types.parts.get(model_type, Parts())
     name = next((name for name in TEXT_PARTS if isinstance(config.get(name), dict)), None)
-    if model_type in PAIRS or (name is None and model_type not in WRAPPERS):
+    if model_type in model_types.pairs or (name is None and not parts.text):
         return TextPart(config, model_type, None)
     inner = dict(config[name]) if name else {key: value for key, value in config.items() if key not in ("architectures", "auto_map")}
-    usual = WRAPPERS.get(model_type)
     if not name:
-        inner["model_type"] = usual
+        inner["model_type"] = parts.text
     if not inner.get("model_type"):
-        inner["model_type"] = usual or f"{model_type}_text"
+        inner["model_type"] = parts.text or f"{model_type}_text"
     if name == "thinker_config":
-        part = text_part(inner, model_id, defaults)
-        return part if part.outer else part._replace(outer=config)
-    tied = _tied(config, inner, model_type, defaults.get(model_type, {}))
+        thinker = text_part(ReadFields(inner), model_types, defaults)
+        return thinker if thinker.outer else thinker._replace(outer=config)
+    tied = _tied(config, inner, parts.ties, defaults.get(model_type, {}))
     if tied is not None:
         inner["tie_word_embeddings"] = tied
-    return TextPart(inner, model_type_of(inner, model_id), config)
+    return TextPart(ReadFields(inner), model_type_of(inner), config)
 
 
-def _tied(outer, inner, model_type, defaults):
+def _tied(outer: Config, inner: Config, ties: str, defaults: Config) -> bool | None:
     """Whether head and embedding are shared: true, false, or None where the class of the text part settles it."""
-    own, said = inner.get("tie_word_embeddings"), outer.get("tie_word_embeddings")
-    if model_type in TEXT_PART_TIES:
-        return own
-    if model_type in NEVER_TIED:
+    of_text, of_outer = inner.get("tie_word_embeddings"), outer.get("tie_word_embeddings")
+    if ties == "text_part":
+        return of_text
+    if ties == "never":
         return False
-    if model_type in EITHER_TIES:
-        return own if said in (None, False) else said
-    if said is None and model_type in OWN_HEAD:
-        return bool(own)
-    usual = defaults.get("tie_word_embeddings", own)
-    return usual if said is None else said
+    if ties == "either":
+        return of_text if of_outer in (None, False) else of_outer
+    if of_outer is None and ties == "own_head":
+        return bool(of_text)
+    return defaults.get("tie_word_embeddings", of_text) if of_outer is None else of_outer
 
 
-def model_type_of(config: Mapping[str, Any], model_id: str) -> str:
+def model_type_of(config: Config) -> str:
     """The model_type that a config names; what is no config of a model is refused in the words of what it is."""
     model_type = config.get("model_type")
     if isinstance(model_type, str) and model_type:
         return model_type
-    raise ConfigError(f"{model_id}: model_type is missing; {_instead(config)}.")
+    raise ConfigError(f"model_type is missing; {_instead(config)}.")
 
 
 def _instead(config):
@@ -145,3 +72,35 @@ def _instead(config):
     if "dim" in config and "n_layers" in config:
         return "this is a params.json, give the config.json in the form of transformers"
     return "give the config.json of a model"
+
+
+def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, int]:
+    """What beside the text part a config holds, in words, and its parameters; 0 where no formula covers it. [parameters]"""
+    parts = model_types.parts.get(str(outer.get("model_type")), Parts())
+    named = [name for name in PARTS if isinstance(outer.get(name), dict)]
+    if not named:
+        return ("its vision or audio tower", 0) if parts.projector else ("", 0)
+    words = " and ".join(PARTS[name] for name in named)
+    several = "s" if len(named) > 1 else ""
+    usual = [parts.audio_tower if several and name == "audio_config" else parts.tower for name in named]
+    if parts.projector is None or (several and not parts.audio_tower):
+        return f"its {words} part", 0
+    counts = [_tower_parameters(outer, name, tower, hidden, model_types, defaults) for name, tower in zip(named, usual, strict=True)]
+    return f"its {words} tower{several} and the projector{several}", sum(counts) if all(counts) else 0
+
+
+def tower_of(outer: Config, name: str, usual: str, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, Config]:
+    """The kind of a tower, the usual one where the config names none that is known, and its fields, those of its class where silent."""
+    fields = outer[name]
+    kind = str(fields.get("model_type") if fields.get("model_type") in model_types.towers else usual)
+    return kind, {**defaults.get(kind, {}), **{field: value for field, value in fields.items() if value is not None}}
+
+
+def _tower_parameters(outer, name, usual, hidden, model_types, defaults):
+    """Parameters of one tower and its projector, 0 where its config is faulty. [parameters]"""
+    kind, tower = tower_of(outer, name, usual, model_types, defaults)
+    projector = model_types.parts[outer["model_type"]].projector
+    try:
+        return max(int(model_types.towers[kind].count(tower) + projector(outer, tower, hidden)), 0)
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        return 0

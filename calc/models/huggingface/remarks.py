@@ -6,6 +6,7 @@ What is known is counted; what is not becomes a sentence, so that nothing is est
 from collections.abc import Mapping
 from typing import Any
 
+from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.values import shown, whole_number
 
 Config = Mapping[str, Any]
@@ -16,12 +17,6 @@ PLAIN = (
 TWO_SIDED = ("encoder-decoder", "audio")
 OF_VISION_SIDE = ("ForImageClassification", "VisionModel")  # ends of the classes of a pair's vision side alone
 DRAFTS = ("eagle", "medusa", "mtp", "speculator", "hydra", "draft", "assistant")
-# Classifiers of an encoder with a dense layer of the hidden width before the classes: of a sequence, of each token.
-POOLED = {"albert": (1, 0), "bert": (1, 0), "roberta": (1, 0), "distilbert": (1, 0), "deberta-v2": (1, 0)}
-POOLED |= dict.fromkeys(("ernie", "data2vec-text", "electra", "eurobert", "gte", "jina_embeddings_v3", "mpnet", "nomic_bert"), (1, 0))
-POOLED |= {"modernbert": (0, 0)}
-POOLS = {"albert", "bert", "roberta", "ernie", "data2vec-text", "jina_embeddings_v3", "mpnet", "vit"}  # headless ones that have it
-KEEPS_MASKED_HEAD = {"modernbert", "modernbert-decoder"}  # whose classifiers stand on its dense layer and norm
 
 
 def class_name(config: Config) -> str:
@@ -47,47 +42,47 @@ def decoder_alone(config: Config, entry: Config, traits: Config) -> dict[str, An
     return {}
 
 
-def named_class(config: Config, model_type: str, kind: str, model_id: str) -> tuple[dict[str, int], str]:
-    """What the class that the config names has in place of the usual head, as sizes, and a sentence where that is not known."""
-    name = class_name(config)
-    if any(word in name.lower() for word in DRAFTS):
-        return {}, f"Its architectures name {shown(name)}, a draft head beside a model; it is estimated as a plain {model_type}."
+def named_class(config: Config, name: str, kind: str, model_type: ModelType | None) -> tuple[dict[str, int], str]:
+    """What the class that the config names has in place of the usual head, as sizes, and a sentence where that is not known.
+
+    `name` is what the model is estimated as; a pair has no type of its own.
+    """
+    of_class = class_name(config)
+    if any(word in of_class.lower() for word in DRAFTS):
+        return {}, f"Its architectures name {shown(of_class)}, a draft head beside a model; it is estimated as a plain {name}."
     none = {"tied": 0, "head_bias": 0, "masked_head": 0, "spare_bias": 0}
-    if name == "ElectraForPreTraining":  # says of each token whether it was replaced
+    if of_class == "ElectraForPreTraining":  # says of each token whether it was replaced
         return {**none, "labels": 1, "head_bias": 1, "pooler": 1}, ""
-    pre_trains_sound = kind == "sound" and name.endswith("ForPreTraining")
-    if not name or (name.endswith(PLAIN) and "Reward" not in name and not pre_trains_sound):
+    pre_trains_sound = kind == "sound" and of_class.endswith("ForPreTraining")
+    if not of_class or (of_class.endswith(PLAIN) and "Reward" not in of_class and not pre_trains_sound):
         return {}, ""
-    if kind == "dual" and name.endswith("Model") and "Text" not in name:
+    if kind == "dual" and of_class.endswith("Model") and "Text" not in of_class:
         return {}, ""
-    if kind == "sound" and name.endswith("ForSequenceClassification") and not config.get("use_weighted_layer_sum"):
-        width = whole_number(config.get("classifier_proj_size", 256), 1, "classifier_proj_size", model_id)
-        return {"labels": _labels(config, model_id), "pooler": 1, "pooled_width": width}, ""
-    known = kind in ("decoder", "vision", "sound") or (kind == "encoder" and model_type in POOLED)
-    encodes = kind == "encoder"
-    if known and kind != "sound" and name.endswith(("ForSequenceClassification", "ForTokenClassification")):
-        of_tokens = name.endswith("ForTokenClassification")
-        biased = encodes or of_tokens or bool(config.get("classifier_bias"))
-        own = {"labels": _labels(config, model_id), "head_bias": int(biased)}
-        own |= {"pooler": POOLED[model_type][of_tokens] if encodes else 0, "masked_head": int(model_type in KEEPS_MASKED_HEAD)}
-        return none | own, ""
-    if known and name.endswith("Model") and "Reward" not in name:
-        return none | {"headless": 1, "pooler": int(model_type in POOLS)}, ""
-    return {}, f"Its architectures name {shown(name)}, which is not covered; it is estimated as a plain {model_type}."
+    if kind == "sound" and of_class.endswith("ForSequenceClassification") and not config.get("use_weighted_layer_sum"):
+        width = whole_number(config.get("classifier_proj_size", 256), 1, "classifier_proj_size")
+        return {"labels": _labels(config), "pooler": 1, "pooled_width": width}, ""
+    poolers = model_type.classifier_poolers if model_type and kind == "encoder" else ()
+    if model_type and (kind in ("decoder", "vision", "sound") or poolers):
+        of_tokens = of_class.endswith("ForTokenClassification")
+        if kind != "sound" and (of_tokens or of_class.endswith("ForSequenceClassification")):
+            biased = bool(poolers) or of_tokens or bool(config.get("classifier_bias"))
+            sizes = {"labels": _labels(config), "head_bias": int(biased), "pooler": poolers[of_tokens] if poolers else 0}
+            return none | sizes | {"masked_head": int(model_type.classifier_keeps_head)}, ""
+        if of_class.endswith("Model") and "Reward" not in of_class:
+            return none | {"headless": 1, "pooler": int(model_type.headless_pooler)}, ""
+    return {}, f"Its architectures name {shown(of_class)}, which is not covered; it is estimated as a plain {name}."
 
 
-def _labels(config, model_id):
+def _labels(config):
     """Classes that a classifier tells apart, two where its config names none."""
-    return whole_number(config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels", model_id)
+    return whole_number(config.get("num_labels") or len(config.get("id2label") or ()) or 2, 1, "num_labels")
 
 
 def own_code(config: Config, model_type: str) -> str:
     """A sentence about a config that brings code of its own."""
-    return (
-        f"It brings code of its own (auto_map), which is not read; it is estimated as a plain {model_type}."
-        if config.get("auto_map")
-        else ""
-    )
+    if not config.get("auto_map"):
+        return ""
+    return f"It brings code of its own (auto_map), which is not read; it is estimated as a plain {model_type}."
 
 
 def stored_precision(config: Config) -> tuple[str, str]:
@@ -96,9 +91,9 @@ def stored_precision(config: Config) -> tuple[str, str]:
     if not stored:
         return "", ""
     method = (_lower(stored, "quant_method") or ("modelopt" if "quant_algo" in stored else "")) if isinstance(stored, dict) else ""
-    found = STORED[method](stored) if method in STORED else ""
-    told = "" if found else f"Its quantization_config ({shown(method or 'of an unknown form')}) is not covered: choose a precision."
-    return found, told
+    precision = STORED[method](stored) if method in STORED else ""
+    unknown = f"Its quantization_config ({shown(method or 'of an unknown form')}) is not covered: choose a precision."
+    return precision, "" if precision else unknown
 
 
 def _lower(config, name):
@@ -119,13 +114,13 @@ def _bitsandbytes(stored):
 
 def _compressed(stored):
     groups = stored.get("config_groups")
-    groups = [each for each in groups.values() if isinstance(each, dict)] if isinstance(groups, dict) else []
-    weights = [each["weights"] for each in groups if isinstance(each.get("weights"), dict)]
-    kinds = {(_lower(each, "type"), each.get("num_bits")) for each in weights}
-    known = {("float", 8): "fp8", ("int", 8): "int8", ("int", 4): "gptq-4bit", ("float", 4): "nvfp4"}
-    if ("float", 4) in kinds and any(each.get("group_size") == 32 for each in weights):
+    groups = [group for group in groups.values() if isinstance(group, dict)] if isinstance(groups, dict) else []
+    weights = [group["weights"] for group in groups if isinstance(group.get("weights"), dict)]
+    kinds = {(_lower(form, "type"), form.get("num_bits")) for form in weights}
+    precisions = {("float", 8): "fp8", ("int", 8): "int8", ("int", 4): "gptq-4bit", ("float", 4): "nvfp4"}
+    if ("float", 4) in kinds and any(form.get("group_size") == 32 for form in weights):
         return "mxfp4"
-    return known.get(kinds.pop(), "") if len(kinds) == 1 else ""
+    return precisions.get(kinds.pop(), "") if len(kinds) == 1 else ""
 
 
 def _modelopt(stored):

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from calc.models.huggingface.field_names import FIELDS
+from calc.models.huggingface.model_types import ModelType
 
 LARGEST = 10**8  # no size of a model comes near it; beyond it a slip is meant
 MOST_LAYERS = 10**4
@@ -18,7 +18,6 @@ MAY_BE_ZERO = {"registers", "token_types", "shared_ffn", "shared_experts", "per_
 MAY_BE_NULL = {"kv_heads", "head_dim", "ffn", "query_latent_rank", "embedding_width", "experts_per_token"}
 MAY_BE_NULL |= {"expert_latent", "state_heads", "state_groups", "state_size", "state_head_dim"}
 EXPERTS = {"experts", "experts_per_token", "expert_ffn"}
-EXPERTS_OR_NONE = {"gemma4_text", "granitemoehybrid", "nemotron_h"}  # types whose layers may have no experts
 NEEDED = (
     *("layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"),
     *("experts", "experts_per_token", "expert_ffn"),
@@ -26,15 +25,10 @@ NEEDED = (
 # Sizes that make a model what it is: a config says them itself, or it is refused; no class default stands for them.
 OWN_SIZES = {"layers", "encoder_layers", "decoder_layers", "hidden", "heads", "encoder_heads", "ffn", "encoder_ffn", "vocab"}
 OWN_FIELDS = {"intermediate_size"}  # by whichever of our names it goes
-MAY_BE_LEFT_OUT = {"gemma3_text": {"heads", "vocab"}, "llama4_text": {"ffn"}}  # as published configs of Gemma 3 do
-MAY_BE_LEFT_OUT |= {"nemotron_h": {"ffn"}}  # where no layer is dense
-# Where checkpoints say otherwise than the classes of transformers 5: mT5 has a head of its own, which they tie to the
-# embedding whatever its config says; T5 and BLOOM, whose positions are computed, were trained on so many tokens.
-TRAINED = {"bloom": {"max_position": 2048}, "t5": {"max_position": 512}, "mt5": {"max_position": 512, "tied": 0}}
 
 
 class ConfigError(Exception):
-    """One sentence: which config, which field, what is wrong and what to do."""
+    """One sentence: which field, what is wrong and what to do; read_config puts the model's name before it."""
 
 
 def shown(text: object) -> str:
@@ -43,77 +37,92 @@ def shown(text: object) -> str:
     return escaped if len(escaped) <= 40 else escaped[:37] + "..."
 
 
-def whole_number(value: Any, least: int, field: str, model_id: str) -> int:
+def whole_number(value: Any, least: int, field: str) -> int:
     """The value as a whole number of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ConfigError(f"{model_id}: {field} is {json.dumps(value)[:40]}; it must be a whole number.")
+        raise ConfigError(f"{field} is {json.dumps(value)[:40]}; it must be a whole number.")
     if value != int(value) or not least <= value <= LARGEST:
-        raise ConfigError(f"{model_id}: {field} is {value:.12g}; it must be a whole number from {least} to {LARGEST}.")
+        raise ConfigError(f"{field} is {value:.12g}; it must be a whole number from {least} to {LARGEST}.")
     return int(value)
 
 
-def must_divide(whole: int, part: int, words: tuple[str, str], model_id: str) -> None:
+def must_divide(whole: int, part: int, words: tuple[str, str]) -> None:
     """Refuse a whole that its parts do not share evenly; `words` names both."""
     if whole % part:
-        raise ConfigError(f"{model_id}: {words[0]} ({whole}) is not a multiple of {words[1]} ({part}); mend one.")
+        raise ConfigError(f"{words[0]} ({whole}) is not a multiple of {words[1]} ({part}); mend one.")
+
+
+def size_of(config: Mapping[str, Any], name: str) -> int:
+    """A field of the config that its class fills in where it is left out."""
+    return whole_number(config[name], 1, name)
+
+
+class UnknownLayer(Exception):
+    """Layers of a kind that is not covered, in words."""
+
+
+def known(kind: Any, names: Mapping[str, str]) -> str:
+    """The word for a kind of layer that a config names."""
+    if kind not in names:
+        raise UnknownLayer(f"layers of the kind {shown(kind)}")
+    return names[kind]
 
 
 def values_of(
-    config: Mapping[str, Any], model_type: str, model_id: str, class_defaults: Mapping[str, Any], all_defaults: bool = False
+    config: Mapping[str, Any], model_type: ModelType, class_defaults: Mapping[str, Any], all_defaults: bool = False
 ) -> dict[str, int]:
     """Our fields with their values: of the config, else the default of its class.
 
     With `all_defaults` that stands for its sizes too, as in the parts of a config, which leave out what is usual.
     """
     values = defaults_of(model_type, class_defaults, all_defaults)
-    for ours, theirs in FIELDS[model_type].items():
+    for ours, theirs in model_type.fields.items():
         named = [name for name in theirs.split() if name in config]
         if not named:
             continue
         filled = [name for name in named if config[name] is not None]
-        if ours in EXPERTS and model_type in EXPERTS_OR_NONE and not any(config[name] for name in named):
+        if ours in EXPERTS and model_type.optional_experts and not any(config[name] for name in named):
             continue
         if not filled and ours in MAY_BE_NULL:
             values.pop(ours, None)
         elif filled or ours in SWITCHES:
             name = (filled or named)[0]
-            values[ours] = _value(ours, config[name], name, model_id)
+            values[ours] = _value(ours, config[name], name)
     return values
 
 
-def defaults_of(model_type: str, class_defaults: Mapping[str, Any], all_defaults: bool = False) -> dict[str, int]:
+def defaults_of(model_type: ModelType, class_defaults: Mapping[str, Any], all_defaults: bool = False) -> dict[str, int]:
     """Our fields with the values that the class fills in; flags and switches but `tied` are traits of the family."""
     values: dict[str, int] = {}
-    for ours, theirs in FIELDS[model_type].items():
-        own = not all_defaults and (ours in OWN_SIZES or theirs in OWN_FIELDS)
+    for ours, theirs in model_type.fields.items():
+        required = not all_defaults and (ours in OWN_SIZES or theirs in OWN_FIELDS)
         of_family = ours in (FLAGS | SWITCHES | WORDS) - {"tied"}
-        if not of_family and (not own or ours in MAY_BE_LEFT_OUT.get(model_type, ())):
+        if not of_family and (not required or ours in model_type.may_be_left_out):
             filled = [class_defaults[name] for name in theirs.split() if name in class_defaults]
             values |= {ours: int(filled[0])} if filled else {}
-    return values | TRAINED.get(model_type, {})
+    return {**values, **model_type.usual}
 
 
-def need_sizes(values: Mapping[str, int], model_type: str, model_id: str) -> None:
+def need_sizes(values: Mapping[str, int], model_type: ModelType) -> None:
     """Refuse a config that leaves out a size which nothing else settles."""
-    fields = FIELDS[model_type]
     for ours in NEEDED:
-        if ours in fields and ours not in values:
-            name = fields[ours].split()[0]
-            raise ConfigError(f"{model_id}: {name} is missing; a config of model_type {model_type} needs it.")
+        if ours in model_type.fields and ours not in values:
+            name = model_type.fields[ours].split()[0]
+            raise ConfigError(f"{name} is missing; a config of model_type {model_type.name} needs it.")
 
 
-def _value(ours, value, name, model_id):
+def _value(ours, value, name):
     if ours in WORDS:
         return str(value).lower()
     if ours in SWITCHES:
         return int(bool(value))
     if ours in FLAGS:
         if not isinstance(value, bool):
-            raise ConfigError(f"{model_id}: {name} is {json.dumps(value)[:40]}; it must be true or false.")
+            raise ConfigError(f"{name} is {json.dumps(value)[:40]}; it must be true or false.")
         return int(value)
     if isinstance(value, list) and value and ours in ("image", "patch"):
         value = value[0]
-    value = whole_number(value, 0 if ours in MAY_BE_ZERO else 1, name, model_id)
+    value = whole_number(value, 0 if ours in MAY_BE_ZERO else 1, name)
     if ours in ("layers", "encoder_layers", "decoder_layers") and value > MOST_LAYERS:
-        raise ConfigError(f"{model_id}: {name} is {value}; it must be at most {MOST_LAYERS}.")
+        raise ConfigError(f"{name} is {value}; it must be at most {MOST_LAYERS}.")
     return value

@@ -1,17 +1,6 @@
-"""How many parameters the vision or audio tower of a Hugging Face config has.
+"""How many parameters the vision or audio tower of a config has, as transformers 5.23 builds it. Counts of numbers, not bytes."""
 
-The towers are those of transformers 5.23; what a class fills in stands in the config already. Counts of numbers, not bytes.
-"""
-
-from collections.abc import Callable, Mapping
-from typing import Any
-
-Config = Mapping[str, Any]
-
-
-def linear(inside: int, outside: int, bias: bool = True) -> int:
-    """A matrix and its bias. [parameters]"""
-    return inside * outside + bias * outside
+from calc.models.huggingface.rules.shapes import Config, linear, patches, side
 
 
 def _plain_layer(hidden: int, ffn: int) -> int:
@@ -19,44 +8,35 @@ def _plain_layer(hidden: int, ffn: int) -> int:
     return 4 * linear(hidden, hidden) + linear(hidden, ffn) + linear(ffn, hidden) + 4 * hidden
 
 
-def side(size: Any) -> int:
-    """A side of an image or a patch, which some configs give for height and width."""
-    return size[0] if isinstance(size, list) else size
-
-
-def _patches(config: Config) -> int:
-    return (side(config["image_size"]) // side(config["patch_size"])) ** 2
-
-
-def clip(config: Config) -> int:
+def clip_tower(config: Config) -> int:
     """CLIP's vision side: a class token, positions, a norm before the layers and one after. [parameters]"""
     hidden = config["hidden_size"]
-    stem = hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1 + _patches(config) + 1)
+    stem = hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1 + patches(config) + 1)
     return stem + 4 * hidden + config["num_hidden_layers"] * _plain_layer(hidden, config["intermediate_size"])
 
 
-def siglip(config: Config) -> int:
+def siglip_tower(config: Config) -> int:
     """SigLIP's vision side (Zhai et al. 2023, arXiv 2303.15343): no class token, and a head that pools unless left out. [parameters]"""
     hidden, ffn = config["hidden_size"], config["intermediate_size"]
     pooled = hidden + 4 * linear(hidden, hidden) + 2 * hidden + linear(hidden, ffn) + linear(ffn, hidden)
-    return headless_siglip(config) + pooled * bool(config.get("vision_use_head", True))
+    return headless_siglip_tower(config) + pooled * bool(config.get("vision_use_head", True))
 
 
-def headless_siglip(config: Config) -> int:
+def headless_siglip_tower(config: Config) -> int:
     """The same without that head (Idefics 3, SmolVLM). [parameters]"""
     hidden = config["hidden_size"]
-    stem = hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1 + _patches(config))
+    stem = hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1 + patches(config))
     return stem + 2 * hidden + config["num_hidden_layers"] * _plain_layer(hidden, config["intermediate_size"])
 
 
-def pixtral(config: Config) -> int:
+def pixtral_tower(config: Config) -> int:
     """Pixtral (Agrawal et al. 2024, arXiv 2410.07073): RMSNorms, a gated network, no biases. [parameters]"""
     hidden = config["hidden_size"]
     layer = 4 * hidden**2 + 3 * hidden * config["intermediate_size"] + 2 * hidden
     return hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1) + config["num_hidden_layers"] * layer
 
 
-def qwen2_vl(config: Config) -> int:
+def qwen2_vl_tower(config: Config) -> int:
     """Qwen2-VL (Wang et al. 2024, arXiv 2409.12191): frames in pairs, and a merger of patches. [parameters]"""
     hidden, merged = config["embed_dim"], config["embed_dim"] * config["spatial_merge_size"] ** 2
     stem = config["in_channels"] * config["temporal_patch_size"] * config["patch_size"] ** 2 * hidden
@@ -64,7 +44,7 @@ def qwen2_vl(config: Config) -> int:
     return stem + merger + config["depth"] * _plain_layer(hidden, int(hidden * config["mlp_ratio"]))
 
 
-def qwen2_5_vl(config: Config) -> int:
+def qwen2_5_vl_tower(config: Config) -> int:
     """Qwen2.5-VL (Bai et al. 2025, arXiv 2502.13923): the same with RMSNorms and a gated network. [parameters]"""
     hidden, ffn = config["hidden_size"], config["intermediate_size"]
     merged = hidden * config["spatial_merge_size"] ** 2
@@ -74,7 +54,7 @@ def qwen2_5_vl(config: Config) -> int:
     return stem + merger + config["depth"] * layer
 
 
-def qwen3_vl(config: Config) -> int:
+def qwen3_vl_tower(config: Config) -> int:
     """Qwen3-VL and Qwen3.5: learned positions, and a merger more for each layer that the text part sees (deepstack). [parameters]"""
     hidden = config["hidden_size"]
     merged = hidden * config["spatial_merge_size"] ** 2
@@ -85,30 +65,30 @@ def qwen3_vl(config: Config) -> int:
     return stem + positions + mergers + config["depth"] * _plain_layer(hidden, config["intermediate_size"])
 
 
-def whisper(config: Config) -> int:
+def whisper_tower(config: Config) -> int:
     """Whisper's encoder (Radford et al. 2022, arXiv 2212.04356): two convolutions and positions. [parameters]"""
     hidden, ffn = config["d_model"], config["encoder_ffn_dim"]
     stem = linear(3 * config["num_mel_bins"], hidden) + linear(3 * hidden, hidden) + config["max_source_positions"] * hidden
     return stem + 2 * hidden + config["encoder_layers"] * (_plain_layer(hidden, ffn) - hidden)
 
 
-def voxtral(config: Config) -> int:
+def voxtral_tower(config: Config) -> int:
     """Whisper's encoder under other names. [parameters]"""
     names = {"d_model": "hidden_size", "encoder_ffn_dim": "intermediate_size", "encoder_layers": "num_hidden_layers"}
-    return whisper({**config, **{whisper_name: config[name] for whisper_name, name in names.items()}})
+    return whisper_tower({**config, **{whisper_name: config[name] for whisper_name, name in names.items()}})
 
 
-def intern_vit(config: Config) -> int:
+def intern_vit_tower(config: Config) -> int:
     """InternVL's vision side (Chen et al. 2023, arXiv 2312.14238): CLIP's stem, a scale after each half of a layer. [parameters]"""
     hidden = config["hidden_size"]
     unbiased = not (config.get("attention_bias") or config.get("qkv_bias"))
     normed = bool(config.get("use_qk_norm") or config.get("qk_normalization"))
-    stem = hidden * (config["num_channels"] * side(config["patch_size"]) ** 2 + 1 + _patches(config) + 2)
+    stem = hidden * (config["num_channels"] * side(config["patch_size"]) ** 2 + 1 + patches(config) + 2)
     layer = _plain_layer(hidden, config["intermediate_size"]) + (2 + 2 * normed - 3 * unbiased) * hidden
     return stem + config["num_hidden_layers"] * layer + 2 * hidden * (not config.get("use_mean_pooling", True))
 
 
-def moonvit(config: Config) -> int:
+def moonvit_tower(config: Config) -> int:
     """MoonViT of Kimi K2.5 (Kimi-VL, 2025, arXiv 2504.07491): a grid of positions; its files have names of their own. [parameters]"""
     names = {name.removeprefix("vt_").removeprefix("init_").replace("pos_emb_", ""): size for name, size in config.items()}
     hidden = names["hidden_size"]
@@ -116,16 +96,16 @@ def moonvit(config: Config) -> int:
     return stem + 2 * hidden + names["num_hidden_layers"] * _plain_layer(hidden, names["intermediate_size"])
 
 
-def glm4v(config: Config) -> int:
+def glm4v_tower(config: Config) -> int:
     """GLM-4.1V (2025, arXiv 2507.01006): gated networks as wide as the text part, and a merger with one more. [parameters]"""
     hidden, out = config["hidden_size"], config["out_hidden_size"]
-    stem = linear(config["in_channels"] * config["temporal_patch_size"] * config["patch_size"] ** 2, hidden) + _patches(config) * hidden
+    stem = linear(config["in_channels"] * config["temporal_patch_size"] * config["patch_size"] ** 2, hidden) + patches(config) * hidden
     layer = 4 * hidden**2 + 3 * hidden * out + 2 * hidden
     merger = linear(hidden * config["spatial_merge_size"] ** 2, out) + out**2 + 2 * out + 3 * out * config["intermediate_size"]
     return stem + 2 * hidden + config["depth"] * layer + merger
 
 
-def gemma4(config: Config) -> int:
+def gemma4_tower(config: Config) -> int:
     """Gemma 4's vision side: Gemma's block with its four norms and normed heads, a table of positions for each axis. [parameters]"""
     hidden, width = config["hidden_size"], config["head_dim"]
     attention = 2 * hidden * width * (config["num_attention_heads"] + config["num_key_value_heads"]) + 2 * width
@@ -133,7 +113,7 @@ def gemma4(config: Config) -> int:
     return hidden * (2 * config["position_embedding_size"] + 3 * config["patch_size"] ** 2) + config["num_hidden_layers"] * layer
 
 
-def gemma4_audio(config: Config) -> int:
+def gemma4_audio_tower(config: Config) -> int:
     """Gemma 4's audio side, a Conformer (Gulati et al. 2020, arXiv 2005.08100) behind two convolutions. [parameters]"""
     hidden, (first, second) = config["hidden_size"], config["subsampling_conv_channels"]
     stem = 10 * first + (9 * first + 1) * second + first // 4 * second * hidden
@@ -141,45 +121,9 @@ def gemma4_audio(config: Config) -> int:
     return stem + config["num_hidden_layers"] * layer + linear(hidden, config["output_proj_dims"])
 
 
-def llama4(config: Config) -> int:
+def llama4_tower(config: Config) -> int:
     """Llama 4: SigLIP-like layers behind CLIP's stem, and an adapter of patches shuffled together. [parameters]"""
     hidden, shuffled = config["hidden_size"], config["projector_output_dim"]
-    stem = hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1 + _patches(config) + 1)
+    stem = hidden * (config["num_channels"] * config["patch_size"] ** 2 + 1 + patches(config) + 1)
     adapter = config["intermediate_size"] * config["projector_input_dim"] + shuffled**2
     return stem + 4 * hidden + adapter + config["num_hidden_layers"] * _plain_layer(hidden, config["intermediate_size"])
-
-
-# model_type of a tower: its count. Some published configs name the whole model there.
-TOWERS: dict[str, Callable[[Config], int]] = {
-    "clip_vision_model": clip,
-    "gemma4_audio": gemma4_audio,
-    "gemma4_vision": gemma4,
-    "glm4v_moe_vision": glm4v,
-    "glm4v_vision": glm4v,
-    "internvl_vision": intern_vit,
-    "kimi_k25_vision": moonvit,
-    "llama4_vision_model": llama4,
-    "siglip_vision_model": siglip,
-    "idefics3_vision": headless_siglip,
-    "smolvlm_vision": headless_siglip,
-    "pixtral": pixtral,
-    "qwen2_vl_vision": qwen2_vl,
-    "qwen2_5_vl_vision": qwen2_5_vl,
-    "qwen3_5_vision": qwen3_vl,
-    "qwen3_5_moe_vision": qwen3_vl,
-    "qwen3_vl_vision": qwen3_vl,
-    "qwen3_vl_moe_vision": qwen3_vl,
-    "audioflamingo3_encoder": voxtral,
-    "qwen2_audio_encoder": whisper,
-    "voxtral_encoder": voxtral,
-}
-TOWER_FIELDS = (
-    *("hidden_size", "intermediate_size", "num_hidden_layers", "num_channels", "image_size", "patch_size", "vision_use_head"),
-    *("embed_dim", "depth", "mlp_ratio", "in_channels", "temporal_patch_size", "spatial_merge_size", "out_hidden_size"),
-    *("deepstack_visual_indexes", "num_position_embeddings", "projector_input_dim", "projector_output_dim", "vision_output_dim"),
-    *("num_heads", "fullatt_block_indexes", "window_size"),
-    *("d_model", "encoder_ffn_dim", "encoder_layers", "encoder_attention_heads", "num_mel_bins", "max_source_positions"),
-    *("attention_bias", "use_qk_norm", "use_mean_pooling", "merge_kernel_size", "pos_emb_height", "pos_emb_width"),
-    *("head_dim", "num_attention_heads", "num_key_value_heads", "position_embedding_size"),
-    *("subsampling_conv_channels", "conv_kernel_size", "output_proj_dims"),
-)

@@ -1,16 +1,40 @@
-"""What configs of models say whose layers differ in their heads, their networks or their norms, by model_type.
+"""The kind of each layer and the sizes that it has of its own, in models with rules of their own.
 
-The rules are those of the config and model classes in transformers 5.23; what the classes fill in
-(catalogs/config_defaults.yaml) stands in the config already.
+A kind is a word of calc/models/stacks.py. The rules are those of the config and model classes in transformers 5.23; what the
+classes fill in stands in the config already.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
-from calc.models.huggingface.hybrids import NO_EXPERTS, Config, Kinds, known
-from calc.models.huggingface.values import whole_number
+from calc.models.huggingface.values import known, whole_number
 
-STREAMS_READ = 4
+Config = Mapping[str, Any]
+Kinds = list[tuple[str, dict[str, int]]]  # of each layer: its kind and the sizes of its own
+PATTERN = {"M": "none-linear", "E": "moe-alone", "*": "none", "-": "dense-alone"}
+PATTERN |= {"linear_attention": "none-linear", "mamba": "none-linear", "moe": "moe-alone", "mlp": "dense-alone"}
+PATTERN |= {"full_attention": "none", "attention": "none"}
+
+
+def nemotron_layers(config: Config, _values: Config) -> Kinds:
+    """Each layer is one of attention, a mixer, experts, and a dense network."""
+    return [(known(kind, PATTERN), {}) for kind in nemotron_pattern(config)]
+
+
+def nemotron_pattern(config: Config) -> list[str]:
+    """The kinds of Nemotron-H's layers as a config has them: a list, or a letter for each."""
+    named = config.get("layers_block_type") or config.get("layer_types") or config.get("hybrid_override_pattern")
+    return list(named) if named else ["M", "E", "*", "-"]
+
+
+def mixers_throughout(_config: Config, values: Config) -> Kinds:
+    """A mixer and a dense network in every layer."""
+    return [("dense-linear", {})] * values["layers"]
+
+
+def mixers_alone(_config: Config, values: Config) -> Kinds:
+    """A mixer without a network in every layer."""
+    return [("none-linear", {})] * values["layers"]
 
 
 def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
@@ -19,11 +43,11 @@ def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
 
 
 def _shared(config: Config, layers: int) -> list[bool]:
-    own = layers - whole_number(config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers", "it")
+    own = layers - whole_number(config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers")
     return [index >= own for index in range(layers)]
 
 
-def _gemma4(config: Config, values: Config) -> Kinds:
+def gemma4_layers(config: Config, values: Config) -> Kinds:
     """Full layers have heads of their own width; the last layers read the keys and values of one below."""
     layers, network = values["layers"], "both" if values.get("experts") else "dense"
     full: dict[str, Any] = {
@@ -46,7 +70,7 @@ def _gemma4(config: Config, values: Config) -> Kinds:
     return kinds
 
 
-def _gemma3n(config: Config, values: Config) -> Kinds:
+def gemma3n_layers(config: Config, values: Config) -> Kinds:
     """The last layers read the keys and values of one below, the first are sparse; each may have an inner width of its own."""
     layers, widths = values["layers"], config["intermediate_size"]
     each = widths if isinstance(widths, list) else [widths] * layers
@@ -58,7 +82,7 @@ def _gemma3n(config: Config, values: Config) -> Kinds:
     ]
 
 
-def _mimo(config: Config, values: Config) -> Kinds:
+def mimo_layers(config: Config, values: Config) -> Kinds:
     """Windowed layers have twice the heads of keys and values, and attention sinks; the first layer alone is dense."""
     layers = values["layers"]
     windowed = config.get("hybrid_layer_pattern") or [kind == "sliding_attention" for kind in config.get("layer_types") or ()]
@@ -66,16 +90,16 @@ def _mimo(config: Config, values: Config) -> Kinds:
     routed = config.get("moe_layer_freq") or [kind == "sparse" for kind in config.get("mlp_layer_types") or ()]
     routed = routed or [index > 0 for index in range(layers)]
     own = {"kv_heads": config.get("swa_num_key_value_heads") or 2 * values["kv_heads"], "sinks": 1}
-    rows = zip(routed, windowed, strict=True)
-    return [("moe" if moe else "dense", {}) if not near else (("moe" if moe else "dense") + "-windowed", own) for moe, near in rows]
+    networks = ["moe" if flag else "dense" for flag in routed]
+    return [(f"{network}-windowed", own) if flag else (network, {}) for network, flag in zip(networks, windowed, strict=True)]
 
 
-def _last_with_bias(_config: Config, values: Config) -> Kinds:
+def bias_in_the_last_layer(_config: Config, values: Config) -> Kinds:
     """Attention's output has a bias in the last layer alone."""
     return [*[("dense", {})] * (values["layers"] - 1), ("dense", {"output_bias": 1})]
 
 
-# What the windowed layers of dots3-note have of their own: our size, the field, its default.
+# What the windowed layers of dots3-note have of their own: our size, the field, its usual value.
 DOTS3 = (
     ("heads", "num_attention_heads", 64),
     ("query_latent_rank", "q_lora_rank", 1024),
@@ -86,7 +110,7 @@ DOTS3 = (
 )
 
 
-def _dots3(config: Config, values: Config) -> Kinds:
+def dots3_layers(config: Config, values: Config) -> Kinds:
     """The first two layers and each fourth after attend to what an indexer chooses, the others to a window, with heads of their own."""
     layers, listed = values["layers"], config.get("per_layer_config")
     types = config.get("layer_types") or ["sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)]
@@ -94,60 +118,19 @@ def _dots3(config: Config, values: Config) -> Kinds:
     dense = dense or [index < config.get("first_k_dense_replace", 1) for index in range(layers)]
     own = {ours: config.get(f"swa_{theirs}", usual) for ours, theirs, usual in DOTS3}
     if listed:
-        windowed: Config = next((each for each in listed.values() if "qk_nope_head_dim" in each), {})
+        windowed: Config = next((layer for layer in listed.values() if "qk_nope_head_dim" in layer), {})
         own = {ours: windowed.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
     own |= {"rope_head_dim": own["head_dim"] - own.pop("plain_head_dim"), "kv_heads": own["heads"], "index_ratio": 0}
     chosen = config.get("use_dsa", None if listed else True)  # else the list tells layers without an indexer
     kinds = []
     for flat, kind in zip(dense, types, strict=True):
         network, plain = "dense" if flat else "moe", chosen is False or (chosen is None and kind == "full_attention")
-        near = kind == "sliding_attention"
-        kinds.append((f"{network}-windowed", own) if near else (network, {"index_ratio": 0} if plain else {}))
+        full = (network, {"index_ratio": 0} if plain else {})
+        kinds.append((f"{network}-windowed", own) if kind == "sliding_attention" else full)
     return kinds
 
 
-def _mllama(config: Config, values: Config) -> Kinds:
+def crossed_layers(config: Config, values: Config) -> Kinds:
     """Some layers attend to an image alone, with normed heads and two gates."""
     crossed, own = config["cross_attention_layers"], {"head_norm": 1, "further_parameters": 2}
     return [("dense-crossed", own) if index in crossed else ("dense", {}) for index in range(values["layers"])]
-
-
-def _own_heads(config: Config, values: Config, kinds: list[str]) -> list[dict[str, int]]:
-    """Each layer may have heads of its own number."""
-    heads = config.get("num_attention_heads_per_layer") or [values["heads"]] * len(kinds)
-    return [{"heads": count} if count != values["heads"] else {} for count in heads]
-
-
-def _normed_experts(_config: Config, _values: Config, kinds: list[str]) -> list[dict[str, int]]:
-    """What the experts give is normed."""
-    return [{"block_norms": 3} if kind.startswith("moe") else {} for kind in kinds]
-
-
-# Of layers whose kinds are told as everywhere (layer_kinds.py): the sizes that each has of its own.
-LAYER_SIZES: dict[str, Callable[[Config, Config, list[str]], list[dict[str, int]]]] = {"axk1": _normed_experts, "laguna": _own_heads}
-LAYER_KINDS: dict[str, Callable[[Config, Config], Kinds]] = {
-    "gemma3n_text": _gemma3n,
-    "gemma4_text": _gemma4,
-    "gemma4_unified_text": _gemma4,
-    "dots3_note_text": _dots3,
-    "gpt_neox_japanese": _last_with_bias,
-    "mimo_v2_flash": _mimo,
-    "mllama_text_model": _mllama,
-}
-
-
-def _gemma3n_form(config: Config, values: Config, model_id: str) -> dict[str, Any]:
-    """The widest inner width, of layers that may each have their own; blocks were read off with four residual streams."""
-    widths = config.get("intermediate_size")
-    each = widths if isinstance(widths, list) and widths else [widths]
-    unread = {} if values.get("residual_streams") == STREAMS_READ else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
-    return {"ffn": max(whole_number(width, 1, "intermediate_size", model_id) for width in each), **unread}
-
-
-def _gemma4_form(config: Config, values: Config, _model_id: str) -> dict[str, Any]:
-    """Without experts unless they are asked for; layers with an input of their own are another family's."""
-    own = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
-    return own if config.get("enable_moe_block") else NO_EXPERTS | own
-
-
-FORMS: dict[str, Callable[[Config, Config, str], dict[str, Any]]] = {"gemma3n_text": _gemma3n_form, "gemma4_text": _gemma4_form}

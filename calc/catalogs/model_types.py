@@ -1,0 +1,104 @@
+"""What catalogs/edited/model_types.yaml says: every model_type with all that it takes from layouts and from the type it is like."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from calc.catalogs.rooms import label_of
+from calc.catalogs.schema_check import check_order, check_reference
+from calc.models.huggingface.model_types import ModelType, ModelTypes, Parts, Tower
+from calc.models.huggingface.rules import RULES, rule_of
+
+FILE = label_of("model_types")
+LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")  # what a type has of its layouts, too
+SECTIONS = ("aliases", "pairs", "not_covered", "not_covered_begins", "nearest", "harmless_fields", "rule_fields", "tower_fields")
+
+
+def families_with_types(families: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of families.yaml and those of types with traits of their own, over the family of the type that each is like."""
+
+    def traits_of(name: str) -> dict[str, Any]:
+        if name in families:
+            return families[name]
+        like = entries[name].get("like")
+        return (traits_of(like) if like else {}) | entries[name].get("traits", {})
+
+    return families | {name: traits_of(name) for name, entry in entries.items() if "traits" in entry}
+
+
+def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> ModelTypes:
+    """The whole catalog, its names checked."""
+    for section in ("layouts", "parts", "towers"):
+        check_order(document[section], FILE)
+    entries = document["model_types"]
+    types = {name: _model_type(name, entries, document["layouts"], families) for name in entries}
+    towers = {name: Tower(**_with_rules(entry, ("towers", name), "count")) for name, entry in document["towers"].items()}
+    parts = {name: Parts(**_with_rules(entry, ("parts", name), "projector")) for name, entry in document["parts"].items()}
+    for name, part in parts.items():
+        for field, tower in (("tower", part.tower), ("audio_tower", part.audio_tower)):
+            if tower:
+                check_reference(tower, towers, FILE, ("parts", name, field), "tower")
+    return ModelTypes(types=types, parts=parts, towers=towers, **{section: document[section] for section in SECTIONS})
+
+
+def defaults_with_types(defaults: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of the config classes; a type that has none takes those of the type that it is like."""
+
+    def defaults_of(name: str) -> dict[str, Any]:
+        like = entries[name].get("like")
+        return defaults[name] if name in defaults else defaults_of(like) if like else {}
+
+    return {name: defaults_of(name) for name in entries} | defaults
+
+
+def _model_type(name, entries, layouts, families):
+    """One type: its entry over those of the types that it is like, the farthest first."""
+    line = [name]
+    while like := entries[line[0]].get("like"):
+        check_reference(like, entries.keys() - {*line}, FILE, ("model_types", line[0], "like"), "other type")
+        line.insert(0, like)
+    merged: dict[str, Any] = {}
+    fields: dict[str, str] = {}
+    unread: tuple[str, ...] = ()
+    for step in line:
+        fields = _fields(entries[step], fields, layouts, ("model_types", step))
+        unread += _unread(entries[step], layouts)
+        merged |= {key: value for key, value in entries[step].items() if key not in LAYOUT}
+    settled = _with_rules(merged, ("model_types", name), *(RULES.keys() & ModelType.__dataclass_fields__.keys()))
+    return ModelType(**{**settled, "name": name, "family": _family(name, entries, families), "fields": fields, "unread": unread})
+
+
+def _unread(entry, layouts):
+    """Fields that change nothing, of the layouts and of the entry itself."""
+    named = entry.get("layout", ())
+    of_layouts = [_unread(layouts[layout], layouts) for layout in ([named] if isinstance(named, str) else named)]
+    return (*sum(of_layouts, ()), *entry.get("unread", ()))
+
+
+def _fields(entry, inherited, layouts, path):
+    """Our fields with their names in configs: those inherited, of the layouts, less some, and the entry's own."""
+    named = entry.get("layout", [])
+    fields = dict(inherited)
+    for layout in [named] if isinstance(named, str) else named:
+        check_reference(layout, layouts, FILE, (*path, "layout"), "layout")
+        fields |= _fields(layouts[layout], {}, layouts, ("layouts", layout))
+    for name in entry.get("without", ()):
+        check_reference(name, fields, FILE, (*path, "without"), "field")
+    return {name: names for name, names in fields.items() if name not in entry.get("without", ())} | entry.get("fields", {})
+
+
+def _family(name, entries, families):
+    """The family that a type names, else that of its own name, else that of the type it is like."""
+    entry = entries[name]
+    if "family" not in entry and name not in families and "like" in entry:
+        return _family(entry["like"], entries, families)
+    family = entry.get("family", name)
+    check_reference(family, families, FILE, ("model_types", name, "family"), "family")
+    return family
+
+
+def _with_rules(entry, path, *keys):
+    """An entry whose rules are functions."""
+    for key in keys:
+        if isinstance(entry.get(key), str):
+            check_reference(entry[key], RULES[key], FILE, (*path, key), "rule")
+    return {**entry, **{key: rule_of(key, entry[key]) for key in keys if key in entry}}

@@ -1,0 +1,119 @@
+"""The sizes of one config, checked: of a model, or of the two sides of a pair."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from calc.models.huggingface.activations import activation_of
+from calc.models.huggingface.layers import check_layer_types, check_unread_layer_types, encodes, layer_kinds, window_tokens
+from calc.models.huggingface.model_types import ModelType
+from calc.models.huggingface.read_fields import ReadFields
+from calc.models.huggingface.remarks import OF_VISION_SIDE, class_name
+from calc.models.huggingface.values import ConfigError, UnknownLayer, must_divide, need_sizes, values_of, whole_number
+
+TEXT_SIDE = "bert"  # the model_type whose fields the text sides of pairs have
+OF_PAIR = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "patches", "channels", "pool_head")
+
+
+def entry_of(config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False) -> dict[str, Any]:
+    """The sizes of a model and what differs from its family; with `all_defaults` the class's own stand for sizes too."""
+    class_defaults = catalogs.config_defaults[model_type.name]
+    config = config.over({name: class_defaults[name] for name in catalogs.model_types.rule_fields if name in class_defaults})
+    values = values_of(config, model_type, class_defaults, all_defaults)
+    if model_type.derive and "hidden" in values and ("heads" in values or "heads" not in model_type.fields):
+        values |= model_type.derive(config, values)
+    values |= model_type.sets
+    need_sizes(values, model_type)
+    entry: dict[str, Any] = {"model_type": model_type.family, "kv_heads": values["heads"], **values}
+    must_divide(entry["heads"], entry["kv_heads"], ("the number of heads", "that of key and value heads"))
+    entry |= _head_sizes(entry)
+    if "layers" in entry:
+        entry |= _layer_sizes(config, model_type, entry)
+    if encodes(config, model_type):
+        entry["kind"] = "encoder"
+    entry = {name: value for name, value in entry.items() if name not in ("plain_head_dim", "shared_experts")}
+    family = catalogs.families.get(entry["model_type"])
+    if family is None:
+        raise ConfigError(f"catalogs/edited/families.yaml has no family {entry['model_type']}; add it.")
+    if "activation" in entry:
+        entry["activation"] = activation_of(entry["activation"], family["block"], family["activation"], catalogs.blocks)
+    return entry
+
+
+def _head_sizes(entry):
+    """The widths of a head and of all shared experts where the config says them in other words."""
+    sizes = {}
+    if "plain_head_dim" in entry:
+        sizes["head_dim"] = entry["rope_head_dim"] + entry["plain_head_dim"]
+    elif "head_dim" not in entry:
+        must_divide(entry["hidden"], entry["heads"], ("the hidden size", "the number of heads"))
+        sizes["head_dim"] = entry["hidden"] // entry["heads"]
+    if "encoder_heads" in entry:
+        must_divide(entry["hidden"], entry["encoder_heads"], ("the hidden size", "the number of the encoder's heads"))
+    if "shared_experts" in entry:
+        sizes["shared_ffn"] = entry["shared_experts"] * entry["expert_ffn"]
+    return sizes
+
+
+def _layer_sizes(config, model_type, entry):
+    """The kinds of layers and how many there are of each, where not all are alike; and the window of those that have one."""
+    layers, types = entry["layers"], config.get("layer_types")
+    check_layer_types(types, model_type, layers)
+    try:
+        kinds = layer_kinds(config, model_type, entry)
+        counts = Counter((kind, tuple(sorted((name, int(size)) for name, size in own.items()))) for kind, own in kinds)
+    except UnknownLayer as error:
+        raise ConfigError(f"it has {error}, which are not covered; choose another model.") from None
+    except (TypeError, ValueError, ArithmeticError, LookupError):
+        kinds, counts = [], Counter()
+    if sum(counts.values()) != layers:
+        raise ConfigError("the fields that tell its layers apart contradict num_hidden_layers.")
+    check_unread_layer_types(types, model_type, [kind for kind, _ in kinds])
+    for name, value in (size for _, own in counts for size in own):
+        whole_number(value, 0, f"the {name} of some of its layers")
+    if entry.get("experts") and entry["experts_per_token"] > entry["experts"]:
+        raise ConfigError(f"{entry['experts_per_token']} experts per token exceed its {entry['experts']} experts; mend one.")
+    sizes: dict[str, Any] = {}
+    if set(counts) != {("moe" if entry.get("experts") else "dense", ())}:
+        sizes["layer_kinds"] = [{"kind": kind, "layers": counts[kind, own], **dict(own)} for kind, own in sorted(counts)]
+    if any("windowed" in kind for kind, _ in counts):
+        sizes["window_tokens"] = whole_number(window_tokens(config, model_type), 1, "its attention window")
+    return sizes
+
+
+def vision_side(config: ReadFields, catalogs: Any) -> ReadFields:
+    """The vision side of a pair whose config names a class of that side alone, as a config of its own; any other as it is."""
+    if config.get("model_type") not in [*catalogs.model_types.pairs] or not class_name(config).endswith(OF_VISION_SIDE):
+        return config
+    kept = {name: config[name] for name in ("architectures", "num_labels", "id2label", "quantization_config") if name in config}
+    side = f"{config['model_type']}_vision_model"
+    return ReadFields({**catalogs.config_defaults.get(side, {}), **_side(config, "vision_config"), **kept, "model_type": side})
+
+
+def _side(config: Mapping[str, Any], name: str) -> ReadFields:
+    """A side of a pair's config, which early files hold under a second name."""
+    sides = {field: config.get(field) or {} for field in (name, f"{name}_dict")}
+    for field, side in sides.items():
+        if not isinstance(side, dict):
+            raise ConfigError(f"{field} must be an object of its own.")
+    return ReadFields({**sides[name], **sides[f"{name}_dict"]})
+
+
+def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[dict[str, Any], list[ReadFields]]:
+    """CLIP, SigLIP: a vision side, a text side, and the width that they share; and the configs that were read."""
+    defaults, types = catalogs.config_defaults, catalogs.model_types.types
+    vision_config, text_config = _side(config, "vision_config"), _side(config, "text_config")
+    of_vision, of_text = f"{pair}_vision_model", f"{pair}_text_model"
+    text_config = text_config.over(defaults[of_text])
+    vision = entry_of(vision_config.over(defaults[of_vision]), types[of_vision], catalogs)
+    text = entry_of(text_config, types[TEXT_SIDE], catalogs)
+    shared = config.over(defaults.get(pair, {})).get("projection_dim") or text_config.get("projection_size") or text["hidden"]
+    entry = {
+        "model_type": catalogs.model_types.pairs[pair],
+        **{name: vision[name] for name in OF_PAIR if name in vision},
+        **{f"text_{name}": text[name] for name in ("layers", "hidden", "heads", "ffn")},
+        "vocab": text["vocab"],
+        "max_position": text["max_position"],
+        "projection": whole_number(shared, 1, "projection_dim"),
+    }
+    return entry, [config, vision_config, text_config]

@@ -1,0 +1,88 @@
+"""How the config.json of each model_type is read, as catalogs/edited/model_types.yaml says it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ModelType:
+    """One model_type; each field is explained at the top of the catalog."""
+
+    name: str
+    family: str
+    fields: Mapping[str, str]
+    usual: Mapping[str, int] = field(default_factory=dict)
+    sets: Mapping[str, int] = field(default_factory=dict)
+    may_be_left_out: Sequence[str] = ()
+    optional_experts: bool = False
+    window: str = ""
+    window_switch: str = ""
+    window_before: str = ""
+    window_covers: str = ""
+    two_way_window: str = ""
+    layer_types: str = ""
+    windowed_layers: Callable | None = None
+    dense_layers: Callable | None = None
+    mixed_layers: Callable | None = None
+    layer_kinds: Callable | None = None
+    layer_sizes: Callable | None = None
+    derive: Callable | None = None
+    classifier_poolers: Sequence[int] = ()
+    headless_pooler: bool = False
+    classifier_keeps_head: bool = False
+    unread: Sequence[str] = ()
+
+    def rule_fields(self) -> set[str]:
+        """The fields of a config that its window and its layers by position may read."""
+        rules = (self.windowed_layers, self.dense_layers, self.mixed_layers)
+        named = {value for rule in rules for value in getattr(rule, "keywords", {}).values() if isinstance(value, str)}
+        return named | {"mlp_layer_types", self.window, self.window_switch, self.window_before} - {""}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A config of several parts: its text part, towers and projector."""
+
+    text: str = ""
+    ties: str = ""
+    tower: str = ""
+    audio_tower: str = ""
+    projector: Callable | None = None
+
+
+@dataclass(frozen=True)
+class Tower:
+    """A vision or audio tower beside a text part."""
+
+    count: Callable[[Mapping[str, Any]], int]
+    block: str = ""
+    fixed_image: bool = False
+    gated: bool = False
+    frames_per_token: int = 0
+
+
+@dataclass(frozen=True)
+class ModelTypes:
+    """The whole catalog."""
+
+    types: Mapping[str, ModelType]
+    aliases: Mapping[str, str]
+    pairs: Mapping[str, str]
+    parts: Mapping[str, Parts]
+    towers: Mapping[str, Tower]
+    not_covered: Mapping[str, str]
+    not_covered_begins: Mapping[str, str]
+    nearest: Mapping[str, str]
+    harmless_fields: Sequence[str]
+    rule_fields: Sequence[str]
+    tower_fields: Sequence[str]
+
+    def covered(self) -> set[str]:
+        """Every model_type that is read."""
+        names = {*self.types, *self.aliases, *self.pairs}
+        return names | {name for name, parts in self.parts.items() if parts.text in names}
+
+    def named(self, model_type: str) -> str:
+        """The model_type under which a class is read that goes by several names."""
+        return self.aliases.get(model_type, model_type)

@@ -1,0 +1,50 @@
+"""Which fields of a config were looked at, so that the others can be named."""
+
+from collections.abc import Collection, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from calc.models.huggingface.values import shown
+
+MOST_NAMED = 6
+
+
+class ReadFields(dict):
+    """A config whose lookups are recorded in `read`; to copy it or to walk over it records nothing."""
+
+    def __init__(self, fields: Mapping[str, Any], read: set[str] | None = None):
+        super().__init__(fields)
+        self.read: set[str] = set() if read is None else read
+
+    def over(self, defaults: Mapping[str, Any]) -> "ReadFields":
+        """The same config with defaults where it is silent; what is read of one is recorded in both."""
+        return ReadFields({**defaults, **self}, self.read)
+
+    def __getitem__(self, field: str) -> Any:
+        self.read.add(field)
+        return super().__getitem__(field)
+
+    def __contains__(self, field: object) -> bool:
+        self.read.add(str(field))
+        return super().__contains__(field)
+
+    def get(self, field: str, default: Any = None) -> Any:
+        self.read.add(field)
+        return super().get(field, default)
+
+
+def unread_fields(configs: Sequence[ReadFields], defaults: Mapping[str, Any], harmless: Collection[str]) -> list[str]:
+    """The fields that a config sets otherwise than its class and that were not looked at, less the harmless ones (or patterns)."""
+    read = {name for config in configs for name in config.read}
+    unread = {name for config in configs for name, value in config.items() if value and value != defaults.get(name)} - read
+    return sorted(name for name in unread if not any(fnmatchcase(name, pattern) for pattern in harmless))
+
+
+def sentence_of_unread(names: Sequence[str]) -> str:
+    """A sentence that names the fields which an estimate does not read; none without any."""
+    if not names:
+        return ""
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    *first, last = [*map(shown, names[:MOST_NAMED]), *more]
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"Its config also sets {listed}, which {'is' if len(names) == 1 else 'are'} not read: what that changes is not in the estimate."

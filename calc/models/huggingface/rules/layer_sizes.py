@@ -1,0 +1,12 @@
+"""The sizes that layers have of their own, in models whose kinds of layers are the usual ones."""
+
+
+def own_heads(config, values, kinds):
+    """Each layer may have heads of its own number."""
+    heads = config.get("num_attention_heads_per_layer") or [values["heads"]] * len(kinds)
+    return [{"heads": count} if count != values["heads"] else {} for count in heads]
+
+
+def normed_experts(_config, _values, kinds):
+    """What the experts give is normed."""
+    return [{"block_norms": 3} if kind.startswith("moe") else {} for kind in kinds]

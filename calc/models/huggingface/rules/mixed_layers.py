@@ -1,0 +1,76 @@
+"""What each layer looks at, in models some of whose layers keep a state: a word of calc/models/stacks.py for each layer."""
+
+from calc.models.huggingface.values import known
+
+# What a layer is called by layer_types, now and in earlier files: what it looks at.
+WAYS = {"full_attention": "", "attention": "", "linear_attention": "linear", "mamba": "linear", "conv": "linear", "hybrid": "parallel"}
+WAYS |= {"sliding_attention": "windowed"}
+
+
+def linear_by_position(config, layers, all_but_last_of=0, field=""):
+    """As the list of the config says, else linear but for the last of each so many layers."""
+    every = config.get(field) or all_but_last_of
+    return _listed(config, layers, lambda index: (index + 1) % every == 0)
+
+
+def parallel_layers(_config, layers):
+    """Attention and a mixer side by side in every layer."""
+    return ["parallel"] * layers
+
+
+def _listed(config, layers, attends):
+    """Ways of the layers by their list, else linear but where a layer of this number attends."""
+    types = config.get("layer_types") or config.get("layers_block_type")
+    if types is None:
+        return ["" if attends(index) else "linear" for index in range(layers)]
+    return [known(kind, WAYS) for kind in types]
+
+
+def minimax_mixed(config, layers):
+    """Each second layer attends; the files of MiniMax-Text-01 say so by a flag for each layer."""
+    flags = config.get("attn_type_list")
+    if flags:
+        return ["" if attends else "linear" for attends in flags]
+    return _listed(config, layers, lambda index: index % 2 == 0)
+
+
+def olmo_mixed(config, layers):
+    """Each fourth attends, or the last of fewer than four (OLMo Hybrid)."""
+    return _listed(config, layers, lambda index: index % 4 == 3 or (layers < 4 and index == layers - 1))
+
+
+def kimi_mixed(config, layers):
+    """As the numbers of full and linear layers say, counted from 1, else each fourth after the first attends (Kimi Linear)."""
+    numbered = config.get("linear_attn_config") or {}
+    if config.get("layer_types") is None and "full_attn_layers" in numbered and "kda_layers" in numbered:
+        return ["" if index + 1 in numbered["full_attn_layers"] else "linear" for index in range(layers)]
+    return _listed(config, layers, lambda index: index > 0 and index % 4 == 0)
+
+
+def all_linear(config, layers):
+    """None attends but those that the config lists (Granite 4 hybrid)."""
+    return _listed(config, layers, lambda _index: False)
+
+
+def bamba_mixed(config, layers):
+    """Those of attn_layer_indices attend."""
+    return ["" if index in (config.get("attn_layer_indices") or ()) else "linear" for index in range(layers)]
+
+
+def jamba_mixed(config, layers):
+    """One layer of each period attends."""
+    period, offset = config["attn_layer_period"], config["attn_layer_offset"]
+    return ["" if index % period == offset else "linear" for index in range(layers)]
+
+
+def lfm2_mixed(config, layers):
+    """Those of full_attn_idxs attend, all where there is no such list."""
+    full = config.get("full_attn_idxs")
+    return _listed(config, layers, lambda index: full is None or index in full)
+
+
+def lfm3_mixed(config, layers):
+    """Of four layers one sees a window and one attends to all, but the first keeps a state."""
+    ways = {0: "windowed", 2: ""}
+    usual = ["linear" if index == 0 else ways.get(index % 4, "linear") for index in range(layers)]
+    return _listed(config, layers, lambda _index: False) if config.get("layer_types") else usual

@@ -1,0 +1,221 @@
+"""What decoders derive from fields of their own, as the classes of transformers 5.23 do it.
+
+A rule reads a config, in which what its class fills in stands already, and our sizes so far; it returns further sizes.
+"""
+
+from calc.models.huggingface.rules.sizes_of_hybrids import NO_EXPERTS
+from calc.models.huggingface.values import ConfigError, must_divide, size_of, whole_number
+
+STREAMS_READ = 4  # residual streams with which Gemma 3n's blocks were read off
+
+
+def four_times_hidden(config, values):
+    """The inner width of a network whose config leaves it out: four times the hidden width, or what MPT's files say instead of four."""
+    return {"ffn": values.get("ffn", whole_number((config.get("expansion_ratio") or 4) * values["hidden"], 1, "expansion_ratio"))}
+
+
+def gpt_bigcode_sizes(config, values):
+    """One head of keys and values for all, or as many as queries have."""
+    kv_heads = 1 if config["multi_query"] else values["heads"]
+    return {**four_times_hidden(config, values), "kv_heads": kv_heads}
+
+
+def falcon_sizes(config, values):
+    """The newer architecture has heads of keys and values by groups, and two norms."""
+    if not config["parallel_attn"]:
+        raise ConfigError("a falcon whose parallel_attn is false is not covered; choose another model.")
+    new = config["new_decoder_architecture"]
+    kv_heads = (config.get("num_kv_heads") or values["heads"]) if new else values["heads"]
+    kv_heads = 1 if not new and config["multi_query"] else kv_heads
+    return {
+        "model_type": "falcon_new" if new else "falcon",
+        "ffn": values.get("ffn", 4 * values["hidden"]),
+        "kv_heads": whole_number(kv_heads, 1, "num_kv_heads"),
+        "block_norms": 2 if (config.get("num_ln_in_parallel_attn") or (2 if new else 1)) == 2 else 1,
+    }
+
+
+def opt_sizes(config, _values):
+    """OPT-350m has no final norm."""
+    final = config["do_layer_norm_before"] and not config["_remove_final_layer_norm"]
+    return {"final_norms": int(final), "norm_vectors": 2 if config["layer_norm_elementwise_affine"] else 0}
+
+
+def hyperclovax_sizes(config, _values):
+    """Without norms after attention and network it is a Granite."""
+    return {} if config["use_post_norm"] else {"model_type": "granite"}
+
+
+def squared_relu_alone(config, _values):
+    """No other activation function was read off."""
+    if config.get("hidden_act", "relu2") != "relu2":
+        named = config["model_type"]
+        raise ConfigError(f"a {named} whose hidden_act is not relu2 is not covered; choose another model.")
+    return {}
+
+
+def cohere_sizes(config, _values):
+    """Command R+ norms queries and keys."""
+    return {"model_type": "cohere_normed"} if config["use_qk_norm"] else {}
+
+
+def cohere2_sizes(config, values):
+    """Heads are as wide together as the hidden state where a file does not say how wide one is."""
+    return {} if config.get("head_dim") else {"head_dim": values["hidden"] // values["heads"]}
+
+
+def cohere2_moe_sizes(config, values):
+    """Dense layers in front are as wide as one expert where the config says nothing else."""
+    return cohere2_sizes(config, values) | {"ffn": values.get("ffn", values.get("expert_ffn"))}
+
+
+def glm_moe_dsa_sizes(config, values):
+    """Layers that reuse the tokens which another layer's indexer chose have none of their own."""
+    kinds, pattern = config.get("indexer_types"), config.get("index_topk_pattern")
+    layers = values["layers"]
+    if kinds is None and pattern is not None:
+        kinds = list(pattern)
+    if kinds is None:
+        every = max(whole_number(config.get("index_topk_freq", 1), 0, "index_topk_freq"), 1)
+        offset = whole_number(config.get("index_skip_topk_offset", 2), 0, "index_skip_topk_offset")
+        kinds = ["F" if max(index - offset + 1, 0) % every == 0 else "S" for index in range(layers)]
+    if not isinstance(kinds, list) or len(kinds) != layers:
+        raise ConfigError(f"indexer_types must name one kind for each of the {layers} layers.")
+    return {"indexed_layers": sum(kind in ("full", "F") for kind in kinds)}
+
+
+def hy_v4_sizes(config, values):
+    """Streams are mixed before and after attention and network, and at the end (hyper-connections: Zhu et al. 2024, arXiv 2409.19606)."""
+    layers, streams, hidden = values["layers"], config["hc_mult"], values["hidden"]
+    kinds = config.get("indexer_types") or ["full" if index == 0 or (index - 1) % 4 == 0 else "shared" for index in range(layers)]
+    mixing = 2 * (2 * streams**2 * hidden + 2 * streams + 2)
+    own = {"further_parameters": mixing, "further_outside_parameters": streams**2 * hidden + streams + 1}
+    return own | {"indexed_layers": kinds.count("full")}
+
+
+def minimax_m3_sizes(config, _values):
+    """Layers of sparse attention alone have an indexer."""
+    flags = (config.get("sparse_attention_config") or {}).get("sparse_attention_freq")
+    kinds = config.get("layer_types") or flags or []
+    indexed = sum(kind in (1, "minimax_m3_sparse") for kind in kinds)
+    return {"indexed_layers": indexed} if indexed else {"index_heads": 0}
+
+
+def mllama_sizes(_config, values):
+    """Eight words of its table beyond the vocabulary."""
+    return {"further_outside_parameters": 8 * values["hidden"]}
+
+
+def doge_sizes(config, values):
+    """Both residuals are scaled; a matrix and a vector make a mask of the values."""
+    if config.get("is_moe"):
+        raise ConfigError("a doge with experts (is_moe) is not covered; choose another model.")
+    heads = values.get("kv_heads", values["heads"])
+    width = heads * (values["hidden"] // values["heads"]) + 1 + int(bool(config.get("attention_bias")))
+    return {"further_parameters": heads * width + 2 * values["hidden"]}
+
+
+def stablelm_sizes(config, _values):
+    """Attention and network side by side, or one after the other."""
+    if config.get("qk_layernorm"):
+        raise ConfigError("a stablelm with qk_layernorm is not covered; choose another model.")
+    return {"model_type": "stablelm_parallel"} if config.get("use_parallel_residual") else {}
+
+
+def minicpm3_sizes(_config, values):
+    """Where a file does not say how wide a value head is, heads are as wide together as the hidden state."""
+    return {} if values.get("value_head_dim") else {"value_head_dim": values["hidden"] // values["heads"]}
+
+
+def ernie_moe_sizes(config, _values):
+    """Its head has a bias where its matrices have."""
+    return {"head_bias": int(bool(config.get("use_bias")))}
+
+
+def laguna_sizes(config, _values):
+    """A gate of one value per head, or as wide as attention's output."""
+    per_head = config["gating"] in (True, "per-head")
+    return {"head_gate": int(per_head), "output_gate": int(not per_head)}
+
+
+def beam_sizes(_config, values):
+    """A bias of each head's gate."""
+    return {"further_parameters": values["heads"]}
+
+
+def bitnet_sizes(_config, values):
+    """Attention's output and the inner width of the network are normed."""
+    return {"further_parameters": values["hidden"] + values["ffn"]}
+
+
+def dbrx_sizes(config, _values):
+    """Its heads of keys and values and its experts stand in parts of their own."""
+    attention, network = config.get("attn_config") or {}, config.get("ffn_config") or {}
+    names = {"experts": ("moe_num_experts", 4), "experts_per_token": ("moe_top_k", 1), "expert_ffn": ("ffn_hidden_size", 3584)}
+    own = {ours: whole_number(network.get(theirs, usual), 1, theirs) for ours, (theirs, usual) in names.items()}
+    return own | {"kv_heads": whole_number(attention.get("kv_n_heads", 1), 1, "kv_n_heads")}
+
+
+def diffllama_sizes(_config, values):
+    """Four vectors as wide as a head weigh one half of the heads against the other (Ye et al. 2024, arXiv 2410.05258)."""
+    return {"further_parameters": 4 * (values.get("head_dim") or values["hidden"] // values["heads"])}
+
+
+def gpt_neox_japanese_sizes(config, values):
+    """The inner width in multiples of the hidden size."""
+    return {"ffn": size_of(config, "intermediate_multiple_size") * values["hidden"]}
+
+
+def openai_gpt_sizes(config, values):
+    """Its class passes the whole sequence for each token."""
+    return {**four_times_hidden(config, values), "caches": 0}
+
+
+def xglm_sizes(config, _values):
+    """Cross attention where the config asks for it."""
+    return {"cross_attention": int(bool(config.get("add_cross_attention")))}
+
+
+def xlnet_sizes(_config, values):
+    """Each block has three biases and two segments for all heads; one embedding stands for all masked tokens.
+
+    What it keeps of a token is its hidden state, half as wide as keys and values together.
+    """
+    must_divide(values["hidden"], values["heads"], ("the hidden size", "the number of heads"))
+    further = {"further_parameters": 5 * values["hidden"], "further_outside_parameters": values["hidden"]}
+    return {"position_projections": 1, "caches": 0.5, **further}
+
+
+def cpmant_sizes(config, values):
+    """Learned prompts and segments, and one table of biases for all blocks: of distances, and of each pair of segments."""
+    sizes = ("prompt_types", "prompt_length", "segment_types", "position_bias_num_buckets")
+    prompts, length, segments, buckets = (size_of(config, name) for name in sizes)
+    biases = (buckets + segments**2) * values["heads"]
+    return {"tied": 0, "further_outside_parameters": (prompts * length + segments) * values["hidden"] + biases}
+
+
+def trocr_sizes(config, values):
+    """It attends to an image's encoder, whose width may be another."""
+    width = config.get("cross_attention_hidden_size") or values["hidden"]
+    wider = whole_number(width, 1, "cross_attention_hidden_size") - values["hidden"]
+    return {"cross_attention": 1, "further_parameters": 2 * wider * values["hidden"]}
+
+
+def moshi_sizes(_config, values):
+    """A gated network whose width the config counts twice; a word more at the input."""
+    must_divide(values["ffn"], 2, ("ffn_dim", "its two halves"))
+    return {"ffn": values["ffn"] // 2, "tied": 0, "further_outside_parameters": values["hidden"]}
+
+
+def gemma3n_sizes(config, values):
+    """The widest inner width, of layers that may each have their own; blocks were read off with four residual streams."""
+    widths = config.get("intermediate_size")
+    each = widths if isinstance(widths, list) and widths else [widths]
+    unread = {} if values.get("residual_streams") == STREAMS_READ else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
+    return {"ffn": max(whole_number(width, 1, "intermediate_size") for width in each), **unread}
+
+
+def gemma4_sizes(config, values):
+    """Without experts unless they are asked for; layers with an input of their own are another family's."""
+    own = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
+    return own if config.get("enable_moe_block") else NO_EXPERTS | own

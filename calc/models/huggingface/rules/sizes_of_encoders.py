@@ -1,0 +1,118 @@
+"""What encoders of text derive from fields of their own, as the classes of transformers 5.23 do it."""
+
+from calc.models.huggingface.rules.sizes_of_decoders import four_times_hidden
+from calc.models.huggingface.values import ConfigError, must_divide, size_of, whole_number
+
+
+def ernie_sizes(config, values):
+    """Embeddings of tasks beside those of segments."""
+    if not config.get("use_task_id"):
+        return {}
+    rows = whole_number(config.get("task_type_vocab_size", 3), 1, "task_type_vocab_size")
+    return {"token_types": values["token_types"] + rows}
+
+
+def deberta_sizes(config, values):
+    """Learned positions, relative ones in tables shared by all blocks, and a newer or an older head."""
+    for field in ("conv_kernel_size", "embedding_size"):
+        if config.get(field) not in (0, None, values["hidden"]):
+            raise ConfigError(f"a deberta-v2 with {field} {config[field]} is not covered; leave it out.")
+    normed = "layer_norm" in str(config.get("norm_rel_ebd", "none")).lower()
+    own = {"learned_positions": int(config["position_biased_input"]), "final_norms": int(normed)}
+    if not config["legacy"]:
+        own["tied"] = 1  # the newer head reads the embedding table itself
+    if not config["relative_attention"]:
+        return own
+    reach = config["max_relative_positions"]
+    buckets = config.get("position_buckets", -1)
+    rows = 2 * (buckets if buckets > 0 else reach if reach > 0 else values["max_position"])
+    kinds = config.get("pos_att_type") or ""
+    projections = 0 if config.get("share_att_key", False) else ("c2p" in kinds) + ("p2c" in kinds)
+    return {**own, "relative_positions": rows, "position_projections": projections}
+
+
+def modernbert_sizes(config, _values):
+    """Norms with or without biases; it was read off without dropout."""
+    for field in ("attention_dropout", "embedding_dropout", "mlp_dropout"):
+        if config.get(field):
+            raise ConfigError(f"a {config['model_type']} with {field} {config[field]} is not covered; set it to 0.")
+    return {"norm_vectors": 2, "unbiased_norms": 0} if config["norm_bias"] else {}
+
+
+def xlm_sizes(config, values):
+    """Embeddings of languages; a causal one is a decoder that keeps no cache."""
+    if config.get("asm"):
+        raise ConfigError("an adaptive softmax (asm) is not covered; choose another model.")
+    languages = size_of(config, "n_langs")
+    tables = {"token_types": languages} if languages > 1 and config["use_lang_emb"] else {}
+    return four_times_hidden(config, values) | tables | ({"kind": "decoder", "caches": 0} if config["causal"] else {})
+
+
+def rembert_sizes(config, values):
+    """Tables of positions and segments, and their norm, are as narrow as its embedding; its head is wider, and of its own."""
+    if values["tied"]:
+        raise ConfigError("tie_word_embeddings true is not covered for rembert; its head is wider than its embedding.")
+    hidden, narrow, wide = values["hidden"], values["embedding_width"], size_of(config, "output_embedding_size")
+    head = (values["vocab"] + hidden) * (wide - narrow) + hidden + 3 * wide
+    tables = (values["max_position"] + values["token_types"] + 2) * (hidden - narrow)
+    return {"further_outside_parameters": head - tables}
+
+
+def roberta_sizes(_config, values):
+    """Two rows of its table of positions stand for no position."""
+    return {"max_position": max(values["max_position"] - 2, 1)}
+
+
+def longformer_sizes(config, values):
+    """Chosen tokens see all others, by projections of their own."""
+    return {**roberta_sizes(config, values), "position_projections": 3}
+
+
+def nystromformer_sizes(config, values):
+    """A convolution for each head beside its attention."""
+    return {"further_parameters": values["heads"] * size_of(config, "conv_kernel_size")}
+
+
+def albert_sizes(config, values):
+    """Layers in groups that share a block; a matrix leads into the blocks even where the embedding is as wide."""
+    if config.get("inner_group_num", 1) != 1:
+        raise ConfigError("an albert of several layers in a group (inner_group_num) is not covered; choose another model.")
+    must_divide(values["layers"], values["layer_groups"], ("the number of layers", "that of their groups"))
+    hidden = values["hidden"]
+    return {"further_outside_parameters": (hidden + 1) * hidden if values["embedding_width"] == hidden else 0}
+
+
+def layoutlm_sizes(config, values):
+    """Tables of where on the page a word lies, and how large it is."""
+    return {"pooler": 1, "further_outside_parameters": 4 * size_of(config, "max_2d_position_embeddings") * values["hidden"]}
+
+
+def tapas_sizes(config, _values):
+    """Segments of several kinds, each with a table of its own."""
+    return {"token_types": sum(whole_number(rows, 1, "type_vocab_sizes") for rows in config["type_vocab_sizes"])}
+
+
+def roc_bert_sizes(config, values):
+    """Tables of how a word sounds and looks, and the matrix that joins them with its own."""
+    widths = {name: size_of(config, f"{name}_embed_dim") for name in ("pronunciation", "shape")}
+    tables = sum(width * size_of(config, f"{name}_vocab_size") for name, width in widths.items())
+    joined = values["hidden"] + 1 + sum(width for name, width in widths.items() if config[f"enable_{name}"])
+    return {"further_outside_parameters": tables + joined * values["hidden"] * bool(config["concat_input"])}
+
+
+def roformer_sizes(config, values):
+    """Its table of angles is held as a parameter."""
+    if config.get("embedding_size") not in (None, values["hidden"]):
+        raise ConfigError("a roformer whose embedding_size is not hidden_size is not covered; choose another model.")
+    must_divide(values["hidden"], values["heads"], ("the hidden size", "the number of heads"))
+    return {"further_outside_parameters": values["max_position"] * (values["hidden"] // values["heads"])}
+
+
+def xmod_sizes(config, values):
+    """An adapter of each language in each block, over the block's last norm or one of its own."""
+    hidden, languages = values["hidden"], config["languages"]
+    width = hidden // size_of(config, "adapter_reduction_factor")
+    adapter = 2 * hidden * width + width + hidden
+    norm = 2 * hidden if config["adapter_layer_norm"] else 0
+    final = {"final_norms": int(bool(config["pre_norm"]))}
+    return {**roberta_sizes(config, values), **final, "further_parameters": len(languages) * adapter + norm}

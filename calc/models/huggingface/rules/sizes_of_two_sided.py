@@ -1,0 +1,99 @@
+"""What models of an encoder and a decoder derive from fields of their own, as the classes of transformers 5.23 do it."""
+
+from calc.models.huggingface.remarks import class_name
+from calc.models.huggingface.values import ConfigError, size_of, whole_number
+
+
+def t5_sizes(config, _values):
+    """Networks of two matrices, or gated ones: two families."""
+    return {"model_type": "t5_gated" if "gated" in config["feed_forward_proj"] else "t5"}
+
+
+def shared_tables(config, values):
+    """Both sides share one table of embeddings, and the head with them."""
+    if not values["tied"]:
+        named = config["model_type"]
+        raise ConfigError(f"tie_word_embeddings false is not covered for {named}; its sides share a table.")
+    return {}
+
+
+def marian_sizes(config, values):
+    """Its sides may have tables of their own."""
+    own = {}
+    if not config["share_encoder_decoder_embeddings"]:
+        own = {"further_outside_parameters": values["vocab"] * values["hidden"], "vocab": size_of(config, "decoder_vocab_size")}
+    return shared_tables(config, values) | own
+
+
+def fsmt_sizes(config, values):
+    """Its sides have tables of their own, and tables of angles held as parameters, the first rows up to the padding's unused."""
+    rows = 2 * (values["max_position"] + whole_number(config.get("pad_token_id", 1), 0, "pad_token_id") + 1)
+    rows += 0 if values["tied"] else size_of(config, "src_vocab_size")
+    return {"further_outside_parameters": rows * values["hidden"]}
+
+
+def led_sizes(config, values):
+    """Its encoder attends to chosen tokens by projections of their own; its decoder has a table of other length."""
+    rows = size_of(config, "max_decoder_position_embeddings")
+    own = {"encoder_sizes": {"position_projections": 3}, "further_outside_parameters": rows * values["hidden"]}
+    return shared_tables(config, values) | own
+
+
+def pegasus_x_sizes(config, values):
+    """Its encoder carries so many tokens that see all others, with a norm of their own in each block."""
+    rows = size_of(config, "num_global_tokens")
+    own = {"encoder_sizes": {"block_norms": 3}, "further_outside_parameters": rows * values["hidden"]}
+    return shared_tables(config, values) | own
+
+
+def bigbird_pegasus_sizes(config, values):
+    """Its decoder alone keeps a head of its own."""
+    alone = {"tied": 0} if class_name(config).endswith("ForCausalLM") else {}
+    return shared_tables(config, values) | alone
+
+
+def mvp_sizes(config, values):
+    """Prompts learned for each layer were not read off."""
+    if config.get("use_prompt"):
+        raise ConfigError("prompts learned for each layer (use_prompt) are not covered; choose another model.")
+    return shared_tables(config, values)
+
+
+def prophetnet_sizes(config, values):
+    """Its decoder predicts several tokens ahead: an embedding for each, and in each block a bias of relative positions."""
+    ahead, buckets = size_of(config, "ngram"), size_of(config, "num_buckets")
+    own = {"encoder_sizes": {"further_parameters": 0}, "further_outside_parameters": ahead * values["hidden"]}
+    own["further_parameters"] = buckets * values["heads"] * (values["hidden"] + 1)
+    return shared_tables(config, values) | own
+
+
+def umt5_sizes(config, values):
+    """Each block has relative biases of its own."""
+    biases = values["relative_buckets"] * values["heads"]
+    return {"gated": int("gated" in config["feed_forward_proj"]), "relative_buckets": 0, "further_parameters": biases}
+
+
+def longt5_sizes(config, values):
+    """Where its encoder sums up blocks of tokens, it has a norm of the sums in each block and one more table of biases."""
+    sums = config["encoder_attention_type"] == "transient-global"
+    own = {"encoder_sizes": {"further_parameters": sums * values["hidden"]}, "gated": int("gated" in config["feed_forward_proj"])}
+    return {**own, "further_outside_parameters": sums * values["relative_buckets"] * values["heads"]}
+
+
+def switch_transformers_sizes(config, values):
+    """Of each so many layers the second has experts, one of them for each token."""
+    own = {"experts_per_token": 1}
+    for side, layers in (("encoder", values["encoder_layers"]), ("decoder", values["decoder_layers"])):
+        sparse = whole_number(config[f"num_sparse_{side}_layers"], 0, f"num_sparse_{side}_layers")
+        step = max(layers // sparse, 1) if sparse else layers
+        own[f"{side}_routed_layers"] = sum(step == 1 or index % step == 1 for index in range(layers))
+    return shared_tables(config, values) | own
+
+
+def nllb_moe_sizes(config, values):
+    """The last of each so many layers has experts, two of them for each token."""
+    own = {"experts_per_token": 2, "encoder_sizes": {"expert_ffn": values["encoder_ffn"]}}
+    for side, layers in (("encoder", values["encoder_layers"]), ("decoder", values["decoder_layers"])):
+        step = whole_number(config[f"{side}_sparse_step"], 0, f"{side}_sparse_step")
+        own[f"{side}_routed_layers"] = layers // step if step else 0
+    return shared_tables(config, values) | own

@@ -1,0 +1,130 @@
+"""Kinds of model are data: one entry of model_types.yaml is a new type, and a field that is not read is named."""
+
+import json
+import math
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from examples import catalogs
+
+from calc import add_models, estimate, load_catalogs
+from calc.catalogs.load import CatalogError, read_document
+from calc.catalogs.model_types import families_with_types, model_types_of
+from calc.catalogs.rooms import FOLDER, path_of
+from calc.models.architecture import model_table
+from calc.models.huggingface.config import read_config
+from calc.models.huggingface.not_covered import not_covered
+from calc.models.huggingface.values import FLAGS, SWITCHES
+
+RECORDED = Path(__file__).parent / "recorded"
+CATALOGS = catalogs()
+TYPES = CATALOGS.model_types.types
+FAMILY_OF = {name: each.family for name, each in TYPES.items()} | {"mt5": "t5_gated"}  # its class has gated networks
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "intermediate_size": 128,
+    "vocab_size": 100,
+}
+
+
+def test_layer_types_that_say_what_the_class_builds_change_nothing():
+    for model_type, named in (("llama", "full_attention"), ("mistral", "sliding_attention")):
+        plain = {**LLAMA, "model_type": model_type}
+        assert read_config({**plain, "layer_types": [named] * 2}, "it", CATALOGS) == read_config(plain, "it", CATALOGS)
+
+
+def test_a_type_in_small_letters_is_not_sent_back_to_itself():
+    model_types = replace(CATALOGS.model_types, types={**TYPES, "newllama": TYPES["llama"]})
+    assert "did you mean" not in not_covered({}, "newllama", model_types)
+    assert "did you mean newllama?" in not_covered({}, "NewLlama", model_types)
+
+
+def test_a_class_fills_in_what_its_family_has():
+    """Flags and switches that a config leaves out are traits of the family: the class must fill in the same."""
+    for name, model_type in TYPES.items():
+        traits, filled = CATALOGS.families[FAMILY_OF[name]], CATALOGS.config_defaults[name]
+        for ours in ((FLAGS | SWITCHES) - {"tied"}) & set(model_type.fields):
+            for field in model_type.fields[ours].split():
+                assert bool(filled.get(field, traits[ours])) == bool(traits[ours]), (name, field)
+
+
+def test_harmless_fields_say_nothing():
+    plain = read_config(LLAMA, "it", CATALOGS)
+    more = {"torch_dtype": "int7", "pad_token_id": 3, "rope_theta": 1e6, "sliding_window": None, "use_qk_norm": False}
+    assert read_config({**LLAMA, **more}, "it", CATALOGS) == plain
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({**LLAMA, "sliding_window": 4096}, "sets sliding_window, which is not read"),
+        ({**LLAMA, "use_qk_norm": True, "a_new_one": [1]}, "sets a_new_one and use_qk_norm, which are not read"),
+        ({"model_type": "llava", "text_config": {**LLAMA, "num_experts": 8}, "a_new_one": 1}, "sets a_new_one and num_experts, which"),
+        ({**LLAMA, **{f"new_{letter}": 1 for letter in "abcdefgh"}}, "new_e, new_f and 2 more, which"),
+        ({"model_type": "clip", "vision_config": {"a_new_one": 1}}, "sets a_new_one, which"),
+    ],
+)
+def test_a_field_that_is_not_read_is_named_in_the_note(config, named):
+    models, _ = model_table({"it": read_config(config, "it", CATALOGS)}, CATALOGS.families)
+    note = models.loc["it", "note"]
+    assert "Its config also sets " in note
+    assert named in note
+
+
+def test_ordinary_configs_are_read_whole():
+    """Every published and recorded config: none has a field that is neither read nor listed as harmless."""
+    configs = [json.loads(path.read_text("utf-8")) for path in (RECORDED / "configs").glob("*.json")]
+    configs += [
+        case["config"]
+        for path in RECORDED.glob("*.jsonl")
+        for case in map(json.loads, path.read_text("utf-8").splitlines())
+        if "config" in case
+    ]
+    notes = [read_config(config, "it", CATALOGS).get("remark", "") for config in configs]
+    assert len(notes) > 1000
+    assert [note for note in notes if "also sets" in note] == []
+
+
+def test_a_new_family_of_an_existing_kind_is_one_entry(tmp_path):
+    entry = "newllama: {like: llama, window: sliding_window, layer_types: read, fields: {ffn: inner_width}, traits: {head_norm: 1}}"
+    path = path_of("model_types", shutil.copytree(FOLDER, tmp_path / "catalogs"))
+    before, after = path.read_text("utf-8").split("  nllb-moe: {")
+    path.write_text(f"{before}  {entry}\n  nllb-moe: {{{after}", "utf-8")
+    catalogs = load_catalogs(tmp_path / "catalogs")
+    config = {**LLAMA, "model_type": "newllama", "inner_width": 96, "sliding_window": 8}
+    config["layer_types"] = ["sliding_attention", "full_attention"]
+    del config["intermediate_size"]
+    entry = read_config(config, "it", catalogs)
+    models, stacks = model_table({"it": entry}, catalogs.families)
+    plain, _ = model_table({"it": read_config({**LLAMA, "intermediate_size": 96}, "it", CATALOGS)}, CATALOGS.families)
+    assert models.loc["it", "parameters"] == plain.loc["it", "parameters"] + 2 * 2 * 8
+    assert stacks.set_index("stack")["window_tokens"].to_dict() == {"dense": math.inf, "dense-windowed": 8}
+    assert models.loc["it", "note"] == ""
+    row = estimate({"model": "it", "gpu": "h200-sxm", "precision": "bf16"}, add_models(catalogs, {"it": entry}))
+    assert row["problem"] == ""
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"like": "lama"}, ["entry newllama, field like", "no other type lama", "write llama"]),
+        ({"like": "newllama"}, ["no other type newllama"]),
+        ({"like": "llama", "layout": "moes"}, ["no layout moes", "write moe"]),
+        ({"like": "llama", "derive": "t5_size"}, ["no rule t5_size", "write t5_sizes"]),
+        ({"like": "llama", "family": "lama"}, ["no family lama"]),
+        ({"like": "llama", "without": ["experts"]}, ["field without", "no field experts"]),
+        ({"layout": "llama"}, ["no family newllama"]),
+    ],
+)
+def test_a_wrong_entry_of_a_type_is_a_sentence(entry, words):
+    document = read_document(FOLDER, "model_types")
+    document["model_types"]["newllama"] = entry
+    with pytest.raises(CatalogError) as caught:
+        model_types_of(document, families_with_types(CATALOGS.families, document["model_types"]))
+    assert all(word in str(caught.value) for word in words), str(caught.value)
