@@ -1,13 +1,15 @@
 """What a wide search frees of a job: the sets of values that it tries, its limits, and the job that these make."""
 
+import math
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import PLAN_MARKETS
 from calc.scenarios.inputs import HUGE
 from calc.search.arrangements import RECOMPUTES
-from calc.search.inputs import ANYWHERE, JOB_BY_NAME, SHARDINGS, STEP_FACTOR
+from calc.search.inputs import ANYWHERE, JOB_BY_NAME, SHARDINGS
 from calc.search.job_row import JobRow
 
 Sets = dict[str, list]
@@ -83,8 +85,11 @@ def usual_limits(job: Mapping[str, Any]) -> dict[str, float]:
     values = {name: job.get(column) for name, column in OF_JOB.items() if name not in left_out}
     limits = {name: float(value) for name, value in values.items() if value is not None and value < HUGE}
     if job["work"] == "training":
-        limits |= {"step_tokens": int(job["step_tokens"] / STEP_FACTOR), "highest_step_tokens": int(job["step_tokens"] * STEP_FACTOR)}
-    return limits | {"surely": 1} | ({"slow_end": 1} if job.get("hold_slow_end") == "yes" else {})
+        factor = job["step_factor"]
+        limits |= {"step_tokens": int(job["step_tokens"] / factor), "highest_step_tokens": int(job["step_tokens"] * factor)}
+    admitted = job["admits"].split("+")
+    switches = {"surely": "tight" not in admitted, "unverified": "unverified" in admitted, "slow_end": job["hold_slow_end"] == "yes"}
+    return limits | {name: 1 for name, is_on in switches.items() if is_on}
 
 
 def widened(job: Mapping[str, Any], sets: Sets, limits: Mapping[str, float], catalogs: Catalogs) -> JobRow:
@@ -100,14 +105,26 @@ def widened(job: Mapping[str, Any], sets: Sets, limits: Mapping[str, float], cat
         row |= _steps(job, limits)
         row["method"] = job["method"] if row.get("tuning") == ["lora"] and job["method"] != "full" else None
     elif row.get("gpus"):  # as many deployments of so many GPUs as the users need
-        copies = range(1, min(int(row["users"] or 1), MOST_DEPLOYMENTS) + 1)
-        row["gpus"] = sorted({int(gpus) * count for gpus in row["gpus"] for count in copies})
+        row["gpus"] = _gpus_of_deployments(row)
     families = sets.get("family") or ()
     row["instance"] = list(catalogs.instances.index[catalogs.instances["family"].isin(families)])
     row |= {"regions": "+".join(sets.get("region") or ()) or ANYWHERE, "markets": "+".join(sets.get("market") or PLAN_MARKETS)}
     row |= {"hold_slow_end": "yes" if limits.get("slow_end") else "no"}
     admitted = {"tight": not limits.get("surely"), "unverified": limits.get("unverified")}
     return JobRow.of(row | {"admits": "+".join(name for name, is_admitted in admitted.items() if is_admitted)})
+
+
+def _gpus_of_deployments(row: Mapping[str, Any]) -> list[int]:
+    """GPUs of a service made of deployments of these GPUs, as many as the users need with any of the batches."""
+    users = int(row["users"] or 1)
+    splits = {int(tensor * stages) for tensor in row.get("tensor_parallel", DEGREES) for stages in row.get("pipeline_parallel", (1,))}
+    totals = {int(gpus) for gpus in row["gpus"]}
+    for gpus, split in product(sorted(totals), splits):
+        if gpus % split == 0:
+            shares = {int(batch) * gpus // split for batch in row.get("batch", ())}
+            copies = {math.ceil(users / share) for share in shares} if shares else range(1, users + 1)
+            totals |= {gpus * count for count in copies if count <= MOST_DEPLOYMENTS}
+    return sorted(totals)
 
 
 def _steps(job: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, float]:
