@@ -11,7 +11,8 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost import terms
 from calc.cost.markets import MARKETS, sold_for
-from calc.evaluate import Columns
+from calc.evaluate import Columns, parameters_of
+from calc.layout import data_parallel
 from calc.scenarios.hardware import price_at
 from calc.scenarios.lookups import numbers_of
 from calc.units import HOUR_SECONDS
@@ -56,13 +57,6 @@ def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_ove
     return Job(instances, usd_per_hour, hours, usd, seconds, slow_hours)
 
 
-def within(done: Job, limits: Any) -> np.ndarray:
-    """Whether a job keeps the limits on money and time; the deadline at the slow end where the limits ask for it."""
-    cheap = (done.usd <= limits.usd) & (done.usd_per_hour <= limits.usd_per_hour)
-    hours = done.slow_hours if limits.slow_end else done.hours
-    return cheap & (hours <= limits.hours) & (done.instances <= limits.instances)
-
-
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
     """The job of result rows (estimate) on a market each; NaN where a row has no price there or cannot be estimated."""
     numbers = (
@@ -73,8 +67,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
     table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
     table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
-    degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float)
-    table["data_parallel"] = np.maximum(table["gpus"] // degrees.prod(axis=1), 1)
+    table["data_parallel"] = data_parallel(*(rows[name].to_numpy(dtype=float) for name in parameters_of(data_parallel)))
     sold = price_at(catalogs, rows["instance"], rows["region"])
     ratio, private = (rows[name].to_numpy(dtype=float) for name in ("paid_ratio", "private_usd_per_hour"))
     markets = np.asarray(markets, dtype=object)

@@ -56,7 +56,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
         "market": np.full(1, offer.market),
         "price_age_days": offer.price_age_days.take(place),
     }
-    figures |= {"load_ratio": _load_ratio(figures, job)}
+    figures |= {"load_ratio": _load_ratio(figures, table["data_parallel"], job)}
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}
     timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
     figures = figures if timed.all() else figures | _untimed(figures, timed, job["work"] == "training")
@@ -89,12 +89,15 @@ def _near_steps(candidates: Columns, job: dict[str, Any]) -> Columns:
     return {name: values.take(chosen) for name, values in candidates.items()}
 
 
-def _load_ratio(candidates: Columns, job: dict[str, Any]) -> np.ndarray:
-    """The required load over what a candidate carries: requests per second by Little's law, else users at once; 0 in training. [ratio]"""
+def _load_ratio(figures: Columns, data_parallel: np.ndarray, job: dict[str, Any]) -> np.ndarray:
+    """The load of the job over what each candidate carries; 0 in training. [ratio]
+
+    Sequences at once are the users, or by Little's law the requests per second times the seconds of a request.
+    """
     if job["work"] == "training":
         return np.zeros(1)
-    at_once = candidates["batch"] * candidates["gpus"] / (candidates["tensor_parallel"] * candidates["pipeline_parallel"])
+    sequences = figures["batch"] * data_parallel
     if not job["requests_per_second"]:
-        return job["users"] / at_once
-    request = candidates["first_token_seconds"] + job["answer_tokens"] * candidates["token_seconds"]
-    return job["requests_per_second"] * request / at_once
+        return np.asarray(job["users"] / sequences)
+    request = figures["first_token_seconds"] + job["answer_tokens"] * figures["token_seconds"]
+    return np.asarray(job["requests_per_second"] * request / sequences)

@@ -15,7 +15,7 @@ from calc.cost import placement, prices
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, Crossed
 from calc.engine.pipeline import not_covered, settled_table
-from calc.engine.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, reads, walk
+from calc.engine.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, makes, walk
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.memory import fit
 from calc.memory.serving_traits import on_huge_card, on_large_card
@@ -34,20 +34,16 @@ from calc.speed.collectives import island_gpus
 from calc.table import Table, distinct, gathered, take
 
 LAYOUT_STAGES = MEMORY[:1]
-READ = frozenset(  # of a layout, by what comes after its shards are known
-    [
-        *(*MEMORY_READS, *MEMORY_KEYS, *reads(TIME), *STEPPED, "row_number", "is_engine", "tight_ratio", "memory_utilization"),
-        *(name for formula in (*formulas_of(fit), *formulas_of(placement), *UNTIL_OVERHEAD) for name in parameters_of(formula)),
-        *parameters_of(prices.spare_instances),
-        *(name for rule in placement.RULES for name in parameters_of(rule.wrong)),
-    ]
+LATER = (  # what runs once memory is known
+    *(*formulas_of(fit), *formulas_of(placement), *UNTIL_OVERHEAD, prices.instances_needed, prices.spare_instances),
+    *(rule.wrong for rule in placement.RULES),
+    *(formula for stage in TIME for formula in stage.formulas),
 )
+LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
+LAYOUT_READS = frozenset((*MEMORY_READS, *MEMORY_KEYS, *LATER_READS, *STEPPED, "row_number"))
+MEMORY_MADE = tuple(name for name in makes(MEMORY[1:]) if name in LATER_READS)  # what memory decides of fit, placement and time
 FITS = tuple(fit.FITS)
 PAIRS_AT_ONCE = 2**17  # of layouts and places, so that the figures of a large job stay in 100 MB and in the processor's cache
-HELD = (  # what memory decides of fit, placement and money
-    *("allocated_peak_bytes", "memory_bytes", "memory_high_bytes", "context_bytes", "graphs_bytes", "offloaded_bytes"),
-    "state_width_bytes_each",
-)
 
 
 class Combinations(NamedTuple):
@@ -165,7 +161,7 @@ def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs:
     used = np.zeros(table["rows"], dtype=bool)
     used[layout] = True
     of_pair = place, kind.take(layout)
-    table = memory_once(take(table, np.flatnonzero(used), READ))
+    table = memory_once(take(table, np.flatnonzero(used), LAYOUT_READS))
     crossed = crossed_with(table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place))
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
@@ -189,8 +185,8 @@ def memory_once(table: Table) -> Table:
     unsharded = (table["shards_optimizer"] == 0) & (table["shards_gradients"] == 0) & (table["shards_weights"] == 0)
     alike = table | {"gpus": np.where(unsharded, np.minimum(table["gpus"], 2 * degrees), table["gpus"])}
     first, copies = distinct([alike[name] for name in MEMORY_KEYS], table["rows"])
-    held = fuller_end(take(alike, first, MEMORY_READS))
-    return table | {name: gathered(held[name], len(first), copies) for name in HELD}
+    once = fuller_end(take(alike, first, MEMORY_READS))
+    return table | {name: gathered(once[name], len(first), copies) for name in MEMORY_MADE}
 
 
 def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) -> tuple[Table, Grid, np.ndarray]:

@@ -1,9 +1,9 @@
 """What a team says of its job, as screen and link hold it; the job row that it stands for; and a scenario read back as a job."""
 
-from math import prod
 from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.layout import data_parallel
 from calc.scenarios.inputs import ASSUMED, BY_NAME, DEFAULTS, HUGE, Input
 from calc.search.inputs import ANYWHERE, JOB_BY_NAME, JOB_MARKETS, SEQUENCE_TOKENS, USUAL
 from calc.units import DAY_HOURS
@@ -86,8 +86,8 @@ def step_by_hand(asked: dict[str, Any], by_hand: dict[str, list]) -> int | None:
     if not all(by_hand.get(name) for name in ("batch", "accumulation_steps", "gpus")):
         return None
     batch, steps, gpus = (by_hand[name][0] for name in ("batch", "accumulation_steps", "gpus"))
-    split = prod(by_hand.get(name, [1])[0] for name in DEGREES)
-    return int(batch * steps * max(1, gpus // split) * asked["sequence_tokens"])
+    replicas = data_parallel(gpus, *(by_hand.get(name, [1])[0] for name in DEGREES))
+    return int(batch * steps * replicas * asked["sequence_tokens"])
 
 
 def job_of(asked: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
@@ -147,8 +147,7 @@ def _served(given, first):
         prompt = prompt if prompt < whole else max(1, whole - min(USUAL_ANSWER_TOKENS, whole // 2))
         asked |= {"prompt_tokens": prompt, "answer_tokens": max(1, whole - prompt)}
     if "batch" in first and all(len(given.get(name, [1])) == 1 for name in ("gpus", *DEGREES, "batch")):
-        replicas = int(first.get("gpus", 1)) // prod(int(first.get(name, 1)) for name in DEGREES)
-        asked["users"] = int(first["batch"]) * max(1, replicas)
+        asked["users"] = int(first["batch"] * data_parallel(*(int(first.get(name, 1)) for name in ("gpus", *DEGREES))))
     return asked
 
 

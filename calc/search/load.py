@@ -40,10 +40,10 @@ def loaded(grid: Grid, crossed: Crossed, job: dict[str, Any]) -> Grid:
 
 
 def _needed(crossed: Crossed, batch: np.ndarray, job: dict[str, Any]) -> np.ndarray:
-    """Sequences on each replica that the rate asks for while so many are there, job, up to the most."""
+    """Sequences that the rate keeps busy on each replica of this batch, in whole numbers and up to the most. [sequences]"""
     crossed.set("batch", PAIR, batch)
     add_time(crossed, job["work"], REQUEST)
     first, token = (crossed.at(name, PAIR) for name in REQUEST)
-    replicas = crossed.at("gpus", PAIR) / (crossed.at("tensor_parallel", PAIR) * crossed.at("pipeline_parallel", PAIR))
-    needed = np.ceil(job["requests_per_second"] * (first + job["answer_tokens"] * token) / replicas)
+    busy = job["requests_per_second"] * (first + job["answer_tokens"] * token)
+    needed = np.ceil(busy / crossed.at("data_parallel", PAIR))
     return np.broadcast_to(np.minimum(np.nan_to_num(needed, nan=np.inf), MOST_SEQUENCES), len(batch))

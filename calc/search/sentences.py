@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Row
+from calc.evaluate import Row, parameters_of
+from calc.layout import data_parallel
 from calc.say.numbers import count, duration, gib, more, span, three, usd
 from calc.say.place import place
 from calc.say.setting import arrangement
-from calc.search.inputs import STEP_FACTOR
 from calc.units import GIB
 
 # limit -> what the row needs, what the job allows, what to change
@@ -30,7 +30,8 @@ def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str
     limit = settled_job[name]
     has, most, _ = MISSED[name]
     if name == "step_tokens":
-        return f"{has.format(has=f'{step_tokens:,.0f}')}, beyond a factor of {STEP_FACTOR:.0f} ({most.format(most=f'{limit:,.0f}')})"
+        beyond = f"beyond a factor of {settled_job['step_factor']:.3g}"
+        return f"{has.format(has=f'{step_tokens:,.0f}')}, {beyond} ({most.format(most=f'{limit:,.0f}')})"
     if name in ("users", "requests_per_second"):
         return f"{has.format(has=count(limit / ratio))} ({most.format(most=count(limit))})"
     say = say_limit(name)
@@ -92,7 +93,7 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         instead = "" if time == usual else f", {time}{'' if trains else ' a token'} instead of {usual}"
         parts[0] += f"{' and roomiest' if len(names) > 1 else ''}: {how} on {where}{instead}"
     if settled_job["requests_per_second"]:
-        at_once = row["batch"] * row["gpus"] / (row["tensor_parallel"] * row["pipeline_parallel"])
+        at_once = row["batch"] * data_parallel(*(row[name] for name in parameters_of(data_parallel)))
         parts.append(
             f"{count(settled_job['requests_per_second'])} requests a second keep {at_once:,.0f} sequences busy (rate × time of a request)"
         )

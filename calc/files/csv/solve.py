@@ -8,7 +8,8 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import estimate
-from calc.evaluate import Row
+from calc.evaluate import Row, parameters_of
+from calc.layout import data_parallel
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError
 from calc.search.inputs import JOB_BY_NAME
@@ -65,8 +66,7 @@ def _of_column(column: str, name: str) -> Callable:
 
 def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Any:
     """Requests at once over all replicas: memory's most, or fewer where the usual pace would be lost."""
-    degrees = rows[["tensor_parallel", "pipeline_parallel", "context_parallel"]].to_numpy(dtype=float).prod(axis=1)
-    replicas = np.maximum(rows["gpus"].to_numpy(dtype=float) // degrees, 1)
+    replicas = data_parallel(*(rows[name].to_numpy(dtype=float) for name in parameters_of(data_parallel)))
     serves = (rows["work"] == "inference").to_numpy()
     low, high = np.zeros(len(rows)), np.where(serves, rows["max_batch"].to_numpy(dtype=float), np.nan)
     fitting = high.copy()
