@@ -3,6 +3,7 @@
 import csv
 import os
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,9 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from calc import estimate, load_catalogs
+from calc.catalogs.load import read_document
+from calc.catalogs.rooms import FOLDER
+from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import COMPONENTS
 from validation.speed import time_table
 
@@ -85,6 +89,17 @@ BOTH = {
 @cache
 def catalogs():
     return load_catalogs()
+
+
+def entries(name):
+    """What a catalog's file says of each of its entries."""
+    return read_document(FOLDER, name)[name]
+
+
+def published(name):
+    """A file of tests/published."""
+    path = Path(__file__).parent / "published" / f"{name}.yaml"
+    return read_strictly(path.read_text("utf-8"), path.name)
 
 
 def one(**scenario):

@@ -2,11 +2,9 @@
 
 from functools import lru_cache
 
-import yaml
+from examples import entries
 
-from calc.catalogs.rooms import path_of
-
-RULES = yaml.safe_load(path_of("support").read_text("utf-8"))["support"]
+RULES = entries("support")
 WORST_LAST = ("runs", "emulated", "unknown", "refuses")
 SAID = dict(zip(WORST_LAST, ("yes", "emulated", "unknown", "no"), strict=True))
 

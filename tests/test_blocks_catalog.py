@@ -6,13 +6,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
+from examples import entries
 
-from calc.catalogs.rooms import path_of, schema_of
+from calc.catalogs.load import read_document
+from calc.catalogs.rooms import FOLDER, schema_of
 
 ROOT = Path(__file__).parent.parent
-CATALOG = yaml.load(path_of("blocks").read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-BLOCKS = {block["id"]: block for block in CATALOG["blocks"]}
+BLOCKS = {block["id"]: block for block in entries("blocks")}
 FORMS = {(id, form["format"], form["attention"]): form for id, block in BLOCKS.items() for form in block["forms"]}
 ROWS = list(csv.DictReader((ROOT / "validation" / "data" / "saved_per_layer.csv").read_text().splitlines()))
 KEPT = ("saved", "frozen", "checkpoint", "selective_ops")
@@ -62,7 +62,7 @@ def test_a_block_keeps_and_needs_what_the_simulation_saw(block):
 
 def test_the_catalog_follows_its_schema():
     schema = json.loads(schema_of("blocks").read_text())
-    jsonschema.Draft202012Validator(schema).validate(json.loads(json.dumps(CATALOG, default=str)))
+    jsonschema.Draft202012Validator(schema).validate(read_document(FOLDER, "blocks"))
 
 
 def test_blocks_stand_in_order():

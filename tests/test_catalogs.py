@@ -1,5 +1,6 @@
 """The catalogs: every fact dated and sourced, prices as published."""
 
+import json
 import re
 from datetime import date, timedelta
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
+from examples import entries, published
 from jsonschema import Draft202012Validator
 
 from calc.catalogs.commitments import COMMITMENTS
@@ -19,7 +20,7 @@ from calc.plan.bill import price_facts
 from views.wording.plan import day_text, price_age
 
 TABLES = Path(__file__).parent / "published"
-PUBLISHED = yaml.safe_load((TABLES / "prices.yaml").read_text("utf-8"))["prices"]
+PUBLISHED = published("prices")["prices"]
 CASES = [(instance, region) for instance, regions in PUBLISHED.items() for region in regions]
 MARKETS = (
     "on_demand",
@@ -126,7 +127,7 @@ def test_every_fact_is_dated_and_sourced(catalogs):
 def test_each_file_names_its_schema_and_the_schema_is_valid(name):
     first = path_of(name).read_text("utf-8").partition("\n")[0]
     assert first == f"# yaml-language-server: $schema=schema/{name}.json"
-    schema = yaml.safe_load(schema_of(name).read_text("utf-8"))
+    schema = json.loads(schema_of(name).read_text("utf-8"))
     Draft202012Validator.check_schema(schema)
 
 
@@ -142,9 +143,9 @@ def test_every_catalog_stands_in_its_room_and_in_the_readme():
 
 
 def test_an_added_model_stands_for_its_id(catalogs):
-    entries = yaml.safe_load(path_of("models").read_text("utf-8"))["models"]
-    name, other = list(entries)[:2]
-    changed = add_models(catalogs, {name: entries[other], "my-model": entries[other]})
+    models = entries("models")
+    name, other = list(models)[:2]
+    changed = add_models(catalogs, {name: models[other], "my-model": models[other]})
     assert len(changed.models) == len(catalogs.models) + 1
     assert changed.models.loc[name, "parameters"] == catalogs.models.loc[other, "parameters"]
     assert (changed.stacks["model"] == "my-model").sum() == (catalogs.stacks["model"] == other).sum()

@@ -9,10 +9,9 @@ import textwrap
 from functools import cache
 
 import pandas as pd
-from examples import catalogs
+from examples import catalogs, entries
 
 import calc
-from calc.catalogs.load import FOLDER, entries_of, read_document
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.pipeline import COLUMNS
@@ -152,8 +151,7 @@ def moments():
 def sizes_of_models():
     """What the formulas of a model and of its stacks find: the entry, the traits of its family, and each other."""
     held = catalogs()
-    entries = entries_of(read_document(FOLDER, "models"), "models").values()
-    return {name for entry in entries for found in described(entry, held.families) for name in found}
+    return {name for entry in entries("models").values() for found in described(entry, held.families) for name in found}
 
 
 def described(entry, families):

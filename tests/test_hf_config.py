@@ -9,18 +9,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
-from examples import catalogs
+from examples import catalogs, entries
 
-from calc.catalogs.rooms import path_of
+from calc.catalogs.strict_yaml import read_strictly
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
 from calc.models.lora_widths import COLUMNS as ADAPTER_COLUMNS
 from validation.config_defaults import config_defaults
 
 RECORDED = Path(__file__).parent / "recorded"
-COUNTS = yaml.safe_load((RECORDED / "counts.yaml").read_text("utf-8"))
-CATALOG = yaml.safe_load(path_of("models").read_text("utf-8"))["models"]
+COUNTS = read_strictly((RECORDED / "counts.yaml").read_text("utf-8"), "counts.yaml")
+CATALOG = entries("models")
 CATALOGS = catalogs()
 
 

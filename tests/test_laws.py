@@ -7,9 +7,10 @@ import weakref
 
 import pandas as pd
 import pytest
+from examples import entries
 
 from calc import add_models, estimate, load_catalogs
-from calc.catalogs.load import CLOSED, FILES, FOLDER, entries_of, read_document
+from calc.catalogs.load import CLOSED, FILES, FOLDER
 from calc.catalogs.rooms import path_of
 from calc.cost.offers import price_change
 from calc.cost.quotas import quota_for
@@ -137,7 +138,7 @@ def test_another_folder_without_a_change_gives_the_same_numbers(before, folder):
 
 def test_catalogs_with_added_models_are_freed_when_they_are_dropped(catalogs):
     """Twelve of them, each estimated: none stays, and eight leave fewer objects behind than a single one that is kept."""
-    entry = entries_of(read_document(FOLDER, "models"), "models")["gpt2"]
+    entry = entries("models")["gpt2"]
 
     def used(number):
         added = add_models(catalogs, {f"mine-{number}": entry})

@@ -5,12 +5,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from examples import catalogs, choices, one, table
+from examples import catalogs, choices, entries, one, table
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calc import add_models, estimate, phases_table
-from calc.catalogs.load import FOLDER, entries_of, read_document
 from validation.compare import with_fewer_layers
 
 LLAMA_8B = {"parameters": 8_030_261_248, "layers": 32, "h": 4096, "q": 4096, "k": 1024, "f": 14336, "a": 32}
@@ -179,7 +178,7 @@ def test_recompute_columns_are_one_choice():
 
 def test_a_model_of_ones_own_is_estimated_like_its_twin():
     """An entry copied under another id gives the same numbers, and twice the layers twice the blocks."""
-    entry = entries_of(read_document(FOLDER, "models"), "models")["gpt2"]
+    entry = entries("models")["gpt2"]
     added = add_models(catalogs(), {"mine": entry, "deep": {**entry, "layers": 2 * entry["layers"]}})
     ways = [{}, {"tuning": "lora", "recompute": "full"}, {"work": "inference"}, {"gpus": 4, "sharding": "zero3", "train_tokens": 1e9}]
     plain = table(ways, model="gpt2", instance="p5.48xlarge").drop(columns="model")

@@ -5,19 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
-from examples import catalogs
+from examples import catalogs, entries, published
 
 from calc import load_catalogs
 from calc.catalogs.rooms import path_of
 from calc.models.architecture import MODEL_COLUMNS, STACK_COLUMNS, model_table
 
 ROOT = Path(__file__).parent
-CATALOG = yaml.safe_load(path_of("models").read_text("utf-8"))["models"]
-BLOCKS = yaml.safe_load(path_of("blocks").read_text("utf-8"))["blocks"]
+CATALOG = entries("models")
+BLOCKS = entries("blocks")
 MODELS, STACKS = model_table(CATALOG, catalogs().families)
-COUNTED = yaml.safe_load((ROOT / "published/parameters.yaml").read_text("utf-8"))
-CACHES = yaml.safe_load((ROOT / "published/kv_cache.yaml").read_text("utf-8"))
+COUNTED = published("parameters")
+CACHES = published("kv_cache")
 CHECKED = {model: entry["check"] for model, entry in CATALOG.items() if "check" in entry}
 ESTIMATED = [model for model, entry in CATALOG.items() if "refused" not in entry]
 

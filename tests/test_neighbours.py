@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from examples import catalogs
+from examples import catalogs, entries
 
 from calc import add_models, answer, estimate
 from calc.__main__ import main
-from calc.catalogs.load import FOLDER, entries_of, read_document
 from calc.engine.pipeline import COLUMNS
 from calc.scenarios.inputs import bounded_inputs
 from calc.table import Table
@@ -133,7 +132,7 @@ def test_the_command_line_writes_the_rows_of_the_table(scenarios, results, tmp_p
 def test_a_job_of_a_table_is_answered_as_alone():
     """Its answers among other jobs are its answers alone, from catalogs that remember none, and each is its own estimate."""
     together = answer(pd.DataFrame(JOBS), catalogs())
-    fresh = add_models(catalogs(), {"another": entries_of(read_document(FOLDER, "models"), "models")["gpt2"]})
+    fresh = add_models(catalogs(), {"another": entries("models")["gpt2"]})
     each = pd.concat([answer(job, fresh) for job in JOBS], ignore_index=True)[list(together)]
     assert differing(each, together) == {}
     again = alone(together, columns=[name for name in COLUMNS if name in together])

@@ -1,10 +1,7 @@
 """What people paste when memory ran out: every size of every message is read, and what it means is said."""
 
-from pathlib import Path
-
 import pytest
-import yaml
-from examples import catalogs
+from examples import catalogs, published
 
 from calc import estimate
 from calc.files.oom.beside import cards
@@ -13,7 +10,7 @@ from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import figures
 from calc.units import GIB
 
-MESSAGES = yaml.safe_load((Path(__file__).parent / "published" / "oom_messages.yaml").read_text("utf-8"))["messages"]
+MESSAGES = published("oom_messages")["messages"]
 WITH_SIZES = [name for name, told in MESSAGES.items() if "failure" in told]
 WITH_FIGURES = [name for name, told in MESSAGES.items() if "figures" in told]
 COUNTS = ("kv_tokens", "request_tokens", "most_tokens", "sampled_sequences", "utilization", "ooms", "retries")

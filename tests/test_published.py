@@ -1,15 +1,12 @@
 """The estimate against what PyTorch allocates, case by case: tests/published, each with source and tolerance."""
 
-from pathlib import Path
-
 import pandas as pd
-import yaml
-from examples import catalogs
+from examples import catalogs, published
 
 from calc import estimate
 from validation.compare import with_fewer_layers
 
-STEPS = yaml.safe_load((Path(__file__).parent / "published" / "steps.yaml").read_text("utf-8"))["steps"]
+STEPS = published("steps")["steps"]
 
 
 def test_the_allocated_peak_of_each_step_is_within_its_tolerance():

@@ -5,11 +5,10 @@ Megatron-Core 0.14; h, q, k, f, a: hidden, query, key and inner width, heads.
 """
 
 import pytest
-from examples import catalogs, one
+from examples import catalogs, entries, one
 from test_memory import per_block
 
 from calc import add_models, estimate, phases_table
-from calc.catalogs.load import FOLDER, entries_of, read_document
 from calc.engine.one_scenario import one_scenario
 from calc.models.huggingface.config import read_config
 
@@ -145,7 +144,7 @@ def test_software_keeps_one_kernel_whatever_the_config_says():
 
 
 def test_every_software_block_belongs_to_a_software():
-    blocks = set(entries_of(read_document(FOLDER, "software_blocks"), "software_blocks"))
+    blocks = set(entries("software_blocks"))
     assert blocks == set(catalogs().implementations["block"]) - {""}
 
 
