@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pytest
 from examples import catalogs, entries, published
 
 from calc import load_catalogs
@@ -25,19 +24,14 @@ def stacks_of(model):
     return STACKS[STACKS["model"] == model]
 
 
-@pytest.mark.parametrize("model", COUNTED)
-def test_counts_are_those_of_the_class_in_transformers(model):
-    counted = COUNTED[model]
-    row = MODELS.loc[model]
-    assert row["parameters"] == counted["parameters"]
-    assert row["active_parameters"] == counted["active"]
-    assert row["embedding_parameters"] == counted["embedding"]
+def test_counts_are_those_of_the_class_in_transformers():
+    for name, column in (("parameters", "parameters"), ("active", "active_parameters"), ("embedding", "embedding_parameters")):
+        assert MODELS.loc[list(COUNTED), column].to_dict() == {model: counted[name] for model, counted in COUNTED.items()}
 
 
-@pytest.mark.parametrize("model", CHECKED)
-def test_counts_are_those_that_others_give(model):
-    check = CHECKED[model]
-    assert MODELS.loc[model, "parameters"] + check.get("difference", 0) == check["parameters"]
+def test_counts_are_those_that_others_give():
+    counts = {model: MODELS.loc[model, "parameters"] + check.get("difference", 0) for model, check in CHECKED.items()}
+    assert counts == {model: check["parameters"] for model, check in CHECKED.items()}
 
 
 def test_most_models_have_a_count_to_check_against():
@@ -45,16 +39,16 @@ def test_most_models_have_a_count_to_check_against():
     assert sum("difference" not in check for check in CHECKED.values()) >= 90
 
 
-@pytest.mark.parametrize("model", CACHES)
-def test_the_cache_is_the_one_that_transformers_keeps(model):
-    stacks = stacks_of(model)
-    for tokens, cache_bytes in CACHES[model].items():
+def test_the_cache_is_the_one_that_transformers_keeps():
+    cases = [(model, int(tokens), cache_bytes) for model, caches in CACHES.items() for tokens, cache_bytes in caches.items()]
+    for model, tokens, cache_bytes in cases:
+        stacks = stacks_of(model)
         # A windowed layer keeps the window less the token being computed, and an 8-byte count of what it has seen.
         kept = np.minimum(tokens, stacks["window_tokens"] - 1)
         source = MODELS.loc[model, "fixed_tokens"] or tokens
         elements = stacks["cached_elements_per_token"] * kept + stacks["cross_cached_elements_per_token"] * source
         counters = 8 * stacks["layers"][np.isfinite(stacks["window_tokens"])].sum()
-        assert 2 * (stacks["layers"] * elements).sum() + counters == cache_bytes, tokens
+        assert 2 * (stacks["layers"] * elements).sum() + counters == cache_bytes, (model, tokens)
 
 
 def test_blocks_and_what_is_outside_them_sum_to_the_model():

@@ -144,7 +144,7 @@ def test_software_keeps_one_kernel_whatever_the_config_says():
 
 
 def test_every_software_block_belongs_to_a_software():
-    blocks = set(entries("software_blocks"))
+    blocks = {block["id"] for block in entries("software_blocks")}
     assert blocks == set(catalogs().implementations["block"]) - {""}
 
 
