@@ -1,7 +1,7 @@
-"""A catalog's document, read and checked once for the same bytes: then it is kept as JSON, in memory and in the user's cache.
+"""Documents of the catalogs, read and checked once for the same bytes, then kept as JSON in memory and in the user's cache.
 
-A kept document is found by the hash of the file, of its schema and of the code that checks. Where the cache cannot be read or
-written, the file is checked again.
+The name of a cached document has the hash of the file, of its schema and of the code that checks. Where the cache cannot be
+read or written, the file is checked again.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ from typing import Any
 from calc.catalogs.schema_check import check_schema
 from calc.catalogs.strict_yaml import CatalogError, read_strictly
 
-KEPT_IN_MEMORY, KEPT_ON_DISK = 64, 4  # documents; of one catalog
+KEPT_IN_MEMORY, KEPT_ON_DISK = 64, 4  # documents of all catalogs; of one
 CHECKS = ("strict_yaml.py", "schema_check.py")
 
 
 def document_of(content: bytes, schema: bytes, file: str) -> dict[str, Any]:
-    """The document of these bytes, a copy of its own for each caller; raises CatalogError where it is against the schema."""
+    """The document of these bytes, a new copy for each caller; raises CatalogError where it breaks the schema."""
     return json.loads(_checked(content, schema, file))
 
 
@@ -53,11 +53,11 @@ def _folder() -> Path:
 
 
 def _keep(text: str, path: Path) -> None:
-    """Write a document whole or not at all; of one catalog the last few stay."""
+    """Write a document completely or not at all; the last few of a catalog stay."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(f".{os.getpid()}")
-    beside.write_text(text, "utf-8")
-    beside.replace(path)
+    partial = path.with_suffix(f".{os.getpid()}")
+    partial.write_text(text, "utf-8")
+    partial.replace(path)
     stem = path.stem.rpartition("-")[0]
-    for old in sorted(path.parent.glob(f"{stem}-*.json"), key=lambda each: each.stat().st_mtime)[:-KEPT_ON_DISK]:
+    for old in sorted(path.parent.glob(f"{stem}-*.json"), key=lambda file: file.stat().st_mtime)[:-KEPT_ON_DISK]:
         old.unlink(missing_ok=True)

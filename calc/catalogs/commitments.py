@@ -1,7 +1,7 @@
-"""The commitments that AWS sells, by kind, years and payment: their words, their names in the catalog, the cheapest of a term.
+"""Commitments that AWS sells, by kind, years and payment: their words, their names in prices.yaml, the cheapest of a term.
 
-Savings Plans User Guide: a plan is dollars an hour for the whole term; the rate is the same price per hour whatever is paid
-upfront. A Compute plan follows use over families, sizes and regions, an EC2 Instance plan holds for one family in one region.
+A plan is dollars an hour for the whole term, at the same price per hour whatever is paid upfront. A Compute plan follows use
+over families, sizes and regions, an EC2 Instance plan holds for one family in one region. Source: Savings Plans User Guide.
 """
 
 from itertools import product
@@ -25,13 +25,13 @@ CHEAPEST = ("usd_per_hour", "kind", "as_of", "source")  # of the cheapest of a t
 
 
 def cheapest(prices: pd.DataFrame, years: int) -> dict[str, pd.Series]:
-    """The cheapest commitment of a term for each row of prices: commit_<years>y_ with its price, kind, day and source."""
+    """The cheapest commitment of a term for each row of prices, as columns commit_<years>y_ of CHEAPEST."""
     names = [key for (_, term, _), key in COMMITMENTS.items() if term == years]
     words = {COMMITMENTS[kind, term, paid]: f"{KINDS[kind][0]}, {PAYMENTS[paid][0]}" for kind, term, paid in COMMITMENTS}
     usd = prices[[f"{name}_usd_per_hour" for name in names]].set_axis(names, axis="columns").astype(float)
     least = usd.min(axis="columns")
     which = usd.fillna(float("inf")).idxmin(axis="columns").where(least.notna(), "")
-    found = {"usd_per_hour": least, "kind": which.map({"": "", **words})}
+    terms = {"usd_per_hour": least, "kind": which.map({"": "", **words})}
     for fact in ("as_of", "source"):
-        found[fact] = pd.Series([prices.at[row, f"{name}_{fact}"] if name else "" for row, name in which.items()], index=prices.index)
-    return {f"commit_{years}y_{name}": found[name] for name in CHEAPEST}
+        terms[fact] = pd.Series([prices.at[row, f"{name}_{fact}"] if name else "" for row, name in which.items()], index=prices.index)
+    return {f"commit_{years}y_{name}": terms[name] for name in CHEAPEST}

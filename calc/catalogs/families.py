@@ -1,4 +1,4 @@
-"""What catalogs/families.yaml says: every family of transformers with all its traits, and that whoever names a family finds it."""
+"""Families of transformers with all their traits, and the check that every family that a catalog names is there."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,18 +14,18 @@ BLOCKS = (
 
 
 def families_of(entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Family -> trait -> value, what a family leaves out filled in; each trait and block that it names is known."""
+    """Family -> trait -> value, with the defaults of traits that a family leaves out; names of traits and blocks are checked."""
     usual = {name: trait["default"] for name, trait in traits.items()}
-    for family, own in entries.items():
-        for name, value in own.items():
+    for family, entry in entries.items():
+        for name, value in entry.items():
             check_reference(name, traits, FILE, ("families", family, name), "trait")
             if name in BLOCKS and value:
                 check_reference(value, blocks, FILE, ("families", family, name), "block")
-    return {family: usual | own for family, own in entries.items()}
+    return {family: usual | entry for family, entry in entries.items()}
 
 
 def check_families(models: Mapping[str, dict[str, Any]], heads: dict[str, Any], families: dict[str, Any]) -> None:
-    """Every model that is estimated has a family, and every head names families that are there."""
+    """Every model that is estimated has a family, and every head names families that exist."""
     for model, entry in models.items():
         if not {"refused", "total_parameters"} & set(entry):
             check_reference(entry.get("model_type"), families, label_of("models"), ("models", model, "model_type"), "family")

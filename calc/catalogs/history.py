@@ -21,9 +21,9 @@ DAY = r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 
 
 def read_history(folder: Path, digest: Any = None) -> pd.DataFrame:
-    """Every row of the history, oldest price first, USD as numbers; the bytes go into the digest. Raises CatalogError."""
-    read: list[bytes] = []
-    places: list[tuple[str, int]] = []  # of each row
+    """Every row of the history, oldest price first, USD as numbers; the digest takes in the bytes. Raises CatalogError."""
+    lines: list[bytes] = []
+    places: list[tuple[str, int]] = []  # file and line number of each row
     for path in sorted((folder / HISTORY).glob("*.csv")):
         file = f"catalogs/{HISTORY}/{path.name}"
         try:
@@ -35,19 +35,19 @@ def read_history(folder: Path, digest: Any = None) -> pd.DataFrame:
         first, *rows = content.splitlines() or [b""]
         if first != HEADER:
             raise CatalogError(f"{file}: its first line is not {HEADER.decode()}; put the file back.")
-        read += rows
+        lines += rows
         places += [(file, number) for number in range(2, len(rows) + 2)]
-    return _table(read, places).sort_values("as_of", kind="stable", ignore_index=True)
+    return _table(lines, places).sort_values("as_of", kind="stable", ignore_index=True)
 
 
-def _table(read: list[bytes], places: list[tuple[str, int]]) -> pd.DataFrame:
-    """The rows of all files at once: a year of them is read in a second."""
-    for line, (file, number) in zip(read, places, strict=True):
+def _table(lines: list[bytes], places: list[tuple[str, int]]) -> pd.DataFrame:
+    """The rows of all files, parsed at once: a year of them takes a second."""
+    for line, (file, number) in zip(lines, places, strict=True):
         if line.count(b",") != len(COLUMNS) - 1 or b'"' in line:
-            raise CatalogError(f"{file}, line {number}: it has not {len(COLUMNS)} plain cells; put the file back.")
+            raise CatalogError(f"{file}, line {number}: it does not have {len(COLUMNS)} plain cells; put the file back.")
     try:
-        body = BytesIO(b"\n".join(read))
-        table = pd.read_csv(body, names=list(COLUMNS), dtype=str, keep_default_na=False) if read else pd.DataFrame(columns=list(COLUMNS))
+        body = BytesIO(b"\n".join(lines))
+        table = pd.read_csv(body, names=list(COLUMNS), dtype=str, keep_default_na=False) if lines else pd.DataFrame(columns=list(COLUMNS))
     except ValueError:
         raise CatalogError(f"catalogs/{HISTORY}: the files are not all UTF-8; put them back.") from None
     usd = pd.to_numeric(table["usd_per_hour"], errors="coerce")
@@ -62,7 +62,7 @@ def _table(read: list[bytes], places: list[tuple[str, int]]) -> pd.DataFrame:
 
 
 def history_table(rows: pd.DataFrame, instances: pd.DataFrame, sources: dict[str, str]) -> pd.DataFrame:
-    """The rows with their sources in words, instances checked."""
+    """The rows with their sources written out; their instances are checked."""
     for instance in rows["instance"].unique():
         check_reference(instance, instances.index, f"catalogs/{HISTORY}", (instance,), "instance")
     return rows.assign(source=rows["source"].map(lambda key: sources.get(key, key)))

@@ -1,6 +1,6 @@
-"""Reads catalogs/*.yaml strictly, one table per catalog: bytes, bytes per second and USD inside, dates as ISO text.
+"""Reads the catalogs strictly, one table each: bytes, bytes per second and USD inside, dates as ISO text.
 
-Nothing is filled in. Whatever is wrong is a CatalogError of one sentence: the file, the entry, the field and the cure.
+Nothing is filled in. A fault is a CatalogError of one sentence: the file, the entry, the field and the cure.
 """
 
 import hashlib
@@ -17,6 +17,7 @@ from calc.catalogs.checked import document_of
 from calc.catalogs.families import check_families, families_of
 from calc.catalogs.history import history_table, read_history
 from calc.catalogs.model_types import defaults_with_types, families_with_types, model_types_of
+from calc.catalogs.references import check_blocks, check_references
 from calc.catalogs.rest_of_bill import capacity_table, endpoint_table, storage_table
 from calc.catalogs.rooms import FOLDER, label_of, path_of, schema_of
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
@@ -30,16 +31,8 @@ __all__ = ["FOLDER", "CatalogError", "Catalogs", "add_models", "entries_of", "lo
 
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
 SPEED = (
-    "utilization",
-    "engines",
-    "serving_steps",
-    "serving_releases",
-    "kernels",
-    "time_spreads",
-    "time_boxes",
-    "time_constants",
-    "time_runs",
-    "assumptions",
+    *("utilization", "engines", "serving_steps", "serving_releases", "kernels", "time_spreads", "time_boxes", "time_constants"),
+    *("time_runs", "assumptions"),
 )
 OTHERS = ("overheads", "serving_engines")
 CLOSED = (  # the sections of choices.yaml: closed lists
@@ -122,16 +115,13 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
     model_types = model_types_of(documents["model_types"], families)
     check_families(entries["models"], entries["heads"], families)
     models, stacks = model_table(entries["models"], families)
-    _check_blocks(stacks, entries["blocks"])
-    _check_software_blocks(entries)
     gpus = table_of(entries["gpus"])
     instances = instance_table(entries["instances"], gpus)
     regions = documents["prices"]["regions"]
     choices = {name: table_of(entries[name]) for name in (*CHOICES, *CLOSED, *OTHERS)}
     times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": by_card(entries["utilization"])}
     check_ranges(entries["assumptions"], label_of("assumptions"))
-    _check_times(times, gpus=gpus, **choices)
-    _check_closed(models, **choices)
+    check_references(entries, models, stacks, gpus=gpus, **times, **choices)
     check_support(entries["support"], sorted(set(instances["family"])), **choices)
     prices = price_table(entries["prices"], instances, regions, documents["prices"]["sagemaker"])
     return Catalogs(
@@ -164,17 +154,17 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
 
 
 def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:
-    """The catalogs with the models of `entries` (id -> entry as in models.yaml); an id held already is replaced."""
+    """The catalogs with the models of `entries` (id -> entry as in models.yaml), which replace those of the same id."""
     check_families(entries, {}, catalogs.families)
     added, stacks = model_table(entries, catalogs.families)
-    _check_blocks(stacks, catalogs.blocks)
-    kept = catalogs.models[~catalogs.models.index.isin(added.index)]
-    kept_stacks = catalogs.stacks[~catalogs.stacks["model"].isin(added.index)]
+    check_blocks(stacks, catalogs.blocks)
+    models = catalogs.models[~catalogs.models.index.isin(added.index)]
+    others = catalogs.stacks[~catalogs.stacks["model"].isin(added.index)]
     digest = hashlib.sha256((catalogs.version + json.dumps(entries, sort_keys=True, default=str)).encode())
     return replace(
         catalogs,
-        models=pd.concat([kept, added]),
-        stacks=pd.concat([kept_stacks, stacks], ignore_index=True),
+        models=pd.concat([models, added]),
+        stacks=pd.concat([others, stacks], ignore_index=True),
         version=digest.hexdigest()[:10],
         base=catalogs,
     )
@@ -219,48 +209,3 @@ def _write_out_sources(entry, sources, file, path):
             entry[key] = "; ".join(sources[source] for source in named)
         elif isinstance(value, dict | list):
             _write_out_sources(value, sources, file, (*path, str(key)))
-
-
-def _check_blocks(stacks, blocks):
-    for model, block in zip(stacks["model"], stacks["block"], strict=True):
-        if block:  # of a kind that was read off
-            check_reference(block, blocks, label_of("models"), ("models", model, "block"), "block")
-
-
-def _check_software_blocks(entries):
-    for name, entry in entries["implementations"].items():
-        if entry["block"]:
-            check_reference(entry["block"], entries["software_blocks"], label_of("implementations"), ("implementations", name), "block")
-
-
-def _check_closed(models: pd.DataFrame, model_kinds: pd.DataFrame, implementations: pd.DataFrame, serving_engines: pd.DataFrame, **_):
-    """Every kind of model is listed, and software has the constants of a serving engine if it takes a share of the card."""
-    for model, kind in models.loc[models["refused"] == "", "kind"].items():
-        check_reference(kind, model_kinds.index, label_of("models"), ("models", model, "kind"), "kind of model")
-    engines = implementations.index[implementations["reserves_share"] > 0]
-    for name in engines:
-        check_reference(name, serving_engines.index, label_of("serving_engines"), ("serving_engines", name), "serving engine")
-    for name in serving_engines.index:
-        check_reference(name, engines, label_of("serving_engines"), ("serving_engines", name), "implementation that reserves a share")
-
-
-def _check_times(times, gpus, implementations, precisions, **_):
-    """Every card and software has its entry of time, and no entry points nowhere."""
-    for own, other, known in (("utilization", "GPU", gpus), ("engines", "implementation", implementations)):
-        for name in known.index:
-            check_reference(name, times[own].index, label_of(own), (own, name), f"entry of {own} for")
-        for name in times[own].index:
-            check_reference(name, known.index, label_of(own), (own, name), other)
-    classes = dict.fromkeys(times["utilization"]["card_class"])
-    for name in classes:
-        check_reference(
-            name, times["serving_steps"].index, label_of("serving_steps"), ("serving_steps", name), "entry of serving_steps for"
-        )
-    for name in times["serving_steps"].index:
-        check_reference(name, classes, label_of("serving_steps"), ("serving_steps", name), "class of card")
-    for name, software in times["serving_releases"]["software"].items():
-        check_reference(
-            software, implementations.index, label_of("serving_releases"), ("serving_releases", name, "software"), "implementation"
-        )
-    for name in times["kernels"].index:
-        check_reference(name, precisions.index, label_of("kernels"), ("kernels", name), "precision")

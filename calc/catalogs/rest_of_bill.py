@@ -1,4 +1,4 @@
-"""What stands on a bill beside the instances, as tables: storage and traffic, endpoints paid per token, an account's capacity."""
+"""Tables of what a bill has beside instances: storage and traffic, endpoints paid per token, an account's capacity."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ CAPACITY_COLUMNS = ("signal", "region", "of", "answer", "as_of", "value", "zone"
 
 
 def storage_table(entries: dict[str, Any], regions: dict[str, Any]) -> pd.DataFrame:
-    """A row per kind and region: kind, label, least_gib, region, usd_per_gib (of storage a month, of traffic once), as_of, source."""
+    """A row per kind and region; usd_per_gib is that of storage for a month, of traffic once."""
     rows = []
     for kind, entry in entries.items():
         for region, price in entry["prices"].items():
@@ -21,7 +21,7 @@ def storage_table(entries: dict[str, Any], regions: dict[str, Any]) -> pd.DataFr
 
 
 def endpoint_table(entries: dict[str, Any], models: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
-    """A row per model and region: USD per million input and output tokens, sold_as, as_of, source."""
+    """A row per model and region: USD per million input and output tokens, and the name it is sold under."""
     file, rows = label_of("endpoints"), []
     for model, by_region in entries.items():
         check_reference(model, models.index, file, (model,), "model")
@@ -32,5 +32,5 @@ def endpoint_table(entries: dict[str, Any], models: pd.DataFrame, regions: dict[
 
 
 def capacity_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """The answers as they were given; empty cells where an answer has no such figure."""
+    """AWS's answers, a row each; a figure that an answer lacks is empty."""
     return pd.DataFrame(rows, columns=list(CAPACITY_COLUMNS))

@@ -1,4 +1,4 @@
-"""SageMaker's ml.* prices where none is published: on demand of the same type times the ratio that holds in every published pair."""
+"""SageMaker's ml.* prices where none is published: on demand times the ratio that holds in every published pair."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ FACTS = ("usd_per_hour", "basis", "as_of", "source")
 
 
 def ml_ratio(instance: str, rule: dict[str, Any]) -> float:
-    """What the ml.* type costs over EC2 on demand: 1.40 for the smallest size of G, 1.25 for its others, 1.15 for P."""
+    """Price of the ml.* type over EC2 on demand, by family and size; the rule is in prices.yaml."""
     family, _, size = instance.partition(".")
     if family.startswith("p"):
         return rule["p_ratio"]
@@ -21,14 +21,14 @@ def ml_ratio(instance: str, rule: dict[str, Any]) -> float:
 
 
 def with_derived(prices: pd.DataFrame, rule: dict[str, Any], instances: pd.DataFrame) -> pd.DataFrame:
-    """The prices with what is not published filled in, marked as derived, as old as the on-demand price that it rests on."""
+    """The prices, those not published filled in as derived, with the day of the on-demand price that they follow."""
     for instance in rule["types"]:
         check_reference(instance, instances.index, label_of("prices"), ("sagemaker", "types"), "instance")
     ratio = np.array([ml_ratio(name, rule) if name in rule["types"] else np.nan for name in prices["instance"]])
     derived = (prices["on_demand_usd_per_hour"] * ratio).round(6)
-    words = pd.Series([f"on demand times {each:g} ({rule['rule']})" for each in ratio], index=prices.index)
+    words = pd.Series([f"on demand times {value:g} ({rule['rule']})" for value in ratio], index=prices.index)
     filled = {"usd_per_hour": derived, "basis": "derived", "as_of": prices["on_demand_as_of"], "source": words}
     for component in COMPONENTS:
-        wanted = prices[f"{component}_usd_per_hour"].isna() & derived.notna()
-        prices = prices.assign(**{f"{component}_{name}": prices[f"{component}_{name}"].mask(wanted, filled[name]) for name in FACTS})
+        missing = prices[f"{component}_usd_per_hour"].isna() & derived.notna()
+        prices = prices.assign(**{f"{component}_{name}": prices[f"{component}_{name}"].mask(missing, filled[name]) for name in FACTS})
     return prices

@@ -1,4 +1,4 @@
-"""Checks a catalog against its JSON Schema and says what is wrong as one sentence with its cure."""
+"""Checks a catalog against its JSON Schema; a fault becomes one sentence with its cure."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ def check_schema(document: Any, schema: bytes, file: str) -> None:
 
 
 def check_order(ids: Iterable[str], file: str) -> None:
-    """Entries stand in the order of their ids, so that a diff and an eye find them."""
+    """Entries are sorted by id, for diffs and for readers."""
     for before, after in pairwise(ids):
         if before == after:
             raise CatalogError(f"{file}, entry {after}, field id: it stands twice; keep one of the two.")
@@ -40,7 +40,7 @@ def check_order(ids: Iterable[str], file: str) -> None:
 
 
 def check_reference(value: Any, known: Any, file: str, path: Sequence[str], kind: str) -> None:
-    """A name that points to another entry must be one of the known ones."""
+    """A name that refers to another entry must be known."""
     if value not in known:
         close = get_close_matches(str(value), [str(one) for one in known], n=1)
         cure = f"write {close[0]}" if close else f"write one of {', '.join(sorted(map(str, known))[:8])}"
@@ -48,7 +48,7 @@ def check_reference(value: Any, known: Any, file: str, path: Sequence[str], kind
 
 
 def check_ranges(entries: Mapping[str, dict[str, Any]], file: str) -> None:
-    """The value of every entry lies between the least and the most of it."""
+    """The value of every entry lies between its `least` and its `most`."""
     for name, entry in entries.items():
         if not entry["least"] <= entry["value"] <= entry["most"]:
             cure = f"write a number from {entry['least']:.10g} to {entry['most']:.10g}"
@@ -89,6 +89,6 @@ def sentence(error: Any, file: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as the sentence quotes it, never longer than a line."""
+    """A value as a sentence quotes it, at most a line long."""
     text = f"'{value}'" if isinstance(value, str) else json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,4 +1,4 @@
-"""Reads a catalog's YAML so that nothing is guessed: what YAML 1.1 would change quietly is an error with its cure."""
+"""Reads YAML without guessing: what YAML 1.1 would change silently is an error with its cure."""
 
 import math
 import re
@@ -41,7 +41,7 @@ def read_strictly(text: str, file: str) -> dict[str, Any]:
 
 
 def _value(node, file, path, met):
-    """The value of a node; `met` holds the nodes that stand in the file already, which only an alias could name again."""
+    """The value of a node; `met` are the nodes read so far, which only an alias can name again."""
     if id(node) in met:
         _refuse(file, path, node, "an alias stands for what is written elsewhere", "write the value out")
     if len(path) > DEEPEST:
@@ -106,7 +106,7 @@ def _refuse(file, path, node, problem, cure):
 
 
 def place(file: str, path: Sequence[str]) -> str:
-    """Where a problem is, in words: the file, the entry (second step of the path) and the field below it."""
+    """The place of a fault in words: the file, the entry (second step of the path) and the field below it."""
     words = [str(file)]
     if len(path) > 1:
         words.append(f"entry {path[1]}")

@@ -1,4 +1,4 @@
-"""What catalogs/support.yaml says: that every rule of what runs where names things that the other catalogs know."""
+"""Check that the rules of support.yaml, what runs where, name things that other catalogs know."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ LOADINGS = ("default", "pinned")
 
 
 def capability_number(written: str) -> float:
-    """A compute capability as a number that compares as its two parts do: 10.0 is above 9.0; NaN for what is none."""
+    """A compute capability as a number that orders by its two parts, 10.0 above 9.0; NaN where it is none."""
     major, _, minor = written.partition(".")
     return 1000.0 * int(major) + int(minor) if major.isdigit() and minor.isdigit() else float("nan")
 
 
 def check_support(rules: dict[str, Any], families: Any, **known: Any) -> None:
-    """Each rule names software, values and precisions that are there, and its range is not empty."""
+    """Each rule names software, values and precisions that exist, and its range is not empty."""
     values = {"loading": LOADINGS, "host": families, "precision": known["precisions"].index}
     values |= {"kv_precision": known["number_formats"].index, "attention": known["attentions"].index, "compile": known["compiles"].index}
     for name, rule in rules.items():

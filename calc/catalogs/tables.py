@@ -1,4 +1,4 @@
-"""Entries of a catalog as its table: numbers float64, dates ISO text; a missing number is NaN, a missing text or list empty."""
+"""Tables of catalogs: numbers are float64, dates ISO text; a missing number is NaN, a missing text or list empty."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ PRICE_COLUMNS = (
 
 
 def table_of(entries: dict[str, Any]) -> pd.DataFrame:
-    """Entries as a table: numbers float64, MiB and GiB as bytes, in the order of the fields' first appearance."""
+    """Entries as a table; MiB and GiB become bytes, columns follow the fields' first appearance."""
     names = dict.fromkeys(name for entry in entries.values() for name in entry)
     columns = {}
     for name in names:
@@ -38,20 +38,20 @@ def table_of(entries: dict[str, Any]) -> pd.DataFrame:
 
 
 def _column(values):
-    held = [value for value in values if value is not None]
-    if held and all(isinstance(value, bool) for value in held):
+    present = [value for value in values if value is not None]
+    if present and all(isinstance(value, bool) for value in present):
         return [bool(value) for value in values]
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in held):
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
         return np.array([np.nan if value is None else value for value in values], dtype="float64")
-    if all(isinstance(value, list) for value in held):
+    if all(isinstance(value, list) for value in present):
         return [value or [] for value in values]
-    if all(isinstance(value, str) for value in held):
+    if all(isinstance(value, str) for value in present):
         return [value or "" for value in values]
     return values
 
 
 def instance_table(entries: dict[str, Any], gpus: pd.DataFrame) -> pd.DataFrame:
-    """Instances as a table, with the memory of their cards."""
+    """Instances with the memory of their cards."""
     for instance, entry in entries.items():
         check_reference(entry["gpu"], gpus.index, label_of("instances"), ("instances", instance, "gpu"), "GPU")
     table = table_of(entries)
@@ -60,7 +60,7 @@ def instance_table(entries: dict[str, Any], gpus: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_card(entries: dict[str, Any]) -> pd.DataFrame:
-    """Utilization, written by class of card, as one row per card."""
+    """A row per card of entries that are written by class of card."""
     rows = {}
     for name, entry in entries.items():
         for gpu in entry["gpus"]:
@@ -71,7 +71,7 @@ def by_card(entries: dict[str, Any]) -> pd.DataFrame:
 
 
 def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any], sagemaker: dict[str, Any]) -> pd.DataFrame:
-    """Prices of today: one row per instance and region, the columns of every market beside one another."""
+    """Prices of today: a row per instance and region, with columns for every market."""
     file = label_of("prices")
     check_order(list(regions), file)
     rows = []
