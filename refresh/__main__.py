@@ -11,7 +11,7 @@ from urllib.request import urlopen
 from calc.catalogs.history import read_history
 from calc.catalogs.load import FOLDER, CatalogError, load_catalogs
 from refresh import offer_files, public
-from refresh.found import RefreshError, Scope, family_of
+from refresh.answers import RefreshError, Scope, family_of
 from refresh.merge import merge
 from refresh.offer_files import plain_name
 from refresh.write import read_documents, write_catalogs
@@ -27,11 +27,11 @@ def main(arguments=None, session=None, open_url=urlopen, today=None):
         catalogs = load_catalogs(options.folder)
         scope = _scope(options, catalogs)
         try:
-            found = _fetch(options, scope, session, open_url)
+            answers = _fetch(options, scope, session, open_url)
         except (LookupError, ValueError, TypeError) as error:
             raise RefreshError(f"AWS answered in a form that is not known ({error!r}); see refresh/.") from error
-        merged = merge(read_documents(options.folder), found, scope, today, read_history(options.folder))
-        return _finish(options, found, merged, today)
+        merged = merge(read_documents(options.folder), answers, scope, today, read_history(options.folder))
+        return _finish(options, answers, merged, today)
     except (RefreshError, CatalogError) as error:
         print(f"{error} {UNTOUCHED}", file=sys.stderr)
     except KeyboardInterrupt:
@@ -86,23 +86,23 @@ def _capacity(catalogs):
 def _fetch(options, scope, session, open_url):
     session, why = (None, "--public was given") if options.public else _session(session)
     if session is None:
-        unknown = [family for family in scope.families or () if family not in map(family_of, scope.known)]
+        unknown = [family for family in scope.families or () if family not in map(family_of, scope.instances)]
         if unknown:
             raise RefreshError(f"family {unknown[0]} is not in the catalog and new types need credentials; check its name.")
         _progress(f"Public files ({why}): published prices on demand, spot as an estimate.")
-        found = public.fetch(scope, _progress, open_url)
-        offer_files.fetch(scope, found, _progress, public.patient(open_url))
-        return found
+        answers = public.fetch(scope, _progress, open_url)
+        offer_files.fetch(scope, answers, _progress, public.patient(open_url))
+        return answers
     from refresh import aws  # botocore is needed for this way alone
 
-    found = aws.fetch(session, scope, _progress)
-    offer_files.fetch(scope, found, _progress, public.patient(open_url))
+    answers = aws.fetch(session, scope, _progress)
+    offer_files.fetch(scope, answers, _progress, public.patient(open_url))
     try:
-        public.read_advisor(scope, found, open_url)
-        found.sources[public.ADVISOR] = public.SOURCES[public.ADVISOR]
+        public.read_advisor(scope, answers, open_url)
+        answers.sources[public.ADVISOR] = public.SOURCES[public.ADVISOR]
     except (OSError, HTTPException, ValueError, LookupError) as error:
-        found.note(f"the Spot Advisor could not be read ({error}): the bands of interruption stay as they were")
-    return found
+        answers.note(f"the Spot Advisor could not be read ({error}): the bands of interruption stay as they were")
+    return answers
 
 
 def _session(session):
@@ -121,12 +121,12 @@ def _session(session):
     return (session, "") if session.get_credentials() else (None, "no AWS credentials were found")
 
 
-def _finish(options, found, merged, today):
-    for note in found.notes:
+def _finish(options, answers, merged, today):
+    for note in answers.notes:
         print(f"Note: {note}.")
     for change in merged.changes:
         print(change)
-    counted = {market: len(prices) for market, prices in found.prices.items() if prices}
+    counted = {market: len(prices) for market, prices in answers.prices.items() if prices}
     seen = ", ".join(f"{count} {market}" for market, count in counted.items())
     print(f"Seen: {seen or 'nothing'}; {len(merged.changes)} changes.")
     if not counted:

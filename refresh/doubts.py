@@ -1,9 +1,9 @@
-"""What looks wrong in merged prices: new ones far from their neighbours, spot above on demand, families that move together."""
+"""Doubts about merged prices: new ones far from others, spot above on demand, families that move together."""
 
 from statistics import median
 
 from calc.cost.markets import MARKETS
-from refresh.found import PLANS, PRICED, RESERVED, SAGEMAKER, family_of
+from refresh.answers import PLANS, PRICED, RESERVED, SAGEMAKER, family_of
 
 LEAP_RATIO = 3  # a price that moves further than this, or lies further outside its neighbours, is doubted
 FAMILY_LEAP_RATIO = 1.5  # a family that moves together by more; AWS's largest moves were 45 % down and 15 % up
@@ -12,44 +12,44 @@ DEAREST_ML_RATIO = 2  # published pairs lie between 1.15 and 1.40
 LABELS = {market.key: market.label for market in MARKETS.values()}
 
 
-def doubts(before, now, instances, seen):
-    """A sentence for each. `before` and `now`: (instance, region) -> market -> price; `seen`: market -> what this refresh brought."""
-    yield from _strangers(before, now, instances, seen)
-    for key, row in now.items():
+def doubts(before, after, instances, seen):
+    """A sentence per doubt. `before`, `after`: (instance, region) -> market -> price; `seen`: market -> prices of this refresh."""
+    yield from _strangers(before, after, instances, seen)
+    for key, row in after.items():
         if key in seen["spot"] and {"spot", "on_demand"} <= row.keys() and _usd(row, "spot") > _usd(row, "on_demand"):
             yield f"spot {' '.join(key)} asks {_usd(row, 'spot'):g}, more than on demand ({_usd(row, 'on_demand'):g})"
-    yield from _odd_ratios(now, seen)
-    yield from _moved_families(before, now)
+    yield from _odd_ratios(after, seen)
+    yield from _moved_families(before, after)
 
 
 def _usd(row, market):
     return row[market]["usd_per_hour"]
 
 
-def _strangers(before, now, instances, seen):
+def _strangers(before, after, instances, seen):
     """New prices outside those of the same type elsewhere, else of its family per GPU, else of all per GPU."""
     for market in PRICED:
-        known = {key: _usd(row, market) for key, row in before.items() if market in row}
-        each = {key: usd / _gpus(instances[key[0]]) for key, usd in known.items() if key[0] in instances}
+        prices = {key: _usd(row, market) for key, row in before.items() if market in row}
+        per_gpu = {key: usd / _gpus(instances[key[0]]) for key, usd in prices.items() if key[0] in instances}
         for key in sorted(seen[market]):
-            if key in known or market not in now.get(key, {}):
+            if key in prices or market not in after.get(key, {}):
                 continue
-            instance, new = key[0], _usd(now[key], market)
-            same = [usd for (other, _), usd in known.items() if other == instance]
-            family = [usd for (other, _), usd in each.items() if family_of(other) == family_of(instance)]
-            own = new if same else new / _gpus(instances[instance])
-            near = same or family or list(each.values())
-            if near and not min(near) / LEAP_RATIO <= own <= max(near) * LEAP_RATIO:
+            instance, new = key[0], _usd(after[key], market)
+            same = [usd for (other, _), usd in prices.items() if other == instance]
+            family = [usd for (other, _), usd in per_gpu.items() if family_of(other) == family_of(instance)]
+            comparable = new if same else new / _gpus(instances[instance])
+            near = same or family or list(per_gpu.values())
+            if near and not min(near) / LEAP_RATIO <= comparable <= max(near) * LEAP_RATIO:
                 whose = "of the same type elsewhere" if same else "per GPU of its family" if family else "per GPU of all"
                 yield f"{LABELS[market]} {' '.join(key)} is new at {new:g}, far from the prices {whose} ({min(near):g} to {max(near):g})"
 
 
-def _odd_ratios(now, seen):
-    """Against on demand: commitments that cost as much, or less than any plan that AWS announces; SageMaker that costs less, or twice."""
+def _odd_ratios(after, seen):
+    """Commitments that cost as much as on demand or less than any plan; SageMaker that costs less than it, or twice."""
     bounds = dict.fromkeys((*RESERVED, *PLANS), (LEAST_PLAN_RATIO, 1)) | dict.fromkeys(SAGEMAKER, (1, DEAREST_ML_RATIO))
     for name, (least, most) in bounds.items():
         for key in sorted(seen[name]):
-            row = now.get(key, {})
+            row = after.get(key, {})
             if {name, "on_demand"} <= row.keys():
                 ratio = _usd(row, name) / _usd(row, "on_demand")
                 if not least <= ratio < most:
@@ -60,10 +60,10 @@ def _gpus(entry):
     return entry["gpus"] * entry.get("gpu_fraction", 1)
 
 
-def _moved_families(before, now):
+def _moved_families(before, after):
     """Families of several types of which half or more moved the same way by more than prices do."""
     moves = {}
-    for key, row in now.items():
+    for key, row in after.items():
         if "on_demand" in row and "on_demand" in before.get(key, {}):
             place = family_of(key[0]), key[1]
             moves.setdefault(place, []).append(_usd(row, "on_demand") / _usd(before[key], "on_demand"))

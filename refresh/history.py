@@ -1,4 +1,4 @@
-"""The price history: what a refresh changed, as rows of one small file for its day (calc/catalogs/history.py reads them)."""
+"""The price history: what a refresh changed, as rows of one file for its day; calc/catalogs/history.py reads them."""
 
 import csv
 import io
@@ -19,18 +19,18 @@ def last_known(rows):
     }
 
 
-def changed(before, now, known, markets, today):
-    """Rows to add: a price where it differs from the last that is kept, the one before it where none is; empty: no longer sold.
+def changed(before, after, last_rows, markets, today):
+    """Rows to add: prices that differ from the last one kept, and the one before where none is; empty: no longer sold.
 
-    `before` and `now`: (instance, region) -> market -> price.
+    `before` and `after`: (instance, region) -> market -> price.
     """
     rows = []
-    for key in sorted(before.keys() | now.keys()):
+    for key in sorted(before.keys() | after.keys()):
         for market in markets:
-            old, new = before.get(key, {}).get(market), now.get(key, {}).get(market)
+            old, new = before.get(key, {}).get(market), after.get(key, {}).get(market)
             if old == new:
                 continue
-            last = known.get((*key, market), (None, ""))[0]
+            last = last_rows.get((*key, market), (None, ""))[0]
             for price in (old, new):
                 if price and price.get("basis") != ESTIMATED and price["usd_per_hour"] != last:
                     last = price["usd_per_hour"]
@@ -41,10 +41,10 @@ def changed(before, now, known, markets, today):
 
 
 def text_of(folder, rows, today):
-    """The text of the day's file: what it has already, and the rows that it has not."""
+    """The text of the day's file: its lines so far, and new rows."""
     path = Path(folder) / HISTORY / f"{today}.csv"
-    held = path.read_text("utf-8") if path.exists() else ",".join(COLUMNS) + "\n"
+    text = path.read_text("utf-8") if path.exists() else ",".join(COLUMNS) + "\n"
     written = io.StringIO()
     csv.DictWriter(written, COLUMNS, lineterminator="\n").writerows(rows)
-    there = set(held.splitlines())
-    return held + "".join(f"{line}\n" for line in written.getvalue().splitlines() if line not in there)
+    lines = set(text.splitlines())
+    return text + "".join(f"{line}\n" for line in written.getvalue().splitlines() if line not in lines)

@@ -1,12 +1,12 @@
-"""Puts what AWS answered into the catalogs' documents; says what changed and what looks wrong. Writes nothing."""
+"""Merges AWS's answers into the catalogs' documents; lists what changed and what looks wrong. Writes nothing."""
 
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import date
 from math import isfinite
 
+from refresh.answers import PRICED, family_of
 from refresh.doubts import LABELS, LEAP_RATIO, doubts
-from refresh.found import PRICED, family_of
 from refresh.history import changed, last_known
 from refresh.small import merge_small
 
@@ -16,7 +16,7 @@ SAME_SHAPE = ("gpu", "gpus", "vcpus", "memory_gib")
 
 @dataclass
 class Merged:
-    """The new documents; the changes and the doubts, a sentence each."""
+    """The new documents, with a sentence for each change and each doubt."""
 
     documents: dict
     changes: list = field(default_factory=list)
@@ -24,32 +24,32 @@ class Merged:
     history: list = field(default_factory=list)
 
 
-def merge(documents, found, scope, today, held=None):
-    """The documents with what was found, as of `today` (ISO), and rows to add to the history; `held`: what it has, as read_history."""
+def merge(documents, answers, scope, today, history=None):
+    """The documents with the answers, as of `today` (ISO), and rows to add to `history`, which is as read_history gives it."""
     merged = Merged(deepcopy(documents))
     prices = merged.documents["prices"]
-    _merge_shapes(merged, found, scope, today)
+    _merge_shapes(merged, answers, scope, today)
     instances = merged.documents["instances"]["instances"]
-    for region, name in found.regions.items():
+    for region, name in answers.regions.items():
         prices["regions"].setdefault(region, name)
     before = {key: dict(row) for key, row in _rows(prices)}
     for market in PRICED:
-        _drop_gone(merged, market, found, scope)
-        for (instance, region), figures in sorted(found.prices[market].items()):
+        _drop_gone(merged, market, answers, scope)
+        for (instance, region), figures in sorted(answers.prices[market].items()):
             if instance in instances:
                 _merge_price(merged, market, instance, region, figures, before, today)
-    merged.doubts += doubts(before, dict(_rows(prices)), instances, found.prices)
-    for (instance, region), said in sorted(found.prices["interruption"].items()):
+    merged.doubts += doubts(before, dict(_rows(prices)), instances, answers.prices)
+    for (instance, region), entry in sorted(answers.prices["interruption"].items()):
         row = prices["prices"].get(instance, {}).get(region)
         if row is not None:
             old = row.get("interruption", {}).get("band", "unknown")
-            row["interruption"] = {"band": said["band"], "as_of": today, "source": said["source"]}
-            if old != said["band"]:
-                merged.changes.append(f"interruption {instance} {region}: {old} -> {said['band']}")
-    merged.history = changed(before, dict(_rows(prices)), last_known(held) if held is not None else {}, PRICED, today)
-    remembered = {row["source"] for row in merged.history} | set([] if held is None else held["source"])
-    _tidy(merged.documents, {**documents["prices"]["sources"], **found.sources}, remembered, today)
-    merge_small(merged, found, scope, today)
+            row["interruption"] = {"band": entry["band"], "as_of": today, "source": entry["source"]}
+            if old != entry["band"]:
+                merged.changes.append(f"interruption {instance} {region}: {old} -> {entry['band']}")
+    merged.history = changed(before, dict(_rows(prices)), last_known(history) if history is not None else {}, PRICED, today)
+    remembered = {row["source"] for row in merged.history} | set([] if history is None else history["source"])
+    _tidy(merged.documents, {**documents["prices"]["sources"], **answers.sources}, remembered, today)
+    merge_small(merged, answers, scope, today)
     return merged
 
 
@@ -88,14 +88,14 @@ def _merge_price(merged, market, instance, region, figures, before, today):
         merged.doubts.append(f"{name} goes from {was:g} to {new:g}, more than {LEAP_RATIO} times")
 
 
-def _drop_gone(merged, market, found, scope):
-    """A price that AWS no longer gives in a region that answered in full is taken out; a published one with a doubt."""
+def _drop_gone(merged, market, answers, scope):
+    """Remove prices that AWS no longer gives in a region that answered completely; a published one raises a doubt."""
     gone, left = {}, set()
     for (instance, region), row in _rows(merged.documents["prices"]):
-        if region not in found.covered[market] or market not in row or not scope.wants(instance):
+        if region not in answers.covered[market] or market not in row or not scope.wants(instance):
             continue
         place = (family_of(instance), "all regions" if market == "spot" else region)
-        if (instance, region) in found.prices[market]:
+        if (instance, region) in answers.prices[market]:
             left.add(place)
             continue
         old = row.pop(market)
@@ -108,9 +108,9 @@ def _drop_gone(merged, market, found, scope):
             merged.doubts.append(f"{LABELS[market]}: no price any more for {', '.join(names)}{family}")
 
 
-def _merge_shapes(merged, found, scope, today):
+def _merge_shapes(merged, answers, scope, today):
     instances = merged.documents["instances"]["instances"]
-    for instance, shape in sorted(found.shapes.items()):
+    for instance, shape in sorted(answers.shapes.items()):
         old, entry = instances.get(instance), {**shape, "source": "ec2", "checked_on": today}
         if old is None:
             instances[instance] = entry
@@ -124,16 +124,16 @@ def _merge_shapes(merged, found, scope, today):
             merged.changes.append(f"instance {instance} is listed again")
         old.update(source="ec2", checked_on=today, current=True)
     regions = set(merged.documents["prices"]["regions"])
-    if regions <= found.shaped:  # only when every region was asked is a type that is in none of them gone
+    if regions <= answers.shaped:  # only when every region was asked is a type that is in none of them gone
         for instance, entry in instances.items():
-            if scope.wants(instance) and entry["current"] and instance not in found.shapes:
+            if scope.wants(instance) and entry["current"] and instance not in answers.shapes:
                 entry["current"] = False
                 merged.changes.append(f"instance {instance} is no longer listed by EC2")
     merged.documents["instances"]["instances"] = dict(sorted(instances.items()))
 
 
 def _tidy(documents, sources, remembered, today):
-    """Sorted entries, the sources that are used, by the history too, and no other, the day of the check."""
+    """Sort the entries, leave only the sources in use, by the history too, and set the day of the check."""
     prices, instances = documents["prices"], documents["instances"]
     prices["prices"] = {instance: dict(sorted(rows.items())) for instance, rows in sorted(prices["prices"].items())}
     prices["regions"] = dict(sorted(prices["regions"].items()))

@@ -23,19 +23,19 @@ USAGE = {  # exactly these usage types behind an optional prefix of the region -
 PREFIX = re.compile(r"[A-Z0-9]{2,5}-")
 
 
-def fetch(scope, found, progress, open_url):
+def fetch(scope, answers, progress, open_url):
     """Every service in every region; models are matched by their names in `scope.models`."""
     for region in scope.regions:
         for service in SERVICES:
             try:
                 with open_url(URL.format(service=service, region=region), timeout=60) as answer:
                     rows = list(products(json.load(answer)))
-                count = sum(_keep(service, row, region, scope, found) for row in rows)
-                found.sources[KEY.format(service.lower())] = f"AWS public offer file of the region, {service}"
+                count = sum(_keep(service, row, region, scope, answers) for row in rows)
+                answers.sources[KEY.format(service.lower())] = f"AWS public offer file of the region, {service}"
                 if not count:
-                    found.note(f"{service} names no price that is kept in {region}: those there stay as they were")
+                    answers.note(f"{service} names no price that is kept in {region}: those there stay as they were")
             except (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError) as error:
-                found.note(f"the offer file {service} of {region} could not be read ({error}): its prices stay as they were")
+                answers.note(f"the offer file {service} of {region} could not be read ({error}): its prices stay as they were")
         progress(f"{region}: storage, traffic, SageMaker, Bedrock")
 
 
@@ -43,34 +43,34 @@ def products(document):
     """(family, attributes, unit, USD) of each product on demand, the dearest of its tiers; other currencies are left out."""
     terms = document["terms"].get("OnDemand", {})
     for sku, product in document["products"].items():
-        dimensions = [each for term in terms.get(sku, {}).values() for each in term["priceDimensions"].values()]
-        prices = [(float(each["pricePerUnit"]["USD"]), each) for each in dimensions if "USD" in each["pricePerUnit"]]
+        dimensions = [dimension for term in terms.get(sku, {}).values() for dimension in term["priceDimensions"].values()]
+        prices = [(float(dimension["pricePerUnit"]["USD"]), dimension) for dimension in dimensions if "USD" in dimension["pricePerUnit"]]
         if prices:
             usd, dimension = max(prices, key=lambda price: price[0])
-            said = {**product["attributes"], "description": dimension.get("description", "")}
-            yield product.get("productFamily", ""), said, dimension["unit"], usd
+            entry = {**product["attributes"], "description": dimension.get("description", "")}
+            yield product.get("productFamily", ""), entry, dimension["unit"], usd
 
 
-def _keep(service, row, region, scope, found):
+def _keep(service, row, region, scope, answers):
     """Keep one product where it is wanted; whether it was."""
     _, attributes, unit, usd = row
     source = KEY.format(service.lower())
     if service == "AmazonSageMaker":
-        return _sagemaker(attributes, unit, usd, region, scope, found, source)
+        return _sagemaker(attributes, unit, usd, region, scope, answers, source)
     if service == "AmazonBedrock":
-        return _bedrock(attributes, unit, usd, region, scope, found, source)
+        return _bedrock(attributes, unit, usd, region, scope, answers, source)
     kind = _lustre(attributes) if service == "AmazonFSx" else kind_of(attributes.get("usagetype", ""))
     if not kind or not unit.lower().startswith("gb") or not is_of(attributes, region):
         return False
-    found.put_small("storage_and_traffic", kind, region, source, usd_per_gib=usd)
+    answers.put_small("storage_and_traffic", kind, region, source, usd_per_gib=usd)
     return True
 
 
 def is_of(attributes, region):
     """Whether a product is of the region itself: Local Zones stand in the same files."""
-    own = attributes.get("fromRegionCode") or attributes.get("regionCode") or region
+    place = attributes.get("fromRegionCode") or attributes.get("regionCode") or region
     local = "Local Zone" in attributes.get("locationType", "") or "Local Zone" in attributes.get("fromLocationType", "")
-    return own == region and not local
+    return place == region and not local
 
 
 def kind_of(usage_type):
@@ -85,16 +85,16 @@ def _lustre(attributes):
     return "fsx-lustre-125" if wanted and re.search(r"(?<!\d)125 ?mb", words) else ""
 
 
-def _sagemaker(attributes, unit, usd, region, scope, found, source):
+def _sagemaker(attributes, unit, usd, region, scope, answers, source):
     market = COMPONENTS.get(attributes.get("component", ""))
     instance = attributes.get("instanceName", "").removeprefix("ml.")
-    if not market or unit != "Hrs" or not is_of(attributes, region) or not scope.wants(instance) or instance not in scope.known:
+    if not market or unit != "Hrs" or not is_of(attributes, region) or not scope.wants(instance) or instance not in scope.instances:
         return False
-    found.put(market, instance, region, source, usd_per_hour=usd, basis="published")
+    answers.put(market, instance, region, source, usd_per_hour=usd, basis="published")
     return True
 
 
-def _bedrock(attributes, unit, usd, region, scope, found, source):
+def _bedrock(attributes, unit, usd, region, scope, answers, source):
     """Standard on-demand tokens of a model that the catalog holds: batch, flex, priority, cached, global are other prices."""
     figure = TOKENS.get(attributes.get("inferenceType", "").lower())
     units = TOKEN_UNITS.get(unit.lower())
@@ -104,7 +104,7 @@ def _bedrock(attributes, unit, usd, region, scope, found, source):
     model = scope.models.get(plain_name(attributes.get("model", "")))
     if not (figure and units and plain and tier and usual and model and is_of(attributes, region)):
         return False
-    found.put_small("endpoints", model, region, source, **{figure: round(usd * units, 6)}, sold_as=attributes["model"])
+    answers.put_small("endpoints", model, region, source, **{figure: round(usd * units, 6)}, sold_as=attributes["model"])
     return True
 
 

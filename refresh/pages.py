@@ -1,4 +1,4 @@
-"""How AWS is asked: botocore's paginators and adaptive retries, which slow down when AWS asks for fewer requests."""
+"""Requests to AWS: botocore's paginators, and adaptive retries, which slow down when AWS wants fewer requests."""
 
 from botocore.config import Config
 

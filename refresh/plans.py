@@ -1,13 +1,13 @@
 """Savings Plans without credentials: the public offer file of a region, read line by line.
 
-Only whole hours of Linux instances stay: the same file holds Windows, Fargate, Lambda and unused reservations.
+Only hours of Linux instances are kept: the same file holds Windows, Fargate, Lambda and unused reservations.
 """
 
 import csv
 import json
 from http.client import HTTPException
 
-from refresh.found import PLANS, RefreshError, commitment
+from refresh.answers import PLANS, RefreshError, commitment
 
 OFFERS = "savings-plan-file"
 SOURCES = {OFFERS: "AWS public offer file of the region, AWSComputeSavingsPlan (holds Compute and EC2 Instance plans)"}
@@ -17,20 +17,20 @@ FAMILIES = {"ComputeSavingsPlans": "compute_plan", "EC2InstanceSavingsPlans": "i
 COLUMNS = ("DiscountedRate", "Currency", "DiscountedUsageType", "DiscountedOperation", "PurchaseOption", "LeaseContractLength")
 
 
-def fetch(scope, found, progress, open_url, lines_of):
+def fetch(scope, answers, progress, open_url, lines_of):
     """Plans of every region; one that cannot be read is noted and its plans stay as they were."""
     try:
         with open_url(INDEX_URL, timeout=60) as answer:
-            versions = {each["regionCode"]: each["versionUrl"] for each in json.load(answer)["regions"]}
+            versions = {region["regionCode"]: region["versionUrl"] for region in json.load(answer)["regions"]}
         for region in scope.regions:
             if region in versions:
-                _read(HOST + versions[region].replace("index.json", "index.csv"), region, scope, found, progress, open_url, lines_of)
-        found.sources |= SOURCES
+                _read(HOST + versions[region].replace("index.json", "index.csv"), region, scope, answers, progress, open_url, lines_of)
+        answers.sources |= SOURCES
     except (OSError, HTTPException, ValueError, LookupError, TypeError, RefreshError) as error:
-        found.note(f"the Savings Plan files could not be read to their end ({error}): what is missing stays as it was")
+        answers.note(f"the Savings Plan files could not be read to their end ({error}): what is missing stays as it was")
 
 
-def _read(url, region, scope, found, progress, open_url, lines_of):
+def _read(url, region, scope, answers, progress, open_url, lines_of):
     with open_url(url, timeout=60) as answer:
         lines = lines_of(answer, region, progress)
         rows = csv.reader(line for line in lines if line.startswith('"SKU"') or "BoxUsage:" in line)
@@ -39,8 +39,8 @@ def _read(url, region, scope, found, progress, open_url, lines_of):
             raise RefreshError(f"the Savings Plan file of {region} has no header as expected")
         read = [_plan(dict(zip(header, values, strict=True)), region, scope) for values in rows]
     for name, instance, usd in filter(None, read):
-        found.put(name, instance, region, OFFERS, usd_per_hour=usd, basis="published")
-    cover(region, found)
+        answers.put(name, instance, region, OFFERS, usd_per_hour=usd, basis="published")
+    cover(region, answers)
 
 
 def _plan(row, region, scope):
@@ -50,7 +50,7 @@ def _plan(row, region, scope):
     instance = plain_hour_of(row["DiscountedUsageType"], row["DiscountedOperation"])
     here = row.get("DiscountedRegionCode", region) == region and row.get("DiscountedServiceCode", "AmazonEC2") == "AmazonEC2"
     sold = row.get("Unit", "Hrs") == "Hrs" and row["Currency"] == "USD"
-    wanted = name and instance in scope.known and scope.wants(instance)
+    wanted = name and instance in scope.instances and scope.wants(instance)
     return (name, instance, float(row["DiscountedRate"])) if here and sold and wanted else None
 
 
@@ -60,7 +60,7 @@ def plain_hour_of(usage_type, operation):
     return instance if kind.rpartition("-")[2] == "BoxUsage" and operation == "RunInstances" else None
 
 
-def cover(region, found):
+def cover(region, answers):
     """A region whose plans were read to the end: what is not among them is no longer sold."""
     for name in PLANS:
-        found.covered[name].add(region)
+        answers.covered[name].add(region)

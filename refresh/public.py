@@ -1,4 +1,4 @@
-"""Asks without credentials: the public offer files (CSV, streamed) and the Spot Advisor (savings, interruptions)."""
+"""Prices without credentials: the public offer files (CSV, streamed) and the Spot Advisor (savings, interruptions)."""
 
 import csv
 import json
@@ -7,7 +7,7 @@ from http.client import HTTPException
 from urllib.request import urlopen
 
 from refresh import offer_files, plans
-from refresh.found import LISTED, Found, RefreshError, is_plain_hour, reserved
+from refresh.answers import LISTED, Answers, RefreshError, is_plain_hour, reserved
 
 OFFERS, ADVISOR = "aws-offer-file", "spot-advisor"
 SOURCES = {
@@ -23,22 +23,22 @@ SHOW_EVERY_BYTES = 100 * 2**20
 
 def fetch(scope, progress, open_url=urlopen):
     """On-demand prices, reserved terms and spot estimates; raises RefreshError with a sentence."""
-    found, open_url = Found(sources=dict(SOURCES)), patient(open_url)
+    answers, open_url = Answers(sources=dict(SOURCES)), patient(open_url)
     try:
         for place, region in enumerate(scope.regions, 1):
             label = f"[{place}/{len(scope.regions)}] {region}"
-            read_offers(region, scope, found, open_url, lambda text, label=label: progress(f"{label}: {text}"))
-            progress(f"{label}: {sum(key[1] == region for key in found.prices['on_demand'])} on demand")
-        read_advisor(scope, found, open_url)
-        plans.fetch(scope, found, progress, open_url, lines_of)
+            read_offers(region, scope, answers, open_url, lambda text, label=label: progress(f"{label}: {text}"))
+            progress(f"{label}: {sum(key[1] == region for key in answers.prices['on_demand'])} on demand")
+        read_advisor(scope, answers, open_url)
+        plans.fetch(scope, answers, progress, open_url, lines_of)
     except (OSError, HTTPException) as error:
         raise RefreshError(f"the public price files could not be read ({error}); check the network and run it again.") from error
-    estimate_spot(found)
-    return found
+    estimate_spot(answers)
+    return answers
 
 
 def patient(open_url, sleep=time.sleep):
-    """A way to open an address that tries again after growing pauses before it gives up."""
+    """A function that opens an address, and tries again after growing pauses before it gives up."""
 
     def opened(url, **options):
         for pause in PATIENCE:
@@ -51,7 +51,7 @@ def patient(open_url, sleep=time.sleep):
     return opened
 
 
-def read_offers(region, scope, found, open_url, progress):
+def read_offers(region, scope, answers, open_url, progress):
     """One region's offer file: hundreds of MiB, read line by line; only Linux hours of wanted instances stay."""
     terms_of = {}
     with open_url(OFFER_URL.format(region=region), timeout=60) as answer:
@@ -66,14 +66,14 @@ def read_offers(region, scope, found, open_url, progress):
             raise RefreshError(f"the offer file of {region} has no header as expected; run it again later.")
         for values in rows:
             row = dict(zip(columns, values, strict=True))
-            _keep_small(row, region, found)
-            if _wanted(row, region, scope, found):
-                _keep(row, region, found, terms_of)
+            _keep_small(row, region, answers)
+            if _wanted(row, region, scope, answers):
+                _keep(row, region, answers, terms_of)
     for instance, terms in terms_of.items():
         for market, figures in reserved((*term, prices) for (*term, _), prices in terms.items()).items():
-            found.put(market, instance, region, OFFERS, **figures)
+            answers.put(market, instance, region, OFFERS, **figures)
     for market in LISTED:
-        found.covered[market].add(region)
+        answers.covered[market].add(region)
 
 
 def lines_of(answer, region, progress):
@@ -89,15 +89,15 @@ def lines_of(answer, region, progress):
         raise RefreshError(f"the file of {region} broke off after {read} of {announced} bytes; run it again.")
 
 
-def _keep_small(row, region, found):
+def _keep_small(row, region, answers):
     """Storage and traffic that stand in EC2's own file."""
     kind = offer_files.kind_of(row["usageType"]) if row["TermType"] == "OnDemand" and row.get("Currency") == "USD" else ""
     here = row.get("Location Type", "AWS Region") == "AWS Region" and row.get("Region Code", region) in ("", region)
     if kind and here and row["Unit"].startswith("GB"):
-        found.put_small("storage_and_traffic", kind, region, OFFERS, usd_per_gib=float(row["PricePerUnit"]))
+        answers.put_small("storage_and_traffic", kind, region, OFFERS, usd_per_gib=float(row["PricePerUnit"]))
 
 
-def _wanted(row, region, scope, found):
+def _wanted(row, region, scope, answers):
     instance = row["Instance Type"]
     tenancy, family = ("Dedicated", "Compute Instance (bare metal)") if ".metal" in instance else ("Shared", "Compute Instance")
     linux = row["Operating System"] == "Linux" and row.get("Pre Installed S/W", "NA") in ("", "NA")
@@ -106,37 +106,37 @@ def _wanted(row, region, scope, found):
         return False
     if row.get("Currency") != "USD" or not scope.wants(instance):
         return False
-    if instance not in scope.known and row.get("Instance Family") == "GPU instance":
-        found.note(f"{instance} is sold and new: its shape comes in when the refresh runs with credentials")
-    return instance in scope.known
+    if instance not in scope.instances and row.get("Instance Family") == "GPU instance":
+        answers.note(f"{instance} is sold and new: its shape comes in when the refresh runs with credentials")
+    return instance in scope.instances
 
 
-def _keep(row, region, found, terms_of):
+def _keep(row, region, answers, terms_of):
     instance, usd = row["Instance Type"], float(row["PricePerUnit"])
-    found.regions[region] = row.get("Location", region).rpartition("(")[2].rstrip(")")
+    answers.regions[region] = row.get("Location", region).rpartition("(")[2].rstrip(")")
     if row["TermType"] == "OnDemand":
-        found.put("on_demand", instance, region, OFFERS, usd_per_hour=usd, basis="published")
+        answers.put("on_demand", instance, region, OFFERS, usd_per_hour=usd, basis="published")
     elif row["TermType"] == "Reserved":
         term = tuple(row[name] for name in ("LeaseContractLength", "OfferingClass", "PurchaseOption", "OfferTermCode"))
         terms_of.setdefault(instance, {}).setdefault(term, []).append((row["Unit"], usd))
 
 
-def read_advisor(scope, found, open_url):
+def read_advisor(scope, answers, open_url):
     """Savings over on demand and the band of interruptions, per region and type, Linux."""
     with open_url(ADVISOR_URL, timeout=60) as answer:
         advice = json.load(answer)
     bands = {band["index"]: band["label"] for band in advice["ranges"]}
     for region in scope.regions:
-        for instance, said in advice["spot_advisor"].get(region, {}).get("Linux", {}).items():
-            if instance in scope.known and scope.wants(instance):
-                figures = {"band": bands[said["r"]], "savings_ratio": said["s"] / 100}
-                found.put("interruption", instance, region, ADVISOR, **figures)
+        for instance, entry in advice["spot_advisor"].get(region, {}).get("Linux", {}).items():
+            if instance in scope.instances and scope.wants(instance):
+                figures = {"band": bands[entry["r"]], "savings_ratio": entry["s"] / 100}
+                answers.put("interruption", instance, region, ADVISOR, **figures)
 
 
-def estimate_spot(found):
-    """Spot as on demand less the advisor's savings: an estimate, and marked as one; savings below zero say nothing."""
-    for (instance, region), said in found.prices["interruption"].items():
-        on_demand = found.prices["on_demand"].get((instance, region), {}).get("usd_per_hour", 0)
-        if on_demand > 0 and 0 <= said["savings_ratio"] < 1:
-            usd = round(on_demand * (1 - said["savings_ratio"]), 4)
-            found.put("spot", instance, region, ADVISOR, usd_per_hour=usd, basis="estimated")
+def estimate_spot(answers):
+    """Estimate spot as on demand less the advisor's savings, marked as an estimate; negative savings are ignored."""
+    for (instance, region), entry in answers.prices["interruption"].items():
+        on_demand = answers.prices["on_demand"].get((instance, region), {}).get("usd_per_hour", 0)
+        if on_demand > 0 and 0 <= entry["savings_ratio"] < 1:
+            usd = round(on_demand * (1 - entry["savings_ratio"]), 4)
+            answers.put("spot", instance, region, ADVISOR, usd_per_hour=usd, basis="estimated")

@@ -1,4 +1,4 @@
-"""An instance as DescribeInstanceTypes answers it, as an entry of instances.yaml."""
+"""Turns an answer of DescribeInstanceTypes into an entry of instances.yaml."""
 
 import re
 
@@ -40,7 +40,7 @@ def shape_of(answer, cards):
 
 
 def _network(info):
-    """Sustained bytes per second: the baselines added, or a label without 'up to'; None where neither is said."""
+    """Sustained bytes per second: the baselines added, or a label without 'up to'; None where neither is entry."""
     baselines = [card.get("BaselineBandwidthInGbps") for card in info.get("NetworkCards", [])]
     if baselines and all(baselines):
         return sum(baselines) / 8 * 1e9

@@ -1,4 +1,4 @@
-"""Puts storage, traffic, endpoints and answers on capacity into their catalogs; says what changed and what looks wrong."""
+"""Merges storage, traffic, endpoints and capacity into their catalogs; lists what changed and what looks wrong."""
 
 from math import isfinite
 
@@ -7,10 +7,10 @@ CATALOGS = ("storage_and_traffic", "endpoints", "capacity")
 USUAL = {"storage_and_traffic": ("usd_per_gib",), "endpoints": ("usd_per_million_input_tokens", "usd_per_million_output_tokens")}
 
 
-def merge_small(merged, found, scope, today):
-    """What was found into merged.documents; a figure that leaps, or is none, is left as it was and doubted."""
+def merge_small(merged, answers, scope, today):
+    """Merge the answers into merged.documents; a figure that leaps, or is no price, raises a doubt and stays as it was."""
     regions = merged.documents["prices"]["regions"]
-    for (catalog, entry, region), figures in sorted(found.small.items()):
+    for (catalog, entry, region), figures in sorted(answers.small.items()):
         names = USUAL[catalog]
         if region not in regions or not set(names) <= figures.keys():
             continue
@@ -18,12 +18,12 @@ def merge_small(merged, found, scope, today):
         if by_region is not None:
             _merge(merged, f"{entry} {region}", by_region, region, figures, names, today)
     for catalog in USUAL:
-        _tidy(merged.documents[catalog], catalog, found.sources, today)
-    _merge_signals(merged.documents["capacity"], found.signals, today)
+        _tidy(merged.documents[catalog], catalog, answers.sources, today)
+    _merge_signals(merged.documents["capacity"], answers.signals, today)
 
 
 def _prices(document, catalog, entry):
-    """Region -> figures of an entry; a model that has none yet gets its own, a kind of storage that is not known None."""
+    """Region -> figures of an entry; a model that has none yet gets its entry_of, a kind of storage that is not known None."""
     if catalog == "endpoints":
         return document[catalog].setdefault(entry, {})
     return document[catalog].get(entry, {}).get("prices")
@@ -31,13 +31,13 @@ def _prices(document, catalog, entry):
 
 def _merge(merged, name, by_region, region, figures, names, today):
     old = by_region.get(region)
-    others = [each for place, each in by_region.items() if place != region]
+    others = [row for place, row in by_region.items() if place != region]
     for figure in names:
         new, label = figures[figure], f"{name} {figure}"
         if not isfinite(new) or new <= 0:
             merged.doubts.append(f"{label} is {new:g}, which is no price; it is left as it was")
             return
-        near = [old[figure]] if old else [each[figure] for each in others]
+        near = [old[figure]] if old else [row[figure] for row in others]
         if near and not min(near) / LEAP_RATIO <= new <= max(near) * LEAP_RATIO:
             was = f"goes from {old[figure]:g} to {new:g}" if old else f"is new at {new:g}, far from other regions"
             merged.doubts.append(f"{label} {was}, more than {LEAP_RATIO} times")
@@ -48,29 +48,29 @@ def _merge(merged, name, by_region, region, figures, names, today):
 
 
 def _tidy(document, catalog, sources, today):
-    """Sorted, the sources that are used and no other, the day of the check."""
+    """Sort the entries, leave only the sources in use, and set the day of the check."""
     used = set()
     for entry in list(document[catalog]):
-        own = document[catalog][entry]
-        prices = dict(sorted((own if catalog == "endpoints" else own["prices"]).items()))
+        entry_of = document[catalog][entry]
+        prices = dict(sorted((entry_of if catalog == "endpoints" else entry_of["prices"]).items()))
         used |= {price["source"] for price in prices.values()}
         if catalog == "endpoints" and not prices:
             del document[catalog][entry]
             continue
-        document[catalog][entry] = prices if catalog == "endpoints" else {**own, "prices": prices}
+        document[catalog][entry] = prices if catalog == "endpoints" else {**entry_of, "prices": prices}
     document[catalog] = dict(sorted(document[catalog].items()))
     document["sources"] = {key: text for key, text in sorted({**sources, **document["sources"]}.items()) if key in used}
     document["checked_on"] = today
 
 
 def _merge_signals(document, signals, today):
-    """New answers take the place of older ones to the same question; others stay, with their day."""
+    """New answers replace older ones to the same question; others stay, with their day."""
 
     def question(row):
         return row["signal"], row["region"], row["of"]
 
-    asked = {question(row) for row in signals}
-    kept = [row for row in document["capacity"] if question(row) not in asked]
+    answered = {question(row) for row in signals}
+    kept = [row for row in document["capacity"] if question(row) not in answered]
     rows = [*kept, *({**row, "as_of": today} for row in signals)]
     document["capacity"] = sorted(rows, key=lambda row: (*question(row), row.get("hours", 0)))
     document["checked_on"] = today if signals else document["checked_on"]

@@ -15,13 +15,8 @@ from calc.catalogs.rooms import HISTORY, label_of, path_of
 from calc.catalogs.strict_yaml import read_strictly
 from refresh.history import text_of
 
-NAMES = (
-    "instances",
-    "storage_and_traffic",
-    "endpoints",
-    "capacity",
-    "prices",
-)  # in the order of replacement: each step leaves catalogs that load
+# In the order of replacement, so that each step leaves catalogs that load.
+NAMES = ("instances", "storage_and_traffic", "endpoints", "capacity", "prices")
 
 
 class Row(dict):
@@ -123,7 +118,7 @@ def _write(path, text):
 
 
 def _sweep(parent):
-    """Take away what refreshes that were killed have left: the number in the name is that of their process."""
+    """Remove folders of refreshes that were killed; the number in the name is that of their process."""
     for left in parent.glob(".catalogs-*"):
         number = left.name.split("-")[1]
         if not (number.isdecimal() and _runs(int(number))):

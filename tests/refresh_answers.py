@@ -13,7 +13,7 @@ from examples import catalogs
 
 from calc.catalogs.load import FOLDER, load_catalogs
 from calc.catalogs.rooms import path_of
-from refresh.found import family_of
+from refresh.answers import family_of
 from refresh.write import NAMES, read_documents, yaml_text
 
 RECORDED = Path(__file__).parent / "recorded"

@@ -11,7 +11,7 @@ import pytest
 
 from calc.catalogs.load import FOLDER, load_catalogs
 from refresh.__main__ import main
-from refresh.found import Found, Scope
+from refresh.answers import Answers, Scope
 
 pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
 from botocore.stub import ANY
@@ -88,33 +88,33 @@ def test_a_dry_run_writes_nothing(folder, capsys):
 
 
 def test_a_throttled_call_is_tried_again_by_botocore(monkeypatch):
-    """Two answers of RequestLimitExceeded below the client, then a page: adaptive retries, pauses and all."""
+    """Two replies of RequestLimitExceeded below the client, then a page: adaptive retries, pauses and all."""
     from botocore.awsrequest import AWSResponse
 
     from refresh.pages import MANNERS, pages
 
     throttled = b"<Response><Errors><Error><Code>RequestLimitExceeded</Code></Error></Errors></Response>"
     regions = b"<DescribeRegionsResponse><regionInfo><item><regionName>us-east-1</regionName></item></regionInfo></DescribeRegionsResponse>"
-    answers = [(503, throttled), (503, throttled), (200, regions)]
+    replies = [(503, throttled), (503, throttled), (200, regions)]
 
     class Raw(io.BytesIO):
         def stream(self):
             yield self.read()
 
     def answer(request, **_):
-        status, body = answers.pop(0)
+        status, body = replies.pop(0)
         return AWSResponse(request.url, status, {}, Raw(body))
 
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
     keys = {"aws_access_key_id": "example", "aws_secret_access_key": "example"}
     client = botocore_session().create_client("ec2", region_name="us-east-1", config=MANNERS, **keys)
     client.meta.events.register("before-send.ec2.*", answer)
-    found = [region["RegionName"] for page in pages(client, "describe_regions") for region in page["Regions"]]
-    assert (found, answers) == (["us-east-1"], [])
+    answers = [region["RegionName"] for page in pages(client, "describe_regions") for region in page["Regions"]]
+    assert (answers, replies) == (["us-east-1"], [])
 
 
 def failing(*codes, operation="describe_spot_price_history"):
-    """On demand answers in full; then spot fails."""
+    """On demand replies in full; then spot fails."""
     broken = session(g5_prices(_xlarge=1.1))
     broken.stubs["ec2", "us-east-1"]._queue.pop()
     for code in codes:
@@ -219,10 +219,10 @@ def test_the_filters_leave_the_linux_price_alone():
     expected = {"ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "MaxResults": 100, "Filters": filters}
     asked = Session().expect("pricing", "get_products", {"PriceList": [product("g5.xlarge", 1.006)]}, expected)
     asked.expect("pricing", "get_products", {"PriceList": []}, {**expected, "Filters": ANY})
-    found, scope = Found(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
-    read_on_demand(asked.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, found)
-    assert found.prices["on_demand"]["g5.xlarge", "us-east-1"]["usd_per_hour"] == 1.006
-    assert found.regions == {"us-east-1": "N. Virginia"}
+    answers, scope = Answers(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
+    read_on_demand(asked.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, answers)
+    assert answers.prices["on_demand"]["g5.xlarge", "us-east-1"]["usd_per_hour"] == 1.006
+    assert answers.regions == {"us-east-1": "N. Virginia"}
 
 
 def test_a_profile_that_does_not_exist_is_a_sentence(folder, capsys, monkeypatch):

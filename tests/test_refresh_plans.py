@@ -7,7 +7,7 @@ from urllib.error import URLError
 import pytest
 
 from refresh.__main__ import main
-from refresh.found import Found, Scope
+from refresh.answers import Answers, Scope
 from refresh.plans import INDEX_URL
 from tests.refresh_answers import RECORDED, TODAY, Session, contents, g5_prices, price, session, small_catalogs
 from tests.test_refresh import refresh
@@ -125,9 +125,9 @@ def test_the_api_is_read_page_by_page():
             {**asked, "nextToken": "more"},
         )
     )
-    found, scope = Found(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
-    read_plans(answering.client("savingsplans", "us-east-1"), "us-east-1", ["g5.xlarge"], scope, found)
-    seen = {name: prices["g5.xlarge", "us-east-1"]["usd_per_hour"] for name, prices in found.prices.items() if prices}
+    answers, scope = Answers(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
+    read_plans(answering.client("savingsplans", "us-east-1"), "us-east-1", ["g5.xlarge"], scope, answers)
+    seen = {name: prices["g5.xlarge", "us-east-1"]["usd_per_hour"] for name, prices in answers.prices.items() if prices}
     assert seen == {"compute_plan_1y_no_upfront": 0.7, "instance_plan_3y_no_upfront": 0.45}
 
 

@@ -10,7 +10,7 @@ import pytest
 from calc.catalogs.load import FOLDER
 from calc.catalogs.rooms import ROOM_OF
 from refresh.__main__ import main
-from refresh.found import Found, Scope, reserved
+from refresh.answers import Answers, Scope, reserved
 from refresh.merge import merge
 from refresh.write import NAMES, read_documents, write_catalogs, yaml_text
 from tests.refresh_answers import ANSWERS, RECORDED, TODAY, contents, price, small_catalogs
@@ -96,10 +96,10 @@ def test_a_file_that_does_not_open_is_tried_again(folder):
 
 
 def test_a_young_observed_spot_price_is_not_replaced_by_an_estimate():
-    documents, found = read_documents(FOLDER), Found()
+    documents, answers = read_documents(FOLDER), Answers()
     scope = Scope(("us-east-1",), None, frozenset(documents["instances"]["instances"]), {})
-    found.put("spot", "g5.xlarge", "us-east-1", "spot-advisor", usd_per_hour=0.1, basis="estimated")
-    rows = [merge(documents, found, scope, day).documents["prices"] for day in ("2026-05-01", "2026-11-21")]
+    answers.put("spot", "g5.xlarge", "us-east-1", "spot-advisor", usd_per_hour=0.1, basis="estimated")
+    rows = [merge(documents, answers, scope, day).documents["prices"] for day in ("2026-05-01", "2026-11-21")]
     assert [row["prices"]["g5.xlarge"]["us-east-1"]["spot"]["basis"] for row in rows] == ["observed", "estimated"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from calc.catalogs.load import FOLDER, load_catalogs
 from calc.catalogs.rooms import HISTORY
 from refresh.__main__ import main
-from refresh.found import Found, Scope
+from refresh.answers import Answers, Scope
 from refresh.merge import merge
 from refresh.offer_files import fetch, plain_name
 from refresh.write import read_documents
@@ -33,18 +33,18 @@ def small_files(url, offers=OFFERS, **_):
 
 
 def found_in(offers=OFFERS):
-    found = Found()
-    fetch(SCOPE, found, lambda _: None, lambda url, **_: small_files(url, offers))
-    return found
+    answers = Answers()
+    fetch(SCOPE, answers, lambda _: None, lambda url, **_: small_files(url, offers))
+    return answers
 
 
 def test_what_is_kept_of_each_offer_file_and_what_is_not():
-    found = found_in()
-    assert {market: held for market, held in found.prices.items() if held} == {
+    answers = found_in()
+    assert {market: held for market, held in answers.prices.items() if held} == {
         "sagemaker_training": {("g5.xlarge", "us-east-1"): {"usd_per_hour": 1.41, "basis": "published", "source": SAGEMAKER}},
         "sagemaker_hosting": {("g5.xlarge", "us-east-1"): {"usd_per_hour": 1.408, "basis": "published", "source": SAGEMAKER}},
     }
-    figures = {key[1]: {name: value for name, value in held.items() if name != "source"} for key, held in found.small.items()}
+    figures = {key[1]: {name: value for name, value in held.items() if name != "source"} for key, held in answers.small.items()}
     assert figures == {
         "llama-3.1-8b": {"usd_per_million_input_tokens": 0.23, "usd_per_million_output_tokens": 0.24, "sold_as": "Llama 3.1 8B"},
         "gpt-oss-20b": {"usd_per_million_input_tokens": 0.07, "usd_per_million_output_tokens": 0.31, "sold_as": "gpt-oss-20b"},
@@ -54,7 +54,7 @@ def test_what_is_kept_of_each_offer_file_and_what_is_not():
         "traffic-internet": {"usd_per_gib": 0.095},
         "traffic-zones": {"usd_per_gib": 0.01},
     }
-    assert not found.notes
+    assert not answers.notes
 
 
 SAGEMAKER = "offer-file-amazonsagemaker"
@@ -78,12 +78,12 @@ def test_one_file_that_cannot_be_read_leaves_the_others(service, broken):
             {"cut off": text[:-300], "other form": '{"products": []}', "empty": '{"products": {}, "terms": {}}'}[broken].encode()
         )
 
-    found, whole = Found(), found_in()
-    fetch(SCOPE, found, lambda _: None, files)
-    assert len(found.notes) == 1
-    assert service in found.notes[0]
-    assert "as they were" in found.notes[0] or "stay as they were" in found.notes[0]
-    assert 0 < len(found.small) <= len(whole.small)
+    answers, whole = Answers(), found_in()
+    fetch(SCOPE, answers, lambda _: None, files)
+    assert len(answers.notes) == 1
+    assert service in answers.notes[0]
+    assert "as they were" in answers.notes[0] or "stay as they were" in answers.notes[0]
+    assert 0 < len(answers.small) <= len(whole.small)
 
 
 def merged_with(**changes):
@@ -97,8 +97,8 @@ def merged_with(**changes):
 
 
 def test_they_go_into_their_catalogs_with_day_and_source():
-    found = merged_with()
-    storage = found.documents["storage_and_traffic"]
+    answers = merged_with()
+    storage = answers.documents["storage_and_traffic"]
     assert storage["storage_and_traffic"]["s3-standard"]["prices"]["us-east-1"] == {
         "usd_per_gib": 0.024,
         "as_of": TODAY,
@@ -106,10 +106,10 @@ def test_they_go_into_their_catalogs_with_day_and_source():
     }
     assert "AmazonS3" in storage["sources"]["offer-file-amazons3"]
     assert storage["storage_and_traffic"]["s3-standard"]["prices"]["eu-west-1"]["as_of"] < TODAY
-    assert found.documents["endpoints"]["endpoints"]["llama-3.1-8b"]["us-east-1"]["usd_per_million_output_tokens"] == 0.24
-    assert found.documents["endpoints"]["endpoints"]["mixtral-8x7b"]["us-east-1"]["as_of"] < TODAY  # half a price is none
-    assert "s3-standard us-east-1 usd_per_gib: 0.023 -> 0.024" in found.changes
-    assert not found.doubts
+    assert answers.documents["endpoints"]["endpoints"]["llama-3.1-8b"]["us-east-1"]["usd_per_million_output_tokens"] == 0.24
+    assert answers.documents["endpoints"]["endpoints"]["mixtral-8x7b"]["us-east-1"]["as_of"] < TODAY  # half a price is none
+    assert "s3-standard us-east-1 usd_per_gib: 0.023 -> 0.024" in answers.changes
+    assert not answers.doubts
 
 
 @pytest.mark.parametrize(
@@ -155,12 +155,12 @@ def test_offers_of_blocks_by_day_duration_and_zone():
     answering.expect("ec2", "describe_capacity_block_offerings", second, {**asked, "CapacityDurationHours": 24, "NextToken": "more"})
     none = {"CapacityBlockOfferings": []}
     answering.expect("ec2", "describe_capacity_block_offerings", none, {**asked, "CapacityDurationHours": 168})
-    found = Found()
-    read_blocks(answering.client("ec2", "us-east-1"), "us-east-1", "p5.48xlarge", found, NOW)
-    day, week = found.signals
+    answers = Answers()
+    read_blocks(answering.client("ec2", "us-east-1"), "us-east-1", "p5.48xlarge", answers, NOW)
+    day, week = answers.signals
     assert (day["answer"], day["starts_on"], day["zone"], day["usd_per_hour"]) == ("yes", "2026-11-24", "us-east-1a", 43.5)
     assert (week["answer"], week["hours"]) == ("none", 168)
-    assert found.prices["capacity_block"]["p5.48xlarge", "us-east-1"]["usd_per_hour"] == pytest.approx(996.67 / 24, abs=1e-4)
+    assert answers.prices["capacity_block"]["p5.48xlarge", "us-east-1"]["usd_per_hour"] == pytest.approx(996.67 / 24, abs=1e-4)
 
 
 def test_refused_is_not_none():
@@ -175,12 +175,12 @@ def test_refused_is_not_none():
     default = {"Quota": {"ServiceCode": "ec2", "QuotaCode": "L-417A185B", "Value": 0.0}}
     answering.expect("service-quotas", "get_aws_default_service_quota", default)
     answering.expect_error("service-quotas", "get_service_quota", "AccessDeniedException")
-    found, ec2 = Found(), answering.client("ec2", "us-east-1")
-    read_blocks(ec2, "us-east-1", "p5.48xlarge", found, NOW)
-    read_scores(ec2, ("us-east-1",), ("g5.xlarge", "g5.2xlarge", "g5.4xlarge"), found)
-    read_blocks(ec2, "us-east-1", "g5.xlarge", found, NOW)  # not sold in blocks: no answer at all
-    read_quotas(answering.client("service-quotas", "us-east-1"), "us-east-1", ("L-417A185B", "L-DB2E81BA"), found)
-    said = [(row["signal"], row["answer"], row.get("error", row.get("value"))) for row in found.signals]
+    answers, ec2 = Answers(), answering.client("ec2", "us-east-1")
+    read_blocks(ec2, "us-east-1", "p5.48xlarge", answers, NOW)
+    read_scores(ec2, ("us-east-1",), ("g5.xlarge", "g5.2xlarge", "g5.4xlarge"), answers)
+    read_blocks(ec2, "us-east-1", "g5.xlarge", answers, NOW)  # not sold in blocks: no answer at all
+    read_quotas(answering.client("service-quotas", "us-east-1"), "us-east-1", ("L-417A185B", "L-DB2E81BA"), answers)
+    said = [(row["signal"], row["answer"], row.get("error", row.get("value"))) for row in answers.signals]
     assert said == [
         ("block", "refused", "UnauthorizedOperation"),
         ("block", "refused", "UnauthorizedOperation"),
@@ -188,7 +188,7 @@ def test_refused_is_not_none():
         ("quota", "yes", 0.0),
         ("quota", "refused", "AccessDeniedException"),
     ]
-    assert not found.prices["capacity_block"]
+    assert not answers.prices["capacity_block"]
 
 
 def test_scores_of_a_pool_over_regions():
@@ -196,9 +196,9 @@ def test_scores_of_a_pool_over_regions():
 
     scores = [{"Region": "us-east-1", "AvailabilityZoneId": f"use1-az{at}", "Score": at} for at in (2, 7, 3)]
     answering = Session().expect("ec2", "get_spot_placement_scores", {"SpotPlacementScores": scores})
-    found = Found()
-    read_scores(answering.client("ec2", "us-east-1"), ("us-east-1", "us-west-2"), ("g5.xlarge", "g5.2xlarge", "g5.4xlarge"), found)
-    here, there = found.signals
+    answers = Answers()
+    read_scores(answering.client("ec2", "us-east-1"), ("us-east-1", "us-west-2"), ("g5.xlarge", "g5.2xlarge", "g5.4xlarge"), answers)
+    here, there = answers.signals
     assert (here["answer"], here["value"], here["zone"]) == ("yes", 7, "use1-az7")
     assert (there["region"], there["answer"]) == ("us-west-2", "none")
 
@@ -226,9 +226,9 @@ def test_make_prices_end_to_end_brings_every_source(tmp_path, capsys, monkeypatc
     )
     storage = catalogs.storage_and_traffic.set_index(["kind", "region"])["usd_per_gib"]
     assert [storage[kind, "us-east-1"] for kind in ("ebs-gp3", "s3-standard", "traffic-internet")] == [0.085, 0.024, 0.095]
-    answers = catalogs.capacity.set_index("signal")
-    assert set(answers.loc[["quota"], "value"]) == {192}
-    assert answers.loc["score", ["of", "value", "as_of"]].tolist() == ["+".join(sorted(g5_types(catalogs))), 9, TODAY]
+    signals = catalogs.capacity.set_index("signal")
+    assert set(signals.loc[["quota"], "value"]) == {192}
+    assert signals.loc["score", ["of", "value", "as_of"]].tolist() == ["+".join(sorted(g5_types(catalogs))), 9, TODAY]
     kept = catalogs.price_history.query("instance == 'g5.xlarge' and market == 'on_demand' and region == 'us-east-1'")
     assert kept["usd_per_hour"].tolist() == [1.006, 1.1]
     day = (folder / HISTORY / f"{TODAY}.csv").read_text("utf-8").splitlines()

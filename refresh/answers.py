@@ -1,4 +1,4 @@
-"""What a refresh asked for and what AWS answered, before it is merged; and how terms become a price per hour."""
+"""The scope of a refresh and AWS's answers before they are merged; how terms become a price per hour."""
 
 from dataclasses import dataclass, field
 
@@ -32,7 +32,7 @@ class Scope:
 
     regions: tuple
     families: tuple | None
-    known: frozenset
+    instances: frozenset
     cards: dict
     models: dict = field(default_factory=dict)
     quota_codes: tuple = ()
@@ -44,8 +44,8 @@ class Scope:
 
 
 @dataclass
-class Found:
-    """Market -> (instance, region) -> figures; per market the regions that answered in full; shapes of instances.
+class Answers:
+    """Prices, market -> (instance, region) -> figures; the regions covered by market; shapes of instances.
 
     `small`: (catalog, entry, region) -> figures of storage, traffic and endpoints; `signals`: answers on capacity, a row each.
     """
@@ -61,17 +61,17 @@ class Found:
     signals: list = field(default_factory=list)
 
     def put(self, market, instance, region, source, **figures):
-        """Keep a price; of two for the same thing the dearer stays, so that nothing is understated."""
-        held = self.prices[market].get((instance, region))
-        if held is None or figures.get("usd_per_hour", 0) > held.get("usd_per_hour", 0):
+        """Keep a price; of two for the same thing the dearer one stays."""
+        earlier = self.prices[market].get((instance, region))
+        if earlier is None or figures.get("usd_per_hour", 0) > earlier.get("usd_per_hour", 0):
             self.prices[market][instance, region] = {**figures, "source": source}
 
     def put_small(self, catalog, entry, region, source, **figures):
-        """Keep figures of an entry; of two of one name the dearer stays."""
-        held = self.small.setdefault((catalog, entry, region), {"source": source})
+        """Keep figures of an entry; of two with one name the dearer one stays."""
+        earlier = self.small.setdefault((catalog, entry, region), {"source": source})
         for name, value in figures.items():
-            if isinstance(value, str) or name not in held or value > held[name]:
-                held[name] = value
+            if isinstance(value, str) or name not in earlier or value > earlier[name]:
+                earlier[name] = value
 
     def note(self, text):
         if text not in self.notes:
@@ -83,24 +83,24 @@ def family_of(instance):
 
 
 def is_local(zone, region):
-    """Whether an id or a name is that of a Local or Wavelength Zone: use1-atl2-az1 beside use1-az1, us-east-1-atl-2a beside us-east-1a."""
+    """Whether an id or name is a Local or Wavelength Zone's: use1-atl2-az1, not use1-az1; us-east-1-atl-2a, not us-east-1a."""
     return zone.startswith(f"{region}-") if zone.startswith(region) else zone.count("-") > 1
 
 
 def is_plain_hour(instance, usage, market_option):
-    """A running Linux hour on demand: no capacity block, no reservation; bare metal is sold as dedicated use."""
+    """Whether usage is a running Linux hour on demand, no capacity block or reservation; bare metal is dedicated use."""
     kinds = ("BoxUsage", "DedicatedUsage") if ".metal" in instance else ("BoxUsage",)
     return usage.partition(":")[0].endswith(kinds) and market_option in ("OnDemand", "", None)
 
 
 def commitment(kind, length, option):
-    """The catalog's name of a commitment as AWS writes its length and payment; None where it is none that we keep."""
+    """The catalog's name of a commitment, from its length and payment as AWS writes them; None for others."""
     return COMMITMENTS.get((kind, TERMS.get(length), UPFRONT.get(option)))
 
 
 def reserved(terms):
     """Reserved terms (length, class, option, [(unit, USD)]) as USD per hour by name: hourly + upfront / hours of the term."""
-    found = {}
+    usd_of = {}
     for length, offering, option, prices in terms:
         name = commitment("reserved", length, option)
         if offering != "standard" or not name:
@@ -109,5 +109,5 @@ def reserved(terms):
         upfront = sum(usd for unit, usd in prices if unit == "Quantity")
         usd_per_hour = round(hourly + upfront / (HOURS_PER_YEAR * TERMS[length]), 6)
         if usd_per_hour > 0:
-            found[name] = max(found.get(name, 0), usd_per_hour)
-    return {name: {"usd_per_hour": usd, "basis": "published"} for name, usd in found.items()}
+            usd_of[name] = max(usd_of.get(name, 0), usd_per_hour)
+    return {name: {"usd_per_hour": usd, "basis": "published"} for name, usd in usd_of.items()}
