@@ -50,7 +50,17 @@ def show(rows: pd.DataFrame, columns: dict[str, Any], alt: str, key: str, added:
     """The named columns of the rows, and those that are added, and no others."""
     added = added or {}
     table = chart_tables.for_screen(rows, [name for name in columns if name not in added]).assign(**added)
-    st.dataframe(table[list(columns)], column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **more)
+    grid(table[list(columns)], columns, alt, key, **more)
+
+
+def grid(table: Any, columns: dict[str, Any], alt: str, key: str, **look: Any) -> None:
+    """A table to sort and scroll; a cell of a value that is not known shows a dash."""
+    st.dataframe(table, column_config=columns, hide_index=True, alt=alt, key=key, placeholder="–", **look)
+
+
+def text_table(rows: Any, alt: str, **look: Any) -> None:
+    """A table of texts that is read as the page is, in Markdown."""
+    st.table(rows, border="horizontal", hide_index=True, alt=alt, **look)
 
 
 def of_rows(key: str, what: list[str] | tuple[Any, ...]) -> None:

@@ -10,6 +10,7 @@ from calc.evaluate import Row
 from calc.memory.fit import HOLDS
 from calc.search.advice import advise
 from calc.search.standing import scenario_of
+from views.elements import button
 from views.session import job_state, kept
 from views.session.remembered import remembered
 from views.wording import advice as advice_words
@@ -54,17 +55,20 @@ def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Cat
     words, buttons = st.columns([4, 1], vertical_alignment="center")
     words.markdown(f"{said}  \n{faint(plain(quality))}" if (quality := advice_words.quality(change)) else said)
     with buttons, st.container(horizontal=True, gap="xsmall", horizontal_alignment="right"):
-        st.button(
+        button(
             "Take",
-            on_click=job_state.adopt,
-            args=(scenario, market, catalogs),
+            job_state.adopt,
+            scenario,
+            market,
+            catalogs,
             key=f"take_{at}",
             help=f"The plan becomes this with {change['change']}; Undo brings today's back.",
         )
-        st.button(
+        button(
             "Keep",
-            on_click=kept.keep,
-            args=({**scenario, "market": market, "instances_needed": None}, change["change"]),
+            kept.keep,
+            {**scenario, "market": market, "instances_needed": None},
+            change["change"],
             disabled=kept.is_full(),
             key=f"keep_change_{at}",
             help="Keeps it beside the plan.",

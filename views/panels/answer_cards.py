@@ -13,6 +13,7 @@ from calc.say.verdict import memory_of
 from calc.search.board import is_less
 from calc.search.options import Options
 from views.charts.tank import tank_svg
+from views.elements import button
 from views.session import job_state, kept
 from views.session.present_plan import look_at
 from views.theme import Ink
@@ -46,24 +47,24 @@ def _card(at: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any],
         _body(row, said, job, ink, catalogs)
     with st.container(horizontal=True, gap="xsmall"):
         done = kept.is_kept(row)
-        st.button(
+        button(
             "Kept" if done else "Keep",
-            on_click=kept.keep,
-            args=(row,),
+            kept.keep,
+            row,
+            icon="bookmark_added" if done else "bookmark_add",
             disabled=done or kept.is_full(),
             type="primary",
-            icon=":material/bookmark_added:" if done else ":material/bookmark_add:",
             help="Puts it in the row of kept scenarios, on every page and in the link.",
             key=f"keep_{at}",
         )
         here = _same(row, looked)
-        st.button(
+        button(
             "Shown below" if here else "Look at it",
-            on_click=look_at,
-            args=(row,),
+            look_at,
+            row,
+            icon="visibility",
             disabled=here,
             type="tertiary",
-            icon=":material/visibility:",
             help="The memory, the changes and the comparisons below start from it.",
             key=f"look_{at}",
         )
@@ -75,9 +76,7 @@ def _over_all(row: Row, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> No
         _head("Over all instances", row)
         _body(row, "Least money where no instance is set by hand.", job, ink, catalogs)
     with st.container(horizontal=True):
-        st.button(
-            "Instances back to auto", on_click=job_state.to_auto, args=("instance", "gpu"), icon=":material/undo:", key="free_instances"
-        )
+        button("Instances back to auto", job_state.to_auto, "instance", "gpu", icon="undo", key="free_instances")
 
 
 def _head(name: str, row: Row) -> None:

@@ -15,7 +15,7 @@ from views.charts.base import DOLLARS, THREE
 from views.panels.chart import draw
 from views.session import job_state
 from views.session.present_plan import Present
-from views.tables import NUMBER, TEXT
+from views.tables import NUMBER, TEXT, grid, text_table
 from views.theme import Ink, verdict_words
 from views.wording import beside_the_bill as beside
 from views.wording import bill as words
@@ -25,7 +25,7 @@ from views.wording.markdown import plain
 def paid(lines: list[tuple[str, ...]]) -> None:
     """What is paid, how long, USD."""
     rows = [dict(zip(("What is paid", "For", "Time", "USD per hour", "USD"), map(plain, line), strict=True)) for line in lines]
-    st.table(rows, border="horizontal", hide_index=True, alt="The lines of the bill")
+    text_table(rows, "The lines of the bill")
 
 
 def points(sentences: list[str] | tuple[str, ...]) -> None:
@@ -35,9 +35,7 @@ def points(sentences: list[str] | tuple[str, ...]) -> None:
 
 def details(pairs: tuple[tuple[str, str], ...]) -> None:
     """A label and a value to a line."""
-    st.table(
-        [{"": label, " ": plain(value)} for label, value in pairs], border="horizontal", hide_index=True, hide_header=True, alt="Details"
-    )
+    text_table([{"": label, " ": plain(value)} for label, value in pairs], "Details", hide_header=True)
 
 
 def markets(lines: list[Row], names: pd.Series, today: date) -> None:
@@ -45,9 +43,9 @@ def markets(lines: list[Row], names: pd.Series, today: date) -> None:
     table = pd.DataFrame(lines)
     days = [words.dated(day, name, today) for day, name in zip(table.pop("Of"), names, strict=True)]
     table.insert(table.columns.get_loc("USD in all") + 1, "Of", days)
-    st.dataframe(
+    grid(
         table,
-        column_config={
+        {
             "Paid as": TEXT(pinned=True),
             "USD per hour": NUMBER(format="$%,.2f", help="All instances of the job."),
             "Hours billed": NUMBER(format="%,.2f"),
@@ -62,10 +60,8 @@ def markets(lines: list[Row], names: pd.Series, today: date) -> None:
             "What it binds you to": TEXT(width="large"),
             "Source": TEXT(width="medium"),
         },
-        hide_index=True,
-        placeholder="–",
-        alt="The same job on every market",
-        key="bill_markets",
+        "The same job on every market",
+        "bill_markets",
     )
 
 
@@ -126,7 +122,7 @@ def over_load(row: Row, table: pd.DataFrame, ink: Ink) -> None:
 
 def small(table: pd.DataFrame) -> None:
     """What stands beside the bill, a line each."""
-    st.table(beside.small_lines(table), border="horizontal", hide_index=True, alt="Storage and traffic, each by itself")
+    text_table(beside.small_lines(table), "Storage and traffic, each by itself")
     st.caption(beside.SMALL_LINES)
 
 

@@ -14,10 +14,11 @@ from calc.say.setting import setting
 from calc.search.board import ORDERS, ordered
 from calc.search.options import Options
 from views.charts.tank import data_uri, tank_svg
+from views.elements import button
 from views.session import kept
 from views.session.present_plan import look_at
 from views.session.remembered import remembered
-from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
+from views.tables import NUMBER, TEXT, chosen_in, column, grid, of_rows
 from views.theme import Ink
 from views.wording import board as board_words
 from views.wording import rows as row_words
@@ -38,17 +39,15 @@ def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
         rows = records(frame)
         _keep_ticked([rows[at] for at in chosen_in(KEY) if at < len(rows)])
     table = remembered("board", (options.job, by, ink, catalogs.version), lambda: _cells(frame, rows, options.job, ink, catalogs))
-    st.dataframe(
+    grid(
         table,
-        column_config=_columns(options.job, list(table)),
-        hide_index=True,
+        _columns(options.job, list(table)),
+        board_words.alt(rows),
+        KEY,
         row_height=ROW,
         height=HEADER + ROW * min(len(rows), SHOWN) + 2,
         on_select=lambda: _looked(rows),
         selection_mode=["multi-row", "single-cell"],
-        placeholder="–",
-        alt=board_words.alt(rows),
-        key=KEY,
     )
     st.caption(board_words.caption(rows))
 
@@ -70,12 +69,12 @@ def _order(job: dict[str, Any]) -> str:
 
 
 def _keep_ticked(chosen: list[Any]) -> None:
-    st.button(
+    button(
         f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
-        on_click=_keep,
-        args=(chosen,),
+        _keep,
+        chosen,
+        icon="bookmark_add",
         disabled=not chosen,
-        icon=":material/bookmark_add:",
         key="keep_ticked",
     )
 

@@ -12,10 +12,11 @@ from calc.models.huggingface.config import ConfigError
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from views.charts.tank import tank_svg
+from views.elements import button
 from views.panels.looked_at import components
 from views.session import SESSION, job_state, kept, own_models
 from views.session.remembered import remembered
-from views.tables import TEXT
+from views.tables import TEXT, grid
 from views.theme import Ink
 from views.wording import brought as words
 from views.wording import rows as row_words
@@ -59,16 +60,8 @@ def estimate(found: Brought, ink: Ink) -> None:
     st.image(tank_svg(row, ink, 720, 34), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(components(row))
     with st.container(horizontal=True, vertical_alignment="center"):
-        taken = st.button(
-            "Make it the plan",
-            on_click=_take,
-            args=(found,),
-            type="primary",
-            icon=":material/arrow_forward:",
-            key="take_brought",
-            help=words.TAKE_HELP,
-        )
-        st.button("Keep", on_click=_keep, args=(found,), disabled=kept.is_full(), icon=":material/bookmark_add:", key="keep_brought")
+        taken = button("Make it the plan", _take, found, icon="arrow_forward", type="primary", key="take_brought", help=words.TAKE_HELP)
+        button("Keep", _keep, found, icon="bookmark_add", disabled=kept.is_full(), key="keep_brought")
         st.caption(plain(words.goes_on(found)))
     if taken:
         st.switch_page("views/pages/plan.py")
@@ -80,9 +73,7 @@ def lines(found: Brought) -> None:
     st.markdown(plain(words.summary(found.lines)))
     table = pd.DataFrame([words.line(each, found) for each in words.sorted_lines(found.lines)])
     columns = {name: TEXT(name, width=width) for name, width in words.WIDTHS.items()}
-    st.dataframe(
-        table, column_config=columns, hide_index=True, key="brought_lines", placeholder="–", alt="Every field and what became of it"
-    )
+    grid(table, columns, "Every field and what became of it", "brought_lines")
 
 
 def _take(found: Brought) -> None:

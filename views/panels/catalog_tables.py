@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from views.elements import button
 from views.session import job_state
 from views.tables import NUMBER, TEXT, chosen_in, of_rows, show
 
@@ -39,12 +40,12 @@ def models(rows: pd.DataFrame) -> None:
     )
     chosen = [rows.iloc[at] for at in chosen_in(MODELS) if at < len(rows)]
     named = chosen[0] if chosen and chosen[0]["estimated"] else None
-    st.button(
+    button(
         "Use in plan" if named is None else f"Use {named['name']} in plan",
-        on_click=_use,
-        args=(named["id"] if named is not None else None,),
+        _use,
+        named["id"] if named is not None else None,
+        icon="input",
         disabled=named is None,
-        icon=":material/input:",
         help="Tick a model that is estimated.",
         key="use_model",
     )

@@ -9,8 +9,10 @@ from calc.plan.aged import then_of
 from calc.say.numbers import is_missing
 from calc.search.compare import MOST, tank_scale
 from views.charts.tank import tank_svg
+from views.elements import button
 from views.session import kept
 from views.session.present_plan import Present
+from views.tables import text_table
 from views.theme import Ink
 from views.wording import aged
 from views.wording import compare as compare_words
@@ -26,12 +28,12 @@ def keep_answers(now: Present) -> None:
     """A button that keeps the present answers."""
     rows = [row for row in now.options.rows if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
     many = f"Keep the {len(rows)} present answers" if len(rows) > 1 else "Keep the present answer"
-    st.button(
+    button(
         many,
-        on_click=_keep,
-        args=(rows,),
+        _keep,
+        rows,
+        icon="bookmark_add",
         disabled=not rows or kept.is_full(),
-        icon=":material/bookmark_add:",
         type="secondary" if kept.kept() else "primary",
         key="keep_answers",
         help="They stay here, in the link and in the CSV, whatever the plan becomes.",
@@ -85,7 +87,7 @@ def _card(row: Row, at: int, first: Row, most: float, ink: Ink) -> None:
         elif row is first:
             st.caption("The others are compared with this one.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Use in plan", on_click=kept.take, args=(at,), key=f"take_{at}", disabled=bool(row["problem"]), icon=":material/input:")
+        button("Use in plan", kept.take, at, icon="input", key=f"take_{at}", disabled=bool(row["problem"]))
         st.menu_button(
             "More", _possible(at), format_func=lambda what: f":material/{ICONS[what]}: {what}", on_click=_more, args=(at,), key=f"more_{at}"
         )
@@ -129,13 +131,13 @@ def words_table(choices: pd.DataFrame, names: list[str], alt: str) -> None:
         {"": label, **dict(zip(_headers(names), map(plain, cells), strict=False))}
         for label, *cells in choices[["label", *range(len(names))]].itertuples(index=False)
     ]
-    st.table(lines, border="horizontal", hide_index=True, alt=alt)
+    text_table(lines, alt)
 
 
 def figures_table(rows: list[Row], names: list[str]) -> None:
     """Memory by component, money and time, a column per scenario."""
     lines = [{"": label, **dict(zip(_headers(names), cells, strict=True))} for label, cells in compare_words.figures(rows)]
-    st.table(lines, border="horizontal", hide_index=True, alt="Memory by component, money and time of each scenario")
+    text_table(lines, "Memory by component, money and time of each scenario")
 
 
 def _headers(names: list[str]) -> list[str]:

@@ -19,6 +19,7 @@ from calc.say.numbers import counted
 from calc.scenarios.problems import TableError, quoted
 from calc.search.standing import rank
 from views import tables
+from views.elements import button
 from views.session import kept
 from views.tables import NUMBER, TEXT
 from views.wording import aged
@@ -123,13 +124,14 @@ def _accept(found: Earlier, standings: np.ndarray, name: str) -> None:
     obstacle = words.obstacle(found.unread, len(wanted), room)
     if obstacle:
         st.caption(obstacle)
-    st.button(
+    button(
         f"Keep {counted(len(wanted), 'scenario')}",
-        on_click=_keep,
-        args=(found.rows.iloc[wanted].to_dict("records"), PurePath(name).stem),
+        _keep,
+        found.rows.iloc[wanted].to_dict("records"),
+        PurePath(name).stem,
+        icon="bookmark_add",
         disabled=bool(obstacle),
         type="primary",
-        icon=":material/bookmark_add:",
         key="accept_earlier",
     )
 

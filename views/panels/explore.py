@@ -23,7 +23,7 @@ from views.panels.open_tabs import open_tabs
 from views.session import job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.tables import NUMBER, TEXT
+from views.tables import NUMBER, TEXT, grid
 from views.theme import Ink
 from views.wording import comparisons as compared_words
 from views.wording import explore as words
@@ -91,7 +91,7 @@ def _sent(rows: pd.DataFrame, sent: pd.DataFrame, names: dict[str, str]) -> None
         "what": TEXT("What is sent", width="large"),
         "fits": TEXT("Fits"),
     }
-    st.dataframe(table[list(columns)], column_config=columns, hide_index=True, key="explore_sent", placeholder="–", alt=words.SENT_ALT)
+    grid(table[list(columns)], columns, words.SENT_ALT, "explore_sent")
 
 
 def _tasks(now: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -117,13 +117,7 @@ def _methods(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     labels, beside = [words.METHODS[line] for line in rows["line"]], [compared_words.values(row) for row in records(rows)]
     memory_bars(rows, labels, beside, "Memory per GPU by method", words.methods_alt(rows), ink, "explore_methods")
     parts = chart_tables.parts_by_row(rows, labels, chart_tables.components_of("training"))
-    st.dataframe(
-        parts,
-        hide_index=True,
-        key="explore_parts",
-        alt="GiB of each component by method",
-        column_config={label: NUMBER(label, format="%.3g") for label in labels},
-    )
+    grid(parts, {label: NUMBER(label, format="%.3g") for label in labels}, "GiB of each component by method", "explore_parts")
     use("explore_methods", rows, labels, now, catalogs)
 
 

@@ -12,6 +12,7 @@ from calc.say.place import card_name
 from calc.search import comparisons
 from views.charts import lines
 from views.charts.base import THREE
+from views.elements import segments
 from views.panels.chart import draw
 from views.panels.comparisons import use
 from views.session import job_state
@@ -28,17 +29,8 @@ def cliff(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The lines, and the largest that fits of each."""
     work = now.scenario["work"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        over = st.segmented_control(
-            "Over", list(words.OVER[work]), format_func=words.OVER[work].__getitem__, default="batch", required=True, key="cliff_over"
-        )
-        by = st.segmented_control(
-            "A line for each",
-            list(words.BY[work]),
-            format_func=words.BY[work].__getitem__,
-            default="precision",
-            required=True,
-            key="cliff_by",
-        )
+        over = segments("Over", words.OVER[work], "cliff_over", default="batch")
+        by = segments("A line for each", words.BY[work], "cliff_by", default="precision")
         cards = st.multiselect(
             "Ceilings",
             comparisons.cards_on_aws(catalogs),

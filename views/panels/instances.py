@@ -14,10 +14,11 @@ from calc.evaluate import Row
 from calc.say.numbers import counted
 from calc.search import instances
 from views.charts import price_history
+from views.elements import button, segments
 from views.panels.chart import draw
 from views.session import SESSION, job_state, kept
 from views.session.present_plan import Present, look_at
-from views.tables import NUMBER, TEXT, chosen_in, column, of_rows
+from views.tables import NUMBER, TEXT, chosen_in, column, grid, of_rows, text_table
 from views.theme import INKS
 from views.wording import instances as words
 from views.wording.markdown import plain
@@ -33,7 +34,7 @@ def whole_catalog(answered: bool) -> bool:
         return True
     views = {False: "For this job", True: "All of them"}
     st.session_state.setdefault("whole_catalog", False)
-    return st.segmented_control("Show", list(views), format_func=views.__getitem__, key="whole_catalog", required=True, **SESSION)
+    return segments("Show", views, "whole_catalog", **SESSION)
 
 
 def order(whole: bool) -> str:
@@ -60,16 +61,14 @@ def listed(table: pd.DataFrame, by: str, whole: bool) -> list[dict[str, Any]]:
         frame["verdict"] = [words.verdict(row) for row in table.to_dict("records")]
     columns = {name: config for name, config in _columns(table, whole).items() if name in frame}
     of_rows(KEY, (by, whole, tuple(table["instance"])))
-    st.dataframe(
+    grid(
         frame[list(columns)],
-        column_config=columns,
-        hide_index=True,
-        placeholder="–",
+        columns,
+        f"{len(frame)} instance types by {words.ORDERS[by].lower()}",
+        KEY,
         on_select="rerun",
         selection_mode="multi-row",
         height=460 if len(frame) > 12 else "content",
-        alt=f"{len(frame)} instance types by {words.ORDERS[by].lower()}",
-        key=KEY,
     )
     return [table.iloc[at].to_dict() for at in chosen_in(KEY) if at < len(table)]
 
@@ -111,18 +110,9 @@ def actions(ticked: list[dict[str, Any]], now: Present, whole: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         names = [row["instance"] for row in ticked]
         label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
-        st.button(
-            label, on_click=_use, args=(ticked, now.options.board), disabled=not ticked, type="primary", icon=":material/input:", key="use"
-        )
+        button(label, _use, ticked, now.options.board, icon="input", disabled=not ticked, type="primary", key="use")
         rows = [] if whole else [now.options.board.iloc[row["at"]].to_dict() for row in ticked]
-        st.button(
-            "Keep ticked",
-            on_click=_keep,
-            args=(rows,),
-            disabled=not rows or kept.is_full(),
-            icon=":material/bookmark_add:",
-            key="keep_ticked",
-        )
+        button("Keep ticked", _keep, rows, icon="bookmark_add", disabled=not rows or kept.is_full(), key="keep_ticked")
         said = f"Ticked: {', '.join(names)}. " if names else "Tick one to use it in the plan, two to six to see them side by side. "
         st.caption(plain(said + words.in_the_plan(now.row)), width="content")
 
@@ -151,7 +141,7 @@ def side_by_side(ticked: list[dict[str, Any]], whole: bool, catalogs: Catalogs) 
         {"": label, **dict(zip([row["instance"] for row in rows], map(plain, cells), strict=True))}
         for label, cells in words.facts(rows, whole, catalogs)
     ]
-    st.table(lines, border="horizontal", hide_index=True, alt="The ticked instance types side by side")
+    text_table(lines, "The ticked instance types side by side")
     if len(ticked) > len(rows):
         st.caption(f"The first {len(rows)} of {counted(len(ticked), 'ticked type')}.")
 
@@ -177,27 +167,26 @@ def regions(instance: str, sold: list[str], here: str, catalogs: Catalogs) -> No
         "spot_as_of": TEXT("Spot of"),
     }
     key = f"regions_of_{chosen}"
-    st.dataframe(
+    grid(
         pd.DataFrame(for_screen(table, list(columns))),
-        column_config=columns,
-        hide_index=True,
-        placeholder="–",
+        columns,
+        f"{chosen} in {len(table)} regions, cheapest first",
+        key,
         on_select="rerun",
         selection_mode="single-row",
         height="content",
-        alt=f"{chosen} in {len(table)} regions, cheapest first",
-        key=key,
     )
     _history(chosen, here, catalogs)
     places = chosen_in(key)
     region = table["region"].iloc[places[0]] if places and places[0] < len(table) else None
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
+        button(
             f"Use in plan in {region}" if region else "Use in plan",
-            on_click=_move,
-            args=(chosen, region),
+            _move,
+            chosen,
+            region,
+            icon="input",
             disabled=region is None,
-            icon=":material/input:",
             key="use_region",
         )
         missing = len(catalogs.regions) - len(table)

@@ -5,6 +5,7 @@ import streamlit as st
 
 from calc.plan.aged import then_of
 from calc.plan.figures import records
+from views.elements import button
 from views.session import kept, undo
 from views.wording.kept import chip, undo_help
 
@@ -28,17 +29,9 @@ def tray(rows: pd.DataFrame) -> None:
             return
         if len(rows):
             st.page_link("views/pages/compare.py", label="Compare", icon=":material/compare_arrows:", width="content")
-        st.button(
-            "Undo",
-            on_click=undo.undo,
-            disabled=not undo.can_undo(),
-            type="tertiary",
-            icon=":material/undo:",
-            help=undo_help(undo.changed()),
-            key="undo",
-        )
+        button("Undo", undo.undo, icon="undo", disabled=not undo.can_undo(), type="tertiary", help=undo_help(undo.changed()), key="undo")
         if undo.can_redo():
-            st.button("Redo", on_click=undo.redo, type="tertiary", icon=":material/redo:", key="redo")
+            button("Redo", undo.redo, icon="redo", type="tertiary", key="redo")
 
 
 def counted(page: str) -> str:

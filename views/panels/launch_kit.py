@@ -7,6 +7,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.files.launch.kit import comment, kits
 from calc.files.launch_files import files_of, zipped
+from views.elements import segments
 from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.wording import launch_kit as words
@@ -29,9 +30,7 @@ def _kits(now: Any, catalogs: Catalogs) -> None:
         return
     names = {kit.id: kit.name for kit in found}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.segmented_control(
-            "Tool", list(names), format_func=names.__getitem__, default=found[0].id, required=True, key="kit_tool", width="content"
-        )
+        chosen = segments("Tool", names, "kit_tool", default=found[0].id, width="content")
         kit = next((each for each in found if each.id == chosen), found[0])
         files = files_of(kit, now.row, now.market)
         st.download_button(

@@ -4,6 +4,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
+from views.elements import button
 from views.session import address, kept, opened_plan
 from views.wording import aged as words
 from views.wording import plan as plan_words
@@ -22,5 +23,5 @@ def since_then(first: Row, catalogs: Catalogs) -> None:
         return
     st.info(plain(said), icon=":material/history:")
     with st.container(horizontal=True):
-        st.button("Keep it as it was", on_click=kept.keep, args=(row,), icon=":material/bookmark_add:", key="keep_then")
-        st.button("Dismiss", on_click=opened_plan.forget, type="tertiary", key="dismiss_then")
+        button("Keep it as it was", kept.keep, row, icon="bookmark_add", key="keep_then")
+        button("Dismiss", opened_plan.forget, type="tertiary", key="dismiss_then")

@@ -15,7 +15,7 @@ from calc.say.verdict import memory_of
 from views.panels import advice
 from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.tables import NUMBER, TEXT
+from views.tables import NUMBER, TEXT, grid
 from views.wording import out_of_memory as words
 from views.wording.markdown import plain
 
@@ -53,6 +53,4 @@ def _table(parts: list[Part]) -> None:
         "meaning": TEXT("What it is", width="large"),
     }
     table = pd.DataFrame([each.in_gib() for each in parts])
-    st.dataframe(
-        table, column_config=columns, hide_index=True, key="oom_parts", placeholder="–", alt="What was measured beside the estimate"
-    )
+    grid(table, columns, "What was measured beside the estimate", "oom_parts")

@@ -11,7 +11,7 @@ from calc.plan.bill import billed
 from calc.plan.plan_bill import PERIOD_MONTHS, against_budget, by_market, plan_bill
 from views import tables
 from views.session import SESSION, kept
-from views.tables import NUMBER, TEXT, column
+from views.tables import NUMBER, TEXT, column, text_table
 from views.wording import plan_bill as words
 from views.wording.markdown import plain
 
@@ -81,4 +81,4 @@ def _edit(key: str) -> None:
 
 
 def _sums(sums: pd.DataFrame) -> None:
-    st.table(words.sums(sums), border="horizontal", hide_index=True, alt="The plan's bill by market")
+    text_table(words.sums(sums), "The plan's bill by market")

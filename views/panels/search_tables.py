@@ -17,6 +17,7 @@ from calc.say.place import card_name, place
 from calc.say.setting import setting
 from calc.search.wide import named, points
 from views.charts import against_time as time_charts
+from views.elements import button
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.session import job_state
@@ -55,7 +56,7 @@ def _metric(title: str, number: Any, note: Any) -> None:
 
 
 def _take_button(row: Row, key: str) -> None:
-    st.button("Make it the plan", on_click=_take, args=(row,), icon=":material/input:", key=key)
+    button("Make it the plan", _take, row, icon="input", key=key)
 
 
 def _take(row: Row) -> None:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from calc.files.link import link
 from calc.files.setups import setups
+from views.elements import button
 from views.session import catalogs as session_catalogs
 from views.session import job_state
 from views.wording.markdown import plain
@@ -17,7 +18,7 @@ def chooser() -> None:
         st.caption("Each becomes the plan; what is kept stays, and Undo goes back.")
         with st.container(gap=None):
             for at, each in enumerate(setups()):
-                st.button(each.name, on_click=_start, args=(each.query,), help=plain(each.about), type="tertiary", key=f"setup_{at}")
+                button(each.name, _start, each.query, help=plain(each.about), type="tertiary", key=f"setup_{at}")
 
 
 def _start(query: dict[str, list[str]]) -> None:

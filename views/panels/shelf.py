@@ -13,7 +13,7 @@ from calc.search.options import Options
 from shelf import plans as shelf_plans
 from shelf.plans import LONGEST, Plan, Run
 from views.session import address, job_state
-from views.tables import NUMBER, TEXT, chosen_in, of_rows
+from views.tables import NUMBER, TEXT, chosen_in, grid, of_rows
 from views.wording import aged
 from views.wording import plan as plan_words
 from views.wording import shelf as words
@@ -77,16 +77,14 @@ def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] 
         "versions": NUMBER("Versions", format="%d", width="small"),
         "answer": TEXT("Answer then", width="large"),
     }
-    st.dataframe(
+    grid(
         table,
-        column_config=columns,
-        hide_index=True,
-        placeholder="–",
+        columns,
+        "The plans on the shelf, what they cost then and cost now",
+        KEY,
         on_select="rerun",
         selection_mode="single-row",
         height=TALLEST if len(plans) > 12 else "content",
-        alt="The plans on the shelf, what they cost then and cost now",
-        key=KEY,
     )
     at = next((each for each in chosen_in(KEY) if each < len(plans)), 0)
     return plans[at], rows[at]

@@ -14,6 +14,7 @@ from calc.search.reasons import reasons
 from calc.search.settle import JobError
 from calc.search.wide import best, estimated, wide_search, within
 from calc.search.widened import FORMS, form_of, widened
+from views.elements import button
 from views.session.present_plan import Present
 from views.wording.markdown import plain
 
@@ -55,7 +56,7 @@ def found(now: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[s
 
 
 def _button(label: str) -> None:
-    st.button(label, on_click=st.session_state.update, args=({"search_now": True},), key="again")
+    button(label, st.session_state.update, {"search_now": True}, key="again")
 
 
 def four_forms(now: Any, catalogs: Catalogs) -> Any:
@@ -91,7 +92,7 @@ def _run(now: Present, catalogs: Catalogs, key: tuple[JobRow, str]) -> dict[str,
             if not bars:
                 with holder.container(horizontal=True, vertical_alignment="center"):
                     bars.append(st.empty())
-                    st.button("Stop", on_click=_stop, args=(made,), icon=":material/stop:", key="stop_search")
+                    button("Stop", _stop, made, icon="stop", key="stop_search")
             bars[0].progress(share, text="Trying every combination")
 
     try:

@@ -6,6 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.numbers import is_missing, percent, three
 from calc.scenarios.inputs import Input, bounded_inputs
+from views.elements import button
 from views.session import extra_state
 from views.wording.markdown import plain
 
@@ -48,7 +49,7 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
         unit = UNITS.get(entry["unit"], entry["unit"])
         basis = f"{entry['basis']}: {entry['source']}"
         _field(inputs[name], entry["label"], unit, f"{entry['value']:,.12g}", _sentence(entry["meaning"]), basis)
-    st.button("The catalog's values again", on_click=_reset, icon=":material/restart_alt:", type="tertiary", key="unassume")
+    button("The catalog's values again", _reset, icon="restart_alt", type="tertiary", key="unassume")
 
 
 def _order(basis: str) -> int:

@@ -10,6 +10,7 @@ from calc.say.place import card_name
 from calc.search.job_fields import work_of
 from calc.search.settle import takes_images
 from calc.search.widened import possible
+from views.elements import button
 from views.session import job_state
 from views.session.job_state import KEYS
 from views.session.present_plan import present
@@ -35,9 +36,7 @@ def group(asked: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) ->
         with pane:
             _fields(asked, by_hand, catalogs)
     if several := len(by_hand):
-        st.button(
-            f"{several} set by hand: back to auto", on_click=job_state.to_auto, type="tertiary", icon=":material/undo:", key="all_to_auto"
-        )
+        button(f"{several} set by hand: back to auto", job_state.to_auto, icon="undo", type="tertiary", key="all_to_auto")
 
 
 def _fields(asked: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
@@ -67,7 +66,7 @@ def _fields(asked: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) 
     pills(KEYS.tensor_parallel, COUNTS[:4], chosen, catalogs)
     pills(KEYS.implementation, _ordered(possible("implementation", work, catalogs), SOFTWARE_ORDER), chosen, catalogs)
     more_by_hand.fields(asked, chosen, catalogs)
-    st.button("Start again from the example", on_click=job_state.reset, type="tertiary", icon=":material/restart_alt:", key="reset")
+    button("Start again from the example", job_state.reset, icon="restart_alt", type="tertiary", key="reset")
 
 
 def _summary(by_hand: dict[str, Any], catalogs: Catalogs) -> None:
@@ -79,11 +78,11 @@ def _summary(by_hand: dict[str, Any], catalogs: Catalogs) -> None:
         for name, values in by_hand.items():
             said = ", ".join(words(name, value, catalogs) for value in values)
             label = LABELS.get(name) or name.replace("_", " ")
-            st.button(
+            button(
                 f"{label}: {said}",
-                on_click=job_state.to_auto,
-                args=(name,),
-                icon=":material/close:",
+                job_state.to_auto,
+                name,
+                icon="close",
                 type="tertiary",
                 key=f"auto_{name}",
                 help=f"{label}: back to auto",

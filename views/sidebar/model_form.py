@@ -8,6 +8,7 @@ import streamlit as st
 from calc.evaluate import Row
 from calc.files.hub import model_of, read_repository
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config_text
+from views.elements import button, segments
 from views.session import job_state, own_models
 from views.session.catalogs import base_catalogs
 from views.wording.markdown import plain
@@ -29,9 +30,7 @@ def add_a_model() -> None:
     with st.popover("Another model", icon=":material/add:", type="tertiary", on_change="rerun", key="model_form") as form:
         if not form.open:
             return
-        way = st.segmented_control(
-            "Where it comes from", list(WAYS), format_func=WAYS.__getitem__, default="upload", required=True, key="model_way"
-        )
+        way = segments("Where it comes from", WAYS, "model_way", default="upload")
         if way == "hub":
             st.text_input("Repository on the Hugging Face hub", placeholder="org/name", key="repository", max_chars=200)
         else:
@@ -43,7 +42,7 @@ def add_a_model() -> None:
         elif way == "hand":
             for name, (label, value) in SIZES.items():
                 st.number_input(label, min_value=1, max_value=10**8, value=value, key=f"size_{name}")
-        st.button("Use this model", on_click=_add, type="primary", key="add_model")
+        button("Use this model", _add, type="primary", key="add_model")
         if st.session_state.get("model_error"):
             st.error(plain(st.session_state["model_error"]))
 

@@ -13,6 +13,7 @@ from calc.scenarios.inputs import CATALOG_OF
 from calc.search import widened
 from calc.search.widened import LIMIT_NAMES, SETS, SWITCHES, names_for, possible, settled_sets, usual_limits, usual_sets
 from calc.units import WEEK_HOURS
+from views.elements import segments
 from views.session import SESSION, job_state
 from views.session.present_plan import Present
 from views.wording import search as search_words
@@ -67,17 +68,7 @@ def _number(name: str, value: Any) -> Any:
 def question(now: Present, catalogs: Catalogs) -> str:
     """The question, whose answer fills the form; returns its id."""
     st.session_state.setdefault("question", "cheapest")
-    return st.segmented_control(
-        "Question",
-        list(QUESTIONS),
-        format_func=QUESTIONS.__getitem__,
-        key="question",
-        required=True,
-        label_visibility="collapsed",
-        on_change=_answer,
-        args=(now.job, catalogs),
-        **SESSION,
-    )
+    return segments("Question", QUESTIONS, "question", label_visibility="collapsed", on_change=_answer, args=(now.job, catalogs), **SESSION)
 
 
 def _answer(job: Any, catalogs: Catalogs) -> None:

@@ -11,6 +11,7 @@ from calc.say.numbers import count
 from calc.search.inputs import STEP_TOKENS
 from calc.search.job_fields import tokens_of_run, work_of
 from calc.search.settle import generates
+from views.elements import button, segments
 from views.session import SESSION, address, job_state
 from views.session.job_state import KEYS
 from views.sidebar import by_hand, model_form
@@ -45,13 +46,11 @@ def complaints() -> None:
             title="Not all of the link was understood",
             icon=":material/link_off:",
         )
-        st.button("Dismiss", key="dismiss", on_click=said.complaints.clear, type="tertiary")
+        button("Dismiss", said.complaints.clear, key="dismiss", type="tertiary")
 
 
 def _segments(label: str, key: str, words: dict[str, str]) -> None:
-    st.segmented_control(
-        label, list(words), format_func=words.__getitem__, key=key, required=True, width="stretch", label_visibility="collapsed", **SESSION
-    )
+    segments(label, words, key, width="stretch", label_visibility="collapsed", **SESSION)
 
 
 def _model(catalogs: Catalogs) -> None:

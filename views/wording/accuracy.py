@@ -9,7 +9,7 @@ from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
 from calc.say.numbers import is_missing, percent
-from views.tables import NUMBER, TEXT, show
+from views.tables import NUMBER, TEXT, show, text_table
 
 GROUPS = {
     "training": "one training step on one GPU, its peak",
@@ -140,7 +140,7 @@ def _missed(rows: pd.DataFrame, what: str, names: tuple[str, ...], setting: Call
         }
         for row in rows.to_dict("records")
     ]
-    st.table(lines, border="horizontal", hide_index=True, alt=alt)
+    text_table(lines, alt)
 
 
 def _run(row: Row) -> str:

@@ -13,6 +13,7 @@ from calc.explain.bill import THE_OTHERS
 from calc.explain.traced import number
 from calc.say.numbers import count, gib, three, usd
 from calc.units import GIB
+from views.tables import grid, text_table
 
 NO_SOURCE = ("", "chosen", "from the choices")
 UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}
@@ -82,9 +83,9 @@ def rules(table: pd.DataFrame) -> None:
             "confidence": table["confidence"],
         }
     )
-    st.dataframe(
+    grid(
         shown,
-        column_config={
+        {
             "about": st.column_config.TextColumn("About", pinned=True),
             "verdict": st.column_config.TextColumn("Verdict"),
             "effect": st.column_config.TextColumn("What happens", width="large"),
@@ -92,10 +93,8 @@ def rules(table: pd.DataFrame) -> None:
             "checked_on": st.column_config.TextColumn("Read on"),
             "confidence": st.column_config.TextColumn("Confidence"),
         },
-        hide_index=True,
-        alt="Rules on what runs that count for this scenario, with their sources",
-        key="method_rules",
-        placeholder="–",
+        "Rules on what runs that count for this scenario, with their sources",
+        "method_rules",
     )
 
 
@@ -168,7 +167,7 @@ def facts(rows: pd.DataFrame) -> None:
     """The columns that the formulas read and none makes, with the place where each stands."""
     if not len(rows):
         return
-    st.table(
+    text_table(
         [
             {
                 "Column": f"`{row['column']}`",
@@ -178,9 +177,7 @@ def facts(rows: pd.DataFrame) -> None:
             }
             for row in rows.to_dict("records")
         ],
-        border="horizontal",
-        hide_index=True,
-        alt="Columns that the formulas read",
+        "Columns that the formulas read",
     )
     sources = dict.fromkeys(source for source in rows["source"] if source not in NO_SOURCE)
     if sources:
@@ -200,7 +197,7 @@ def block(forms: pd.DataFrame) -> None:
         }
         totals = rows.groupby("vector", sort=False)["bytes_per_token"].sum()
         here = set(rows.loc[rows["kept"], "vector"])
-        st.table(
+        text_table(
             [
                 {
                     "What": f"**{VECTORS[vector]}: here**" if vector in here else VECTORS[vector],
@@ -209,9 +206,7 @@ def block(forms: pd.DataFrame) -> None:
                 }
                 for vector, total in totals.items()
             ],
-            border="horizontal",
-            hide_index=True,
-            alt="Bytes per token that a block keeps and needs",
+            "Bytes per token that a block keeps and needs",
         )
         sizes = rows.drop_duplicates("size")
         st.caption("Sizes: " + ", ".join(f"{row.size} {row.size_value:,.0f}" for row in sizes.itertuples()) + ".")
@@ -220,7 +215,7 @@ def block(forms: pd.DataFrame) -> None:
 def moments(rows: pd.DataFrame) -> None:
     """Every moment that was looked at, in words; the largest is the estimate and stands in bold."""
     peak = rows["bytes"].idxmax()
-    st.table(
+    text_table(
         [
             {
                 "Phase": f"**{row['phase']}**" if place == peak else row["phase"],
@@ -229,9 +224,7 @@ def moments(rows: pd.DataFrame) -> None:
             }
             for place, row in rows.iterrows()
         ],
-        border="horizontal",
-        hide_index=True,
-        alt="Moments of a step and what is alive in them",
+        "Moments of a step and what is alive in them",
     )
 
 
@@ -279,7 +272,7 @@ def _range(row: Row) -> str:
 
 def systems(beside: pd.DataFrame) -> None:
     """The four systems and ours: what each says, in which range, and what it leaves out or why it says nothing."""
-    st.table(
+    text_table(
         [
             {
                 "System": "Headroom" if row["system"] == "ours" else f"{row['system'].upper()}. {row['title']}",
@@ -288,7 +281,5 @@ def systems(beside: pd.DataFrame) -> None:
             }
             for row in beside.to_dict("records")
         ],
-        border="horizontal",
-        hide_index=True,
-        alt="What each system says of this scenario",
+        "What each system says of this scenario",
     )

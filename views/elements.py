@@ -1,0 +1,16 @@
+"""Buttons and switches as every page has them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+
+def button(label: str, act: Callable[..., None], *args: Any, icon: str = "", **look: Any) -> bool:
+    """A button that calls `act` with the arguments before the page is drawn again; `icon` is the name of a Material symbol."""
+    return st.button(label, on_click=act, args=args, icon=f":material/{icon}:" if icon else None, **look)
+
+
+def segments(label: str, choices: Mapping[Any, str], key: str, **look: Any) -> Any:
+    """One of a few choices, always one: value -> the words for it."""
+    return st.segmented_control(label, list(choices), format_func=choices.__getitem__, key=key, required=True, **look)
