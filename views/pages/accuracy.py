@@ -9,6 +9,7 @@ from calc.columns import GLOSSARY
 from calc.files.csv import tables as csv_tables
 from views import tables
 from views.charts import accuracy as accuracy_charts
+from views.panels import accuracy as panel
 from views.panels.chart import draw
 from views.session import catalogs as session_catalogs
 from views.session import results
@@ -74,24 +75,24 @@ else:
 
 st.subheader("Error by group", anchor=False)
 by_family = st.toggle("Each family of models", key="accuracy_by_family", persist_state="session")
-accuracy_words.summary(found.summary, by_family)
+panel.summary(found.summary, by_family)
 
 on_gpus = accuracy_tables.on_gpus(found.errors)
 for part, words in ((found.errors[on_gpus], "on real GPUs"), (found.errors[~on_gpus], "simulated")):
     if len(part):
         st.subheader(f"The {WORST} cases that miss most, {words}", anchor=False)
-        accuracy_words.misses(accuracy_tables.misses(part, found.reasons, WORST))
+        panel.misses(accuracy_tables.misses(part, found.reasons, WORST))
 
 st.subheader("What is not covered", anchor=False)
 left, right = st.columns(2)
 with left:
     st.markdown("**Refused**, in the row's own words: no estimate is made.")
-    accuracy_words.reasons(accuracy_tables.refused(found.errors), "Cases that the estimate refuses", "refused")
+    panel.reasons(accuracy_tables.refused(found.errors), "Cases that the estimate refuses", "refused")
     st.markdown("**Models of the catalog** that are refused by name:")
     st.markdown(accuracy_words.refused_models(catalogs.models))
 with right:
     st.markdown("**Left out of the comparison**: no scenario column says what these cases did.")
-    accuracy_words.reasons(accuracy_tables.left_out(found.left_out), "Cases left out of the comparison", "left_out")
+    panel.reasons(accuracy_tables.left_out(found.left_out), "Cases left out of the comparison", "left_out")
 
 if len(found.speed):
     st.subheader("Time against published runs", anchor=False)
@@ -106,7 +107,7 @@ if len(found.speed):
             "accuracy_speed",
         )
     with right:
-        accuracy_words.speed(accuracy_tables.by_source(found.speed, ("source", "engine", "engine_release", "gpu", "measured", "held_out")))
+        panel.speed(accuracy_tables.by_source(found.speed, ("source", "engine", "engine_release", "gpu", "measured", "held_out")))
 
     first = found.speed["measured"] == "time_to_first_token_seconds"
     for part, count, words in (
@@ -114,7 +115,7 @@ if len(found.speed):
         (found.speed[first], WORST // 2, f"{WORST // 2} first tokens"),
     ):
         st.subheader(f"The {words} furthest off", anchor=False)
-        accuracy_words.missed_times(accuracy_tables.misses(part, found.time_reasons, count))
+        panel.missed_times(accuracy_tables.misses(part, found.time_reasons, count))
 
 with st.container(horizontal=True):
     tables.download(

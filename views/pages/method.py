@@ -18,6 +18,7 @@ from calc.say.setting import name_of, setting
 from calc.say.verdict import FITS_MEANING, range_text
 from calc.units import GIB
 from views.charts import memory as memory_charts
+from views.panels import method as panel
 from views.panels.chart import draw
 from views.panels.comparisons import memory_bars
 from views.session import catalogs as session_catalogs
@@ -64,9 +65,9 @@ for name in COMPONENTS:
     with st.expander(title, expanded=name == largest, key=f"why_{name}"):
         st.markdown(method_words.label_meaning(name))
         st.code(method_words.derivation(chain), language="python", wrap_lines=True)
-        method_words.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
+        panel.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
         if name == "activations_bytes":
-            method_words.block(why.blocks)
+            panel.block(why.blocks)
         if tops["equation"][name] != tops["today"][name]:
             st.caption("The whole formula, with the terms that are idle in this scenario:")
             st.code(f"{name} = {tops['equation'][name]}", language="python", wrap_lines=True)
@@ -77,7 +78,7 @@ if absent:
 chain = why.formulas[why.formulas["component"] == "layout"]
 with st.expander("**Shared by several components**: counts on one GPU", key="why_layout"):
     st.code(method_words.derivation(chain), language="python", wrap_lines=True)
-    method_words.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
+    panel.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
 
 st.subheader("Phase by phase", anchor=False)
 left, right = st.columns([2, 3])
@@ -88,7 +89,7 @@ with left:
     rules = chart_tables.cards(row.to_frame().T, catalogs)
     draw(memory_charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules)
 with right:
-    method_words.moments(why.moments)
+    panel.moments(why.moments)
     st.caption(
         "Between the first and the last block of a stack memory is linear, so only the ends are looked at; the largest "
         "row is the estimate. Context and allocator slack come on top."
@@ -118,14 +119,14 @@ if not is_missing(bill["usd"]):
     for name, chain in costs.formulas.groupby("component", sort=False):
         with st.expander(plain(method_words.cost_title(chain.iloc[0])), key=f"why_{name}"):
             st.code(method_words.derivation(chain), language="python", wrap_lines=True)
-            method_words.facts(costs.facts[costs.facts["column"].isin(method_words.columns_read(chain))])
+            panel.facts(costs.facts[costs.facts["column"].isin(method_words.columns_read(chain))])
     if row["work"] == "inference":
         st.caption(row_words.TOKEN_TIMES)
 
 if row["runs"]:
     st.subheader("Does it run there", anchor=False)
     st.markdown(plain(f"{method_words.RUNS_MEANING[row['runs']]} {row['note']}"))
-    method_words.rules(rules_that_count(scenario, catalogs))
+    panel.rules(rules_that_count(scenario, catalogs))
 
 st.subheader("What is left out", anchor=False)
 st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
@@ -142,7 +143,7 @@ memory_bars(
     ink,
     "method_systems",
 )
-method_words.systems(beside)
+panel.systems(beside)
 st.caption(
     "Each system's own formula as its text states it, for the exact parameters and sizes of this model. Where it "
     "prints GB of 10^9 bytes, the bytes are shown in GiB here."

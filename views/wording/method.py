@@ -4,16 +4,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.explain.bill import THE_OTHERS
 from calc.explain.traced import number
-from calc.say.numbers import count, gib, three, usd
+from calc.say.numbers import count, gib, usd
 from calc.units import GIB
-from views.tables import grid, text_table
 
 NO_SOURCE = ("", "chosen", "from the choices")
 UNITS = {"B per element": " B", "B per token": " B per token", "tokens": " tokens"}
@@ -69,33 +67,6 @@ RUNS_MEANING = {
     "no": "It does not run, or not within the memory of the plan. The memory stands as it would be; there is no time and no cost of a run.",
 }
 CHOICE_NAMES = {"loading": "Loading", "host": "Host", "precision": "Precision", "kv_precision": "KV cache", "compile": "Compile"}
-
-
-def rules(table: pd.DataFrame) -> None:
-    """The rules that count for a scenario: what they are about, what happens, who says so and when."""
-    shown = pd.DataFrame(
-        {
-            "about": [CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]],
-            "verdict": table["verdict"],
-            "effect": table["effect"],
-            "source": table["source"],
-            "checked_on": table["checked_on"],
-            "confidence": table["confidence"],
-        }
-    )
-    grid(
-        shown,
-        {
-            "about": st.column_config.TextColumn("About", pinned=True),
-            "verdict": st.column_config.TextColumn("Verdict"),
-            "effect": st.column_config.TextColumn("What happens", width="large"),
-            "source": st.column_config.TextColumn("Source", width="large"),
-            "checked_on": st.column_config.TextColumn("Read on"),
-            "confidence": st.column_config.TextColumn("Confidence"),
-        },
-        "Rules on what runs that count for this scenario, with their sources",
-        "method_rules",
-    )
 
 
 def written(name: str, value: np.ndarray) -> str:
@@ -163,71 +134,6 @@ def columns_read(chain: pd.DataFrame) -> set[str]:
     return {name for names in chain["reads"] for name in names}
 
 
-def facts(rows: pd.DataFrame) -> None:
-    """The columns that the formulas read and none makes, with the place where each stands."""
-    if not len(rows):
-        return
-    text_table(
-        [
-            {
-                "Column": f"`{row['column']}`",
-                "Meaning": row["means"],
-                "Today": value_text(row["column"], row["value"], row["unit"]),
-                "From": row["from"],
-            }
-            for row in rows.to_dict("records")
-        ],
-        "Columns that the formulas read",
-    )
-    sources = dict.fromkeys(source for source in rows["source"] if source not in NO_SOURCE)
-    if sources:
-        st.caption("Sources: " + "; ".join(sources) + ".")
-
-
-def block(forms: pd.DataFrame) -> None:
-    """What one block keeps, term by term, from the catalog of blocks: a row per size, a column per way of running."""
-    for (stack, kind, number_format, attention), rows in forms.groupby(["stack", "block", "format", "attention"]):
-        st.markdown(
-            f"**Blocks of stack {stack + 1}**: kind `{kind}` in {number_format} with the kernel {attention} "
-            "(`catalogs/read_off/blocks.yaml`), bytes per token as coefficient · size."
-        )
-        terms = {
-            vector: " + ".join(f"{each.coefficient:g} · {each.size}" for each in part.itertuples())
-            for vector, part in rows.groupby("vector", sort=False)
-        }
-        totals = rows.groupby("vector", sort=False)["bytes_per_token"].sum()
-        here = set(rows.loc[rows["kept"], "vector"])
-        text_table(
-            [
-                {
-                    "What": f"**{VECTORS[vector]}: here**" if vector in here else VECTORS[vector],
-                    "Per token and block": f"`{terms[vector]}`",
-                    "Bytes": f"{total:,.0f}",
-                }
-                for vector, total in totals.items()
-            ],
-            "Bytes per token that a block keeps and needs",
-        )
-        sizes = rows.drop_duplicates("size")
-        st.caption("Sizes: " + ", ".join(f"{row.size} {row.size_value:,.0f}" for row in sizes.itertuples()) + ".")
-
-
-def moments(rows: pd.DataFrame) -> None:
-    """Every moment that was looked at, in words; the largest is the estimate and stands in bold."""
-    peak = rows["bytes"].idxmax()
-    text_table(
-        [
-            {
-                "Phase": f"**{row['phase']}**" if place == peak else row["phase"],
-                "Allocated": gib(row["bytes"] / GIB),
-                "What is alive": prose(row["says"]),
-            }
-            for place, row in rows.iterrows()
-        ],
-        "Moments of a step and what is alive in them",
-    )
-
-
 def label(name: str) -> Any:
     """The name of a quantity as the tables have it."""
     return GLOSSARY[name].label
@@ -262,24 +168,3 @@ def systems_alt(beside: pd.DataFrame) -> str:
     if not len(others):
         return "None of the four systems can express this scenario"
     return f"{gib(ours)} here, {gib(others.min())} to {gib(others.max())} in the other systems"
-
-
-def _range(row: Row) -> str:
-    if np.isnan(row["memory_low_bytes"]):
-        return ""
-    return f" ({three(row['memory_low_bytes'] / GIB)} to {three(row['memory_high_bytes'] / GIB)})"
-
-
-def systems(beside: pd.DataFrame) -> None:
-    """The four systems and ours: what each says, in which range, and what it leaves out or why it says nothing."""
-    text_table(
-        [
-            {
-                "System": "Headroom" if row["system"] == "ours" else f"{row['system'].upper()}. {row['title']}",
-                "Per GPU": "–" if np.isnan(row["memory_bytes"]) else gib(row["memory_bytes"] / GIB) + _range(row),
-                "Remarks": " ".join(filter(None, (row["problem"], row["leaves_out"]))) or "This estimate.",
-            }
-            for row in beside.to_dict("records")
-        ],
-        "What each system says of this scenario",
-    )

@@ -1,0 +1,111 @@
+"""The tables of the Method page: rules, columns read, what a block keeps, moments, other systems."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from calc.evaluate import Row
+from calc.say.numbers import gib, three
+from calc.units import GIB
+from views.tables import TEXT, grid, text_table
+from views.wording import method as words
+
+
+def rules(table: pd.DataFrame) -> None:
+    """The rules that count for a scenario: what they are about, what happens, who says so and when."""
+    shown = table.assign(about=[words.CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]])
+    columns = {
+        "about": TEXT("About", pinned=True),
+        "verdict": TEXT("Verdict"),
+        "effect": TEXT("What happens", width="large"),
+        "source": TEXT("Source", width="large"),
+        "checked_on": TEXT("Read on"),
+        "confidence": TEXT("Confidence"),
+    }
+    grid(shown[list(columns)], columns, "Rules on what runs that count for this scenario, with their sources", "method_rules")
+
+
+def facts(rows: pd.DataFrame) -> None:
+    """The columns that the formulas read and none makes, with the place where each stands."""
+    if not len(rows):
+        return
+    text_table(
+        [
+            {
+                "Column": f"`{row['column']}`",
+                "Meaning": row["means"],
+                "Today": words.value_text(row["column"], row["value"], row["unit"]),
+                "From": row["from"],
+            }
+            for row in rows.to_dict("records")
+        ],
+        "Columns that the formulas read",
+    )
+    sources = dict.fromkeys(source for source in rows["source"] if source not in words.NO_SOURCE)
+    if sources:
+        st.caption("Sources: " + "; ".join(sources) + ".")
+
+
+def block(forms: pd.DataFrame) -> None:
+    """What one block keeps, term by term, from the catalog of blocks: a row per size, a column per way of running."""
+    for (stack, kind, number_format, attention), rows in forms.groupby(["stack", "block", "format", "attention"]):
+        st.markdown(
+            f"**Blocks of stack {stack + 1}**: kind `{kind}` in {number_format} with the kernel {attention} "
+            "(`catalogs/read_off/blocks.yaml`), bytes per token as coefficient · size."
+        )
+        terms = {
+            vector: " + ".join(f"{each.coefficient:g} · {each.size}" for each in part.itertuples())
+            for vector, part in rows.groupby("vector", sort=False)
+        }
+        totals = rows.groupby("vector", sort=False)["bytes_per_token"].sum()
+        here = set(rows.loc[rows["kept"], "vector"])
+        text_table(
+            [
+                {
+                    "What": f"**{words.VECTORS[vector]}: here**" if vector in here else words.VECTORS[vector],
+                    "Per token and block": f"`{terms[vector]}`",
+                    "Bytes": f"{total:,.0f}",
+                }
+                for vector, total in totals.items()
+            ],
+            "Bytes per token that a block keeps and needs",
+        )
+        sizes = rows.drop_duplicates("size")
+        st.caption("Sizes: " + ", ".join(f"{row.size} {row.size_value:,.0f}" for row in sizes.itertuples()) + ".")
+
+
+def moments(rows: pd.DataFrame) -> None:
+    """Every moment that was looked at, in words; the largest is the estimate and stands in bold."""
+    peak = rows["bytes"].idxmax()
+    text_table(
+        [
+            {
+                "Phase": f"**{row['phase']}**" if place == peak else row["phase"],
+                "Allocated": gib(row["bytes"] / GIB),
+                "What is alive": words.prose(row["says"]),
+            }
+            for place, row in rows.iterrows()
+        ],
+        "Moments of a step and what is alive in them",
+    )
+
+
+def _range(row: Row) -> str:
+    if np.isnan(row["memory_low_bytes"]):
+        return ""
+    return f" ({three(row['memory_low_bytes'] / GIB)} to {three(row['memory_high_bytes'] / GIB)})"
+
+
+def systems(beside: pd.DataFrame) -> None:
+    """The four systems and ours: what each says, in which range, and what it leaves out or why it says nothing."""
+    text_table(
+        [
+            {
+                "System": "Headroom" if row["system"] == "ours" else f"{row['system'].upper()}. {row['title']}",
+                "Per GPU": "–" if np.isnan(row["memory_bytes"]) else gib(row["memory_bytes"] / GIB) + _range(row),
+                "Remarks": " ".join(filter(None, (row["problem"], row["leaves_out"]))) or "This estimate.",
+            }
+            for row in beside.to_dict("records")
+        ],
+        "What each system says of this scenario",
+    )
