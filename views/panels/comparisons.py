@@ -12,6 +12,7 @@ from calc.charts.against_time import against_time
 from calc.charts.lines import lines_of
 from calc.plan.figures import records
 from calc.say.numbers import counted
+from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search import comparisons
 from calc.search.standing import scenario_of
@@ -106,12 +107,12 @@ def three(rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict
         else ("time", "Time of a token", ("milliseconds", THREE), shown["time_per_output_token_ms"], []),
         ("money", "Cost of the run" if trains else "Cost of a month", ("USD", DOLLARS), shown["usd"], []),
     )
-    for (name, title, y_axis, y, rules), place in zip(charts, st.columns(3, gap="small"), strict=True):
+    for (name, title, y_axis, y, rules), pane in zip(charts, st.columns(3, gap="small"), strict=True):
         made = lines_of(rows, x, y, names, rules)
         if made.table.empty:
-            place.info(words.NOTHING)
+            pane.info(words.NOTHING)
             continue
-        with place:
+        with pane:
             table = made.table.assign(verdict=verdict_words(made.table["fits"]))
             spec = lines.over(ink, f"{title}, log scales", x_axis, y_axis)
             draw(spec, table, words.lines_alt(name, rows), f"{key}_{name}")
@@ -150,4 +151,4 @@ def _points(now: Present, trains: bool) -> pd.DataFrame:
     parts = {"other": now.options.board, "frontier": now.options.edge, "now": pd.DataFrame([now.row])}
     names = ["seconds", "usd", "instance", "instances_needed", "market"]
     table = pd.concat([rows[names].assign(kind=kind) for kind, rows in parts.items()], ignore_index=True)
-    return against_time(table.assign(label=[words.point(each) for each in records(table)]), trains)
+    return against_time(table.assign(label=[place(each) for each in records(table)]), trains)

@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.aged import Change, causes, changes, price_day
-from calc.say.numbers import about, counted, gib, is_missing, percent, span, usd
+from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
 from calc.say.verdict import word
 from calc.scenarios.problems import quoted
 from views.wording.plan import day_text
@@ -74,18 +74,14 @@ def _answer_then(row: Row) -> str:
 
 def _price(change: Change, row: Row, catalogs: Catalogs) -> str:
     day = price_day(row, catalogs)
-    return f"{place(row)}: {usd(change.then)} → {usd(change.now)} an hour ({_ratio(change)})" + (
+    return f"{place(row)}: {usd(change.then)} → {usd(change.now)} an hour ({changed_by(change.ratio)})" + (
         f", its price of {day_text(day)}." if day else "."
     )
 
 
 def _figure(change: Change) -> str:
     write = SAID[change.figure][1]
-    return f"{write(change.then)} → {write(change.now)} ({_ratio(change)})"
-
-
-def _ratio(change: Change) -> str:
-    return f"{percent(abs(change.ratio))} {'more' if change.ratio > 0 else 'less'}"
+    return f"{write(change.then)} → {write(change.now)} ({changed_by(change.ratio)})"
 
 
 def _verdict(whose: str, row: Row) -> str:

@@ -10,7 +10,7 @@ from calc.cost import offers
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import about, count, counted, duration, gib, is_missing, percent, span, three, usd
-from calc.say.place import card_name
+from calc.say.place import cards
 from calc.units import GIB
 from views.wording import plan as plan_words
 from views.wording import rows as row_words
@@ -59,7 +59,7 @@ def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str
 def place(row: Row, catalogs: Catalogs) -> str:
     """2 × p5.48xlarge in us-east-1; 8 × H100 SXM5 80GB where a card alone is named."""
     if not row["instance"]:
-        return f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" if row["gpu"] else counted(int(row["gpus"]), "GPU")
+        return cards(row, catalogs)
     return f"{working(row):.0f} × {row['instance']} in {row['region']}"
 
 

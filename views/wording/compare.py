@@ -6,8 +6,9 @@ from calc.charts.tables import COMPONENT_LABELS, components_of
 from calc.columns import COMPONENTS
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.say.numbers import duration, gib, is_missing, percent, span, three, usd
-from calc.say.verdict import FITS_MEANING, word
+from calc.say.change import cause_in_words
+from calc.say.numbers import duration, gib, is_missing, percent, signed, span, three, usd
+from calc.say.verdict import FITS_MEANING, memory_of
 from calc.search.compare import Difference, differences
 from calc.units import GIB
 from views.theme import COMPONENT_COLOURS
@@ -15,21 +16,6 @@ from views.wording.markdown import plain
 from views.wording.rows import own_terms
 
 PERIOD = {"training": "for the run", "inference": "a month"}
-CAUSES = {  # of a difference in money and time, where it needs no look at the rows
-    "train_tokens": "another length of the run",
-    "interruptions": "interruptions on spot",
-    "hours_per_month": "other hours in a month",
-    "billing": "what is billed beyond the hours used",
-}
-SHORT = {
-    "instances": "the number of instances",
-    "price": "the price of each",
-    "speed": "speed",
-    "train_tokens": "the length of the run",
-    "interruptions": "interruptions",
-    "hours_per_month": "the hours in a month",
-    "billing": "what is billed beyond the hours used",
-}
 
 
 def heading(rows: list[Row]) -> str:
@@ -80,19 +66,6 @@ def hourly(row: Row) -> str:
     return f"{place}, {usd(row['usd_per_hour'])} an hour {MARKETS[row['market']].phrase}"
 
 
-def memory(row: Row) -> str:
-    """47.4 GiB per GPU (40.1 to 55.0), fits."""
-    low, high = three(row["memory_low_bytes"] / GIB), three(row["memory_high_bytes"] / GIB)
-    card = f", {word(row['fits'])} in {gib(row['gpu_memory_bytes'] / GIB)}" if row["fits"] else ""
-    return f"{gib(row['memory_bytes'] / GIB)} per GPU ({low} to {high}){card}"
-
-
-def signed(value: float, say: Callable) -> str:
-    """+$4.10, -18 GiB, under 1 %."""
-    said = say(abs(value))
-    return said if said.startswith("under") else f"{'+' if value > 0 else '-'}{said}"
-
-
 def against(first: Row, other: Row) -> list[str]:
     """How a row differs from the first: a line each for memory, USD per hour, time and money, with what mostly causes it."""
     found, period = differences(first, other), f" {PERIOD[first['work']]}"
@@ -118,7 +91,7 @@ def _line(difference: Difference, say: Callable, unit: str, same: str, first: Ro
     if not difference.against:
         return head
     more, less = (signed(difference.parts[name], say) for name in (difference.cause, difference.against))
-    return f"{head} ({more}), against {SHORT.get(difference.against) or COMPONENT_LABELS[difference.against].lower()} ({less})"
+    return f"{head} ({more}), against {cause_in_words(difference.against)} ({less})"
 
 
 def _times(ratio: float) -> str:
@@ -128,8 +101,6 @@ def _times(ratio: float) -> str:
 
 def cause(name: str, first: Row, other: Row) -> str:
     """What mostly makes a difference, in words."""
-    if name in COMPONENTS:
-        return COMPONENT_LABELS[name].lower()
     if name == "instances":
         return _instances(first["instances"], other["instances"])
     if name == "price":
@@ -137,7 +108,7 @@ def cause(name: str, first: Row, other: Row) -> str:
     if name == "speed":
         was, now = three(first["tokens_per_second"]), three(other["tokens_per_second"])
         return f"{now} tokens per second instead of {was}"
-    return CAUSES[name]
+    return cause_in_words(name)
 
 
 def _instances(was: float, now: float) -> str:
@@ -195,7 +166,7 @@ def verdict_help(fits: str) -> str:
 def tank_alt(row: Row) -> str:
     """The tank of a row in words."""
     largest = max(COMPONENTS, key=lambda name: row[name])
-    return f"{row['scenario']}: {memory(row)}; largest part {COMPONENT_LABELS[largest].lower()}"[:200]
+    return f"{row['scenario']}: {memory_of(row)}; largest part {COMPONENT_LABELS[largest].lower()}"[:200]
 
 
 NOTHING_KEPT = (

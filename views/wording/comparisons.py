@@ -88,12 +88,6 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
     return f"Fits from {fits['gpus'].min():.0f} GPUs; least {name} {least} on {best['gpus']:.0f} ({best['line'] or 'as set'})"
 
 
-def point(row: Row) -> str:
-    """1 × p5.48xlarge, with its market where that is not on demand."""
-    market = "" if row["market"] == "on-demand" else f", {MARKETS[row['market']].label}"
-    return f"{row['instances_needed']:.0f} × {row['instance']}{market}"
-
-
 FRONTIER_ALT = "The least money for each time as a line, the best of every instance type as points, the row looked at as a diamond"
 
 

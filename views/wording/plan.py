@@ -10,7 +10,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.bill import price_facts
 from calc.plan.figures import figures
-from calc.say.numbers import about, counted, is_missing, percent, span, usd
+from calc.say.numbers import about, changed_by, counted, is_missing, span, usd
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search.board import is_less
@@ -121,8 +121,7 @@ def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
     change = offers.price_change(catalogs, row["instance"], row["region"], made)
     if not change["then_usd"] > 0 or not change["now_usd"] > 0:
         return f"{said} The history has no price of that day for {row['instance']}." if row["instance"] else said
-    way = "more" if change["ratio"] > 0 else "less"
-    moved = f"{percent(abs(change['ratio']))} {way}" if change["ratio"] else "the same"
+    moved = changed_by(change["ratio"]) if change["ratio"] else "the same"
     hourly = f"{usd(change['then_usd'])} per hour then and {usd(change['now_usd'])} now"
     return f"{said} On demand, one {row['instance']} cost {hourly}: {moved}."
 

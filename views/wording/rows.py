@@ -1,7 +1,5 @@
 """What is said of one row on cards and board: verdict, memory against the card, the name of an answer, what it is like to keep."""
 
-from typing import Any
-
 import pandas as pd
 
 from calc.charts.tables import COMPONENT_LABELS
@@ -29,11 +27,6 @@ TOKEN_TIMES = (
 def name(answer: str) -> str:
     """Least money · Fastest."""
     return " · ".join(ANSWERS[each] for each in answer.split("+"))
-
-
-def verdict_text(total_gib: Any, fits: Any) -> Any:
-    """What stands beside a bar: 61.2 GiB ✓."""
-    return f"{gib(total_gib)} {FITS[fits][1]}" if fits else gib(total_gib)
 
 
 def verdict(row: Row) -> str:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from calc.evaluate import Row
 from calc.plan.aged import changes
-from calc.say.numbers import counted, is_missing, percent
+from calc.say.numbers import changed_by, counted, is_missing
 from shelf.plans import Plan
 from views.wording.plan import day_text
 
@@ -35,7 +35,7 @@ def moved(row: Row | None) -> str:
     if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
         return ""
     change = next((each for each in changes(row) if each.figure == "usd"), None)
-    return f"{percent(abs(change.ratio))} {'more' if change.ratio > 0 else 'less'}" if change else "the same"
+    return changed_by(change.ratio) if change else "the same"
 
 
 def as_it_was(row: Row | None) -> str:
