@@ -8,6 +8,7 @@ from calc.search.job_fields import COMPARED
 
 PAGES = ("plan", "compare", "bill", "instances", "explore", "bring", "shelf", "models_and_prices", "method", "accuracy")
 DASHBOARD = str(Path(__file__).resolve().parent.parent / "dashboard.py")
+SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
 OTHER_ADDRESS = ("plan", "models_and_prices")  # before the first run Streamlit finds a page by its file name, if that is its address
 
 
@@ -49,6 +50,16 @@ def run(element):
     app = element.run()
     assert not app.exception
     return app
+
+
+def texts(app):
+    """What the page says in sentences, without the marks that keep a dollar sign a dollar sign."""
+    return [element.value.replace("\\", "") for kind in SPOKEN for element in getattr(app, kind)]
+
+
+def said(app):
+    """The same in one text."""
+    return "\n".join(texts(app))
 
 
 def title(app):

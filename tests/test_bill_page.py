@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 from examples import table
-from pages import address, opened, run, title
+from pages import address, opened, run, said, title
 
 from calc import estimate
 from calc.plan.bill import billed, on_markets
@@ -31,11 +31,6 @@ SERVE = {
 
 def bill(**query):
     return opened("bill", **query)
-
-
-def said(app):
-    kinds = (app.title, app.markdown, app.caption, app.info, app.error, app.warning)
-    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
 
 
 def paid(app):

@@ -3,18 +3,11 @@
 import re
 import shutil
 
-from pages import DASHBOARD
-from streamlit.testing.v1 import AppTest
+from pages import opened
 
 from calc.catalogs.load import FOLDER
 from calc.catalogs.rooms import path_of, schema_of
 from views.session import catalogs as session_catalogs
-
-
-def visited():
-    """A new session on the first page."""
-    return AppTest.from_file(DASHBOARD, default_timeout=60).run()
-
 
 DAMAGE = {  # to a folder of catalogs, with what the page then says of it
     "a field is misspelt": (
@@ -53,7 +46,7 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
         assert not app.error
         return [metric.value for metric in app.metric]
 
-    app = visited()
+    app = opened()
     first = shown(app)
     assert first
     rewritten(path_of("prices", folder), lambda text: re.sub(r"usd_per_hour: [\d.]+", "usd_per_hour: 7.5", text))
@@ -63,7 +56,7 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     good = shutil.copytree(folder, tmp_path / "good")
     for damage, (harm, sentence) in DAMAGE.items():
         harm(folder)
-        for each in (app.run(), visited()):  # who was there, and who comes now
+        for each in (app.run(), opened()):  # who was there, and who comes now
             assert shown(each) == other, damage
             assert sentence in " ".join(warning.value for warning in each.warning), damage
         shutil.rmtree(folder, ignore_errors=True)
@@ -78,7 +71,7 @@ def test_catalogs_that_never_could_be_read_stop_the_page_until_they_are_mended(m
     session_catalogs._read.clear()
     session_catalogs._last_good.clear()
     rewritten(path_of("gpus", folder), lambda _: "")
-    app = visited()
+    app = opened()
     assert app.error[0].value.startswith("catalogs/edited/gpus.yaml: the file must hold a mapping")
     assert not app.metric
     shutil.copy(path_of("gpus"), path_of("gpus", folder))

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 from examples import table
-from pages import address, opened, run, title
+from pages import address, opened, run, said, title
 
 from calc.files.csv import tables as csv_tables
 from calc.plan.bill import billed
@@ -19,11 +19,6 @@ ON_SPOT = f"on spot~market~spot~{COMMON}"
 SERVED = "served~market~on-demand~work~inference~model~llama-3.1-8b~instance~g6e.xlarge~implementation~vllm~batch~8"
 NO_PRICE = "a card~market~on-demand~model~llama-3.2-1b~gpu~h100-80gb-sxm"
 REFUSED = f"refused~market~on-demand~{COMMON}~tensor_parallel~3"
-
-
-def said(app):
-    kinds = (app.title, app.markdown, app.caption, app.info, app.error, app.warning)
-    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
 
 
 def names(app):

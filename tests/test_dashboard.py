@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from pages import DASHBOARD, address, by_hand, opened, title
-from streamlit.testing.v1 import AppTest
+from pages import address, by_hand, opened, title
 
 from calc import CatalogError
 from calc.catalogs.load import FOLDER
@@ -149,8 +148,7 @@ def test_a_broken_catalog_stops_the_page_with_its_sentence(monkeypatch):
         raise CatalogError("catalogs/edited/gpus.yaml, entry l4, field memory_mib: it is missing; add it.")
 
     monkeypatch.setattr("views.session.catalogs._read", broken)
-    app = AppTest.from_file(DASHBOARD, default_timeout=60).run()
-    assert not app.exception
+    app = opened()
     assert "catalogs/edited/gpus.yaml, entry l4" in said(app)
     assert not app.metric
 

@@ -1,7 +1,7 @@
 """The Instances page: what runs the job first, in a visible order; ticked types side by side and in the plan."""
 
 import pytest
-from pages import address, opened, run, title
+from pages import address, opened, run, said, title
 
 from calc.search.options import options
 from views.panels import instances as panel
@@ -18,11 +18,6 @@ def ticking(monkeypatch):
     ticked = []
     monkeypatch.setattr(panel, "chosen_in", lambda key: ticked if key == panel.KEY else [])
     return ticked.extend
-
-
-def said(app):
-    kinds = (app.title, app.markdown, app.caption, app.info)
-    return "\n".join(element.value for kind in kinds for element in kind).replace("\\", "")
 
 
 def listed(app):

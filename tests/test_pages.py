@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from pages import PAGES, address, opened, title
+from pages import PAGES, address, opened, texts, title
 
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_tokens~150000000"
 KEPT = [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]
@@ -20,14 +20,12 @@ STATES = {
 }
 REFUSED = ("nothing fits", "not estimated", "cannot serve")  # a page may say why in an error box
 BANNED = re.compile(r"\bways\b|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be estimated|\bnan\b|\binf\b", re.IGNORECASE)
-SPOKEN = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success")
 LABELLED = ("button", "expander", "metric", "selectbox", "multiselect", "number_input", "text_input", "toggle", "tabs")
 
 
 def sentences(app):
     """All that a page says: texts, labels, helps, cells of tables."""
-    for kind in SPOKEN:
-        yield from (element.value for element in getattr(app, kind))
+    yield from texts(app)
     for kind in LABELLED:
         for element in getattr(app, kind):
             yield element.label

@@ -5,7 +5,7 @@ from datetime import date
 
 import pandas as pd
 import pytest
-from pages import address, opened, run, title
+from pages import address, opened, run, texts, title
 
 from calc.files.csv import tables as csv_tables
 from calc.say.numbers import about, span, usd
@@ -33,12 +33,6 @@ def found(monkeypatch):
     seen = []
     monkeypatch.setattr(present_plan, "options", lambda job, catalogs: seen.append(answers.options(job, catalogs)) or seen[-1])
     return seen
-
-
-def texts(app):
-    """All that the page says in words."""
-    kinds = (app.title, app.markdown, app.caption, app.subheader, app.warning, app.info, app.error)
-    return [element.value.replace("\\$", "$") for kind in kinds for element in kind]
 
 
 def board(app):
