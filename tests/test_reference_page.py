@@ -6,7 +6,7 @@ from calc.charts import catalog_tables
 from views.panels import catalog_tables as panel
 
 
-def shown(tab):
+def on_tab(tab):
     app = opened("models_and_prices")
     app.session_state["catalog_tab"] = tab
     return run(app)
@@ -28,7 +28,7 @@ def test_the_sizes_leave_no_model_out(catalogs):
 
 
 def test_a_model_is_searched_on_the_page():
-    app = shown("Models")
+    app = on_tab("Models")
     everything = len(app.dataframe[0].value)
     app.text_input(key="model_search").set_value("mixtral").run()
     assert set(app.dataframe[0].value["family"]) == {"mistral"}
@@ -40,7 +40,7 @@ def test_a_model_is_searched_on_the_page():
 
 def test_a_ticked_model_goes_into_the_plan(monkeypatch):
     monkeypatch.setattr(panel, "chosen_in", lambda _: [0])
-    app = shown("Models")
+    app = on_tab("Models")
     app.text_input(key="model_search").set_value("mixtral 8x7b").run()
     assert app.button(key="use_model").label == "Use Mixtral 8x7B v0.1 in plan"
     app.button(key="use_model").click().run()
@@ -50,14 +50,14 @@ def test_a_ticked_model_goes_into_the_plan(monkeypatch):
 
 def test_a_model_that_is_not_estimated_cannot_be_used(catalogs, monkeypatch):
     monkeypatch.setattr(panel, "chosen_in", lambda _: [0])
-    app = shown("Models")
+    app = on_tab("Models")
     refused = catalogs.models.index[catalogs.models["refused"] != ""][0]
     app.text_input(key="model_search").set_value(refused).run()
     assert app.button(key="use_model").disabled
 
 
 def test_prices_say_how_many_are_old_and_unknown():
-    app = shown("Prices")
+    app = on_tab("Prices")
     shown = app.dataframe[0].value
     said = " ".join(element.value for element in app.markdown)
     assert f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} instance types" in said
@@ -69,4 +69,4 @@ def test_cards_that_aws_rents_come_first(catalogs):
     rented = table["instances"] != ""
     assert rented.iloc[: rented.sum()].all()
     assert len(table) == len(catalogs.gpus)
-    assert not shown("Cards").exception
+    assert not on_tab("Cards").exception
