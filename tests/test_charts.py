@@ -8,6 +8,7 @@ import pytest
 
 from calc import estimate, phases_table
 from calc.charts import tables as chart_tables
+from calc.memory.moments import components_of
 from calc.say import numbers
 from calc.scenarios.read import cross
 from calc.search.standing import rank, scenario_of
@@ -27,7 +28,7 @@ CHOICES = {
     "sharding": "zero3",
     "sequence_tokens": 4096,
 }
-TRAINING = chart_tables.components_of("training")
+TRAINING = components_of("training")
 BAR_SPECS = {
     "bars": bars.memory(INK, TRAINING, "Memory per GPU by precision"),
     "phases": memory_charts.phases(INK, TRAINING),

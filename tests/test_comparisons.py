@@ -13,6 +13,7 @@ from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.axes import at_share, log_share, log_ticks, spread
 from calc.charts.lines import NAME_GAP, lines_of
+from calc.memory.moments import components_of
 from calc.search import comparisons
 from calc.search.neighbours import job_of_scenario
 from calc.search.options import options
@@ -168,7 +169,7 @@ def test_lines_are_named_once_at_their_end(make, scenario, catalogs):
 
 def test_what_does_not_fit_is_hollow_in_lines_and_bars(scenario, catalogs):
     """A layer for rows that do not fit, whose marks are not filled, and one for the others, whose marks are."""
-    components = chart_tables.components_of(scenario["work"])
+    components = components_of(scenario["work"])
     lines_spec = lines.over(INK, "Memory", ("GPUs", "d"), ("GiB", ",.3~r"))
     bars_spec = bars.memory(INK, components, "Memory")
 

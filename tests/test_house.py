@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("calc", "shelf", "views", "refresh", "tests", "validation", "benchmarks")
 LONGEST_LINES = 300
+MOST_PARAMETERS = {"calc/memory": 10}  # of a formula, by room: what reads more has a quantity in it without a name
 
 # Room or file -> the packages, beside Python's own, that it may import. The longest matching path counts.
 MAY_IMPORT = {
@@ -169,6 +170,12 @@ def test_only_the_doors_of_calc_open_files():
 def test_no_file_is_two_rooms():
     lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in python_files(*ROOMS)}
     assert {name: count for name, count in lines.items() if count > LONGEST_LINES} == {}
+
+
+def test_a_formula_reads_few_columns():
+    for room, most in MOST_PARAMETERS.items():
+        functions = [node for path in python_files(room) for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
+        assert [node.name for node in functions if len(node.args.args) > most] == []
 
 
 def test_no_path_of_one_machine():

@@ -14,14 +14,7 @@ from calc.say.setting import name_of
 from calc.units import GIB, MILLISECONDS
 
 NAMED = ("model", "precision", "optimizer", "kv_precision", "tuning", "recompute", "sharding", "batch", "sequence_tokens", "region")
-# Components that cannot occur in a kind of work have no place in its legend.
-ABSENT = {"training": ("kv_cache_bytes",), "inference": ("gradients_bytes", "optimizer_bytes")}
 COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
-
-
-def components_of(work: str) -> tuple[str, ...]:
-    """The components that can occur in this kind of work, in their one order."""
-    return tuple(name for name in COMPONENTS if name not in ABSENT[work])
 
 
 def word_column(values: Any) -> pd.Index:

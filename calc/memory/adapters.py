@@ -1,4 +1,4 @@
-"""What LoRA adds to the saved tensors of a block (peft 0.21). Bytes per token; stack quantities are (stacks, rows).
+"""What LoRA adds to the saved tensors of a block (peft 0.21). Bytes per token.
 
 An fp32 adapter keeps an fp32 copy of its input, one per adapted matrix, and under autocast a 16-bit one; a 16-bit adapter
 shares the input with its neighbours, and the output projection's with attention. Each keeps its `rank` wide product.
@@ -6,11 +6,17 @@ shares the input with its neighbours, and the output projection's with attention
 
 import numpy as np
 
+from calc.scenarios.stacks import ADAPTED
+
+IN_BLOCK = ADAPTED[: ADAPTED.index("router")]  # matrices whose inputs a block saves; those of experts are merged with their adapters
+READ_TOGETHER = (("q", "k", "v"), ("gate", "up"), ("down",), ("mixer",), ("beside",))  # matrices that read the same input
+
 
 def copies_input_bytes_each(adapter_bytes_each, autocast_bytes_each, compute_bytes_each, matrix_bytes_each):
-    """Width of the copy that each adapted matrix keeps of its input; 0 where neighbours share one. [B]
+    """Width of the copy that each adapted matrix keeps of its input; 0 where they share. [B]
 
-    Under autocast in 16 bits; beside a quantised matrix, whose own product takes a copy, twice (validation/data/parallel/qlora.csv).
+    Under autocast in 16 bits; beside a quantised matrix, whose own product takes a copy, twice.
+    Source: validation/data/parallel/qlora.csv.
     """
     wide = (autocast_bytes_each == 0) & (compute_bytes_each < 4)
     autocast = np.where(matrix_bytes_each < 2, 4.0, 2.0)
@@ -27,72 +33,89 @@ def rank_product_bytes_each(adapter_bytes_each, autocast_bytes_each):
     return np.where((adapter_bytes_each == 4) & (autocast_bytes_each > 0), 2.0, adapter_bytes_each)
 
 
-def stack_adapted_inputs(
-    adapts_q,
-    adapts_k,
-    adapts_v,
-    adapts_o,
-    adapts_gate,
-    adapts_up,
-    adapts_down,
-    adapts_mixer,
-    adapts_beside,
-    stack_adapter_q_in,
-    stack_adapter_k_in,
-    stack_adapter_v_in,
-    stack_adapter_o_in,
-    stack_adapter_gate_in,
-    stack_adapter_up_in,
-    stack_adapter_down_in,
-    stack_adapter_mixer_in,
-    stack_adapter_beside_in,
-):
-    """Which projections are adapted, with the width of their input: (adapted, width) each, in the order of the block."""
-    pairs = (
-        (adapts_q, stack_adapter_q_in),
-        (adapts_k, stack_adapter_k_in),
-        (adapts_v, stack_adapter_v_in),
-        (adapts_o, stack_adapter_o_in),
-        (adapts_gate, stack_adapter_gate_in),
-        (adapts_up, stack_adapter_up_in),
-        (adapts_down, stack_adapter_down_in),
-        (adapts_mixer, stack_adapter_mixer_in),
-        (adapts_beside, stack_adapter_beside_in),
-    )
-    return tuple((adapted * (width > 0), width) for adapted, width in pairs)
+def stack_adapter_inputs(adapts_matrices, stack_adapter_in_width):
+    """Width of each adapted matrix's input, 0 where it is not adapted. [elements]
 
-
-def stack_fused_adapter_bytes_per_token(
-    stack_adapted_inputs, adapter_bytes_each, lora_rank, adapts_q, adapts_k, adapts_v, stack_query_width, stack_key_width, stack_value_width
-):
-    """One adapter for queries, keys and values, each with dropout on its input: the dropped copy and its mask. [B]
-
-    litgpt/lora.py, LoRAQKVLinear: where not all three are adapted, their update is padded into the whole width, and saved.
+    Shape: (matrices, stacks, rows).
     """
-    (q, q_in), (k, k_in), (v, v_in), *others = stack_adapted_inputs
-    inputs = np.maximum(np.maximum(q * q_in, k * k_in), v * v_in) + sum(adapted * width for adapted, width in others)
-    products = (q + k + v + sum(adapted for adapted, _ in others)) * lora_rank
-    widths = adapts_q * stack_query_width + adapts_k * stack_key_width + adapts_v * stack_value_width
-    padded = widths * (1 - adapts_q * adapts_k * adapts_v)
-    return (adapter_bytes_each + 1) * inputs + adapter_bytes_each * (products + padded)
+    return adapts_matrices * stack_adapter_in_width
+
+
+def stack_adapts_experts(stack_adapter_inputs):
+    """1 where LoRA adapts a block's routed experts. [0 or 1]"""
+    experts = stack_adapter_inputs[ADAPTED.index("experts")]
+    return experts > 0
+
+
+def stack_copied_elements(stack_adapter_inputs):
+    """Inputs of all adapted matrices, one for each. [elements]"""
+    return np.sum(stack_adapter_inputs[: len(IN_BLOCK)], axis=0)
+
+
+def stack_shared_elements(stack_adapter_inputs):
+    """Inputs of all adapted matrices, one for those that read the same. [elements]"""
+    return sum(_first(_inputs(stack_adapter_inputs, *together)) for together in READ_TOGETHER)
+
+
+def stack_fused_elements(stack_adapter_inputs):
+    """Inputs of all adapted matrices where queries, keys and values have one adapter. [elements]"""
+    joint = _inputs(stack_adapter_inputs, "q", "k", "v")
+    return np.sum(stack_adapter_inputs[: len(IN_BLOCK)], axis=0) - np.sum(joint, axis=0) + np.max(joint, axis=0)
+
+
+def _inputs(stack_adapter_inputs, *matrices):
+    """The inputs of some matrices. Shape (matrices, stacks, rows)."""
+    return stack_adapter_inputs[[ADAPTED.index(matrix) for matrix in matrices]]
+
+
+def _first(inputs):
+    """The input of the first adapted of some matrices."""
+    first = inputs[0]
+    for other in inputs[1:]:
+        first = np.where(first > 0, first, other)
+    return first
+
+
+def stack_adapters(stack_adapter_inputs):
+    """Adapted matrices of a block. [matrices]"""
+    inputs = stack_adapter_inputs[: len(IN_BLOCK)]
+    return np.sum(inputs > 0, axis=0)
+
+
+def stack_rank_products(stack_adapters, stack_adapter_inputs, stack_mixer_inputs):
+    """Products of rank width that a block saves: one for each adapter, more beside a mixer. [products]"""
+    mixer, beside = _inputs(stack_adapter_inputs, "mixer", "beside")
+    return stack_adapters + (mixer > 0) * stack_mixer_inputs + (beside > 0)
+
+
+def stack_padded_elements(adapts_matrices, stack_query_width, stack_key_width, stack_value_width):
+    """Update of a joint adapter that not all three projections have, padded into the whole width. [elements]
+
+    Source: litgpt/lora.py, LoRAQKVLinear.
+    """
+    query, key, value = _inputs(adapts_matrices, "q", "k", "v")
+    width = query * stack_query_width + key * stack_key_width + value * stack_value_width
+    return width * (1 - query * key * value)
+
+
+def stack_fused_adapter_bytes_per_token(stack_fused_elements, stack_adapters, stack_padded_elements, adapter_bytes_each, lora_rank):
+    """Saved by adapters with dropout on their input, the dropped copy and its mask, in litgpt. [B]"""
+    saved = stack_adapters * lora_rank + stack_padded_elements
+    return (adapter_bytes_each + 1) * stack_fused_elements + adapter_bytes_each * saved
 
 
 def stack_adapter_saved_bytes_per_token(
-    stack_adapted_inputs,
     copies_input_bytes_each,
+    stack_copied_elements,
     shared_input_bytes_each,
+    stack_shared_elements,
     rank_product_bytes_each,
+    stack_rank_products,
     lora_rank,
     implementation_fuses_adapters,
     stack_fused_adapter_bytes_per_token,
-    stack_mixer_inputs,
 ):
-    """What the adapters of a block save: their inputs' copies and their products of rank width. [B]"""
-    (q, q_in), (k, k_in), (v, v_in), (o, _), (gate, gate_in), (up, up_in), (down, down_in), *others = stack_adapted_inputs
-    (mixer, mixer_in), (beside, beside_in) = others
-    copies = sum(adapted * width for adapted, width in stack_adapted_inputs)
-    own = q * q_in + k * (1 - q) * k_in + v * (1 - np.maximum(q, k)) * v_in
-    own = own + gate * gate_in + up * (1 - gate) * up_in + down * down_in + mixer * mixer_in + beside * beside_in
-    products = (q + k + v + o + gate + up + down + mixer * (stack_mixer_inputs + 1) + 2 * beside) * lora_rank
-    apart = copies_input_bytes_each * copies + shared_input_bytes_each * own + rank_product_bytes_each * products
+    """Saved by the adapters of a block: copies of their inputs, and products of rank width. [B]"""
+    inputs = copies_input_bytes_each * stack_copied_elements + shared_input_bytes_each * stack_shared_elements
+    apart = inputs + rank_product_bytes_each * (stack_rank_products * lora_rank)
     return np.where(implementation_fuses_adapters > 0, stack_fused_adapter_bytes_per_token, apart)

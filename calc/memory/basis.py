@@ -27,9 +27,7 @@ GROUNDS: dict[str, Callable] = {
     "derived from source: compiled blocks": lambda trains, compiles: trains * compiles > 0,
     "derived from source: 8-bit products": lambda trains, compute_bytes_each: trains * (compute_bytes_each == 1) > 0,
     "derived from source: a divided master copy": lambda trains, partitions_master: trains * partitions_master > 0,
-    "derived from source: trained experts": lambda trains, adapts_experts, stack_adapter_experts_in: (
-        (trains > 0) & (np.max(adapts_experts * stack_adapter_experts_in, axis=0) > 0)
-    ),
+    "derived from source: trained experts": lambda trains, stack_adapts_experts: (trains > 0) & np.any(stack_adapts_experts, axis=0),
     "derived from source: this kind of layer": lambda stack_layers, stack_block_unlike: np.any(
         (stack_layers > 0) & stack_block_unlike, axis=0
     ),

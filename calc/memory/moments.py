@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.columns import ALLOCATED
+from calc.columns import ALLOCATED, COMPONENTS
 from calc.evaluate import Columns, reading
 
 PHASES = ("load", "prefill", "decode", "forward", "backward", "step")
@@ -133,9 +133,14 @@ def named_in(work: str) -> frozenset[str]:
 PASSING = tuple(name for name in ALLOCATED if any(name in named_in(work) for work in MOMENTS))  # components that come and go
 
 
-def components_of(work: str) -> frozenset[str]:
-    """The allocated components that one kind of work can have: those that always stand, and those that its moments name."""
-    return frozenset(name for name in ALLOCATED if name not in PASSING or name in named_in(work))
+FORWARD_PASS = tuple(
+    name for name in PASSING if name in named_in("inference") and name != "kv_cache_bytes"
+)  # of a request, its cache apart
+
+
+def components_of(work: str) -> tuple[str, ...]:
+    """The components that one kind of work can have, in their order: those that its moments name, and those that always stand."""
+    return tuple(name for name in COMPONENTS if name not in PASSING or name in named_in(work))
 
 
 def add_moments(table: Columns, work: str) -> Columns:

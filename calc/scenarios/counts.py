@@ -2,6 +2,10 @@
 
 import numpy as np
 
+from calc.scenarios.stacks import ADAPTED
+
+EXPERTS = ADAPTED.index("experts")
+
 
 def replica_gpus(tensor_parallel, pipeline_parallel, context_parallel):
     """GPUs that share the arithmetic of one micro-batch: those of one model replica. [GPUs]"""
@@ -28,64 +32,18 @@ def blocks_unknown(stack_block_unknown, stack_layers, implementation_reserves_sh
     return np.any(stack_block_unknown & (stack_layers > 0), axis=0) * (implementation_reserves_share == 0) * 1.0
 
 
-def stack_adapter_parameters(
-    lora_rank,
-    adapts_q,
-    adapts_k,
-    adapts_v,
-    adapts_o,
-    adapts_gate,
-    adapts_up,
-    adapts_down,
-    adapts_router,
-    adapts_experts,
-    stack_adapter_q_in,
-    stack_adapter_q_out,
-    stack_adapter_k_in,
-    stack_adapter_k_out,
-    stack_adapter_v_in,
-    stack_adapter_v_out,
-    stack_adapter_o_in,
-    stack_adapter_o_out,
-    stack_adapter_gate_in,
-    stack_adapter_gate_out,
-    stack_adapter_up_in,
-    stack_adapter_up_out,
-    stack_adapter_down_in,
-    stack_adapter_down_out,
-    stack_adapter_router_in,
-    stack_adapter_router_out,
-    adapts_mixer,
-    stack_adapter_mixer_in,
-    stack_adapter_mixer_out,
-    adapts_beside,
-    stack_adapter_beside_in,
-    stack_adapter_beside_out,
-    stack_adapter_experts_in,
-    stack_adapter_experts_out,
-    stack_own_layers_ratio,
-):
-    """LoRA parameters of one block: rank · (in + out) of each adapted matrix. Shape (stacks, rows). [parameters]
+def adapts_experts(adapts_matrices):
+    """1 where LoRA adapts the routed experts of a model that has them. [0 or 1]"""
+    return adapts_matrices[EXPERTS, 0]
 
-    Hu et al. 2021, arXiv 2106.09685, section 4.1. Which matrices peft adapts: models/lora_widths.py; those that layers share, once.
+
+def stack_adapter_parameters(lora_rank, stack_own_layers_ratio, adapts_matrices, stack_adapter_in_width, stack_adapter_out_width):
+    """LoRA parameters of one block: rank · (in + out) of each adapted matrix; shared layers' once. [parameters]
+
+    Source: Hu et al. 2021, arXiv 2106.09685, section 4.1; which matrices peft adapts: models/lora_widths.py.
     """
-    attention = (
-        adapts_q * (stack_adapter_q_in + stack_adapter_q_out)
-        + adapts_k * (stack_adapter_k_in + stack_adapter_k_out)
-        + adapts_v * (stack_adapter_v_in + stack_adapter_v_out)
-        + adapts_o * (stack_adapter_o_in + stack_adapter_o_out)
-    )
-    network = (
-        adapts_gate * (stack_adapter_gate_in + stack_adapter_gate_out)
-        + adapts_up * (stack_adapter_up_in + stack_adapter_up_out)
-        + adapts_down * (stack_adapter_down_in + stack_adapter_down_out)
-    )
-    experts = adapts_router * (stack_adapter_router_in + stack_adapter_router_out) + adapts_experts * (
-        stack_adapter_experts_in + stack_adapter_experts_out
-    )
-    mixer = adapts_mixer * (stack_adapter_mixer_in + stack_adapter_mixer_out)
-    beside = adapts_beside * (stack_adapter_beside_in + stack_adapter_beside_out)
-    return lora_rank * stack_own_layers_ratio * (attention + network + experts + mixer + beside)
+    widths = np.sum(adapts_matrices * (stack_adapter_in_width + stack_adapter_out_width), axis=0)
+    return lora_rank * stack_own_layers_ratio * widths
 
 
 def trained_parameters(

@@ -8,12 +8,10 @@ from calc.evaluate import Columns
 from calc.scenarios.inputs import LIST_OF
 from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, rows_of, words_of
 from calc.scenarios.problems import Problems, quoted
-from calc.scenarios.stacks import derived_blocks
+from calc.scenarios.stacks import ADAPTED, PROJECTIONS, derived_blocks
 from calc.table import Words, where
 
 FORMATS = ("bf16", "fp32", "amp")  # of activations, in the order of the coefficient tables
-PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
-ADAPTED = (*PROJECTIONS, "router", "mixer", "beside", "experts")  # all that `all-linear` reaches
 TARGETS = {"attention": ("q", "k", "v", "o"), "all-linear": ADAPTED}
 ASSUMED = "assumed"  # the basis of an entry that no published run was held against
 # What a precision's weights, gradients and states are; software may hold them in another's form.
@@ -186,13 +184,13 @@ def asks_ties(tie_embeddings):
     return tie_embeddings.numbers(lambda word: ties.get(word, np.nan))
 
 
-def adapted_projections(lora_targets, adapts, problems):
-    """Which projections LoRA adapts, as indicators."""
+def adapts_matrices(lora_targets, adapts, problems):
+    """The matrices that LoRA adapts, as indicators. Shape (matrices, 1, rows)."""
     problems.add(
         ~lora_targets.are(lambda word: word in TARGETS or set(_targets(word)) <= set(PROJECTIONS)) & (adapts > 0),
         lambda row: f"lora_targets '{quoted(lora_targets.at(row))}' is not known; use attention, all-linear, or projections such as q+v.",
     )
-    return {f"adapts_{name}": lora_targets.are(lambda word, name=name: name in _targets(word)) * adapts for name in ADAPTED}
+    return np.stack([lora_targets.are(lambda word, name=name: name in _targets(word)) for name in ADAPTED])[:, None] * adapts
 
 
 def _targets(word: str) -> tuple[str, ...]:

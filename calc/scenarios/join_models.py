@@ -5,7 +5,7 @@ import numpy as np
 from calc.evaluate import formulas_of
 from calc.scenarios import settled
 from calc.scenarios.lookups import find, numbers_in, numbers_of, words_of
-from calc.scenarios.stacks import kind_numbers, stack_numbers, stack_rows, tower_kinds
+from calc.scenarios.stacks import adapter_widths, kind_numbers, stack_numbers, stack_rows, tower_kinds
 from calc.table import Words, where
 
 SETTLED_ANEW = frozenset(formula.__name__ for formula in formulas_of(settled))  # of a model joined as model_<name>
@@ -62,7 +62,9 @@ def stacks(model_row, catalogs):
     first, depth, side, kind = stack_rows(catalogs)
     order = np.arange(max(int(depth[np.unique(model_row)].max(initial=0)), 1))[:, None]
     row = np.where(order < depth[model_row], first[model_row] + order, -1)
-    made = {f"stack_{name}": stack_numbers(catalogs, name)[row] for name in numbers_in(catalogs, "stacks")}
+    names = [name for name in numbers_in(catalogs, "stacks") if not name.startswith("adapter_")]
+    made = {f"stack_{name}": stack_numbers(catalogs, name)[row] for name in names}
+    made |= {f"stack_adapter_{way}_width": adapter_widths(catalogs, way)[:, row] for way in ("in", "out")}
     return made | {"stack_side": side[row], "stack_family_kind": kind[row]}
 
 

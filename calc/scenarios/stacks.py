@@ -8,6 +8,8 @@ from calc.scenarios.lookups import numbers_of
 
 SIDES = ("tokens", "source", "fixed")
 FIXED_SIDE = SIDES.index("fixed")  # of images and sound
+PROJECTIONS = ("q", "k", "v", "o", "gate", "up", "down")
+ADAPTED = (*PROJECTIONS, "mixer", "beside", "router", "experts")  # all that `all-linear` reaches
 
 
 @kept("models", "model_kinds")
@@ -28,6 +30,12 @@ def tower_kinds(catalogs: Catalogs) -> np.ndarray:
 def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
     """A column of the stacks, its last entry for a stack that a model lacks: 0."""
     return np.nan_to_num(numbers_of(catalogs, "stacks", name), nan=0.0, posinf=np.inf)
+
+
+@kept("stacks")
+def adapter_widths(catalogs: Catalogs, way: str) -> np.ndarray:
+    """Width of what goes in or comes out of each matrix that LoRA may adapt. Shape (matrices, stacks)."""
+    return np.stack([stack_numbers(catalogs, f"adapter_{matrix}_{way}") for matrix in ADAPTED])
 
 
 @kept("blocks")

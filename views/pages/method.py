@@ -5,13 +5,14 @@ import streamlit as st
 
 from calc import phases_table
 from calc.charts import tables as chart_tables
-from calc.charts.tables import COMPONENT_LABELS, components_of
+from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
 from calc.explain import calculators
 from calc.explain.bill import explain_bill
 from calc.explain.derivation import explain
 from calc.explain.rules import rules_that_count
 from calc.memory import overhead
+from calc.memory.moments import components_of
 from calc.plan.bill import billed
 from calc.say.numbers import gib, is_missing, percent
 from calc.say.setting import name_of, setting

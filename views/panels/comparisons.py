@@ -10,6 +10,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.lines import lines_of
+from calc.memory.moments import components_of
 from calc.plan.figures import records
 from calc.say.numbers import counted
 from calc.say.place import place
@@ -66,7 +67,7 @@ def _values(name: str, values: list[str], now: Present, ink: Ink, catalogs: Cata
 
 def memory_bars(rows: pd.DataFrame, labels: list[str], beside: list[str], title: str, alt: str, ink: Ink, key: str) -> None:
     """Bars of memory by component, one for each row, with words beside its name."""
-    components = chart_tables.components_of(rows["work"].iloc[0])
+    components = components_of(rows["work"].iloc[0])
     table = chart_tables.by_component(rows, labels, components)
     table["value_text"] = [beside[rank] for rank in table["rank"]]
     draw(bars.memory(ink, components, title), table, alt, key)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
+from calc.memory.moments import components_of
 from calc.plan.communicated import communicated
 from calc.plan.figures import records
 from calc.say.setting import name_of
@@ -54,7 +55,7 @@ def _made(name: str, now: Present, catalogs: Catalogs, make: Callable, *more: An
 
 def _phases(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """What is alive in each phase of a step, or of a request, under the card."""
-    allocated = tuple(name for name in chart_tables.components_of(now.scenario["work"]) if name != "overhead_bytes")
+    allocated = tuple(name for name in components_of(now.scenario["work"]) if name != "overhead_bytes")
     table = _made("phases", now, catalogs, lambda: phase_table(now.scenario, allocated, catalogs))
     cards = chart_tables.cards(chart_tables.one_row(now.row), catalogs)
     draw(memory_charts.phases(ink, allocated), table, words.phases_alt(now.row), "explore_phases", cards)
@@ -116,7 +117,7 @@ def _methods(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     rows = _made("methods", now, catalogs, lambda: comparisons.over_methods(now.scenario, now.market, catalogs))
     labels, beside = [words.METHODS[line] for line in rows["line"]], [compared_words.values(row) for row in records(rows)]
     memory_bars(rows, labels, beside, "Memory per GPU by method", words.methods_alt(rows), ink, "explore_methods")
-    parts = chart_tables.parts_by_row(rows, labels, chart_tables.components_of("training"))
+    parts = chart_tables.parts_by_row(rows, labels, components_of("training"))
     grid(parts, {label: NUMBER(label, format="%.3g") for label in labels}, "GiB of each component by method", "explore_parts")
     use("explore_methods", rows, labels, now, catalogs)
 

@@ -8,6 +8,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
+from calc.memory.moments import components_of
 from calc.plan.figures import parts_of
 from calc.say.numbers import percent, three
 from calc.say.place import place
@@ -50,7 +51,7 @@ def components(row: Row) -> str:
 
 def _phases(row: Row, scenario: Row, ink: Ink, catalogs: Catalogs) -> None:
     """What is alive in each phase, and which of them the estimate is."""
-    allocated = tuple(name for name in chart_tables.components_of(row["work"]) if name != "overhead_bytes")
+    allocated = tuple(name for name in components_of(row["work"]) if name != "overhead_bytes")
     table = remembered("phases", (scenario, catalogs.version), lambda: phase_table(scenario, allocated, catalogs))
     draw(memory_charts.phases(ink, allocated, has_legend=False), table, f"The peak is in the {row['peak_phase']} phase", "phases")
     st.caption(f"The largest phase, {row['peak_phase']}, is the estimate; context and allocator slack come on top.")

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
-from calc.charts.tables import COMPONENT_LABELS, components_of
+from calc.charts.tables import COMPONENT_LABELS
 from calc.columns import COMPONENTS
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
+from calc.memory.moments import components_of
 from calc.say.change import cause_in_words
 from calc.say.numbers import duration, gib, is_missing, percent, signed, span, three, usd
 from calc.say.verdict import FITS_MEANING, memory_of

@@ -8,12 +8,12 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.oom.failures import Failure
 from calc.files.oom.findings import is_other_work
+from calc.memory.moments import FORWARD_PASS
 from calc.scenarios.inputs import BY_NAME
 from calc.units import GIB
 
 DRIVER_KEEPS_RATIO = 0.035  # of a card's memory, at most: what torch calls its capacity is less than nvidia-smi's (T4: 3 %)
 ROUNDED_BYTES = 0.05 * GIB  # differences of sizes that were printed with two decimals
-BLOCK = ("activations_bytes", "logits_bytes", "working_bytes")
 
 
 class Part(NamedTuple):
@@ -87,13 +87,13 @@ def of_failure(failure: Failure, row: Row) -> list[Part]:
 
 def of_figures(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> list[Part]:
     """A summary's or a log's parts, each beside what the estimate counts as the same."""
-    outside = row["memory_bytes"] - row["context_bytes"]
+    outside, forward = row["memory_bytes"] - row["context_bytes"], sum(row[name] for name in FORWARD_PASS)
     told = [
         ("Allocated peak", figures.get("allocated_peak"), row["logged_peak_bytes"], "torch.cuda.max_memory_allocated"),
         ("Reserved peak", figures.get("reserved_peak"), outside, "torch.cuda.max_memory_reserved"),
         ("In use on the card", figures.get("used"), row["memory_bytes"], "What nvidia-smi shows, context included"),
         ("Weights", figures.get("weights"), row["weights_bytes"], "As loaded"),
-        ("Peak of a forward pass", figures.get("activation_peak"), sum(row[name] for name in BLOCK), "Of the engine's start-up profile"),
+        ("Peak of a forward pass", figures.get("activation_peak"), forward, "Of the engine's start-up profile"),
         ("Outside PyTorch", figures.get("non_torch"), row["context_bytes"], "Context, NCCL and libraries"),
         (
             "KV cache",

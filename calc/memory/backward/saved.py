@@ -32,9 +32,9 @@ def stack_residual_bytes(activation_bytes_each, stack_hidden, stack_tokens):
     return activation_bytes_each * stack_hidden * stack_tokens
 
 
-def stack_merged_experts_here(adapts_experts, stack_adapter_experts_in, stack_block_experts_here):
+def stack_merged_experts_here(stack_adapts_experts, stack_block_experts_here):
     """Elements of a block's experts that LoRA adapts, which are merged with their adapters. [elements]"""
-    return adapts_experts * (stack_adapter_experts_in > 0) * stack_block_experts_here
+    return stack_adapts_experts * stack_block_experts_here
 
 
 def stack_autocast_bytes(
