@@ -1,6 +1,7 @@
 """Advice: every change holds when it is estimated again, does the work that it says, saves what it says, and is the useful one."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from calc import estimate
@@ -30,6 +31,17 @@ TOO_BIG |= {"served": SERVED_TOO_LARGE}
 ALL = FITTING | {"without a length": PLAN, "on a T4": ON_A_T4} | TOO_BIG
 
 
+ADVISED = {}
+
+
+def advised(scenario, catalogs, market="on-demand"):
+    """What is advised for a scenario without limits, worked out once for all tests."""
+    key = (*scenario.items(), market)
+    if key not in ADVISED:
+        ADVISED[key] = advise(scenario, catalogs, market)
+    return ADVISED[key].copy()
+
+
 def each(scenarios):
     return pytest.mark.parametrize("scenario", scenarios.values(), ids=scenarios.keys())
 
@@ -38,13 +50,19 @@ def after(scenario, change, catalogs):
     return estimate(scenario | {name: value for name, value in change["set"].items() if name != "market"}, catalogs, solve=False)
 
 
+def with_estimates(changes, scenario, catalogs):
+    """Each change beside the estimate of the scenario that it makes."""
+    sets = [{name: value for name, value in change.items() if name != "market"} for change in changes["set"]]
+    rows = estimate(pd.DataFrame([scenario | one for one in sets]).astype(object).fillna(""), catalogs, solve=False)
+    return zip(changes.to_dict("records"), rows.to_dict("records"), strict=True)
+
+
 @pytest.mark.parametrize("market", ["on-demand", "spot"])
 @each(ALL)
 def test_every_change_holds_and_saves_what_it_says(catalogs, scenario, market):
-    now, changes = estimate(scenario, catalogs, solve=False), advise(scenario, catalogs, market)
+    now, changes = estimate(scenario, catalogs, solve=False), advised(scenario, catalogs, market)
     assert len(changes)
-    for change in changes.to_dict("records"):
-        row = after(scenario, change, catalogs)
+    for change, row in with_estimates(changes, scenario, catalogs):
         assert row["problem"] == ""
         assert row["fits"] == change["fits"]
         assert row["fits"] in ("yes", "tight")
@@ -70,7 +88,7 @@ def test_every_change_holds_and_saves_what_it_says(catalogs, scenario, market):
 
 @each(ALL)
 def test_the_changed_job_is_answered_with_the_same_figures(catalogs, scenario):
-    for change in advise(scenario, catalogs).to_dict("records"):
+    for change in advised(scenario, catalogs).to_dict("records"):
         market = change["set"].get("market", "on-demand")
         own = options(job_of_scenario(after(scenario, change, catalogs), market, {}), catalogs).answers.iloc[0]
         assert own["fits"] == change["fits"]
@@ -83,7 +101,7 @@ def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(catalogs, sce
     job = job_of_scenario(estimate(scenario, catalogs, solve=False), "on-demand", {})
     laid_out = ("gpu", "gpus", "instance", "sharding", "tensor_parallel", "pipeline_parallel", "batch", "accumulation_steps", "recompute")
     own = options({name: value for name, value in job.items() if name not in laid_out}, catalogs).answers.iloc[0]
-    changes = advise(scenario, catalogs)
+    changes = advised(scenario, catalogs)
     alike = changes[changes["same_work"] & changes["kind"].isin(["layout", "instance", "gpus"]) & (changes["fits"] == "yes")]
     assert own["problem"] or not (alike["usd"] < own["usd"] * (1 - 1e-9)).any()
 
@@ -91,10 +109,9 @@ def test_no_layout_beats_the_answer_of_the_job_that_leaves_it_free(catalogs, sce
 @each(ALL)
 def test_the_same_work_is_the_same(catalogs, scenario):
     """The method, as many bits, the tokens of a step; in service no fewer sequences at once, and the context."""
-    now, changes = estimate(scenario, catalogs, solve=False), advise(scenario, catalogs)
+    now, changes = estimate(scenario, catalogs, solve=False), advised(scenario, catalogs)
     bits = catalogs.precisions[["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]]
-    for change in changes.to_dict("records"):
-        row = after(scenario, change, catalogs)
+    for change, row in with_estimates(changes, scenario, catalogs):
         same = (bits.loc[row["precision"]] == bits.loc[now["precision"]]).all()
         same &= all(row[name] == now[name] for name in ("tuning", "optimizer", "sequence_tokens", "kv_precision"))
         if now["work"] == "training":
@@ -106,7 +123,7 @@ def test_the_same_work_is_the_same(catalogs, scenario):
 
 @each(ALL)
 def test_the_same_work_comes_first(catalogs, scenario):
-    changes = advise(scenario, catalogs)
+    changes = advised(scenario, catalogs)
     assert changes["same_work"].any()
     assert changes["same_work"].is_monotonic_decreasing
     assert changes["change"].is_unique
@@ -116,7 +133,7 @@ def test_the_same_work_comes_first(catalogs, scenario):
 
 @each(FITTING)
 def test_where_it_fits_each_change_saves_money_or_memory_and_what_saves_most_comes_first(catalogs, scenario):
-    now, changes = estimate(scenario, catalogs, solve=False), advise(scenario, catalogs)
+    now, changes = estimate(scenario, catalogs, solve=False), advised(scenario, catalogs)
     assert now["fits"] == "yes"
     for _, part in changes.groupby("same_work"):
         assert part["saved_work_ratio"].is_monotonic_decreasing
@@ -132,7 +149,7 @@ def test_where_it_fits_each_change_saves_money_or_memory_and_what_saves_most_com
 
 @each(TOO_BIG)
 def test_where_it_does_not_fit_what_fits_for_sure_and_for_no_more_an_hour_comes_first(catalogs, scenario):
-    changes = advise(scenario, catalogs)
+    changes = advised(scenario, catalogs)
     same = changes[changes["same_work"]]
     rank = list(zip(same["fits"] == "tight", same["saved_usd_per_hour"] < 0, strict=True))
     assert rank == sorted(rank)
@@ -142,7 +159,7 @@ def test_where_it_does_not_fit_what_fits_for_sure_and_for_no_more_an_hour_comes_
 
 def test_a_layout_that_trains_the_same_comes_before_lora_and_larger_cards(catalogs):
     """8B on 8 A100 of 40 GB, unsharded: ZeRO 3 beside tensor parallel, or tensor parallel 8, keep price and training."""
-    changes = advise(UNSHARDED, catalogs)
+    changes = advised(UNSHARDED, catalogs)
     own = changes[changes["kind"] == "layout"]
     assert list(changes["kind"][: len(own)]) == ["layout"] * len(own)
     assert (own["saved_usd_per_hour"] == 0).all()
@@ -157,7 +174,7 @@ def test_a_layout_that_trains_the_same_comes_before_lora_and_larger_cards(catalo
 
 def test_a_card_without_bf16_is_given_fp16(catalogs):
     """GPT-2 on a T4: as many bits on tensor cores; with eager attention it runs as planned, and fits at half the batch."""
-    changes = advise(ON_A_T4, catalogs)
+    changes = advised(ON_A_T4, catalogs)
     change = changes.set_index("change").loc["fp16 mixed (emulated)"]
     assert change["same_work"]
     assert change["set"] == {"precision": "fp16-mixed"}
@@ -172,9 +189,9 @@ def test_a_card_without_bf16_is_given_fp16(catalogs):
 )
 def test_fp8_products_are_offered_as_other_work_where_the_card_has_them(catalogs, scenario, saved):
     """Compiled; without, casting takes what the products save."""
-    eager = advise(scenario, catalogs).set_index("change")["saved_work_ratio"].get("fp8 mixed", 0)
+    eager = advised(scenario, catalogs).set_index("change")["saved_work_ratio"].get("fp8 mixed", 0)
     scenario = scenario | {"compile": "yes"}
-    change = advise(scenario, catalogs).set_index("change").loc["fp8 mixed"]
+    change = advised(scenario, catalogs).set_index("change").loc["fp8 mixed"]
     assert not change["same_work"]
     assert change["saved_work_ratio"] > saved > eager
     assert "Micikevicius" in change["source"]
@@ -184,7 +201,7 @@ def test_fp8_products_are_offered_as_other_work_where_the_card_has_them(catalogs
 
 def test_a_service_is_offered_more_sequences_at_once(catalogs):
     """70B on 8 H100: four times the sequences generate a token for about 40 % less, in time."""
-    changes = advise(SERVED_70B, catalogs)
+    changes = advised(SERVED_70B, catalogs)
     row = changes[(changes["kind"] == "batch") & changes["same_work"]].iloc[0]
     assert row["set"]["batch"] >= 128
     assert row["saved_work_ratio"] > 0.4
@@ -196,7 +213,7 @@ def test_a_service_is_offered_more_sequences_at_once(catalogs):
 
 def test_a_service_is_offered_fewer_gpus_on_a_larger_card(catalogs):
     """32B for 8 at once on four L4: one RTX PRO 6000 serves as many for less, laid out anew, and faster."""
-    changes = advise(SERVED_SMALL, catalogs)
+    changes = advised(SERVED_SMALL, catalogs)
     row = changes[changes["kind"] == "instance"].iloc[0]
     assert row["same_work"]
     assert row["set"] == {"instance": "g7e.2xlarge", "gpu": "", "gpus": 1.0, "tensor_parallel": 1.0}
@@ -243,13 +260,12 @@ def test_pairs_are_tried_only_where_no_single_change_keeps_the_work(catalogs):
     limits = {"instances_most": 1, "usd_per_hour_most": 5}
     changes = advise(ONE_GPU, catalogs, limits=limits)
     assert "pair" in set(changes["kind"])
-    for change in changes.to_dict("records"):
-        row = after(ONE_GPU, change, catalogs)
+    for change, row in with_estimates(changes, ONE_GPU, catalogs):
         assert (row["problem"], row["fits"]) == ("", change["fits"])
         assert row["usd_per_hour_on_demand"] <= 5
         assert len(choices_of(change["set"])) > 1 or change["kind"] != "pair"
     for scenario in TOO_BIG.values():
-        assert "pair" not in set(advise(scenario, catalogs)["kind"])
+        assert "pair" not in set(advised(scenario, catalogs)["kind"])
 
 
 def test_where_nothing_helps_nothing_is_said(catalogs):
@@ -260,7 +276,7 @@ def test_where_nothing_helps_nothing_is_said(catalogs):
 def test_a_row_of_estimate_is_advised_as_its_scenario(catalogs):
     for scenario in (UNSHARDED, SERVED_32B):
         row = estimate(scenario, catalogs, solve=False) | {"market": "on-demand", "why": ""}
-        from_row, from_scenario = advise(row, catalogs), advise(scenario, catalogs)
+        from_row, from_scenario = advise(row, catalogs), advised(scenario, catalogs)
         assert from_row["change"].tolist() == from_scenario["change"].tolist()
         assert from_row["set"].tolist() == from_scenario["set"].tolist()
 
