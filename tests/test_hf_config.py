@@ -12,9 +12,8 @@ import pytest
 from examples import catalogs, entries
 
 from calc.catalogs.strict_yaml import read_strictly
-from calc.models.architecture import model_table
+from calc.models.architecture import ADAPTER_COLUMNS, model_table
 from calc.models.huggingface.config import ConfigError, custom_entry, read_config, read_config_text
-from calc.models.lora_widths import COLUMNS as ADAPTER_COLUMNS
 from validation.config_defaults import config_defaults
 
 RECORDED = Path(__file__).parent / "recorded"

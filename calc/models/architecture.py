@@ -1,8 +1,8 @@
-"""From a model's architecture to two tables: what the whole model counts, and its stacks (runs of like blocks).
+"""A model's architecture as two tables: what the whole model counts, and its stacks.
 
-An entry is one model of catalogs/models.yaml, or one that calc/models/huggingface/config.py made of a config: sizes, and what differs
-from its family (catalogs/edited/families.yaml). `parameters` counts what the class of transformers holds as parameters; checkpoints
-may add buffers. Counts of numbers, not bytes.
+An entry is one model of catalogs/edited/models.yaml, or one that calc/models/huggingface/config.py made of a config: its sizes,
+and what differs from its family (catalogs/edited/families.yaml). `parameters` counts what the class of transformers holds as
+parameters; checkpoints may add buffers. Counts of numbers, not bytes.
 """
 
 import math
@@ -11,9 +11,18 @@ from typing import Any
 
 import pandas as pd
 
-from calc.evaluate import evaluate_all
-from calc.models import block_parameters, lora_widths, mixers, outside_parameters, shared_form
-from calc.models.families import FORMULAS as FAMILY_FORMULAS
+from calc.evaluate import evaluate_all, formulas_of
+from calc.models import (
+    attention,
+    block_parameters,
+    families,
+    lora_widths,
+    mixer_parameters,
+    network,
+    outside_adapters,
+    outside_parameters,
+    shared_form,
+)
 from calc.models.stacks import Sizes, sizes_of_stacks
 
 # Sizes that an entry leaves out where its model does not have them.
@@ -60,8 +69,10 @@ MODEL_COLUMNS = (
     *("tower_linear_parameters", "tower_block"),
     *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),
 )
-FORMULAS = (*outside_parameters.FORMULAS, *FAMILY_FORMULAS)
-STACK_FORMULAS = (*mixers.FORMULAS, *block_parameters.FORMULAS, *shared_form.FORMULAS, *lora_widths.FORMULAS)
+FORMULAS = tuple(formula for module in (outside_parameters, outside_adapters, families) for formula in formulas_of(module))
+STACK_MODULES = (mixer_parameters, attention, network, block_parameters, shared_form, lora_widths)
+STACK_FORMULAS = tuple(formula for module in STACK_MODULES for formula in formulas_of(module))
+ADAPTER_COLUMNS = tuple(formula.__name__ for formula in formulas_of(lora_widths) if formula.__name__.startswith("adapter_"))
 STACK_IDS = ("model", "stack", "block", "side")
 STACK_COLUMNS = (
     *(*STACK_IDS, "layers", "hidden", "query_width", "key_width", "value_width", "ffn_width", "heads", "kv_heads"),
@@ -72,12 +83,12 @@ STACK_COLUMNS = (
     *("cross_attention", "block_parameters", "block_linear_parameters", "block_expert_parameters"),
     *("block_largest_matrix", "waveform_active_parameters", "own_layers_ratio"),
     *("rms_norm_width", "layer_norm_width", "gated_ffn_width", "norms_heads", "capped_scores"),
-    *lora_widths.COLUMNS,
+    *ADAPTER_COLUMNS,
 )
 
 
 def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
-    """All sizes and traits of a model: what its entry says, else its family, else that it has none."""
+    """All sizes and traits of a model: those of its entry, else of its family, else 0."""
     sizes = {**ABSENT, **traits, **entry}
     sizes["text_width"] = sizes["text_hidden"] or sizes["hidden"]
     sizes["embedding_width"] = sizes["embedding_width"] or sizes["text_width"]
@@ -86,18 +97,18 @@ def sizes_of(entry: Mapping[str, Any], traits: Mapping[str, Any]) -> Sizes:
 
 
 def stacks_of(sizes: Sizes) -> Iterator[Sizes]:
-    """One table of numbers per stack that has layers: its sizes and every formula of a block and of its adapters."""
+    """The sizes of each stack that has layers, with every formula of a block and its adapters."""
     for stack in sizes_of_stacks(sizes):
         yield evaluate_all(STACK_FORMULAS, stack)
 
 
-def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str, Any]]) -> tuple[Sizes, list[Sizes]]:
-    """The row of one model and the rows of its stacks; a refused model has no counts and no stacks."""
+def describe_model(entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapping[str, Any]]) -> tuple[Sizes, list[Sizes]]:
+    """The row of one model and the rows of its stacks; a refused model has no stacks."""
     if "refused" in entry:
         return {**ABSENT, **entry}, []
     if "total_parameters" in entry:
         return total_alone(entry), []
-    traits = families[entry["model_type"]]
+    traits = traits_by_family[entry["model_type"]]
     sizes = sizes_of(entry, traits)
     if sizes["activation"] != traits["activation"]:
         sizes |= {side: f"{traits[side]}-{sizes['activation']}" for side in ("block", "encoder_block") if traits[side]}
@@ -117,7 +128,7 @@ def describe_model(entry: Mapping[str, Any], families: Mapping[str, Mapping[str,
 
 
 def total_alone(entry: Mapping[str, Any]) -> Sizes:
-    """The row of a model whose type is not covered, but the total of its parameters is known: it is refused with what that says."""
+    """The refused row of a model of which the parameters are counted and nothing else is known."""
     total = entry["total_parameters"]
     own = {"kind": "decoder", "parameters": total, "head_parameters": 0, "always_tied": 0, "outside_parameters": 0}
     said = f"model_type {entry['model_type'][:40]} is not covered: what its activations and caches take, and its times, are not known"
@@ -126,7 +137,7 @@ def total_alone(entry: Mapping[str, Any]) -> Sizes:
 
 
 def note_with_images(model: Mapping[str, Any]) -> str:
-    """What an estimate with images in its sequences does not hold, or takes for granted; none where the model takes none."""
+    """What an estimate with images leaves out or assumes; empty where the model takes none."""
     if not model["usual_image_tokens"]:
         return ""
     said = [model["caveat"], model.get("remark", "")]
@@ -136,7 +147,7 @@ def note_with_images(model: Mapping[str, Any]) -> str:
 
 
 def note_of(model: Mapping[str, Any]) -> str:
-    """What an estimate of the model does not hold, in sentences: parts left out, what its family or its config is not."""
+    """What an estimate of the model leaves out, and where its config is unlike its family."""
     said = [model["caveat"], model.get("remark", "")]
     if model.get("left_out"):
         count = model["left_out_parameters"]
@@ -147,9 +158,11 @@ def note_of(model: Mapping[str, Any]) -> str:
     return " ".join(filter(None, said))
 
 
-def model_table(entries: Mapping[str, Mapping[str, Any]], families: Mapping[str, Mapping[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables `models` (index: id) and `stacks` of a mapping from id to entry; unknown numbers are NaN."""
-    described = {model: describe_model(entry, families) for model, entry in entries.items()}
+def model_table(
+    entries: Mapping[str, Mapping[str, Any]], traits_by_family: Mapping[str, Mapping[str, Any]]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables `models` and `stacks` of a mapping from id to entry; unknown numbers are NaN."""
+    described = {model: describe_model(entry, traits_by_family) for model, entry in entries.items()}
     rows = {model: row for model, (row, _) in described.items()}
     models = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=list(MODEL_COLUMNS)).rename_axis("id")
     numbers = [name for name in MODEL_COLUMNS if name not in TEXTS]

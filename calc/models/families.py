@@ -1,10 +1,10 @@
-"""What the traits of a family, as catalogs/edited/families.yaml has them, mean for a model as a whole."""
+"""What the traits of a family (catalogs/edited/families.yaml) mean for a whole model."""
 
 import math
 
 
 def rms_norms(block_norms, norm_vectors, unbiased_norms):
-    """Root-mean-square norms of the hidden width in one block; 0 where they are LayerNorms. [norms]"""
+    """RMSNorms of the hidden width in one block; 0 where they are LayerNorms. [norms]"""
     return block_norms * (norm_vectors == 1) * (1 - unbiased_norms)
 
 
@@ -14,8 +14,5 @@ def longest_sequence_tokens(kind, learned_positions, max_position):
 
 
 def index_ratio(indexed_layers, layers, index_heads):
-    """Share of the layers that choose tokens by an indexer of their own (GLM-5 lets layers share one). [0 to 1]"""
+    """Share of the layers that have an indexer of their own (GLM-5 shares some). [0 to 1]"""
     return (indexed_layers or layers) / layers if index_heads and layers else 0
-
-
-FORMULAS = (rms_norms, index_ratio, longest_sequence_tokens)

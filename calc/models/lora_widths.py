@@ -1,4 +1,4 @@
-"""The widths of what LoRA adapts in one block, by the projection names of `lora_targets`, as peft 0.21 does it.
+"""The widths of what LoRA adapts in one block, by the names of `lora_targets` (peft 0.21).
 
 An adapter of rank r has r x (in + out) parameters (Hu et al. 2021, arXiv 2106.09685, section 4.1), so widths add: MLA's
 queries go down to a latent and up again (DeepSeek-V2, arXiv 2405.04434), and a decoder attends to itself and to the
@@ -41,12 +41,12 @@ def adapter_k_out(key_width, kv_latent_rank, latent_width, key_projections):
 
 
 def adapter_v_in(hidden, kv_latent_rank, value_projections):
-    """Input widths of the value projection, or of MLA's from the latent to keys and values. [elements per token]"""
+    """Input widths of the value projection, or of MLA's from the latent. [elements per token]"""
     return value_projections * (kv_latent_rank if kv_latent_rank else hidden)
 
 
 def adapter_v_out(value_width, kv_latent_rank, expanded_width, value_projections):
-    """Output widths of the value projection, or of MLA's from the latent to keys and values. [elements per token]"""
+    """Output widths of the value projection, or of MLA's from the latent. [elements per token]"""
     return value_projections * (expanded_width if kv_latent_rank else value_width)
 
 
@@ -61,7 +61,7 @@ def adapter_o_out(hidden, output_width, cross_attention):
 
 
 def adapted_ffn_width(ffn_width, shared_ffn_width, adapts_experts):
-    """Inner width of the Linear modules of the dense network or of the shared expert that LoRA adapts. [elements]"""
+    """Inner width of dense and shared networks that LoRA adapts. [elements]"""
     return (1 - adapts_experts) * (ffn_width + shared_ffn_width)
 
 
@@ -96,13 +96,13 @@ def adapter_down_out(hidden, adapted_ffn_width):
 
 
 def adapter_router_in(experts, hidden, adapts_router, shared_gate, index_ratio, query_latent_width):
-    """Input widths of the router, of the shared expert's gate and of the indexer; `all-linear` only. [elements per token]"""
+    """Input widths of router, shared gate and indexer (`all-linear`). [elements per token]"""
     of_experts = (adapts_router + shared_gate) * hidden if experts else 0
     return of_experts + index_ratio * (query_latent_width + 2 * hidden)
 
 
 def adapter_router_out(experts, adapts_router, shared_gate, index_ratio, index_heads, index_head_dim, query_latent_width):
-    """Output widths of the router, of the shared expert's gate and of the indexer; `all-linear` only. [elements per token]"""
+    """Output widths of router, shared gate and indexer (`all-linear`). [elements per token]"""
     of_experts = adapts_router * experts + shared_gate if experts else 0
     of_weights = index_heads if query_latent_width else 0
     return of_experts + index_ratio * (index_heads * index_head_dim + index_head_dim + of_weights)
@@ -119,7 +119,10 @@ def adapter_mixer_out(hidden, mixer_in_width, mixer_width, mixer_inner_out_width
 
 
 def adapted_gate_width(gate_width, adapts_experts):
-    """Width of the gate of attention's output that LoRA adapts: none where peft takes it for the experts' gate. [elements]"""
+    """Width of the gate of attention's output that LoRA adapts. [elements]
+
+    None where peft takes it for the experts' gate.
+    """
     return (1 - adapts_experts) * gate_width
 
 
@@ -145,29 +148,16 @@ def adapter_beside_out(
 
 
 def adapter_experts_in(adapts_experts, experts, expert_hidden, expert_ffn_width):
-    """Input widths of all routed experts, gate and up at twice the rank; `all-linear` only. [elements]"""
+    """Input widths of all routed experts (`all-linear`). [elements]
+
+    Gate and up are adapted at twice the rank.
+    """
     return adapts_experts * experts * (2 * expert_hidden + expert_ffn_width)
 
 
 def adapter_experts_out(adapts_experts, experts, expert_hidden, expert_ffn_width):
-    """Output widths of all routed experts, gate and up at twice the rank; `all-linear` only. [elements]"""
+    """Output widths of all routed experts (`all-linear`). [elements]
+
+    Gate and up are adapted at twice the rank.
+    """
     return adapts_experts * experts * (4 * expert_ffn_width + expert_hidden)
-
-
-FORMULAS = (
-    *(
-        key_projections,
-        value_projections,
-        adapter_q_in,
-        adapter_q_out,
-        adapter_k_in,
-        adapter_k_out,
-        adapter_v_in,
-        adapter_v_out,
-        adapter_o_in,
-    ),
-    *(adapter_o_out, adapted_ffn_width, adapter_gate_in, adapter_gate_out, adapter_up_in, adapter_up_out),
-    *(adapter_down_in, adapter_down_out, adapter_router_in, adapter_router_out, adapter_mixer_in, adapter_mixer_out),
-    *(adapted_gate_width, adapter_beside_in, adapter_beside_out, adapter_experts_in, adapter_experts_out),
-)
-COLUMNS = tuple(formula.__name__ for formula in FORMULAS if formula.__name__.startswith("adapter_"))

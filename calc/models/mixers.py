@@ -1,26 +1,21 @@
-"""What stands in a layer in place of attention, or beside it, and keeps a state instead of a cache: widths, weights, state.
+"""Mixers, which keep a state instead of a cache: widths, weights and states by kind.
 
 A mixer is a row of the same widths whatever its kind: columns that its input projections make, channels of its short
-convolution, the width that its output projection takes, what it learns between the two, and a state per sequence. MIXERS
-says what they are for each kind; the formulas below it hold for all. Counts of numbers, not bytes.
+convolution, the width that its output projection takes, what it learns between the two, and a state per sequence. Each
+function here says what they are for one kind; mixer_parameters.py holds for all. Counts of numbers, not bytes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 Sizes = Mapping[str, Any]
-NONE = dict.fromkeys(
-    [
-        *("mixer_in_width", "mixer_width", "convolution_channels", "mixer_inner_linear", "mixer_inner_in_width"),
-        *("mixer_inner_out_width", "mixer_vectors", "recurrent_state_elements"),
-        *("mixer_heads", "state_group_width", "state_key_width"),
-    ],
-    0,
-)
 
 
 def delta(sizes: Sizes) -> dict[str, Any]:
-    """Gated DeltaNet (Yang et al. 2024, arXiv 2412.06464): queries, keys, values and gate, decay and learning rate per head."""
+    """Gated DeltaNet: queries, keys, values and a gate; decay and learning rate per head.
+
+    Source: Yang et al. 2024, arXiv 2412.06464.
+    """
     heads, key, value = sizes["state_heads"], sizes["state_groups"] * sizes["state_size"], sizes["state_heads"] * sizes["state_head_dim"]
     return {
         "mixer_in_width": 2 * key + 2 * value + 2 * heads,
@@ -35,7 +30,10 @@ def delta(sizes: Sizes) -> dict[str, Any]:
 
 
 def kimi_delta(sizes: Sizes) -> dict[str, Any]:
-    """Kimi Delta Attention (Kimi Linear, 2025, arXiv 2510.26692): a decay per channel and a gate, both by way of one head's width."""
+    """Kimi Delta Attention: a decay per channel and a gate, by way of a head's width.
+
+    Source: Kimi Linear, 2025, arXiv 2510.26692.
+    """
     heads, width, rank = sizes["state_heads"], sizes["state_heads"] * sizes["state_head_dim"], sizes["state_head_dim"]
     return {
         "mixer_in_width": 3 * width + heads + 2 * rank,
@@ -62,7 +60,10 @@ def ling_delta(sizes: Sizes) -> dict[str, Any]:
 
 
 def lightning(sizes: Sizes) -> dict[str, Any]:
-    """Lightning attention (MiniMax-01, 2025, arXiv 2501.08313): queries, keys, values and a gate; no convolution."""
+    """Lightning attention: queries, keys, values and a gate; no convolution.
+
+    Source: MiniMax-01, 2025, arXiv 2501.08313.
+    """
     width = sizes["state_heads"] * sizes["state_head_dim"]
     return {
         "mixer_in_width": 4 * width,
@@ -73,7 +74,10 @@ def lightning(sizes: Sizes) -> dict[str, Any]:
 
 
 def mamba2(sizes: Sizes) -> dict[str, Any]:
-    """Mamba-2 (Dao and Gu 2024, arXiv 2405.21060): gate, inputs, two projections of the state per group, a step per head."""
+    """Mamba-2: gate, inputs, two projections of the state per group, a step per head.
+
+    Source: Dao and Gu 2024, arXiv 2405.21060.
+    """
     heads, width = sizes["state_heads"], sizes["state_heads"] * sizes["state_head_dim"]
     channels = width + 2 * sizes["state_groups"] * sizes["state_size"]
     return {
@@ -88,7 +92,10 @@ def mamba2(sizes: Sizes) -> dict[str, Any]:
 
 
 def mamba(sizes: Sizes) -> dict[str, Any]:
-    """Mamba (Gu and Dao 2023, arXiv 2312.00752): the step, by way of its rank, and both projections are made of the inputs."""
+    """Mamba: step, by way of its rank, and both projections are made of the inputs.
+
+    Source: Gu and Dao 2023, arXiv 2312.00752.
+    """
     width, state, rank = sizes["state_heads"] * sizes["state_head_dim"], sizes["state_size"], sizes["time_rank"]
     return {
         "mixer_in_width": 2 * width,
@@ -103,13 +110,17 @@ def mamba(sizes: Sizes) -> dict[str, Any]:
 
 
 def convolution(sizes: Sizes) -> dict[str, Any]:
-    """LFM2's short convolution between two gates (LFM2 technical report, 2025, arXiv 2511.23404); its state is the convolution's."""
+    """LFM2's short convolution between two gates; its state is the convolution's.
+
+    Source: LFM2 technical report, 2025, arXiv 2511.23404.
+    """
     return {"mixer_in_width": 3 * sizes["hidden"], "mixer_width": sizes["hidden"], "convolution_channels": sizes["hidden"]}
 
 
 def mlstm(sizes: Sizes) -> dict[str, Any]:
-    """xLSTM's matrix memory (Beck et al. 2024, arXiv 2405.04517): queries, keys, values, a gate, and two gates per head.
+    """xLSTM's matrix memory: queries, keys, values, a gate, and two gates per head.
 
+    Source: Beck et al. 2024, arXiv 2405.04517.
     Its state is the memory, what normalises it, and a number per head that keeps both in range.
     """
     heads, key, value = sizes["state_heads"], sizes["state_size"], sizes["state_head_dim"]
@@ -119,46 +130,3 @@ def mlstm(sizes: Sizes) -> dict[str, Any]:
         "mixer_vectors": heads * (2 + value),
         "recurrent_state_elements": heads * (key * value + key + 1),
     }
-
-
-MIXERS: dict[str, Callable[[Sizes], dict[str, Any]]] = {
-    "delta": delta,
-    "kimi_delta": kimi_delta,
-    "ling_delta": ling_delta,
-    "lightning": lightning,
-    "mamba2": mamba2,
-    "mamba": mamba,
-    "convolution": convolution,
-    "mlstm": mlstm,
-}
-
-
-def mixer_sizes(sizes: Sizes) -> dict[str, Any]:
-    """The widths of a layer's mixer; none where it has none."""
-    return NONE | (MIXERS[sizes["mixer"]](sizes) if sizes["mixer"] else {})
-
-
-def mixer_linear_parameters(hidden, mixer_in_width, mixer_width, mixer_inner_linear):
-    """Weight matrices of the mixer: its input and output projections and those between them. [parameters]"""
-    return hidden * (mixer_in_width + mixer_width) + mixer_inner_linear
-
-
-def mixer_parameters(
-    mixer_linear_parameters, convolution_channels, convolution_kernel, convolution_bias, mixer_bias, mixer_in_width, mixer_width, hidden,
-    mixer_vectors,
-):  # fmt: skip
-    """Everything that the mixer learns: matrices, a convolution of its own for each channel, decays, norms, biases. [parameters]"""
-    convolved = convolution_channels * (convolution_kernel + convolution_bias)
-    biases = mixer_bias * (mixer_in_width + hidden) if mixer_width else 0
-    return mixer_linear_parameters + convolved + mixer_vectors + biases
-
-
-def convolution_state_elements(convolution_channels, convolution_kernel):
-    """Inputs that the short convolution keeps per sequence, its own length of them. [elements]
-
-    transformers 5.23, cache_utils.py, LinearAttentionLayer.
-    """
-    return convolution_channels * convolution_kernel
-
-
-FORMULAS = (mixer_linear_parameters, mixer_parameters, convolution_state_elements)

@@ -1,4 +1,4 @@
-"""The widths that tell blocks of different families apart where software has one block for them all (catalogs/software_blocks.yaml)."""
+"""Widths by which software with one block for all families tells blocks apart."""
 
 
 def rms_norm_width(rms_norms, hidden):
@@ -7,7 +7,7 @@ def rms_norm_width(rms_norms, hidden):
 
 
 def layer_norm_width(block_norms, rms_norms, hidden):
-    """Width of the hidden state, once for each LayerNorm of it in one block. [elements per token]"""
+    """Width of the hidden state, once for each LayerNorm in a block. [elements per token]"""
     return (block_norms - rms_norms) * hidden
 
 
@@ -19,6 +19,3 @@ def gated_ffn_width(gated, ffn_width):
 def norms_heads(head_norm, full_norm):
     """1 where queries and keys are normed. [0 or 1]"""
     return max(head_norm, full_norm)
-
-
-FORMULAS = (rms_norm_width, layer_norm_width, gated_ffn_width, norms_heads)

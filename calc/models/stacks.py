@@ -1,10 +1,11 @@
-"""The stacks of a model: runs of like blocks, each with its own sizes where they differ from the model's."""
+"""The stacks of a model: runs of like blocks, each with its own sizes."""
 
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from calc.models.mixers import mixer_sizes
+from calc.evaluate import formulas_of
+from calc.models import mixers
 
 Sizes = dict[str, Any]  # size, trait or count -> value
 
@@ -31,6 +32,22 @@ WAYS: dict[str, Sizes] = {
 }
 
 
+NO_MIXER: Sizes = dict.fromkeys(
+    [
+        *("mixer_in_width", "mixer_width", "convolution_channels", "mixer_inner_linear", "mixer_inner_in_width"),
+        *("mixer_inner_out_width", "mixer_vectors", "recurrent_state_elements"),
+        *("mixer_heads", "state_group_width", "state_key_width"),
+    ],
+    0,
+)
+MIXERS = {kind.__name__: kind for kind in formulas_of(mixers)}
+
+
+def mixer_sizes(sizes: Sizes) -> Sizes:
+    """The widths of a layer's mixer; none where it has none."""
+    return NO_MIXER | (MIXERS[sizes["mixer"]](sizes) if sizes["mixer"] else {})
+
+
 def layer_kind(kind: str, sizes: Sizes) -> Sizes:
     """What sets a kind of layer apart, as dense, moe-windowed or none-linear."""
     network, *ways = kind.split("-")
@@ -46,7 +63,7 @@ def layer_kind(kind: str, sizes: Sizes) -> Sizes:
 
 
 def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """A stack for each kind of layer: all alike, or those of `layer_kinds`, which may have sizes of their own."""
+    """A stack for each kind of layer, with the sizes of its own."""
     alike = [{"kind": "moe" if sizes["experts"] else "dense", "layers": sizes["layers"]}]
     for listed in sizes["layer_kinds"] or alike:
         values = {"value_head_dim": listed["head_dim"]} if "head_dim" in listed else {}
@@ -54,7 +71,7 @@ def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
 
 
 def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """The encoder's blocks, and the decoder's, which also attend to the encoder; on both sides some may have experts."""
+    """The blocks of an encoder and of a decoder that attends to it; some may have experts."""
     heads = sizes.get("encoder_heads", sizes["heads"])
     head_dim = sizes["head_dim"] * sizes["heads"] // heads
     side = "fixed" if sizes["kind"] == "audio" else "source"
@@ -76,13 +93,13 @@ def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:
 
 
 def single_stack(sizes: Sizes) -> Iterator[Sizes]:
-    """An encoder alone, of text or of an image; its layers may be of several kinds, as a decoder's."""
+    """An encoder alone, of text or of images; its layers may be of several kinds."""
     for stack in decoder_stacks(sizes):
         yield {**stack, "side": "fixed" if sizes["kind"] == "vision" else "tokens", "caches": 0}
 
 
 def sound_stacks(sizes: Sizes) -> Iterator[Sizes]:
-    """An encoder of sound: its convolutions over the waveform, as a block of their width, and the blocks behind them."""
+    """An encoder of sound: its convolutions as one block, and the blocks behind them."""
     none = {**ATTENTION, **EXPERTS, **MIXER, "ffn": 0, "block_norms": 0, "layer_scales": 0}
     yield {**none, "stack": "convolutions", "block": sizes["stem_block"], "layers": 1, "hidden": sizes["waveform_width"], "caches": 0}
     for stack in single_stack(sizes):

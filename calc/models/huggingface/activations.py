@@ -1,4 +1,4 @@
-"""The activation function that a config names, as the kinds of block that were simulated tell them apart.
+"""The activation function that a config names, as the simulated blocks tell them apart.
 
 One that is one kernel saves its input alone; others are composed of simple operations that each save something
 (transformers 5.23, activations.py).
@@ -11,7 +11,7 @@ LIKE = {"relu": "gelu", "gelu_fast": "gelu_new", "gelu_new": "gelu"}  # the next
 
 
 def activation_of(named: str, block: str, usual: str, blocks: Collection[str]) -> str:
-    """The activation function that stands for the named one: the family's usual one, or one that its block has a form for."""
+    """The activation that stands for the named one: one whose block was simulated."""
     wanted = "gelu" if named in ONE_KERNEL else named if named in LIKE else "gelu_new"
     while wanted != usual and f"{block}-{wanted}" not in blocks:
         if wanted not in LIKE:

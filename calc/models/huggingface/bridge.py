@@ -1,4 +1,4 @@
-"""A config of a type that is not covered, beside the index of its weights: how many parameters there are is known, and no more."""
+"""The total of a model whose type is not covered, from the index of its weights."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -12,7 +12,7 @@ INDEX = ("metadata", "weight_map")
 
 
 def read_documents(text: str) -> tuple[Any, Config]:
-    """The config in a text, and the safetensors index that stands before or after it; {} where there is none."""
+    """The config in a text, and the safetensors index that stands before or after it, if any."""
     documents: list[Any] = []
     start, text = 0, text.strip()
     try:
@@ -38,7 +38,10 @@ def is_index(document: Any) -> bool:
 
 
 def total_entry(config: Config, model_type: str, index: Config, model_id: str, not_covered: Collection[str]) -> dict[str, Any] | None:
-    """The entry of a model of which the total alone is known; None where it is not, or the type is one that `not_covered` explains."""
+    """The entry of a model of which the total alone is known.
+
+    None where it is not known, or `not_covered` explains the type.
+    """
     total = total_parameters(config, index)
     if not total or model_type.lower() in not_covered:
         return None
@@ -47,7 +50,7 @@ def total_entry(config: Config, model_type: str, index: Config, model_id: str, n
 
 
 def total_parameters(config: Config, index: Config) -> int:
-    """Parameters as the index counts them, else its bytes by the width that the config names; 0 where neither says. [parameters]"""
+    """Parameters that the index counts, or that its bytes come to; 0 if unknown. [parameters]"""
     metadata = index.get("metadata", {})
     counted, stored = metadata.get("total_parameters"), metadata.get("total_size")
     if isinstance(counted, int) and 0 < counted < 1e15:

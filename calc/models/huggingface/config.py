@@ -1,5 +1,6 @@
-"""A Hugging Face config.json becomes an entry like those of catalogs/edited/models.yaml; what is wrong is a ConfigError.
+"""Turns a Hugging Face config.json into an entry like those of catalogs/edited/models.yaml.
 
+What is wrong with it is a ConfigError.
 torch_dtype is not read: 16 or 32 bits are the scenario's to choose.
 """
 
@@ -20,7 +21,7 @@ __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "re
 
 
 def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
-    """The entry of a config given as JSON text, before or after which the index of its weights may stand."""
+    """The entry of a config given as JSON text, which may hold the index of its weights too."""
     try:
         config, index = read_documents(text)
     except ConfigError as error:
@@ -29,7 +30,7 @@ def read_config_text(text: str, model_id: str, catalogs: Any) -> dict[str, Any]:
 
 
 def read_config(config: Any, model_id: str, catalogs: Any, index: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
-    """The entry of a config given as a mapping; model types, families and defaults are those of the catalogs.
+    """The entry of a config given as a mapping, by the model types and families of the catalogs.
 
     `index`: that of its weights, which tells the total of a type that is not covered.
     """

@@ -16,7 +16,10 @@ OF_PAIR = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", 
 
 
 def entry_of(config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False) -> dict[str, Any]:
-    """The sizes of a model and what differs from its family; with `all_defaults` the class's own stand for sizes too."""
+    """The sizes of a model and what differs from its family.
+
+    With `all_defaults` the defaults of its class stand for its sizes too.
+    """
     class_defaults = catalogs.config_defaults[model_type.name]
     config = config.over({name: class_defaults[name] for name in catalogs.model_types.rule_fields if name in class_defaults})
     values = values_of(config, model_type, class_defaults, all_defaults)
@@ -56,7 +59,7 @@ def _head_sizes(entry):
 
 
 def _layer_sizes(config, model_type, entry):
-    """The kinds of layers and how many there are of each, where not all are alike; and the window of those that have one."""
+    """How many layers there are of each kind, and their window, where not all are alike."""
     layers, types = entry["layers"], config.get("layer_types")
     check_layer_types(types, model_type, layers)
     try:
@@ -82,7 +85,7 @@ def _layer_sizes(config, model_type, entry):
 
 
 def vision_side(config: ReadFields, catalogs: Any) -> ReadFields:
-    """The vision side of a pair whose config names a class of that side alone, as a config of its own; any other as it is."""
+    """The vision side of a pair whose config names a class of that side alone; any other as is."""
     if config.get("model_type") not in [*catalogs.model_types.pairs] or not class_name(config).endswith(OF_VISION_SIDE):
         return config
     kept = {name: config[name] for name in ("architectures", "num_labels", "id2label", "quantization_config") if name in config}
@@ -100,7 +103,7 @@ def _side(config: Mapping[str, Any], name: str) -> ReadFields:
 
 
 def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[dict[str, Any], list[ReadFields]]:
-    """CLIP, SigLIP: a vision side, a text side, and the width that they share; and the configs that were read."""
+    """The entry of CLIP or SigLIP, from both sides, and the configs that were read for it."""
     defaults, types = catalogs.config_defaults, catalogs.model_types.types
     vision_config, text_config = _side(config, "vision_config"), _side(config, "text_config")
     of_vision, of_text = f"{pair}_vision_model", f"{pair}_text_model"

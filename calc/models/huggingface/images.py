@@ -1,4 +1,4 @@
-"""What a tower makes of an image or a sound: its layers, the patches that run through them, and the tokens that the text part gets.
+"""What a tower makes of an image or a sound: patches, layers, tokens for the text part.
 
 An image is one tile where a class cuts it into several. Where a class takes images of any size, one of 1024 x 1024 pixels
 stands for them, unless the scenario says how many tokens an image makes. A sound is the 30 seconds that Whisper's encoder takes,
@@ -17,7 +17,7 @@ GEMMA4_TOKENS, GEMMA4_POOLED = 280, 9  # of an image at most, and patches pooled
 
 
 def image_sizes(outer: Config, model_types: ModelTypes, defaults: Mapping[str, Config]) -> dict[str, Any]:
-    """The sizes of the tower and of an image or sound that an entry holds; none where there is no such tower, or it is faulty."""
+    """Sizes of the tower and of an image or sound; none without a tower that can be read."""
     usual = model_types.parts.get(str(outer.get("model_type")), Parts()).tower
     sound = bool(usual) and model_types.towers[usual].frames_per_token > 0
     part = "audio_config" if sound else "vision_config"

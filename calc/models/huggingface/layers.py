@@ -1,4 +1,4 @@
-"""The kinds of layers that a config describes: what each looks at, its network, and the sizes of its own.
+"""The kinds of layers that a config describes: attention, network, sizes of their own.
 
 The rules are those of the config and model classes in transformers 5.23. What the classes fill in
 (catalogs/read_off/config_defaults.yaml) stands in the config already.
@@ -34,7 +34,7 @@ def _sees_both_ways(config, model_type):
 
 
 def encodes(config: Config, model_type: ModelType) -> bool:
-    """Whether a decoder's config makes it an encoder: every token sees those after it too, as EmbeddingGemma's do."""
+    """Whether a decoder's config makes it an encoder, as EmbeddingGemma's does."""
     return model_type.two_way_window == "encoder" and _sees_both_ways(config, model_type)
 
 
@@ -49,7 +49,7 @@ def windowed_layers(config: Config, model_type: ModelType, layers: int) -> list[
 
 
 def layer_kinds(config: Config, model_type: ModelType, values: Mapping[str, Any]) -> list[tuple[str, dict[str, int]]]:
-    """The kind of each layer by the words of calc/models/stacks.py, and sizes of its own where it has any."""
+    """The kind of each layer, in the words of calc/models/stacks.py, and its own sizes."""
     if model_type.layer_kinds:
         return model_type.layer_kinds(config, values)
     layers = values["layers"]

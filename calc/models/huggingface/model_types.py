@@ -1,4 +1,4 @@
-"""How the config.json of each model_type is read, as catalogs/edited/model_types.yaml says it."""
+"""How the config.json of each model_type is read (catalogs/edited/model_types.yaml)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What is said of a model_type that is not covered: why, where that is known, and the nearest one that is."""
+"""The sentence about a model_type that is not covered: why, and the nearest that is."""
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches

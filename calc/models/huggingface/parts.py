@@ -14,7 +14,7 @@ PARTS = {"vision_config": "vision", "audio_config": "audio"}
 
 
 class TextPart(NamedTuple):
-    """A config without the parts around its text part, its model_type, and the config around it where there is one."""
+    """A text part, its model_type, and the config around it where there is one."""
 
     config: ReadFields
     model_type: str
@@ -22,7 +22,10 @@ class TextPart(NamedTuple):
 
 
 def text_part(config: ReadFields, model_types: ModelTypes, defaults: Mapping[str, Config]) -> TextPart:
-    """The config of the text part, or the config itself; sizes of early Qwen2-VL files stand beside its parts."""
+    """The text part of a config, or the config itself.
+
+    The sizes of early Qwen2-VL files stand beside its parts.
+    """
     model_type = model_type_of(config)
     parts = model_types.parts.get(model_type, Parts())
     name = next((name for name in TEXT_PARTS if isinstance(config.get(name), dict)), None)
@@ -43,7 +46,7 @@ def text_part(config: ReadFields, model_types: ModelTypes, defaults: Mapping[str
 
 
 def _tied(outer: Config, inner: Config, ties: str, defaults: Config) -> bool | None:
-    """Whether head and embedding are shared: true, false, or None where the class of the text part settles it."""
+    """Whether head and embedding are shared; None where the text part's class settles it."""
     of_text, of_outer = inner.get("tie_word_embeddings"), outer.get("tie_word_embeddings")
     if ties == "text_part":
         return of_text
@@ -57,7 +60,7 @@ def _tied(outer: Config, inner: Config, ties: str, defaults: Config) -> bool | N
 
 
 def model_type_of(config: Config) -> str:
-    """The model_type that a config names; what is no config of a model is refused in the words of what it is."""
+    """The model_type that a config names; raises ConfigError where it is no config of a model."""
     model_type = config.get("model_type")
     if isinstance(model_type, str) and model_type:
         return model_type
@@ -75,7 +78,10 @@ def _instead(config):
 
 
 def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, int]:
-    """What beside the text part a config holds, in words, and its parameters; 0 where no formula covers it. [parameters]"""
+    """What a config holds beside the text part, in words and counted. [parameters]
+
+    The count is 0 where no formula covers it.
+    """
     parts = model_types.parts.get(str(outer.get("model_type")), Parts())
     named = [name for name in PARTS if isinstance(outer.get(name), dict)]
     if not named:
@@ -90,7 +96,7 @@ def left_out(outer: Config, hidden: int, model_types: ModelTypes, defaults: Mapp
 
 
 def tower_of(outer: Config, name: str, usual: str, model_types: ModelTypes, defaults: Mapping[str, Config]) -> tuple[str, Config]:
-    """The kind of a tower, the usual one where the config names none that is known, and its fields, those of its class where silent."""
+    """The kind of a tower, the usual one where it names none, and its fields with defaults."""
     fields = outer[name]
     kind = str(fields.get("model_type") if fields.get("model_type") in model_types.towers else usual)
     return kind, {**defaults.get(kind, {}), **{field: value for field, value in fields.items() if value is not None}}

@@ -10,7 +10,10 @@ MOST_NAMED = 6
 
 
 class ReadFields(dict):
-    """A config whose lookups are recorded in `read`; to copy it or to walk over it records nothing."""
+    """A config that records in `read` which of its fields were looked up.
+
+    To copy it or to walk over it records nothing.
+    """
 
     def __init__(self, fields: Mapping[str, Any], read: set[str] | None = None):
         super().__init__(fields)
@@ -34,7 +37,10 @@ class ReadFields(dict):
 
 
 def unread_fields(configs: Sequence[ReadFields], defaults: Mapping[str, Any], harmless: Collection[str]) -> list[str]:
-    """The fields that a config sets otherwise than its class and that were not looked at, less the harmless ones (or patterns)."""
+    """Fields that a config sets otherwise than its class and that nothing looked up.
+
+    `harmless`: names or patterns of fields that are left out.
+    """
     read = {name for config in configs for name in config.read}
     unread = {name for config in configs for name, value in config.items() if value and value != defaults.get(name)} - read
     return sorted(name for name in unread if not any(fnmatchcase(name, pattern) for pattern in harmless))

@@ -1,4 +1,4 @@
-"""What a Hugging Face config says beside its sizes: the class it names, code of its own, how its weights are stored.
+"""What a config says beside its sizes: class, code of its own, how weights are stored.
 
 What is known is counted; what is not becomes a sentence, so that nothing is estimated as the plain model in silence.
 """
@@ -26,7 +26,7 @@ def class_name(config: Config) -> str:
 
 
 def decoder_alone(config: Config, entry: Config, traits: Config) -> dict[str, Any]:
-    """What is other than in its family where the class named is a decoder alone, {} where it is none.
+    """What differs from the family where the class named is a decoder alone; else {}.
 
     Of two sides the decoder is left, with its own tables and norms; its cross attention has weights and nothing to look at.
     An encoder whose config says is_decoder sees what is before each token and caches it. What such blocks keep for the
@@ -43,7 +43,7 @@ def decoder_alone(config: Config, entry: Config, traits: Config) -> dict[str, An
 
 
 def named_class(config: Config, name: str, kind: str, model_type: ModelType | None) -> tuple[dict[str, int], str]:
-    """What the class that the config names has in place of the usual head, as sizes, and a sentence where that is not known.
+    """Sizes of a named class in place of the usual head, or a sentence where it is unknown.
 
     `name` is what the model is estimated as; a pair has no type of its own.
     """
@@ -86,7 +86,7 @@ def own_code(config: Config, model_type: str) -> str:
 
 
 def stored_precision(config: Config) -> tuple[str, str]:
-    """The precision of catalogs/precisions.yaml in which the weights are stored, and a sentence where there is none for it."""
+    """The precision in which the weights are stored, or a sentence where it is not covered."""
     stored = config.get("quantization_config") or config.get("compression_config")
     if not stored:
         return "", ""

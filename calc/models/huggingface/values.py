@@ -1,4 +1,4 @@
-"""The values of a Hugging Face config under our names, each checked; what is wrong is a ConfigError of one sentence."""
+"""The values of a config under our names, each checked; what is wrong is a ConfigError."""
 
 import json
 import math
@@ -28,11 +28,14 @@ OWN_FIELDS = {"intermediate_size"}  # by whichever of our names it goes
 
 
 class ConfigError(Exception):
-    """One sentence: which field, what is wrong and what to do; read_config puts the model's name before it."""
+    """One sentence: which field, what is wrong, what to do.
+
+    read_config puts the model's name before it.
+    """
 
 
 def shown(text: object) -> str:
-    """A word of a config as a sentence shows it: on one line, its odd characters escaped, at most 40 of them."""
+    """A word of a config as a sentence shows it: one line, escaped, at most 40 characters."""
     escaped = json.dumps(str(text)[:80])[1:-1]
     return escaped if len(escaped) <= 40 else escaped[:37] + "..."
 
@@ -92,7 +95,7 @@ def values_of(
 
 
 def defaults_of(model_type: ModelType, class_defaults: Mapping[str, Any], all_defaults: bool = False) -> dict[str, int]:
-    """Our fields with the values that the class fills in; flags and switches but `tied` are traits of the family."""
+    """Our fields as the class fills them in; all flags but `tied` are traits of the family."""
     values: dict[str, int] = {}
     for ours, theirs in model_type.fields.items():
         required = not all_defaults and (ours in OWN_SIZES or theirs in OWN_FIELDS)

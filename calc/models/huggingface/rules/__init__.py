@@ -1,4 +1,4 @@
-"""What only code can say of a model_type: catalogs/edited/model_types.yaml names a rule by its key and the function's name."""
+"""What only code can say of a model_type; the catalog of model types names each rule."""
 
 from collections.abc import Callable
 from functools import partial
@@ -42,7 +42,7 @@ BY_POSITION: dict[str, Callable] = {
 
 
 def rule_of(key: str, value: Any) -> Callable | None:
-    """The function that a key of a type names, or the one by position with the parameters given; None without a value."""
+    """The function that a key of a type names, or the one by position with its parameters."""
     if isinstance(value, dict):
         return partial(BY_POSITION[key], **value)
     return RULES[key][value] if value else None

@@ -1,8 +1,14 @@
-"""Which layers of a model with experts have a dense network: one truth value per layer, as in transformers 5.23."""
+"""Which layers of a model with experts are dense: one truth value per layer.
+
+Source: the model classes of transformers 5.23.
+"""
 
 
 def dense_by_position(config, layers, first=0, usual=None, listed=False):
-    """Dense as mlp_layer_types lists them, or else the first so many: a number, or a field and its usual value."""
+    """Dense as mlp_layer_types lists them, or else the first so many.
+
+    `first` is a number, or a field whose usual value may be given.
+    """
     kinds = config.get("mlp_layer_types") if listed else None
     if kinds:
         return [kind == "dense" for kind in kinds]

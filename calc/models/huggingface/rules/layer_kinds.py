@@ -1,4 +1,4 @@
-"""The kind of each layer and the sizes that it has of its own, in models with rules of their own.
+"""The kind of each layer and its own sizes, in models with rules of their own.
 
 A kind is a word of calc/models/stacks.py. The rules are those of the config and model classes in transformers 5.23; what the
 classes fill in stands in the config already.
@@ -48,7 +48,7 @@ def _shared(config: Config, layers: int) -> list[bool]:
 
 
 def gemma4_layers(config: Config, values: Config) -> Kinds:
-    """Full layers have heads of their own width; the last layers read the keys and values of one below."""
+    """Full layers have heads of their own; the last layers share keys and values."""
     layers, network = values["layers"], "both" if values.get("experts") else "dense"
     full: dict[str, Any] = {
         "head_dim": config.get("global_head_dim") or 512,
@@ -71,7 +71,7 @@ def gemma4_layers(config: Config, values: Config) -> Kinds:
 
 
 def gemma3n_layers(config: Config, values: Config) -> Kinds:
-    """The last layers read the keys and values of one below, the first are sparse; each may have an inner width of its own."""
+    """The last layers share keys and values, the first are sparse; inner widths may differ."""
     layers, widths = values["layers"], config["intermediate_size"]
     each = widths if isinstance(widths, list) else [widths] * layers
     sparse = config.get("activation_sparsity_pattern") or [layers > 10 and index < 10 for index in range(layers)]
@@ -83,7 +83,7 @@ def gemma3n_layers(config: Config, values: Config) -> Kinds:
 
 
 def mimo_layers(config: Config, values: Config) -> Kinds:
-    """Windowed layers have twice the heads of keys and values, and attention sinks; the first layer alone is dense."""
+    """Windowed layers have twice the heads of keys and values, and sinks; the first is dense."""
     layers = values["layers"]
     windowed = config.get("hybrid_layer_pattern") or [kind == "sliding_attention" for kind in config.get("layer_types") or ()]
     windowed = windowed or [index > 0 and (index + 1) % 6 != 0 for index in range(layers)]
@@ -111,7 +111,7 @@ DOTS3 = (
 
 
 def dots3_layers(config: Config, values: Config) -> Kinds:
-    """The first two layers and each fourth after attend to what an indexer chooses, the others to a window, with heads of their own."""
+    """Two first layers and each fourth attend by an indexer, the others to a window."""
     layers, listed = values["layers"], config.get("per_layer_config")
     types = config.get("layer_types") or ["sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)]
     dense = [kind == "dense" for kind in config.get("mlp_layer_types") or ()]

@@ -1,4 +1,4 @@
-"""The sizes that layers have of their own, in models whose kinds of layers are the usual ones."""
+"""The sizes that layers have of their own, where their kinds are the usual ones."""
 
 
 def own_heads(config, values, kinds):

@@ -1,4 +1,4 @@
-"""What each layer looks at, in models some of whose layers keep a state: a word of calc/models/stacks.py for each layer."""
+"""What each layer looks at, in models some of whose layers keep a state."""
 
 from calc.models.huggingface.values import known
 
@@ -40,7 +40,7 @@ def olmo_mixed(config, layers):
 
 
 def kimi_mixed(config, layers):
-    """As the numbers of full and linear layers say, counted from 1, else each fourth after the first attends (Kimi Linear)."""
+    """By the numbers of full and linear layers, else each fourth after the first attends."""
     numbered = config.get("linear_attn_config") or {}
     if config.get("layer_types") is None and "full_attn_layers" in numbered and "kda_layers" in numbered:
         return ["" if index + 1 in numbered["full_attn_layers"] else "linear" for index in range(layers)]

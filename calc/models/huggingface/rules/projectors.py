@@ -1,4 +1,7 @@
-"""The projectors that join a tower to the text part, as transformers 5.23 has them. Counts of numbers, not bytes."""
+"""The projectors that join a tower to the text part. Counts of numbers, not bytes.
+
+Source: transformers 5.23.
+"""
 
 from calc.models.huggingface.rules.shapes import Config, linear
 
@@ -9,7 +12,10 @@ def no_projector(_outer: Config, _tower: Config, _hidden: int) -> int:
 
 
 def llava_projector(outer: Config, tower: Config, hidden: int) -> int:
-    """LLaVA's two matrices (Liu et al. 2023, arXiv 2310.03744), from one layer of the tower or several. [parameters]"""
+    """LLaVA's two matrices, from one layer of the tower or several. [parameters]
+
+    Source: Liu et al. 2023, arXiv 2310.03744.
+    """
     layers, bias = outer.get("vision_feature_layer"), outer.get("multimodal_projector_bias", True)
     width = tower["hidden_size"] * (len(layers) if isinstance(layers, list) else 1)
     return linear(width, hidden, bias) + linear(hidden, hidden, bias)

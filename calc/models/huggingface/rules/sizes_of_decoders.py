@@ -10,7 +10,7 @@ STREAMS_READ = 4  # residual streams with which Gemma 3n's blocks were read off
 
 
 def four_times_hidden(config, values):
-    """The inner width of a network whose config leaves it out: four times the hidden width, or what MPT's files say instead of four."""
+    """The inner width where a config leaves it out: four times hidden, or MPT's ratio."""
     return {"ffn": values.get("ffn", whole_number((config.get("expansion_ratio") or 4) * values["hidden"], 1, "expansion_ratio"))}
 
 
@@ -85,7 +85,10 @@ def glm_moe_dsa_sizes(config, values):
 
 
 def hy_v4_sizes(config, values):
-    """Streams are mixed before and after attention and network, and at the end (hyper-connections: Zhu et al. 2024, arXiv 2409.19606)."""
+    """Streams mixed around attention and network, and at the end.
+
+    Source: hyper-connections, Zhu et al. 2024, arXiv 2409.19606.
+    """
     layers, streams, hidden = values["layers"], config["hc_mult"], values["hidden"]
     kinds = config.get("indexer_types") or ["full" if index == 0 or (index - 1) % 4 == 0 else "shared" for index in range(layers)]
     mixing = 2 * (2 * streams**2 * hidden + 2 * streams + 2)
@@ -123,7 +126,7 @@ def stablelm_sizes(config, _values):
 
 
 def minicpm3_sizes(_config, values):
-    """Where a file does not say how wide a value head is, heads are as wide together as the hidden state."""
+    """Value heads are as wide together as the hidden state where a file is silent."""
     return {} if values.get("value_head_dim") else {"value_head_dim": values["hidden"] // values["heads"]}
 
 
@@ -157,7 +160,10 @@ def dbrx_sizes(config, _values):
 
 
 def diffllama_sizes(_config, values):
-    """Four vectors as wide as a head weigh one half of the heads against the other (Ye et al. 2024, arXiv 2410.05258)."""
+    """Four vectors as wide as a head weigh one half of the heads against the other.
+
+    Source: Ye et al. 2024, arXiv 2410.05258.
+    """
     return {"further_parameters": 4 * (values.get("head_dim") or values["hidden"] // values["heads"])}
 
 
@@ -177,7 +183,7 @@ def xglm_sizes(config, _values):
 
 
 def xlnet_sizes(_config, values):
-    """Each block has three biases and two segments for all heads; one embedding stands for all masked tokens.
+    """Three biases and two segments for all heads; one embedding for all masked tokens.
 
     What it keeps of a token is its hidden state, half as wide as keys and values together.
     """
@@ -187,7 +193,7 @@ def xlnet_sizes(_config, values):
 
 
 def cpmant_sizes(config, values):
-    """Learned prompts and segments, and one table of biases for all blocks: of distances, and of each pair of segments."""
+    """Learned prompts and segments, and one table of biases for all blocks."""
     sizes = ("prompt_types", "prompt_length", "segment_types", "position_bias_num_buckets")
     prompts, length, segments, buckets = (size_of(config, name) for name in sizes)
     biases = (buckets + segments**2) * values["heads"]
@@ -208,7 +214,7 @@ def moshi_sizes(_config, values):
 
 
 def gemma3n_sizes(config, values):
-    """The widest inner width, of layers that may each have their own; blocks were read off with four residual streams."""
+    """The widest of the layers' inner widths; blocks were read off with four streams."""
     widths = config.get("intermediate_size")
     each = widths if isinstance(widths, list) and widths else [widths]
     unread = {} if values.get("residual_streams") == STREAMS_READ else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
@@ -216,6 +222,6 @@ def gemma3n_sizes(config, values):
 
 
 def gemma4_sizes(config, values):
-    """Without experts unless they are asked for; layers with an input of their own are another family's."""
+    """No experts unless enabled; layers with their own inputs are another family."""
     own = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
     return own if config.get("enable_moe_block") else NO_EXPERTS | own

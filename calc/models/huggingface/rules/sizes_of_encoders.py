@@ -1,4 +1,4 @@
-"""What encoders of text derive from fields of their own, as the classes of transformers 5.23 do it."""
+"""What encoders of text derive from fields of their own, as in transformers 5.23."""
 
 from calc.models.huggingface.rules.sizes_of_decoders import four_times_hidden
 from calc.models.huggingface.values import ConfigError, must_divide, size_of, whole_number
@@ -13,7 +13,7 @@ def ernie_sizes(config, values):
 
 
 def deberta_sizes(config, values):
-    """Learned positions, relative ones in tables shared by all blocks, and a newer or an older head."""
+    """Learned positions, relative ones shared by all blocks, and a newer or older head."""
     for field in ("conv_kernel_size", "embedding_size"):
         if config.get(field) not in (0, None, values["hidden"]):
             raise ConfigError(f"a deberta-v2 with {field} {config[field]} is not covered; leave it out.")
@@ -49,7 +49,7 @@ def xlm_sizes(config, values):
 
 
 def rembert_sizes(config, values):
-    """Tables of positions and segments, and their norm, are as narrow as its embedding; its head is wider, and of its own."""
+    """Tables as narrow as the embedding, and a wider head of its own."""
     if values["tied"]:
         raise ConfigError("tie_word_embeddings true is not covered for rembert; its head is wider than its embedding.")
     hidden, narrow, wide = values["hidden"], values["embedding_width"], size_of(config, "output_embedding_size")
@@ -74,7 +74,7 @@ def nystromformer_sizes(config, values):
 
 
 def albert_sizes(config, values):
-    """Layers in groups that share a block; a matrix leads into the blocks even where the embedding is as wide."""
+    """Layers in groups that share a block, behind a matrix that stands at any width."""
     if config.get("inner_group_num", 1) != 1:
         raise ConfigError("an albert of several layers in a group (inner_group_num) is not covered; choose another model.")
     must_divide(values["layers"], values["layer_groups"], ("the number of layers", "that of their groups"))

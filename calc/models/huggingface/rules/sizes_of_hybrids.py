@@ -1,4 +1,4 @@
-"""What models whose layers keep a state derive from fields of their own, as the classes of transformers 5.23 do it."""
+"""What models whose layers keep a state derive, as in transformers 5.23."""
 
 import math
 
@@ -17,7 +17,7 @@ def state_format(config, _values, usual=""):
 
 
 def olmo_delta_sizes(config, values):
-    """Heads as many as attention has, keys three quarters as wide together as the hidden state, values twice as wide as keys."""
+    """Heads as in attention; keys of three quarters of the hidden width, values twice as wide."""
     heads = config.get("linear_num_key_heads") or values["heads"]
     key = config.get("linear_key_head_dim") or int(0.75 * values["hidden"] / heads)
     own = {"state_groups": heads, "state_heads": config.get("linear_num_value_heads") or values["heads"]}
@@ -105,7 +105,7 @@ def mamba2_alone_sizes(config, values):
 
 
 def lfm2_sizes(config, values):
-    """The inner width, two thirds of what the config says in whole multiples where the class adjusts it."""
+    """The inner width, two thirds of what the config says where the class adjusts it."""
     ffn = config.get("block_ff_dim") or values["ffn"]
     if config.get("block_auto_adjust_ff_dim"):
         scaled = int((config.get("block_ffn_dim_multiplier") or 1) * int(2 * ffn / 3))

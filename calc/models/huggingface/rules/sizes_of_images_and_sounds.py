@@ -1,4 +1,4 @@
-"""What encoders of images and of sounds derive from fields of their own, as the classes of transformers 5.23 do it."""
+"""What encoders of images and sounds derive, as in transformers 5.23."""
 
 from calc.models.huggingface.values import ConfigError, must_divide, shown, whole_number
 
@@ -16,7 +16,7 @@ def image_classes(config, _values):
 
 
 def dinov2_sizes(config, values):
-    """The inner width as a multiple of the hidden size, two thirds of it in a gated network of three matrices."""
+    """The inner width as a multiple of the hidden one, two thirds of it where gated."""
     ffn, gated = whole_number(int(values["hidden"] * config["mlp_ratio"]), 1, "mlp_ratio"), config["use_swiglu_ffn"]
     narrower = (int(ffn * 2 / 3) + 7) // 8 * 8
     own = {"ffn": narrower, "model_type": "dinov2_gated"} if gated else {"ffn": ffn}

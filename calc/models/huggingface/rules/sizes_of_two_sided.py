@@ -1,4 +1,4 @@
-"""What models of an encoder and a decoder derive from fields of their own, as the classes of transformers 5.23 do it."""
+"""What models of two sides derive from fields of their own, as in transformers 5.23."""
 
 from calc.models.huggingface.remarks import class_name
 from calc.models.huggingface.values import ConfigError, size_of, whole_number
@@ -26,21 +26,21 @@ def marian_sizes(config, values):
 
 
 def fsmt_sizes(config, values):
-    """Its sides have tables of their own, and tables of angles held as parameters, the first rows up to the padding's unused."""
+    """Tables of embeddings for each side, and tables of angles held as parameters."""
     rows = 2 * (values["max_position"] + whole_number(config.get("pad_token_id", 1), 0, "pad_token_id") + 1)
     rows += 0 if values["tied"] else size_of(config, "src_vocab_size")
     return {"further_outside_parameters": rows * values["hidden"]}
 
 
 def led_sizes(config, values):
-    """Its encoder attends to chosen tokens by projections of their own; its decoder has a table of other length."""
+    """Projections of chosen tokens in its encoder; a longer or shorter table in its decoder."""
     rows = size_of(config, "max_decoder_position_embeddings")
     own = {"encoder_sizes": {"position_projections": 3}, "further_outside_parameters": rows * values["hidden"]}
     return shared_tables(config, values) | own
 
 
 def pegasus_x_sizes(config, values):
-    """Its encoder carries so many tokens that see all others, with a norm of their own in each block."""
+    """Tokens in its encoder that see all others, with a norm of their own in each block."""
     rows = size_of(config, "num_global_tokens")
     own = {"encoder_sizes": {"block_norms": 3}, "further_outside_parameters": rows * values["hidden"]}
     return shared_tables(config, values) | own
@@ -60,7 +60,7 @@ def mvp_sizes(config, values):
 
 
 def prophetnet_sizes(config, values):
-    """Its decoder predicts several tokens ahead: an embedding for each, and in each block a bias of relative positions."""
+    """Several tokens predicted ahead: an embedding each, and biases of relative positions."""
     ahead, buckets = size_of(config, "ngram"), size_of(config, "num_buckets")
     own = {"encoder_sizes": {"further_parameters": 0}, "further_outside_parameters": ahead * values["hidden"]}
     own["further_parameters"] = buckets * values["heads"] * (values["hidden"] + 1)
@@ -74,7 +74,7 @@ def umt5_sizes(config, values):
 
 
 def longt5_sizes(config, values):
-    """Where its encoder sums up blocks of tokens, it has a norm of the sums in each block and one more table of biases."""
+    """Where blocks of tokens are summed up: a norm in each block, and one more table."""
     sums = config["encoder_attention_type"] == "transient-global"
     own = {"encoder_sizes": {"further_parameters": sums * values["hidden"]}, "gated": int("gated" in config["feed_forward_proj"])}
     return {**own, "further_outside_parameters": sums * values["relative_buckets"] * values["heads"]}

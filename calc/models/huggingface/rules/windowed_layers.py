@@ -1,8 +1,14 @@
-"""Which layers see a window alone: one truth value per layer, as the classes of transformers 5.23 do it."""
+"""Which layers see a window alone: one truth value per layer.
+
+Source: the model classes of transformers 5.23.
+"""
 
 
 def windowed_by_position(config, layers, all_but_last_of=0, all_but_first_of=0, starting_at="", field=""):
-    """Windowed but the last, or the first, of each so many layers (as many as the field says), or from a layer that a field names."""
+    """All but the last, or the first, of each so many layers; or all from one layer on.
+
+    `field`: a field that says of how many; `starting_at`: a field that names the first.
+    """
     if starting_at:
         return [index >= config[starting_at] for index in range(layers)]
     every = config.get(field) or all_but_last_of or all_but_first_of
