@@ -11,10 +11,8 @@ from calc.cost.job import job_of_rows
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import parts
 from calc.engine.stages import MEMORY, fuller_end, walk
-from calc.evaluate import evaluate
 from calc.scenarios.support import RUNS
-from calc.search.bounds import least_bytes
-from calc.search.combinations import FITS, combinations
+from calc.search.combinations import FITS, combinations, least_memory_bytes
 from calc.search.grid import grid
 from calc.search.options import options
 from calc.search.places import places_of
@@ -270,7 +268,7 @@ def test_every_figure_of_a_combination_is_that_of_estimate(catalogs, name):
 def test_the_lower_bound_of_memory_is_one(catalogs):
     results = answered()
     part = next(parts(results[results["work"] == "training"].drop(columns=["instance", "gpu"]), catalogs))
-    least = evaluate(least_bytes, walk(part.table | {}, MEMORY[:1]))
+    least = least_memory_bytes(walk(part.table | {}, MEMORY[:1]))
     peak = fuller_end(part.table | {})["allocated_peak_bytes"]
     assert (least <= peak).all()
     assert np.median(least / peak) > 0.2

@@ -31,7 +31,7 @@ def test_an_old_link_of_a_search_asks_for_what_it_meant(catalogs):
     choices, _ = link.parse({"v": ["2"], "model": ["llama-3.1-8b"], "goal": ["serve"], **query}, catalogs)
     job = options({"model": "llama-3.1-8b", "work": "inference"}, catalogs).job
     row = widened(job, settled_sets(choices["allowed"], job, catalogs), choices["limits"], catalogs).columns
-    assert (row["gpus"][:3], row["batch"], row["users"], row["regions"]) == ([2, 4, 6], [4], 20, "anywhere")
+    assert (row["gpus"][:3], row["batch"], row["users"], row["regions"]) == ([2, 6, 10], [4], 20, "anywhere")
     assert (row["kv_precision"], row["admits"], row["instances_most"]) == (["", "fp8"], "tight", 16)
     job = options(JOB, catalogs).job
     row = widened(job, {}, {"step_tokens": 16384}, catalogs).columns

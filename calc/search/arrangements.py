@@ -36,9 +36,9 @@ class Shapes(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The arrangements on cards with bf16, or without: shapes, the values of every choice beside them, and who tries what.
+    """The arrangements on cards with bf16, or without: shapes, the values of every other choice, and the pairs to try.
 
-    `shape` and `place` are the numbers of the pairs that go together.
+    `shape` and `place` are the numbers of each pair.
     """
 
     shapes: Shapes
@@ -48,39 +48,44 @@ class Part(NamedTuple):
     shards_one_gpu: bool  # nothing to shard over: only where the sharding is set by hand
 
     @property
-    def each(self) -> int:
-        """Combinations of choices beside each shape."""
+    def combinations(self) -> int:
+        """Combinations of the choices, for every shape."""
         return prod(map(len, self.choices.values()))
+
+    @property
+    def size(self) -> int:
+        """Pairs of layout and place."""
+        return len(self.shape) * self.combinations
 
 
 def arrangements(job: dict[str, Any], places: list[Place], tokens_each: float) -> list[Part]:
-    """All that is tried. `tokens_each`: tokens of one sequence in a training step."""
+    """Everything that a job tries. `tokens_each`: tokens of one sequence in a training step."""
     trains = job["work"] == "training"
     parts = []
     for native in (True, False):
-        mine = [number for number, place in enumerate(places) if place.has_bf16 == native]
-        if mine:
-            tried = [(number, _gpu_counts(job, places[number]) if trains else []) for number in mine]
-            shapes = _training(job, tried, tokens_each) if trains else _serving(job, places, mine)
+        numbers = [number for number, place in enumerate(places) if place.has_bf16 == native]
+        if numbers:
+            tried = [(number, _gpu_counts(job, places[number]) if trains else []) for number in numbers]
+            shapes = _training(job, tried, tokens_each) if trains else _serving(job, [places[number] for number in numbers])
             pairs = _pairs(job, places, tried, shapes, trains)
             part = Part(shapes, _choices(job, native, trains), *pairs, shards_one_gpu="sharding" in job["fixed"])
-            bounded_by(len(part.shape) * part.each, job["most_ways"], job["fixed"])
+            bounded_by(part.size, job["most_ways"], job["fixed"])
             parts.append(part)
     return parts
 
 
 def _gpu_counts(job: dict[str, Any], place: Place) -> list[int]:
     """GPUs of a training job: a power of two inside one instance, or whole instances."""
-    asked = job["fixed"].get("gpus")
-    if asked:
-        return [int(count) for count in asked if np.ceil(count / place.gpus) <= place.most]
+    by_hand = job["fixed"].get("gpus")
+    if by_hand:
+        return [int(count) for count in by_hand if np.ceil(count / place.gpus) <= place.most]
     inside = {count for count in DEGREES if count <= place.gpus}
     return sorted(inside | {place.gpus * instances for instances in _instances(place.most)})
 
 
 @lru_cache(maxsize=256)
 def _instances(most: int) -> tuple[int, ...]:
-    """Counts of instances for a training, whose cost hardly moves from one to the next: each up to EVERY_COUNT, then every 3 to 6 %."""
+    """Counts of instances for a training: every one up to EVERY_COUNT, then steps of 3 to 6 %, over which its cost hardly moves."""
     counts = {count for count in range(1, most + 1) if count <= EVERY_COUNT or count % 2 ** (count.bit_length() - 5) == 0}
     return tuple(sorted(counts | {most}))
 
@@ -90,20 +95,20 @@ def _training(job: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
     degrees = [fixed_at(job, name, free) for name, free in zip(COUNTS[1:4], (DEGREES, (1,), (1,)), strict=True)]
     rows, first, count = [], [], []
     steps: list[int] = []
-    known: dict[tuple[int, bool], list] = {}
+    by_replicas: dict[tuple[int, bool], list] = {}
     for gpus in sorted({gpus for _, counts in tried for gpus in counts}):
         for tensor, pipeline, context in product(*degrees):
             replicas, rest = divmod(gpus, int(tensor * pipeline * context))
             if rest or not replicas:
                 continue
-            alike = (replicas, pipeline > 1)
-            if alike not in known:
-                known[alike] = []
-                for batch, each in _steps(job, replicas, tokens_each):
-                    for own in [[step] for step in each] if pipeline > 1 else _alike(each):
-                        known[alike].append((batch, own[0] if pipeline > 1 else min(own[0], 2), len(steps), len(own)))
-                        steps += own
-            for batch, accumulated, start, length in known[alike]:
+            key = (replicas, pipeline > 1)
+            if key not in by_replicas:
+                by_replicas[key] = []
+                for batch, accumulations in _steps(job, replicas, tokens_each):
+                    for alike in [[step] for step in accumulations] if pipeline > 1 else _alike(accumulations):
+                        by_replicas[key].append((batch, alike[0] if pipeline > 1 else min(alike[0], 2), len(steps), len(alike)))
+                        steps += alike
+            for batch, accumulated, start, length in by_replicas[key]:
                 rows.append((gpus, tensor, pipeline, context, batch, accumulated))
                 first.append(start)
                 count.append(length)
@@ -111,33 +116,34 @@ def _training(job: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
 
 
 def _alike(steps: list[int]) -> list[list[int]]:
-    """Accumulations that differ in no byte, together: none, and several."""
-    return [own for own in ([step for step in steps if step == 1], [step for step in steps if step > 1]) if own]
+    """Accumulations in groups of the same memory: none, and several."""
+    groups = [step for step in steps if step == 1], [step for step in steps if step > 1]
+    return [group for group in groups if group]
 
 
 def _steps(job: dict[str, Any], replicas: int, tokens_each: float) -> list[tuple[int, list[int]]]:
-    """Micro-batches with the accumulations whose step comes within the factor of the asked one, else the nearest.
+    """Micro-batches with the accumulations whose step keeps the job's factor, else the nearest to its step.
 
-    Micro-batches: powers of two, and what divides the sequences of one replica. Of each the accumulation nearest to the
-    asked step and both ends.
+    Micro-batches are powers of two and divisors of the sequences of one replica; each has the accumulation nearest to the
+    job's step and both ends.
     """
     sequences = job["step_tokens"] / (tokens_each * replicas)
     low, high = sequences / job["step_factor"], sequences * job["step_factor"]
     batches = [int(batch) for batch in fixed_at(job, "batch", _batches(round(sequences), int(high)))]
-    asked = [int(each) for each in job["fixed"].get("accumulation_steps", ())]
-    found = []
+    by_hand = [int(steps) for steps in job["fixed"].get("accumulation_steps", ())]
+    within = []
     for batch in batches:
         least, most = max(int(np.ceil(low / batch - 1e-9)), 1), int(high / batch + 1e-9)
         inside = {least, most, min(max(round(sequences / batch), least), most)} if least <= most else set()
-        inside = {steps for steps in asked if least <= steps <= most} if asked else inside
+        inside = {steps for steps in by_hand if least <= steps <= most} if by_hand else inside
         if inside:
-            found.append((batch, sorted(inside)))
-    if found:
-        return found
+            within.append((batch, sorted(inside)))
+    if within:
+        return within
     # Set by hand, or one micro-batch on every GPU is too much: the nearest, which misses the step.
-    near = [(batch, steps) for batch in batches for steps in asked or [max(round(sequences / batch), 1)]]
-    far = [abs(np.log(batch * steps / sequences)) for batch, steps in near]
-    return [(batch, [steps]) for (batch, steps), each in zip(near, far, strict=True) if each <= min(far) + 1e-9]
+    pairs = [(batch, steps) for batch in batches for steps in by_hand or [max(round(sequences / batch), 1)]]
+    distances = [abs(np.log(batch * steps / sequences)) for batch, steps in pairs]
+    return [(batch, [steps]) for (batch, steps), distance in zip(pairs, distances, strict=True) if distance <= min(distances) + 1e-9]
 
 
 @lru_cache(maxsize=256)
@@ -146,21 +152,21 @@ def _batches(sequences: int, high: int) -> tuple[int, ...]:
     most = max(min(high, LONGEST_BATCH), 1)
     powers = {2**power for power in range(most.bit_length())}
     divisors = {divisor for divisor in range(1, min(sequences, most) + 1) if sequences % divisor == 0}
-    return tuple(sorted(each for each in powers | divisors if each <= most))
+    return tuple(sorted(batch for batch in powers | divisors if batch <= most))
 
 
-def _serving(job: dict[str, Any], places: list[Place], mine: list[int]) -> Shapes:
-    """Shapes of replicas that some place takes: one copy of the model each, on whole instances.
+def _serving(job: dict[str, Any], places: list[Place]) -> Shapes:
+    """Shapes of replicas that some place takes; a replica is one copy of the model.
 
-    Of counts of replicas with the same sequences on each the fewest; for a wanted rate of requests every count inside one
-    instance and whole instances beyond.
+    Of counts of replicas with the same sequences on each, the fewest; for a rate of requests every count inside one instance
+    and whole instances beyond.
     """
     tensors, pipelines = (fixed_at(job, name, free) for name, free in (("tensor_parallel", DEGREES), ("pipeline_parallel", (1,))))
     rows: set[tuple] = set()
-    for each in {places[number]._replace(instance="") for number in mine}:
+    for place in {place._replace(instance="") for place in places}:
         for tensor, pipeline in product(tensors, pipelines):
             replica = int(tensor * pipeline)
-            for count in _replicas(job, each, replica):
+            for count in _replicas(job, place, replica):
                 batches = fixed_at(job, "batch", [1 if job["requests_per_second"] else np.ceil(job["users"] / count)])
                 rows |= {(count * replica, int(tensor), int(pipeline), 1, int(batch), 1) for batch in batches}
     counts = np.array(sorted(rows), dtype=int).reshape(-1, len(COUNTS))
@@ -169,12 +175,12 @@ def _serving(job: dict[str, Any], places: list[Place], mine: list[int]) -> Shape
 
 def _replicas(job: dict[str, Any], place: Place, replica: int) -> list[int]:
     """Counts of replicas of so many GPUs that one place takes."""
-    own, most = max(place.gpus // replica, 1), place.gpus * place.most // replica
-    asked = job["fixed"].get("gpus")
-    if asked:
-        return [int(count) // replica for count in asked if count % replica == 0 and replica <= count <= most * replica]
+    inside, most = max(place.gpus // replica, 1), place.gpus * place.most // replica
+    by_hand = job["fixed"].get("gpus")
+    if by_hand:
+        return [int(count) // replica for count in by_hand if count % replica == 0 and replica <= count <= most * replica]
     if job["requests_per_second"]:
-        return [*range(1, min(own, most) + 1), *range(2 * own, most + 1, own)]
+        return [*range(1, min(inside, most) + 1), *range(2 * inside, most + 1, inside)]
     batches = fixed_at(job, "batch", _shares(int(job["users"]), most))
     return sorted(count for count in {int(np.ceil(job["users"] / batch)) for batch in batches} if count <= most)
 
@@ -186,20 +192,20 @@ def _shares(users: int, most: int) -> tuple[int, ...]:
 
 
 def _pairs(job: dict, places: list[Place], tried: list, shapes: Shapes, trains: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Shapes and places that go together: tensor parallel inside one NVLink domain, counts that the place takes."""
+    """The shapes and places that go together: tensor parallel inside one NVLink domain, counts of GPUs that the place takes."""
     gpus, tensor, replica = shapes.counts[:, 0], shapes.counts[:, 1], shapes.counts[:, 1] * shapes.counts[:, 2]
-    known: dict[tuple, np.ndarray] = {}
+    by_kind: dict[tuple, np.ndarray] = {}
     parts, owners = [np.empty(0, dtype=int)], [np.empty(0, dtype=int)]
     for number, counts in tried:
         place = places[number]
-        alike = (place.island, tuple(counts)) if trains else place._replace(instance="")
-        if alike not in known:
+        kind = (place.island, tuple(counts)) if trains else place._replace(instance="")
+        if kind not in by_kind:
             inside = np.isin(gpus, counts)
             for size in set(replica.tolist()) if not trains else ():
                 inside |= (replica == size) & np.isin(gpus, size * np.array(_replicas(job, place, size), dtype=int))
-            known[alike] = np.flatnonzero((tensor <= place.island) & inside)
-        parts.append(known[alike])
-        owners.append(np.full(len(known[alike]), number))
+            by_kind[kind] = np.flatnonzero((tensor <= place.island) & inside)
+        parts.append(by_kind[kind])
+        owners.append(np.full(len(by_kind[kind]), number))
     return np.concatenate(parts), np.concatenate(owners)
 
 

@@ -1,4 +1,4 @@
-"""The board in another order: what qualifies stays before what does not."""
+"""The board in another order, and with the answers above it."""
 
 import numpy as np
 import pandas as pd
@@ -11,23 +11,23 @@ COLUMN = {"hour": "usd_per_hour", "fastest": "seconds", "headroom": "headroom_by
 
 
 def ordered(board: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The rows by money in all (as they come), by USD per hour, by time, or by bytes of headroom, the most first."""
+    """The rows by money in all (as they come), by USD per hour, by time or by headroom; what qualifies stays first."""
     if by not in COLUMN:
         return board
     values = board[COLUMN[by]].to_numpy(dtype=float)
     unknown = board[["usd", "seconds"]].isna().any(axis=1)
     behind = (board["fits"] != "yes") | (board["misses"] != "") | (board["runs"] != "yes") | unknown
-    order = np.lexsort((-values if by == "headroom" else values, behind))  # what qualifies stays first
+    order = np.lexsort((-values if by == "headroom" else values, behind))
     return board.iloc[order].reset_index(drop=True)
 
 
-def whole(answers: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:
-    """The answers and below them the rest of the board: what the CSV holds, its first row the first answer."""
+def with_answers(answers: pd.DataFrame, board: pd.DataFrame) -> pd.DataFrame:
+    """The answers, and below them the rest of the board: the rows of the CSV."""
     rows = pd.concat([answers, board.iloc[1:]], ignore_index=True)
-    same = [name for name in rows if name not in ("answer", "why", "problem")]
-    return rows[~rows[same].astype(str).duplicated()].reset_index(drop=True)
+    compared = [name for name in rows if name not in ("answer", "why", "problem")]
+    return rows[~rows[compared].astype(str).duplicated()].reset_index(drop=True)
 
 
 def is_less(one: Options, other: Options) -> bool:
-    """Whether the least money of one job is less than that of another by more than nobody can tell apart."""
+    """Whether the least money of one job is below that of another by more than a tie."""
     return bool(one.answers["usd"].iloc[0] * TIE_RATIO < other.answers["usd"].iloc[0])

@@ -1,41 +1,33 @@
-"""A lower bound of memory that needs no phases: what cannot fit is dropped before its memory is worked out."""
+"""A lower bound of memory that needs no moments: what cannot fit is dropped before its memory is worked out.
+
+It is never more than the allocated peak: parameters outside the blocks, which some software does not divide, count as divided.
+"""
 
 import numpy as np
 
 
-def least_bytes(
-    trains,
-    adapts,
-    parameters,
-    trained_parameters,
-    tensor_parallel,
-    pipeline_parallel,
-    expert_parallel,
-    weight_shards,
-    gradient_shards,
-    optimizer_shards,
-    matrix_bytes_each,
-    outer_bytes_each,
-    gradient_bytes_each,
-    gradient_override_bytes_each,
-    adapter_bytes_each,
-    matrix_states,
-    outer_states,
-    state_bytes_each,
-    fixed_state_bytes_each,
-    master_bytes_each,
-    offloads_weights,
-    offloads_optimizer,
-):
-    """Weights, and at the optimizer's step gradients and optimizer state, were all divided evenly. [B]
+def divided_weights_bytes(parameters, matrix_bytes_each, outer_bytes_each, weight_shards, offloads_weights):
+    """Weights divided over their shards, in the narrower of their two formats. [B]"""
+    return parameters * np.minimum(matrix_bytes_each, outer_bytes_each) / weight_shards * (1 - offloads_weights)
 
-    Never more than the allocated peak: parameters outside the blocks, which some software does not divide, count as divided.
-    """
-    split = tensor_parallel * pipeline_parallel * expert_parallel
-    weights = parameters * np.minimum(matrix_bytes_each, outer_bytes_each) / weight_shards * (1 - offloads_weights)
-    gradient = np.where(gradient_override_bytes_each > 0, gradient_override_bytes_each, gradient_bytes_each)
-    gradients = np.where(adapts > 0, adapter_bytes_each, gradient) / gradient_shards * (1 - offloads_weights)
-    state = np.where(fixed_state_bytes_each > 0, fixed_state_bytes_each, np.where(adapts > 0, adapter_bytes_each, state_bytes_each))
-    states = (np.minimum(matrix_states, outer_states) * state + master_bytes_each * (1 - adapts)) / optimizer_shards
-    step = trained_parameters * (gradients + states) * (1 - offloads_optimizer)
-    return (weights + trains * step) / split
+
+def divided_gradients_bytes(trained_parameters, gradient_width_bytes_each, gradient_shards, offloads_weights):
+    """Gradients divided over their shards. [B]"""
+    return trained_parameters * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
+
+
+def divided_states_bytes(
+    trained_parameters, adapts, matrix_states, outer_states, state_width_bytes_each, master_bytes_each, optimizer_shards
+):
+    """Optimizer state and master copy divided over their shards. [B]"""
+    states = np.minimum(matrix_states, outer_states) * state_width_bytes_each + master_bytes_each * (1 - adapts)
+    return trained_parameters * states / optimizer_shards
+
+
+def least_bytes(
+    divided_weights_bytes, divided_gradients_bytes, divided_states_bytes, trains, offloads_optimizer,
+    tensor_parallel, pipeline_parallel, expert_parallel,
+):  # fmt: skip
+    """What one GPU holds at the optimizer's step, in serving of the weights, if all degrees divided it evenly. [B]"""
+    step = (divided_gradients_bytes + divided_states_bytes) * (1 - offloads_optimizer)
+    return (divided_weights_bytes + trains * step) / (tensor_parallel * pipeline_parallel * expert_parallel)

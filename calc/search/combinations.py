@@ -1,8 +1,8 @@
-"""Every combination of a grid with its verdicts, time and money: arrays of equal length, one entry per way to rent it.
+"""All candidates of a grid with their verdicts, time and money: arrays of equal length, one entry for each.
 
 Memory depends on the layout, time on layout and instance type, the price on instance type, region and market: each formula
-runs at its own level (calc/crossed.py). Of like ways in several regions the one of least price counts,
-and where that price is old also the least that is not.
+runs at its own level (calc/crossed.py). Of candidates that differ in their region alone the one of least price counts, and
+where that price is old also the least that is not.
 """
 
 from collections.abc import Callable
@@ -16,15 +16,15 @@ from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, Crossed
 from calc.engine.pipeline import not_covered, settled_table
 from calc.engine.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, makes, walk
-from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
-from calc.memory import fit
+from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
+from calc.memory import fit, states
 from calc.memory.serving_traits import on_huge_card, on_large_card
 from calc.scenarios.hardware import hardware
 from calc.scenarios.lookups import row_numbers
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.scenarios.support import RUNS, asks, verdicts_on
-from calc.search.bounds import least_bytes
+from calc.search import bounds
 from calc.search.candidates import candidates_of
 from calc.search.grid import Grid, joined, only
 from calc.search.load import loaded
@@ -132,7 +132,7 @@ def layouts_table(grid: Grid, job: dict[str, Any], catalogs: Catalogs) -> tuple[
 
 
 def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
-    """The inputs (scenarios.read) of scenarios with these columns, all else as the job has it."""
+    """The inputs (scenarios.read) of scenarios with these columns, and the job's own values for the others."""
     names = ("work", "model", "sequence_tokens", "hours_per_month", "train_tokens" if job["work"] == "training" else "prompt_tokens")
     row = {name: job[name] for name in names} | job["assumed"]
     row |= {"tuning": "full" if job["method"] == "full" else "lora", "implementation": job["implementation"]}
@@ -140,20 +140,20 @@ def inputs_of(job: dict[str, Any], columns: Columns) -> Columns:
 
 
 def crossed_with(table: Columns, cards: Columns, grid: Grid) -> Crossed:
-    """Layouts crossed with the cards of places, as the grid pairs them."""
+    """Layouts crossed with the cards of their places."""
     own = {name: values for name, values in table.items() if name not in cards}
     return Crossed(own, cards, grid.layout, grid.place)
 
 
 def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs: Catalogs) -> tuple[Crossed, np.ndarray]:
-    """Layouts crossed with places, as far as they run and are not far too large; the memory of each layout, of none where none runs."""
+    """Layouts crossed with the places on which they run and are not far too large, and the memory of each such layout. [B]"""
     table, grid, sound = _by_card_class(table, grid, sound, cards)
     walk(table, LAYOUT_STAGES)
     verdict, timed, kind = _support(table, cards, catalogs)
     able = (sound[:, None] & (verdict != RUNS.index("no")).T[kind])[grid.layout, grid.place]
     if not able.any():
         return crossed_with(table, cards, grid), np.empty(0)
-    least = np.broadcast_to(evaluate(least_bytes, table), table["rows"])
+    least = least_memory_bytes(table)
     card_bytes = np.broadcast_to(cards["gpu_memory_bytes"], len(cards["gpu_row"]))
     small = able & (least.take(grid.layout) <= card_bytes.take(grid.place))
     able = np.flatnonzero(small if small.any() else able & (least.take(grid.layout) == np.min(least.take(grid.layout[able]))))
@@ -168,8 +168,15 @@ def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs:
     return crossed, np.atleast_1d(table["memory_bytes"])
 
 
+def least_memory_bytes(table: Table) -> np.ndarray:
+    """A lower bound of the memory of each laid out row. [B]"""
+    widths = (states.gradient_width_bytes_each, states.state_width_bytes_each)
+    columns = evaluate_all((*widths, *formulas_of(bounds)), dict(table))
+    return np.broadcast_to(columns["least_bytes"], table["rows"])
+
+
 def _keep_fitting(crossed: Crossed) -> int:
-    """Leave the pairs that fit or are tight and may stand there; how many fit or are tight."""
+    """Drop the pairs that do not fit or that a rule of placement forbids; return how many fit or are tight."""
     crossed.evaluate_all((fit.limit_bytes, fit.fits))
     fitting = np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
     crossed.keep(fitting)
@@ -180,7 +187,10 @@ def _keep_fitting(crossed: Crossed) -> int:
 
 
 def memory_once(table: Table) -> Table:
-    """The table with what its memory decides; layouts without sharding differ in no byte by their replicas, if there are several."""
+    """The table with what memory decides, worked out once for layouts that are alike.
+
+    Without sharding the number of replicas changes no byte, once there are two.
+    """
     degrees = table["tensor_parallel"] * table["pipeline_parallel"] * table["context_parallel"]
     unsharded = (table["shards_optimizer"] == 0) & (table["shards_gradients"] == 0) & (table["shards_weights"] == 0)
     alike = table | {"gpus": np.where(unsharded, np.minimum(table["gpus"], 2 * degrees), table["gpus"])}
@@ -190,7 +200,7 @@ def memory_once(table: Table) -> Table:
 
 
 def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) -> tuple[Table, Grid, np.ndarray]:
-    """Layouts of an engine once for small, for large and for huge cards: it has other defaults on each."""
+    """Layouts of a serving engine for small, large and huge cards, on which its defaults differ."""
     if not np.any(table["is_engine"] > 0):
         return table, grid, sound
     size = grid.size
@@ -203,7 +213,7 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) 
 
 
 def _support(table: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What runs, as its place in RUNS, and whether its time is known, of every kind of layout on every place; each layout's kind."""
+    """For each kind of layout on each place its verdict (number in RUNS) and whether its time is known; and each layout's kind."""
     small, kind = asks(table, catalogs)
     verdict, timed = verdicts_on(small, cards, catalogs)
     return verdict, timed, np.broadcast_to(kind, table["rows"])

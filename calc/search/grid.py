@@ -30,11 +30,11 @@ def grid(job: dict[str, Any], places: list[Place], tokens_each: float) -> Grid:
 
 def grids(parts: list[Part], most: int) -> Iterator[Grid]:
     """The arrangements as one grid, or where they are more than the most as several, whose layouts are others in each."""
-    if sum(len(part.shape) * part.each for part in parts) <= most:
+    if sum(part.size for part in parts) <= most:
         yield joined([_crossed(part) for part in parts])
         return
     for part in (part for part in parts if len(part.shape)):
-        pairs = np.cumsum(np.bincount(part.shape, minlength=len(part.shapes.counts))) * part.each
+        pairs = np.cumsum(np.bincount(part.shape, minlength=len(part.shapes.counts))) * part.combinations
         ends = np.unique(np.searchsorted(pairs, np.arange(most, pairs[-1] + most, most), side="left").clip(max=len(pairs) - 1) + 1)
         for start, end in pairwise([0, *ends.tolist()]):
             yield joined([_crossed(_slice(part, start, end))])
@@ -50,7 +50,7 @@ def _slice(part: Part, start: int, end: int) -> Part:
 
 def _crossed(part: Part) -> Grid:
     """Shapes with every choice beside them, on the places that take them."""
-    lists, shapes, choices = part.choices, part.shapes, part.each
+    lists, shapes, choices = part.choices, part.shapes, part.combinations
     numbers = np.array(list(product(*(range(len(values)) for values in lists.values()))), dtype=int).reshape(choices, len(lists))
     layouts: dict[str, np.ndarray | Words] = {
         name: np.repeat(shapes.counts[:, at].astype(float), choices) for at, name in enumerate(COUNTS)

@@ -1,6 +1,6 @@
-"""Sequences on each replica that keep up with a wanted rate of requests: Little's law, arrangement by arrangement.
+"""Sequences on each replica that keep up with a rate of requests, by Little's law, for each layout on each place.
 
-Sequences at once = requests per second x seconds of a request, which grow with the sequences: the fewest that satisfy it.
+Sequences at once = requests per second x seconds of a request, which grow with the sequences: the fewest that satisfy this.
 """
 
 from typing import Any
@@ -13,30 +13,30 @@ from calc.search.timing import add_time
 from calc.table import distinct, taken
 
 MOST_SEQUENCES = 4096
-TURNS = 6  # most come to rest in so many
+TURNS = 6  # most pairs settle in so many
 REQUEST = ("time_to_first_token_seconds", "time_per_output_token_seconds")
 
 
 def loaded(grid: Grid, crossed: Crossed, job: dict[str, Any]) -> Grid:
-    """The grid with the sequences of every pair of layout and place as a layout's micro-batch."""
+    """The grid with a layout for each batch that a pair of layout and place needs. Batch: [sequences]"""
     pairs = len(crossed.layout)
-    few, many = np.zeros(pairs), np.ones(pairs)  # `few` are too few
-    at, turn = np.arange(pairs), 0
-    while len(at):  # time grows with the sequences: fewer than what the time of fewer asks for would not do; later doubled
-        needed = _needed(crossed.only(at), many[at], job)
-        short = (needed > many[at]) & (many[at] < MOST_SEQUENCES)
-        at, needed, turn = at[short], needed[short], turn + 1
-        few[at], many[at] = (needed - 1, needed) if turn < TURNS else (many[at], np.minimum(many[at] * 2, MOST_SEQUENCES))
-    while len(at := np.flatnonzero(many - few > 1)):
-        middle = np.floor((few[at] + many[at]) / 2)
-        enough = _needed(crossed.only(at), middle, job) <= middle
-        few[at], many[at] = np.where(enough, few[at], middle), np.where(enough, middle, many[at])
+    few, many = np.zeros(pairs), np.ones(pairs)  # `few` do not keep up
+    open_pairs, turn = np.arange(pairs), 0
+    while len(open_pairs):  # time grows with the sequences, so fewer than the time of fewer needs cannot do; later doubled
+        needed = _needed(crossed.only(open_pairs), many[open_pairs], job)
+        short = (needed > many[open_pairs]) & (many[open_pairs] < MOST_SEQUENCES)
+        open_pairs, needed, turn = open_pairs[short], needed[short], turn + 1
+        before, doubled = many[open_pairs], np.minimum(many[open_pairs] * 2, MOST_SEQUENCES)
+        few[open_pairs], many[open_pairs] = (needed - 1, needed) if turn < TURNS else (before, doubled)
+    while len(open_pairs := np.flatnonzero(many - few > 1)):
+        middle = np.floor((few[open_pairs] + many[open_pairs]) / 2)
+        enough = _needed(crossed.only(open_pairs), middle, job) <= middle
+        few[open_pairs] = np.where(enough, few[open_pairs], middle)
+        many[open_pairs] = np.where(enough, middle, many[open_pairs])
     first, copies = distinct((crossed.layout.astype(float), many), pairs)
-    layouts = {name: taken(values, grid.size, crossed.layout[first]) for name, values in grid.layouts.items()}
-    own = crossed.layout[first]
-    return Grid(
-        layouts | {"batch": many[first]}, len(first), copies, crossed.place, grid.first_step[own], grid.steps_count[own], grid.steps
-    )
+    source = crossed.layout[first]
+    layouts = {name: taken(values, grid.size, source) for name, values in grid.layouts.items()} | {"batch": many[first]}
+    return Grid(layouts, len(first), copies, crossed.place, grid.first_step[source], grid.steps_count[source], grid.steps)
 
 
 def _needed(crossed: Crossed, batch: np.ndarray, job: dict[str, Any]) -> np.ndarray:

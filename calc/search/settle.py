@@ -1,4 +1,4 @@
-"""A job as people write it -> every job column with its value, the choices that it fixes, and what is wrong in one sentence."""
+"""A row of the table of jobs settled: every job column with its value, the choices that it fixes, or what is wrong with it."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,61 +26,62 @@ class JobError(ValueError):
     """The job cannot be answered as it is written; the message is one sentence with the cure."""
 
 
-def settled(job: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> dict[str, Any]:
-    """Every job column with its value, and what is derived of it (DERIVED); raises JobError.
+def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> dict[str, Any]:
+    """Every job column with its value, and what is derived from it (DERIVED); raises JobError.
 
     `fixed`: scenario column -> the values to try; `assumed`: assumptions of time and cost that the job sets.
     """
-    given = {str(name): value for name, value in job.items() if not blank(value)}
-    work = _one(inputs_by_name()["work"], given.get("work"))
-    usual = USUAL[work]
-    whole = {column.name: _one(column, given.get(column.name), usual.get(column.name)) for column in JOB_INPUTS}
-    whole |= {"work": work, "model": str(given.get("model", "")).strip()}
-    row = row_numbers(catalogs, "models").get(whole["model"])
-    if row is None:
-        known = nearest(whole["model"], row_numbers(catalogs, "models")) or ", ".join(list(catalogs.models.index[:6]))
-        raise JobError(
-            f"model '{quoted(whole['model'])}' is not in the catalog; choose one such as {known}."
-            if whole["model"]
-            else "No model is named; write the id of a model of the catalog."
-        )
-    for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
-        column = inputs_by_name()[name]
-        whole[name] = _one(column, given.get(name), usual.get(name))
-    longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[row]
-    _lengths(whole, given, float(np.nan_to_num(longest, nan=np.inf)), generates(whole["model"], catalogs))
-    whole["fewest_bits"] = int(whole["fewest_bits"])
-    whole["regions"] = _regions(given, catalogs)
-    whole["markets"] = _words("markets", given.get("markets", "on-demand"), JOB_MARKETS, OF_EC2)
-    whole["admits"] = _words("admits", given.get("admits", ""), ADMITS)
-    fixed = {name: _values(name, given[name]) for name in FIXABLE if name in given}
-    _tuning(whole, fixed, given)
+    cells = {str(name): value for name, value in row.items() if not blank(value)}
+    job = _columns(cells, catalogs)
+    fixed = {name: _values(name, cells[name]) for name in FIXABLE if name in cells}
+    _tuning(job, fixed, cells)
     _private(fixed, catalogs)
     settings = math.prod(len(values) for name, values in fixed.items() if name not in ("instance", "gpu"))
     bounded_by(settings, MOST_WIDE_SETTINGS if wide else MOST_SETTINGS, fixed)
     for name, table in (("instance", "instances"), ("gpu", "gpus"), ("precision", "precisions"), ("implementation", "implementations")):
-        _known(name, fixed.get(name, ()), row_numbers(catalogs, table))
+        _in_catalog(name, fixed.get(name, ()), row_numbers(catalogs, table))
     bounded = bounded_inputs(catalogs)
-    assumed = {name: _one(bounded[name], given[name]) for name in bounded if name not in DEFAULTS and name in given}
-    software = fixed.get("implementation", [usual_software(work, whole["model"], catalogs)])[0]
-    if work == "inference" and (stored := catalogs.models["stored_precision"][whole["model"]]):
+    assumed = {name: _one(bounded[name], cells[name]) for name in bounded if name not in DEFAULTS and name in cells}
+    software = fixed.get("implementation", [usual_software(job["work"], job["model"], catalogs)])[0]
+    if job["work"] == "inference" and (stored := catalogs.models["stored_precision"][job["model"]]):
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
-    published = catalogs.models["published_precision"][whole["model"]]
+    published = catalogs.models["published_precision"][job["model"]]
     derived = {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
-    return whole | derived | {"most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS}
+    return job | derived | {"most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS}
 
 
-def published_bits(whole: Mapping[str, Any], catalogs: Catalogs) -> int:
-    """The fewest_bits that admit the published weights of a service, where the job does not; else 0. `whole`: a settled job."""
-    published = catalogs.models["published_precision"].get(whole.get("model"), "")
-    if not published or whole["work"] == "training" or whole.get("precision") or whole.get("fixed", {}).get("precision"):
+def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
+    """The columns of a job and those of a scenario that it always has, with their values."""
+    work = _one(inputs_by_name()["work"], cells.get("work"))
+    usual = USUAL[work]
+    job = {column.name: _one(column, cells.get(column.name), usual.get(column.name)) for column in JOB_INPUTS}
+    job |= {"work": work, "model": str(cells.get("model", "")).strip()}
+    models = row_numbers(catalogs, "models")
+    if not job["model"]:
+        raise JobError("No model is named; write the id of a model of the catalog.")
+    _in_catalog("model", [job["model"]], models)
+    for name in ("train_tokens", "sequence_tokens", "prompt_tokens", "hours_per_month"):
+        job[name] = _one(inputs_by_name()[name], cells.get(name), usual.get(name))
+    longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[models[job["model"]]]
+    _lengths(job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs))
+    job["fewest_bits"] = int(job["fewest_bits"])
+    job["regions"] = _regions(cells, catalogs)
+    job["markets"] = _words("markets", cells.get("markets", "on-demand"), JOB_MARKETS, OF_EC2)
+    job["admits"] = _words("admits", cells.get("admits", ""), ADMITS)
+    return job
+
+
+def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
+    """The fewest_bits that admit the published weights of a service, where the settled job does not; else 0. [bits]"""
+    published = catalogs.models["published_precision"].get(job.get("model"), "")
+    if not published or job["work"] == "training" or job.get("precision") or job.get("fixed", {}).get("precision"):
         return 0
     bits = 8 if catalogs.precisions["matrix_bytes_each"][published] >= 1 else 4
-    return bits if bits < int(whole["fewest_bits"]) else 0
+    return bits if bits < int(job["fewest_bits"]) else 0
 
 
 def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
-    """A job whose settings multiply beyond the most is refused before they are crossed, the longest list of them by name."""
+    """Refuse a job whose settings multiply beyond the most, before they are crossed; the message names the longest list."""
     if count > most:
         lists = {name: len(values) for name, values in fixed.items() if len(values) > 1}
         longest = max(lists, key=lambda name: lists[name], default="")
@@ -99,19 +100,19 @@ def generates(model: str, catalogs: Catalogs) -> bool:
 
 
 def usual_software(work: str, model: str, catalogs: Catalogs) -> str:
-    """The software of a job that names none: vLLM serves what generates, transformers does the rest."""
+    """The software of a job that names none: vLLM where a model generates, transformers for all else."""
     return "vllm" if work != TRAINING and generates(model, catalogs) else "transformers"
 
 
 def fitted_lengths(lengths: Sequence[int], longest: float) -> tuple[int, ...]:
-    """A sequence, or prompt and answer, as far as a model has learned positions; an answer that leaves no room takes half of them."""
+    """Lengths cut to the positions that a model has learned; an answer that leaves no room takes half of them. [tokens]"""
     first, *answers = lengths
-    answers = [each if each < longest else int(longest) // 2 for each in answers]
+    answers = [answer if answer < longest else int(longest) // 2 for answer in answers]
     return int(min(first, longest - sum(answers))), *answers
 
 
 def blank(value: Any) -> bool:
-    """Whether a cell says nothing."""
+    """Whether a cell is empty."""
     return (
         value is None
         or (isinstance(value, float) and np.isnan(value))
@@ -120,24 +121,24 @@ def blank(value: Any) -> bool:
     )
 
 
-def fixed_at(whole: Mapping[str, Any], name: str, free: Iterable) -> list:
-    """The values that the job fixes for a scenario column, else those that are free."""
-    return list(whole["fixed"].get(name) or free)
+def fixed_at(job: Mapping[str, Any], name: str, free: Iterable) -> list:
+    """The values that a job fixes for a scenario column, else those that it may take."""
+    return list(job["fixed"].get(name) or free)
 
 
-def varied(whole: Mapping[str, Any]) -> tuple[str, ...]:
+def varied(job: Mapping[str, Any]) -> tuple[str, ...]:
     """The scenario columns that the job lists several values of to compare, instances apart."""
-    return tuple(name for name, values in whole["fixed"].items() if len(values) > 1 and name not in ("instance", "gpu"))
+    return tuple(name for name, values in job["fixed"].items() if len(values) > 1 and name not in ("instance", "gpu"))
 
 
-def tunings(whole: Mapping[str, Any]) -> list[str]:
+def tunings(job: Mapping[str, Any]) -> list[str]:
     """The methods that a training job compares, or its one."""
-    several = whole["fixed"].get("tuning", ())
-    return list(several) if len(several) > 1 else [whole["method"]]
+    several = job["fixed"].get("tuning", ())
+    return list(several) if len(several) > 1 else [job["method"]]
 
 
 def _one(column: Input, value: Any, usual: Any = None) -> Any:
-    """One value of a column, its default where none is given."""
+    """One value of a column; its default where the cell is blank."""
     if blank(value):
         return column.default if usual is None else usual
     if column.kind in ("text", "choice"):
@@ -147,10 +148,10 @@ def _one(column: Input, value: Any, usual: Any = None) -> Any:
         if column.kind == "choice" and text not in column.choices:
             raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
         return text
-    found = number(str(value).strip().replace(",", "_"))
-    if not column.allows(np.array(found)):
+    amount = number(str(value).strip().replace(",", "_"))
+    if not column.allows(np.array(amount)):
         raise JobError(f"{column.name} '{quoted(value)}' is not {column.range_words}; correct that cell.")
-    return found
+    return amount
 
 
 def _values(name: str, value: Any) -> list:
@@ -163,54 +164,54 @@ def _values(name: str, value: Any) -> list:
     return list(dict.fromkeys(_one(column, value) for value in several))
 
 
-def _words(name: str, value: Any, known: Sequence[str], usual: Sequence[str] = ()) -> list[str]:
-    """Ids joined by + or in a list, each of them known; the `usual` are named where one is not."""
+def _words(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = ()) -> list[str]:
+    """Ids joined by + or in a list; where one does not exist, the message names the `usual` ones."""
     several = value.split("+") if isinstance(value, str) else list(value)
     words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
     for word in words:
-        if word not in known:
-            raise JobError(f"{name} '{quoted(word)}' is not known; use {nearest(word, known) or ', '.join(usual or known[:6])}.")
+        if word not in ids:
+            raise JobError(f"{name} '{quoted(word)}' is not known; use {nearest(word, ids) or ', '.join(usual or ids[:6])}.")
     return words
 
 
-def _regions(given: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
+def _regions(cells: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
     """The regions of the catalog that the job allows."""
-    value = given.get("regions", given.get("region", DEFAULTS["region"]))
-    known = list(catalogs.regions.index)
+    value = cells.get("regions", cells.get("region", DEFAULTS["region"]))
+    regions = list(catalogs.regions.index)
     if ANYWHERE in (value if isinstance(value, list | tuple) else [str(value).strip().lower()]):
-        return known
-    return _words("regions", value, [*known, ANYWHERE])
+        return regions
+    return _words("regions", value, [*regions, ANYWHERE])
 
 
-def _lengths(whole: dict[str, Any], given: Mapping[str, Any], longest: float, generates: bool) -> None:
+def _lengths(job: dict[str, Any], cells: Mapping[str, Any], longest: float, generates: bool) -> None:
     """The lengths of a sequence that the job leaves out: usual ones, as far as the model has learned positions."""
-    if whole["work"] == TRAINING:
-        if "sequence_tokens" not in given:
-            whole["sequence_tokens"] = min(SEQUENCE_TOKENS, longest)
-        whole["prompt_tokens"] = whole["answer_tokens"] = None
+    if job["work"] == TRAINING:
+        if "sequence_tokens" not in cells:
+            job["sequence_tokens"] = min(SEQUENCE_TOKENS, longest)
+        job["prompt_tokens"] = job["answer_tokens"] = None
         return
-    held = whole["sequence_tokens"] if "sequence_tokens" in given else longest
-    if "answer_tokens" not in given:
-        whole["answer_tokens"] = min(whole["answer_tokens"], held // 2)
-    answered = whole["answer_tokens"] if generates else 0
-    if "prompt_tokens" not in given:
-        whole["prompt_tokens"] = max(min(whole["prompt_tokens"], held - answered), 1)
-    if "sequence_tokens" not in given:
-        whole["sequence_tokens"] = whole["prompt_tokens"] + answered
+    most = job["sequence_tokens"] if "sequence_tokens" in cells else longest
+    if "answer_tokens" not in cells:
+        job["answer_tokens"] = min(job["answer_tokens"], most // 2)
+    generated = job["answer_tokens"] if generates else 0
+    if "prompt_tokens" not in cells:
+        job["prompt_tokens"] = max(min(job["prompt_tokens"], most - generated), 1)
+    if "sequence_tokens" not in cells:
+        job["sequence_tokens"] = job["prompt_tokens"] + generated
 
 
-def _tuning(whole: dict[str, Any], fixed: dict[str, list], given: Mapping[str, Any]) -> None:
-    """Method and tuning say the same."""
+def _tuning(job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any]) -> None:
+    """Take the method from the tuning, or refuse a job in which they contradict each other."""
     if "tuning" not in fixed:
         return
-    if "method" not in given:
-        whole["method"] = fixed["tuning"][0]
-    elif (whole["method"] == "full") != ("full" in fixed["tuning"]):
-        raise JobError(f"method {whole['method']} and tuning {fixed['tuning'][0]} contradict each other; leave tuning empty.")
+    if "method" not in cells:
+        job["method"] = fixed["tuning"][0]
+    elif (job["method"] == "full") != ("full" in fixed["tuning"]):
+        raise JobError(f"method {job['method']} and tuning {fixed['tuning'][0]} contradict each other; leave tuning empty.")
 
 
 def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:
-    """Private prices that can be read."""
+    """Refuse private prices that cannot be read."""
     try:
         for text in fixed.get("private_prices", ()):
             private_prices(text, row_numbers(catalogs, "instances"))
@@ -218,9 +219,9 @@ def _private(fixed: dict[str, list], catalogs: Catalogs) -> None:
         raise JobError(str(error)) from None
 
 
-def _known(name: str, values: Iterable[str], known: Iterable[str]) -> None:
+def _in_catalog(name: str, values: Iterable[str], ids: Iterable[str]) -> None:
+    """Refuse values that a catalog does not have."""
     for value in values:
-        if value not in known:
-            raise JobError(
-                f"{name} '{quoted(value)}' is not in the catalog; choose one such as {nearest(value, known) or ', '.join(list(known)[:6])}."
-            )
+        if value not in ids:
+            near = nearest(value, ids) or ", ".join(list(ids)[:6])
+            raise JobError(f"{name} '{quoted(value)}' is not in the catalog; choose one such as {near}.")

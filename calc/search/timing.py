@@ -1,4 +1,4 @@
-"""Time of layouts on places, and what interruptions of spot add: the stages of the one pipeline, each formula at its own level."""
+"""Time of layouts on places and what interruptions of spot add to it: the stages of the pipeline, each formula at its level."""
 
 import numpy as np
 
@@ -10,25 +10,25 @@ TIMED = (
     *("tokens_per_second", "step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds"),
     *("time_high_ratio", "first_token_high_ratio"),
 )
-STEPPED = (  # what the money of a way is made of
+STEPPED = (  # what the money of a candidate is made of
     *("trains", "train_tokens", "tokens_per_second", "hours_per_month", "instances_needed", "time_high_ratio", "first_token_high_ratio"),
     *("time_per_output_token_seconds", "served_tokens_per_second", "batch", "data_parallel", "spare_instances"),
 )
 
 
 def add_time(crossed: Crossed, work: str, wanted: tuple[str, ...] = TIMED) -> None:
-    """Add the wanted columns of time; those of the other kind of work are empty."""
-    own = [stage for stage in TIME if stage.work in ("", work)]
+    """Add the wanted columns of time; those of the other kind of work are empty. [s]"""
+    of_work = [stage for stage in TIME if stage.work in ("", work)]
     for stage in TIME:
-        if stage not in own:
+        if stage not in of_work:
             for name in {*OTHERS_READ[stage.name], *(name for name in wanted if name in {made.__name__ for made in stage.formulas})}:
                 crossed.set(name, ONE, EMPTY)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        crossed.evaluate_all(needed((formula for stage in own for formula in stage.formulas), wanted))
+        crossed.evaluate_all(needed((formula for stage in of_work for formula in stage.formulas), wanted))
 
 
 def spot_overhead(crossed: Crossed, band_interruption_ratio: np.ndarray) -> np.ndarray:
-    """Share of time that interruptions add to every way, with these shares of instances taken back on each place."""
+    """Time that interruptions add to every candidate, where AWS takes back this share of the instances of a place. [ratio]"""
     crossed.set("band_interruption_ratio", PLACE, band_interruption_ratio)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         crossed.evaluate_all(UNTIL_OVERHEAD)

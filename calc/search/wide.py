@@ -72,7 +72,7 @@ def wide_search(row: JobRow, catalogs: Catalogs, progress: Callable[[float], Non
         if progress:
             progress(min((done + share * pairs) / total, 1.0))
 
-    total, done, several = sum(len(part.shape) * part.each for part in parts), 0, []
+    total, done, several = sum(part.size for part in parts), 0, []
     for grid in grids(parts, PAIRS_OF_A_GRID):
         pairs = len(grid.layout)
         several.append(combinations(grid, places, job, catalogs, chosen, report))

@@ -8,7 +8,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
-from calc.search.board import whole
+from calc.search.board import with_answers
 from calc.search.options import Options
 from views import tables
 from views.panels import setups
@@ -57,4 +57,4 @@ def _report(options: Options, first: Row, catalogs: Catalogs, today: date) -> No
 
 
 def _csv(options: Options, catalogs: Catalogs, today: date) -> bytes:
-    return csv_tables.dated_csv(whole(options.answers, options.board), catalogs, today)
+    return csv_tables.dated_csv(with_answers(options.answers, options.board), catalogs, today)
