@@ -24,9 +24,9 @@ def class_defaults(config_class, names):
     """Names -> defaults of a config class, as declared or else as an instance without arguments has them; None left out."""
     declared = {name: parameter.default for name, parameter in inspect.signature(config_class.__init__).parameters.items()}
     made = config_class()
-    own = [name for name in names if name not in config_class.attribute_map]
-    found = {name: declared[name] if name in declared else getattr(made, name, None) for name in own}
-    return {name: value for name, value in found.items() if value is not None}
+    fields = [name for name in names if name not in config_class.attribute_map]
+    defaults = {name: declared[name] if name in declared else getattr(made, name, None) for name in fields}
+    return {name: value for name, value in defaults.items() if value is not None}
 
 
 def config_defaults():
@@ -34,14 +34,14 @@ def config_defaults():
     from transformers import CONFIG_MAPPING
 
     model_types = load_catalogs().model_types
-    names = {name: [field for fields in each.fields.values() for field in fields.split()] for name, each in model_types.types.items()}
+    names = {name: [field for fields in entry.fields.values() for field in fields.split()] for name, entry in model_types.types.items()}
     names |= {f"{pair}_text_model": names[TEXT_SIDE] for pair in model_types.pairs} | {pair: [] for pair in model_types.pairs}
     names = {name: [*fields, *model_types.rule_fields] for name, fields in names.items()}
     names |= {tower: [*names.get(tower, ()), *model_types.tower_fields] for tower in model_types.towers}
     names |= {name: ["tie_word_embeddings"] for name, parts in model_types.parts.items() if parts.text and name not in names}
     classes = {name: CONFIG_MAPPING[name] for name in sorted(names) if name in CONFIG_MAPPING}
-    found = {name: class_defaults(config_class, dict.fromkeys(names[name])) for name, config_class in classes.items()}
-    return {model_type: own for model_type, own in found.items() if own}
+    defaults = {name: class_defaults(config_class, dict.fromkeys(names[name])) for name, config_class in classes.items()}
+    return {model_type: recorded for model_type, recorded in defaults.items() if recorded}
 
 
 def main():

@@ -71,7 +71,7 @@ def counted_by_class(config, head):
     with torch.device("meta"):
         model = head.from_config(config)
     model.tie_weights()
-    sizes = {name: each.numel() for name, each in model.named_parameters() if BESIDE_TEXT not in name}
+    sizes = {name: parameter.numel() for name, parameter in model.named_parameters() if BESIDE_TEXT not in name}
     text = {name: size for name, size in sizes.items() if any(part in name for part in OF_TEXT)}
     several = any(part in name for name in text for part in OF_TEXT[:2])
     return type(model).__name__, sum((text if several else sizes).values())
@@ -84,8 +84,8 @@ def counted_here(config, catalogs):
     except ConfigError as error:
         return str(error)
     models, _ = model_table({"it": entry}, catalogs.families)
-    said = models.loc["it", "note"]
-    return said if "Its architectures name" in said else int(models.loc["it", "parameters"])
+    note = models.loc["it", "note"]
+    return note if "Its architectures name" in note else int(models.loc["it", "parameters"])
 
 
 def row_of(name, head, catalogs):
@@ -96,26 +96,26 @@ def row_of(name, head, catalogs):
             class_name, truth = counted_by_class(config, head)
     except Exception as error:
         return {"type": name, "verdict": "not built", "why": f"{type(error).__name__}"}
-    found = counted_here({**config.to_dict(), "architectures": [class_name]}, catalogs)
-    if isinstance(found, str):
-        return {"type": name, "verdict": "refused", "class": truth, "why": found}
-    return {"type": name, "verdict": "exact" if found == truth else "wrong", "class": truth, "here": found}
+    counted = counted_here({**config.to_dict(), "architectures": [class_name]}, catalogs)
+    if isinstance(counted, str):
+        return {"type": name, "verdict": "refused", "class": truth, "why": counted}
+    return {"type": name, "verdict": "exact" if counted == truth else "wrong", "class": truth, "here": counted}
 
 
 def main():
     logging.disable(logging.WARNING)
     catalogs, rows = load_catalogs(), []
     for kind, (names, head) in SETS.items():
-        own = [{"set": kind, **row_of(name, head, catalogs)} for name in sorted(names)]
-        verdicts = Counter(row["verdict"] for row in own)
+        kind_rows = [{"set": kind, **row_of(name, head, catalogs)} for name in sorted(names)]
+        verdicts = Counter(row["verdict"] for row in kind_rows)
         built = sum(verdicts.values()) - verdicts["not built"]
         print(
-            f"{kind}: {built} types built, " + ", ".join(f"{verdicts[each]} {each}" for each in ("exact", "refused", "wrong")), flush=True
+            f"{kind}: {built} types built, " + ", ".join(f"{verdicts[word]} {word}" for word in ("exact", "refused", "wrong")), flush=True
         )
-        for row in own:
+        for row in kind_rows:
             if row["verdict"] == "wrong":
                 print(f"  {row['type']}: {row['here']:,} and not {row['class']:,}", file=sys.stderr)
-        rows += own
+        rows += kind_rows
     with FILE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, ("set", "type", "verdict", "class", "here", "why"), lineterminator="\n")
         writer.writeheader()

@@ -22,10 +22,10 @@ COLUMNS = ("id", "type", "verdict", "class", "here", "why")
 
 def row_of(name, config, catalogs):
     """One config: the class's count and ours, and what comes of it; a class that transformers lacks is `not built`."""
-    found = counted_here(config, catalogs)
+    counted = counted_here(config, catalogs)
     row = {"id": name, "type": config["model_type"]}
-    if isinstance(found, str):
-        return {**row, "verdict": "refused", "why": found}
+    if isinstance(counted, str):
+        return {**row, "verdict": "refused", "why": counted}
     try:
         with at_most(SECONDS):
             fields = {field: value for field, value in config.items() if field not in ("model_type", "quantization_config", "auto_map")}
@@ -34,15 +34,15 @@ def row_of(name, config, catalogs):
             kind = named if named in CONFIG_MAPPING else catalogs.model_types.aliases.get(named, "")
             _, truth = counted_by_class(AutoConfig.for_model(kind, **fields), head)
     except Exception as error:
-        return {**row, "verdict": "not built", "here": found, "why": type(error).__name__}
-    return {**row, "verdict": "exact" if found == truth else "wrong", "class": truth, "here": found}
+        return {**row, "verdict": "not built", "here": counted, "why": type(error).__name__}
+    return {**row, "verdict": "exact" if counted == truth else "wrong", "class": truth, "here": counted}
 
 
 def main():
     logging.disable(logging.WARNING)
     catalogs = load_catalogs()
     published = map(json.loads, DATA.read_text("utf-8").splitlines())
-    rows = [row_of(each["id"], each["config"], catalogs) for each in published]
+    rows = [row_of(case["id"], case["config"], catalogs) for case in published]
     verdicts = Counter(row["verdict"] for row in rows)
     print(f"{len(rows)} configs: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
     with FILE.open("w", newline="", encoding="utf-8") as file:

@@ -130,32 +130,33 @@ def describe_model(entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapp
 def total_alone(entry: Mapping[str, Any]) -> Sizes:
     """The refused row of a model of which the parameters are counted and nothing else is known."""
     total = entry["total_parameters"]
-    own = {"kind": "decoder", "parameters": total, "head_parameters": 0, "always_tied": 0, "outside_parameters": 0}
-    said = f"model_type {entry['model_type'][:40]} is not covered: what its activations and caches take, and its times, are not known"
-    held = f"its index counts {total / 1e9:,.2f} billion parameters, {total * 2 / 2**30:,.1f} GiB of weights in 16 bits."
-    return {**ABSENT, **own, **entry, "refused": f"{entry['name']}: {said}; {held}"}
+    counts = {"kind": "decoder", "parameters": total, "head_parameters": 0, "always_tied": 0, "outside_parameters": 0}
+    unknown = f"model_type {entry['model_type'][:40]} is not covered: what its activations and caches take, and its times, are not known"
+    counted = f"its index counts {total / 1e9:,.2f} billion parameters, {total * 2 / 2**30:,.1f} GiB of weights in 16 bits."
+    return {**ABSENT, **counts, **entry, "refused": f"{entry['name']}: {unknown}; {counted}"}
 
 
 def note_with_images(model: Mapping[str, Any]) -> str:
     """What an estimate with images leaves out or assumes; empty where the model takes none."""
     if not model["usual_image_tokens"]:
         return ""
-    said = [model["caveat"], model.get("remark", "")]
+    sentences = [model["caveat"], model.get("remark", "")]
     if not model.get("tower_block"):
-        said.insert(0, "In transformers what its vision tower keeps and needs while it runs is not held; its weights and their states are.")
-    return " ".join(filter(None, said))
+        left_out = "In transformers what its vision tower keeps and needs while it runs is not held; its weights and their states are."
+        sentences.insert(0, left_out)
+    return " ".join(filter(None, sentences))
 
 
 def note_of(model: Mapping[str, Any]) -> str:
     """What an estimate of the model leaves out, and where its config is unlike its family."""
-    said = [model["caveat"], model.get("remark", "")]
+    sentences = [model["caveat"], model.get("remark", "")]
     if model.get("left_out"):
         count = model["left_out_parameters"]
         share = count / (model["parameters"] + count) if count else 0
         much = f"{count:,.0f} parameters, {share:.1%} of all" if count else "whose parameters are not counted"
         how = " images_per_sequence counts it." if model["usual_image_tokens"] else ""
-        said.insert(0, f"Left out: {model['left_out']}, {much}.{how}")
-    return " ".join(filter(None, said))
+        sentences.insert(0, f"Left out: {model['left_out']}, {much}.{how}")
+    return " ".join(filter(None, sentences))
 
 
 def model_table(
@@ -169,6 +170,6 @@ def model_table(
     models = models.astype({**dict.fromkeys(numbers, float), **dict.fromkeys(TEXTS, object)})
     models[list(TEXTS)] = models[list(TEXTS)].fillna("")
     stacks = pd.DataFrame(
-        [{**stack, "model": model} for model, (_, own) in described.items() for stack in own], columns=list(STACK_COLUMNS)
+        [{**stack, "model": model} for model, (_, model_stacks) in described.items() for stack in model_stacks], columns=list(STACK_COLUMNS)
     )
     return models, stacks.astype({name: float for name in STACK_COLUMNS if name not in STACK_IDS})

@@ -45,8 +45,8 @@ def projection_parameters(embedding_width, text_width, projected_out):
 
     One with a bias (ELECTRA), or one in and one out (OPT-350m).
     """
-    each = embedding_width * text_width
-    return (2 * each if projected_out else each + text_width) if embedding_width != text_width else 0
+    matrix = embedding_width * text_width
+    return (2 * matrix if projected_out else matrix + text_width) if embedding_width != text_width else 0
 
 
 def masked_head_parameters(masked_head, hidden, masked_head_bias, norm_vectors, embedding_width):
@@ -96,8 +96,8 @@ def image_parameters(
 ):  # fmt: skip
     """Patch embedding, learned tokens and the table of positions. [parameters]"""
     positions = learned_positions * (patch_tokens + class_tokens)
-    own = class_tokens + registers + mask_tokens
-    return (patch * patch * channels + stem_bias + own + positions) * hidden if patch else 0
+    learned = class_tokens + registers + mask_tokens
+    return (patch * patch * channels + stem_bias + learned + positions) * hidden if patch else 0
 
 
 def pool_head_parameters(pool_head, hidden, ffn):

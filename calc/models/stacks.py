@@ -52,14 +52,14 @@ def layer_kind(kind: str, sizes: Sizes) -> Sizes:
     """What sets a kind of layer apart, as dense, moe-windowed or none-linear."""
     network, *ways = kind.split("-")
     trait, lacks = NETWORKS[network]
-    own: Sizes = {"stack": kind, "block": sizes[trait], **lacks} | ({} if ways else MIXER)
+    of_kind: Sizes = {"stack": kind, "block": sizes[trait], **lacks} | ({} if ways else MIXER)
     for way in ways:
-        own |= WAYS[way]
+        of_kind |= WAYS[way]
     if "linear" in ways:
-        own["block"] = sizes["linear_moe_block" if network == "moe" else "linear_block"]
+        of_kind["block"] = sizes["linear_moe_block" if network == "moe" else "linear_block"]
     for way in {"shared", "sparse"} & {*ways}:
-        own["block"] = sizes[f"{way}_block"] if network == "dense" and not {"shared", "sparse"} <= {*ways} else ""
-    return own if "windowed" in ways else {**own, "window_tokens": math.inf}
+        of_kind["block"] = sizes[f"{way}_block"] if network == "dense" and not {"shared", "sparse"} <= {*ways} else ""
+    return of_kind if "windowed" in ways else {**of_kind, "window_tokens": math.inf}
 
 
 def decoder_stacks(sizes: Sizes) -> Iterator[Sizes]:
@@ -75,9 +75,9 @@ def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
     heads = sizes.get("encoder_heads", sizes["heads"])
     head_dim = sizes["head_dim"] * sizes["heads"] // heads
     side = "fixed" if sizes["kind"] == "audio" else "source"
-    own = {"block": sizes["encoder_block"], "side": side, "ffn": sizes.get("encoder_ffn", sizes["ffn"]), "caches": 0}
-    own |= {"heads": heads, "kv_heads": heads, "head_dim": head_dim, "value_head_dim": head_dim, **sizes["encoder_sizes"]}
-    for name, sizes_of_side in (("encoder", own), ("decoder", {"cross_attention": 1})):
+    encoder = {"block": sizes["encoder_block"], "side": side, "ffn": sizes.get("encoder_ffn", sizes["ffn"]), "caches": 0}
+    encoder |= {"heads": heads, "kv_heads": heads, "head_dim": head_dim, "value_head_dim": head_dim, **sizes["encoder_sizes"]}
+    for name, sizes_of_side in (("encoder", encoder), ("decoder", {"cross_attention": 1})):
         routed = sizes[f"{name}_routed_layers"]
         yield {**sizes_of_side, **EXPERTS, "stack": name, "layers": sizes[f"{name}_layers"] - routed}
         yield {**sizes_of_side, "stack": f"{name}-moe", "block": sizes["moe_block"], "ffn": 0, "layers": routed}
@@ -86,10 +86,10 @@ def sided_stacks(sizes: Sizes) -> Iterator[Sizes]:
 def paired_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """CLIP's vision side and its text side."""
     heads, hidden = sizes["text_heads"], sizes["text_hidden"]
-    own = {"hidden": hidden, "heads": heads, "kv_heads": heads, "head_dim": hidden // heads}
-    own |= {"ffn": sizes["text_ffn"], "value_head_dim": hidden // heads, "caches": 0}
+    text = {"hidden": hidden, "heads": heads, "kv_heads": heads, "head_dim": hidden // heads}
+    text |= {"ffn": sizes["text_ffn"], "value_head_dim": hidden // heads, "caches": 0}
     yield {"stack": "vision", "block": sizes["encoder_block"], "side": "fixed", "caches": 0}
-    yield {**own, "stack": "text", "layers": sizes["text_layers"]}
+    yield {**text, "stack": "text", "layers": sizes["text_layers"]}
 
 
 def single_stack(sizes: Sizes) -> Iterator[Sizes]:
@@ -120,7 +120,7 @@ WIDTHS = {"ffn_width": "ffn", "expert_ffn_width": "expert_ffn", "shared_ffn_widt
 
 def sizes_of_stacks(sizes: Sizes) -> Iterator[Sizes]:
     """The sizes of each stack that has layers: its own, else the model's."""
-    for own in STACKS[sizes["kind"]](sizes):
-        stack = {"side": "tokens", **sizes, **own}
+    for of_stack in STACKS[sizes["kind"]](sizes):
+        stack = {"side": "tokens", **sizes, **of_stack}
         if stack["layers"]:
             yield stack | {width: stack[size] for width, size in WIDTHS.items()} | mixer_sizes(stack)

@@ -89,15 +89,15 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dic
     head, unknown_class = named_class(source, name, family["kind"], model_type)
     precision, unknown_form = stored_precision({**part.config, **source})
     head |= decoder_alone(source, entry, family)
-    beside: dict[str, Any] = {"stored_precision": precision}
+    remarks: dict[str, Any] = {"stored_precision": precision}
     if part.outer is not None:
-        beside["left_out"], beside["left_out_parameters"] = left_out(part.outer, entry["hidden"], model_types, catalogs.config_defaults)
-        beside |= image_sizes(part.outer, model_types, catalogs.config_defaults) if beside["left_out_parameters"] else {}
+        remarks["left_out"], remarks["left_out_parameters"] = left_out(part.outer, entry["hidden"], model_types, catalogs.config_defaults)
+        remarks |= image_sizes(part.outer, model_types, catalogs.config_defaults) if remarks["left_out_parameters"] else {}
     harmless = [*model_types.harmless_fields, *model_type.unread, *model_type.rule_fields()]
     unread = sentence_of_unread(unread_fields([part.config, source], catalogs.config_defaults[name], harmless))
     sentences = (unknown_class, own_code(source, part.model_type), unknown_form, unread)
-    beside["remark"] = " ".join(filter(None, sentences))
-    return {**entry, **head, **{field: value for field, value in beside.items() if value}}
+    remarks["remark"] = " ".join(filter(None, sentences))
+    return {**entry, **head, **{field: value for field, value in remarks.items() if value}}
 
 
 def custom_entry(hidden: int, layers: int, heads: int, kv_heads: int, ffn: int, vocab: int, name: str, catalogs: Any) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def _layer_sizes(config, model_type, entry):
     check_layer_types(types, model_type, layers)
     try:
         kinds = layer_kinds(config, model_type, entry)
-        counts = Counter((kind, tuple(sorted((name, int(size)) for name, size in own.items()))) for kind, own in kinds)
+        counts = Counter((kind, tuple(sorted((name, int(size)) for name, size in of_layer.items()))) for kind, of_layer in kinds)
     except UnknownLayer as error:
         raise ConfigError(f"it has {error}, which are not covered; choose another model.") from None
     except (TypeError, ValueError, ArithmeticError, LookupError):
@@ -72,13 +72,13 @@ def _layer_sizes(config, model_type, entry):
     if sum(counts.values()) != layers:
         raise ConfigError("the fields that tell its layers apart contradict num_hidden_layers.")
     check_unread_layer_types(types, model_type, [kind for kind, _ in kinds])
-    for name, value in (size for _, own in counts for size in own):
+    for name, value in (size for _, of_layer in counts for size in of_layer):
         whole_number(value, 0, f"the {name} of some of its layers")
     if entry.get("experts") and entry["experts_per_token"] > entry["experts"]:
         raise ConfigError(f"{entry['experts_per_token']} experts per token exceed its {entry['experts']} experts; mend one.")
     sizes: dict[str, Any] = {}
     if set(counts) != {("moe" if entry.get("experts") else "dense", ())}:
-        sizes["layer_kinds"] = [{"kind": kind, "layers": counts[kind, own], **dict(own)} for kind, own in sorted(counts)]
+        sizes["layer_kinds"] = [{"kind": kind, "layers": counts[kind, of_layer], **dict(of_layer)} for kind, of_layer in sorted(counts)]
     if any("windowed" in kind for kind, _ in counts):
         sizes["window_tokens"] = whole_number(window_tokens(config, model_type), 1, "its attention window")
     return sizes
@@ -88,9 +88,9 @@ def vision_side(config: ReadFields, catalogs: Any) -> ReadFields:
     """The vision side of a pair whose config names a class of that side alone; any other as is."""
     if config.get("model_type") not in [*catalogs.model_types.pairs] or not class_name(config).endswith(OF_VISION_SIDE):
         return config
-    kept = {name: config[name] for name in ("architectures", "num_labels", "id2label", "quantization_config") if name in config}
+    of_class = {name: config[name] for name in ("architectures", "num_labels", "id2label", "quantization_config") if name in config}
     side = f"{config['model_type']}_vision_model"
-    return ReadFields({**catalogs.config_defaults.get(side, {}), **_side(config, "vision_config"), **kept, "model_type": side})
+    return ReadFields({**catalogs.config_defaults.get(side, {}), **_side(config, "vision_config"), **of_class, "model_type": side})
 
 
 def _side(config: Mapping[str, Any], name: str) -> ReadFields:

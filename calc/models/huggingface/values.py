@@ -49,10 +49,10 @@ def whole_number(value: Any, least: int, field: str) -> int:
     return int(value)
 
 
-def must_divide(whole: int, part: int, words: tuple[str, str]) -> None:
+def must_divide(total: int, part: int, words: tuple[str, str]) -> None:
     """Refuse a whole that its parts do not share evenly; `words` names both."""
-    if whole % part:
-        raise ConfigError(f"{words[0]} ({whole}) is not a multiple of {words[1]} ({part}); mend one.")
+    if total % part:
+        raise ConfigError(f"{words[0]} ({total}) is not a multiple of {words[1]} ({part}); mend one.")
 
 
 def size_of(config: Mapping[str, Any], name: str) -> int:
@@ -64,7 +64,7 @@ class UnknownLayer(Exception):
     """Layers of a kind that is not covered, in words."""
 
 
-def known(kind: Any, names: Mapping[str, str]) -> str:
+def word_of(kind: Any, names: Mapping[str, str]) -> str:
     """The word for a kind of layer that a config names."""
     if kind not in names:
         raise UnknownLayer(f"layers of the kind {shown(kind)}")

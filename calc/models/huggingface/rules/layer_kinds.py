@@ -7,7 +7,7 @@ classes fill in stands in the config already.
 from collections.abc import Mapping
 from typing import Any
 
-from calc.models.huggingface.values import known, whole_number
+from calc.models.huggingface.values import whole_number, word_of
 
 Config = Mapping[str, Any]
 Kinds = list[tuple[str, dict[str, int]]]  # of each layer: its kind and the sizes of its own
@@ -18,7 +18,7 @@ PATTERN |= {"full_attention": "none", "attention": "none"}
 
 def nemotron_layers(config: Config, _values: Config) -> Kinds:
     """Each layer is one of attention, a mixer, experts, and a dense network."""
-    return [(known(kind, PATTERN), {}) for kind in nemotron_pattern(config)]
+    return [(word_of(kind, PATTERN), {}) for kind in nemotron_pattern(config)]
 
 
 def nemotron_pattern(config: Config) -> list[str]:
@@ -39,12 +39,12 @@ def mixers_alone(_config: Config, values: Config) -> Kinds:
 
 def _gemma_ways(config: Config, layers: int, period: int) -> list[str]:
     types = config.get("layer_types") or ["full_attention" if (i + 1) % period == 0 else "sliding_attention" for i in range(layers)]
-    return [known(kind, {"full_attention": "", "sliding_attention": "-windowed"}) for kind in types]
+    return [word_of(kind, {"full_attention": "", "sliding_attention": "-windowed"}) for kind in types]
 
 
 def _shared(config: Config, layers: int) -> list[bool]:
-    own = layers - whole_number(config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers")
-    return [index >= own for index in range(layers)]
+    unshared = layers - whole_number(config.get("num_kv_shared_layers") or 0, 0, "num_kv_shared_layers")
+    return [index >= unshared for index in range(layers)]
 
 
 def gemma4_layers(config: Config, values: Config) -> Kinds:
@@ -65,17 +65,17 @@ def gemma4_layers(config: Config, values: Config) -> Kinds:
     ways[-1] = ""  # whatever a config says of the last layer, it attends to all
     kinds = []
     for way, shares in zip(ways, _shared(config, layers), strict=True):
-        own = norms | ({} if way else of_full) | (wide if shares else {})
-        kinds.append((network + way + "-shared" * shares, own))
+        sizes = norms | ({} if way else of_full) | (wide if shares else {})
+        kinds.append((network + way + "-shared" * shares, sizes))
     return kinds
 
 
 def gemma3n_layers(config: Config, values: Config) -> Kinds:
     """The last layers share keys and values, the first are sparse; inner widths may differ."""
     layers, widths = values["layers"], config["intermediate_size"]
-    each = widths if isinstance(widths, list) else [widths] * layers
+    inner_widths = widths if isinstance(widths, list) else [widths] * layers
     sparse = config.get("activation_sparsity_pattern") or [layers > 10 and index < 10 for index in range(layers)]
-    rows = zip(_gemma_ways(config, layers, 5), _shared(config, layers), sparse, each, strict=True)
+    rows = zip(_gemma_ways(config, layers, 5), _shared(config, layers), sparse, inner_widths, strict=True)
     return [
         ("dense" + way + "-shared" * shares + "-sparse" * bool(cut), {"ffn": ffn} if ffn != values["ffn"] else {})
         for way, shares, cut, ffn in rows
@@ -89,9 +89,9 @@ def mimo_layers(config: Config, values: Config) -> Kinds:
     windowed = windowed or [index > 0 and (index + 1) % 6 != 0 for index in range(layers)]
     routed = config.get("moe_layer_freq") or [kind == "sparse" for kind in config.get("mlp_layer_types") or ()]
     routed = routed or [index > 0 for index in range(layers)]
-    own = {"kv_heads": config.get("swa_num_key_value_heads") or 2 * values["kv_heads"], "sinks": 1}
+    sizes = {"kv_heads": config.get("swa_num_key_value_heads") or 2 * values["kv_heads"], "sinks": 1}
     networks = ["moe" if flag else "dense" for flag in routed]
-    return [(f"{network}-windowed", own) if flag else (network, {}) for network, flag in zip(networks, windowed, strict=True)]
+    return [(f"{network}-windowed", sizes) if flag else (network, {}) for network, flag in zip(networks, windowed, strict=True)]
 
 
 def bias_in_the_last_layer(_config: Config, values: Config) -> Kinds:
@@ -116,21 +116,21 @@ def dots3_layers(config: Config, values: Config) -> Kinds:
     types = config.get("layer_types") or ["sliding_attention" if i > 1 and i % 4 != 1 else "indexed_attention" for i in range(layers)]
     dense = [kind == "dense" for kind in config.get("mlp_layer_types") or ()]
     dense = dense or [index < config.get("first_k_dense_replace", 1) for index in range(layers)]
-    own = {ours: config.get(f"swa_{theirs}", usual) for ours, theirs, usual in DOTS3}
+    sizes = {ours: config.get(f"swa_{theirs}", usual) for ours, theirs, usual in DOTS3}
     if listed:
         windowed: Config = next((layer for layer in listed.values() if "qk_nope_head_dim" in layer), {})
-        own = {ours: windowed.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
-    own |= {"rope_head_dim": own["head_dim"] - own.pop("plain_head_dim"), "kv_heads": own["heads"], "index_ratio": 0}
+        sizes = {ours: windowed.get(theirs, config[theirs]) for ours, theirs, _ in DOTS3}
+    sizes |= {"rope_head_dim": sizes["head_dim"] - sizes.pop("plain_head_dim"), "kv_heads": sizes["heads"], "index_ratio": 0}
     chosen = config.get("use_dsa", None if listed else True)  # else the list tells layers without an indexer
     kinds = []
     for flat, kind in zip(dense, types, strict=True):
         network, plain = "dense" if flat else "moe", chosen is False or (chosen is None and kind == "full_attention")
         full = (network, {"index_ratio": 0} if plain else {})
-        kinds.append((f"{network}-windowed", own) if kind == "sliding_attention" else full)
+        kinds.append((f"{network}-windowed", sizes) if kind == "sliding_attention" else full)
     return kinds
 
 
 def crossed_layers(config: Config, values: Config) -> Kinds:
     """Some layers attend to an image alone, with normed heads and two gates."""
-    crossed, own = config["cross_attention_layers"], {"head_norm": 1, "further_parameters": 2}
-    return [("dense-crossed", own) if index in crossed else ("dense", {}) for index in range(values["layers"])]
+    crossed, sizes = config["cross_attention_layers"], {"head_norm": 1, "further_parameters": 2}
+    return [("dense-crossed", sizes) if index in crossed else ("dense", {}) for index in range(values["layers"])]

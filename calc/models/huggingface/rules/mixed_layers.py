@@ -1,6 +1,6 @@
 """What each layer looks at, in models some of whose layers keep a state."""
 
-from calc.models.huggingface.values import known
+from calc.models.huggingface.values import word_of
 
 # What a layer is called by layer_types, now and in earlier files: what it looks at.
 WAYS = {"full_attention": "", "attention": "", "linear_attention": "linear", "mamba": "linear", "conv": "linear", "hybrid": "parallel"}
@@ -23,7 +23,7 @@ def _listed(config, layers, attends):
     types = config.get("layer_types") or config.get("layers_block_type")
     if types is None:
         return ["" if attends(index) else "linear" for index in range(layers)]
-    return [known(kind, WAYS) for kind in types]
+    return [word_of(kind, WAYS) for kind in types]
 
 
 def minimax_mixed(config, layers):

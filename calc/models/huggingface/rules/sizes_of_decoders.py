@@ -92,8 +92,8 @@ def hy_v4_sizes(config, values):
     layers, streams, hidden = values["layers"], config["hc_mult"], values["hidden"]
     kinds = config.get("indexer_types") or ["full" if index == 0 or (index - 1) % 4 == 0 else "shared" for index in range(layers)]
     mixing = 2 * (2 * streams**2 * hidden + 2 * streams + 2)
-    own = {"further_parameters": mixing, "further_outside_parameters": streams**2 * hidden + streams + 1}
-    return own | {"indexed_layers": kinds.count("full")}
+    sizes = {"further_parameters": mixing, "further_outside_parameters": streams**2 * hidden + streams + 1}
+    return sizes | {"indexed_layers": kinds.count("full")}
 
 
 def minimax_m3_sizes(config, _values):
@@ -155,8 +155,8 @@ def dbrx_sizes(config, _values):
     """Its heads of keys and values and its experts stand in parts of their own."""
     attention, network = config.get("attn_config") or {}, config.get("ffn_config") or {}
     names = {"experts": ("moe_num_experts", 4), "experts_per_token": ("moe_top_k", 1), "expert_ffn": ("ffn_hidden_size", 3584)}
-    own = {ours: whole_number(network.get(theirs, usual), 1, theirs) for ours, (theirs, usual) in names.items()}
-    return own | {"kv_heads": whole_number(attention.get("kv_n_heads", 1), 1, "kv_n_heads")}
+    sizes = {ours: whole_number(network.get(theirs, usual), 1, theirs) for ours, (theirs, usual) in names.items()}
+    return sizes | {"kv_heads": whole_number(attention.get("kv_n_heads", 1), 1, "kv_n_heads")}
 
 
 def diffllama_sizes(_config, values):
@@ -216,12 +216,12 @@ def moshi_sizes(_config, values):
 def gemma3n_sizes(config, values):
     """The widest of the layers' inner widths; blocks were read off with four streams."""
     widths = config.get("intermediate_size")
-    each = widths if isinstance(widths, list) and widths else [widths]
+    listed = widths if isinstance(widths, list) and widths else [widths]
     unread = {} if values.get("residual_streams") == STREAMS_READ else dict.fromkeys(("block", "sparse_block", "shared_block"), "")
-    return {"ffn": max(whole_number(width, 1, "intermediate_size") for width in each), **unread}
+    return {"ffn": max(whole_number(width, 1, "intermediate_size") for width in listed), **unread}
 
 
 def gemma4_sizes(config, values):
     """No experts unless enabled; layers with their own inputs are another family."""
-    own = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
-    return own if config.get("enable_moe_block") else NO_EXPERTS | own
+    sizes = {"model_type": "gemma4_per_layer"} if values.get("per_layer_width") else {}
+    return sizes if config.get("enable_moe_block") else NO_EXPERTS | sizes

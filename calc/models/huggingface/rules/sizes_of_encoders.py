@@ -18,17 +18,17 @@ def deberta_sizes(config, values):
         if config.get(field) not in (0, None, values["hidden"]):
             raise ConfigError(f"a deberta-v2 with {field} {config[field]} is not covered; leave it out.")
     normed = "layer_norm" in str(config.get("norm_rel_ebd", "none")).lower()
-    own = {"learned_positions": int(config["position_biased_input"]), "final_norms": int(normed)}
+    sizes = {"learned_positions": int(config["position_biased_input"]), "final_norms": int(normed)}
     if not config["legacy"]:
-        own["tied"] = 1  # the newer head reads the embedding table itself
+        sizes["tied"] = 1  # the newer head reads the embedding table itself
     if not config["relative_attention"]:
-        return own
+        return sizes
     reach = config["max_relative_positions"]
     buckets = config.get("position_buckets", -1)
     rows = 2 * (buckets if buckets > 0 else reach if reach > 0 else values["max_position"])
     kinds = config.get("pos_att_type") or ""
     projections = 0 if config.get("share_att_key", False) else ("c2p" in kinds) + ("p2c" in kinds)
-    return {**own, "relative_positions": rows, "position_projections": projections}
+    return {**sizes, "relative_positions": rows, "position_projections": projections}
 
 
 def modernbert_sizes(config, _values):

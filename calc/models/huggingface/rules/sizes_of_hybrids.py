@@ -20,8 +20,8 @@ def olmo_delta_sizes(config, values):
     """Heads as in attention; keys of three quarters of the hidden width, values twice as wide."""
     heads = config.get("linear_num_key_heads") or values["heads"]
     key = config.get("linear_key_head_dim") or int(0.75 * values["hidden"] / heads)
-    own = {"state_groups": heads, "state_heads": config.get("linear_num_value_heads") or values["heads"]}
-    return own | {"state_size": key, "state_head_dim": config.get("linear_value_head_dim") or 2 * key}
+    sizes = {"state_groups": heads, "state_heads": config.get("linear_num_value_heads") or values["heads"]}
+    return sizes | {"state_size": key, "state_head_dim": config.get("linear_value_head_dim") or 2 * key}
 
 
 def kimi_sizes(config, values):
@@ -62,10 +62,10 @@ def falcon_h1_sizes(config, values):
 
 def granite_hybrid_sizes(config, values):
     """Without experts the network that all tokens pass is the only one."""
-    own = mamba2_head_width(config, values)
+    sizes = mamba2_head_width(config, values)
     if config.get("num_local_experts"):
-        return own
-    return own | NO_EXPERTS | {"ffn": values["shared_ffn"]}
+        return sizes
+    return sizes | NO_EXPERTS | {"ffn": values["shared_ffn"]}
 
 
 def _mamba(config, values):
@@ -95,8 +95,8 @@ def xlstm_sizes(config, values):
         return multiple * math.ceil(values["hidden"] * config[factor] / multiple)
 
     sizes = {ours: scaled(factor, 64) // values["state_heads"] for ours, factor in XLSTM_FACTORS.items()}
-    own = {"heads": 1, "ffn": scaled("ffn_proj_factor", config["ffn_round_up_to_multiple_of"])}
-    return own | sizes | NEVER_TIED
+    further = {"heads": 1, "ffn": scaled("ffn_proj_factor", config["ffn_round_up_to_multiple_of"])}
+    return further | sizes | NEVER_TIED
 
 
 def mamba2_alone_sizes(config, values):

@@ -19,8 +19,8 @@ def dinov2_sizes(config, values):
     """The inner width as a multiple of the hidden one, two thirds of it where gated."""
     ffn, gated = whole_number(int(values["hidden"] * config["mlp_ratio"]), 1, "mlp_ratio"), config["use_swiglu_ffn"]
     narrower = (int(ffn * 2 / 3) + 7) // 8 * 8
-    own = {"ffn": narrower, "model_type": "dinov2_gated"} if gated else {"ffn": ffn}
-    return {**own, **vit_sizes(config, values)}
+    sizes = {"ffn": narrower, "model_type": "dinov2_gated"} if gated else {"ffn": ffn}
+    return {**sizes, **vit_sizes(config, values)}
 
 
 def dinov3_sizes(config, values):
@@ -49,5 +49,5 @@ def waves_sizes(config, values):
     must_divide(values["hidden"], values["position_groups"], ("the hidden size", "num_conv_pos_embedding_groups"))
     normed = config["feat_extract_norm"] == "layer"
     masks = any((config.get(f"mask_{axis}_prob") or 0) > 0 for axis in ("time", "feature"))
-    own = {"model_type": "wav2vec2_stable"} if config["do_stable_layer_norm"] else {}
-    return {**own, "mask_tokens": int(masks), "stem_norms": 7 if normed else 1, "stem_block": "waveform_normed" if normed else "waveform"}
+    sizes = {"model_type": "wav2vec2_stable"} if config["do_stable_layer_norm"] else {}
+    return {**sizes, "mask_tokens": int(masks), "stem_norms": 7 if normed else 1, "stem_block": "waveform_normed" if normed else "waveform"}

@@ -19,10 +19,10 @@ def shared_tables(config, values):
 
 def marian_sizes(config, values):
     """Its sides may have tables of their own."""
-    own = {}
+    sizes = {}
     if not config["share_encoder_decoder_embeddings"]:
-        own = {"further_outside_parameters": values["vocab"] * values["hidden"], "vocab": size_of(config, "decoder_vocab_size")}
-    return shared_tables(config, values) | own
+        sizes = {"further_outside_parameters": values["vocab"] * values["hidden"], "vocab": size_of(config, "decoder_vocab_size")}
+    return shared_tables(config, values) | sizes
 
 
 def fsmt_sizes(config, values):
@@ -35,15 +35,15 @@ def fsmt_sizes(config, values):
 def led_sizes(config, values):
     """Projections of chosen tokens in its encoder; a longer or shorter table in its decoder."""
     rows = size_of(config, "max_decoder_position_embeddings")
-    own = {"encoder_sizes": {"position_projections": 3}, "further_outside_parameters": rows * values["hidden"]}
-    return shared_tables(config, values) | own
+    sizes = {"encoder_sizes": {"position_projections": 3}, "further_outside_parameters": rows * values["hidden"]}
+    return shared_tables(config, values) | sizes
 
 
 def pegasus_x_sizes(config, values):
     """Tokens in its encoder that see all others, with a norm of their own in each block."""
     rows = size_of(config, "num_global_tokens")
-    own = {"encoder_sizes": {"block_norms": 3}, "further_outside_parameters": rows * values["hidden"]}
-    return shared_tables(config, values) | own
+    sizes = {"encoder_sizes": {"block_norms": 3}, "further_outside_parameters": rows * values["hidden"]}
+    return shared_tables(config, values) | sizes
 
 
 def bigbird_pegasus_sizes(config, values):
@@ -62,9 +62,9 @@ def mvp_sizes(config, values):
 def prophetnet_sizes(config, values):
     """Several tokens predicted ahead: an embedding each, and biases of relative positions."""
     ahead, buckets = size_of(config, "ngram"), size_of(config, "num_buckets")
-    own = {"encoder_sizes": {"further_parameters": 0}, "further_outside_parameters": ahead * values["hidden"]}
-    own["further_parameters"] = buckets * values["heads"] * (values["hidden"] + 1)
-    return shared_tables(config, values) | own
+    sizes = {"encoder_sizes": {"further_parameters": 0}, "further_outside_parameters": ahead * values["hidden"]}
+    sizes["further_parameters"] = buckets * values["heads"] * (values["hidden"] + 1)
+    return shared_tables(config, values) | sizes
 
 
 def umt5_sizes(config, values):
@@ -76,24 +76,24 @@ def umt5_sizes(config, values):
 def longt5_sizes(config, values):
     """Where blocks of tokens are summed up: a norm in each block, and one more table."""
     sums = config["encoder_attention_type"] == "transient-global"
-    own = {"encoder_sizes": {"further_parameters": sums * values["hidden"]}, "gated": int("gated" in config["feed_forward_proj"])}
-    return {**own, "further_outside_parameters": sums * values["relative_buckets"] * values["heads"]}
+    sizes = {"encoder_sizes": {"further_parameters": sums * values["hidden"]}, "gated": int("gated" in config["feed_forward_proj"])}
+    return {**sizes, "further_outside_parameters": sums * values["relative_buckets"] * values["heads"]}
 
 
 def switch_transformers_sizes(config, values):
     """Of each so many layers the second has experts, one of them for each token."""
-    own = {"experts_per_token": 1}
+    sizes = {"experts_per_token": 1}
     for side, layers in (("encoder", values["encoder_layers"]), ("decoder", values["decoder_layers"])):
         sparse = whole_number(config[f"num_sparse_{side}_layers"], 0, f"num_sparse_{side}_layers")
         step = max(layers // sparse, 1) if sparse else layers
-        own[f"{side}_routed_layers"] = sum(step == 1 or index % step == 1 for index in range(layers))
-    return shared_tables(config, values) | own
+        sizes[f"{side}_routed_layers"] = sum(step == 1 or index % step == 1 for index in range(layers))
+    return shared_tables(config, values) | sizes
 
 
 def nllb_moe_sizes(config, values):
     """The last of each so many layers has experts, two of them for each token."""
-    own = {"experts_per_token": 2, "encoder_sizes": {"expert_ffn": values["encoder_ffn"]}}
+    sizes = {"experts_per_token": 2, "encoder_sizes": {"expert_ffn": values["encoder_ffn"]}}
     for side, layers in (("encoder", values["encoder_layers"]), ("decoder", values["decoder_layers"])):
         step = whole_number(config[f"{side}_sparse_step"], 0, f"{side}_sparse_step")
-        own[f"{side}_routed_layers"] = layers // step if step else 0
-    return shared_tables(config, values) | own
+        sizes[f"{side}_routed_layers"] = layers // step if step else 0
+    return shared_tables(config, values) | sizes
