@@ -8,6 +8,7 @@ import pytest
 from pages import address, opened, run, texts, title
 
 from calc.files.csv import tables as csv_tables
+from calc.files.link import link
 from calc.say.numbers import about, span, usd
 from calc.search import options as answers
 from calc.search.board import COLUMN, ORDERS, ordered
@@ -133,7 +134,7 @@ def test_keep_puts_a_card_into_the_kept_and_once():
     assert not app.session_state["kept"]
 
 
-def test_the_board_is_sorted_by_its_switch(found):
+def test_the_board_is_sorted_by_its_switch(found, catalogs):
     app = opened(v="2", model="llama-3.2-3b")
     for by in ORDERS:
         run(app.segmented_control(key="sort").set_value(by))
@@ -144,6 +145,7 @@ def test_the_board_is_sorted_by_its_switch(found):
         assert values.is_monotonic_decreasing if by == "headroom" else values.iloc[1:].is_monotonic_increasing, by
         assert possible.index.to_list() == list(range(len(possible)))
         assert address(app)["sort"] == [by]
+        assert link.parse(address(app), catalogs)[1] == []
 
 
 def test_ticked_rows_are_kept_and_a_cell_is_looked_at(found, monkeypatch):
