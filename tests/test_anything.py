@@ -123,7 +123,7 @@ STATE = st.fixed_dictionaries(
 )
 
 
-@steady(5)
+@steady(4)
 @given(anything.queries(), STATE, STEPS)
 def test_no_page_breaks_whatever_the_link_the_state_and_the_clicks(query, state, steps):
     app = AppTest.from_file(DASHBOARD, default_timeout=120)

@@ -3,6 +3,7 @@
 import re
 import shutil
 
+import pytest
 from pages import opened
 
 from calc.catalogs.load import FOLDER
@@ -36,6 +37,7 @@ def rewritten(path, change):
     path.write_text(change(path.read_text("utf-8")), "utf-8")
 
 
+@pytest.mark.long
 def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     """The next run of the page takes the new numbers; of files that cannot be read it keeps the last good ones and says so."""
     folder = shutil.copytree(FOLDER, tmp_path / "catalogs")

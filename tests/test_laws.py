@@ -62,7 +62,7 @@ CHANGES = {
     "time_runs": ("runs", "987"),
     "assumptions": ("restart_seconds", "7200"),
 }
-OFTEN_EDITED = ("models", "optimizers", "gpus", "instances", "prices", "assumptions")
+OFTEN_EDITED = ("models", "gpus", "prices")
 SCENARIOS = pd.DataFrame(
     [
         {"gpus": 16, "sharding": "zero3", "recompute": "full", "train_tokens": 1e9},

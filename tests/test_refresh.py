@@ -31,6 +31,7 @@ from tests.refresh_answers import (
     spot,
 )
 
+pytestmark = pytest.mark.long
 G5 = ["--region", "us-east-1", "--family", "g5"]
 
 
