@@ -14,3 +14,15 @@ def button(label: str, act: Callable[..., None], *args: Any, icon: str = "", **l
 def segments(label: str, choices: Mapping[Any, str], key: str, **look: Any) -> Any:
     """One of a few choices, always one: value -> the words for it."""
     return st.segmented_control(label, list(choices), format_func=choices.__getitem__, key=key, required=True, **look)
+
+
+def use_in_plan(choices: Mapping[Any, str], key: str, act: Callable[[Any], None]) -> None:
+    """A list of what may become the plan: `act` is called with the one chosen, and the list is empty again."""
+
+    def take() -> None:
+        chosen, st.session_state[key] = st.session_state[key], None
+        if chosen is not None:
+            act(chosen)
+
+    look: dict[str, Any] = {"placeholder": "Choose one", "on_change": take, "width": 360}
+    st.selectbox("Use in plan", list(choices), index=None, format_func=choices.__getitem__, key=key, **look)

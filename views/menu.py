@@ -13,20 +13,8 @@ MENU = {  # section of the top bar: file, path, title, icon, help
         ("compare", "compare", "Compare", "compare_arrows", "Kept scenarios side by side: what differs, by how much, and why"),
         ("bill", "bill", "Bill", "payments", "What the job costs in words for who pays: what is paid, how sure, what is not in it"),
         ("instances", "instances", "Instances", "dns", "Instances and regions side by side"),
-        (
-            "explore",
-            "explore",
-            "Explore",
-            "explore",
-            "The plan walked into out of memory, over GPUs, methods and tasks; the decision guide",
-        ),
-        (
-            "bring",
-            "bring",
-            "Bring",
-            "upload_file",
-            "Your own config, launch command or out-of-memory message, line by line beside the estimate",
-        ),
+        ("explore", "explore", "Explore", "explore", "The plan up to out of memory, over GPUs, methods and tasks; the decision guide"),
+        ("bring", "bring", "Bring", "upload_file", "Your config, launch command or out-of-memory message beside the estimate"),
         ("shelf", "shelf", "Shelf", "inventory_2", "Plans kept for the team by name, with their price then and now"),
     ),
     "Reference": (

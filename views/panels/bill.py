@@ -12,6 +12,7 @@ from calc.evaluate import Row
 from calc.search.job_fields import JOB
 from views.charts import lines
 from views.charts.base import DOLLARS, THREE
+from views.elements import use_in_plan
 from views.panels.chart import draw
 from views.session import job_state
 from views.session.present_plan import Present
@@ -68,23 +69,8 @@ def markets(lines: list[Row], names: pd.Series, today: date) -> None:
 def use_market(priced: pd.Series, now: Present, catalogs: Catalogs) -> None:
     """The same plan, paid otherwise, becomes the plan; Undo brings today's back."""
     others = [market for market in priced if market in JOB["markets"].choices and market != now.market]
-
-    def take() -> None:
-        market, st.session_state["use_market"] = st.session_state["use_market"], None
-        if market:
-            job_state.adopt(now.scenario, market, catalogs)
-
     labels = {market: MARKETS[market].label for market in others}
-    st.selectbox(
-        "Use in plan",
-        others,
-        index=None,
-        placeholder="Choose one",
-        format_func=labels.__getitem__,
-        key="use_market",
-        on_change=take,
-        width=360,
-    )
+    use_in_plan(labels, "use_market", lambda market: job_state.adopt(now.scenario, market, catalogs))
 
 
 def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:

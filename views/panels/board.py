@@ -71,7 +71,7 @@ def _order(job: dict[str, Any]) -> str:
 def _keep_ticked(chosen: list[Any]) -> None:
     button(
         f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
-        _keep,
+        kept.keep_all,
         chosen,
         icon="bookmark_add",
         disabled=not chosen,
@@ -84,13 +84,6 @@ def _looked(rows: pd.DataFrame) -> None:
     cells = chosen_in(KEY, "cells")
     if cells and cells[0][0] < len(rows):
         look_at(rows[cells[0][0]])
-
-
-def _keep(rows: list[Row]) -> None:
-    """Callback: the ticked rows are kept."""
-    for row in rows:
-        if not kept.is_kept(row):
-            kept.keep(row)
 
 
 def _cells(frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> pd.DataFrame:

@@ -31,7 +31,7 @@ def keep_answers(now: Present) -> None:
     many = f"Keep the {len(rows)} present answers" if len(rows) > 1 else "Keep the present answer"
     button(
         many,
-        _keep,
+        kept.keep_all,
         rows,
         icon="bookmark_add",
         disabled=not rows or kept.is_full(),
@@ -39,12 +39,6 @@ def keep_answers(now: Present) -> None:
         key="keep_answers",
         help="They stay here, in the link and in the CSV, whatever the plan becomes.",
     )
-
-
-def _keep(rows: list[Row]) -> None:
-    """Callback: all of the rows, in one step."""
-    for row in rows:
-        kept.keep(row)
 
 
 def shown(rows: list[Row]) -> list[int]:

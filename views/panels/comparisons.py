@@ -21,6 +21,7 @@ from views import tables
 from views.charts import against_time as time_charts
 from views.charts import bars, lines
 from views.charts.base import DOLLARS, THREE
+from views.elements import use_in_plan
 from views.panels.chart import draw
 from views.panels.open_tabs import open_tabs
 from views.session import job_state
@@ -123,16 +124,7 @@ def use(name: str, rows: pd.DataFrame, labels: list[str], now: Present, catalogs
     """A row of a comparison that runs and fits becomes the plan; Undo brings today's back."""
     points = records(rows)
     sound = [at for at, row in enumerate(points) if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"]
-    key = f"use_{name}"
-
-    def take() -> None:
-        at, st.session_state[key] = st.session_state[key], None
-        if at is not None:
-            job_state.adopt(scenario_of(points[at]), now.market, catalogs)
-
-    st.selectbox(
-        "Use in plan", sound, index=None, placeholder="Choose one", format_func=labels.__getitem__, key=key, on_change=take, width=360
-    )
+    use_in_plan({at: labels[at] for at in sound}, f"use_{name}", lambda at: job_state.adopt(scenario_of(points[at]), now.market, catalogs))
 
 
 def _against_time(now: Present, ink: Ink, catalogs: Catalogs) -> None:

@@ -10,7 +10,6 @@ from calc.charts.lines import over_days
 from calc.charts.tables import for_screen
 from calc.cost import offers
 from calc.cost.markets import MARKETS
-from calc.evaluate import Row
 from calc.say.numbers import counted
 from calc.search import instances
 from views.charts import price_history
@@ -112,7 +111,7 @@ def actions(ticked: list[dict[str, Any]], now: Present, whole: bool) -> None:
         label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
         button(label, _use, ticked, now.options.board, icon="input", disabled=not ticked, type="primary", key="use")
         rows = [] if whole else [now.options.board.iloc[row["at"]].to_dict() for row in ticked]
-        button("Keep ticked", _keep, rows, icon="bookmark_add", disabled=not rows or kept.is_full(), key="keep_ticked")
+        button("Keep ticked", kept.keep_all, rows, icon="bookmark_add", disabled=not rows or kept.is_full(), key="keep_ticked")
         said = f"Ticked: {', '.join(names)}. " if names else "Tick one to use it in the plan, two to six to see them side by side. "
         st.caption(plain(said + words.in_the_plan(now.row)), width="content")
 
@@ -124,13 +123,6 @@ def _use(ticked: list[dict[str, Any]], board: pd.DataFrame) -> None:
     else:
         job_state.choose(instance=[row["instance"] for row in ticked])
         look_at(None)
-
-
-def _keep(rows: list[Row]) -> None:
-    """Callback: all of the rows, in one step."""
-    for row in rows:
-        if not kept.is_kept(row):
-            kept.keep(row)
 
 
 def side_by_side(ticked: list[dict[str, Any]], whole: bool, catalogs: Catalogs) -> None:

@@ -37,6 +37,13 @@ def keep(row: Row, name: str | None = None) -> None:
     _set([*kept(), {"name": _free(named(name or _usual_name(row))), **written_down(row)}])
 
 
+def keep_all(rows: list[Row]) -> None:
+    """Callback: those of the rows that are not kept yet, in one step."""
+    for row in rows:
+        if not is_kept(row):
+            keep(row)
+
+
 def written_down(row: Row) -> dict[str, Any]:
     """A row as the link holds it: market, scenario and, as `then`, its figures of the day."""
     catalogs = session_catalogs.catalogs()
