@@ -84,7 +84,7 @@ class Command(NamedTuple):
     run: Callable[[argparse.Namespace, Catalogs], int]
 
 
-def _parser(name: str, command: Command) -> Any:
+def _parser(name: str, command: Command) -> argparse.ArgumentParser:
     """The options of a command; -o, --model-config and --model are those of all."""
     more = f"Other commands: {', '.join(filter(None, COMMANDS))}; python -m calc COMMAND --help." if not name else None
     parser = argparse.ArgumentParser(prog=f"python -m calc {name}".strip(), description=command.about, epilog=more)
@@ -98,12 +98,12 @@ def _parser(name: str, command: Command) -> Any:
     return parser
 
 
-def _estimate(options: Any, catalogs: Catalogs) -> int:
+def _estimate(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Results beside every row of a scenario CSV of any length."""
     return _streamed(options, CHUNK_ROWS, lambda table: as_written(estimate(table, catalogs), table))
 
 
-def _answer(options: Any, catalogs: Catalogs) -> int:
+def _answer(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """What to rent for every job of a CSV."""
     return _streamed(options, CHUNK_JOBS, lambda table: answered(table, catalogs), "jobs")
 
@@ -115,13 +115,13 @@ def _streamed(options: Any, rows: int, results_of: Callable, what: str = "rows")
     return 0
 
 
-def _diff(options: Any, catalogs: Catalogs) -> Any:
+def _diff(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Two plans as Markdown."""
     before, after = (plan_rows(path, catalogs) for path in (options.before, options.after))
     return _write_text(options, diff_markdown(before, after, (options.before, options.after), catalogs))
 
 
-def _gate(options: Any, catalogs: Catalogs) -> Any:
+def _gate(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """0 where every row keeps every limit, 3 where one does not: a sentence for each."""
     limits = Limits(options.fits, options.usd_most, options.hours_most, options.usd_per_hour_most)
     if limits == Limits():
@@ -132,7 +132,7 @@ def _gate(options: Any, catalogs: Catalogs) -> Any:
     return OVER_THE_LIMIT if found else 0
 
 
-def _solve(options: Any, catalogs: Catalogs) -> Any:
+def _solve(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """The most that each row holds, or the price at which the second plan costs what the first does."""
     if options.field == "price":
         if not options.other:
@@ -145,12 +145,12 @@ def _solve(options: Any, catalogs: Catalogs) -> Any:
     return 0
 
 
-def _oom(options: Any, catalogs: Catalogs) -> Any:
+def _oom(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """A message or a log as Markdown, beside the estimate of its run."""
     return _write_text(options, oom_markdown(options.log, options.run, catalogs))
 
 
-def _launch(options: Any, catalogs: Catalogs) -> Any:
+def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """The files of the first row, or of the one that is named, in a folder."""
     if options.output == "-":
         raise TableError("launch writes several files; name their folder with -o.")
@@ -170,13 +170,13 @@ def _launch(options: Any, catalogs: Catalogs) -> Any:
     return 0
 
 
-def _write_text(options: Any, text: str) -> Any:
+def _write_text(options: argparse.Namespace, text: str) -> int:
     with written(options.output) as target:
         target.write(text)
     return 0
 
 
-def _import(options: Any, catalogs: Catalogs) -> int:
+def _import(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """Write the scenarios of all runs; 2 where none can be read."""
     table, refused = imported(options.files, catalogs)
     for sentence in refused:

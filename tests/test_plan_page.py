@@ -159,7 +159,7 @@ def test_ticked_rows_are_kept_and_a_cell_is_looked_at(found, monkeypatch):
     kept = []
     monkeypatch.setattr(board_panel.kept, "is_kept", lambda _: False)
     monkeypatch.setattr(board_panel.kept, "keep", kept.append)
-    board_panel._keep(rows[1:3])
+    board_panel.kept.keep_all(rows[1:3])
     assert kept == rows[1:3]
 
 

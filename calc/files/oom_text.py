@@ -1,11 +1,12 @@
 """`python -m calc oom`: an out-of-memory message or a log as Markdown, beside the estimate of the run that it is of."""
 
 from pathlib import Path
-from typing import Any
 
 from calc.catalogs.load import Catalogs
+from calc.evaluate import Row
 from calc.files.brought import brought
 from calc.files.csv.plan import plan_rows
+from calc.files.oom.beside import Part
 from calc.files.oom.explain import explained, text_of
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
@@ -39,7 +40,7 @@ def oom_markdown(log: str, run: str, catalogs: Catalogs) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _part(part: Any) -> Any:
+def _part(part: Part) -> str:
     told = part.in_gib()
     numbers = [
         "" if told[name] is None else f"{told[name]:{form}}"
@@ -48,7 +49,7 @@ def _part(part: Any) -> Any:
     return f"| {part.name} | {' | '.join(numbers)} |"
 
 
-def _change(change: Any) -> Any:
+def _change(change: Row) -> str:
     saved, hourly = change["saved_gib"], change["usd_per_hour"]
     less = "" if is_missing(saved) else f"{gib(abs(saved))} {'less' if saved >= 0 else 'more'} per GPU"
     price = "" if is_missing(hourly) else f"{usd(hourly)} an hour"

@@ -14,8 +14,8 @@ from calc.say.setting import setting
 from calc.search.board import ORDERS, ordered
 from calc.search.options import Options
 from views.charts.tank import data_uri, tank_svg
-from views.elements import button
-from views.session import kept
+from views.elements import button, segments
+from views.session import SESSION, kept
 from views.session.present_plan import look_at
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT, chosen_in, column, grid, of_rows
@@ -55,20 +55,10 @@ def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
 def _order(job: dict[str, Any]) -> str:
     """The visible switch of the order."""
     words = board_words.orders(job["work"])
-    return str(
-        st.segmented_control(
-            "Sort by",
-            list(ORDERS),
-            format_func=words.__getitem__,
-            key="sort",
-            required=True,
-            label_visibility="collapsed",
-            persist_state="session",
-        )
-    )
+    return str(segments("Sort by", {name: words[name] for name in ORDERS}, "sort", label_visibility="collapsed", **SESSION))
 
 
-def _keep_ticked(chosen: list[Any]) -> None:
+def _keep_ticked(chosen: list[Row]) -> None:
     button(
         f"Keep ticked ({len(chosen)})" if chosen else "Keep ticked",
         kept.keep_all,
@@ -79,7 +69,7 @@ def _keep_ticked(chosen: list[Any]) -> None:
     )
 
 
-def _looked(rows: pd.DataFrame) -> None:
+def _looked(rows: list[Row]) -> None:
     """Callback: a cell was clicked, or a row ticked; the cell's row is looked at."""
     cells = chosen_in(KEY, "cells")
     if cells and cells[0][0] < len(rows):

@@ -80,6 +80,6 @@ def per_token(row: Row, listed: dict[str, Any]) -> str:
     return f"{asked} own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
 
 
-def load_alt(row: Row) -> Any:
+def load_alt(row: Row) -> str:
     """The takeaway of the chart of own instances against an endpoint."""
     return f"own instances and the endpoint cost the same at {count(row['endpoint_break_even_tokens'])} generated tokens a day"

@@ -1,7 +1,5 @@
 """How an explanation of calc/explain/derivation.py reads on the Method page: derivations as lines, columns, moments as tables."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -134,7 +132,7 @@ def columns_read(chain: pd.DataFrame) -> set[str]:
     return {name for names in chain["reads"] for name in names}
 
 
-def label(name: str) -> Any:
+def label(name: str) -> str:
     """The name of a quantity as the tables have it."""
     return GLOSSARY[name].label
 
@@ -154,7 +152,7 @@ def prose(docstring: str) -> str:
     return " ".join(docstring.replace("`", "").split())
 
 
-def totals(beside: Any) -> Any:
+def totals(beside: pd.DataFrame) -> pd.DataFrame:
     """What stands at the end of each system's bar: its total, and how far it is from ours."""
     sizes = beside["memory_bytes"].astype(float)
     against = [f", {100 * (size / sizes.iloc[0] - 1):+.0f} %" if at else "" for at, size in enumerate(sizes)]

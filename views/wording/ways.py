@@ -1,7 +1,5 @@
 """The sentences of every way to pay for one job: what each costs and binds one to, which is least, from which use on it pays off."""
 
-from typing import Any
-
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
@@ -84,7 +82,7 @@ def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
 NOT_ASKED = "AWS was not asked for this account: `make prices` with credentials reads quotas, offers of blocks and spot scores."
 
 
-def _answer(row: Row, quota: Any) -> Any:
+def _answer(row: Row, quota: Quota) -> str:
     if row["answer"] == "refused":
         return f"{ASKED_FOR[row['signal']].format(**row)}: AWS refused the question ({row['error']}), which is not a no"
     if row["signal"] == "quota":

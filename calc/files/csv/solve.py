@@ -20,6 +20,7 @@ PACE = {  # the usual limits of a service, as answers keep them
     "time_per_output_token_seconds": float(str(JOB_BY_NAME["token_seconds"].default)),
 }
 MEMORY = "memory"
+Limited = tuple[np.ndarray, np.ndarray, Any]  # the value of each row now, the most, and what limits it
 
 
 def solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
@@ -58,13 +59,13 @@ def break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_column(column: str, name: str) -> Callable:
-    def most(rows: pd.DataFrame, _catalogs: Any) -> Any:
+    def most(rows: pd.DataFrame, _catalogs: Catalogs) -> Limited:
         return rows[name].to_numpy(dtype=float), rows[column].to_numpy(dtype=float), MEMORY
 
     return most
 
 
-def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Any:
+def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
     """Requests at once over all replicas: memory's most, or fewer where the usual pace would be lost."""
     replicas = data_parallel(*(rows[name].to_numpy(dtype=float) for name in parameters_of(data_parallel)))
     serves = (rows["work"] == "inference").to_numpy()
@@ -80,13 +81,13 @@ def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Any:
     return rows["batch"].to_numpy(dtype=float) * replicas, most, np.where(low < fitting, "pace", MEMORY)
 
 
-def _keeps_pace(rows: pd.DataFrame, batch: Any, catalogs: Catalogs) -> Any:
+def _keeps_pace(rows: pd.DataFrame, batch: np.ndarray, catalogs: Catalogs) -> np.ndarray:
     inputs = rows[[name for name in BY_NAME if name in rows]]
     tried = estimate(inputs.assign(batch=batch.astype(int)), catalogs, solve=False, columns=[*PACE, "problem"])
     return np.logical_and.reduce([~(tried[name].to_numpy(dtype=float) > most) for name, most in PACE.items()])
 
 
-def _unknown(field: Any, row: Row) -> Any:
+def _unknown(field: str, row: Row) -> str:
     if field == "users" and row["work"] != "inference":
         return "users are of a service; this row trains."
     return "nothing is said about fitting: name an instance or a gpu."
