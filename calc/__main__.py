@@ -54,8 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         catalogs = load_catalogs()
         if options.model or options.model_config:
-            found = {model_of(name): read_repository(name, catalogs) for name in options.model}
-            catalogs = add_models(catalogs, found | dict(added_models(options.model_config, catalogs)))
+            values = {model_of(name): read_repository(name, catalogs) for name in options.model}
+            catalogs = add_models(catalogs, values | dict(added_models(options.model_config, catalogs)))
         return command.run(options, catalogs)
     except (TableError, CatalogError, ConfigError, ConfigProblem, LogProblem) as error:
         print(error, file=sys.stderr)
@@ -88,8 +88,8 @@ def _parser(name: str, command: Command) -> argparse.ArgumentParser:
     """The options of a command; -o, --model-config and --model are those of all."""
     more = f"Other commands: {', '.join(filter(None, COMMANDS))}; python -m calc COMMAND --help." if not name else None
     parser = argparse.ArgumentParser(prog=f"python -m calc {name}".strip(), description=command.about, epilog=more)
-    for argument, told in command.arguments:
-        parser.add_argument(argument, **told)
+    for argument, details in command.arguments:
+        parser.add_argument(argument, **details)
     parser.add_argument("-o", "--output", default="-", help="what to write; none: standard output")
     config = "a Hugging Face config.json, or a folder of them"
     parser.add_argument("--model-config", action="append", default=[], metavar="PATH", help=config)
@@ -127,9 +127,9 @@ def _gate(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if limits == Limits():
         raise TableError("gate has nothing to check; name --fits, --usd-most, --hours-most or --usd-per-hour-most.")
     rows = plan_rows(options.plan, catalogs)
-    found = broken(rows, limits)
-    _write_text(options, "".join(f"{sentence}\n" for sentence in found) or f"Every limit is kept (rows checked: {len(rows)}).\n")
-    return OVER_THE_LIMIT if found else 0
+    result = broken(rows, limits)
+    _write_text(options, "".join(f"{sentence}\n" for sentence in result) or f"Every limit is kept (rows checked: {len(rows)}).\n")
+    return OVER_THE_LIMIT if result else 0
 
 
 def _solve(options: argparse.Namespace, catalogs: Catalogs) -> int:
@@ -137,11 +137,11 @@ def _solve(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if options.field == "price":
         if not options.other:
             raise TableError("solve price compares two plans; name A.csv and B.csv.")
-        found = break_even(*(plan_rows(path, catalogs) for path in (options.plan, options.other)))
+        result = break_even(*(plan_rows(path, catalogs) for path in (options.plan, options.other)))
     else:
-        found = solved(options.field, plan_rows(options.plan, catalogs, solve=True), catalogs)
+        result = solved(options.field, plan_rows(options.plan, catalogs, solve=True), catalogs)
     with written(options.output) as target:
-        write_csv(found, target)
+        write_csv(result, target)
     return 0
 
 
@@ -159,11 +159,11 @@ def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
     if not len(chosen):
         raise TableError(f"{options.plan} has no scenario '{options.scenario}'; it has {', '.join(rows['scenario'].head(6))}.")
     row = records(chosen)[0]
-    found = {kit.id: kit for kit in kits(row, catalogs, row["market"])} if not row["problem"] else {}
-    if not found or (options.tool and options.tool not in found):
-        cure = f"use {' or '.join(found)}" if found else "name software and sharding that a tool of the launch kit runs"
+    values = {kit.id: kit for kit in kits(row, catalogs, row["market"])} if not row["problem"] else {}
+    if not values or (options.tool and options.tool not in values):
+        cure = f"use {' or '.join(values)}" if values else "name software and sharding that a tool of the launch kit runs"
         raise TableError(f"{options.plan}, {row['scenario']}: {row['problem'] or 'no launch kit runs it so'}; {cure}.")
-    kit = found[options.tool or next(iter(found))]
+    kit = values[options.tool or next(iter(values))]
     write_folder(files_of(kit, row, row["market"]), options.output)
     for each in kit.differences:
         print(comment(each, kit.name), file=sys.stderr)

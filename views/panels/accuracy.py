@@ -76,10 +76,10 @@ def _run(row: Row) -> str:
 
 
 def _setting(row: Row) -> str:
-    said = [str(row[name]) for name in SETTING if name in row and str(row[name]) not in ("", "none", "full", "flash")]
-    said += ["recompute full"] if str(row.get("recompute")) == "full" else []
-    said += [f"{row['gpus']} GPUs"] if str(row.get("gpus")) not in ("", "1", "None") else []
-    return ", ".join(said) + f", {row['batch']} × {row['sequence_tokens']}"
+    choices = [str(row[name]) for name in SETTING if name in row and str(row[name]) not in ("", "none", "full", "flash")]
+    choices += ["recompute full"] if str(row.get("recompute")) == "full" else []
+    choices += [f"{row['gpus']} GPUs"] if str(row.get("gpus")) not in ("", "1", "None") else []
+    return ", ".join(choices) + f", {row['batch']} × {row['sequence_tokens']}"
 
 
 def reasons(rows: pd.DataFrame, alt: str, key: str) -> None:

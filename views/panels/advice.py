@@ -51,9 +51,9 @@ def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> p
 def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Catalogs) -> None:
     scenario, market = {**scenario_of(row), **change["set"]}, change["set"].get("market", market)
     scenario.pop("market", None)
-    said = plain(f"**{change['change']}**: {'; '.join(advice_words.effects(change, row['work'], fits))}.")
+    text = plain(f"**{change['change']}**: {'; '.join(advice_words.effects(change, row['work'], fits))}.")
     words, buttons = st.columns([4, 1], vertical_alignment="center")
-    words.markdown(f"{said}  \n{faint(plain(quality))}" if (quality := advice_words.quality(change)) else said)
+    words.markdown(f"{text}  \n{faint(plain(quality))}" if (quality := advice_words.quality(change)) else text)
     with buttons, st.container(horizontal=True, gap="xsmall", horizontal_alignment="right"):
         button(
             "Take",

@@ -43,8 +43,8 @@ def _card(at: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any],
     nearest = row["answer"] == "nearest"
     with st.container(height="stretch"):  # the buttons of all cards stand on one line
         _head("As you set it" if nearest and is_by_hand else row_words.name(row["answer"]), row)
-        said = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
-        _body(row, said, job, ink, catalogs)
+        sentence = f"In the way: {row['misses']}." if nearest and row["misses"] else row["why"]
+        _body(row, sentence, job, ink, catalogs)
     with st.container(horizontal=True, gap="xsmall"):
         done = kept.is_kept(row)
         button(

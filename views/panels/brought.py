@@ -29,13 +29,13 @@ def given() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     with left:
         text = st.text_area("A config or a launch command", key="brought_text", height=150, placeholder=words.EXAMPLE, **SESSION)
     with right:
-        told = st.text_area("An out-of-memory message or a log", key="brought_log", height=150, placeholder=words.MESSAGE, **SESSION)
+        log = st.text_area("An out-of-memory message or a log", key="brought_log", height=150, placeholder=words.MESSAGE, **SESSION)
     files = st.file_uploader("Or the files, all of one run", key="brought_files", accept_multiple_files=True, help=words.FILES_HELP)
     st.caption(words.what_is_read())
     configs, logs = sorted_documents([(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]])
     if text.strip():
         configs.insert(0, ("pasted", text.encode()))
-    return configs, [content for _, content in logs] + ([told.encode()] if told.strip() else [])
+    return configs, [content for _, content in logs] + ([log.encode()] if log.strip() else [])
 
 
 def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | None:
@@ -49,45 +49,45 @@ def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | No
         return None
 
 
-def estimate(found: Brought, ink: Ink) -> None:
+def estimate(result: Brought, ink: Ink) -> None:
     """The memory of the run as it stands, and the two ways on: into the plan, or beside it."""
-    row = found.row
+    row = result.row
     if row["problem"]:
         st.warning(plain(row["problem"]), icon=":material/rule:")
     if row["memory_bytes"] != row["memory_bytes"]:
         return
-    st.markdown(plain(f"{memory_of(row)} · {setting(row, found.catalogs)}"))
+    st.markdown(plain(f"{memory_of(row)} · {setting(row, result.catalogs)}"))
     st.image(tank_svg(row, ink, 720, 34), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(components(row))
     with st.container(horizontal=True, vertical_alignment="center"):
-        taken = button("Make it the plan", _take, found, icon="arrow_forward", type="primary", key="take_brought", help=words.TAKE_HELP)
-        button("Keep", _keep, found, icon="bookmark_add", disabled=kept.is_full(), key="keep_brought")
-        st.caption(plain(words.goes_on(found)))
+        taken = button("Make it the plan", _take, result, icon="arrow_forward", type="primary", key="take_brought", help=words.TAKE_HELP)
+        button("Keep", _keep, result, icon="bookmark_add", disabled=kept.is_full(), key="keep_brought")
+        st.caption(plain(words.goes_on(result)))
     if taken:
         st.switch_page("views/pages/plan.py")
 
 
-def lines(found: Brought) -> None:
+def lines(result: Brought) -> None:
     """Every field of the files and what became of it; what decides something and has no place stands first."""
     st.subheader("Line by line", anchor=False)
-    st.markdown(plain(words.summary(found.lines)))
-    table = pd.DataFrame([words.line(each, found) for each in words.sorted_lines(found.lines)])
+    st.markdown(plain(words.summary(result.lines)))
+    table = pd.DataFrame([words.line(each, result) for each in words.sorted_lines(result.lines)])
     columns = {name: TEXT(name, width=width) for name, width in words.WIDTHS.items()}
     grid(table, columns, "Every field and what became of it", "brought_lines")
 
 
-def _take(found: Brought) -> None:
+def _take(result: Brought) -> None:
     """Callback: the run becomes the plan; what its files leave open is the answer's choice."""
-    _add_models(found)
-    job_state.adopt(found.scenario, "", found.catalogs)
+    _add_models(result)
+    job_state.adopt(result.scenario, "", result.catalogs)
 
 
-def _keep(found: Brought) -> None:
+def _keep(result: Brought) -> None:
     """Callback: kept as the files have it."""
-    _add_models(found)
-    kept.keep(found.row, words.name(found))
+    _add_models(result)
+    kept.keep(result.row, words.name(result))
 
 
-def _add_models(found: Brought) -> None:
-    for model, entry in found.models.items():
+def _add_models(result: Brought) -> None:
+    for model, entry in result.models.items():
         own_models.add_model(model, entry)

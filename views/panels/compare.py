@@ -54,8 +54,8 @@ def shown(rows: list[Row]) -> list[int]:
 
 def since_kept(rows: list[Row], places: list[int], catalogs: Catalogs) -> None:
     """What has changed of each scenario since it was kept; nothing where all is as it was."""
-    said = {row["scenario"]: aged.changed(row | then_of(kept.kept()[at]), catalogs) for row, at in zip(rows, places, strict=True)}
-    lines = [f"- **{name}**: {' '.join(sentences)}" for name, sentences in said.items() if sentences]
+    changes = {row["scenario"]: aged.changed(row | then_of(kept.kept()[at]), catalogs) for row, at in zip(rows, places, strict=True)}
+    lines = [f"- **{name}**: {' '.join(sentences)}" for name, sentences in changes.items() if sentences]
     if lines:
         st.info(plain("\n".join(["Since they were kept:", "", *lines])), icon=":material/history:")
 

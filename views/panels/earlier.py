@@ -47,24 +47,24 @@ def preview(file: Any, catalogs: Catalogs) -> None:
         return
     name = quoted(file.name)
     try:
-        found = _read(file, name, catalogs)
+        result = _read(file, name, catalogs)
     except TableError as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
-    standings = np.array(standing(found.rows, kept.rows(catalogs)), dtype=object)
+    standings = np.array(standing(result.rows, kept.rows(catalogs)), dtype=object)
     with st.container(border=True):
-        st.markdown(plain(f"**{name}**: {words.summary(found.rows, standings, found.unread)}"))
-        if prices := words.prices(found.rows):
-            st.markdown(plain("\n".join([prices, "", *(f"- {sentence}" for sentence in aged.among(records(found.rows), catalogs))])))
-        _complaints(found.complaints + found.unread + words.refusals(found.rows, found.unread))
-        ranked = rank(found.rows.assign(standing=standings)).head(ROWS)
+        st.markdown(plain(f"**{name}**: {words.summary(result.rows, standings, result.unread)}"))
+        if prices := words.prices(result.rows):
+            st.markdown(plain("\n".join([prices, "", *(f"- {sentence}" for sentence in aged.among(records(result.rows), catalogs))])))
+        _complaints(result.complaints + result.unread + words.refusals(result.rows, result.unread))
+        ranked = rank(result.rows.assign(standing=standings)).head(ROWS)
         _table(ranked, catalogs)
-        if len(found.rows) > ROWS:
-            st.caption(f"The best {ROWS:,} of {len(found.rows):,} scenarios are shown; the CSV has all of them.")
-        _accept(found, standings, name)
+        if len(result.rows) > ROWS:
+            st.caption(f"The best {ROWS:,} of {len(result.rows):,} scenarios are shown; the CSV has all of them.")
+        _accept(result, standings, name)
         tables.download(
-            f"Estimates as CSV ({counted(len(found.rows), 'row')})",
-            partial(_csv, found),
+            f"Estimates as CSV ({counted(len(result.rows), 'row')})",
+            partial(_csv, result),
             f"{PurePath(file.name).stem}-estimated.csv",
             "uploaded_csv",
         )
@@ -77,15 +77,15 @@ def _read(file: Any, name: str, catalogs: Catalogs) -> Earlier:
         return held[2]
     cells = csv_tables.read_csv(file.getvalue(), name)
     with st.spinner(f"Estimating {counted(len(cells), 'scenario')}"):
-        found = earlier(cells, name, catalogs)
-    st.session_state["earlier"] = (file.file_id, catalogs, found)
-    return found
+        result = earlier(cells, name, catalogs)
+    st.session_state["earlier"] = (file.file_id, catalogs, result)
+    return result
 
 
-def _complaints(said: list[str]) -> None:
-    if said:
-        more = [f"And {len(said) - SENTENCES:,} more."] * (len(said) > SENTENCES)
-        st.warning(plain("  \n".join([*said[:SENTENCES], *more])), icon=":material/rule:")
+def _complaints(sentences: list[str]) -> None:
+    if sentences:
+        more = [f"And {len(sentences) - SENTENCES:,} more."] * (len(sentences) > SENTENCES)
+        st.warning(plain("  \n".join([*sentences[:SENTENCES], *more])), icon=":material/rule:")
 
 
 def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
@@ -117,17 +117,17 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
     )
 
 
-def _accept(found: Earlier, standings: np.ndarray, name: str) -> None:
+def _accept(result: Earlier, standings: np.ndarray, name: str) -> None:
     """Keep what is new or changed, all of it or nothing."""
     wanted = np.flatnonzero(np.isin(standings, ("new", "changed")))
     room = MOST_KEPT - len(kept.kept())
-    obstacle = words.obstacle(found.unread, len(wanted), room)
+    obstacle = words.obstacle(result.unread, len(wanted), room)
     if obstacle:
         st.caption(obstacle)
     button(
         f"Keep {counted(len(wanted), 'scenario')}",
         _keep,
-        found.rows.iloc[wanted].to_dict("records"),
+        result.rows.iloc[wanted].to_dict("records"),
         PurePath(name).stem,
         icon="bookmark_add",
         disabled=bool(obstacle),
@@ -144,9 +144,9 @@ def _keep(rows: list[Row], file: str) -> None:
         kept.keep(row, f"{name} ({file})" if name in names else name or None)
 
 
-def _csv(found: Earlier) -> bytes:
+def _csv(result: Earlier) -> bytes:
     """All rows in the order of the file, with the cells as given where a row could not be estimated."""
-    return csv_tables.to_csv(csv_tables.as_written(found.rows, found.table))
+    return csv_tables.to_csv(csv_tables.as_written(result.rows, result.table))
 
 
 def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:

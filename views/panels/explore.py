@@ -130,8 +130,8 @@ def _guide(now: Present, catalogs: Catalogs) -> None:
     st.caption(words.guide(leaves))
     for at, leaf in enumerate(leaves):
         with st.container(border=True):
-            told, button = st.columns([5, 1], vertical_alignment="center")
-            told.markdown(plain(words.leaf(leaf, catalogs)))
+            answer, button = st.columns([5, 1], vertical_alignment="center")
+            answer.markdown(plain(words.leaf(leaf, catalogs)))
             button.button(
                 "Use in plan",
                 on_click=job_state.adopt,

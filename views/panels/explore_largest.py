@@ -68,6 +68,6 @@ def _take(cells: Any, rows: pd.DataFrame, catalogs: Catalogs) -> None:
     if name not in names:
         return
     model, method = names[name]
-    found = next(row for row in records(rows) if (row["gpu"], row["model"], row["method"]) == (cells.index[at], model, method))
-    if found["most"] >= 1:
-        job_state.adopt({**scenario_of(found), "batch": int(found["most"])}, "", catalogs)
+    result = next(row for row in records(rows) if (row["gpu"], row["model"], row["method"]) == (cells.index[at], model, method))
+    if result["most"] >= 1:
+        job_state.adopt({**scenario_of(result), "batch": int(result["most"])}, "", catalogs)

@@ -112,8 +112,8 @@ def actions(ticked: list[dict[str, Any]], now: Present, whole: bool) -> None:
         button(label, _use, ticked, now.options.board, icon="input", disabled=not ticked, type="primary", key="use")
         rows = [] if whole else [now.options.board.iloc[row["at"]].to_dict() for row in ticked]
         button("Keep ticked", kept.keep_all, rows, icon="bookmark_add", disabled=not rows or kept.is_full(), key="keep_ticked")
-        said = f"Ticked: {', '.join(names)}. " if names else "Tick one to use it in the plan, two to six to see them side by side. "
-        st.caption(plain(said + words.in_the_plan(now.row)), width="content")
+        sentence = f"Ticked: {', '.join(names)}. " if names else "Tick one to use it in the plan, two to six to see them side by side. "
+        st.caption(plain(sentence + words.in_the_plan(now.row)), width="content")
 
 
 def _use(ticked: list[dict[str, Any]], board: pd.DataFrame) -> None:

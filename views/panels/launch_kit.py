@@ -24,14 +24,14 @@ def panel(now: Present, catalogs: Catalogs) -> None:
 
 
 def _kits(now: Any, catalogs: Catalogs) -> None:
-    found = remembered("kits", (now.row, now.market, catalogs.version), lambda: kits(now.row, catalogs, now.market))
-    if not found:
+    result = remembered("kits", (now.row, now.market, catalogs.version), lambda: kits(now.row, catalogs, now.market))
+    if not result:
         st.markdown(words.none(now.row, catalogs))
         return
-    names = {kit.id: kit.name for kit in found}
+    names = {kit.id: kit.name for kit in result}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = segments("Tool", names, "kit_tool", default=found[0].id, width="content")
-        kit = next((each for each in found if each.id == chosen), found[0])
+        chosen = segments("Tool", names, "kit_tool", default=result[0].id, width="content")
+        kit = next((each for each in result if each.id == chosen), result[0])
         files = files_of(kit, now.row, now.market)
         st.download_button(
             "Launch kit, zip",

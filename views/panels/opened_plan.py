@@ -18,10 +18,10 @@ def since_then(first: Row, catalogs: Catalogs) -> None:
         if older := plan_words.older_prices(address.address().prices_as_of, catalogs, first):
             st.info(plain(older), icon=":material/history:")
         return
-    said = words.opened(row, catalogs, opened_plan.is_same(row, first))
-    if not said:
+    text = words.opened(row, catalogs, opened_plan.is_same(row, first))
+    if not text:
         return
-    st.info(plain(said), icon=":material/history:")
+    st.info(plain(text), icon=":material/history:")
     with st.container(horizontal=True):
         button("Keep it as it was", kept.keep, row, icon="bookmark_add", key="keep_then")
         button("Dismiss", opened_plan.forget, type="tertiary", key="dismiss_then")

@@ -27,16 +27,16 @@ def explanation(logs: list[bytes], brought: Brought | None, now: Present, catalo
         st.info("There is no estimate to stand beside it yet: give the run's config, or make a plan.", icon=":material/info:")
         return
     try:
-        found = remembered("explained", (logs, row, known.version), lambda: _explained(logs, row, known))
+        result = remembered("explained", (logs, row, known.version), lambda: _explained(logs, row, known))
     except LogProblem as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
-    st.subheader("Why it ran out" if found.failure else "What it tells", anchor=False)
-    st.markdown(plain("\n".join(f"- {sentence}" for sentence in [words.read(found, known), *found.sentences])))
-    if found.parts:
-        st.caption(plain(f"Beside {'the run above' if brought else 'the plan'}: {memory_of(found.row)} · {setting(found.row, known)}"))
-        _table(found.parts)
-    advice.panel(found.row, now.market, now.job, known)
+    st.subheader("Why it ran out" if result.failure else "What it tells", anchor=False)
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in [words.read(result, known), *result.sentences])))
+    if result.parts:
+        st.caption(plain(f"Beside {'the run above' if brought else 'the plan'}: {memory_of(result.row)} · {setting(result.row, known)}"))
+        _table(result.parts)
+    advice.panel(result.row, now.market, now.job, known)
 
 
 def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> Explanation:

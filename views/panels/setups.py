@@ -12,8 +12,8 @@ from views.wording.markdown import plain
 
 def chooser() -> None:
     """A popover with every set-up and what it is."""
-    with st.popover("Set-ups", icon=":material/list_alt:", type="tertiary", on_change="rerun", key="setups") as found:
-        if not found.open:
+    with st.popover("Set-ups", icon=":material/list_alt:", type="tertiary", on_change="rerun", key="setups") as result:
+        if not result.open:
             return
         st.caption("Each becomes the plan; what is kept stays, and Undo goes back.")
         with st.container(gap=None):

@@ -94,8 +94,8 @@ def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
     """One plan: what has changed since it was saved, the way back to it, and its versions."""
     st.subheader(plain(plan.name), anchor=False)
     st.markdown(plain(words.version(plan, plan.versions)))
-    said = [] if row is None else aged.changed(row, catalogs)
-    st.markdown(plain("\n".join(f"- {sentence}" for sentence in said) or words.as_it_was(row)))
+    sentences = [] if row is None else aged.changed(row, catalogs)
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences) or words.as_it_was(row)))
     with st.container(horizontal=True):
         _open_button(plan, catalogs, "primary")
         with st.popover("Copy link", icon=":material/link:"):

@@ -23,9 +23,9 @@ def line(options: Options, first: Row, ink: Ink, catalogs: Catalogs, today: date
     """What the answer rests on, and how to carry it away; the CSV's first row is the first card."""
     age, is_old = plan_words.price_age(first, catalogs, today)
     aged = f':color[:material/warning: {plain(age)}]{{foreground="{ink.amber}"}}' if is_old else plain(age)
-    said = filter(None, (aged, plain(plan_words.tried(options))))
+    facts = filter(None, (aged, plain(plan_words.tried(options))))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="status"):
-        st.markdown(f":small[{' · '.join(said)}]", width="content")
+        st.markdown(f":small[{' · '.join(facts)}]", width="content")
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.code(plan_words.link(st.context.url, address.address().query), language=None, wrap_lines=True)
         setups.chooser()
@@ -41,11 +41,11 @@ def _report(options: Options, first: Row, catalogs: Catalogs, today: date) -> No
         if not report.open:
             return
         heading = plan_words.heading(options, job_state.now().asked["goal"], catalogs)
-        told = (options, heading, plan_words.link(st.context.url, address.address().query), today, catalogs)
+        parts = (options, heading, plan_words.link(st.context.url, address.address().query), today, catalogs)
         name = report_words.file_name(first, "html")
         st.download_button(
             "HTML, opens offline and prints",
-            partial(report_words.html, *told),
+            partial(report_words.html, *parts),
             name,
             mime="text/html",
             on_click="ignore",
@@ -53,7 +53,7 @@ def _report(options: Options, first: Row, catalogs: Catalogs, today: date) -> No
             key="report_html",
         )
         st.caption("For the minutes, as Markdown:")
-        st.code(report_words.markdown(*told), language=None, wrap_lines=True)
+        st.code(report_words.markdown(*parts), language=None, wrap_lines=True)
 
 
 def _csv(options: Options, catalogs: Catalogs, today: date) -> bytes:

@@ -88,13 +88,13 @@ def _set_apart() -> None:
 
 def _load() -> Catalogs:
     """All files anew, where every one of them can be read; raises CatalogError."""
-    found = calc.load_catalogs(FOLDER)
+    result = calc.load_catalogs(FOLDER)
     for name in BESIDE:
         read_document(FOLDER, name)
     for read in READ_ONCE:
         read.cache_clear()
         read()
-    return found
+    return result
 
 
 @st.cache_resource(show_spinner=False)

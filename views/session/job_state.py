@@ -175,9 +175,9 @@ def _fit_lengths(catalogs: Catalogs) -> list[str]:
     names = served if state["goal"] == "serve" else [KEYS.sequence_tokens]
     before = state.get("shortened", {})
     asked_for = [before[name][0] if before.get(name, (0, 0))[1] == state[name] else state[name] for name in names]
-    found = dict(zip(names, zip(asked_for, fitted_lengths(asked_for, longest), strict=True), strict=True))
-    state["shortened"] = {name: pair for name, pair in found.items() if pair[1] < pair[0]}
-    for name, (_, given) in found.items():
+    result = dict(zip(names, zip(asked_for, fitted_lengths(asked_for, longest), strict=True), strict=True))
+    state["shortened"] = {name: pair for name, pair in result.items() if pair[1] < pair[0]}
+    for name, (_, given) in result.items():
         state[name] = given
     used = ", ".join(f"{LENGTHS.get(name, 'context')} {given:,}, not {asked:,}" for name, (asked, given) in state["shortened"].items())
     return [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."] if used else []

@@ -30,11 +30,11 @@ class Present(NamedTuple):
 
 def present(catalogs: Catalogs) -> Present:
     """What the plan is now."""
-    found = options(job_state.now().job, catalogs)
-    row = _looked_at(found)
+    result = options(job_state.now().job, catalogs)
+    row = _looked_at(result)
     if row["memory_bytes"] == row["memory_bytes"]:
         row["problem"] = ""
-    return Present(found, found.job, row, scenario_of(row), row.get("market") or "on-demand")
+    return Present(result, result.job, row, scenario_of(row), row.get("market") or "on-demand")
 
 
 def as_set(now: Present, catalogs: Catalogs) -> Present:
@@ -68,13 +68,13 @@ def _named_by_row() -> list[str]:
     return list(dict.fromkeys(["gpus", *compared]))
 
 
-def _looked_at(found: Options) -> dict[str, Any]:
+def _looked_at(result: Options) -> dict[str, Any]:
     """The answer or the row of the board that was looked at, as far as it is still there; else the first answer."""
     looked = st.session_state.get("looked") or {}
-    rows = [*found.rows, *records(found.board)] if looked else []
+    rows = [*result.rows, *records(result.board)] if looked else []
     same = [row for row in rows if all(row.get(name) == looked.get(name) for name in ("instance", "market"))]
     if not same:
-        return dict(found.rows[0])
+        return dict(result.rows[0])
     return max(same, key=lambda row: sum(row.get(name) == value for name, value in looked.items()))
 
 

@@ -76,10 +76,10 @@ def _summary(by_hand: dict[str, Any], catalogs: Catalogs) -> None:
         return
     with st.container(horizontal=True, gap="xsmall"):
         for name, values in by_hand.items():
-            said = ", ".join(words(name, value, catalogs) for value in values)
+            sentence = ", ".join(words(name, value, catalogs) for value in values)
             label = LABELS.get(name) or name.replace("_", " ")
             button(
-                f"{label}: {said}",
+                f"{label}: {sentence}",
                 job_state.to_auto,
                 name,
                 icon="close",

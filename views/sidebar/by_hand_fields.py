@@ -52,8 +52,8 @@ def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs, lab
     """The usual four, those that are set, and the rest behind one more; several are compared."""
     state, options = st.session_state, list(options)
     chosen_now = state.get(key) or []
-    held = [each for each in chosen_now if each not in options]
-    shown = [*options, *held]
+    fitting = [each for each in chosen_now if each not in options]
+    shown = [*options, *fitting]
     if len(shown) > USUAL and not state.get(f"more_{key}"):
         shown = [*(each for at, each in enumerate(shown) if at < USUAL or each in chosen_now), MORE]
     label = label or LABELS[key]
@@ -87,12 +87,12 @@ def multiselect(key: str, named: dict[str, str], chosen: Row) -> None:
     )
 
 
-def choice(key: str, label: str, options: Sequence[Any], chosen: Row, catalogs: Catalogs, said: Any = None) -> None:
+def choice(key: str, label: str, options: Sequence[Any], chosen: Row, catalogs: Catalogs, say: Any = None) -> None:
     """One of a closed list; cleared it is auto."""
-    said = said or (lambda each: words(key, each, catalogs))
+    say = say or (lambda each: words(key, each, catalogs))
     value = chosen.get(key)
-    placeholder = "auto" if is_missing(value) else f"auto: {said(value)}"
-    st.selectbox(label, options, index=None, format_func=said, key=key, placeholder=placeholder, help=GLOSSARY[key].meaning, **SESSION)
+    placeholder = "auto" if is_missing(value) else f"auto: {say(value)}"
+    st.selectbox(label, options, index=None, format_func=say, key=key, placeholder=placeholder, help=GLOSSARY[key].meaning, **SESSION)
 
 
 def number(

@@ -37,16 +37,16 @@ def sidebar(catalogs: Catalogs) -> None:
 
 def complaints() -> None:
     """What the link asked for and did not get, until it is dismissed; and what had to give way in this run."""
-    said = address.address()
-    for sentence in said.notes:
+    link = address.address()
+    for sentence in link.notes:
         st.info(plain(sentence), icon=":material/info:")
-    if said.complaints:
+    if link.complaints:
         st.warning(
-            plain("\n".join(f"- {sentence}" for sentence in said.complaints)),
+            plain("\n".join(f"- {sentence}" for sentence in link.complaints)),
             title="Not all of the link was understood",
             icon=":material/link_off:",
         )
-        button("Dismiss", said.complaints.clear, key="dismiss", type="tertiary")
+        button("Dismiss", link.complaints.clear, key="dismiss", type="tertiary")
 
 
 def _segments(label: str, key: str, words: dict[str, str]) -> None:

@@ -44,7 +44,7 @@ def error(ratio: float) -> str:
 def headline(peaks: pd.DataFrame) -> str:
     """The answer in one sentence, peaks on real GPUs first, simulated ones apart."""
     real = accuracy_tables.on_gpus(peaks)
-    said = [
+    sentences = [
         f"{words.format(len(part))}: {error(size['median_error_ratio'])} off at the median, {error(size['worst_error_ratio'])} at worst"
         for words, part, size in (
             (words, part, accuracy_tables.size_of_error(part))
@@ -52,7 +52,7 @@ def headline(peaks: pd.DataFrame) -> str:
             if len(part)
         )
     ]
-    return "; ".join(said)
+    return "; ".join(sentences)
 
 
 def introduction(errors: pd.DataFrame, peaks: int, real: int) -> str:
@@ -89,11 +89,11 @@ def metrics(size: dict[str, float], errors: pd.DataFrame) -> tuple[tuple[str, ..
 def speed_sentence(rows: pd.DataFrame) -> str:
     """The error of time on the figures that nothing was fitted to."""
     held = rows[rows["held_out"].astype(str) == "True"]
-    said = [
+    sentences = [
         f"{GLOSSARY[name].label.lower()} {error(size['median_error_ratio'])} at the median over {size['cases']} figures"
         for name, size in ((name, accuracy_tables.size_of_error(part)) for name, part in held.groupby("measured"))
     ]
-    return f"On published figures that nothing was fitted to: {'; '.join(said)}."
+    return f"On published figures that nothing was fitted to: {'; '.join(sentences)}."
 
 
 def refused_models(models: pd.DataFrame) -> str:

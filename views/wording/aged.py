@@ -26,12 +26,12 @@ def changed(row: Row, catalogs: Catalogs) -> list[str]:
     if row["problem"]:
         return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
     moved = changes(row)
-    said = [_price(each, row, catalogs) for each in moved if each.figure == "usd_per_hour"]
-    said += [f"{SAID[each.figure][0]}: {_figure(each)}." for each in moved if each.figure in SAID]
+    sentences = [_price(each, row, catalogs) for each in moved if each.figure == "usd_per_hour"]
+    sentences += [f"{SAID[each.figure][0]}: {_figure(each)}." for each in moved if each.figure in SAID]
     if not is_missing(row.get("then_usd_per_hour")) and is_missing(row["usd_per_hour"]):
-        said.append(f"No price is known today for {place(row)}.")
-    said += [_verdict("The verdict", row)] if _turned(row) else []
-    return said + (_because([row], catalogs) if _is_estimated(row, moved) else [])
+        sentences.append(f"No price is known today for {place(row)}.")
+    sentences += [_verdict("The verdict", row)] if _turned(row) else []
+    return sentences + (_because([row], catalogs) if _is_estimated(row, moved) else [])
 
 
 def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
@@ -39,22 +39,22 @@ def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     moved = [(row, changes(row)) for row in rows if not row["problem"]]
     every = [(row, each) for row, those in moved for each in those]
     prices = {(place(row), each.then): _price(each, row, catalogs) for row, each in every if each.figure == "usd_per_hour"}
-    said = _first(list(prices.values()), "prices")
+    sentences = _first(list(prices.values()), "prices")
     for figure, (label, _) in SAID.items():
-        found = [(row, each) for row, each in every if each.figure == figure]
-        if found:
-            row, most = max(found, key=lambda pair: abs(pair[1].ratio))
-            said.append(f"{label} has moved in {counted(len(found), 'scenario')}, most in {_name(row)}: {_figure(most)}.")
-    said += _first([_verdict(f"The verdict of {_name(row)}", row) for row, _ in moved if _turned(row)], "verdicts")
-    return said + _because([row for row, those in moved if _is_estimated(row, those)], catalogs)
+        matches = [(row, each) for row, each in every if each.figure == figure]
+        if matches:
+            row, most = max(matches, key=lambda pair: abs(pair[1].ratio))
+            sentences.append(f"{label} has moved in {counted(len(matches), 'scenario')}, most in {_name(row)}: {_figure(most)}.")
+    sentences += _first([_verdict(f"The verdict of {_name(row)}", row) for row, _ in moved if _turned(row)], "verdicts")
+    return sentences + _because([row for row, those in moved if _is_estimated(row, those)], catalogs)
 
 
 def opened(row: Row, catalogs: Catalogs, is_still_first: bool) -> str:
     """The lines about the answer that a link brought; empty where it is today's."""
-    said = changed(row, catalogs) + ([] if is_still_first else ["Another answer comes first today: the heading has it."])
-    if not said:
+    sentences = changed(row, catalogs) + ([] if is_still_first else ["Another answer comes first today: the heading has it."])
+    if not sentences:
         return ""
-    lines = [f"- {sentence}" for sentence in said]
+    lines = [f"- {sentence}" for sentence in sentences]
     return "\n".join([f"Made on {day_text(row['then_made_on'] or 'an unknown day')}: {_answer_then(row)}. Since then:", "", *lines])
 
 
@@ -98,16 +98,16 @@ def _is_estimated(row: Row, moved: list[Change]) -> bool:
 
 def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """Whose doing it is, as far as what was written down tells: what is other than for any of the rows."""
-    found = {name for row in rows for name in causes(row, catalogs)}
-    if not found:
+    result = {name for row in rows for name in causes(row, catalogs)}
+    if not result:
         return []
     known = not any(is_missing(row.get("then_facts_version")) for row in rows)
-    words = (" and " if known else " or ").join(words for name, words in CAUSES.items() if name in found)
+    words = (" and " if known else " or ").join(words for name, words in CAUSES.items() if name in result)
     return [f"{words[:1].upper()}{words[1:]} have changed."]
 
 
-def _first(said: list[str], what: str) -> list[str]:
-    return [*said[:LISTED], *([f"And {len(said) - LISTED:,} more {what}."] if len(said) > LISTED else [])]
+def _first(sentences: list[str], what: str) -> list[str]:
+    return [*sentences[:LISTED], *([f"And {len(sentences) - LISTED:,} more {what}."] if len(sentences) > LISTED else [])]
 
 
 def _name(row: Row) -> str:

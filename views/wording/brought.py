@@ -46,36 +46,36 @@ def what_is_read() -> str:
     )
 
 
-def heading(found: Brought | None) -> str:
+def heading(run: Brought | None) -> str:
     """TRL: training Llama 3.1 8B takes 23.1 GiB per GPU."""
-    if found is None:
+    if run is None:
         return "Bring what you have"
-    row = found.row
+    row = run.row
     work = "serving" if row["work"] == "inference" else "training"
     memory = row["memory_bytes"]
     if memory != memory:
-        return f"{name(found)} cannot be estimated yet"
-    return f"{name(found)}: {work} {name_of('model', row['model'], found.catalogs)} takes {gib(figures(row)['memory_gib'])} per GPU"
+        return f"{name(run)} cannot be estimated yet"
+    return f"{name(run)}: {work} {name_of('model', row['model'], run.catalogs)} takes {gib(figures(row)['memory_gib'])} per GPU"
 
 
-def name(found: Brought) -> str:
+def name(run: Brought) -> str:
     """TRL with accelerate config: the tools whose files were given."""
-    return " with ".join(tools()[tool].name for tool in dict.fromkeys(found.source_tool.split("+")) if tool)
+    return " with ".join(tools()[tool].name for tool in dict.fromkeys(run.source_tool.split("+")) if tool)
 
 
-def goes_on(found: Brought) -> str:
+def goes_on(run: Brought) -> str:
     """What the plan will choose by itself."""
     names = {"instance": "the instance", "gpus": "how many GPUs", "batch": "the micro-batch"}
-    left = [name for column, name in names.items() if column not in found.scenario]
+    left = [name for column, name in names.items() if column not in run.scenario]
     return f"Left open for the plan to choose: {', '.join(left)}." if left else ""
 
 
 def summary(lines: list[Line]) -> str:
     """33 fields in the files: 11 read, 22 without bearing. Beside them 5 choices taken from the tool's defaults."""
     inside, beside = [[line.standing for line in lines if bool(line.file) is is_said] for is_said in (True, False)]
-    said = ", ".join(f"{inside.count(each)} {SAID[each]}" for each in STANDINGS if each in inside)
+    sentence = ", ".join(f"{inside.count(each)} {SAID[each]}" for each in STANDINGS if each in inside)
     more = " and ".join(f"{beside.count(each)} {SAID[each]}" for each in STANDINGS if each in beside)
-    return f"{counted(len(inside), 'field')} in the files: {said}." + (f" Beside them {more}." if more else "")
+    return f"{counted(len(inside), 'field')} in the files: {sentence}." + (f" Beside them {more}." if more else "")
 
 
 def sorted_lines(lines: list[Line]) -> list[Line]:
@@ -83,9 +83,9 @@ def sorted_lines(lines: list[Line]) -> list[Line]:
     return sorted(lines, key=lambda line: ORDER.index(line.standing))
 
 
-def line(each: Line, found: Brought) -> dict[str, str]:
+def line(each: Line, run: Brought) -> dict[str, str]:
     """One field as a row of the table."""
-    settled = [_settled(column, value, found) for column, value in each.columns.items()]
+    settled = [_settled(column, value, run) for column, value in each.columns.items()]
     default = each.standing == "open" and not each.file
     cells = (
         each.field if each.file else "",
@@ -97,7 +97,7 @@ def line(each: Line, found: Brought) -> dict[str, str]:
     return dict(zip(WIDTHS, cells, strict=True))
 
 
-def _settled(column: str, value: str, found: Brought) -> str:
+def _settled(column: str, value: str, run: Brought) -> str:
     """Precision: BF16 mixed; of a column that is left open what the estimate takes."""
-    said = in_words(column, found.row, found.catalogs) or value
-    return f"{GLOSSARY[column].label}: {said or 'as usual'}"
+    text = in_words(column, run.row, run.catalogs) or value
+    return f"{GLOSSARY[column].label}: {text or 'as usual'}"

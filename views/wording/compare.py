@@ -25,13 +25,13 @@ def heading(rows: list[Row]) -> str:
     if len(sound) < 2:
         return "Compare what you kept"
     works = {row["work"] for row in sound}
-    said = []
+    sentences = []
     if len(works) == 1:
         work = works.pop()
-        said.append(_least(sound, "usd", f"costs least, {{}} {PERIOD[work]}", usd))
-        said.append(_least(sound, "hours", "is fastest, {}", span) if work == "training" else "")
-    said.append(_least(sound, "memory_bytes", "takes least memory, {} per GPU", lambda value: gib(value / GIB)))
-    return "; ".join(filter(None, said[:2] if said[0] else said)) or "Compare what you kept"
+        sentences.append(_least(sound, "usd", f"costs least, {{}} {PERIOD[work]}", usd))
+        sentences.append(_least(sound, "hours", "is fastest, {}", span) if work == "training" else "")
+    sentences.append(_least(sound, "memory_bytes", "takes least memory, {} per GPU", lambda value: gib(value / GIB)))
+    return "; ".join(filter(None, sentences[:2] if sentences[0] else sentences)) or "Compare what you kept"
 
 
 def _least(rows: list[Row], name: str, words: str, say: Callable) -> str:
@@ -69,15 +69,15 @@ def hourly(row: Row) -> str:
 
 def against(first: Row, other: Row) -> list[str]:
     """How a row differs from the first: a line each for memory, USD per hour, time and money, with what mostly causes it."""
-    found, period = differences(first, other), f" {PERIOD[first['work']]}"
-    said = {  # how each is written, its unit, and what stands there where nothing differs
+    result, period = differences(first, other), f" {PERIOD[first['work']]}"
+    writers = {  # how each is written, its unit, and what stands there where nothing differs
         "memory_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
         "usd_per_hour": (usd, " an hour", "the same price per hour"),
         "hours": (span, "", "the same time"),
         "usd": (usd, period, f"the same cost{period}"),
     }
-    lines = [_line(found[name], *how, first, other) for name, how in said.items() if name in found]
-    if "usd" not in found:
+    lines = [_line(result[name], *how, first, other) for name, how in writers.items() if name in result]
+    if "usd" not in result:
         lines.append("a run beside a month: what they cost in all is not compared")
     return [line.replace(" %", "\u00a0%").replace(" ×", "\u00a0×") for line in lines if line]
 

@@ -67,21 +67,21 @@ def line(by: str, value: str, catalogs: Catalogs) -> str:
 def largest(rows: pd.DataFrame, over: str, by: str, names: dict[str, str], now: Row) -> str:
     """The largest that fits of each line, and accumulation as the way round."""
     column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
-    told = [
+    parts = [
         f"{names[row[by]]} {count(row[column]) if row[column] >= 1 else 'none'}"
         for row in rows.to_dict("records")
         if not is_missing(row[column])
     ]
-    said = (
-        f"Largest {SPOKEN[over]} that fits the plan's card: {', '.join(told)}."
-        if told
+    sentence = (
+        f"Largest {SPOKEN[over]} that fits the plan's card: {', '.join(parts)}."
+        if parts
         else "No card is named, so nothing is said of fitting."
     )
     if over == "batch" and now["work"] == "training":
         step, copies = at_once(now), replicas(now)
         each = f"{now['batch']:.0f} × {now['accumulation_steps']:.0f} on {copies:.0f} {'GPU' if copies == 1 else 'replicas'}"
-        said += f" The way round is accumulation: the plan's step of {step:,.0f} sequences is {each}; smaller and more trains the same."
-    return said
+        sentence += f" The way round is accumulation: the plan's step of {step:,.0f} sequences is {each}; smaller and more trains the same."
+    return sentence
 
 
 def cliff_alt(rows: pd.DataFrame, over: str, names: dict[str, str], by: str) -> str:
@@ -121,14 +121,14 @@ def task_alt(rows: pd.DataFrame, catalogs: Catalogs) -> str:
 
 def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     """From how many cached tokens on the cache is larger than the weights."""
-    told = [
+    parts = [
         f"{name_of('precision', row['precision'], catalogs)} {count(round(row['overtakes_tokens']))}"
         for row in rows.to_dict("records")
         if not is_missing(row["overtakes_tokens"])
     ]
-    if not told:
+    if not parts:
         return "This model caches nothing."
-    return f"The KV cache overtakes the weights from so many cached tokens on, all sequences together: {', '.join(told)}."
+    return f"The KV cache overtakes the weights from so many cached tokens on, all sequences together: {', '.join(parts)}."
 
 
 def methods_alt(rows: pd.DataFrame) -> str:
@@ -178,5 +178,5 @@ def leaf(each: Leaf, catalogs: Catalogs) -> str:
     numbers = figures(row)
     memory = f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
     hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
-    found = f"{place(row)}, {precision}: {cost}{hourly}, {memory} per GPU."
-    return f"{head}  \n{found}" if each.holds else f"{head}  \nNearest: {found} {each.problem}"
+    text = f"{place(row)}, {precision}: {cost}{hourly}, {memory} per GPU."
+    return f"{head}  \n{text}" if each.holds else f"{head}  \nNearest: {text} {each.problem}"

@@ -29,9 +29,9 @@ def heading(table: pd.DataFrame, whole: bool) -> str:
     fits, tight, too_small = map(int, counts)
     if not fits + tight:
         return "No instance type fits this job"
-    said = [f"{counted(fits, 'instance type')} fit{'s' if fits == 1 else ''} this job"]
-    said += [f"{tight} {'is' if tight == 1 else 'are'} tight"] * (tight > 0)
-    return ", ".join([*said, *[f"{too_small} too small"] * (too_small > 0)])
+    sentences = [f"{counted(fits, 'instance type')} fit{'s' if fits == 1 else ''} this job"]
+    sentences += [f"{tight} {'is' if tight == 1 else 'are'} tight"] * (tight > 0)
+    return ", ".join([*sentences, *[f"{too_small} too small"] * (too_small > 0)])
 
 
 def best(table: pd.DataFrame, by: str, here: str) -> str:

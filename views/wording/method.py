@@ -80,8 +80,8 @@ def written(name: str, value: np.ndarray) -> str:
 
 def value_text(name: str, value: np.ndarray, unit: str) -> str:
     """A value beside its unit."""
-    said = written(name, value)
-    return said if said.endswith("GiB") else said + UNITS.get(unit, "")
+    text = written(name, value)
+    return text if text.endswith("GiB") else text + UNITS.get(unit, "")
 
 
 def derivation(rows: pd.DataFrame) -> str:
@@ -114,8 +114,8 @@ def cost_title(row: pd.Series) -> str:
     value, name = float(row["value"][0]), row["component"]
     if name not in COSTS:
         return "**The other figures of price, spot and storage**"
-    said = f"{value:,.0f} h" if name.endswith("hours_per_month") else count(value) if name.endswith("even_tokens") else usd(value)
-    return f"**{COSTS[name]}** · {said}"
+    sentence = f"{value:,.0f} h" if name.endswith("hours_per_month") else count(value) if name.endswith("even_tokens") else usd(value)
+    return f"**{COSTS[name]}** · {sentence}"
 
 
 def bill(row: Row) -> str:

@@ -6,12 +6,12 @@ from calc.say.numbers import counted
 from calc.say.place import card_name
 
 
-def read(found: Explanation, catalogs: Catalogs) -> str:
+def read(result: Explanation, catalogs: Catalogs) -> str:
     """From GPU 0, by its capacity A10G or L4; written by PyTorch 2.2 to 2.9."""
-    card = f", by its capacity {' or '.join(card_name(card, catalogs) for card in found.cards[:2])}" if found.cards else ""
-    if found.failure is None:
+    card = f", by its capacity {' or '.join(card_name(card, catalogs) for card in result.cards[:2])}" if result.cards else ""
+    if result.failure is None:
         return f"A log{card}." if card else "A log that names no card."
-    gpu = "one GPU" if found.failure.gpu is None else f"GPU {found.failure.gpu}"
-    several = f"{counted(found.messages, 'message')}, here the fullest card's: from " if found.messages > 1 else "From "
-    release = f"; written by PyTorch {found.failure.release}" if found.failure.release else ""
+    gpu = "one GPU" if result.failure.gpu is None else f"GPU {result.failure.gpu}"
+    several = f"{counted(result.messages, 'message')}, here the fullest card's: from " if result.messages > 1 else "From "
+    release = f"; written by PyTorch {result.failure.release}" if result.failure.release else ""
     return f"{several}{gpu}{card}{release}."

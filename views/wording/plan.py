@@ -58,10 +58,10 @@ def heading(options: Options, goal: str, catalogs: Catalogs) -> str:
     if not row["answer"]:
         return f"No plan for {doing[0].lower() + doing[1:] if not doing.startswith(('LoRA', 'QLoRA')) else doing}"
     hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
-    said = f"{money_and_time(row)} on {place(row, '+' in str(options.job.get('regions')))}{hourly}"
+    sentence = f"{money_and_time(row)} on {place(row, '+' in str(options.job.get('regions')))}{hourly}"
     if row["answer"] == "nearest":
-        return f"{doing}: nothing meets every limit; the nearest costs {said}"
-    return f"{doing} costs {said}"
+        return f"{doing}: nothing meets every limit; the nearest costs {sentence}"
+    return f"{doing} costs {sentence}"
 
 
 def restriction(options: Options, over_all: Options | None, chosen: list[str] | None) -> str:
@@ -117,13 +117,13 @@ def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
     """What to say of a plan that was made with other prices than today's, and how its instance's has moved; empty otherwise."""
     if not made or made == catalogs.prices_as_of:
         return ""
-    said = f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
+    sentence = f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
     change = offers.price_change(catalogs, row["instance"], row["region"], made)
     if not change["then_usd"] > 0 or not change["now_usd"] > 0:
-        return f"{said} The history has no price of that day for {row['instance']}." if row["instance"] else said
+        return f"{sentence} The history has no price of that day for {row['instance']}." if row["instance"] else sentence
     moved = changed_by(change["ratio"]) if change["ratio"] else "the same"
     hourly = f"{usd(change['then_usd'])} per hour then and {usd(change['now_usd'])} now"
-    return f"{said} On demand, one {row['instance']} cost {hourly}: {moved}."
+    return f"{sentence} On demand, one {row['instance']} cost {hourly}: {moved}."
 
 
 def unbroken(text: str) -> str:

@@ -104,11 +104,11 @@ def _tank(row: Row, width: int, height: int) -> str:
 
 
 def _components(row: Row) -> str:
-    told = []
+    parts = []
     for name, size, share in parts_of(row).itertuples(index=False):
         key = f"<span class='key' style='background:{COMPONENT_COLOURS[name]}'></span>{escape(COMPONENT_LABELS[name])}"
-        told.append([key, gib(size), percent(share), escape(GLOSSARY[name].meaning)])
-    return _table(("Component", "Size", "Share", "What it is"), told)
+        parts.append([key, gib(size), percent(share), escape(GLOSSARY[name].meaning)])
+    return _table(("Component", "Size", "Share", "What it is"), parts)
 
 
 def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
@@ -116,8 +116,8 @@ def _prices(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
     for (_, region, market), row in places.items():
         facts = _price(row, catalogs)
         where = place({**row, "market": ""})
-        told = (where, region, MARKETS[market].label, usd(row["usd_per_hour"]), facts["as_of"][:10], facts["basis"], facts["source"])
-        yield [*map(escape, told)]
+        parts = (where, region, MARKETS[market].label, usd(row["usd_per_hour"]), facts["as_of"][:10], facts["basis"], facts["source"])
+        yield [*map(escape, parts)]
 
 
 def _price(row: Row, catalogs: Catalogs) -> dict[str, Any]:
@@ -129,8 +129,8 @@ def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
     for name, entry in catalogs.assumptions.iterrows():
         set_value: Any = rows[0].get(name) if rows else None
         value = entry["value"] if is_missing(set_value) else set_value
-        told = entry["label"], f"{three(float(value))} {str(entry['unit']).replace('_', ' ')}", entry["basis"], entry["source"]
-        yield [escape(str(each)) for each in told]
+        parts = entry["label"], f"{three(float(value))} {str(entry['unit']).replace('_', ' ')}", entry["basis"], entry["source"]
+        yield [escape(str(each)) for each in parts]
 
 
 def _table(heads: tuple[str, ...], rows: Iterator | list[list[str]]) -> str:

@@ -66,8 +66,8 @@ def time_rests_on(row: Row | pd.Series) -> str:
     """What the row's times rest on and why: calibrated on published runs; assumed from something alike: a card whose shares ..."""
     if row["work"] == "training" and not is_missing(row["utilization"]):
         return f"worked out with {percent(row['utilization'])} of the card's rate, as you set it"
-    said = TIME_RESTS_ON.get(row["time_basis"], "")
-    return f"{said}: {row['time_reason']}" if row["time_reason"] else said
+    text = TIME_RESTS_ON.get(row["time_basis"], "")
+    return f"{text}: {row['time_reason']}" if row["time_reason"] else text
 
 
 def own_share(row: Row) -> str:

@@ -46,9 +46,9 @@ def as_it_was(row: Row | None) -> str:
 def saved(plan: Plan, stand: list[Plan], seen: str) -> str:
     """What saving did; and whose versions came in between, which stand beside it."""
     others = [each for each in stand if each.id != plan.id and each.saved_at > seen] if seen else []
-    said = f"**{plan.name}** is on the shelf, version {len(stand)}."
+    sentence = f"**{plan.name}** is on the shelf, version {len(stand)}."
     names = ", ".join(dict.fromkeys(each.saved_by for each in others))
-    return f"{said} {names} saved this name too since you looked: both stand." if others else said
+    return f"{sentence} {names} saved this name too since you looked: both stand." if others else sentence
 
 
 def version(plan: Plan, number: int) -> str:

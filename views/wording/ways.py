@@ -67,9 +67,9 @@ def obtainable(row: Row, own: Row, catalogs: Catalogs) -> tuple[str, list[str]]:
     vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]
     each = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"
     need = counted(1, "block") if quota.counts == "blocks" else each
-    said = f"Quota **{quota.name}**{code} in {row['region']}: {need}; a new account has 0. A price is known, capacity is not promised."
+    sentence = f"Quota **{quota.name}**{code} in {row['region']}: {need}; a new account has 0. A price is known, capacity is not promised."
     booked = own["billed_hours"] if terms.block_hours else 0
-    return said, commands(row, quota, terms.interrupted, terms.block_hours, booked)
+    return sentence, commands(row, quota, terms.interrupted, terms.block_hours, booked)
 
 
 def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
