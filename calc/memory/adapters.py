@@ -83,13 +83,13 @@ def stack_adapters(stack_adapter_inputs):
 
 
 def stack_rank_products(stack_adapters, stack_adapter_inputs, stack_mixer_inputs):
-    """Products of rank width that a block saves: one for each adapter, more beside a mixer. [products]"""
+    """Products of rank width that a block saves: one per adapter, more at a mixer. [products]"""
     mixer, beside = _inputs(stack_adapter_inputs, "mixer", "beside")
     return stack_adapters + (mixer > 0) * stack_mixer_inputs + (beside > 0)
 
 
 def stack_padded_elements(adapts_matrices, stack_query_width, stack_key_width, stack_value_width):
-    """Update of a joint adapter that not all three projections have, padded into the whole width. [elements]
+    """Update of a joint adapter, padded where a projection has no part in it. [elements]
 
     Source: litgpt/lora.py, LoRAQKVLinear.
     """
@@ -99,7 +99,7 @@ def stack_padded_elements(adapts_matrices, stack_query_width, stack_key_width, s
 
 
 def stack_fused_adapter_bytes_per_token(stack_fused_elements, stack_adapters, stack_padded_elements, adapter_bytes_each, lora_rank):
-    """Saved by adapters with dropout on their input, the dropped copy and its mask, in litgpt. [B]"""
+    """Saved by litgpt's adapters: products, padding, the dropped input and its mask. [B]"""
     saved = stack_adapters * lora_rank + stack_padded_elements
     return (adapter_bytes_each + 1) * stack_fused_elements + adapter_bytes_each * saved
 

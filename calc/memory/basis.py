@@ -1,4 +1,4 @@
-"""What a memory figure rests on, and how much wider its range is for it: numbers into the words of the column memory_basis.
+"""What a memory figure rests on, and how much wider its range is for it.
 
 The last of GROUNDS whose condition holds is named, and so is the last of AXES on which the scenario lies beyond all that was
 simulated or published (the known_ entries of catalogs/overheads.yaml), which doubles the range.
@@ -85,7 +85,7 @@ def simulates_pipeline(implementation_torch_pipeline, implementation_parallel_si
 
 
 def stack_block_unlike(stack_block_unknown, stack_block_derived, stack_state_bytes, is_engine):
-    """1 for blocks unlike any that was simulated: unknown, derived from source, or with states in an engine. [0 or 1]"""
+    """1 for blocks unlike any that was simulated. [0 or 1]"""
     return stack_block_unknown | stack_block_derived | ((stack_state_bytes > 0) & (is_engine > 0))
 
 
@@ -102,7 +102,7 @@ def memory_ground(**columns):
 
 @reading(AXES.values())
 def beyond_axis(**columns):
-    """The last axis on which nothing known reaches so far, as a number into AXES; 0 where all do."""
+    """The last axis on which nothing known reaches so far, as a number into AXES."""
     return _last_that_holds(AXES.values(), columns)
 
 
@@ -112,5 +112,5 @@ def memory_basis(memory_ground, beyond_axis):
 
 
 def widening_ratio(memory_ground, beyond_axis, derived_spread_ratio):
-    """Width of the range over that of a simulated or measured figure inside the known box. [ratio]"""
+    """Width of the range over that of a simulated figure inside the known box. [ratio]"""
     return np.where(memory_ground >= DERIVED, derived_spread_ratio, 1.0) * np.where(beyond_axis > 0, 2.0, 1.0)

@@ -1,4 +1,4 @@
-"""What one block saves for the backward pass and needs at its worst moments. Bytes per token; shape (stacks, rows).
+"""What one block saves for the backward pass and needs at its worst. Bytes per token.
 
 Source: Korthikanti et al. 2022, arXiv 2205.05198, equations 1 to 6, for the classic block; catalogs/blocks.yaml for all others.
 """
@@ -15,7 +15,7 @@ def sequence_split(tensor_parallel, implementation_splits_sequence):
 
 
 def stack_fused_norm_bytes_per_token(rms_norms, stack_hidden, stack_layers, implementation_fuses_norms, sequence_split, stack_shares_form):
-    """The fp32 copies that fused norms do not keep; a block shared by all families does not count them. [B]"""
+    """The fp32 copies that fused norms do not keep. [B]"""
     fused = implementation_fuses_norms * (1 - stack_shares_form)
     return 4 * rms_norms * stack_hidden * (stack_layers > 0) * fused / sequence_split
 
@@ -33,7 +33,7 @@ def stack_single_bytes_per_token(linear_forms, trains, batch, stack_fused_norm_b
 def stack_adapted_bytes_per_token(
     linear_forms, adapts, stack_adapter_saved_bytes_per_token, kept_input_bytes_each, stack_hidden, stack_ffn_width
 ):
-    """Saved by a frozen block with its adapters; bitsandbytes' int8 product also keeps its inputs. [B]"""
+    """Saved by a frozen block with its adapters, and by bitsandbytes' int8 products. [B]"""
     inputs = kept_input_bytes_each * (2 * stack_hidden + stack_ffn_width)
     return linear_forms("frozen", adapts) + stack_adapter_saved_bytes_per_token + inputs
 
@@ -41,7 +41,7 @@ def stack_adapted_bytes_per_token(
 def stack_trained_bytes_per_token(
     batch, compute_bytes_each, stack_shares_form, stack_single_bytes_per_token, stack_several_bytes_per_token, linear_forms
 ):
-    """Saved by a trained block; Transformer Engine saves the inputs of its 8-bit products in 8 bits. [B]
+    """Saved by a trained block; 8-bit products save their inputs in 8 bits. [B]
 
     Source: Megatron-Core with transformer_engine, module/layernorm_linear.py.
     """
@@ -53,7 +53,7 @@ def stack_trained_bytes_per_token(
 def stack_saved_bytes_per_token(
     adapts, compiles, stack_adapted_bytes_per_token, stack_trained_bytes_per_token, linear_forms, stack_waveform_active_parameters
 ):
-    """What autograd saves of one block; a compiled block keeps less, unless it convolves a waveform. [B]"""
+    """What autograd saves of one block; less where compiled, unless it is a waveform's. [B]"""
     saved = np.where(adapts > 0, stack_adapted_bytes_per_token, stack_trained_bytes_per_token)
     compiled = (compiles > 0) & (stack_waveform_active_parameters == 0)
     return np.where(compiled, np.minimum(saved, linear_forms("compiled", compiles)), saved)
@@ -74,7 +74,7 @@ def stack_checkpoint_bytes_per_token(
 def stack_products_bytes_per_token(
     linear_forms, keeps_products, activation_bytes_each, stack_hidden, sequence_split, tensor_parallel, compiles
 ):
-    """What torchtitan's policy per operator keeps: attention's outputs and every second product. [B]
+    """Kept by torchtitan's policy: attention's outputs and every second product. [B]
 
     With sequence parallelism also the outputs of both reduce-scatters, and the last product whole, as it is before it. A
     compiled block does not keep the last product, which its backward pass does not read.
@@ -112,7 +112,7 @@ def stack_kept_bytes_per_token(
 
 
 def _worst(linear_forms, attention, trains, keeps_all):
-    """The worst of the backward pass where all is kept, or of the one after a second forward pass."""
+    """The worst of the backward pass, with all kept or after a second forward pass."""
     kept = linear_forms.worst(f"backward{attention}", trains * (keeps_all > 0))
     return np.where(keeps_all > 0, kept, linear_forms.worst(f"recomputed{attention}", trains * (keeps_all == 0)))
 

@@ -1,4 +1,4 @@
-"""Bytes per token of one block as linear forms: a row of coefficients (catalogs/blocks.yaml) times the block's sizes."""
+"""Bytes per token of one block as linear forms in its sizes (catalogs/read_off/blocks.yaml)."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -43,7 +43,7 @@ def vector(coefficients: Mapping[str, float]) -> np.ndarray:
 
 
 class Form(NamedTuple):
-    """A linear form in a block's sizes: (size, coefficient) of what stays `hidden` wide, and of all else."""
+    """A linear form: (size, coefficient) of what stays `hidden` wide, and of all else."""
 
     hidden: tuple[tuple[str, float], ...]
     divided: tuple[tuple[str, float], ...]
@@ -63,7 +63,7 @@ def _form(coefficients: tuple[tuple[str, float], ...]) -> Form:
 
 @kept("blocks", "compiled_sizes")
 def block_coefficients(catalogs: Catalogs) -> dict[str, list]:
-    """The Form of every vector by name, one per kind of block, format and case; of a moment a tuple of them; None: unknown.
+    """The Form of every vector, per kind of block, format and case; None: unknown.
 
     The row of a kind, format and case is (kind · formats + format) · cases + case. `core` is what is saved without
     attention's own scores and statistics, `compiled` what a compiled block saves.
@@ -97,7 +97,7 @@ def _first(forms: dict[tuple[str, str], dict], number_format: str, cases: tuple[
 
 
 class LinearForms:
-    """The linear forms of every stack and row: `forms(name)` is a vector times the sizes, in bytes per token on one GPU.
+    """The linear forms of every stack and row: `forms(name)` is a vector times the sizes.
 
     With sequence parallelism all is divided but the gathered outputs of the two norms, and those too where the backward pass
     gathers them again; without it all that is `hidden` wide stays whole. Each form is summed over the rows that have it.
@@ -105,7 +105,7 @@ class LinearForms:
     """
 
     def __init__(self, coefficients: dict[str, list], form: np.ndarray, present: np.ndarray, columns: dict[str, np.ndarray]):
-        """`columns`: the sizes by name, `whole_most` and `tensor_parallel`, all of shapes that broadcast to (stacks, rows)."""
+        """`columns`: the sizes, `whole_most` and `tensor_parallel`, broadcast to (stacks, rows)."""
         self.coefficients, self.columns = coefficients, columns
         self.shape = np.broadcast_shapes(form.shape, present.shape, *(np.shape(values) for values in columns.values()))
         of_row = np.broadcast_to(form, self.shape).ravel()
@@ -117,12 +117,12 @@ class LinearForms:
         self.sorted: dict[str, np.ndarray] = {}
 
     def __call__(self, name: str, needed: Any = 1, divided: bool = True) -> np.ndarray:
-        """Bytes per token of one vector: 0 for absent stacks, and everywhere where no row needs it. Shape (stacks, rows)."""
+        """Bytes per token of one vector; 0 for absent stacks, and where no row needs it."""
         vectors = self.coefficients[name]
         return self._spread(lambda form, part: self._sum(vectors[form], part, divided), needed)
 
     def worst(self, name: str, needed: Any = 1) -> np.ndarray:
-        """The largest of a block's moments, in bytes per token; NaN where there are none, but 0 of attention's."""
+        """The largest of a block's moments, in bytes per token; without one NaN, of attention 0."""
         moments = self.coefficients[name]
         nothing = 0.0 if name.endswith("_attention") else np.nan
 

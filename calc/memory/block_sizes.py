@@ -1,4 +1,4 @@
-"""The sizes of a block, the attention kernel that runs in it, and the linear forms that go with both.
+"""The sizes of a block, the attention kernel that runs in it, and its linear forms.
 
 Per token a block's bytes are a linear form in its sizes: read off PyTorch storage by storage (catalogs/blocks.yaml), or read in
 software that has one block for all families (catalogs/software_blocks.yaml). Shape: (stacks, rows).
@@ -15,7 +15,7 @@ FLASH_HEAD = 256  # the widest head that flash attention takes (transformers, in
 
 
 def stack_scored_tokens(stack_sequence, prompt_tokens, trains, is_decoder):
-    """Tokens that are scored against one another; in serving those of the prompt, the rest of the sequence is cache. [tokens]"""
+    """Tokens that are scored against one another; in serving those of the prompt. [tokens]"""
     return np.where((trains == 0) & (is_decoder > 0), np.minimum(stack_sequence, prompt_tokens), stack_sequence)
 
 
@@ -27,7 +27,7 @@ def stack_window_case(stack_kv_heads, stack_heads):
 
 
 def stack_plain_case(stack_kv_heads, stack_heads, stack_query_width):
-    """The attention kernel without a mask, as a number into CASES; heads that are too wide leave the flash kernel."""
+    """The attention kernel without a mask, as a number into CASES; wide heads have another."""
     kinds = ("sdpa", "sdpa-grouped", "sdpa-wide", "sdpa-wide-multiquery")
     equal, grouped, wide, multiquery = (CASES.index(kind) for kind in kinds)
     too_wide = stack_query_width > FLASH_HEAD * stack_heads
@@ -74,7 +74,7 @@ def block_sizes(**columns):
 
 
 def stack_whole_most_bytes_per_token(activation_bytes_each, stack_hidden, implementation_regathers_norms, implementation_splits_sequence):
-    """The most that stays whole on each tensor-parallel GPU: with sequence parallelism two gathered norm outputs. [B]"""
+    """The most that stays whole per GPU: in sequence parallelism two norm outputs. [B]"""
     gathered = 2 * np.minimum(activation_bytes_each, 4) * stack_hidden * (1 - implementation_regathers_norms)
     return np.where(implementation_splits_sequence > 0, gathered, np.inf)
 
@@ -82,6 +82,6 @@ def stack_whole_most_bytes_per_token(activation_bytes_each, stack_hidden, implem
 def linear_forms(
     block_coefficients, stack_form, block_sizes, stack_layers, stack_block_unknown, stack_whole_most_bytes_per_token, tensor_parallel
 ):
-    """The linear forms of this table's blocks, by the name of a vector; 0 for blocks that were not read off."""
+    """The linear forms of this table's blocks; 0 for blocks that were not read off."""
     columns = block_sizes | {"whole_most": stack_whole_most_bytes_per_token, "tensor_parallel": tensor_parallel}
     return LinearForms(block_coefficients, stack_form, (stack_layers > 0) & ~stack_block_unknown, columns)

@@ -1,4 +1,4 @@
-"""What the GPU at the first or the last end of a pipeline holds: embedding, head, blocks, adapters. Counts of elements."""
+"""What the GPU at the first or the last end of a pipeline holds. Counts of elements."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def embedding_parameters_here(embedding_parameters, tied, holds_embedding, holds
 
 
 def tower_parameters_here(tower_parameters, tensor_parallel):
-    """Parameters of the vision tower and its projector on one GPU; tensor parallel divides them as it does a block. [parameters]
+    """Parameters of the vision tower and its projector on one GPU. [parameters]
 
     vLLM, model_executor/models/vision.py and the towers that use it: their matrices are parallel by heads and columns.
     """
@@ -52,7 +52,7 @@ def blocks_parameters_here(stack_layers_here, stack_block_parameters_here):
 
 
 def spread_experts_here(stack_layers_here, stack_block_experts_here, expert_copies_ratio, trains, adapts):
-    """What the experts' trained parameters count more where states are divided by fewer ranks than others. [elements]"""
+    """What trained experts count more because fewer ranks divide their states. [elements]"""
     return trains * (1 - adapts) * np.sum(stack_layers_here * stack_block_experts_here, axis=0) * (expert_copies_ratio - 1)
 
 

@@ -1,4 +1,4 @@
-"""Whether a card holds it: what is left, and the largest allocated peak that lives. Bytes on one GPU."""
+"""Whether a card holds it: what is left, and the largest peak that lives. Bytes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The heads of models, by family: bytes per logit, and what is saved outside the blocks (catalogs/heads.yaml)."""
+"""The heads of models, by family: bytes per logit, and what is saved outside the blocks."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def head_rows(catalogs: Catalogs) -> np.ndarray:
 
 @kept("heads")
 def head_coefficients(catalogs: Catalogs) -> dict[str, np.ndarray]:
-    """widths: bytes per logit (head, format, forward | saved | backward); outside: its vector (frozen, head, format, size)."""
+    """Bytes per logit by head, format and moment; the outside vector by frozen, head, format."""
     entries = list(catalogs.heads.values())
     widths = np.full((len(entries), len(FORMATS), 3), np.nan)
     outside = np.full((2, len(entries), len(FORMATS), len(SIZES)), np.nan)

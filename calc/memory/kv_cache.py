@@ -1,4 +1,4 @@
-"""Keys and values of cached tokens, and states of layers that keep these instead. Bytes on one GPU.
+"""Keys and values of cached tokens, and states of layers that keep these instead. Bytes.
 
 Source: layers · elements per token · tokens · bytes each / GPUs that divide the heads, Pope et al. 2022, arXiv 2211.05102, section 3.3.
 """
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def stack_cache_split(tensor_parallel, stack_kv_heads, stack_latent_width):
-    """GPUs that divide a cache: beyond the number of its heads these are copied, and MLA's latent always is. [GPUs]
+    """GPUs that divide a cache; heads beyond these, and MLA's latent, are copied. [GPUs]
 
     Source: Pope et al. 2022, arXiv 2211.05102; Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434.
     """
@@ -25,7 +25,7 @@ def prompt_share(prompt_tokens, sequence_tokens):
 
 
 def page_tokens(implementation_pages_tokens, stack_layers, stack_cached_bytes_per_token, stack_state_bytes):
-    """Tokens of one page; where layers keep states, as many more as make a page hold one. [tokens]
+    """Tokens of one page; where layers keep states, a page holds at least one. [tokens]
 
     Source: vLLM, platforms/interface.py: pages of all layers are of one size, that of a state or more.
     """
@@ -36,7 +36,7 @@ def page_tokens(implementation_pages_tokens, stack_layers, stack_cached_bytes_pe
 
 
 def states_bytes(stack_layers_here, stack_state_bytes, stack_cached_bytes_per_token, page_tokens, implementation_pages_tokens, batch):
-    """States of all layers and sequences, however long these are; a paging engine gives each a whole page. [B]
+    """States of all layers and sequences; a paging engine gives each a whole page. [B]
 
     Source: Gu and Dao 2023, arXiv 2312.00752, section 3; pages: vLLM, platforms/interface.py.
     """
@@ -46,7 +46,7 @@ def states_bytes(stack_layers_here, stack_state_bytes, stack_cached_bytes_per_to
 
 
 def stack_cached_tokens(stack_sequence, page_tokens, context_parallel):
-    """Cached tokens per sequence on one GPU, in whole pages where the engine pages them. [tokens]
+    """Cached tokens per sequence on one GPU, in whole pages where paged. [tokens]
 
     Source: PagedAttention, Kwon et al. 2023, arXiv 2309.06180.
     Valid: pages that sequences of one beginning share are not counted as shared.
@@ -56,7 +56,7 @@ def stack_cached_tokens(stack_sequence, page_tokens, context_parallel):
 
 
 def stack_window_cached_tokens(stack_cached_tokens, stack_window_tokens):
-    """Cached tokens per sequence that a layer keeps: a sliding layer those of its window. [tokens]
+    """Cached tokens that a layer keeps: a sliding layer those of its window. [tokens]
 
     Source: Mistral, arXiv 2310.06825.
     """
@@ -64,7 +64,7 @@ def stack_window_cached_tokens(stack_cached_tokens, stack_window_tokens):
 
 
 def stack_prefilled_tokens(stack_window_cached_tokens, implementation_pages_tokens, stack_cached_tokens, prompt_share):
-    """Cached tokens per sequence after the prompt; a paged engine counts the pages of the whole sequence. [tokens]
+    """Cached tokens after the prompt; a paged engine counts the whole sequence's. [tokens]
 
     In transformers a sliding layer's window is a view of all tokens until the first decode step.
     Source: transformers, cache_utils.py.
@@ -94,14 +94,14 @@ def prefill_cache_bytes(stack_layers_here, stack_cached_bytes_per_token, stack_p
 
 
 def decode_cache_bytes(stack_layers_here, stack_cached_bytes_per_token, stack_window_cached_tokens, batch, cross_cache_bytes, states_bytes):
-    """Cache of the whole sequence: blocks · bytes per token · tokens · sequences, and states. [B]"""
+    """Cache of the whole sequence: blocks · bytes per token · tokens · sequences. [B]"""
     return _cache_bytes(stack_layers_here, stack_cached_bytes_per_token, stack_window_cached_tokens, batch, cross_cache_bytes, states_bytes)
 
 
 def stack_copied_bytes_per_token(
     stack_cached_bytes_per_token, stack_layers_here, stack_latent_width, stack_query_width, stack_value_width, tensor_parallel
 ):
-    """What one layer copies of each cached token to append another: its keys; MLA expands keys and values. [B]
+    """What a layer copies of each cached token to append another: its keys. [B]
 
     Source: transformers, cache_utils.py, DynamicLayer.update, by torch.cat.
     """

@@ -17,7 +17,7 @@ ABSENT = np.zeros(1)
 
 
 class Moment(NamedTuple):
-    """A moment of a phase: `parts` gives, for each component that comes and goes, the column that holds it."""
+    """A moment of a phase: `parts` gives the column of each component that comes and goes."""
 
     phase: str
     says: str
@@ -139,12 +139,12 @@ FORWARD_PASS = tuple(
 
 
 def components_of(work: str) -> tuple[str, ...]:
-    """The components that one kind of work can have, in their order: those that its moments name, and those that always stand."""
+    """The components that a kind of work can have: the standing, and those its moments name."""
     return tuple(name for name in COMPONENTS if name not in PASSING or name in named_in(work))
 
 
 def add_moments(table: Columns, work: str) -> Columns:
-    """Add `moment_<component>`, a tuple with each moment's bytes, and `moment_bytes`, their totals; return the table.
+    """Add each moment's bytes, by component and in all (`moment_bytes`); return the table.
 
     A column with more axes than rows holds one moment at several places: each row takes the largest, of stacks that have blocks.
     """

@@ -28,6 +28,6 @@ def offloaded_weights_bytes(
 
 
 def offloaded_bytes(trains, offloaded_states_bytes, offloaded_weights_bytes, offloads_activations, moved_activations_bytes):
-    """All that a GPU leaves in CPU memory: optimizer state with its gradients, weights, saved activations. [B]"""
+    """All that a GPU leaves in CPU memory: states, weights, saved activations. [B]"""
     moved = offloaded_states_bytes + offloaded_weights_bytes + offloads_activations * moved_activations_bytes
     return np.where(trains > 0, moved, 0.0)

@@ -1,4 +1,4 @@
-"""What is saved outside the blocks: final norm, labels, positions and shared masks, by kind of head (heads.py). Bytes."""
+"""What is saved outside the blocks, by kind of head (heads.py). Bytes."""
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def mask_bytes(
     sequence_tokens,
     context_parallel,
 ):
-    """One mask for all full blocks of a decoder and one for all sliding ones, of batch · tokens². [B]
+    """A mask for the full blocks of a decoder and one for the sliding, batch · tokens². [B]
 
     As wide as the hidden states with eager attention, one byte where a sliding window is reached.
     Source: transformers, masking_utils.py.
@@ -67,7 +67,7 @@ def outside_backward_bytes(
     mask_bytes,
     tower_kept_bytes,
 ):
-    """Saved until the backward pass ends: labels, positions, masks, shared scores, layers' own inputs, a tower. [B]"""
+    """Saved to the end of the backward pass: labels, positions, masks, scores, a tower. [B]"""
     scores = outside_coefficients["shared_scores"] * heads * sequence_tokens**2 * keeps_input
     bytes_per_token = outside_coefficients["one"] + outside_coefficients["layer_inputs"] * layer_inputs_width
     return position_table_bytes + mask_bytes + scores + outside_tokens * bytes_per_token + tower_kept_bytes

@@ -1,4 +1,4 @@
-"""What nvidia-smi shows beyond the allocated peak, and the range around it. Bytes on one GPU.
+"""What nvidia-smi shows beyond the allocated peak, and the range around it. Bytes.
 
 Constants and their sources: catalogs/overheads.yaml. PyTorch sees about half a GiB less than the driver's total on an H100.
 """
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def batch_share(batch):
-    """How far serving is from one sequence to 64 at once, on a scale of doublings: 0 to 1. [share]"""
+    """How far serving is from one sequence to 64 at once, in doublings: 0 to 1. [share]"""
     return np.minimum(np.log2(np.maximum(batch, 1)) / 6, 1)
 
 
@@ -31,7 +31,7 @@ def slack_ratio(
     serving_slack_ratio,
     serving_batch_slack_ratio,
 ):
-    """Reserved beyond allocated, as a share of allocated: more in sharded training, little in serving. [share]
+    """Reserved beyond allocated, as a share of allocated. [share]
 
     Rules of thumb of catalogs/overheads.yaml for PyTorch's caching allocator; expandable segments make it less.
     """
@@ -49,16 +49,16 @@ def spread_ratio(
     serving_batch_spread_ratio,
     widening_ratio,
 ):
-    """Half width of the stated range, as a share of the allocated peak: wider where the figure rests on less (basis.py). [share]"""
+    """Half width of the stated range, as a share of the allocated peak. [share]"""
     serving = serving_spread_ratio + serving_batch_spread_ratio * batch_share
-    own = np.where(trains > 0, np.where(works_together > 0, sharded_spread_ratio, training_spread_ratio), serving)
-    return own * widening_ratio
+    of_work = np.where(trains > 0, np.where(works_together > 0, sharded_spread_ratio, training_spread_ratio), serving)
+    return of_work * widening_ratio
 
 
 def context_bytes(
     gpus, is_engine, tensor_parallel, serving_own_bytes, serving_parallel_own_bytes, context_held_bytes, collective_held_bytes
 ):
-    """Held by the driver and the libraries whatever runs, and what a serving engine holds of its own. [B]"""
+    """Held by driver, libraries and a serving engine, whatever runs. [B]"""
     engine = np.where(tensor_parallel > 1, serving_parallel_own_bytes, serving_own_bytes) + context_held_bytes
     return np.where(is_engine > 0, engine, context_held_bytes + collective_held_bytes * (gpus > 1))
 
@@ -73,7 +73,7 @@ def reduction_pool_bytes(
     held_gradients_bytes,
     gradients_bytes,
 ):
-    """What FSDP's reductions have reserved that is not alive at the peak: gradient shards and one block's reduce-scatter. [B]
+    """What FSDP's reductions have reserved that is not alive at the peak. [B]
 
     They are allocated on a stream of their own, and what one stream has reserved no other reuses
     (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py; c10/cuda/CUDACachingAllocator.cpp, BlockPool). Whole gradients
@@ -85,14 +85,14 @@ def reduction_pool_bytes(
 
 
 def logged_peak_bytes(allocated_peak_bytes, matrix_waste_bytes):
-    """What torch.cuda.max_memory_allocated shows: of a block that is not split it counts the rest too. [B]"""
+    """What torch.cuda.max_memory_allocated shows: unsplit blocks count whole. [B]"""
     return allocated_peak_bytes + matrix_waste_bytes
 
 
 def overhead_bytes(
     allocated_peak_bytes, slack_ratio, context_bytes, graphs_bytes, matrix_waste_bytes, reduction_pool_bytes, trains, least_cached_bytes
 ):
-    """CUDA context, library workspaces, CUDA graphs, and what the allocator reserves beyond the peak. [B]
+    """CUDA context, libraries, CUDA graphs, and what the allocator reserves beyond the peak. [B]
 
     A training job on a roomy card caches blocks of every size that it once used: at least least_cached_bytes.
     """

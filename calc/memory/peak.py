@@ -1,4 +1,4 @@
-"""The moment of the peak: which moment is the largest, and every component at it. Bytes on one GPU.
+"""The moment of the peak: which moment is the largest. Bytes on one GPU.
 
 Memory is a peak, not a sum: the estimate is the largest moment, and the breakdown is that moment's.
 """

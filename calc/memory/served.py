@@ -22,7 +22,7 @@ def scored_tokens(batch, prompt_tokens, logits_of_all, scores_each_token, scores
 
 
 def prefill_logits_bytes(scored_tokens, served_outputs, served_logit_bytes_each, is_engine, sampler_bytes, softcap):
-    """Logits of the prompt, twice where they are capped; an engine's sampler at its own limits. [B]"""
+    """Logits of the prompt, twice where capped; of an engine its sampler's. [B]"""
     return np.where(is_engine > 0, sampler_bytes, scored_tokens * served_outputs * served_logit_bytes_each * (1 + softcap))
 
 
@@ -42,7 +42,7 @@ def prefill_block_bytes(stack_forward_bytes_per_token, stack_tokens, stack_layer
 
 
 def prefill_activations_bytes(is_engine, engine_forward_bytes, prefill_block_bytes):
-    """Working set while the prompt passes: of the widest block, or of an engine's own profile. [B]"""
+    """Working set of the prompt: the widest block's, or an engine's own profile. [B]"""
     return np.where(is_engine > 0, engine_forward_bytes, prefill_block_bytes)
 
 
@@ -52,5 +52,5 @@ def prefill_hidden_bytes(is_engine, batch, prompt_tokens, hidden, served_logit_b
 
 
 def decode_working_bytes(cache_growth_bytes, dequantized_bytes):
-    """Working memory of one token per sequence: a copy of one layer's cache, and one matrix widened. [B]"""
+    """Working memory of one decoding step: a copy of one layer's cache, one wide matrix. [B]"""
     return cache_growth_bytes + dequantized_bytes

@@ -1,4 +1,4 @@
-"""A serving engine (vLLM): what its start-up profile takes before the cache gets the rest. Bytes on one GPU.
+"""A serving engine (vLLM): what its start-up profile takes before the cache. Bytes.
 
 Defaults and constants: catalogs/serving_engines.yaml.
 """
@@ -22,12 +22,12 @@ def engine_batched_tokens(
 
 
 def sampler_bytes(engine_sequences, outputs, engine_batched_tokens, hidden, serving_sampler_bytes_each):
-    """Logits of every sequence through the sampler, gathered over tensor parallel, and two hidden states. [B]"""
+    """Logits of every sequence through the sampler, and two hidden states. [B]"""
     return engine_sequences * outputs * (2 + serving_sampler_bytes_each) + 2 * 2 * hidden * engine_batched_tokens
 
 
 def image_features_bytes(images_per_sequence, engine_batched_tokens, image_tokens, hidden):
-    """What an engine keeps of images that its tower has seen: tokens of a pass, or of one image, in 16 bits. [B]
+    """What an engine keeps of images that its tower has seen, in 16 bits. [B]
 
     Source: vLLM, vllm/v1/core/encoder_cache_manager.py, compute_mm_encoder_budget, which its profile fills.
     """
@@ -35,7 +35,7 @@ def image_features_bytes(images_per_sequence, engine_batched_tokens, image_token
 
 
 def tower_profile_width(images_per_sequence, patches_per_image_token, tower_hidden, tower_ffn, tensor_parallel):
-    """Width in the tower per image token: three hidden and three inner states of each patch. [elements]"""
+    """Width in the tower per image token: three hidden, three inner states. [elements]"""
     return (images_per_sequence > 0) * patches_per_image_token * 3 * (tower_hidden + tower_ffn / tensor_parallel)
 
 
@@ -51,7 +51,7 @@ def engine_forward_bytes(
     image_features_bytes,
     tensor_parallel,
 ):
-    """A forward pass of the profile: three hidden and three inner states per token, or one of a mixer's, in 16 bits. [B]
+    """A forward pass of the profile: three hidden and inner states per token, or a mixer's. [B]
 
     Source: vLLM's profile_run (vllm/v1/worker/gpu_model_runner.py); the number of tensors is ours.
     """

@@ -1,4 +1,4 @@
-"""What stands of a serving engine before the layout: whether one serves, its class of card, a layer's state. Bytes.
+"""What stands of a serving engine before the layout: its class of card, a layer's state.
 
 Defaults and constants: catalogs/serving_engines.yaml.
 """
@@ -31,7 +31,7 @@ def stack_state_bytes(
     is_engine,
     tensor_parallel,
 ):
-    """What one layer keeps of one sequence in place of its tokens: a state and its convolution's inputs. [B]
+    """What one layer keeps of one sequence in place of its tokens. [B]
 
     transformers keeps the state in fp32; vLLM as the config asks, else as wide as the model, and one input less. Tensor parallel
     divides heads and channels.

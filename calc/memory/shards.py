@@ -7,7 +7,7 @@ import numpy as np
 
 
 def weight_shards(shard_gpus, shards_weights, fsdp_active, trains):
-    """GPUs that divide the stored weights: ZeRO 3, and FSDP, whose ZeRO 2 stores shards as well. [GPUs]"""
+    """GPUs that divide the stored weights: ZeRO 3, and FSDP in ZeRO 2 as well. [GPUs]"""
     return np.where(np.maximum(shards_weights * trains, fsdp_active) > 0, shard_gpus, 1)
 
 

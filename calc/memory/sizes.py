@@ -1,4 +1,4 @@
-"""The sizes of a block that its linear forms are written in: elements per token, each a column or an expression of columns."""
+"""The sizes of a block, elements per token: each a column or an expression of columns."""
 
 from collections.abc import Callable
 

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def trained_blocks_here(trains, adapts, blocks_parameters_here, adapter_parameters_here, tower_parameters_here):
-    """Trained parameters inside the blocks; a vision tower is trained with them, unless adapters leave it frozen. [elements]"""
+    """Trained parameters of the blocks and a tower; adapters leave both frozen. [elements]"""
     return trains * np.where(adapts > 0, adapter_parameters_here, blocks_parameters_here + tower_parameters_here)
 
 
@@ -17,7 +17,7 @@ def trained_outside_here(trains, adapts, outside_parameters_here):
 
 
 def trained_ratio(adapts, adapter_parameters_here, blocks_parameters_here):
-    """Trained share of the blocks' parameters: all, or the adapters over the frozen ones. [share]"""
+    """Trained share of the blocks' parameters; of adapters over the frozen ones. [share]"""
     return np.where(adapts > 0, adapter_parameters_here / np.maximum(blocks_parameters_here, 1), 1.0)
 
 
@@ -32,18 +32,18 @@ def trained_bytes_each(adapts, adapter_bytes_each, matrix_bytes_each):
 
 
 def gradient_width_bytes_each(adapts, adapter_bytes_each, gradient_bytes_each, gradient_override_bytes_each):
-    """Width of a kept gradient: that of its weight, unless kept wider, as Megatron does in fp32. [B]"""
+    """Width of a kept gradient: its weight's, unless kept wider as Megatron does. [B]"""
     of_weight = np.where(adapts > 0, adapter_bytes_each, gradient_bytes_each)
     return np.where(gradient_override_bytes_each > 0, gradient_override_bytes_each, of_weight)
 
 
 def new_gradient_bytes_each(fsdp_active, gathered_bytes_each, gradient_width_bytes_each):
-    """Width of a gradient when the backward pass makes it: under FSDP that of the gathered weight. [B]"""
+    """Width of a gradient as it is made: under FSDP that of the gathered weight. [B]"""
     return np.where(fsdp_active > 0, gathered_bytes_each, gradient_width_bytes_each)
 
 
 def full_gradients_bytes(trained_parameters_here, gradient_width_bytes_each, offloads_weights):
-    """All gradients of this GPU's parameters, unsharded; they follow offloaded weights to the CPU. [B]"""
+    """All gradients of this GPU, unsharded; they follow offloaded weights. [B]"""
     return trained_parameters_here * gradient_width_bytes_each * (1 - offloads_weights)
 
 
@@ -74,7 +74,7 @@ def accumulated_gradients_bytes(
     reduce_bytes_each,
     implementation_accumulates_unsharded,
 ):
-    """Gradients that micro-batches leave for the next; FSDP without synchronisation, and in a pipeline, keeps them unsharded. [B]
+    """Gradients that micro-batches leave for the next; FSDP's may be unsharded. [B]
 
     Source: torch/distributed/fsdp/_fully_shard, set_requires_gradient_sync; torch/distributed/pipelining/stage.py.
     """
@@ -83,7 +83,7 @@ def accumulated_gradients_bytes(
 
 
 def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_state_bytes_each):
-    """Width of one element of optimizer state: that of the weight, or fixed (8 bits, and a scale for every 256). [B]
+    """Width of one element of optimizer state: its weight's, or fixed (8 bits). [B]
 
     Source: Dettmers et al. 2021, arXiv 2110.02861; bitsandbytes/optim/optimizer.py.
     Valid: tensors under 4,096 elements, which bitsandbytes leaves in 32 bits, are counted in 8.
@@ -92,7 +92,7 @@ def state_width_bytes_each(adapts, adapter_bytes_each, state_bytes_each, fixed_s
 
 
 def sharded_blocks_here(trained_blocks_here, spread_experts_here, optimizer_shards):
-    """Trained parameters of the blocks, experts counted by the ranks that divide their state. [elements]"""
+    """Trained parameters of the blocks, experts by the ranks that divide them. [elements]"""
     return trained_blocks_here + spread_experts_here * (optimizer_shards > 1)
 
 
@@ -126,7 +126,7 @@ def resident_optimizer_bytes(
     optimizer_shards,
     offloads_optimizer,
 ):
-    """Optimizer state and the fp32 master copy: parameters · (states · width + 4) / optimizer shards. [B]
+    """Optimizer state and the fp32 master copy, divided by the optimizer's shards. [B]
 
     Source: Rajbhandari et al. 2019, arXiv 1910.02054, sections 3.1 and 5.1; Adam's two moments: Kingma and Ba 2014, arXiv 1412.6980.
     """

@@ -24,7 +24,7 @@ def largest_parameters_here(
 
 
 def step_copies(steps_fused, steps_foreach, fused_copies, foreach_copies):
-    """Copies of all trained parameters, in their own format, that the step holds for a moment. [copies]"""
+    """Copies of all trained parameters that the step holds for a moment. [copies]"""
     return steps_fused * fused_copies + steps_foreach * foreach_copies
 
 
@@ -64,7 +64,7 @@ def step_temporary_bytes(
 def widened_gradients_bytes(
     implementation_widens_gradients, partitions_master, shards_optimizer, shards_weights, data_parallel, step_shard_parameters
 ):
-    """DeepSpeed's fp32 copy of its shard of the gradients; in ZeRO 3 of 1e9 elements at a time. [B]
+    """DeepSpeed's fp32 copy of its gradients; in ZeRO 3 of 1e9 elements at a time. [B]
 
     Source: deepspeed/runtime/zero/stage_1_and_2.py; stage3.py, sub_group_size. Megatron's fused Adam reads them as they are.
     """
@@ -73,5 +73,5 @@ def widened_gradients_bytes(
 
 
 def step_working_bytes(step_temporary_bytes, widened_gradients_bytes, offloads_optimizer, standing_bucket_bytes, receive_buffers_bytes):
-    """Working memory of the step: temporaries, widened gradients, and the buffers that stand throughout. [B]"""
+    """Working memory of the step: temporaries, widened gradients, standing buffers. [B]"""
     return (step_temporary_bytes + widened_gradients_bytes) * (1 - offloads_optimizer) + standing_bucket_bytes + receive_buffers_bytes

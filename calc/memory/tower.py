@@ -1,4 +1,4 @@
-"""A vision tower beside the text part, where sequences hold images: what it saves and needs. Bytes on one GPU.
+"""A vision tower beside the text part: what it saves and needs. Bytes on one GPU.
 
 Its tokens are patches, all those of a micro-batch at once. What it makes of them, the images' tokens, is part of the sequence
 and counted with it. Layers that attend to a whole image and layers that attend to windows of it have a row each: (2, rows).
@@ -13,18 +13,18 @@ from calc.scenarios.join_choices import FORMATS
 
 
 def tower_layers_share(tower_layers, tower_full_layers):
-    """Share of the tower's layers that attend to a whole image, and of those that attend to windows. Shape (2, rows). [ratio]"""
+    """Share of the tower's layers that attend to images, and to windows of them. [ratio]"""
     whole = np.where(tower_full_layers > 0, tower_full_layers / np.maximum(tower_layers, 1), 1)
     return np.stack([whole, 1 - whole])
 
 
 def tower_scored_tokens(image_patches_tokens, tower_window_tokens):
-    """Patches that are scored against one another: of a whole image, or of a window. Shape (2, rows). [tokens]"""
+    """Patches that are scored against one another: an image's, or a window's. [tokens]"""
     return np.stack([image_patches_tokens, np.minimum(tower_window_tokens, image_patches_tokens)])
 
 
 def tower_form(tower_kind, activation_format, computes_all_scores):
-    """The row of the coefficient tables of a layer of the tower: kind of block, number format and attention kernel."""
+    """The row of the coefficient tables for a layer of the tower."""
     case = np.where(computes_all_scores > 0, CASES.index("eager"), CASES.index("sdpa"))
     return (np.maximum(tower_kind, 0) * len(FORMATS) + activation_format) * len(CASES) + case
 
@@ -32,7 +32,7 @@ def tower_form(tower_kind, activation_format, computes_all_scores):
 def tower_forms(
     block_coefficients, tower_form, tower_scored_tokens, tower_kind, tower_hidden, tower_heads, tower_ffn, tower_tokens, tensor_parallel
 ):
-    """The linear forms of a layer of the tower; 0 where there are no images, or its block was not read off.
+    """The linear forms of a layer of the tower; 0 without images, or without a form.
 
     Source: catalogs/blocks.yaml.
     """
@@ -44,7 +44,7 @@ def tower_forms(
 
 
 def tower_copies_bytes(tower_tokens, tower_linear_parameters, autocast_active, autocast_bytes_each, keeps_input, tensor_parallel):
-    """Autocast's 16-bit copies of the tower's matrices; a layer that is computed again drops its own. [B]
+    """Autocast's 16-bit copies of the tower's matrices, unless checkpointing drops them. [B]
 
     Source: torch/amp/autocast_mode.py, cache_enabled.
     """
@@ -64,7 +64,7 @@ def tower_kept_bytes(
     offloads_activations,
     tower_copies_bytes,
 ):
-    """Kept by a trained tower for the backward pass: layers · bytes per patch · patches; a frozen one keeps nothing. [B]
+    """Kept by a trained tower: layers · bytes per patch · patches; frozen, nothing. [B]
 
     Under full recompute only the layers' inputs; offloaded, two layers' worth.
     Source: Korthikanti et al. 2022, arXiv 2205.05198.
@@ -76,5 +76,5 @@ def tower_kept_bytes(
 
 
 def tower_forward_bytes(tower_forms, trains, tower_tokens, batch):
-    """Working set of one layer of the tower in serving, over the images of all sequences at once. [B]"""
+    """Working set of one layer of the tower in serving, over all images at once. [B]"""
     return np.max(tower_forms.worst("forward", trains == 0), axis=0) * tower_tokens * batch

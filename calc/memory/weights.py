@@ -1,10 +1,10 @@
-"""Weights as they stand on one GPU: shards in the precision's format, and what loading and products add. Bytes."""
+"""Weights as they stand on one GPU, and what loading and products add. Bytes."""
 
 import numpy as np
 
 
 def stack_expert_padding_ratio(stack_expert_ffn_width, stack_hidden, tensor_parallel, expert_parallel, serving_expert_tile):
-    """Size of the experts' matrices in whole tiles of an engine's MXFP4 kernel, over their plain size. [ratio]
+    """Experts in whole tiles of an engine's MXFP4 kernel, over their plain size. [ratio]
 
     Both the inner width per GPU and the hidden width are rounded up.
     Source: vLLM, quantization/mxfp4.py, create_weights.
@@ -45,7 +45,7 @@ def other_weights_bytes(
 
 
 def wide_head_bytes(implementation_wide_quantized_head, dequantized_bytes_each, outer_bytes_each, head_elements_here, holds_head):
-    """What a head in fp32 beside quantised matrices takes more than in the model's own width. [B]
+    """What a head in fp32 beside quantised matrices takes more than otherwise. [B]
 
     Source: litgpt, by catalogs/implementations.yaml.
     """
@@ -102,7 +102,7 @@ def matrix_waste_bytes(
     tensor_parallel,
     trains,
 ):
-    """The allocator's waste at the blocks' dense matrices in serving, where they stand in a plain format. [B]
+    """The allocator's waste at the blocks' dense matrices in serving, in plain formats. [B]
 
     No tensor is in it, so it is part of the overhead, though a log counts it as allocated.
     Source: Qwen2.5's speed benchmark, 0.15 of 28 GiB; LitGPT's resource tables, 0.12 of 24 GiB.
@@ -123,7 +123,7 @@ def fused_parts_bytes(
     matrix_bytes_each,
     tensor_parallel,
 ):
-    """Queries, keys and values of all blocks, which are fused into one matrix before their parts are freed. [B]
+    """Queries, keys and values of all blocks while they are fused into one matrix. [B]
 
     Source: AutoAWQ, awq/utils/fused_utils.py, fuse_qkv.
     """
@@ -133,5 +133,5 @@ def fused_parts_bytes(
 
 
 def load_working_bytes(tied, stores_head, head_elements_here, fused_parts_bytes):
-    """What loading holds beside the weights: a tied head that the checkpoint stores apart, parts that are being fused. [B]"""
+    """What loading holds beside the weights: a tied head stored apart, parts being fused. [B]"""
     return tied * stores_head * 2 * head_elements_here + fused_parts_bytes

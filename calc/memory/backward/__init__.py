@@ -1,4 +1,4 @@
-"""A micro-batch from its forward pass to the last reduction: what a training step holds at each moment. Bytes on one GPU.
+"""A micro-batch from its forward pass to the last reduction. Bytes on one GPU.
 
 The files stand in the order in which things happen:
 

@@ -1,4 +1,4 @@
-"""The backward pass inside one block: its widest products, attention, all its gradients, and (FSDP) their reduction.
+"""The backward pass inside one block: products, attention, all gradients, their reduction.
 
 Shape of place, products, attention, gradients and reduction columns: (places, stacks, rows); moments.py leaves empty stacks out.
 """
@@ -9,7 +9,7 @@ import numpy as np
 def place_kept_bytes(
     stack_kept_bytes, stack_kept_each_bytes, stack_layers_here, place_blocks_below, keeps_input, implementation_fuses_norms, tensor_parallel
 ):
-    """Saved activations of the blocks below, of this one where it kept its input, and of a pipeline's waiting micro-batches. [B]
+    """Saved activations of the blocks below, this block's input, waiting micro-batches. [B]
 
     A recomputed norm in one kernel saves the very input that checkpointing kept, if it is whole.
     Source: Chen et al. 2016, arXiv 1604.06174; simulated (context.csv, fsdp_tp.csv).
@@ -22,7 +22,7 @@ def place_kept_bytes(
 
 
 def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_below, keeps_input):
-    """Autocast's copies of this block's matrices, and of those below unless checkpointing dropped them. [B]
+    """Autocast's copies of this block's matrices, and of those below. [B]
 
     The cache lives as long as its context; checkpointed blocks have contexts of their own.
     Source: torch/amp/autocast_mode.py.
@@ -57,7 +57,7 @@ def products_activations_bytes(place_kept_bytes, stack_backward_bytes_per_token,
 
 
 def stack_widest_product_here(stack_largest_linear, tensor_parallel, stack_block_experts_here):
-    """Elements of the block's widest weight gradient; those of experts are one tensor for each product. [elements]"""
+    """Elements of the widest weight gradient; experts have a tensor per product. [elements]"""
     return np.maximum(stack_largest_linear / tensor_parallel, stack_block_experts_here / 3)
 
 
@@ -72,7 +72,7 @@ def matrices_at_products(keeps_all, adds_gradients, implementation_adds_in_place
 
 
 def products_working_bytes(place_buffers_bytes, matrices_at_products, new_gradient_bytes_each, stack_widest_product_here):
-    """Working memory while the block's widest products run, its weight gradients so far among it. [B]"""
+    """Working memory at the block's widest products, with its weight gradients so far. [B]"""
     return place_buffers_bytes + matrices_at_products * new_gradient_bytes_each * stack_widest_product_here
 
 
@@ -85,7 +85,7 @@ def attention_activations_bytes(place_kept_bytes, stack_attention_backward_bytes
 def stack_made_at_attention_here(
     stack_block_linear_here, stack_hidden, stack_query_width, stack_key_width, stack_value_width, tensor_parallel
 ):
-    """Elements whose gradients are there at attention's worst moment: the network's and the output projection's. [elements]
+    """Elements with gradients at attention: the network's, the output projection's. [elements]
 
     Source: simulated (fsdp_peaks.csv).
     """
@@ -108,7 +108,7 @@ def attention_working_bytes(
 def stack_norm_backward_bytes(
     rms_norms, implementation_fuses_norms, stack_shares_form, stack_residual_bytes, stack_hidden, stack_tokens, sequence_split
 ):
-    """Activations in the backward pass of the block's first norm, beside its input and the block's gradient. [B]
+    """Activations in the backward pass of the block's first norm. [B]
 
     Six fp32 copies where RMSNorm is composed of simple operations; its output, that one's gradient twice and the last
     product's where it is one kernel.
@@ -120,7 +120,7 @@ def stack_norm_backward_bytes(
 
 
 def gradients_activations_bytes(place_kept_bytes, stack_residual_bytes, outside_backward_bytes, stack_norm_backward_bytes):
-    """Activations once the block has all its gradients: its input, its gradient, its first norm's. [B]"""
+    """Activations once the block has all gradients: its input's, its own, its norm's. [B]"""
     return place_kept_bytes + 2 * stack_residual_bytes + stack_norm_backward_bytes + outside_backward_bytes
 
 
@@ -135,7 +135,7 @@ def reduction_activations_bytes(place_kept_bytes, stack_residual_bytes, outside_
 
 
 def reduction_working_bytes(place_buffers_bytes, place_reducing_bytes, fsdp_active, reduces_at_end, reduce_bytes_each, stack_trained_here):
-    """Working memory while FSDP reduces the block's gradients, those of the block above being done. [B]
+    """Working memory while FSDP reduces the block's gradients. [B]
 
     The block's whole weights are gone, its whole gradients are there; one reduce-scatter is in flight.
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.

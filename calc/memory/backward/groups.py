@@ -50,13 +50,13 @@ def last_block_bytes(stack_group_here, gathered_bytes_each, fsdp_active):
 def gathered_ends_bytes(
     implementation_groups_ends, gathered_bytes_each, head_group_here, root_group_here, reshards_weights, last_block_bytes
 ):
-    """At the head: a head that is a group of its own; else the root group, and one block where they are sharded again. [B]"""
+    """Whole at the head: a head of its own, else the root group and a resharded block. [B]"""
     root = gathered_bytes_each * root_group_here + reshards_weights * last_block_bytes
     return np.where(implementation_groups_ends > 0, gathered_bytes_each * head_group_here, root)
 
 
 def gathered_kept_bytes(reshards_weights, gathered_bytes_each, blocks_parameters_here, embedding_group_here, reduces_at_end):
-    """Blocks that ZeRO 2 and pipelines keep whole after the forward pass; pipelines the embedding too. [B]"""
+    """Blocks that ZeRO 2 and pipelines keep whole after the forward pass. [B]"""
     return (1 - reshards_weights) * gathered_bytes_each * (blocks_parameters_here + embedding_group_here * reduces_at_end)
 
 
@@ -66,7 +66,7 @@ def kept_for_reuse(shards_weights, implementation_fsdp, shard_gpus, trains):
 
 
 def stack_fetched_ahead(implementation_live_elements, stack_block_largest_matrix, tensor_parallel, stack_block_parameters_here):
-    """Elements gathered before they are needed: one matrix under DeepSpeed, a block under Megatron. [elements]
+    """Elements gathered before they are needed. [elements]
 
     DeepSpeed gathers whole parameters until its prefetch bucket is full (50 million elements; Trainer's "auto" 0.9 hidden^2).
     Source: deepspeed/runtime/zero/partitioned_param_coordinator.py, fetch_sub_module; megatron/core/distributed/fsdp.
@@ -77,7 +77,7 @@ def stack_fetched_ahead(implementation_live_elements, stack_block_largest_matrix
 def live_weights_bytes(
     kept_for_reuse, implementation_live_elements, gathered_bytes_each, stage_head_here, stack_fetched_ahead, stage_parameters_here
 ):
-    """What DeepSpeed's ZeRO 3 holds at the head: all that is used again within half its max_reuse_distance, or the head. [B]
+    """Whole weights that DeepSpeed's ZeRO 3 holds at the head. [B]
 
     Source: deepspeed/runtime/zero/partitioned_param_coordinator.py, __params_to_release.
     """
@@ -91,7 +91,7 @@ def gathered_backward_bytes(fsdp_active, gathered_ends_bytes, gathered_kept_byte
 
 
 def head_copy_bytes(reduces_at_end, reshards_weights, gathered_bytes_each, head_group_here, forward_logits_bytes, logits_elements):
-    """A head of its own, once more as gathered: until the model returns its 16-bit logits, as its loss is outside the model. [B]
+    """A head of its own, once more as gathered, until the model returns its 16-bit logits. [B]
 
     ZeRO 2 keeps it; a fused loss makes no logits.
     Source: torchtitan/trainer.py.
@@ -109,7 +109,7 @@ def gathered_forward_bytes(gathered_backward_bytes, fsdp_active, head_copy_bytes
 def bucket_bytes(
     full_gradients_bytes, trained_parameters_here, data_parallel, shards_gradients, bucket_elements, implementation_fsdp, trains
 ):
-    """Gradient buckets: DDP's as large as all gradients; DeepSpeed's flat one and the copy that is flattened of it. [B]
+    """Gradient buckets of DDP, or DeepSpeed's flat one and what is flattened into it. [B]
 
     DDP's gradients are not views of its buckets (gradient_as_bucket_view=False); DeepSpeed's bucket has reduce_bucket_size
     elements of 16 bits, however few are trained.
@@ -121,7 +121,7 @@ def bucket_bytes(
 
 
 def standing_bucket_bytes(bucket_bytes, bucket_elements, shards_weights, data_parallel, trains):
-    """Buckets that stand from the start: DDP's, and the flat one of DeepSpeed's ZeRO 3; its others come with each backward pass. [B]
+    """Buckets that stand from the start: DDP's, and the flat one of DeepSpeed's ZeRO 3. [B]
 
     Source: deepspeed/runtime/zero/stage3.py, _setup_for_real_optimizer.
     """
@@ -130,7 +130,7 @@ def standing_bucket_bytes(bucket_bytes, bucket_elements, shards_weights, data_pa
 
 
 def adds_gradients(held_gradients_bytes, fsdp_active, reduce_bytes_each, gathered_bytes_each, implementation_adds_in_place):
-    """1 where each new weight gradient is added to that of earlier micro-batches and freed, one matrix at a time. [0 or 1]
+    """1 where each new weight gradient is added to that of earlier micro-batches. [0 or 1]
 
     Where FSDP reduces in another width, its blocks make new ones and add them when they are done.
     Source: torch/csrc/autograd/functions/accumulate_grad.h; _fsdp_param.py, to_accumulated_grad_if_needed.
@@ -145,7 +145,7 @@ def keeps_new_gradients(implementation_adds_in_place, adds_gradients):
 
 
 def replicated_bytes_each(fsdp_active, shard_replicas, reduce_bytes_each, gradient_width_bytes_each):
-    """Width of the reduced shards that hybrid sharding keeps beside the gradients until the backward pass ends. [B]
+    """Width of the reduced shards that hybrid sharding keeps beside the gradients. [B]
 
     Each group's all-reduce works on its buffer in reduce_dtype, which is the gradient where both have that width.
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, AllReduceState; simulated.

@@ -1,4 +1,4 @@
-"""Working memory at the head: in the forward pass, when the backward pass begins, and in the head's own backward pass."""
+"""Working memory at the head: in the forward pass, and as the backward pass begins."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import numpy as np
 def forward_working_bytes(
     stack_autocast_bytes, adapts, keeps_input, head_autocast_bytes, gathered_forward_bytes, standing_bucket_bytes, stage_buffers_bytes
 ):
-    """Working memory at the head in the forward pass; autocast keeps no copy of a frozen matrix that nothing saved. [B]"""
+    """Working memory at the head in the forward pass. [B]"""
     copies = np.sum(stack_autocast_bytes, axis=0) * (1 - adapts * keeps_input)
     return copies + head_autocast_bytes + gathered_forward_bytes + standing_bucket_bytes + stage_buffers_bytes
 
@@ -14,7 +14,7 @@ def forward_working_bytes(
 def backward_working_bytes(
     stack_autocast_bytes, keeps_input, head_autocast_bytes, gathered_backward_bytes, standing_bucket_bytes, stage_buffers_bytes
 ):
-    """Working memory when the backward pass begins; checkpointed blocks have lost their autocast copies. [B]"""
+    """Working memory when the backward pass begins; checkpointing has dropped copies. [B]"""
     copies = (1 - keeps_input) * np.sum(stack_autocast_bytes, axis=0)
     return copies + head_autocast_bytes + gathered_backward_bytes + standing_bucket_bytes + stage_buffers_bytes
 
@@ -26,12 +26,12 @@ def head_logits_bytes(logits_elements, logits_tokens, hidden, holds_head, vocabu
 
 
 def head_working_bytes(backward_working_bytes, adds_gradients, trained_head_here, new_gradient_bytes_each, fuses_loss):
-    """Working memory while the head's gradient is made, to be added to that of earlier micro-batches. [B]"""
+    """Working memory while the head's gradient is made beside earlier ones. [B]"""
     return backward_working_bytes + adds_gradients * trained_head_here * new_gradient_bytes_each * (1 - fuses_loss)
 
 
 def fetched_after_head_here(reshards_weights, stack_group_here, blocks_parameters_here):
-    """Parameters of the blocks that are whole after the head: the one fetched ahead, or all. [elements]"""
+    """Parameters of blocks that are whole after the head: the next one, or all. [elements]"""
     return np.where(reshards_weights > 0, np.max(stack_group_here, axis=0), blocks_parameters_here)
 
 
@@ -45,7 +45,7 @@ def head_reduction_bytes(
     gradient_shards,
     fetched_after_head_here,
 ):
-    """Working memory while FSDP reduces the gradient of a head that is a group of its own: it in both widths. [B]
+    """Working memory while FSDP reduces the gradient of a head that is a group of its own. [B]
 
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce; simulated (context.csv).
     """

@@ -1,4 +1,4 @@
-"""The end of the backward pass: the embedding's gradient, and FSDP's last reduction or, in a pipeline, all of them.
+"""The end of the backward pass: the embedding's gradient, and FSDP's last reductions.
 
 In a pipeline FSDP reduces all groups when all micro-batches are done: the last chunk's, then the first's; the embedding's gradient is
 made before. These three moments are the first axis of shape (3, rows).
@@ -9,12 +9,12 @@ import numpy as np
 
 
 def last_group_parameters_here(implementation_groups_ends, trained_embedding_here, adapts, outside_parameters_here):
-    """Trained parameters of the group that FSDP reduces last: the embedding alone, or all that is outside the blocks. [parameters]"""
+    """Trained parameters of the group that FSDP reduces last. [parameters]"""
     return np.where(implementation_groups_ends > 0, trained_embedding_here, outside_parameters_here * (1 - adapts))
 
 
 def beside_embedding_elements(vocabulary_split, embedding_parameters, holds_embedding, adapts, hidden, stack_tokens):
-    """Elements beside the embedding's gradient: a divided embedding's whole one, or that of its output. [elements]
+    """A divided embedding's whole gradient, or the gradient of its output. [elements]
 
     Source: simulated (fsdp_tp.csv).
     """
@@ -44,7 +44,7 @@ def scattered_group_reduction_bytes(
     implementation_groups_ends,
     tied,
 ):
-    """The last group's gradients beside their reduced shard, and the shard in the weights' own width. [B]
+    """The last group's gradients, their reduced shard, and the shard as wide as weights. [B]
 
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce.
     """
@@ -66,7 +66,7 @@ def embedding_reduction_here(implementation_groups_ends, trained_embedding_here)
 
 
 def stage_reduced_here(reduces_at_end, stack_trained_here, embedding_reduction_here, stage_chunks):
-    """Elements of the group that is being reduced; a chunk's embedding comes before its blocks. Shape (3, rows). [elements]"""
+    """Elements of the group that is being reduced; an embedding before blocks. [elements]"""
     if not np.any(reduces_at_end):
         return np.zeros(1)
     block = np.max(stack_trained_here, axis=0)
@@ -75,7 +75,7 @@ def stage_reduced_here(reduces_at_end, stack_trained_here, embedding_reduction_h
 
 
 def stage_unreduced_here(reduces_at_end, blocks_parameters_here, embedding_reduction_here, stage_head_here, stage_chunks, chunks_in_turn):
-    """Elements that are still whole, the group being reduced among them. Shape (3, rows). [elements]"""
+    """Elements that are still whole, the group being reduced among them. [elements]"""
     if not np.any(reduces_at_end):
         return np.zeros(1)
     all_chunks = blocks_parameters_here + embedding_reduction_here + stage_head_here
@@ -87,7 +87,7 @@ def stage_unreduced_here(reduces_at_end, blocks_parameters_here, embedding_reduc
 def stage_reduction_bytes(
     gathered_bytes_each, stage_unreduced_here, reduce_bytes_each, stage_reduced_here, gradient_shards, stage_logits_bytes
 ):
-    """Working memory at those three: what is still whole, one group's gradients once more, no logits. Shape (3, rows). [B]"""
+    """Working memory at those three: what is whole, and one group's gradients once more. [B]"""
     reduced = reduce_bytes_each * (stage_reduced_here * (1 + 1 / gradient_shards))
     return gathered_bytes_each * (stage_unreduced_here - stage_reduced_here) + reduced - stage_logits_bytes
 
@@ -95,7 +95,7 @@ def stage_reduction_bytes(
 def stage_reduction_gradients_bytes(
     reduces_at_end, accumulated_gradients_bytes, last_chunk_ratio, chunks_in_turn, first_chunk_ratio, full_gradients_bytes, gradient_shards
 ):
-    """Gradients at those three; other chunks' are whole before they are reduced, and divided after. Shape (3, rows). [B]"""
+    """Gradients at those three; other chunks' are whole before they are reduced. [B]"""
     if not np.any(reduces_at_end):
         return np.zeros(1)
     last = accumulated_gradients_bytes * np.where(chunks_in_turn > 0, last_chunk_ratio, 1)
@@ -105,7 +105,7 @@ def stage_reduction_gradients_bytes(
 
 
 def stage_waiting_bytes(pipeline_parallel, reduces_at_end, stack_kept_each_bytes, stage_chunks, round_microbatches, waiting_microbatches):
-    """Activations at those three: of the last round in the chunks before, none, and of all micro-batches but this one. [B]
+    """Activations at those three: of the chunks before, none, of all but this micro-batch. [B]
 
     Shape (3, rows); where FSDP reduces nothing at the end the last alone, (rows,).
     """
@@ -132,7 +132,7 @@ def embedding_gradient_bytes(
 
 
 def embedding_activations_bytes(fsdp_active, adapts, holds_embedding, activation_bytes_each, hidden, outside_tokens, stage_waiting_bytes):
-    """The gradient of the embedding's output, whole on each tensor-parallel GPU, and what waits; FSDP counts its own. [B]"""
+    """The gradient of the embedding's output, and what waits; FSDP counts its own. [B]"""
     of_output = (1 - fsdp_active) * (1 - adapts) * holds_embedding * activation_bytes_each * hidden * outside_tokens
     return of_output + stage_waiting_bytes
 

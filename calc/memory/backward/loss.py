@@ -24,7 +24,7 @@ def logits_backward_bytes_each(head_coefficients, head_row, activation_format, v
 
 
 def loop_forward_bytes_each(adapts, batch, softcap):
-    """Bytes per logit at the forward peak where the training loop keeps fp32 outputs: these and their log-softmax. [B]
+    """Bytes per logit at the forward peak where the training loop keeps fp32 outputs. [B]
 
     Of several sequences full tuning cuts the last token off a copy; LoRA takes a list of chunks. A cap keeps what its tanh gave.
     Source: litgpt, finetune/full.py and finetune/lora.py.
@@ -33,7 +33,7 @@ def loop_forward_bytes_each(adapts, batch, softcap):
 
 
 def loop_backward_bytes_each(adapts, softcap, decoder_tokens):
-    """Bytes per logit when the backward pass begins where the training loop keeps fp32 outputs. [B]
+    """Bytes per logit in the backward pass where the loop keeps fp32 outputs. [B]
 
     LoRA's gradients are those of one chunk of 128 tokens.
     Source: litgpt, finetune/lora.py, lm_head_chunk_size.
@@ -43,12 +43,12 @@ def loop_backward_bytes_each(adapts, softcap, decoder_tokens):
 
 
 def kernel_loss_bytes_each(loss_in_place, implementation_in_place_bytes_each, compiles, loss_compiled_bytes_each):
-    """Bytes per logit of a loss whose gradient overwrites it, or that is compiled; 0 where neither. [B]"""
+    """Bytes per logit of a loss that works in place, or is compiled; 0 where neither. [B]"""
     return np.where(loss_in_place > 0, implementation_in_place_bytes_each, compiles * loss_compiled_bytes_each)
 
 
 def _stored_bytes_each(of_head, of_loop, implementation_holds_outputs, of_loss, kernel_loss_bytes_each):
-    """Bytes per logit: the kernel's, else the loss's own (catalogs/choices.yaml), else the software's, else the head's."""
+    """Bytes per logit: the kernel's, else the loss's own, the software's, the head's."""
     of_software = np.where(implementation_holds_outputs > 0, of_loop, of_head)
     return np.where(kernel_loss_bytes_each > 0, kernel_loss_bytes_each, np.where(of_loss > 0, of_loss, of_software))
 
@@ -70,7 +70,7 @@ def stored_backward_bytes_each(
 
 
 def chunk_tokens(logits_tokens, outputs, hidden):
-    """Tokens per chunk of the fused loss: as many as make a chunk of logits as large as the hidden states. [tokens]
+    """Tokens per chunk of the fused loss: its logits are as large as hidden states. [tokens]
 
     Source: liger_kernel/ops/fused_linear_cross_entropy.py of Liger 0.8.5.
     """
@@ -81,7 +81,7 @@ def chunk_tokens(logits_tokens, outputs, hidden):
 def fused_loss_bytes(
     chunk_tokens, outputs, hidden, logits_tokens, head_matrix_parameters, compute_bytes_each, adapts, vocabulary_split, holds_head
 ):
-    """Head and loss by chunks: one chunk, the gradient of all inputs, and that of the head's matrix where it is trained. [B]"""
+    """Head and loss by chunks: one chunk, the gradients of inputs and of a trained head. [B]"""
     width = np.maximum(compute_bytes_each, 2)
     kept = width * hidden * logits_tokens + width * head_matrix_parameters * (1 - adapts) / vocabulary_split
     return holds_head * (width * chunk_tokens * outputs / vocabulary_split + kept)
@@ -101,7 +101,7 @@ def head_gradients_bytes(
     adapts,
     compute_bytes_each,
 ):
-    """Chunks after the head: the head's gradient twice, a chunk's beside the sum, and what is left of the logits. [B]
+    """Chunks after the head: its gradient twice, and what is left of the logits. [B]
 
     Source: torchtune, modules/loss/ce_chunked_output_loss.py; simulated (validation/data/parallel/ce.csv).
     """

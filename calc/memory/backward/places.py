@@ -1,4 +1,4 @@
-"""Where in the backward pass through the blocks memory is looked at, and what sharding and gradients hold there.
+"""Where in the backward pass memory is looked at; what gradients and sharding hold there.
 
 The blocks above a place are done: their activations are freed, their gradients kept. Shape of place columns: (places, stacks, rows).
 """
@@ -43,7 +43,7 @@ def place_trained_above(place_parameters_above, trained_ratio):
 
 
 def place_spread_above(stack_layers_here, place_blocks_above, stack_block_experts_here, expert_copies_ratio, gradient_shards, adapts):
-    """What experts of the blocks that are done count more because fewer ranks divide them. [elements]"""
+    """What experts above count more because fewer ranks divide them. [elements]"""
     if not np.any(expert_copies_ratio > 1):
         return np.zeros(1)
     of_block = stack_block_experts_here * (expert_copies_ratio - 1) * (gradient_shards > 1) * (1 - adapts)
@@ -58,7 +58,7 @@ def place_fetched_here(place_blocks_before, stack_group_here, embedding_group_he
 def place_unresharded_here(
     pipeline_parallel, whole_parameters_here, stack_block_parameters_here, embedding_group_here, place_blocks_before
 ):
-    """Parameters that were never sharded again: in ZeRO 2 those below this block, in a pipeline all others of the stage. [elements]
+    """Parameters that were never sharded again after the forward pass. [elements]
 
     Source: torch/distributed/pipelining/stage.py, set_reshard_after_backward(False).
     """
@@ -77,7 +77,7 @@ def place_whole_bytes(
     place_unresharded_here,
     place_fetched_here,
 ):
-    """Whole weights under FSDP: the root group with the head's gradient, this block, and what is ahead of it. [B]"""
+    """Whole weights under FSDP: the root group, this block, and what is ahead of it. [B]"""
     root = root_group_here + (1 - implementation_groups_ends) * trained_head_here
     ahead = np.where(reshards_weights < 1, place_unresharded_here, place_fetched_here)
     return fsdp_active * gathered_bytes_each * (root + stack_block_parameters_here + ahead)
@@ -93,7 +93,7 @@ def place_live_bytes(
     stack_fetched_ahead,
     stage_parameters_here,
 ):
-    """Whole weights under DeepSpeed's ZeRO 3: this block and what is fetched ahead, or what is left of those kept at the head. [B]
+    """Whole weights under DeepSpeed's ZeRO 3: this block, and what is ahead or left of it. [B]
 
     Source: deepspeed/runtime/zero/partitioned_param_coordinator.py, __params_to_release.
     """
@@ -112,23 +112,23 @@ def place_reducing_bytes(
     stack_group_here,
     trained_ratio,
 ):
-    """Gradients of the block above while FSDP reduces them, one reduce-scatter at a time; above the topmost the head's. [B]"""
+    """Gradients of the block above, or of the head, while FSDP reduces them. [B]"""
     above = np.where(place_is_top, implementation_groups_ends * trained_head_here, stack_group_here * trained_ratio)
     return fsdp_active * (1 - reduces_at_end) * reduce_bytes_each * above
 
 
 def place_reduced_bytes(place_trained_above, implementation_groups_ends, trained_head_here, replicated_bytes_each, gradient_shards):
-    """What hybrid sharding has all-reduced of the blocks above, still in the reduction's width. [B]"""
+    """What hybrid sharding has all-reduced so far, still in the reduction's width. [B]"""
     return replicated_bytes_each * (place_trained_above + implementation_groups_ends * trained_head_here) / gradient_shards
 
 
 def done_head_here(fsdp_active, implementation_groups_ends, trained_head_here):
-    """Elements of the head whose gradient is done before the blocks'; a root group's is done with the embedding. [elements]"""
+    """Elements of a head whose gradient is done before the blocks'. [elements]"""
     return np.where(fsdp_active * (1 - implementation_groups_ends) > 0, 0, trained_head_here)
 
 
 def tied_gradients_bytes(adds_gradients, tied, trained_head_here, gradient_width_bytes_each):
-    """A tied head's gradient, which waits for the embedding's before both are added to those of earlier micro-batches. [B]"""
+    """A tied head's gradient, which waits for the embedding's. [B]"""
     return adds_gradients * tied * trained_head_here * gradient_width_bytes_each
 
 

@@ -1,4 +1,4 @@
-"""What the forward pass leaves for the backward pass: activations, autocast's copies, a pipeline's buffers.
+"""What the forward pass leaves: activations, autocast's copies, a pipeline's buffers.
 
 Source of the buffers: torch/distributed/pipelining/stage.py, _RecvInfo and fwd_cache: a receive buffer for each micro-batch, and each
 stage's output until its backward pass; simulated (validation/data/parallel/pipeline.csv). Megatron-Core receives into new tensors
@@ -33,14 +33,14 @@ def stack_residual_bytes(activation_bytes_each, stack_hidden, stack_tokens):
 
 
 def stack_merged_experts_here(stack_adapts_experts, stack_block_experts_here):
-    """Elements of a block's experts that LoRA adapts, which are merged with their adapters. [elements]"""
+    """Elements of a block's experts that are merged with their adapters. [elements]"""
     return stack_adapts_experts * stack_block_experts_here
 
 
 def stack_autocast_bytes(
     stack_layers_here, stack_block_linear_here, autocast_bytes_each, autocast_active, stack_merged_experts_here, matrix_bytes_each
 ):
-    """The 16-bit copy that autocast makes once of every matrix but quantised ones, and that of merged experts. [B]
+    """Autocast's 16-bit copies of all but quantised matrices, and merged experts. [B]
 
     Source: torch/amp/autocast_mode.py, cache_enabled; peft 0.21.
     """
@@ -49,7 +49,7 @@ def stack_autocast_bytes(
 
 
 def stack_merging_bytes(stack_merged_experts_here, adapter_bytes_each):
-    """The gradient of adapted experts on its way back to their adapters, in the adapters' width. [B]
+    """The gradient of adapted experts on its way back to their adapters. [B]
 
     That of gate and up, two thirds of the experts, twice: before and after its scaling. The merged copy's own gradient stands
     where the copy stood.
@@ -74,7 +74,7 @@ def stage_tensor_bytes(keeps_stage_tensors, activation_bytes_each, hidden, outsi
 
 
 def receive_buffers_bytes(stage_tensor_bytes, stage_chunks, accumulation_steps):
-    """Every micro-batch's buffers for hidden states from the stage before and for the gradient from the next. [B]
+    """Buffers for hidden states and gradients from the stages beside, per micro-batch. [B]
 
     The first of all stages receives no hidden states, the last no gradients.
     """
@@ -95,7 +95,7 @@ def stage_logits_bytes(at_last_stage, keeps_stage_tensors, loss_backward_bytes_e
 def stage_buffers_bytes(
     stage_tensor_bytes, receive_buffers_bytes, microbatches_in_flight, stage_chunks, round_microbatches, at_last_stage, stage_logits_bytes
 ):
-    """Receive buffers, the stages' outputs and the last one's logits, less the buffers that the first blocks have saved. [B]
+    """Receive buffers and outputs, less the buffers that the first blocks have saved. [B]
 
     An output waits with its micro-batch; the last chunk's is its logits, and a last stage of one chunk sends one gradient.
     """

@@ -1,4 +1,4 @@
-"""What waits on one stage of a pipeline: micro-batches for their backward pass, and gradients of those that are done.
+"""What waits on a pipeline's stage: micro-batches, and gradients of those that are done.
 
 Of chunks that take turns the model's last has its gradients first; where a step is one round, no two chunks have them while most
 micro-batches wait. Three turns are compared, on the first axis of shape (3, rows): the first backward pass, the second, and the
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def stack_kept_each_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens, offloads_activations):
-    """Kept by all blocks of a stack for one micro-batch: blocks · bytes per token · tokens; offloaded, two blocks' worth. [B]
+    """Kept by a stack for one micro-batch; offloaded, two blocks' worth. [B]
 
     Source: Korthikanti et al. 2022, arXiv 2205.05198.
     """
@@ -20,12 +20,12 @@ def stack_kept_each_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_t
 
 
 def round_microbatches(accumulation_steps, pipeline_parallel):
-    """Micro-batches after which a stage's chunks take turns: one per stage, more where these do not divide them. [micro-batches]"""
+    """Micro-batches after which a stage's chunks take turns. [micro-batches]"""
     return accumulation_steps / np.maximum(accumulation_steps // pipeline_parallel, 1)
 
 
 def microbatches_in_flight(pipeline_parallel, at_last_stage, stage_chunks, accumulation_steps, round_microbatches):
-    """Micro-batches of the whole stage that wait for their backward pass at this end of the pipeline. [micro-batches]
+    """Micro-batches of the whole stage that wait at this end of the pipeline. [micro-batches]
 
     1F1B: one for each stage on the first, one on the last. Of v chunks that take turns: v - 1 rounds and 1, and two more for each
     stage behind.
@@ -36,7 +36,7 @@ def microbatches_in_flight(pipeline_parallel, at_last_stage, stage_chunks, accum
 
 
 def _chunk_ratio(trained_blocks_here, trained_outside_here, trained_parameters_here, stage_chunks, has_outside):
-    """Share of a stage's trained parameters in one chunk: its blocks, and what is outside the blocks where the chunk has that."""
+    """Share of a stage's trained parameters in one chunk."""
     outside = trained_outside_here * np.where(stage_chunks > 1, has_outside, 1)
     return (trained_blocks_here / stage_chunks + outside) / np.maximum(trained_parameters_here, 1)
 
@@ -57,12 +57,12 @@ def reduces_at_end(fsdp_active, pipeline_parallel):
 
 
 def chunks_in_turn(stage_chunks, round_microbatches, accumulation_steps):
-    """1 in a step of one round, where each chunk ends its backward passes before the next begins. [0 or 1]"""
+    """1 in a step of one round, where a chunk is done before the next begins. [0 or 1]"""
     return (stage_chunks > 1) * (round_microbatches >= accumulation_steps) * 1.0
 
 
 def waiting_microbatches(microbatches_in_flight, stage_chunks, accumulation_steps, round_microbatches):
-    """Micro-batches of the whole stage that wait at each turn; a chunk of v is a v-th. Shape (3, rows). [micro-batches]"""
+    """Micro-batches of the whole stage that wait at each turn. [micro-batches]"""
     before = ((stage_chunks - 1) * round_microbatches + 1) / stage_chunks
     left = np.stack(np.broadcast_arrays(accumulation_steps, accumulation_steps - 1 / stage_chunks, accumulation_steps - before))
     return np.minimum(microbatches_in_flight, left)
@@ -81,14 +81,14 @@ def last_turn_gradients_bytes(
 
 
 def waiting_gradients_bytes(accumulated_gradients_bytes, last_chunk_ratio, implementation_accumulates, last_turn_gradients_bytes):
-    """Gradients that stand at each turn: none, the last chunk's, all; Megatron's stand from the start. Shape (3, rows). [B]"""
+    """Gradients at each turn: none, the last chunk's, all; Megatron's from the start. [B]"""
     first = accumulated_gradients_bytes * implementation_accumulates
     second = accumulated_gradients_bytes * np.maximum(last_chunk_ratio, implementation_accumulates)
     return np.stack(np.broadcast_arrays(first, second, last_turn_gradients_bytes))
 
 
 def waiting_parameters_here(blocks_parameters_here, chunks_in_turn, stage_chunks):
-    """Parameters of the blocks whose backward pass is to come at each turn. Shape (3, rows). [parameters]"""
+    """Parameters of blocks whose backward pass is to come at each turn. [parameters]"""
     to_come = np.where(chunks_in_turn > 0, 1 / stage_chunks, 1.0)
     return blocks_parameters_here * np.stack(np.broadcast_arrays(1.0, 1.0, to_come))
 
@@ -96,18 +96,18 @@ def waiting_parameters_here(blocks_parameters_here, chunks_in_turn, stage_chunks
 def turn_bytes(
     waiting_microbatches, waiting_gradients_bytes, waiting_parameters_here, stack_kept_each_bytes, reduces_at_end, gathered_bytes_each
 ):
-    """Activations, gradients and FSDP's whole weights at each turn. Shape (3, rows). [B]"""
+    """Activations, gradients and FSDP's whole weights at each turn. [B]"""
     whole = reduces_at_end * gathered_bytes_each * waiting_parameters_here
     return waiting_microbatches * np.sum(stack_kept_each_bytes, axis=0) + waiting_gradients_bytes + whole
 
 
 def fullest_turn(turn_bytes):
-    """The turn that holds the most. Shape (1, rows). [0 to 2]"""
+    """The turn that holds the most. [0 to 2]"""
     return np.argmax(turn_bytes, axis=0, keepdims=True)
 
 
 def fullest_turn_at_head(turn_bytes, chunks_in_turn):
-    """The turn that holds the most while the head is at work: in a step of one round not the first chunk's. Shape (1, rows). [0 to 2]"""
+    """The turn that holds the most while the head is at work. [0 to 2]"""
     first_chunk = np.arange(3)[:, None] == 2
     return np.argmax(np.where(first_chunk & (chunks_in_turn > 0), 0, turn_bytes), axis=0, keepdims=True)
 
@@ -139,10 +139,10 @@ def head_held_gradients_bytes(waiting_gradients_bytes, fullest_turn_at_head):
 
 
 def past_head(chunks_in_turn, fullest_turn):
-    """1 where the fullest turn is a chunk's that comes after the head's, when the logits are gone. [0 or 1]"""
+    """1 where the fullest turn comes after the head's, when the logits are gone. [0 or 1]"""
     return chunks_in_turn * (fullest_turn[0] == 2)
 
 
 def whole_parameters_here(waiting_parameters_here, fullest_turn):
-    """Parameters of the blocks that FSDP keeps whole in a pipeline at the fullest turn. [parameters]"""
+    """Parameters that FSDP keeps whole in a pipeline at the fullest turn. [parameters]"""
     return _at(fullest_turn, waiting_parameters_here)
