@@ -8,7 +8,7 @@ import pytest
 from calc import estimate
 from calc.cost.markets import MARKETS, PLAN_MARKETS, SUMMED_UP
 from calc.search.job_fields import JOB
-from refresh.found import KINDS
+from refresh.answers import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "calc/cost/markets.py"
