@@ -7,7 +7,7 @@ import pytest
 from calc import estimate
 from calc.search.advice import advise
 from calc.search.comparisons import at_once
-from calc.search.neighbours import distinct, job_of_scenario, neighbours
+from calc.search.neighbours import distinct_changes, job_of_scenario, neighbours
 from calc.search.options import options
 from calc.search.pick import DEAREST_RATIO, MOST_OF_A_KIND, choices_of
 
@@ -285,4 +285,4 @@ def test_a_change_that_changes_nothing_is_left_out(catalogs):
     now = estimate(PLAN, catalogs, solve=False)
     changes = neighbours(now, catalogs, "on-demand", {}).changes
     assert all(now[name] != value for change in changes for name, value in change.items() if name in now)
-    assert distinct(now, [changes[0], changes[0]]) == changes[:1]
+    assert distinct_changes(now, [changes[0], changes[0]]) == changes[:1]

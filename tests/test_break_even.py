@@ -7,7 +7,7 @@ import pytest
 from examples import table
 
 from calc.plan.bill import answers_of_aws, billed, endpoint_facts, on_markets, small_lines
-from calc.plan.break_even import OWN, PER_TOKEN, over_load, over_use
+from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
 from views.wording import beside_the_bill as words
 from views.wording import ways
 
@@ -53,8 +53,8 @@ def test_own_instances_cross_the_endpoint_where_they_pay_off(catalogs):
     can = row["tokens_per_second"] * 3600 * 730 * 12 / 365
     assert even < can
     inside = found[found.index <= can * 1.0000001]
-    assert ((inside[OWN] < inside[PER_TOKEN] - 1e-6) == (inside.index > even * 1.0000001)).all()
-    assert found[OWN].iloc[-1] == pytest.approx(5 * row["usd_per_month_on_demand"])  # five times what one can
+    assert ((inside[OWN_INSTANCES] < inside[PER_TOKEN] - 1e-6) == (inside.index > even * 1.0000001)).all()
+    assert found[OWN_INSTANCES].iloc[-1] == pytest.approx(5 * row["usd_per_month_on_demand"])  # five times what one can
     assert not len(over_load(bill(catalogs, **MONTH, region="eu-central-1")))
 
 

@@ -129,8 +129,8 @@ def test_every_row_is_the_answer_of_the_job_that_it_fixes(make, scenario, catalo
 def test_a_layout_of_its_own_is_a_line_of_its_own(catalogs):
     scenario = scenario_of(estimate({**EIGHT_BILLION, "tensor_parallel": 2}, catalogs, solve=False))
     rows = comparisons.over_gpus(scenario, "on-demand", catalogs)
-    assert rows["line"][rows["now"]].to_list() == [comparisons.OWN]
-    assert (rows["tensor_parallel"][rows["line"] == comparisons.OWN] == 2).all()
+    assert rows["line"][rows["now"]].to_list() == [comparisons.OWN_LAYOUT]
+    assert (rows["tensor_parallel"][rows["line"] == comparisons.OWN_LAYOUT] == 2).all()
     alone = scenario_of(estimate({**EIGHT_BILLION, "gpus": 1, "sharding": "none"}, catalogs, solve=False))
     assert comparisons.over_gpus(alone, "on-demand", catalogs)["now"].sum() == 1
 

@@ -10,7 +10,7 @@ from calc.plan.communicated import communicated
 from calc.scenarios.inputs import DEFAULTS
 from calc.search import comparisons
 from calc.search.comparisons import at_once, over_gpus
-from calc.search.guide import SERVING, TRAINING, guide
+from calc.search.guide import SERVING_QUESTIONS, TRAINING_QUESTIONS, guide
 from calc.search.options import options
 from calc.search.standing import scenario_of
 from calc.units import GIB
@@ -55,7 +55,7 @@ def test_the_cliff_over_batch_keeps_the_tokens_of_a_step():
 
 
 def test_the_largest_of_each_line_fits_and_one_more_does_not():
-    rows = comparisons.largest(scenario(), catalogs(), "optimizer", ["adamw", "sgd"])
+    rows = comparisons.largest_by_value(scenario(), catalogs(), "optimizer", ["adamw", "sgd"])
     for row in rows.to_dict("records"):
         most = int(row["max_batch"])
         fits = [estimate({**scenario_of(row), "batch": batch}, catalogs(), solve=False)["fits"] for batch in (most, most + 1)]
@@ -149,7 +149,7 @@ def test_tensor_and_pipeline_send_activations():
     assert alone["sent_bytes"] == 0
 
 
-@pytest.mark.parametrize(("work", "tree"), [("training", TRAINING), ("inference", SERVING)])
+@pytest.mark.parametrize(("work", "tree"), [("training", TRAINING_QUESTIONS), ("inference", SERVING_QUESTIONS)])
 def test_each_leaf_of_the_guide_is_an_answer(work, tree):
     job = {"model": "llama-3.1-8b", "work": work, "hours_most": 168} if work == "training" else {"model": "llama-3.1-8b", "work": work}
     leaves = guide({**job, "batch": 64}, catalogs())
@@ -177,7 +177,7 @@ def test_a_leaf_of_the_jobs_own_method_is_its_answer_where_that_keeps_what_the_l
     own = options(job, catalogs).answers.iloc[0]
     method = "fewest_bits" if job.get("work") else "method"
     alike = 0
-    for leaf, (_, fixes, _) in zip(guide(job, catalogs), SERVING if job.get("work") else TRAINING, strict=True):
+    for leaf, (_, fixes, _) in zip(guide(job, catalogs), SERVING_QUESTIONS if job.get("work") else TRAINING_QUESTIONS, strict=True):
         if fixes[method] == job[method] and leaf.holds:
             assert leaf.row["usd"] >= own["usd"]
             if own["gpus"] == fixes.get("gpus", own["gpus"]) and own["instances_needed"] <= fixes.get("instances_most", np.inf):

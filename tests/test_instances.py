@@ -30,7 +30,7 @@ def test_memory_per_dollar_is_all_the_memory_over_the_price(catalogs):
 def test_each_order_puts_the_best_first_and_the_unknown_last(by, catalogs):
     column, smaller = instances.SORTS[by]
     table = instances.priced(catalogs, ["eu-central-1"]).assign(usd=range(69))
-    values = instances.ordered(table, by)[column]
+    values = instances.in_order(table, by)[column]
     known = values[values.notna()]
     assert known.is_monotonic_increasing if smaller else known.is_monotonic_decreasing
     assert values.iloc[len(known) :].isna().all()

@@ -19,12 +19,12 @@ from calc.scenarios.read import as_frame
 from calc.table import Words
 
 GB = 10**9
-SIXTEEN_BITS = dict.fromkeys(("bf16", "fp16", "bf16-mixed", "fp16-mixed", "bf16-master", "fp16-master"), 2)
-FOUR_BITS = dict.fromkeys(("int4", "nf4", "nf4-dq", "gptq-4bit", "awq-4bit"), 0.5)
-BY_BITS = {"fp32": 4, **SIXTEEN_BITS, "int8": 1, **FOUR_BITS}
+TWO_BYTES = dict.fromkeys(("bf16", "fp16", "bf16-mixed", "fp16-mixed", "bf16-master", "fp16-master"), 2)
+HALF_A_BYTE = dict.fromkeys(("int4", "nf4", "nf4-dq", "gptq-4bit", "awq-4bit"), 0.5)
+BY_WIDTH = {"fp32": 4, **TWO_BYTES, "int8": 1, **HALF_A_BYTE}
 NARROW = {"fp8": 1, "fp8-mixed": 1, "mxfp4": 0.5, "nvfp4": 0.5}
 PARALLEL = ("tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
-DECODER, PLAIN = {"decoder": 1}, {"none": 0}
+DECODER, ONLY_NONE = {"decoder": 1}, {"none": 0}
 
 
 class System(NamedTuple):
@@ -107,7 +107,12 @@ SYSTEMS = (
         "a",
         "GPU Sizing for ML Workloads",
         "It leaves out logits, the KV cache, attention's heads, flash attention and sharing among GPUs.",
-        {"model_kind": {"decoder": 1, "encoder": 1, "encoder-decoder": 1}, "precision": BY_BITS, "sharding": PLAIN, "offload": PLAIN},
+        {
+            "model_kind": {"decoder": 1, "encoder": 1, "encoder-decoder": 1},
+            "precision": BY_WIDTH,
+            "sharding": ONLY_NONE,
+            "offload": ONLY_NONE,
+        },
         {"tuning": {"full": 0}, "optimizer": {"adamw": 8, "sgd-momentum": 4, "sgd": 0}, "recompute": {"none": 0, "full": 1}},
         _said_by_a,
     ),
@@ -115,8 +120,8 @@ SYSTEMS = (
         "b",
         "GPU Memory Benchmarks: Will This Model Fit?",
         "It leaves out overhead, logits, grouped heads, attention scores, recompute and gathered shards.",
-        {"model_kind": DECODER, "precision": BY_BITS, "sharding": {"none": 0, "zero3": 1}, "offload": PLAIN},
-        {"tuning": {"full": 0}, "optimizer": {"adamw": 12, "sgd": 4}, "recompute": PLAIN},
+        {"model_kind": DECODER, "precision": BY_WIDTH, "sharding": {"none": 0, "zero3": 1}, "offload": ONLY_NONE},
+        {"tuning": {"full": 0}, "optimizer": {"adamw": 12, "sgd": 4}, "recompute": ONLY_NONE},
         _said_by_b,
     ),
     System(
@@ -125,9 +130,9 @@ SYSTEMS = (
         "It leaves out logits, flash attention (it keeps scores), gathered shards, all sharing but ZeRO.",
         {
             "model_kind": DECODER,
-            "precision": SIXTEEN_BITS | NARROW,
+            "precision": TWO_BYTES | NARROW,
             "sharding": {"none": 0, "zero1": 1, "zero2": 2, "zero3": 3},
-            "offload": PLAIN,
+            "offload": ONLY_NONE,
         },
         {
             "tuning": {"full": 0},
@@ -140,8 +145,8 @@ SYSTEMS = (
         "d",
         "Do you have enough GPU memory to handle large models?",
         "It leaves out how activations grow with the work, logits, grouped heads and sharing among GPUs.",
-        {"model_kind": DECODER, "precision": {"fp32": 4, **SIXTEEN_BITS}, "sharding": PLAIN, "offload": PLAIN},
-        {"tuning": {"full": 0, "lora": 1}, "optimizer": {"adamw": 8}, "recompute": PLAIN},
+        {"model_kind": DECODER, "precision": {"fp32": 4, **TWO_BYTES}, "sharding": ONLY_NONE, "offload": ONLY_NONE},
+        {"tuning": {"full": 0, "lora": 1}, "optimizer": {"adamw": 8}, "recompute": ONLY_NONE},
         _said_by_d,
         range_bytes=10.5 * GB,
     ),

@@ -16,11 +16,11 @@ from calc.versions import formulas_version
 FIGURES = ("usd_per_hour", "usd", "hours", "memory_bytes")
 VERSIONS = ("made_on", "facts_version", "formulas_version")
 THEN = (*FIGURES, "fits", *VERSIONS)
-DIGITS = 6  # significant ones, of a figure that is written down
+_DIGITS = 6  # significant ones, of a figure that is written down
 MOVED_RATIO = 0.001  # three digits show no less
 
 
-class Change(NamedTuple):
+class Moved(NamedTuple):
     """A figure as it was written down and as it is today."""
 
     figure: str
@@ -40,7 +40,7 @@ def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[
     """
     if row.get("then_made_on"):
         return {name: row[f"then_{name}"] for name in THEN if row[f"then_{name}"] != "" and _is_known(row[f"then_{name}"])}
-    known = {name: float(f"{float(row[name]):.{DIGITS}g}") for name in FIGURES if name in row and _is_known(row[name])}
+    known = {name: float(f"{float(row[name]):.{_DIGITS}g}") for name in FIGURES if name in row and _is_known(row[name])}
     return known | ({"fits": row["fits"]} if row.get("fits") else {}) | versions(catalogs, today)
 
 
@@ -63,11 +63,11 @@ def then_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {f"then_{name}": entry.get("then", {}).get(name) for name in THEN}
 
 
-def changes(row: Mapping[str, Any]) -> list[Change]:
+def changes(row: Mapping[str, Any]) -> list[Moved]:
     """The figures of a row that are other ones today, memory in GiB; one that is not known today, or was not, is none of them."""
     pairs = [(name, _number(row.get(f"then_{name}")), _number(row.get(name))) for name in FIGURES]
     moved = [(name, then, now) for name, then, now in pairs if then > 0 and abs(now / then - 1) > MOVED_RATIO]
-    return [Change("memory_gib", then / GIB, now / GIB) if name == "memory_bytes" else Change(name, then, now) for name, then, now in moved]
+    return [Moved("memory_gib", then / GIB, now / GIB) if name == "memory_bytes" else Moved(name, then, now) for name, then, now in moved]
 
 
 def causes(row: Mapping[str, Any], catalogs: Catalogs) -> list[str]:

@@ -1,5 +1,6 @@
 """The bill of one row: what is paid for which hours, between which ends, and the same job paid in other ways."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from calc.units import GIB
 
 BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds")
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
-FACTS = ("as_of", "source")  # of a price
+PRICE_FACTS = ("as_of", "source")  # of a price
 ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # of one instance, as listed
 WAY_COLUMNS = (  # what on_markets has beside what a job has
     *("billed_hours", "low_usd", "high_usd", "committed_hours", "committed_usd", "break_even_hours_per_month"),
-    *("basis", *FACTS, *ZONES),
+    *("basis", *PRICE_FACTS, *ZONES),
 )
 
 
@@ -56,7 +57,7 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
 
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
     """The ways to pay to lay beside each other: all by use, every commitment whose price is known there, the row's own."""
-    known = [name for name in COMMITTED if not np.isnan(_price(row, name, catalogs))]
+    known = [name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))]
     by_use = [name for name in BY_USE if sold_for(name, row["work"])]
     return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *known]
 
@@ -107,7 +108,8 @@ def _billed(markets, hours, trains):
     return np.array([float(billed_hours(market, np.array(trained), np.array(own))) for market, trained, own in parts])
 
 
-def _price(row, market, catalogs):
+def listed_usd_per_hour(row: Mapping[str, Any], market: str, catalogs: Catalogs) -> float:
+    """The listed price of a row's instance in its region on a market; NaN where there is none. [USD/h]"""
     return float(price_of(catalogs, row["instance"], row["region"]).get(MARKETS[market].price, np.nan))
 
 
@@ -118,10 +120,10 @@ def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[st
         return {"basis": "private", "as_of": "", "source": "private_prices of the scenario", **dict.fromkeys(ZONES, np.nan)}
     price = price_of(catalogs, row["instance"], row["region"])
     if not price or np.isnan(price[MARKETS[market].price]):
-        return {"basis": "", **dict.fromkeys(FACTS, ""), **dict.fromkeys(ZONES, np.nan)}
+        return {"basis": "", **dict.fromkeys(PRICE_FACTS, ""), **dict.fromkeys(ZONES, np.nan)}
     zones = {f"{end}_zone_usd_per_hour": price.get(f"{key}_{end}_usd_per_hour", np.nan) for end in ("low", "high")}
     basis = price.get(f"{key}_basis", price.get(f"{key}_kind", ""))
-    return {"basis": str(basis or ""), **{fact: str(price[f"{key}_{fact}"] or "") for fact in FACTS}, **zones}
+    return {"basis": str(basis or ""), **{fact: str(price[f"{key}_{fact}"] or "") for fact in PRICE_FACTS}, **zones}
 
 
 def small_lines(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:

@@ -15,7 +15,7 @@ USED_HOURS = {  # of instances: in training one run after another, in serving in
 }
 MOST_COMMITTED = 2
 LOADS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.001, 2.0, 2.001, 5.0)  # of what the own instances can generate
-OWN, PER_TOKEN = "own instances", "paid per token"
+OWN_INSTANCES, PER_TOKEN = "own instances", "paid per token"
 
 
 def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def over_load(row: dict[str, Any]) -> pd.DataFrame:
     if not (asked > 0 and month > 0 and can > 0):
         return pd.DataFrame(columns=["tokens", "line", "usd", "fits", "now"])
     tokens = can * np.array(sorted({*LOADS, float(row["endpoint_break_even_ratio"])}))
-    lines = {OWN: month * np.ceil(np.round(tokens / can, 9)), PER_TOKEN: tokens * YEAR_DAYS / YEAR_MONTHS * asked / MILLION}
+    lines = {OWN_INSTANCES: month * np.ceil(np.round(tokens / can, 9)), PER_TOKEN: tokens * YEAR_DAYS / YEAR_MONTHS * asked / MILLION}
     even = np.isclose(tokens, float(row["endpoint_break_even_tokens"]))
     parts = [pd.DataFrame({"tokens": tokens, "line": name, "usd": usd, "fits": row["fits"], "now": even}) for name, usd in lines.items()]
     return pd.concat(parts, ignore_index=True)

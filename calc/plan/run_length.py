@@ -8,11 +8,11 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, PLAN_MARKETS
 from calc.engine.pipeline import estimate
+from calc.plan.break_even import PER_TOKEN
 from calc.units import MILLISECONDS
 
 TIMES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # the run, shorter and longer
-PER_TOKEN = "paid per token"
-MOST_SEQUENCES = 256
+_MOST_SEQUENCES = 256
 
 
 def run_columns(market: str) -> tuple[str, tuple[str, str]]:
@@ -37,7 +37,7 @@ def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
 
 def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
     """Serving 1, 2, 4 ... sequences at once: sequences, line (the market), usd of a million output tokens, milliseconds, fits."""
-    counts = sorted({2**power for power in range(MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])})
+    counts = sorted({2**power for power in range(_MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])})
     rows = estimate(pd.DataFrame(scenario | {"batch": [float(count) for count in counts]}), catalogs, solve=False)
     share = rows["usd_per_hour_spot"] / rows["usd_per_hour_on_demand"] if market == "spot" else 1.0
     table = pd.DataFrame(

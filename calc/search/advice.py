@@ -16,7 +16,7 @@ from calc.say.change import change_in_words, quality
 from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
 from calc.search.comparisons import at_once
-from calc.search.neighbours import LAYOUT, Change, distinct, neighbours, pairs
+from calc.search.neighbours import LAYOUT, Change, distinct_changes, neighbours, pairs
 from calc.search.pick import MOST_OF_A_KIND, picked
 from calc.search.ranking import limits_of as limits_on
 from calc.search.settle import settled
@@ -24,19 +24,19 @@ from calc.search.standing import STANDINGS, offered, standing
 from calc.table import Words
 from calc.units import GIB
 
-READ = (
+_READ = (
     *("work", "instance", "region", "batch", "gpus", "tensor_parallel", "pipeline_parallel", "context_parallel"),
     *("memory_bytes", "gpu_memory_bytes", "fits", "runs", "instances_needed", "tokens_per_second", "low_tokens_per_second"),
     *("step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds", "spot_overhead_ratio"),
     *("time_to_first_token_high_seconds", "time_per_output_token_high_seconds"),
     *("paid_ratio", "private_usd_per_hour", "spare_instances", "train_tokens", "hours_per_month", "served_tokens_per_second", "problem"),
 )
-SAME = ("tuning", "optimizer", "kv_precision")  # what the same work keeps beside the widths of its numbers
-WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
-EMULATED = STANDINGS.index("emulated")
-PLACED = ("layout", "instance", "gpus")
-TELLING_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
-FRAME = (
+_SAME = ("tuning", "optimizer", "kv_precision")  # what the same work keeps beside the widths of its numbers
+_WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
+_EMULATED = STANDINGS.index("emulated")
+_PLACED = ("layout", "instance", "gpus")
+_TELLING_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
+_FRAME = (
     *("change", "kind", "same_work", "saved_gib", "saved_usd_per_hour", "saved_work_ratio", "slowdown_ratio"),
     *("usd_per_hour", "usd", "hours", "fits", "runs", "holds", "quality", "source", "set"),
 )
@@ -55,13 +55,13 @@ def advise(
     """
     row = dict(scenario) if "allocated_peak_bytes" in scenario else estimate(dict(scenario), catalogs, solve=False)
     if row["problem"]:
-        return pd.DataFrame(columns=list(FRAME))
+        return pd.DataFrame(columns=list(_FRAME))
     fitting = bool(offered(row)[0]) and (row["runs"] != "emulated" or row["tokens_per_second"] > 0)
     near = neighbours(row, catalogs, market, limits or {})
     kinds = [kind_of(row, change) for change in near.changes]
     found = picked(row, _tried(row, near.job, kinds, near.changes, catalogs), fitting)
     if not fitting and not found["same_work"].any():
-        both = distinct(row, pairs(near.changes))
+        both = distinct_changes(row, pairs(near.changes))
         more = picked(row, _tried(row, near.job, ["pair"] * len(both), both, catalogs), fitting)
         found = pd.concat([more[more["same_work"]], more[~more["same_work"]].head(MOST_OF_A_KIND["pair"]), found], ignore_index=True)
         found = found.sort_values("same_work", ascending=False, kind="stable", ignore_index=True)
@@ -72,7 +72,7 @@ def advise(
         "quality": word_column([words for words, _ in notes]),
         "source": word_column([source for _, source in notes]),
     }
-    return found.assign(**columns)[list(FRAME)]
+    return found.assign(**columns)[list(_FRAME)]
 
 
 def kind_of(row: Mapping[str, Any], change: Change) -> str:
@@ -89,7 +89,7 @@ def _keeps_work(row: Mapping[str, Any], kind: str, change: Change, widths: dict[
     """Whether a changed scenario does the same work, and a service as much of it."""
     after = {**row, **change}
     as_much = kind != "step" if row["work"] == "training" else at_once(after) >= at_once(row)
-    return as_much and widths[after["precision"]] == widths[row["precision"]] and all(after[name] == row[name] for name in SAME)
+    return as_much and widths[after["precision"]] == widths[row["precision"]] and all(after[name] == row[name] for name in _SAME)
 
 
 def _words(row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: Catalogs) -> str:
@@ -105,9 +105,9 @@ def _words(row: dict[str, Any], kind: str, change: Change, runs: str, catalogs: 
 
 def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: list[Change], catalogs: Catalogs) -> pd.DataFrame:
     """Each change estimated: GiB, USD, share of the work's cost saved, slowdown; whether it holds and keeps the limits."""
-    rows = results_of(_inputs(row, changes), catalogs, READ).frame(None, len(changes))
+    rows = results_of(_inputs(row, changes), catalogs, _READ).frame(None, len(changes))
     markets = np.array([change.get("market", job["markets"]) for change in changes], dtype=object)
-    before = pd.DataFrame([{name: row[name] for name in READ}])
+    before = pd.DataFrame([{name: row[name] for name in _READ}])
     base, done = job_of_rows(before, [job["markets"]], 0, catalogs), job_of_rows(rows, markets, 0, catalogs)
     rate, rate_before = _rate(rows, markets), _rate(before, [job["markets"]])
     numbers = {name: rows[name].to_numpy(dtype=float) for name in rows if rows[name].dtype.kind == "f"}
@@ -115,14 +115,14 @@ def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: 
     stays = np.array([not change.keys() & {"instance", "gpu"} for change in changes])
     stands = standing(rows)
     # What is emulated at a known speed is better than what is refused on the same card; elsewhere something runs as it should.
-    sound = (stands == 0) | ((stands == EMULATED) & timed & stays & (row["runs"] != "yes"))
+    sound = (stands == 0) | ((stands == _EMULATED) & timed & stays & (row["runs"] != "yes"))
     sound &= timed | ~(timed & sound).any()  # a card of which no time is known only where none of any is
-    widths = dict(zip(catalogs.precisions.index, map(tuple, catalogs.precisions[WIDTHS].to_numpy()), strict=True))
+    widths = dict(zip(catalogs.precisions.index, map(tuple, catalogs.precisions[_WIDTHS].to_numpy()), strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
         token_ratio = done.usd_per_hour / rate / (base.usd_per_hour / rate_before)
         work_ratio = np.where(np.isnan(done.usd / base.usd), token_ratio, done.usd / base.usd)
         if row["work"] == "inference":  # where the month costs the same, that of a token; a faster layout serves no more users
-            same = (np.abs(work_ratio - 1) <= TELLING_RATIO) & ~np.isin(kinds, PLACED)
+            same = (np.abs(work_ratio - 1) <= _TELLING_RATIO) & ~np.isin(kinds, _PLACED)
             work_ratio = np.where(same, token_ratio, work_ratio)
         return pd.DataFrame(
             {

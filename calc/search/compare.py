@@ -20,9 +20,9 @@ from calc.scenarios.inputs import ASSUMED, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SE
 from calc.units import HOUR_SECONDS
 
 FEWEST, MOST = 2, 6
-PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read first
+_PLACE = ("instance", "instances_needed", "gpus", "market", "region")  # read first
 UNREAD = {"training": INFERENCE_ONLY, "inference": TRAINING_ONLY}
-TELLING_RATIO = 0.2
+_TELLING_RATIO = 0.2
 MOST_CARDS = 2.0  # what runs further over its card is cut off at its picture's end
 
 Factors = dict[str, Callable[[dict[str, Any]], float]]
@@ -67,7 +67,7 @@ class Difference(NamedTuple):
     def against(self) -> str:
         """The largest part that goes the other way, where it makes up for a fifth of the change or more; else empty."""
         name = self._largest(-float(np.sign(self.change)))
-        return name if name and abs(self.parts[name]) >= TELLING_RATIO * abs(self.change) else ""
+        return name if name and abs(self.parts[name]) >= _TELLING_RATIO * abs(self.change) else ""
 
     def _largest(self, sign: float) -> str:
         along = {name: part * sign for name, part in self.parts.items()}
@@ -111,7 +111,7 @@ def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     time and cost is named only where it differs.
     """
     records = rows.to_dict("records")
-    names = [*PLACE, *(name for name in inputs_by_name() if name not in (*PLACE, "scenario", "gpu"))]
+    names = [*_PLACE, *(name for name in inputs_by_name() if name not in (*_PLACE, "scenario", "gpu"))]
     table = []
     for name in names:
         said = [in_words(name, row, catalogs) for row in records]

@@ -22,27 +22,27 @@ from calc.scenarios.support import RUNS
 NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
 MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go so far, or to so many times the scenario's own
 MOST_TRAINED, MOST_SERVED = 64.0, 256.0  # sequences at once of a comparison
-MOST = {"batch": 512.0, "sequence_tokens": 2.0**20}
-LEAST = {"batch": 1.0, "sequence_tokens": 256.0}
+FARTHEST = {"batch": 512.0, "sequence_tokens": 2.0**20}
+NEAREST_VALUE = {"batch": 1.0, "sequence_tokens": 256.0}
 DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 # A way to divide over GPUs: its name, its sharding, and how many GPUs share a replica at most, by tensor and by pipeline.
 Way = tuple[str, str, float, float]
 MODEL_WAYS: tuple[Way, ...] = (("tensor", "none", NVLINK_GPUS, 1.0), ("pipeline", "none", 1.0, NVLINK_GPUS))
 ZERO_WAYS: tuple[Way, ...] = tuple((f"ZeRO {stage}", f"zero{stage}", 1.0, 1.0) for stage in (1, 2, 3))
-WAYS = {"training": (("DDP", "none", 1.0, 1.0), *ZERO_WAYS, *MODEL_WAYS), "inference": (*MODEL_WAYS, ("replicas", "none", 1.0, 1.0))}
-OWN = "as set"
-METHODS = {  # of adapting frozen weights: what each sets
+DIVISIONS = {"training": (("DDP", "none", 1.0, 1.0), *ZERO_WAYS, *MODEL_WAYS), "inference": (*MODEL_WAYS, ("replicas", "none", 1.0, 1.0))}
+OWN_LAYOUT = "as set"
+ADAPTING_METHODS = {  # of adapting frozen weights: what each sets
     "lora": {"tuning": "lora", "precision": "bf16"},
     "qlora": {"tuning": "lora", "precision": "nf4-dq"},
 }
-FORMATS = {  # of serving: what stands in for a method
+SERVED_WIDTHS = {  # of serving: what stands in for a method
     "16 bits": {"precision": "bf16"},
     "8 bits": {"precision": "fp8"},
     "4 bits": {"precision": "awq-4bit"},
 }
 TASKS = {"1 × 512": (1, 512), "8 × 2,048": (8, 2048), "32 × 8,192": (32, 8192)}  # sequences at once × tokens of each
 GRADES = 12  # of the colour scale of largest batches: 0, 1, 2 to 3, 4 to 7, ... by doublings
-PLACE = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
+PLACED_BY = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 
 def replicas(scenario: Mapping[str, Any]) -> float:
@@ -101,12 +101,12 @@ def over_gpus(scenario: Row, market: str, catalogs: Catalogs, most_gpus: float =
     counts = sorted({2.0**power for power in range(most.bit_length())} | {float(scenario["gpus"])})
     own = {name: scenario[name] for name in ("gpus", "sharding", *DEGREES)}
     layouts: list[dict[str, Any]] = []
-    for line, sharding, tensor, pipeline in WAYS[scenario["work"]]:
+    for line, sharding, tensor, pipeline in DIVISIONS[scenario["work"]]:
         for gpus in counts:
             degrees = dict(zip(DEGREES, (min(gpus, tensor), min(gpus, pipeline), 1.0), strict=True))
             layouts.append({"line": line, "sharding": sharding, "gpus": gpus} | degrees)
     if not any(own.items() <= layout.items() for layout in layouts):
-        layouts += [{**own, "gpus": gpus, "line": OWN} for gpus in counts]
+        layouts += [{**own, "gpus": gpus, "line": OWN_LAYOUT} for gpus in counts]
     whole = [layout for layout in layouts if layout["gpus"] % prod(layout[name] for name in DEGREES) == 0]
     able = [layout for layout in whole if replicas(layout) <= at_once(scenario)]
     return compared(scenario, market, catalogs, [layout | micro_batches(scenario, replicas(layout)) for layout in able])
@@ -120,8 +120,8 @@ def over_doublings(
     A training keeps the sequences of its step for as long as it can: fewer accumulation steps.
     """
     longest = float(catalogs.models["longest_sequence_tokens"].get(scenario["model"], np.inf)) if over == "sequence_tokens" else np.inf
-    end = min(MOST[over], np.nan_to_num(longest, nan=np.inf), most)
-    sizes = {LEAST[over] * 2.0**power for power in range(int(np.log2(end / LEAST[over])) + 1)} | {float(scenario[over])}
+    end = min(FARTHEST[over], np.nan_to_num(longest, nan=np.inf), most)
+    sizes = {NEAREST_VALUE[over] * 2.0**power for power in range(int(np.log2(end / NEAREST_VALUE[over])) + 1)} | {float(scenario[over])}
     steps = {}
     if over == "batch" and scenario["work"] == "training":
         here = at_once(scenario) / replicas(scenario)
@@ -140,7 +140,7 @@ def over_batch(scenario: Row, market: str, catalogs: Catalogs) -> pd.DataFrame:
     return over_doublings(scenario, market, catalogs, "batch", "recompute", list(catalogs.recomputes.index), most)
 
 
-def largest(scenario: Row, catalogs: Catalogs, by: str, values: Sequence[str]) -> pd.DataFrame:
+def largest_by_value(scenario: Row, catalogs: Catalogs, by: str, values: Sequence[str]) -> pd.DataFrame:
     """The largest batch and the longest sequence of each value of a choice on the scenario's card, all else equal."""
     rows = pd.DataFrame(estimate(pd.DataFrame({**scenario, by: list(values)}), catalogs))
     return rows[rows["problem"] == ""].reset_index(drop=True)
@@ -151,7 +151,7 @@ def largest_batches(scenario: Row, catalogs: Catalogs, models: Sequence[str], ca
 
     grade: 0 where nothing fits, then one more for every doubling.
     """
-    alone = {name: value for name, value in scenario.items() if name not in PLACE} | {"batch": 1, "accumulation_steps": 1}
+    alone = {name: value for name, value in scenario.items() if name not in PLACED_BY} | {"batch": 1, "accumulation_steps": 1}
     methods = methods_of(scenario, catalogs)
     cells = product(cards, models, methods)
     table = pd.DataFrame([{**alone, **methods[method], "gpu": card, "model": model, "method": method} for card, model, method in cells])
@@ -165,9 +165,9 @@ def largest_batches(scenario: Row, catalogs: Catalogs, models: Sequence[str], ca
 def methods_of(scenario: Row, catalogs: Catalogs) -> dict[str, dict[str, Any]]:
     """What each method sets, of serving each width: a scenario that adapts frozen weights is trained in full in mixed precision."""
     if scenario["work"] == "inference":
-        return FORMATS
+        return SERVED_WIDTHS
     trains = bool(catalogs.precisions["trains"].get(scenario["precision"], False))
-    return {"full": {"tuning": "full", "precision": scenario["precision"] if trains else "bf16-mixed"}, **METHODS}
+    return {"full": {"tuning": "full", "precision": scenario["precision"] if trains else "bf16-mixed"}, **ADAPTING_METHODS}
 
 
 def cards_on_aws(catalogs: Catalogs) -> list[str]:

@@ -8,7 +8,7 @@ from calc.search.options import options
 
 # A question, what it fixes of the job, and what that means; the first that is answered yes is the way to go.
 Question = tuple[str, dict[str, Any], str]
-TRAINING: tuple[Question, ...] = (
+TRAINING_QUESTIONS: tuple[Question, ...] = (
     ("Does full training fit on one GPU?", {"method": "full", "gpus": 1}, "No sharding, nothing to wait for"),
     ("Does LoRA fit on one GPU?", {"method": "lora", "gpus": 1}, "The weights are frozen in 16 bits; adapters are trained"),
     ("Does QLoRA fit on one GPU?", {"method": "qlora", "gpus": 1}, "The frozen weights in 4 bits"),
@@ -19,14 +19,14 @@ TRAINING: tuple[Question, ...] = (
     ),
     ("Does full training fit on several instances?", {"method": "full"}, "The network between them is part of the time"),
 )
-SERVING: tuple[Question, ...] = (
+SERVING_QUESTIONS: tuple[Question, ...] = (
     ("Do 16 bits keep the pace on one GPU?", {"fewest_bits": 16, "gpus": 1}, "The weights as they were published"),
     ("Do 8 bits keep it on one GPU?", {"fewest_bits": 8, "gpus": 1}, "Half the memory, little lost in quality"),
     ("Do 4 bits keep it on one GPU?", {"fewest_bits": 4, "gpus": 1}, "A quarter of the memory; measure the quality first"),
     ("Do 16 bits keep it on one instance?", {"fewest_bits": 16, "instances_most": 1}, "Tensor parallel inside it, or replicas"),
     ("Do 16 bits keep it on several instances?", {"fewest_bits": 16}, "Replicas side by side, behind one address"),
 )
-CHOICES = {*FIXABLE, "method", "fewest_bits"} - {"private_prices"}
+FREED_CHOICES = {*FIXABLE, "method", "fewest_bits"} - {"private_prices"}
 
 
 class Leaf(NamedTuple):
@@ -41,9 +41,9 @@ class Leaf(NamedTuple):
 
 def guide(job: dict[str, Any], catalogs: Catalogs) -> list[Leaf]:
     """The questions of the job's kind of work, each answered with the job's load, limits and prices; its choices are left out."""
-    free = {name: value for name, value in job.items() if name not in CHOICES}
+    free = {name: value for name, value in job.items() if name not in FREED_CHOICES}
     leaves = []
-    for question, fixes, meaning in SERVING if job.get("work") == "inference" else TRAINING:
+    for question, fixes, meaning in SERVING_QUESTIONS if job.get("work") == "inference" else TRAINING_QUESTIONS:
         found = options({**free, **fixes}, catalogs)
         leaves.append(Leaf(question, meaning, not found.problem, found.rows[0], found.problem))
     return leaves

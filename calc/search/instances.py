@@ -14,7 +14,7 @@ SORTS = {  # what to put first: the column, and whether the smaller is better
     "hour": ("on_demand_usd_per_hour", True),
     "job": ("usd", True),
 }
-PLACE = ["instance", "region"]
+_PLACE = ["instance", "region"]
 OF_THE_JOB = ("instances_needed", "gpus", "fits", "runs", "usd", "hours", "market", "memory_bytes")
 
 
@@ -27,14 +27,14 @@ def priced(catalogs: Catalogs, regions: Collection[str]) -> pd.DataFrame:
 
 def for_job(board: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The best row of each instance type of a board with the type's prices; `at` is its place on the board, job_* its figures."""
-    found = board.assign(at=np.arange(len(board))).drop_duplicates(PLACE)
-    wanted = [*PLACE, "at", *(name for name in OF_THE_JOB if name in found)]
+    found = board.assign(at=np.arange(len(board))).drop_duplicates(_PLACE)
+    wanted = [*_PLACE, "at", *(name for name in OF_THE_JOB if name in found)]
     own = found[wanted].rename(columns={"gpus": "job_gpus", "memory_bytes": "job_memory_bytes"})
     table = priced(catalogs, list(dict.fromkeys(board["region"])))
-    return own.merge(table, on=PLACE, how="inner", validate="one_to_one")
+    return own.merge(table, on=_PLACE, how="inner", validate="one_to_one")
 
 
-def ordered(table: pd.DataFrame, by: str) -> pd.DataFrame:
+def in_order(table: pd.DataFrame, by: str) -> pd.DataFrame:
     """The rows by one of SORTS, what is not known last, then by name."""
     column, smaller = SORTS[by]
     return table.sort_values([column, "instance"], ascending=[smaller, True], na_position="last", kind="stable", ignore_index=True)

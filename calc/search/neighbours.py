@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import BY_USE, MARKETS, sold_for
+from calc.cost.markets import BY_USE, sold_for
 from calc.memory.fit import HOLDS
+from calc.plan.bill import listed_usd_per_hour
 from calc.plan.figures import records
 from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
@@ -28,11 +29,11 @@ SMALL_OPTIMIZERS = ("adamw-8bit", "adafactor")
 SERVED_IN = (*SERVED_IN_8, "awq-4bit")
 MORE_SEQUENCES = (2, 4, 8)
 LAYOUT = ("sharding", "tensor_parallel", "pipeline_parallel", "batch", "accumulation_steps", "recompute")
-PLACE = ("instance", "gpus")
-LAYOUT_READ = {"training": tuple(name for name in LAYOUT if name != "pipeline_parallel"), "inference": LAYOUT[1:4]}
-COMPARED: dict[str, dict[str, Any]] = {"training": {"sharding": list(SHARDINGS)}, "inference": {"tensor_parallel": list(DEGREES)}}
+_PLACE = ("instance", "gpus")
+_LAYOUT_READ = {"training": tuple(name for name in LAYOUT if name != "pipeline_parallel"), "inference": LAYOUT[1:4]}
+_COMPARED: dict[str, dict[str, Any]] = {"training": {"sharding": list(SHARDINGS)}, "inference": {"tensor_parallel": list(DEGREES)}}
 FIRST_TOKEN_SECONDS, TOKEN_SECONDS = 2.0, 0.05  # 20 tokens a second, faster than anyone reads
-LIMITS = ("hours_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds", "hold_slow_end")
+_LIMITS = ("hours_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds", "hold_slow_end")
 
 Change = dict[str, Any]
 
@@ -49,7 +50,7 @@ def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, An
 
     A limit that is not set asks for nothing; a service may always be as slow as it is.
     """
-    given = {name: value for name in LIMITS if not blank(value := limits.get(name))}
+    given = {name: value for name in _LIMITS if not blank(value := limits.get(name))}
     usual = {"hours_most": HUGE}
     if row["work"] == "inference":
         usual["first_token_seconds"] = np.fmax(FIRST_TOKEN_SECONDS, row["time_to_first_token_seconds"])
@@ -67,10 +68,10 @@ def neighbours(row: dict[str, Any], catalogs: Catalogs, market: str, limits: Map
     job = job_of_scenario(row, market, limits)
     choices = _trained(row, catalogs) if row["work"] == "training" else _served(row, catalogs)
     changes = [*_laid_out(row), *_on_its_place(row, job, catalogs), *_elsewhere(row, job, catalogs), *choices]
-    return Neighbours(job, distinct(row, [*changes, *_sold_otherwise(row, catalogs, market)]))
+    return Neighbours(job, distinct_changes(row, [*changes, *_sold_otherwise(row, catalogs, market)]))
 
 
-def distinct(row: Mapping[str, Any], changes: Iterable[Change]) -> list[Change]:
+def distinct_changes(row: Mapping[str, Any], changes: Iterable[Change]) -> list[Change]:
     """Changes cut down to what they change, each once; those past what a column takes left out."""
     cut: dict[tuple, Change] = {}
     most = {name: column.most for name, column in BY_NAME.items() if column.kind not in ("text", "choice")}
@@ -83,7 +84,7 @@ def distinct(row: Mapping[str, Any], changes: Iterable[Change]) -> list[Change]:
 
 def pairs(changes: Iterable[Change]) -> Iterator[Change]:
     """Two choices at once, for where no single change keeps the work and makes it fit."""
-    single = [change for change in changes if not change.keys() & {*PLACE, "region", "market"}]
+    single = [change for change in changes if not change.keys() & {*_PLACE, "region", "market"}]
     return (one | other for one, other in combinations(single, 2) if not one.keys() & other.keys())
 
 
@@ -105,16 +106,16 @@ def _laid_out(row: dict[str, Any]) -> Iterator[Change]:
 
 def _on_its_place(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     """The best layouts on the scenario's own GPUs; a card without a price is laid out as where that card is sold."""
-    free = {name: value for name, value in job.items() if name not in LAYOUT_READ[row["work"]]}
-    if np.isnan(price_of(row, job["markets"], catalogs)):
+    free = {name: value for name, value in job.items() if name not in _LAYOUT_READ[row["work"]]}
+    if np.isnan(listed_usd_per_hour(row, job["markets"], catalogs)):
         free |= {"regions": ANYWHERE, "markets": "on-demand+spot"}
-    for found in _qualifying(free | COMPARED[row["work"]], catalogs):
-        yield {name: found[name] for name in LAYOUT_READ[row["work"]]}
+    for found in _qualifying(free | _COMPARED[row["work"]], catalogs):
+        yield {name: found[name] for name in _LAYOUT_READ[row["work"]]}
 
 
 def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     """The best of every instance type for the same work, and for a service in narrower formats too."""
-    free = {name: value for name, value in job.items() if name not in (*LAYOUT_READ[row["work"]], *PLACE, "gpu", "precision")}
+    free = {name: value for name, value in job.items() if name not in (*_LAYOUT_READ[row["work"]], *_PLACE, "gpu", "precision")}
     native = TRAINED_IN["full" if row["tuning"] == "full" else "lora"] if row["work"] == "training" else ("bf16", "fp16")
     if row["work"] == "inference":
         free["precision"] = [*(native if row["precision"] in native else [row["precision"]]), *_narrower(row, catalogs)]
@@ -125,7 +126,7 @@ def _elsewhere(row: dict[str, Any], job: dict[str, Any], catalogs: Catalogs) -> 
         place = {"instance": found["instance"], "gpu": ""} if found["instance"] != row["instance"] else {}
         card = found["gpu"], found["gpus"], found["precision"], not place
         if card not in cards:  # instances with the same cards differ in CPUs, which nothing here needs: the cheapest stands for all
-            yield place | {name: found[name] for name in ("gpus", "precision", *LAYOUT_READ[row["work"]])}
+            yield place | {name: found[name] for name in ("gpus", "precision", *_LAYOUT_READ[row["work"]])}
         cards.add(card)
 
 
@@ -178,13 +179,7 @@ def _of_card(row: dict[str, Any], catalogs: Catalogs, column: str) -> bool:
 def _sold_otherwise(row: dict[str, Any], catalogs: Catalogs, market: str) -> Iterator[Change]:
     """The other markets and regions in which the scenario's instance has a price; no commitment, which is signed for years."""
     for name in BY_USE:
-        if name != market and sold_for(name, row["work"]) and not np.isnan(price_of(row, name, catalogs)):
+        if name != market and sold_for(name, row["work"]) and not np.isnan(listed_usd_per_hour(row, name, catalogs)):
             yield {"market": name}
     place_rows, regions = price_rows(catalogs)
     yield from ({"region": region} for region in sorted(regions) if (row["instance"], region) in place_rows)
-
-
-def price_of(row: Mapping[str, Any], market: str, catalogs: Catalogs) -> float:
-    """The listed price of a scenario's instance in its region on a market; NaN where there is none. [USD/h]"""
-    at = price_rows(catalogs)[0].get((row["instance"], row["region"]), -1)
-    return float(numbers_of(catalogs, "prices", MARKETS[market].price)[at])

@@ -16,12 +16,12 @@ WORTH_RATIO, WORTH_CARD_RATIO = 0.01, 0.02  # what saves less of the cost of the
 PLAINER_RATIO = 0.02  # a choice more must save this much of what the change without it costs
 SLOWEST_RATIO, SLOWEST_OTHER_RATIO = 1.5, 1.1  # memory alone is not worth a longer run than that, of other work even less
 DEAREST_RATIO = 3.0  # nor is a way to fit that costs so many times the cheapest
-IMPLIED = {"accumulation_steps": "batch", "gpu": "instance", "pipeline_parallel": "tensor_parallel"}  # columns that follow another
-VALUED = {  # kind -> the columns whose every value is a change of its own
+_IMPLIED = {"accumulation_steps": "batch", "gpu": "instance", "pipeline_parallel": "tensor_parallel"}  # columns that follow another
+_VALUED = {  # kind -> the columns whose every value is a change of its own
     **{name: (name,) for name in ("instance", "gpus", "region", "market")},
     **dict.fromkeys(("precision", "optimizer", "tuning"), ("precision", "optimizer")),
 }
-SEVERAL = ("layout", "pair")  # kinds in which other choices are other changes
+_SEVERAL = ("layout", "pair")  # kinds in which other choices are other changes
 
 
 class Candidate(NamedTuple):
@@ -89,14 +89,14 @@ def _saving(row: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[
 
 def choices_of(change: Iterable[str]) -> frozenset[str]:
     """The choices that a change makes, without columns that follow from another one."""
-    return frozenset(name for name in change if name not in IMPLIED) or frozenset(IMPLIED[name] for name in change)
+    return frozenset(name for name in change if name not in _IMPLIED) or frozenset(_IMPLIED[name] for name in change)
 
 
 def _candidates(tried: pd.DataFrame, rows: np.ndarray, cost: np.ndarray) -> list[Candidate]:
     unsure, found = _unsure(tried), []
     for row in rows.tolist():
         kind, same_work, change = (tried[name].iat[row] for name in ("kind", "same_work", "set"))
-        values = tuple(change.get(name, "") for name in VALUED.get(kind, ()))
+        values = tuple(change.get(name, "") for name in _VALUED.get(kind, ()))
         found.append(Candidate(row, (kind, bool(same_work)), values, choices_of(change), int(unsure[row]), float(cost[row])))
     return found
 
@@ -113,7 +113,7 @@ def _best(candidates: list[Candidate]) -> list[int]:
             alike.append(change)
     by_kind: dict[tuple, list[Candidate]] = {}
     for (kind, _), alike in plain.items():
-        by_kind.setdefault(kind, []).extend(alike if kind[0] in SEVERAL else [min(alike, key=lambda change: change.order)])
+        by_kind.setdefault(kind, []).extend(alike if kind[0] in _SEVERAL else [min(alike, key=lambda change: change.order)])
     ordered = [sorted(alike, key=lambda change: change.order)[: MOST_OF_A_KIND.get(kind[0])] for kind, alike in by_kind.items()]
     return [change.row for alike in ordered for change in alike]
 

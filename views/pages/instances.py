@@ -28,7 +28,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     by = panel.order(whole)
     families, least_gib = panel.narrowed(catalogs)
 table = instances.priced(catalogs, [here]) if whole else instances.for_job(now.options.board, catalogs)
-table = instances.ordered(instances.chosen(table, families, least_gib), by)
+table = instances.in_order(instances.chosen(table, families, least_gib), by)
 with title:
     st.title(plain(words.heading(table, whole)), anchor=False)
     st.markdown(plain(words.best(table, by, here)))

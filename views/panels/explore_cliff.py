@@ -42,7 +42,7 @@ def cliff(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     values = _values(by, now, catalogs)
     key = (now.scenario, now.market, catalogs.version, over, by, values)
     rows = remembered("cliff", key, lambda: comparisons.over_doublings(now.scenario, now.market, catalogs, over, by, values))
-    most = remembered("cliff_most", key, lambda: comparisons.largest(now.scenario, catalogs, by, values))
+    most = remembered("cliff_most", key, lambda: comparisons.largest_by_value(now.scenario, catalogs, by, values))
     names = {value: words.line(by, value, catalogs) for value in values}
     shown = chart_tables.for_screen(rows, ["memory_gib"])
     made = lines_of(rows, rows[over], shown["memory_gib"], names, chart_tables.ceilings(cards, catalogs))
