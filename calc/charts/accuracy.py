@@ -19,15 +19,15 @@ UNEXPLAINED = "not explained"
 TOO = {"low": -1, "high": 1}
 
 
-def answered(errors: pd.DataFrame) -> pd.DataFrame:
-    """The cases that the estimate answers."""
+def without_problem(errors: pd.DataFrame) -> pd.DataFrame:
+    """The cases that the estimate covers."""
     return errors[errors["problem"] == ""]
 
 
 def peaks(errors: pd.DataFrame) -> pd.DataFrame:
-    """The answered cases that are held against a peak."""
-    found = answered(errors)
-    return found[found["quantity"].isin(PEAKS)]
+    """The covered cases that measured a peak."""
+    covered = without_problem(errors)
+    return covered[covered["quantity"].isin(PEAKS)]
 
 
 def on_gpus(errors: pd.DataFrame) -> pd.Series:
@@ -48,7 +48,7 @@ def size_of_error(errors: pd.DataFrame) -> dict[str, float]:
 
 
 def points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
-    """A row per case for the charts: measured and predicted in a unit, the family with its place in the list."""
+    """The cases as points of a chart: measured and predicted in a unit, and the rank of the family."""
     rank = {family: place for place, family in enumerate(sorted(errors["family"].unique()))}
     return pd.DataFrame(
         {
@@ -65,21 +65,21 @@ def points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
 
 
 def unit_of(quantity: str) -> tuple[float, str]:
-    """What a quantity is shown in: the divisor and its words."""
+    """The unit in which a quantity is shown: its divisor and its name."""
     return (GIB, "GiB") if quantity.endswith("_bytes") else (1e9, "billions")
 
 
 def misses(errors: pd.DataFrame, reasons: list[dict[str, Any]], count: int) -> pd.DataFrame:
-    """The cases that miss most, largest error first, each with why and the source of the reason."""
-    found = answered(errors)
-    order = found["error_ratio"].abs().sort_values(ascending=False, kind="stable").index
-    found = found.loc[order].head(count)
-    explained = [_reason(row, reasons) for row in found.to_dict("records")]
-    return found.assign(why=[why for why, _ in explained], why_source=[source for _, source in explained])
+    """The cases with the largest errors, the largest first, each with the reason and its source."""
+    covered = without_problem(errors)
+    order = covered["error_ratio"].abs().sort_values(ascending=False, kind="stable").index
+    worst = covered.loc[order].head(count)
+    explained = [_reason(row, reasons) for row in worst.to_dict("records")]
+    return worst.assign(why=[why for why, _ in explained], why_source=[source for _, source in explained])
 
 
 def _reason(row, reasons):
-    """The first reason that fits the case: of every column named one of its patterns, and the side."""
+    """The first reason whose patterns and side match the case."""
     for reason in reasons:
         fits = all(_fits(str(row.get(name, "")), patterns) for name, patterns in reason["where"].items())
         if fits and np.sign(row["error_ratio"]) == TOO[reason["too"]]:
@@ -88,17 +88,16 @@ def _reason(row, reasons):
 
 
 def _fits(word, patterns):
-    return any(fnmatchcase(word, str(each)) for each in (patterns if isinstance(patterns, list) else [patterns]))
+    return any(fnmatchcase(word, str(pattern)) for pattern in (patterns if isinstance(patterns, list) else [patterns]))
 
 
 def refused(errors: pd.DataFrame) -> pd.DataFrame:
-    """The sentences with which cases were refused: how many and for which models."""
-    found = errors[errors["problem"] != ""]
-    return _counted(found, "problem")
+    """The problems of refused cases, each with its count and models."""
+    return _counted(errors[errors["problem"] != ""], "problem")
 
 
 def left_out(rows: pd.DataFrame) -> pd.DataFrame:
-    """Why cases of the data were not compared: how many and for which models."""
+    """The reasons why cases were not compared, each with its count and models."""
     return _counted(rows, "left_out")
 
 
@@ -110,7 +109,7 @@ def _counted(rows, name):
 
 
 def by_source(errors: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """Size of the error by some columns: cases, median, signed median, 90th percentile, share inside the range."""
+    """The errors by some columns: cases, median, signed median, 90th percentile, worst, share inside the range."""
     groups = errors.assign(size=errors["error_ratio"].abs()).groupby(list(names))
     return groups.agg(
         cases=("size", "size"),
@@ -123,15 +122,15 @@ def by_source(errors: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
 
 
 def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with every share beside it in per cent, for tables on screen."""
+    """The rows with every ratio in per cent as well, for tables on screen."""
     shares = [name for name in rows if name.endswith("_ratio")]
     return rows.assign(**{f"{name.removesuffix('_ratio')}_percent": 100 * rows[name].astype(float) for name in shares})
 
 
 def speed_points(speed: pd.DataFrame) -> pd.DataFrame:
-    """A row per published rate for the chart; held out means not looked at when the catalogs of time were fitted.
+    """The published rates as points of a chart; held out: not used when the catalogs of time were fitted.
 
-    A time per token stands as the tokens per second of one request; times to first token are no rates and are left out.
+    A time per token becomes the tokens per second of one request; times to first token are no rates and are left out.
     """
     speed = speed[speed["measured"] != "time_to_first_token_seconds"]
     per_token = speed["measured"] == "time_per_output_token_seconds"

@@ -14,15 +14,15 @@ NAMED_KINDS = ("now", "frontier")  # in this order; all others are only points
 
 
 def pace(seconds: Any, trains: bool) -> Any:
-    """Seconds as people compare them: hours of a training run, milliseconds per served token."""
+    """Hours of a training run, milliseconds of a served token. [h or ms]"""
     return seconds / HOUR_SECONDS if trains else seconds * MILLISECONDS
 
 
 def against_time(rows: pd.DataFrame, trains: bool) -> pd.DataFrame:
-    """Rows (seconds, usd, label, kind) as points (time, usd, label, kind, name, side) with both axes' ticks.
+    """Rows (seconds, usd, label, kind) as points (time, usd, label, kind, name, side) with the ticks of both axes.
 
-    A name stands where it covers none that was written before: on the right above its point, on the left below, where a frontier
-    that falls to the right is not.
+    A name is drawn where it covers no earlier one: on the right above its point, on the left below it, away from a frontier
+    that falls to the right.
     """
     rows = rows[(rows["seconds"] > 0) & (rows["usd"] > 0)].reset_index(drop=True)
     table = rows[["usd", "label", "kind"]].assign(time=pace(rows["seconds"], trains))

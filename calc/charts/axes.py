@@ -1,4 +1,4 @@
-"""Where an axis has its ticks, and where names stand beside it without touching one another."""
+"""The ticks of an axis, and the places of names that must not touch one another."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ def log_ticks(values: Iterable[float]) -> tuple[float, ...]:
 
 
 def with_ticks(table: pd.DataFrame, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> pd.DataFrame:
-    """The table with the ticks of both axes as words in x_ticks and y_ticks: a chart's specification reads them there."""
+    """The table with the ticks of both axes as words in x_ticks and y_ticks, where the chart reads them."""
     return table.assign(x_ticks=" ".join(map(str, x_ticks)), y_ticks=" ".join(map(str, y_ticks)))
 
 
@@ -35,34 +35,34 @@ def _next(tick):
 
 
 def log_share(values: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np.ndarray:
-    """Where values stand on a log axis that ends at its ticks, from 0 to 1."""
+    """The positions of values on a log axis that ends at its ticks. [0 to 1]"""
     low, high = math.log10(ticks[0]), math.log10(ticks[-1])
     return (np.log10(np.asarray(values, dtype=float)) - low) / (high - low)
 
 
 def at_share(shares: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np.ndarray:
-    """The values at these shares of a log axis: the way back."""
+    """The values at these positions of a log axis: the inverse of log_share."""
     low, high = math.log10(ticks[0]), math.log10(ticks[-1])
     return np.asarray(10.0 ** (low + np.asarray(shares, dtype=float) * (high - low)))
 
 
 def spread(places: Sequence[float] | np.ndarray, gap: float, most: float = 1.0) -> np.ndarray:
-    """Places moved as little as keeps every two at least a gap apart and all between 0 and most, in their order.
+    """Places moved as little as possible, so that all are a gap apart and between 0 and most, in their order.
 
-    Neighbours that would touch form a block around their own middle; blocks that touch join.
+    Neighbours that would touch form a block around their middle; blocks that touch join.
     """
-    asked = np.clip(np.asarray(places, dtype=float), 0.0, most)
-    order = np.argsort(asked, kind="stable")
-    gap = min(gap, most / max(len(asked) - 1, 1))
+    wished = np.clip(np.asarray(places, dtype=float), 0.0, most)
+    order = np.argsort(wished, kind="stable")
+    gap = min(gap, most / max(len(wished) - 1, 1))
     blocks: list[list[float]] = []  # the first place of each block, the places in it, the sum of what each would have it at
-    for place in asked[order]:
+    for place in wished[order]:
         blocks.append([place, 1.0, place])
         while len(blocks) > 1 and blocks[-2][0] + gap * blocks[-2][1] > blocks[-1][0]:
-            _, count, wanted = blocks.pop()
+            _, count, total_wished = blocks.pop()
             before = blocks[-1]
-            total = before[2] + wanted - gap * before[1] * count
+            total = before[2] + total_wished - gap * before[1] * count
             before[1], before[2] = before[1] + count, total
             before[0] = float(np.clip(total / before[1], 0.0, most - gap * (before[1] - 1)))
-    moved = np.empty_like(asked)
-    moved[order] = [first + gap * at for first, count, _ in blocks for at in range(int(count))]
+    moved = np.empty_like(wished)
+    moved[order] = [first + gap * number for first, count, _ in blocks for number in range(int(count))]
     return moved

@@ -1,4 +1,4 @@
-"""The catalogs as people look them up: models by name, family and size, cards with who rents them."""
+"""The catalogs for look-up: models by name, family and size, and cards with the instances that carry them."""
 
 from collections.abc import Collection
 
@@ -20,13 +20,13 @@ SEARCHED = ("name", "id", "family", "hf_repo")
 
 
 def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), sizes: Collection[str] = ()) -> pd.DataFrame:
-    """The models whose name, id, family or repository has every word of the text, of these families and sizes; none means all."""
+    """The models that match every word of the text, of these families and sizes; none means all."""
     table = catalogs.models.rename_axis("id").reset_index()
     billions = table["parameters"] / BILLION
-    said = table[list(SEARCHED)].agg(" ".join, axis="columns").str.lower()
+    names = table[list(SEARCHED)].agg(" ".join, axis="columns").str.lower()
     chosen = pd.Series(True, index=table.index)
     for word in text.lower().split():
-        chosen &= said.str.contains(word, regex=False)
+        chosen &= names.str.contains(word, regex=False)
     if families:
         chosen &= table["family"].isin(list(families))
     if sizes:
@@ -37,11 +37,11 @@ def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), s
         active_billions=table["active_parameters"] / BILLION,
         weights_gib=table["parameters"] * WIDTH_BYTES / GIB,
         estimated=table["refused"] == "",
-    )[chosen].sort_values("name", key=lambda names: names.str.lower(), ignore_index=True)
+    )[chosen].sort_values("name", key=lambda values: values.str.lower(), ignore_index=True)
 
 
 def cards(catalogs: Catalogs) -> pd.DataFrame:
-    """Every card: usable memory, bandwidth and rate, and the instance types that carry it; those that AWS rents first."""
+    """Every card: its usable memory, bandwidth and rate, and its instance types; those that AWS rents first."""
     rented = catalogs.instances.groupby("gpu", observed=True).apply(lambda sold: ", ".join(sold.index), include_groups=False)
     table = catalogs.gpus.rename_axis("id").reset_index()
     table = table.assign(

@@ -1,4 +1,4 @@
-"""Tables for charts of several lines: their points, and a name beside the end of each."""
+"""Tables for charts of several lines: their points, and a name at the end of each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,16 +13,16 @@ NAME_GAP = 0.075  # of the chart's height: a line of 13 px on 240
 
 
 class Lines(NamedTuple):
-    """Points (line, rank, x, y, fits, now, both axes' ticks), each line's name at its end (name, name_y), a rule as rank -1."""
+    """Points (line, rank, x, y, fits, now, ticks) with each line's name at its end (name, name_y); a rule has rank -1."""
 
     table: pd.DataFrame
     y_ticks: tuple[float, ...]
 
 
 def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules: Sequence[tuple[str, float]] = ()) -> Lines:
-    """Rows (with `line`, `fits`, `now`) as lines over x on log axes, in the order and the words of `names`.
+    """Rows (with `line`, `fits`, `now`) as lines over x on log axes, in the order and words of `names`.
 
-    `rules` are values to be drawn across with their names, such as cards' memory.
+    `rules`: named values to draw across, such as the memory of cards.
     """
     table = pd.DataFrame(
         {
@@ -51,14 +51,14 @@ MOST_MARKETS, DAY_GAP = 4, 0.085  # lines; of the chart's height between two nam
 
 
 def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """A price line (offers.price_line) for a chart: day, usd, line, rank, name and name_y (at the newest of a market), source.
+    """Prices over time (offers.price_line) for a chart: day, usd, line, rank, name and name_y (at the newest), source.
 
-    The markets with the most prices, in the order of `names`; one that was seen once is a point.
+    The markets with the most prices, in the order of `names`; a single price is a point.
     """
-    known = line[line["usd_per_hour"].notna()]
-    counts = known.groupby("market").size().sort_values(ascending=False, kind="stable")
+    priced = line[line["usd_per_hour"].notna()]
+    counts = priced.groupby("market").size().sort_values(ascending=False, kind="stable")
     shown = [name for name in names if name in set(counts.index[:MOST_MARKETS])]
-    table = known[known["market"].isin(shown)].reset_index(drop=True)
+    table = priced[priced["market"].isin(shown)].reset_index(drop=True)
     newest = ~table["market"].duplicated(keep="last").to_numpy()
     usd = table["usd_per_hour"].to_numpy(dtype=float)
     places, top = np.full(len(table), np.nan), max(usd, default=1.0)

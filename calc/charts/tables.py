@@ -1,4 +1,4 @@
-"""The long tables that charts draw, made from result rows: GiB per GPU, USD, words; no number that the rows lack."""
+"""The long tables that charts draw, made from result rows: GiB per GPU, USD and words."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
@@ -18,12 +18,12 @@ COMPONENT_LABELS = {name: GLOSSARY[name].label for name in COMPONENTS}
 
 
 def word_column(values: Any) -> pd.Index:
-    """Words as plain objects: in tables of some hundred rows pandas' Arrow strings cost more than all else."""
+    """Words as plain objects: in small tables pandas' Arrow strings cost more than all else."""
     return pd.Index(values, dtype=object)
 
 
 def labels(rows: pd.DataFrame, catalogs: Catalogs, always: Collection[str] = ()) -> list[str]:
-    """A name for each row: the choices in which the rows differ, then the GPUs and where they stand."""
+    """A name for each row: the choices in which the rows differ, then its GPUs and instance."""
     columns = ("instance", "gpu", "gpus", "gpus_paid", "instances_needed")
     return _joined(rows, catalogs, always, [_where(catalogs, *row) for row in _records(rows, columns)])
 
@@ -33,24 +33,24 @@ def _records(rows, columns):
 
 
 def _joined(rows, catalogs, always, places):
-    """Choices in words before the place; a name that comes twice gets its number, or a chart would draw over itself."""
+    """Choices before the place; a repeated name is numbered, or the chart would draw one row over another."""
     parts = []
     for name in NAMED:
         values = rows[name].to_list()
-        known = {value: name_of(name, value, catalogs) for value in set(values)}
-        if name in always or len(known) > 1:
-            parts.append([known[value] for value in values])
+        words = {value: name_of(name, value, catalogs) for value in set(values)}
+        if name in always or len(words) > 1:
+            parts.append([words[value] for value in values])
     seen: dict[str, int] = {}
     names = []
-    for words in zip(*parts, places, strict=True):
-        name = " · ".join(word for word in words if word)
+    for row in zip(*parts, places, strict=True):
+        name = " · ".join(filter(None, row))
         seen[name] = seen.get(name, 0) + 1
         names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return names
 
 
 def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
-    """2 × p5.48xlarge; (4 GPUs) beside it where some stay idle; 8 × H100 SXM5 80GB without an instance."""
+    """2 × p5.48xlarge; with (4 GPUs) where some stay idle; 8 × H100 SXM5 80GB without an instance."""
     count = f"{gpus:.0f} GPU{'s' if gpus > 1 else ''}"
     if not instance:
         return f"{gpus:.0f} × {card_name(gpu, catalogs)}" if gpu else count
@@ -60,9 +60,9 @@ def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
 
 
 def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]) -> pd.DataFrame:
-    """One row per scenario and component alive at its peak, for stacked bars; the last component is marked."""
+    """Stacked bars: a row for each scenario and component; the last component is marked."""
     sound = (rows["problem"] == "").to_numpy()
-    rows, names = rows[sound], [name for name, kept in zip(names, sound, strict=True) if kept]
+    rows, names = rows[sound], [name for name, drawn in zip(names, sound, strict=True) if drawn]
     parts = rows[list(components)].to_numpy(dtype=float)
     total = rows["memory_bytes"].to_numpy(dtype=float)
     count, width = parts.shape
@@ -119,18 +119,18 @@ def by_phase(phases: pd.DataFrame, components: Sequence[str]) -> pd.DataFrame:
 
 
 def catalog_table(catalogs: Catalogs, name: str) -> pd.DataFrame:
-    """A catalog as one table with its ids; the closed lists one below the other."""
+    """A catalog as one table with its ids; the closed lists are stacked."""
     if name == "choices":
-        lists = [getattr(catalogs, each).rename_axis("id").reset_index().assign(list=each.replace("_", " ")) for each in CLOSED]
-        together = pd.concat(lists, ignore_index=True)
-        return together[["id", "list", "meaning", *together.columns.difference(["id", "list", "meaning"], sort=False)]]
-    held = getattr(catalogs, name)
-    table = held if isinstance(held, pd.DataFrame) else pd.DataFrame.from_dict(held, orient="index")
+        lists = [getattr(catalogs, closed).rename_axis("id").reset_index().assign(list=closed.replace("_", " ")) for closed in CLOSED]
+        stacked = pd.concat(lists, ignore_index=True)
+        return stacked[["id", "list", "meaning", *stacked.columns.difference(["id", "list", "meaning"], sort=False)]]
+    catalog = getattr(catalogs, name)
+    table = catalog if isinstance(catalog, pd.DataFrame) else pd.DataFrame.from_dict(catalog, orient="index")
     return table if name == "prices" else table.rename_axis("id").reset_index()
 
 
 def for_screen(rows: pd.DataFrame, names: Iterable[str] | None = None) -> pd.DataFrame:
-    """The named columns for a table on screen, or all: _gib of bytes, _ms of seconds, _percent of ratios, used_percent of the card."""
+    """The named columns for a table on screen, or all; _gib, _ms, _percent and used_percent are derived."""
     names = [*rows.columns, *screen_names(rows.columns)] if names is None else names
     return pd.DataFrame({name: _on_screen(rows, name) for name in names}, index=rows.index)
 
@@ -153,7 +153,7 @@ def screen_names(columns: Iterable[str]) -> list[str]:
 
 
 def crossed(rows: pd.DataFrame, down: str, across: Sequence[str], value: str) -> pd.DataFrame:
-    """A value of the rows as a table, one column's values down and pairs of two others' across, in the order of the rows."""
+    """A pivot of the rows: one column down, pairs of two others across, in the order of the rows."""
     order = {name: list(dict.fromkeys(rows[name])) for name in (down, *across)}
     table = rows.pivot_table(index=down, columns=list(across), values=value, observed=True, dropna=False, sort=False)
     pairs = [(one, other) for one in order[across[0]] for other in order[across[1]]]
@@ -172,7 +172,7 @@ def one_row(row: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def parts_by_row(rows: pd.DataFrame, names: Sequence[str], components: Iterable[str]) -> pd.DataFrame:
-    """GiB of each component down, a column per row under its name, and the total last."""
+    """GiB of each component, and the total last; a column for each row."""
     parts = {COMPONENT_LABELS[name]: rows[name].to_numpy(dtype=float) / GIB for name in components}
     table = pd.DataFrame(parts | {"In all": rows["memory_bytes"].to_numpy(dtype=float) / GIB}, index=list(names)).T
     return table.rename_axis("GiB per GPU").reset_index()

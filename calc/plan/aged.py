@@ -1,4 +1,4 @@
-"""A plan that ages: what a scenario's figures were when it was written down, beside what they are today, and whose doing that is."""
+"""A plan that ages: the figures of a scenario when it was written down, those of today, and what moved them."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -21,7 +21,7 @@ MOVED_RATIO = 0.001  # three digits show no less
 
 
 class Moved(NamedTuple):
-    """A figure as it was written down and as it is today."""
+    """A figure that moved: its value when it was written down, and today's."""
 
     figure: str
     then: float
@@ -29,28 +29,28 @@ class Moved(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """What it has gained, as a share of what it was."""
+        """The gain as a share of the written value."""
         return self.now / self.then - 1
 
 
 def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[str, Any]:
-    """What is written down of a billed row: its figures, whether it fits, the day, the versions of facts and formulas.
+    """What to write down of a billed row: its figures, its fit, the day, the versions of facts and formulas.
 
-    Of a row that was written down before (then_*) it stays what was written then.
+    A row that was written down before (then_*) keeps what was written then.
     """
     if row.get("then_made_on"):
         return {name: row[f"then_{name}"] for name in THEN if row[f"then_{name}"] != "" and _is_known(row[f"then_{name}"])}
-    known = {name: float(f"{float(row[name]):.{_DIGITS}g}") for name in FIGURES if name in row and _is_known(row[name])}
-    return known | ({"fits": row["fits"]} if row.get("fits") else {}) | versions(catalogs, today)
+    rounded = {name: float(f"{float(row[name]):.{_DIGITS}g}") for name in FIGURES if name in row and _is_known(row[name])}
+    return rounded | ({"fits": row["fits"]} if row.get("fits") else {}) | versions(catalogs, today)
 
 
 def versions(catalogs: Catalogs, today: date) -> dict[str, str]:
-    """The day, and with which facts and formulas figures are made on it."""
+    """The day, and the versions of the facts and formulas in use on it."""
     return {"made_on": today.isoformat(), "facts_version": catalogs.facts_version, "formulas_version": formulas_version()}
 
 
 def rows_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> list[dict[str, Any]]:
-    """Written-down scenarios (scenario, market, then) as rows of today, each with then_* for what is known of it."""
+    """Written-down scenarios (scenario, market, then) estimated today, each with its written figures as then_*."""
     if not entries:
         return []
     table = pd.DataFrame([{**entry["scenario"], "scenario": entry.get("name", "")} for entry in entries])
@@ -59,25 +59,25 @@ def rows_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> list[dict[str
 
 
 def then_of(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What is written down of an entry as then_* of its row; None for what is not."""
+    """The written figures of an entry as then_* of its row; None where it has none."""
     return {f"then_{name}": entry.get("then", {}).get(name) for name in THEN}
 
 
 def changes(row: Mapping[str, Any]) -> list[Moved]:
-    """The figures of a row that are other ones today, memory in GiB; one that is not known today, or was not, is none of them."""
+    """The figures of a row that have moved, memory in GiB; only those that are known then and today."""
     pairs = [(name, _number(row.get(f"then_{name}")), _number(row.get(name))) for name in FIGURES]
     moved = [(name, then, now) for name, then, now in pairs if then > 0 and abs(now / then - 1) > MOVED_RATIO]
     return [Moved("memory_gib", then / GIB, now / GIB) if name == "memory_bytes" else Moved(name, then, now) for name, then, now in moved]
 
 
 def causes(row: Mapping[str, Any], catalogs: Catalogs) -> list[str]:
-    """Of "facts" and "formulas" those that are other ones today; None of both is known where nothing was written down."""
-    now = {"facts": catalogs.facts_version, "formulas": formulas_version()}
-    return [name for name, version in now.items() if row.get(f"then_{name}_version") != version]
+    """Which of "facts" and "formulas" have another version today."""
+    current = {"facts": catalogs.facts_version, "formulas": formulas_version()}
+    return [name for name, version in current.items() if row.get(f"then_{name}_version") != version]
 
 
 def price_day(row: Mapping[str, Any], catalogs: Catalogs) -> str:
-    """The day of the price that the row pays today; empty where there is none."""
+    """The day of the price that a row pays today; empty without a price."""
     return price_facts(dict(row), row["market"], catalogs)["as_of"][:10]
 
 

@@ -1,4 +1,4 @@
-"""The bill of one row: what is paid for which hours, between which ends, and the same job paid in other ways."""
+"""The bill of one row: what is paid for which hours, in which range, and the same job paid in other ways."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
-    """What is paid on the row's market: line (work, what spot adds, spare, unused, ratio), hours, usd; they sum to the bill.
+    """The lines of a bill: line (work, what spot adds, spare, unused, ratio), hours and usd, which sum to it.
 
     `row` is one of billed. Work is the run without interruption, or the month; unused hours are those that a
     market bills beyond the job, such as the rest of a capacity block's last day. The lines are before discount and tax, which
@@ -47,23 +47,21 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
         table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
     unused = float(billed_hours(row["market"], np.array(trains * 1.0), np.array(hours))) - hours
     table |= {"unused": unused} if unused > 0 else {}
-    found = pd.DataFrame({"line": list(table), "hours": list(table.values())})
-    share = np.array([shares.get(line, 1.0) for line in found["line"]])
-    found = found.assign(usd=found["hours"] * share * float(row["usd_per_hour"]) / ratio)
-    if ratio == 1:
-        return found
-    return pd.concat([found, pd.DataFrame([{"line": "ratio", "hours": 0.0, "usd": found["usd"].sum() * (ratio - 1)}])], ignore_index=True)
+    usd = {line: hours_of * shares.get(line, 1.0) * float(row["usd_per_hour"]) / ratio for line, hours_of in table.items()}
+    if ratio != 1:
+        table, usd = table | {"ratio": 0.0}, usd | {"ratio": sum(usd.values()) * (ratio - 1)}
+    return pd.DataFrame({"line": list(table), "hours": list(table.values()), "usd": list(usd.values())})
 
 
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
-    """The ways to pay to lay beside each other: all by use, every commitment whose price is known there, the row's own."""
-    known = [name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))]
+    """The markets to compare: all by use, the row's own, and every commitment with a price there."""
+    committed = [name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))]
     by_use = [name for name in BY_USE if sold_for(name, row["work"])]
-    return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *known]
+    return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *committed]
 
 
 def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The row on every market, a row each: what billed adds, what is billed and signed for, and the price's facts.
+    """The row on every market, a row each: its bill there, what is billed and signed for, and the facts of the price.
 
     billed_hours; low_usd and high_usd, a run at the fast and at the slow end of its range; committed_hours, committed_usd and
     break_even_hours_per_month where hours are paid that are not used. basis, as_of and source are empty where no price is
@@ -80,32 +78,32 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     numbers = {"billed_hours": _billed(markets, hours, trains), **ends}
     columns = ["market", "instances", "usd_per_hour", "hours", "usd"]
     facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
-    found = pd.concat([table[columns].assign(**numbers).reset_index(drop=True), facts], axis="columns")
-    return found.assign(**_committed(found))
+    paid = pd.concat([table[columns].assign(**numbers).reset_index(drop=True), facts], axis="columns")
+    return paid.assign(**_committed(paid))
 
 
 def as_rows(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
-    """The row once for each market of on_markets, with that market's own figures: scenarios that can be read again."""
+    """The row once for each market of on_markets, with the figures of that market: scenarios that can be read again."""
     return pd.DataFrame([row] * len(markets)).assign(**{name: markets[name].to_numpy() for name in markets})
 
 
-def _committed(found):
-    """What each market binds one to, and from which use on it pays off; NaN for those that one pays by use."""
-    sold = [MARKETS[market] for market in found["market"]]
-    block, years = (np.array([getattr(each, name) for each in sold]) for name in ("block_hours", "committed_years"))
-    held = terms.committed_hours(block, years, found["billed_hours"].to_numpy(dtype=float))
-    hourly = found["usd_per_hour"].to_numpy(dtype=float)
-    on_demand = hourly[found["market"].tolist().index(BY_USE[0])]
-    binds = (held > 0) & ~np.isnan(hourly)
+def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
+    """What each market commits to, and from which use on it pays off; NaN for markets that are paid by use."""
+    sold = [MARKETS[market] for market in paid["market"]]
+    block, years = (np.array([getattr(market, name) for market in sold]) for name in ("block_hours", "committed_years"))
+    hours = terms.committed_hours(block, years, paid["billed_hours"].to_numpy(dtype=float))
+    hourly = paid["usd_per_hour"].to_numpy(dtype=float)
+    on_demand = hourly[paid["market"].tolist().index(BY_USE[0])]
+    binds = (hours > 0) & ~np.isnan(hourly)
     even = terms.break_even_hours_per_month(hourly, on_demand)
-    columns = {"committed_hours": held, "committed_usd": terms.committed_usd(held, hourly), "break_even_hours_per_month": even}
+    columns = {"committed_hours": hours, "committed_usd": terms.committed_usd(hours, hourly), "break_even_hours_per_month": even}
     return {name: np.where(binds, values, np.nan) for name, values in columns.items()}
 
 
-def _billed(markets, hours, trains):
-    """The hours that each market bills, a value per market."""
+def _billed(markets: list[str], hours: np.ndarray, trains: np.ndarray) -> np.ndarray:
+    """The hours that each market bills. [h]"""
     parts = zip(markets, trains, hours, strict=True)
-    return np.array([float(billed_hours(market, np.array(trained), np.array(own))) for market, trained, own in parts])
+    return np.array([float(billed_hours(market, np.array(trained), np.array(used))) for market, trained, used in parts])
 
 
 def listed_usd_per_hour(row: Mapping[str, Any], market: str, catalogs: Catalogs) -> float:
@@ -114,7 +112,7 @@ def listed_usd_per_hour(row: Mapping[str, Any], market: str, catalogs: Catalogs)
 
 
 def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:
-    """What the price of the row's instance on a market rests on, of when it is, who says so, and the range over the zones."""
+    """The basis, date and source of the price of a row's instance on a market, and its range over the zones."""
     key = MARKETS[market].key
     if MARKETS[market].takes_private and row.get("private_usd_per_hour", 0) > 0:
         return {"basis": "private", "as_of": "", "source": "private_prices of the scenario", **dict.fromkeys(ZONES, np.nan)}
@@ -127,34 +125,34 @@ def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[st
 
 
 def small_lines(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """What stands beside the bill and not in it, each as it is: kind, label, gib, usd (a month, of traffic once), as_of, source.
+    """What the bill leaves out: kind, label, gib, usd (of storage a month, of traffic once), as_of, source.
 
-    What is stored (the kept checkpoints, or the weights) on each storage of the region, at least what it makes one provision, and
-    the same taken out once. A kind without a price in the region has NaN.
+    The kept checkpoints, or the weights, on each storage of the region (at least the size that it sells), and the same bytes
+    taken out once. A kind without a price in the region has NaN.
     """
     prices, stored = catalogs.storage_and_traffic, float(row["stored_bytes"]) / GIB
     kinds = prices.drop_duplicates("kind")[["kind", "label", "least_gib"]]
     here = prices.loc[prices["region"] == row["region"], ["kind", "usd_per_gib", "as_of", "source"]]
-    found = kinds.merge(here, on="kind", how="left", validate="one_to_one").fillna({"as_of": "", "source": ""})
-    gib = np.maximum(found["least_gib"], stored)
-    return found.assign(gib=gib, usd=gib * found["usd_per_gib"]).drop(columns="least_gib")
+    priced = kinds.merge(here, on="kind", how="left", validate="one_to_one").fillna({"as_of": "", "source": ""})
+    gib = np.maximum(priced["least_gib"], stored)
+    return priced.assign(gib=gib, usd=gib * priced["usd_per_gib"]).drop(columns="least_gib")
 
 
 def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
-    """The entry of Amazon Bedrock's list that the row is compared with: sold_as, as_of, source; empty where a price is set, or none is."""
+    """The entry of Amazon Bedrock's list that the row is compared with: sold_as, as_of, source; empty without one."""
     is_set = row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"] > 0
     table = catalogs.endpoints
-    found = table[(table["model"] == row["model"]) & (table["region"] == row["region"])]
-    return {} if is_set or not len(found) else found.iloc[0].to_dict()
+    sold = table[(table["model"] == row["model"]) & (table["region"] == row["region"])]
+    return {} if is_set or not len(sold) else sold.iloc[0].to_dict()
 
 
 def answers_of_aws(row: dict[str, Any], quota_code: str, catalogs: Catalogs) -> pd.DataFrame:
-    """What AWS answered the account on the row's place: its quota, offers of blocks of its type, scores of pools with its type.
+    """What AWS answered the account about the row's region: its quota, offers of blocks, scores of pools with its type.
 
-    `instances`: how many of the row's type a quota of vCPUs allows, all others of that quota stopped; NaN for other answers.
+    `instances`: how many of the row's type a quota of vCPUs allows while it runs nothing else; NaN for other answers.
     """
     table = catalogs.capacity[catalogs.capacity["region"] == row["region"]]
     pools = [row["instance"] in of.split("+") for of in table["of"]]
-    found = table[(table["of"] == quota_code) | pd.Series(pools, index=table.index, dtype=bool)]
-    allowed = found["value"].astype(float) // catalogs.instances["vcpus"].get(row["instance"], np.nan)
-    return found.assign(instances=allowed.where(found["signal"] == "quota"))
+    answers = table[(table["of"] == quota_code) | pd.Series(pools, index=table.index, dtype=bool)]
+    allowed = answers["value"].astype(float) // catalogs.instances["vcpus"].get(row["instance"], np.nan)
+    return answers.assign(instances=allowed.where(answers["signal"] == "quota"))

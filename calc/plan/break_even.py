@@ -1,4 +1,4 @@
-"""Break-even lines: one job on every way to pay over the hours that it is used; own instances against an endpoint over the load."""
+"""Break-even lines: a job on every market over its hours of use, and own instances against an endpoint over the load."""
 
 from typing import Any
 
@@ -28,29 +28,29 @@ def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
     committed = priced[priced["market"].isin([*COMMITTED])].nsmallest(MOST_COMMITTED, "usd_per_hour")["market"]
     shown = priced[priced["market"].isin({*BY_USE, *committed, row["market"]})]
     trains = row["work"] == "training"
-    own = float(row["run_hours"]) if trains else float(row["hours"])
-    used = np.array(sorted({*map(float, USED_HOURS[row["work"]]), own}))
+    hours = float(row["run_hours"]) if trains else float(row["hours"])
+    used = np.array(sorted({*map(float, USED_HOURS[row["work"]]), hours}))
     parts = []
     for market, hourly in zip(shown["market"], shown["usd_per_hour"], strict=True):
         longer = 1 + float(row["spot_overhead_ratio"]) * MARKETS[market].interrupted if trains else 1.0
         billed = billed_hours(market, np.array(float(trains)), used * longer)
         line = {"hours": used, "line": MARKETS[market].label, "usd": hourly * billed, "fits": row["fits"]}
-        parts.append(pd.DataFrame({**line, "now": (used == own) & (market == row["market"])}))
+        parts.append(pd.DataFrame({**line, "now": (used == hours) & (market == row["market"])}))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["hours", "line", "usd", "fits", "now"])
 
 
 def over_load(row: dict[str, Any]) -> pd.DataFrame:
-    """A month of own instances on demand and of an endpoint, over the generated tokens of a day: tokens, line, usd, fits, now.
+    """A month of own instances on demand, and of an endpoint, over the tokens generated a day: tokens, line, usd, fits, now.
 
-    Beyond what they can generate own instances are rented once more. Empty where no price of an endpoint is known.
+    Beyond what they can generate, own instances are rented once more. Empty where no price of an endpoint is known.
     """
-    asked = float(row["endpoint_usd_per_million_tokens"])
+    endpoint = float(row["endpoint_usd_per_million_tokens"])
     month = float(row["usd_per_month_on_demand"])
     can = float(row["tokens_per_second"]) * HOUR_SECONDS * float(row["hours_per_month"]) * YEAR_MONTHS / YEAR_DAYS
-    if not (asked > 0 and month > 0 and can > 0):
+    if not (endpoint > 0 and month > 0 and can > 0):
         return pd.DataFrame(columns=["tokens", "line", "usd", "fits", "now"])
     tokens = can * np.array(sorted({*LOADS, float(row["endpoint_break_even_ratio"])}))
-    lines = {OWN_INSTANCES: month * np.ceil(np.round(tokens / can, 9)), PER_TOKEN: tokens * YEAR_DAYS / YEAR_MONTHS * asked / MILLION}
+    lines = {OWN_INSTANCES: month * np.ceil(np.round(tokens / can, 9)), PER_TOKEN: tokens * YEAR_DAYS / YEAR_MONTHS * endpoint / MILLION}
     even = np.isclose(tokens, float(row["endpoint_break_even_tokens"]))
     parts = [pd.DataFrame({"tokens": tokens, "line": name, "usd": usd, "fits": row["fits"], "now": even}) for name, usd in lines.items()]
     return pd.concat(parts, ignore_index=True)

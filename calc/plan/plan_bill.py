@@ -1,4 +1,4 @@
-"""The bill of a plan: every kept scenario times its runs a month and its months, as month, quarter and year, by market, against a budget.
+"""The bill of a plan: every scenario times its runs and months, as month, quarter and year, by market, against a budget.
 
 A run is paid as often as it is made, a service for its month; a commitment is paid every month of its term, however much is used.
 """
@@ -23,11 +23,11 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_market(bill: pd.DataFrame) -> pd.DataFrame:
-    """The sums of a plan's bill: a row per market in the order of the bill, then the whole; scenarios, and USD per period."""
+    """The sums of a plan's bill: a row per market in the order of the bill, then the total; scenarios, and USD per period."""
     parts = bill.groupby("market", sort=False)[list(PERIODS)].sum(min_count=1)
     parts.insert(0, "scenarios", bill.groupby("market", sort=False).size())
-    whole = pd.DataFrame([{"scenarios": len(bill), **bill[list(PERIODS)].sum(min_count=1)}], index=["all"])
-    return pd.concat([parts, whole]).rename_axis("market").reset_index()
+    total = pd.DataFrame([{"scenarios": len(bill), **bill[list(PERIODS)].sum(min_count=1)}], index=["all"])
+    return pd.concat([parts, total]).rename_axis("market").reset_index()
 
 
 def against_budget(bill: pd.DataFrame, budget_usd: float, period: str) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""One scenario over the length of its run and over the sequences it serves at once, for the Run and month page."""
+"""One scenario over the length of its run, and over the sequences that it serves at once."""
 
 from typing import Any
 

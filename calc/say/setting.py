@@ -106,7 +106,7 @@ def choice(name: str, value: Any, catalogs: Catalogs) -> str:
 
 def arrangement(row: Row, catalogs: Catalogs) -> str:
     """How the GPUs share the work, for a sentence: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
-    copies, gpus, card = _copies(row), row["gpus"], card_name(row["gpu"], catalogs)
+    copies, gpus, card = replicas(row), row["gpus"], card_name(row["gpu"], catalogs)
     groups = f"{copies:.0f} replicas of {gpus / copies:.0f} {card}" if copies > 1 else f"{gpus:.0f} {card}"
     degree = f"tensor parallel {row['tensor_parallel']:.0f}" if row["tensor_parallel"] > 1 else ""
     if row["work"] == "inference":
@@ -126,7 +126,7 @@ def sharding(row: Row, catalogs: Catalogs) -> str:
 
 def sequences_at_once(row: Row) -> str:
     """16 sequences at once; 16 sequences on each where there are replicas."""
-    return f"{counted(int(row['batch']), 'sequence')} {'on each' if _copies(row) > 1 else 'at once'}"
+    return f"{counted(int(row['batch']), 'sequence')} {'on each' if replicas(row) > 1 else 'at once'}"
 
 
 def setting(row: Row, catalogs: Catalogs) -> str:
@@ -151,7 +151,7 @@ def _method(row: Row, catalogs: Catalogs) -> str:
 
 
 def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
-    copies = _copies(row)
+    copies = replicas(row)
     steps = f" × {row['accumulation_steps']:.0f} steps" if row["accumulation_steps"] > 1 else ""
     shared = f"{sharding(row, catalogs)} over {copies:.0f} {'GPUs' if copies == row['gpus'] else 'replicas'}"
     yield name_of("optimizer", row["optimizer"], catalogs)
@@ -163,7 +163,7 @@ def _training(row: Row, catalogs: Catalogs) -> Iterator[str]:
 
 
 def _serving(row: Row, catalogs: Catalogs) -> Iterator[str]:
-    copies = _copies(row)
+    copies = replicas(row)
     yield f"{copies:.0f} replicas" if copies > 1 else ""
     yield f"{sequences_at_once(row)} of {row['sequence_tokens']:,.0f} tokens"
     yield f"prompt {row['prompt_tokens']:,.0f}" if row["prompt_tokens"] != row["sequence_tokens"] else ""
@@ -174,5 +174,6 @@ def _filled(words: str, value: Any) -> str:
     return words.format(f"{value:,.10g}" if isinstance(value, int | float) else value)
 
 
-def _copies(row: Row) -> float:
+def replicas(row: Row) -> float:
+    """Model replicas side by side. [replicas]"""
     return float(data_parallel(row["gpus"], *(row[name] for name in DEGREES)))

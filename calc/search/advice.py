@@ -18,7 +18,7 @@ from calc.scenarios.read import known_inputs
 from calc.search.comparisons import at_once
 from calc.search.neighbours import LAYOUT, Change, distinct_changes, neighbours, pairs
 from calc.search.pick import MOST_OF_A_KIND, picked
-from calc.search.ranking import limits_of as limits_on
+from calc.search.ranking import limits_of
 from calc.search.settle import settled
 from calc.search.standing import STANDINGS, offered, standing
 from calc.table import Words
@@ -156,11 +156,11 @@ def _rate(rows: pd.DataFrame, markets: Iterable[str]) -> np.ndarray:
 
 def _kept(numbers: Mapping[str, np.ndarray], done: Job, job: dict[str, Any]) -> dict[str, np.ndarray]:
     """Whether each row keeps the job's limits on money and time (`kept`), and its pace (`paced`); what is not known breaks none."""
-    found = {name: getattr(done, name) for name in done._fields} | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
+    figures = {name: getattr(done, name) for name in done._fields} | {"step_tokens": numbers["step_tokens"], "load_ratio": 0 * done.hours}
     for name, column in (("first_token", "time_to_first_token"), ("token", "time_per_output_token")):
-        found[f"{name}_seconds"] = numbers[f"{column}_seconds"]
-        found[f"slow_{name}_ratio"] = numbers[f"{column}_high_seconds"] / numbers[f"{column}_seconds"]
-    over = {limit.name: limit.excess > 0 for limit in limits_on(found, job)}
+        figures[f"{name}_seconds"] = numbers[f"{column}_seconds"]
+        figures[f"slow_{name}_ratio"] = numbers[f"{column}_high_seconds"] / numbers[f"{column}_seconds"]
+    over = {limit.name: limit.excess > 0 for limit in limits_of(figures, job)}
     pace = over.get("first_token_seconds", False) | over.get("token_seconds", np.zeros(len(done.hours), dtype=bool))
     money = [over[name] for name in ("hours_most", "usd_most", "usd_per_hour_most", "instances_most") if name in over]
     return {"kept": ~np.any(money, axis=0), "paced": ~pace}

@@ -41,7 +41,7 @@ QUANTITIES: dict[str, dict[str, Factors]] = {  # what is compared beside memory,
 
 
 class Difference(NamedTuple):
-    """A quantity of the first row and of another, and the parts of the difference by cause; they sum to it."""
+    """A quantity in the first row and in another, and the parts of the difference by cause, which sum to it."""
 
     quantity: str
     first: float
@@ -50,7 +50,7 @@ class Difference(NamedTuple):
 
     @property
     def change(self) -> float:
-        """What the other has more than the first."""
+        """The other's value minus the first's."""
         return self.other - self.first
 
     @property
@@ -60,27 +60,27 @@ class Difference(NamedTuple):
 
     @property
     def cause(self) -> str:
-        """The largest part that goes the way of the change; empty where nothing changed."""
+        """The largest part in the direction of the change; empty where nothing changed."""
         return self._largest(float(np.sign(self.change)))
 
     @property
     def against(self) -> str:
-        """The largest part that goes the other way, where it makes up for a fifth of the change or more; else empty."""
+        """The largest part against the change, where it is a fifth of it or more; else empty."""
         name = self._largest(-float(np.sign(self.change)))
         return name if name and abs(self.parts[name]) >= _TELLING_RATIO * abs(self.change) else ""
 
     def _largest(self, sign: float) -> str:
         along = {name: part * sign for name, part in self.parts.items()}
-        name = max(along, key=lambda each: along[each], default="")
+        name = max(along, key=lambda part: along[part], default="")
         return name if name and along[name] > 0 else ""
 
 
 def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Difference]:
-    """Memory, USD per hour, and where both do the same kind of work hours and USD: how the other differs, and why.
+    """The differences in memory and USD per hour, and between rows of one kind of work in hours and USD.
 
     Both are rows of bill.billed; a quantity that one of them lacks has no parts.
     """
-    found = {"memory_bytes": _memory(first, other)}
+    quantities = {"memory_bytes": _memory(first, other)}
     same_work = first["work"] == other["work"]
     products = QUANTITIES[first["work"]] if same_work else {"usd_per_hour": PER_HOUR}
     for quantity, factors in products.items():
@@ -89,14 +89,14 @@ def differences(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Diffe
         if before > 0 and after > 0:
             mean = _logarithmic_mean(before, after)
             parts = {name: mean * float(np.log(factor(other) / factor(first))) for name, factor in factors.items()}
-        found[quantity] = Difference(quantity, before, after, parts)
-    return found
+        quantities[quantity] = Difference(quantity, before, after, parts)
+    return quantities
 
 
-def _memory(first, other):
+def _memory(first: dict[str, Any], other: dict[str, Any]) -> Difference:
     parts = {name: float(other[name]) - float(first[name]) for name in COMPONENTS}
-    known = not np.isnan(sum(parts.values()))
-    return Difference("memory_bytes", float(first["memory_bytes"]), float(other["memory_bytes"]), parts if known else {})
+    estimated = not np.isnan(sum(parts.values()))
+    return Difference("memory_bytes", float(first["memory_bytes"]), float(other["memory_bytes"]), parts if estimated else {})
 
 
 def _logarithmic_mean(one: float, other: float) -> float:
@@ -105,26 +105,26 @@ def _logarithmic_mean(one: float, other: float) -> float:
 
 
 def choices(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """Every choice that the rows read, in words: choice, label, differs, and a column of words per row, numbered from 0.
+    """Every choice that the rows read: choice, label, differs, and a numbered column of words for each row.
 
-    What differs comes first, the place of the job before its setting; what a row never reads is empty. An assumption of
-    time and cost is named only where it differs.
+    Choices that differ come first, the place before the setting; a choice that a row does not read is empty. An assumption
+    of time and cost is listed only where it differs.
     """
     records = rows.to_dict("records")
     names = [*_PLACE, *(name for name in inputs_by_name() if name not in (*_PLACE, "scenario", "gpu"))]
     table = []
     for name in names:
-        said = [in_words(name, row, catalogs) for row in records]
-        differs = len(set(said)) > 1
-        if differs or (any(said) and name not in ASSUMED):
+        words = [in_words(name, row, catalogs) for row in records]
+        differs = len(set(words)) > 1
+        if differs or (any(words) and name not in ASSUMED):
             about = (name, label(name, records, catalogs), differs)
-            table.append((*about, *said))
+            table.append((*about, *words))
     columns = ["choice", "label", "differs", *range(len(rows))]
     return pd.DataFrame(table, columns=columns).sort_values("differs", ascending=False, kind="stable", ignore_index=True)
 
 
 def tank_scale(rows: list[dict[str, Any]]) -> float:
-    """The bytes at the right end of tanks that stand on one scale: what the largest needs, at most twice the largest card."""
+    """The right end of tanks on one scale: the largest need, at most twice the largest card. [B]"""
     cards = [row["gpu_memory_bytes"] for row in rows if row["gpu_memory_bytes"] > 0]
     needs = [row["memory_high_bytes"] for row in rows if row["memory_high_bytes"] > 0]
     most = max([*cards, *needs], default=1.0)
@@ -132,7 +132,7 @@ def tank_scale(rows: list[dict[str, Any]]) -> float:
 
 
 def label(name: str, rows: list[dict[str, Any]], catalogs: Catalogs) -> str:
-    """A choice's name on screen; sequences at once are no micro-batches where all rows serve."""
+    """A choice's name on screen; where all rows serve, the batch is the sequences at once."""
     if name == "batch" and all(row["work"] == "inference" for row in rows):
         return "Sequences at once"
     if name in catalogs.assumptions.index:
@@ -141,7 +141,7 @@ def label(name: str, rows: list[dict[str, Any]], catalogs: Catalogs) -> str:
 
 
 def in_words(name: str, row: dict[str, Any], catalogs: Catalogs) -> str:
-    """One choice of a row in words; empty where the row leaves it open or does not read it."""
+    """One choice of a row in words; empty where the row does not set or does not read it."""
     value = row.get(name, "")
     follows = name in SAME_AS_SEQUENCE and value == row["sequence_tokens"]
     if follows or name in UNREAD[row["work"]] or (name in LORA_ONLY and row["tuning"] != "lora"):

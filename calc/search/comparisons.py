@@ -16,7 +16,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
-from calc.layout import data_parallel
+from calc.say.setting import replicas
 from calc.scenarios.support import RUNS
 
 NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
@@ -45,12 +45,7 @@ GRADES = 12  # of the colour scale of largest batches: 0, 1, 2 to 3, 4 to 7, ...
 PLACED_BY = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 
-def replicas(scenario: Mapping[str, Any]) -> float:
-    """Model replicas side by side. [replicas]"""
-    return float(data_parallel(scenario["gpus"], *(scenario[name] for name in DEGREES)))
-
-
-def at_once(scenario: Mapping[str, Any]) -> float:
+def at_once(scenario: Row) -> float:
     """Sequences of an optimizer step, or requests answered at once, over all replicas. [sequences]"""
     steps = scenario["accumulation_steps"] if scenario["work"] == "training" else 1
     return float(scenario["batch"] * steps * replicas(scenario))

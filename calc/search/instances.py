@@ -1,4 +1,4 @@
-"""Instance types with what they sell for a dollar, beside what the present job needs of each; one type over the regions."""
+"""Instance types: what a dollar rents of each, what the present job needs, and one type over the regions."""
 
 from collections.abc import Collection
 
@@ -19,39 +19,39 @@ OF_THE_JOB = ("instances_needed", "gpus", "fits", "runs", "usd", "hours", "marke
 
 
 def priced(catalogs: Catalogs, regions: Collection[str]) -> pd.DataFrame:
-    """Every instance type in each of the regions with what a dollar on demand rents for an hour: gib_per_usd, pflops_per_usd."""
+    """Every instance type in each region, with what a dollar an hour rents on demand: gib_per_usd, pflops_per_usd."""
     table = offers(catalogs, regions)
     hourly = table["on_demand_usd_per_hour"]
     return table.assign(gib_per_usd=table["gpu_gib"] / hourly, pflops_per_usd=table["bf16_pflops"] / hourly)
 
 
 def for_job(board: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """The best row of each instance type of a board with the type's prices; `at` is its place on the board, job_* its figures."""
-    found = board.assign(at=np.arange(len(board))).drop_duplicates(_PLACE)
-    wanted = [*_PLACE, "at", *(name for name in OF_THE_JOB if name in found)]
-    own = found[wanted].rename(columns={"gpus": "job_gpus", "memory_bytes": "job_memory_bytes"})
+    """The best row of each instance type on a board, with the type's prices; `at` is its place there."""
+    best = board.assign(at=np.arange(len(board))).drop_duplicates(_PLACE)
+    wanted = [*_PLACE, "at", *(name for name in OF_THE_JOB if name in best)]
+    rows = best[wanted].rename(columns={"gpus": "job_gpus", "memory_bytes": "job_memory_bytes"})
     table = priced(catalogs, list(dict.fromkeys(board["region"])))
-    return own.merge(table, on=_PLACE, how="inner", validate="one_to_one")
+    return rows.merge(table, on=_PLACE, how="inner", validate="one_to_one")
 
 
 def in_order(table: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The rows by one of SORTS, what is not known last, then by name."""
+    """The rows by one of SORTS, unknown values last, then by name."""
     column, smaller = SORTS[by]
     return table.sort_values([column, "instance"], ascending=[smaller, True], na_position="last", kind="stable", ignore_index=True)
 
 
 def chosen(table: pd.DataFrame, families: Collection[str] = (), least_gib: float = 0) -> pd.DataFrame:
-    """The rows of these families (none: all) with so much GPU memory on an instance."""
-    wanted = table["gpu_gib"] >= least_gib
-    return table[wanted & table["family"].isin(list(families))] if families else table[wanted]
+    """The rows of these families (none: all) with at least so much GPU memory on an instance."""
+    large = table["gpu_gib"] >= least_gib
+    return table[large & table["family"].isin(list(families))] if families else table[large]
 
 
 def by_region(instance: str, here: str, catalogs: Catalogs) -> pd.DataFrame:
-    """One instance type in every region that has a price of it, cheapest first: prices, and on demand against `here` (ratio)."""
+    """One instance type in every region with a price, cheapest first; against_here_ratio compares on demand with `here`."""
     table = priced(catalogs, catalogs.regions.index)
     table = table[(table["instance"] == instance) & (table["on_demand_usd_per_hour"].notna() | table["spot_usd_per_hour"].notna())]
-    own = table.loc[table["region"] == here, "on_demand_usd_per_hour"]
-    ratio = (table["on_demand_usd_per_hour"] / (own.iloc[0] if len(own) else np.nan) - 1).round(3) + 0.0  # no minus before a zero
+    local = table.loc[table["region"] == here, "on_demand_usd_per_hour"]
+    ratio = (table["on_demand_usd_per_hour"] / (local.iloc[0] if len(local) else np.nan) - 1).round(3) + 0.0  # no minus before a zero
     names = catalogs.regions["name"].loc[table["region"]].to_numpy()
     return table.assign(name=names, against_here_ratio=ratio).sort_values(
         ["on_demand_usd_per_hour", "spot_usd_per_hour"], na_position="last", kind="stable", ignore_index=True

@@ -14,11 +14,11 @@ from calc.cost.markets import BY_USE, sold_for
 from calc.memory.fit import HOLDS
 from calc.plan.bill import listed_usd_per_hour
 from calc.plan.figures import records
+from calc.say.setting import replicas
 from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
-from calc.scenarios.lookups import numbers_of
 from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
-from calc.search.comparisons import at_once, micro_batches, replicas
+from calc.search.comparisons import at_once, micro_batches
 from calc.search.inputs import ANYWHERE, FIXABLE, SHARDINGS
 from calc.search.options import options
 from calc.search.settle import blank

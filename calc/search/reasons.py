@@ -1,7 +1,7 @@
-"""Why a found plan wins over the present one: what differs, and what each difference alone is worth.
+"""Why a plan of the wide search beats the present one: what differs, and what each difference alone is worth.
 
-Each difference is taken back by itself and the plan estimated again: what it then costs more is what the difference
-saves, and a plan that no longer fits without it owes it that it fits.
+Each difference is undone alone and the plan estimated again: the extra cost is what the difference saves, and a plan that
+no longer fits needs it to fit.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from calc.engine.pipeline import estimate
 from calc.say.change import change_in_words, is_unchanged, quality
 from calc.search.standing import offered, scenario_of
 
-GROUPS = (
+UNDONE_TOGETHER = (
     ("tuning", "precision"),
     ("optimizer",),
     ("recompute",),
@@ -28,26 +28,26 @@ GROUPS = (
     ("region",),
     ("market",),
 )
-TELLING_RATIO = 1.05  # a difference that changes cost or time by less is not named
-MOST_NAMED = 3
-SAME_RATIO = 0.005
+_TELLING_RATIO = 1.05  # a difference that changes cost or time by less is not named
+_MOST_NAMED = 3
+_SAME_RATIO = 0.005
 
 
 def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs) -> pd.DataFrame:
-    """Rows of a wide search (best) with their cost and time against the present plan (a result row, its market), and why."""
+    """Rows of a wide search with cost and time relative to the present plan (a result row on its market), and why."""
     if not len(rows):
         return rows.assign(usd_ratio=[], seconds_ratio=[], why=[], quality=[])
     before = pd.DataFrame([present])
     base = job_of_rows(before, [market], users, catalogs)
     fitting = bool(offered(present)[0]) and np.isfinite(base.usd[0])
-    taken = _taken_back(rows, present, market, users, catalogs)
+    undone = _undone(rows, present, market, users, catalogs)
     usd_ratio, seconds_ratio = rows["usd"] / base.usd[0], rows["seconds"] / base.seconds[0]
     sentences, notes = [], []
-    for at, row in enumerate(rows.to_dict("records")):
-        differences = taken[taken["row"] == at]
-        words = [_against(row, base, usd_ratio.iloc[at], seconds_ratio.iloc[at]) if fitting else _instead(present)]
+    for number, row in enumerate(rows.to_dict("records")):
+        differences = undone[undone["row"] == number]
+        words = [_against(row, base, usd_ratio.iloc[number], seconds_ratio.iloc[number]) if fitting else _instead(present)]
         words += [_gpu_hour(row, present, base)] if fitting else []
-        words += _drivers(differences, cheaper=not fitting or usd_ratio.iloc[at] < 1)
+        words += _drivers(differences, cheaper=not fitting or usd_ratio.iloc[number] < 1)
         sentences.append(" ".join(word[:1].upper() + word[1:] for word in words))
         changed = {name: value for change in differences["change"] for name, value in change.items()}
         lost = quality(changed, catalogs, row["work"] == "inference")[0].split("; ")
@@ -55,31 +55,31 @@ def reasons(rows: pd.DataFrame, present: dict[str, Any], market: str, users: flo
     return rows.assign(usd_ratio=usd_ratio, seconds_ratio=seconds_ratio, why=sentences, quality=notes)
 
 
-def _taken_back(rows, present, market, users, catalogs):
-    """One row per found plan and difference: the change, and cost and time without it in shares of the plan's own."""
+def _undone(rows: pd.DataFrame, present: dict[str, Any], market: str, users: float, catalogs: Catalogs) -> pd.DataFrame:
+    """A row per plan and difference: the change, and cost and time without it relative to the plan."""
     tried = []
-    for at, row in enumerate(rows.to_dict("records")):
-        now = {**scenario_of(row), "market": row["market"]}
-        for group in GROUPS:
-            was = {name: market if name == "market" else present[name] for name in group}
-            change = {name: now[name] for name in group if now[name] != was[name]}
+    for number, row in enumerate(rows.to_dict("records")):
+        scenario = {**scenario_of(row), "market": row["market"]}
+        for group in UNDONE_TOGETHER:
+            before = {name: market if name == "market" else present[name] for name in group}
+            change = {name: scenario[name] for name in group if scenario[name] != before[name]}
             if change and not ("instance" in change and not present["instance"]):
-                tried.append({"row": at, "change": change, **now, **was})
+                tried.append({"row": number, "change": change, **scenario, **before})
     if not tried:
         return pd.DataFrame({"row": [], "change": [], "words": [], "holds": [], "usd_ratio": [], "seconds_ratio": []})
     table = pd.DataFrame(tried)
     markets = table["market"].to_numpy(dtype=object)
     without = estimate(table.drop(columns=["row", "change", "market"]).astype(object), catalogs, solve=False)
     job = job_of_rows(without, markets, users, catalogs)
-    own = rows.iloc[table["row"].to_numpy()]
+    plans = rows.iloc[table["row"].to_numpy()]
     return pd.DataFrame(
         {
             "row": table["row"],
             "change": table["change"],
             "words": [change_in_words(change, catalogs, rows["work"].iloc[0] == "inference") for change in table["change"]],
             "holds": offered(without),
-            "usd_ratio": job.usd / own["usd"].to_numpy(dtype=float),
-            "seconds_ratio": job.seconds / own["seconds"].to_numpy(dtype=float),
+            "usd_ratio": job.usd / plans["usd"].to_numpy(dtype=float),
+            "seconds_ratio": job.seconds / plans["seconds"].to_numpy(dtype=float),
         }
     )
 
@@ -87,10 +87,10 @@ def _taken_back(rows, present, market, users, catalogs):
 def _against(row, base, usd_ratio, seconds_ratio):
     """62 % cheaper than the present plan ($245 in 4.46 h), and takes 1.3 × as long."""
     money = f"{1 - usd_ratio:.0%} cheaper than" if usd_ratio < 1 else f"{usd_ratio - 1:.0%} dearer than"
-    money = "costs as much as" if abs(usd_ratio - 1) < SAME_RATIO else money.replace("%", " %")
+    money = "costs as much as" if abs(usd_ratio - 1) < _SAME_RATIO else money.replace("%", " %")
     money = f"{usd_ratio:,.3g} × the cost of" if usd_ratio > 2 else money
     pace = f"{1 / seconds_ratio:,.3g} × as fast" if seconds_ratio < 1 else f"takes {seconds_ratio:,.3g} × as long"
-    pace = "is as fast" if abs(seconds_ratio - 1) < SAME_RATIO else pace
+    pace = "is as fast" if abs(seconds_ratio - 1) < _SAME_RATIO else pace
     before = f"${base.usd[0]:,.0f}" + (f" in {base.hours[0]:,.3g} h" if row["work"] == "training" else " a month")
     return f"{money} the present plan ({before}), and {pace}."
 
@@ -117,8 +117,8 @@ def _drivers(differences, cheaper):
     """What it owes to what: first what makes it fit, then what saves most cost (or, in a dearer plan, time)."""
     column = "usd_ratio" if cheaper else "seconds_ratio"
     needed = list(differences["words"][~differences["holds"]])
-    telling = differences[differences["holds"] & (differences[column] > TELLING_RATIO)]
-    telling = telling.sort_values(column, ascending=False).head(MOST_NAMED)
+    telling = differences[differences["holds"] & (differences[column] > _TELLING_RATIO)]
+    telling = telling.sort_values(column, ascending=False).head(_MOST_NAMED)
     said = []
     if needed:
         said.append(f"it fits only with {' and '.join(needed[:2])}.")

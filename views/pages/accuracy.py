@@ -43,7 +43,7 @@ quantities = sorted(set(found.errors["quantity"]), key=lambda name: (name not in
 left, middle, right = st.columns([2, 3, 3])
 with left:
     quantity = st.selectbox("Quantity", quantities, format_func=lambda name: GLOSSARY[name].label, key="accuracy_quantity")
-of_quantity = accuracy_tables.answered(found.errors)
+of_quantity = accuracy_tables.without_problem(found.errors)
 of_quantity = of_quantity[of_quantity["quantity"] == quantity]
 with middle:
     groups = st.multiselect("Groups", sorted(of_quantity["group"].unique()), key="accuracy_groups", placeholder="All")

@@ -7,9 +7,9 @@ from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import about, count, gib, is_missing, span, three, usd
 from calc.say.place import card_name, place
-from calc.say.setting import name_of
+from calc.say.setting import name_of, replicas
 from calc.say.verdict import range_text
-from calc.search.comparisons import at_once, replicas
+from calc.search.comparisons import at_once
 from calc.search.guide import Leaf
 from calc.units import GIB
 from views.wording.comparisons import LINES
