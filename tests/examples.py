@@ -15,6 +15,7 @@ from calc.catalogs.load import read_document
 from calc.catalogs.rooms import FOLDER
 from calc.catalogs.strict_yaml import read_strictly
 from calc.columns import COMPONENTS
+from calc.plan.bill import billed
 from validation.speed import time_table
 
 TIMES = int(os.environ.get("HEADROOM_TIMES", "1"))  # how many times the examples; beyond 1 they differ from run to run
@@ -175,3 +176,10 @@ def written(path):
     """The rows of a CSV file, as text."""
     with path.open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
+
+
+def billed_row(catalogs, market="on-demand", **scenario):
+    """The bill of one scenario on a market, checked to be without a problem."""
+    row = billed(table([scenario]).assign(market=market), catalogs).iloc[0].to_dict()
+    assert row["problem"] == ""
+    return row

@@ -1,6 +1,7 @@
 """The bill of a row: its lines sum to it, its ends are those of the time, every market is counted as it bills."""
 
 import pytest
+from examples import billed_row as bill
 from examples import table
 
 from calc import estimate
@@ -8,19 +9,13 @@ from calc.cost.markets import BY_USE
 from calc.cost.markets import COMMITTED as COMMITMENTS
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import earlier
-from calc.plan.bill import as_rows, billed, lines, on_markets
+from calc.plan.bill import as_rows, lines, on_markets
 from calc.scenarios.inputs import inputs_by_name
 from calc.search.advice import advise
 from calc.search.options import options
 
 RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 MONTH = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "batch": 8}
-
-
-def bill(catalogs, market, **scenario):
-    row = billed(table([scenario]).assign(market=market), catalogs).iloc[0].to_dict()
-    assert row["problem"] == ""
-    return row
 
 
 @pytest.mark.parametrize("market", ["on-demand", "spot", "capacity-block"])

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from examples import table
+from examples import billed_row as bill
 
-from calc.plan.bill import answers_of_aws, billed, endpoint_facts, on_markets, small_lines
+from calc.plan.bill import answers_of_aws, endpoint_facts, on_markets, small_lines
 from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
 from views.wording import beside_the_bill as words
 from views.wording import ways
@@ -14,12 +14,6 @@ from views.wording import ways
 RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096, "train_tokens": 1.5e8}
 MONTH = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "batch": 32}
 MONTH |= {"sequence_tokens": 1536, "prompt_tokens": 1024}
-
-
-def bill(catalogs, market="on-demand", **scenario):
-    row = billed(table([scenario]).assign(market=market), catalogs).iloc[0].to_dict()
-    assert row["problem"] == ""
-    return row
 
 
 def test_a_block_is_a_stair_of_whole_days_beside_on_demand(catalogs):
