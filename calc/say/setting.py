@@ -1,6 +1,6 @@
 """How a row is set up, in words: one choice by its name in the catalogs, the whole line, and the short form of a sentence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -174,6 +174,6 @@ def _filled(words: str, value: Any) -> str:
     return words.format(f"{value:,.10g}" if isinstance(value, int | float) else value)
 
 
-def replicas(row: Row) -> float:
+def replicas(row: Mapping[str, Any]) -> float:
     """Model replicas side by side. [replicas]"""
     return float(data_parallel(row["gpus"], *(row[name] for name in DEGREES)))

@@ -45,7 +45,7 @@ GRADES = 12  # of the colour scale of largest batches: 0, 1, 2 to 3, 4 to 7, ...
 PLACED_BY = ("instance", "gpu", "gpus", *DEGREES, "sharding", "expert_parallel")
 
 
-def at_once(scenario: Row) -> float:
+def at_once(scenario: Mapping[str, Any]) -> float:
     """Sequences of an optimizer step, or requests answered at once, over all replicas. [sequences]"""
     steps = scenario["accumulation_steps"] if scenario["work"] == "training" else 1
     return float(scenario["batch"] * steps * replicas(scenario))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
-from calc.plan.aged import Change, causes, changes, price_day
+from calc.plan.aged import Moved, causes, changes, price_day
 from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
 from calc.say.verdict import word
 from calc.scenarios.problems import quoted
@@ -72,14 +72,14 @@ def _answer_then(row: Row) -> str:
     return f"{money} on {count}{place(row)}{hourly}"
 
 
-def _price(change: Change, row: Row, catalogs: Catalogs) -> str:
+def _price(change: Moved, row: Row, catalogs: Catalogs) -> str:
     day = price_day(row, catalogs)
     return f"{place(row)}: {usd(change.then)} → {usd(change.now)} an hour ({changed_by(change.ratio)})" + (
         f", its price of {day_text(day)}." if day else "."
     )
 
 
-def _figure(change: Change) -> str:
+def _figure(change: Moved) -> str:
     write = SAID[change.figure][1]
     return f"{write(change.then)} → {write(change.now)} ({changed_by(change.ratio)})"
 
@@ -92,7 +92,7 @@ def _turned(row: Row) -> bool:
     return not is_missing(row.get("then_fits")) and row["fits"] != row["then_fits"]
 
 
-def _is_estimated(row: Row, moved: list[Change]) -> bool:
+def _is_estimated(row: Row, moved: list[Moved]) -> bool:
     return _turned(row) or any(each.figure in ESTIMATED for each in moved)
 
 
