@@ -1,1 +1,1 @@
-"""What a team pastes when memory ran out, read as text: torch's message, memory_summary, logs of serving engines; beside the estimate."""
+"""Out-of-memory texts: torch's message, memory_summary and the logs of serving engines, read and compared with the estimate."""

@@ -1,4 +1,4 @@
-"""A pasted text explained: its messages and figures, beside the estimate of the run that it is of, and what they mean."""
+"""A pasted text explained: its messages and figures, compared with the estimate of its run, and what they mean."""
 
 from typing import NamedTuple
 
@@ -20,11 +20,11 @@ NOTHING = (
 
 
 class LogProblem(ValueError):
-    """One sentence: why the text says nothing, and what to give instead."""
+    """The text cannot be read; the message says why, and what to paste instead."""
 
 
 class Explanation(NamedTuple):
-    """`failure` of the fullest card, of `messages`; the row on the card that the text tells of; parts beside it; sentences."""
+    """The `failure` of the fullest card out of `messages`; the estimated row on that card; the parts; the sentences."""
 
     failure: Failure | None
     messages: int
@@ -42,7 +42,7 @@ def text_of(content: bytes) -> str:
 
 
 def tells(content: bytes) -> bool:
-    """Whether the content is of memory that ran out, or a pickle that might be: what is not a config."""
+    """Whether the content is an out-of-memory text or a pickle, and so no config."""
     if content.startswith(PICKLES):
         return True
     text = text_of(content)
@@ -50,18 +50,18 @@ def tells(content: bytes) -> bool:
 
 
 def explained(text: str, row: Row, catalogs: Catalogs) -> Explanation:
-    """What the text tells beside an estimated row; raises LogProblem where it tells nothing."""
-    found, told, meant = failures(text), figures(text), silent(text)
-    if not found and not told and not meant:
+    """The text compared with an estimated row; raises LogProblem where it holds no message and no figure."""
+    messages, sizes, meanings = failures(text), figures(text), silent(text)
+    if not messages and not sizes and not meanings:
         raise LogProblem(NOTHING)
-    worst = fullest(found) if found else None
-    total = worst.total if worst else told.get("card")
+    worst = fullest(messages) if messages else None
+    total = worst.total if worst else sizes.get("card")
     here = beside.on_card(row, total, catalogs)
-    parts, sentences = [], list(meant)
+    parts, sentences = [], list(meanings)
     if worst:
         parts += beside.of_failure(worst, here)
         sentences += findings.of_failure(worst, here, catalogs)
-    if told:
-        parts += beside.of_figures(told, here, catalogs)
-        sentences += findings.of_figures(told, here)
-    return Explanation(worst, len(found), beside.cards(total, catalogs), here, parts, sentences)
+    if sizes:
+        parts += beside.of_figures(sizes, here, catalogs)
+        sentences += findings.of_figures(sizes, here)
+    return Explanation(worst, len(messages), beside.cards(total, catalogs), here, parts, sentences)

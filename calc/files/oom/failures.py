@@ -1,4 +1,4 @@
-"""torch's out-of-memory message in its four generations, from before 1.4 to 2.10 and later: which sizes it tells.
+"""The sizes in torch's out-of-memory message, in its four generations from before 1.4 to 2.10 and later.
 
 The sentence is written in c10/cuda/CUDACachingAllocator.cpp; what changed in it and when: up to 2.0 "already allocated ...
 reserved in total by PyTorch" ("cached" before 1.4); 2.1 "a total capacty of"; from 2.2 "capacity"; from 2.4 private pools.
@@ -24,7 +24,7 @@ RELEASES = (  # the first whose words stand in the message
 
 
 class Failure(NamedTuple):
-    """One message. Sizes in bytes, None where it does not tell them.
+    """One message. Sizes in bytes, None where the message does not give them.
 
     tried: the request that failed. total, free: of the whole card. process: all of this process as the driver sees it;
     others: of each other process by number. allocated: tensors alive at that moment, not the peak. private_pools: of CUDA
@@ -45,19 +45,19 @@ class Failure(NamedTuple):
 
     @property
     def reserved(self) -> float | None:
-        """Allocated and what the allocator holds beside it. [B]"""
+        """Allocated bytes, and those that the allocator has cached. [B]"""
         return None if self.allocated is None or self.unallocated is None else self.allocated + self.unallocated
 
     @property
     def others_bytes(self) -> float:
-        """Of other processes: those that the message numbers, or all that is in use and not ours. [B]"""
+        """Memory of other processes: those in the message, or all that is in use and not this process's. [B]"""
         if self.process and self.total is not None and self.free is not None:
             return max(self.total - self.free - self.process, 0.0)
         return sum(self.others.values())
 
     @property
     def context(self) -> float | None:
-        """Of this process outside torch's allocator: context and libraries; a bound where the driver does not tell the process. [B]"""
+        """Memory of this process outside torch's allocator; an upper bound where the message has no process size. [B]"""
         if self.reserved is None:
             return None
         if self.process:
@@ -68,15 +68,15 @@ class Failure(NamedTuple):
 
 
 def failures(text: str) -> list[Failure]:
-    """Every message of the text that tells sizes, in its order."""
+    """Every message in the text that gives a size, in order."""
     parts = one_line(text).split(BEGINS)[1:]
     read = (_failure(part[:LONGEST]) for part in parts)
-    return [each for each in read if each]
+    return [failure for failure in read if failure]
 
 
-def fullest(found: list[Failure]) -> Failure:
-    """Of several ranks the one whose card has the most in use."""
-    return max(found, key=lambda each: (each.reserved or 0.0, each.tried))
+def fullest(messages: list[Failure]) -> Failure:
+    """The failure of the rank that had reserved the most."""
+    return max(messages, key=lambda failure: (failure.reserved or 0.0, failure.tried))
 
 
 def _failure(text: str) -> Failure | None:

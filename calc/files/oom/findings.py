@@ -1,4 +1,4 @@
-"""What the told sizes mean, in sentences: why it failed, where it parts from the estimate, what no plan can mend."""
+"""What the sizes mean, in sentences: why the run failed, where it differs from the estimate, what no plan can mend."""
 
 from collections.abc import Mapping
 from math import floor
@@ -17,7 +17,7 @@ HIDDEN = "the longest batch, a second model (reference, reward, vision tower), a
 
 
 def of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[str]:
-    """What a message means, the cause first; sizes that it does not tell are not guessed."""
+    """What a message means, the cause first; missing sizes are not guessed."""
     tried, total, free = failure.tried, failure.total or 0.0, failure.free
     allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
     said = []
@@ -81,12 +81,12 @@ def of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
 
 
 def is_other_work(figures: Mapping[str, float], row: Row) -> bool:
-    """Whether a serving engine's log meets a run that trains: nothing of the two is the same."""
+    """Whether the log is a serving engine's and the run trains, so that nothing can be compared."""
     return row["work"] == "training" and any(name in figures for name in OF_ENGINES)
 
 
 def _against(allocated: float, when: str, row: Row) -> list[str]:
-    """Whether what was allocated lies within the estimate's range around its allocated peak."""
+    """Where the allocated bytes lie against the range of the estimate's allocated peak."""
     peak = row["allocated_peak_bytes"]
     if not peak > 0 or not allocated:
         return []
@@ -105,7 +105,7 @@ def _against(allocated: float, when: str, row: Row) -> list[str]:
 
 
 def _shape(tried: float, row: Row, catalogs: Catalogs) -> str:
-    """The tensor of the plan whose size the request has within two per cent; empty where none has."""
+    """The tensor of the plan whose size matches the request within two per cent; empty where none does."""
     if row["model"] not in catalogs.models.index:
         return ""
     model = catalogs.models.loc[row["model"]]

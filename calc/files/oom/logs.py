@@ -1,4 +1,4 @@
-"""What other texts tell of memory: torch.cuda.memory_summary and memory_stats, start-up logs of vLLM and SGLang, DeepSpeed, nvidia-smi."""
+"""Memory figures in other texts: memory_summary and memory_stats of torch, logs of vLLM, SGLang and DeepSpeed, nvidia-smi."""
 
 import json
 import re
@@ -83,7 +83,7 @@ SILENT = {  # failures that tell no size: what each of them means
 
 
 def figures(text: str) -> dict[str, float]:
-    """Every figure that the text tells by name: sizes in bytes, counts, shares."""
+    """Every figure of the text by name: sizes in bytes, counts, shares."""
     if text.lstrip().startswith("{"):
         return _stats(text)
     line = one_line(text)
@@ -98,7 +98,7 @@ def figures(text: str) -> dict[str, float]:
 
 
 def silent(text: str) -> list[str]:
-    """What failures without sizes mean."""
+    """The meaning of failures that give no size."""
     line = one_line(text)
     return [meaning for words, meaning in SILENT.items() if words in line]
 
