@@ -13,6 +13,7 @@ import pandas as pd
 
 from calc.evaluate import Columns
 
+ORIGINS = "origins"  # what each column of a table is made of (engine/origins.py)
 FEWEST_ROWS = 8  # in which looking for rows that are alike pays
 SAMPLE_ROWS, FEWEST_REPEATS = 1024, 16
 
@@ -28,6 +29,10 @@ class Table(dict[str, Any]):
         merged = copy(self)
         merged.update(other)
         return merged
+
+    def only(self, names: Iterable[str]) -> "Table":
+        """The named columns, and the origins of all."""
+        return Table({name: self[name] for name in (*names, ORIGINS) if name in self}, self["rows"])
 
     def take(self, rows: np.ndarray) -> "Table":
         """The chosen rows."""
@@ -121,7 +126,7 @@ def where(condition: np.ndarray, first: Words, second: Words) -> Words:
 def take(table: Mapping[str, Any], rows: np.ndarray, names: Iterable[str] = ()) -> Table:
     """The chosen rows of a table, all columns when they are read or the named ones at once."""
     chosen = Chosen(table, rows)
-    return Table({name: chosen[name] for name in names if name in chosen}, len(rows)) if names else chosen
+    return chosen.only(names) if names else chosen
 
 
 def taken(values: Any, total: int, rows: np.ndarray) -> Any:

@@ -7,8 +7,10 @@ from examples import catalogs, entries
 
 from calc import add_models, answer, estimate
 from calc.__main__ import main
-from calc.engine.pipeline import COLUMNS
-from calc.scenarios.inputs import bounded_inputs
+from calc.engine.origins import Origins
+from calc.engine.pipeline import COLUMNS, parts, sound_rows
+from calc.engine.stages import MEMORY_RESULTS, memory, memory_keys, work_of
+from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, bounded_inputs
 from calc.table import Table
 
 TEXTS = {
@@ -40,7 +42,9 @@ BASES = (
     {**SERVED, "gpu": "h100-80gb-sxm"},
     {**SERVED, "implementation": "vllm", "gpus": 2, "tensor_parallel": 2, "instance": "p5.48xlarge"},
     {**SERVED, "implementation": "vllm", "model": "gemma-3-4b", "images_per_sequence": 1, "gpu": "l4"},
-    {**SERVED, "model": "t5-base", "decoder_tokens": 64, "prompt_tokens": 32},
+    {**SERVED, "model": "t5-base", "decoder_tokens": 64, "prompt_tokens": 2},
+    {**SERVED, "model": "gemma-3-4b", "images_per_sequence": 2},
+    {**SERVED, "implementation": "vllm", "model": "mixtral-8x7b", "gpus": 8, "tensor_parallel": 4, "instance": "p5.48xlarge"},
 )
 
 
@@ -115,6 +119,40 @@ def test_sharing_changes_no_result(scenarios, results, monkeypatch):
     """Every row worked out on its own, none for another that is like it."""
     monkeypatch.setattr(Table, "distinct", lambda *_, **__: None)
     assert differing(estimate(scenarios, catalogs()), results) == {}
+
+
+@pytest.fixture(scope="module", params=["training", "inference"])
+def settled(request, scenarios):
+    """The rows of one kind of work that can be estimated, settled and ready for their memory, and that memory."""
+    part = next(part for part in parts(scenarios, catalogs()) if work_of(part.table) == request.param)
+    _, table = sound_rows(part)
+    return table, memory(table | {})
+
+
+OTHER_WORK = {  # what stages of both kinds of work read and only one of them counts
+    "training": set(INFERENCE_ONLY),
+    "inference": {
+        *TRAINING_ONLY,
+        "adapts",
+        "adapter_bytes_each",
+        "gradient_override_bytes_each",
+        "reduce_bytes_each",
+        "compiles",
+        "context_parallel",
+    },
+}
+
+
+def test_every_key_of_memory_is_needed(settled, monkeypatch):
+    """Without any one of the keys that decide memory some row takes the memory of another that is like it in all others."""
+    table, right = settled
+    keys, deciding = memory_keys(table), Origins.deciding
+    assert len(keys) > 25
+    for key in keys:
+        monkeypatch.setattr(Origins, "deciding", lambda self, read, key=key: [name for name in deciding(self, read) if name != key])
+        found = memory(table | {})
+        moved = not all(np.array_equal(found[name], right[name], equal_nan=True) for name in MEMORY_RESULTS)
+        assert moved or key in OTHER_WORK[work_of(table)], key
 
 
 def test_the_command_line_writes_the_rows_of_the_table(scenarios, results, tmp_path):

@@ -8,7 +8,7 @@ the bracket there, and where they do not (squares, a chunked loss), thirds of it
 import numpy as np
 
 from calc.cost.placement import host_memory_needed_bytes
-from calc.engine.stages import MEMORY_KEYS, MEMORY_READS, fuller_end
+from calc.engine.stages import before_memory, fuller_end, memory_keys
 from calc.evaluate import Columns
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
 from calc.table import Table, gathered
@@ -40,7 +40,7 @@ def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
     if not len(held):
         return answer
     part = (table | {"unit": unit}).take(held)
-    alike = Table({key: part[key] for key in {*MEMORY_KEYS, *LIMITS, "unit"} - {name}}, len(held))
+    alike = Table({key: part[key] for key in {*memory_keys(part), *LIMITS, "unit"} - {name}}, len(held))
     if name == "sequence_tokens":  # what follows the sequence counts as following it, not as its number
         alike |= {other: np.where(part[other] == part[name], np.nan, part[other]) for other in SAME_AS_SEQUENCE}
     first, copies = alike.distinct(alike.keys() - {"rows"}, share=1) or (np.arange(len(held)),) * 2
@@ -108,7 +108,7 @@ def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) 
         for other in SAME_AS_SEQUENCE:
             part[other] = np.where(part[other] == part[name], values, np.minimum(part[other], values))
     part[name] = values
-    return _excess(part, fuller_end(Table({key: part[key] for key in MEMORY_READS}, len(rows))))
+    return _excess(part, fuller_end(before_memory(part)))
 
 
 def _excess(table: Columns, held: Columns) -> np.ndarray:

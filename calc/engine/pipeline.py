@@ -12,16 +12,14 @@ from calc.cost import placement
 from calc.cost.unpriced import price_notes
 from calc.engine.largest import SOLVED, largest_columns
 from calc.engine.least import least
+from calc.engine.origins import joined_table
 from calc.engine.results import Results
 from calc.engine.stages import AFTER_MEMORY, NAMES, RESTING_ON_TIME, STAGES, memory, walk
 from calc.evaluate import Columns
 from calc.memory.basis import BASES
-from calc.memory.block_forms import block_coefficients
 from calc.memory.fit import FITS
-from calc.memory.heads import head_coefficients, head_rows
 from calc.memory.moments import MOMENTS
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
-from calc.scenarios.join import join
 from calc.scenarios.layout_rules import RULES, refuse
 from calc.scenarios.lookups import words_of
 from calc.scenarios.problems import Problems
@@ -118,9 +116,7 @@ def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
 
 def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
     """Inputs of one kind of work joined with the catalogs and settled, layouts that cannot be noted among the problems."""
-    table = join(inputs, catalogs, problems)
-    table["head_row"] = head_rows(catalogs)[table["model_row"]]
-    table["head_coefficients"], table["block_coefficients"] = head_coefficients(catalogs), block_coefficients(catalogs)
+    table = joined_table(inputs, catalogs, problems)
     walk(table, BEFORE_MEMORY)
     refuse(RULES, table, problems)
     return table

@@ -1,13 +1,13 @@
 """The one pipeline: every formula of the estimate in named stages, in order, and how a table walks through them."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 
 import numpy as np
 
 from calc import layout
-from calc.columns import ALLOCATED, COMPONENTS
+from calc.columns import ALLOCATED, COMPONENTS, SECTIONS
 from calc.cost import interruptions, placement, prices, spot
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import (
@@ -35,7 +35,7 @@ from calc.memory import (
 from calc.memory.backward import block, groups, head, last, loss, places, saved, schedule
 from calc.scenarios import counts, settled
 from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, step_tokens, training
-from calc.table import Table
+from calc.table import ORIGINS, Table
 
 TRAINING, SERVING = "training", "inference"
 
@@ -44,39 +44,20 @@ class Stage:
     """Formulas that run together, in order: those of modules, and single ones.
 
     `work`: the one kind of work that they are of; in the other they leave their columns empty (NaN, components 0).
-    `keys`: columns that decide the results; in a table where few combinations differ, each is worked out once.
+    `shared`: rows that are alike in all that decides its results have them worked out once.
     `each_end`: memory that differs between the first and the last stage of a pipeline.
     """
 
-    def __init__(self, name: str, *parts: ModuleType | Callable, work: str = "", keys: tuple[str, ...] = (), each_end: bool = False):
-        self.name, self.work, self.keys, self.each_end = name, work, keys, each_end
+    def __init__(self, name: str, *parts: ModuleType | Callable, work: str = "", shared: bool = False, each_end: bool = False):
+        self.name, self.work, self.shared, self.each_end = name, work, shared, each_end
         self.formulas = tuple(formula for part in parts for formula in (formulas_of(part) if isinstance(part, ModuleType) else (part,)))
 
 
-# What a block's bytes per token depend on.
-BLOCK_KEYS = (
-    "model_row",
-    "activation_format",
-    "computes_all_scores",
-    "sequence_tokens",
-    "decoder_tokens",
-    "prompt_tokens",
-    "tensor_parallel",
-    "recompute",
-    "implementation",
-    "compiles",
-    "adapts",
-    "lora_rank",
-    "lora_targets",
-    "adapter_bytes_each",
-    "precision",
-    "batch",
-)
 STAGES = (
     Stage("settled", settled),
     Stage("counts", counts, serving_traits),
     Stage("layout", layout, shards),
-    Stage("blocks", adapters, block_sizes, block_activations, keys=BLOCK_KEYS),
+    Stage("blocks", adapters, block_sizes, block_activations, shared=True),
     Stage("vision tower", tower),
     Stage("outside the blocks", outside_blocks, work=TRAINING),
     Stage("ends of a pipeline", ends, each_end=True),
@@ -108,8 +89,7 @@ def reads(stages: tuple[Stage, ...]) -> frozenset[str]:
     """The columns that stages read and do not make."""
     made = {formula.__name__ for stage in stages for formula in stage.formulas}
     read = {name for stage in stages for formula in stage.formulas for name in parameters_of(formula)}
-    keys = {name for stage in stages for name in stage.keys}
-    return frozenset((read | keys) - made)
+    return frozenset(read - made)
 
 
 def makes(stages: tuple[Stage, ...]) -> tuple[str, ...]:
@@ -129,68 +109,59 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("price")])
 ON_THE_WAY = {"at_last_stage", "moment_bytes", *(f"moment_{name}" for name in ALLOCATED)}  # made while memory is walked
 MEMORY_READS = reads(MEMORY) - ON_THE_WAY
-# What memory leaves for later stages and for the results.
-MEMORY_RESULTS = tuple(
-    name
-    for name in makes(MEMORY)
-    if name
-    in {
-        *reads(AFTER_MEMORY),
-        *COMPONENTS,
-        "saved_activations_bytes",
-        "memory_low_bytes",
-        "memory_basis",
-        "logged_peak_bytes",
-        "peak_moment",
-    }
-)
-# What decides memory, among the columns that stand before its stages.
-MEMORY_KEYS = (
-    "model_row",
-    "tied",
-    "trains",
-    "precision",
-    "tuning",
-    "lora_rank",
-    "lora_targets",
-    "adapter_bytes_each",
-    "optimizer",
-    "optimizer_kernel",
-    "gradient_override_bytes_each",
-    "recompute",
-    "computes_all_scores",
-    "loss",
-    "implementation",
-    "compiles",
-    "reduce_bytes_each",
-    "batch",
-    *("sequence_tokens", "decoder_tokens", "prompt_tokens", "images_per_sequence", "image_tokens"),
-    "logits_of_all",
-    "accumulation_steps",
-    "gpus",
-    "sharding",
-    "tensor_parallel",
-    "pipeline_parallel",
-    "pipeline_chunks",
-    "context_parallel",
-    "expert_parallel",
-    "offload",
-    "kv_bytes_each",
-    "max_sequences",
-    "max_batched_tokens",
-    "on_large_card",
-    "on_huge_card",
-)
+RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {"peak_moment"}
+MEMORY_RESULTS = tuple(name for name in makes(MEMORY) if name in reads(AFTER_MEMORY) | RESULTS)  # what later stages read, or results hold
+
+
+def _others_read(stage: Stage) -> frozenset[str]:
+    """Of what a stage makes, what stages for other work read, or the results hold."""
+    others = tuple(other for other in STAGES if other is not stage and other.work != stage.work)
+    return frozenset(makes((stage,))) & (reads(others) | RESULTS)
+
+
+OTHERS_READ = {stage.name: _others_read(stage) for stage in STAGES if stage.work}
+LATER_READ = {
+    stage.name: frozenset(makes((stage,))) & reads(tuple(other for other in STAGES if other is not stage))
+    for stage in STAGES
+    if stage.shared
+}
+
+
+def work_of(table: Columns) -> str:
+    """The kind of work that all rows of a table do."""
+    return TRAINING if table["trains"][0] > 0 else SERVING
+
+
+@cache
+def _memory_reads(work: str) -> frozenset[str]:
+    """The columns that decide memory in a kind of work."""
+    return reads(tuple(stage for stage in MEMORY if stage.work in ("", work))) - set(makes(MEMORY)) - ON_THE_WAY
+
+
+def before_memory(table: Table) -> Table:
+    """Of a settled table the columns that memory is walked with: what its stages read, and the keys of those that are shared."""
+    keys = {name for stage in MEMORY if stage.shared for name in keys_of(stage, table)}
+    return table.only(MEMORY_READS | (keys - set(makes(MEMORY))))
+
+
+def keys_of(stage: Stage, table: Table) -> tuple[str, ...]:
+    """The fewest columns that decide the results of a stage."""
+    return table[ORIGINS].deciding(reads((stage,)))
+
+
+def memory_keys(table: Table) -> tuple[str, ...]:
+    """The fewest columns of a settled table that decide its memory."""
+    return table[ORIGINS].deciding(_memory_reads(work_of(table)))
 
 
 def walk(table: Table, stages: tuple[Stage, ...]) -> Table:
     """Add the columns of stages to a table whose rows do one kind of work; return it."""
-    work = TRAINING if table["trains"][0] > 0 else SERVING
+    work = work_of(table)
     for stage in stages:
         if stage.work not in ("", work):
             table |= {name: NOTHING if name in COMPONENTS else EMPTY for name in OTHERS_READ[stage.name]}
-        elif stage.keys:
-            table |= table.once(stage.keys, partial(_results_of, stage))
+        elif stage.shared:
+            table |= table.once(keys_of(stage, table), partial(_results_of, stage))
         else:
             if stage.name == "peak":
                 moments.add_moments(table, work)
@@ -204,29 +175,14 @@ def _results_of(stage: Stage, table: Table) -> Columns:
     return {name: table[name] for name in LATER_READ[stage.name]}
 
 
-def _others_read(stage: Stage) -> frozenset[str]:
-    """Of what a stage makes, what stages for other work read, or the results hold."""
-    others = tuple(other for other in STAGES if other is not stage and other.work != stage.work)
-    return frozenset(makes((stage,))) & (reads(others) | {"saved_activations_bytes", *COMPONENTS})
-
-
-OTHERS_READ = {stage.name: _others_read(stage) for stage in STAGES if stage.work}
-LATER_READ = {
-    stage.name: tuple(name for name in makes((stage,)) if name in read)
-    for stage in STAGES
-    for read in (reads(tuple(other for other in STAGES if other is not stage)) if stage.keys else (),)
-    if stage.keys
-}
-
-
 def memory(table: Table) -> Table:
     """Add the memory of every row to a settled table whose rows do one kind of work, distinct ones once; return it."""
-    return table | table.once(MEMORY_KEYS, _memory_of)
+    return table | table.once(memory_keys(table), _memory_of)
 
 
 def _memory_of(table: Table) -> Columns:
     """What memory leaves for later stages and for the results."""
-    found = fuller_end(Table({name: table[name] for name in MEMORY_READS}, table["rows"]))
+    found = fuller_end(before_memory(table))
     return {name: found[name] for name in (*MEMORY_RESULTS, "moment_bytes")}
 
 

@@ -4,7 +4,7 @@ It returns the columns that it makes, or the one of its name; the parameters `ca
 each joined column has its origin, the columns that decide it: which rows are alike follows from that (engine/keys.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from calc.scenarios import join_choices, join_listed, join_models, join_places
 from calc.scenarios.inputs import ASSUMPTIONS
 from calc.scenarios.lookups import constants, numbers_of
 from calc.scenarios.problems import Problems
+from calc.scenarios.read import known_inputs
 from calc.table import Table
 
-NO_COLUMNS = ("catalogs", "problems")
+NO_COLUMNS = {"catalogs", "problems"}
 
 
 def _assumption(name: str) -> Callable:
@@ -54,21 +55,27 @@ STEPS: tuple[Callable, ...] = (
 )
 
 
-def join(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
+def join(inputs: Columns, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable] = STEPS) -> Table:
     """The table that the formulas read: columns of shape (rows,), stack columns of shape (stacks, rows)."""
     table = Table(inputs, inputs["rows"])
-    for step in STEPS:
-        table |= made_by(step, table, catalogs, problems)
+    for _, made in _made(table, catalogs, problems, steps):
+        table |= made
     return table
 
 
-def made_by(step: Callable, table: Table, catalogs: Catalogs, problems: Problems) -> Columns:
-    """The columns that a step makes of a table."""
+def joined_of(catalogs: Catalogs, steps: Iterable[Callable] = STEPS) -> dict[str, frozenset[str]]:
+    """The columns that each joined column is made of: those that its step reads."""
+    table = Table(known_inputs({"work": "training", "model": catalogs.models.index[0]}), 1)
+    made_of: dict[str, frozenset[str]] = {}
+    for step, made in _made(table, catalogs, Problems(1), steps):
+        table |= made
+        made_of |= dict.fromkeys(made, frozenset(parameters_of(step)) - NO_COLUMNS)
+    return made_of
+
+
+def _made(table: Table, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable]) -> Iterator[tuple[Callable, Columns]]:
+    """Each step with the columns that it makes of the table, which is to have those of the steps before."""
     beside: dict[str, Any] = {"catalogs": catalogs, "problems": problems}
-    made = step(**{name: beside[name] if name in beside else table[name] for name in parameters_of(step)})
-    return made if isinstance(made, dict) else {step.__name__: made}
-
-
-def columns_read(step: Callable) -> frozenset[str]:
-    """The columns that a step reads."""
-    return frozenset(parameters_of(step)) - set(NO_COLUMNS)
+    for step in steps:
+        made = step(**{name: beside[name] if name in beside else table[name] for name in parameters_of(step)})
+        yield step, made if isinstance(made, dict) else {step.__name__: made}

@@ -51,10 +51,10 @@ def model_numbers(model_row, catalogs):
     return made | kinds | {"tower_kind": tower_kinds(catalogs)[model_row]}
 
 
-def longest_sequence_tokens(model_row, unknown_model, catalogs):
+def longest_sequence_tokens(model_row, catalogs):
     """Positions that the model has learned; unbounded where they are computed. [tokens]"""
     longest = numbers_of(catalogs, "models", LONGEST)[model_row]
-    return np.where(unknown_model | np.isnan(longest), np.inf, longest)
+    return np.where(np.isnan(longest), np.inf, longest)
 
 
 def stacks(model_row, catalogs):

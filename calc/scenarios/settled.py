@@ -3,9 +3,10 @@
 import numpy as np
 
 
-def sequence_tokens(asked_sequence_tokens, names_sequence, longest_sequence_tokens):
+def sequence_tokens(asked_sequence_tokens, names_sequence, unknown_model, longest_sequence_tokens):
     """Tokens of one sequence: as asked; unnamed, the usual length or all positions that the model has learned. [tokens]"""
-    return np.where(names_sequence, asked_sequence_tokens, np.minimum(asked_sequence_tokens, longest_sequence_tokens))
+    usual = np.minimum(asked_sequence_tokens, longest_sequence_tokens)
+    return np.where(names_sequence | unknown_model, asked_sequence_tokens, usual)
 
 
 def decoder_tokens(asked_decoder_tokens, sequence_tokens):

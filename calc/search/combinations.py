@@ -15,7 +15,7 @@ from calc.cost import placement, prices
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, Crossed
 from calc.engine.pipeline import not_covered, settled_table
-from calc.engine.stages import MEMORY, MEMORY_KEYS, MEMORY_READS, TIME, fuller_end, makes, walk
+from calc.engine.stages import MEMORY, TIME, before_memory, fuller_end, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit, states
 from calc.memory.serving_traits import on_huge_card, on_large_card
@@ -40,7 +40,6 @@ LATER = (  # what runs once memory is known
     *(formula for stage in TIME for formula in stage.formulas),
 )
 LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
-LAYOUT_READS = frozenset((*MEMORY_READS, *MEMORY_KEYS, *LATER_READS, *STEPPED, "row_number"))
 MEMORY_MADE = tuple(name for name in makes(MEMORY[1:]) if name in LATER_READS)  # what memory decides of fit, placement and time
 FITS = tuple(fit.FITS)
 PAIRS_AT_ONCE = 2**17  # of layouts and places, so that the figures of a large job stay in 100 MB and in the processor's cache
@@ -161,7 +160,8 @@ def _able(grid: Grid, cards: Columns, table: Table, sound: np.ndarray, catalogs:
     used = np.zeros(table["rows"], dtype=bool)
     used[layout] = True
     of_pair = place, kind.take(layout)
-    table = memory_once(take(table, np.flatnonzero(used), LAYOUT_READS))
+    read = LATER_READS.union(STEPPED, ["row_number"], memory_keys(table), before_memory(table))
+    table = memory_once(take(table, np.flatnonzero(used), read))
     crossed = crossed_with(table, cards, grid._replace(layout=(np.cumsum(used) - 1).take(layout), place=place))
     crossed.set("runs", PAIR, verdict[of_pair])
     crossed.set("timed", PAIR, timed[of_pair] if not timed.all() else np.ones(1, dtype=bool))
@@ -194,8 +194,8 @@ def memory_once(table: Table) -> Table:
     degrees = table["tensor_parallel"] * table["pipeline_parallel"] * table["context_parallel"]
     unsharded = (table["shards_optimizer"] == 0) & (table["shards_gradients"] == 0) & (table["shards_weights"] == 0)
     alike = table | {"gpus": np.where(unsharded, np.minimum(table["gpus"], 2 * degrees), table["gpus"])}
-    first, copies = distinct([alike[name] for name in MEMORY_KEYS], table["rows"])
-    once = fuller_end(take(alike, first, MEMORY_READS))
+    first, copies = distinct([alike[name] for name in memory_keys(alike)], table["rows"])
+    once = fuller_end(before_memory(alike).take(first))
     return table | {name: gathered(once[name], len(first), copies) for name in MEMORY_MADE}
 
 
