@@ -1,65 +1,70 @@
-"""A model of which the total of its parameters alone is known: the least that weights, gradients and optimizer state take. Bytes."""
+"""A model of which only the total of parameters is known: the least that weights, gradients and optimizer state take."""
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.engine.stages import MEMORY, walk
-from calc.evaluate import Columns, evaluate
+from calc.evaluate import Columns, evaluate_all
 from calc.memory import states
 from calc.scenarios.lookups import words_of
 from calc.scenarios.problems import Problems
-from calc.table import take
+from calc.table import Table
 from calc.units import GIB
 
 COLUMNS = ("weights_bytes", "gradients_bytes", "optimizer_bytes", "memory_low_bytes")
 
 
-def least(table: Columns, problems: Problems, catalogs: Catalogs) -> Columns:
-    """These columns of every row that is refused for its model alone; the least is said in the row's sentence too."""
+def least(table: Table, problems: Problems, catalogs: Catalogs) -> Columns:
+    """These columns of every row that is refused for its model alone; the row's sentence tells the least too."""
     refused = words_of(catalogs, "models", "refused")[table["model_row"]]
     rows = np.flatnonzero(np.broadcast_to(table["total_parameters"] > 0, table["rows"]) & (problems.text == refused))
     if not len(rows):
         return {}
-    own = walk(take(table, rows), MEMORY[:1])
-    widths = {formula.__name__: evaluate(formula, own) for formula in (states.gradient_width_bytes_each, states.state_width_bytes_each)}
-    parts = [evaluate(formula, own | widths) for formula in (least_weights_bytes, least_gradients_bytes, least_optimizer_bytes)]
-    found = {name: np.full(table["rows"], np.nan) for name in COLUMNS}
+    refused_rows = walk(table.take(rows), MEMORY[:1])
+    evaluate_all(FORMULAS, refused_rows)
+    parts = [refused_rows[f"least_{name}"] for name in COLUMNS[:-1]]
+    lower = {name: np.full(table["rows"], np.nan) for name in COLUMNS}
     for name, values in zip(COLUMNS, [*parts, sum(parts)], strict=True):
-        found[name][rows] = values
-    whole = np.broadcast_to(own["trains"] * (1 - own["adapts"]) > 0, len(rows))
-    for row, trained in zip(rows, whole, strict=True):
-        what = "Weights, gradients and optimizer state" if trained else "Weights"
-        problems.text[row] += f" {what} take at least {found['memory_low_bytes'][row] / GIB:,.1f} GiB on each GPU."
-    return found
+        lower[name][rows] = values
+    trained = np.broadcast_to(refused_rows["trains"] * (1 - refused_rows["adapts"]) > 0, len(rows))
+    for row, trains in zip(rows, trained, strict=True):
+        what = "Weights, gradients and optimizer state" if trains else "Weights"
+        problems.text[row] += f" {what} take at least {lower['memory_low_bytes'][row] / GIB:,.1f} GiB on each GPU."
+    return lower
 
 
-def least_share(tensor_parallel, pipeline_parallel, expert_parallel):
-    """Of the model the least that a GPU can have: all degrees divide it. [share]"""
-    return 1 / (tensor_parallel * pipeline_parallel * expert_parallel)
+def least_parameters(total_parameters, tensor_parallel, pipeline_parallel, expert_parallel):
+    """The fewest parameters that a GPU can have: all degrees divide them. [parameters]"""
+    return total_parameters / (tensor_parallel * pipeline_parallel * expert_parallel)
 
 
-def least_weights_bytes(
-    total_parameters, tensor_parallel, pipeline_parallel, expert_parallel, matrix_bytes_each, weight_shards, offloads_weights
-):
+def least_trained_parameters(least_parameters, trains, adapts, offloads_optimizer):
+    """The fewest that the optimizer updates on the GPU; of adapters, whose number is not known, none. [parameters]"""
+    return trains * (1 - adapts) * (1 - offloads_optimizer) * least_parameters
+
+
+def least_weights_bytes(least_parameters, matrix_bytes_each, weight_shards, offloads_weights):
     """All weights in the precision's own format, though embeddings and norms are wider in some. [B]"""
-    share = least_share(tensor_parallel, pipeline_parallel, expert_parallel) / weight_shards
-    return total_parameters * share * matrix_bytes_each * (1 - offloads_weights)
+    return least_parameters / weight_shards * matrix_bytes_each * (1 - offloads_weights)
 
 
-def least_gradients_bytes(
-    total_parameters, tensor_parallel, pipeline_parallel, expert_parallel, gradient_width_bytes_each, gradient_shards,
-    trains, adapts, offloads_optimizer,
-):  # fmt: skip
-    """All gradients at the optimizer's step; of adapters, whose number is not known, none. [B]"""
-    share = least_share(tensor_parallel, pipeline_parallel, expert_parallel) / gradient_shards
-    return trains * (1 - adapts) * (1 - offloads_optimizer) * total_parameters * share * gradient_width_bytes_each
+def least_gradients_bytes(least_trained_parameters, gradient_width_bytes_each, gradient_shards):
+    """All gradients at the optimizer's step. [B]"""
+    return least_trained_parameters / gradient_shards * gradient_width_bytes_each
 
 
 def least_optimizer_bytes(
-    total_parameters, tensor_parallel, pipeline_parallel, expert_parallel, matrix_states, outer_states, state_width_bytes_each,
-    master_bytes_each, optimizer_shards, trains, adapts, offloads_optimizer,
+    least_trained_parameters, matrix_states, outer_states, state_width_bytes_each, master_bytes_each, optimizer_shards
 ):  # fmt: skip
-    """Optimizer state and the fp32 master copy, of matrices or of all else, whichever is less (Rajbhandari et al. 2019, 1910.02054). [B]"""
-    share = least_share(tensor_parallel, pipeline_parallel, expert_parallel) / optimizer_shards
+    """Optimizer state and the fp32 master copy, of matrices or of all else, whichever is less. [B]
+
+    Rajbhandari et al. 2019, arXiv 1910.02054.
+    """
     each = np.minimum(matrix_states, outer_states) * state_width_bytes_each + master_bytes_each
-    return trains * (1 - adapts) * (1 - offloads_optimizer) * total_parameters * share * each
+    return least_trained_parameters / optimizer_shards * each
+
+
+FORMULAS = (
+    *(states.gradient_width_bytes_each, states.state_width_bytes_each),
+    *(least_parameters, least_trained_parameters, least_weights_bytes, least_gradients_bytes, least_optimizer_bytes),
+)

@@ -21,7 +21,7 @@ from calc.engine.stages import MEMORY, STAGES
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
 from calc.explain.traced import Traced, live, number, reads, text
 from calc.memory import block_forms, ends
-from calc.memory.moments import MOMENTS, PHASES, Moment, at_blocks
+from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
 from calc.scenarios.join_choices import FORMATS
 from calc.scenarios.lookups import numbers_in
@@ -59,13 +59,11 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
     peak = int(table["peak_moment"][0])
     moment, place = moments[peak], _place(moments[peak], table)
     traced = {name: Traced(values, name) for name, values in table.items() if isinstance(values, np.ndarray)}
-    named = {name for each in moments for name in each.parts}
     chains: list[dict] = []
     facts: dict[str, bool] = {}
     for component in EXPLAINED:
-        top = moment.parts.get(component, "" if component in named else component)
-        rows = []
-        if top not in FORMULAS or (top in COMPONENTS and FORMULAS[top].__code__.co_varnames[0] == "peak_moment"):
+        top = moment.parts.get(component, component)
+        if top in PASSING:
             rows = [_row(component, "Nothing at this moment.", Traced(0.0), Traced(0.0), written)]
         else:
             rows = chain([top], {*EXPLAINED, *SHARED} - {component, top}, traced, place, facts, written)
