@@ -1,4 +1,4 @@
-"""Formulas over combinations of two tables: each runs at the narrowest level that holds all that it reads.
+"""Formulas over combinations of two tables, each at the narrowest level of what it reads.
 
 The levels: one value for all; a value per layout; per place; per pair of a layout and a place; per way (a pair and what
 it is multiplied by). What depends on the layout alone is so worked out once, however many places it is tried on.
@@ -15,7 +15,7 @@ ONE, LAYOUT, PLACE, PAIR, WAY = range(5)
 
 
 class Crossed:
-    """Columns at their levels; `layout` and `place` of every pair, and `pair` of every way once there are ways."""
+    """Columns at their levels, the layout and the place of each pair, the pair of each way."""
 
     def __init__(self, layouts: Columns, places: Columns, layout: np.ndarray, place: np.ndarray) -> None:
         self.layout, self.place, self.pair = layout, place, np.arange(len(layout))

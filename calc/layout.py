@@ -1,4 +1,4 @@
-"""What each GPU holds: how a layout divides the model, its tokens and its states. Counts of elements and tokens, not bytes.
+"""How a layout divides a model, its tokens and its states: counts of elements and tokens.
 
 Stack quantities have shape (stacks, rows). `holds_embedding` and `holds_head` say which end of a pipeline the GPU is at.
 """
@@ -14,13 +14,16 @@ def data_parallel(gpus, tensor_parallel, pipeline_parallel, context_parallel):
 
 
 def shard_gpus(data_parallel, context_parallel, group_gpus):
-    """GPUs over which ZeRO and FSDP divide: data parallel x context parallel (torchtitan's shard mesh), or one group of them. [GPUs]"""
+    """GPUs that ZeRO and FSDP divide over: data x context parallel, or one group of them. [GPUs]
+
+    torchtitan's shard mesh.
+    """
     ranks = data_parallel * context_parallel
     return np.where(group_gpus > 0, np.minimum(ranks, group_gpus), ranks)
 
 
 def shard_replicas(data_parallel, context_parallel, shard_gpus):
-    """Groups that divide among themselves, each a replica of the others: more than one in hybrid sharding. [groups]
+    """Groups that shard among themselves; more than one in hybrid sharding. [groups]
 
     Zhao et al. 2023, arXiv 2304.11277, section 3.2.2; torchtitan's data_parallel_replicate_degree.
     """
@@ -28,7 +31,7 @@ def shard_replicas(data_parallel, context_parallel, shard_gpus):
 
 
 def partitions_master(master_bytes_each, shards_optimizer, shards_weights, implementation_fsdp):
-    """1 where ZeRO 1 or 2 divides an fp32 master copy: DeepSpeed's way, whatever software is named. [0 or 1]
+    """1 where ZeRO 1 or 2 divides an fp32 master copy, as DeepSpeed does. [0 or 1]
 
     Every GPU holds the 16-bit weights whole; FSDP has no master copy, its shards are it (deepspeed,
     runtime/zero/stage_1_and_2.py; torch/distributed/fsdp/_fully_shard).
@@ -37,7 +40,7 @@ def partitions_master(master_bytes_each, shards_optimizer, shards_weights, imple
 
 
 def bucket_elements(partitions_master, implementation_bucket_elements, hidden):
-    """Elements of DeepSpeed's reduce bucket: the software's, or hidden^2, which Trainer sets for "auto". [elements]
+    """Elements of the reduce bucket: the software's, or hidden^2 as Trainer sets it. [elements]
 
     transformers, integrations/deepspeed.py.
     """
@@ -55,7 +58,7 @@ def fsdp_active(implementation_fsdp, partitions_master, shards_gradients, shard_
 
 
 def reshards_weights(shards_weights, pipeline_parallel):
-    """1 where FSDP gives gathered weights back after each block; a pipeline keeps its stage's whole between micro-batches. [0 or 1]
+    """1 where FSDP frees gathered weights after each block; a pipeline keeps those of its stage. [0 or 1]
 
     torchtitan, models/llama3/infra/parallelize.py, reshard_after_forward_policy; torch/distributed/pipelining/stage.py.
     """
@@ -165,7 +168,9 @@ def stack_block_linear_here(stack_block_linear_parameters, stack_block_expert_pa
 
 
 def stack_group_here(stack_block_parameters_here, stack_block_experts_here, expert_parallel, implementation_groups_experts):
-    """Parameters of a block that FSDP gathers at once, beside experts that are a group of their own. Shape (stacks, rows). [elements]
+    """Parameters of a block that FSDP gathers at once, without separate experts. [elements]
+
+    Shape: (stacks, rows).
 
     torchtitan groups experts apart under expert parallel (models/llama4/infra/parallelize.py, apply_fsdp).
     """
@@ -193,7 +198,7 @@ def head_matrix_parameters(head_parameters, embedding_parameters, tied):
 
 
 def gathered_bytes_each(matrix_bytes_each, compute_bytes_each):
-    """Width in which a gathered weight travels and stands: that of the products, at least 16 bits, narrower as stored. [B]"""
+    """Width of a gathered weight: that of the products, at least 16 bits; narrower as stored. [B]"""
     return np.where(matrix_bytes_each < 2, matrix_bytes_each, np.maximum(compute_bytes_each, 2.0))
 
 

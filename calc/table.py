@@ -1,4 +1,4 @@
-"""Tables of columns, columns of words as codes, and rows that are alike: what repeats is worked out once and gathered.
+"""Tables of columns, words as codes, and rows that are alike, which are worked out once.
 
 A column of numbers has one value per row along its last axis, or one value for all rows; a column of words likewise has
 one code per row, or one for all.
@@ -39,7 +39,7 @@ class Table(dict[str, Any]):
         return Chosen(self, rows)
 
     def distinct(self, keys: Iterable[str], share: float = 0.5) -> tuple[np.ndarray, np.ndarray] | None:
-        """The first row of each combination of key columns, and for each row which it has; None where too few rows are alike.
+        """The first row of each combination of keys, and each row's combination; None where few repeat.
 
         At most this share may be distinct. In a large table a sample decides first: of 1,024 rows drawn from n distinct ones
         about 1,024² / 2 n pairs meet, 64 where half of 16,384 rows repeat.
@@ -51,7 +51,7 @@ class Table(dict[str, Any]):
         return (first, copies) if len(first) <= share * rows else None
 
     def once(self, keys: Iterable[str], make: Callable[["Table"], Columns], share: float = 0.5) -> Columns:
-        """What `make` finds of the table, worked out once for all rows that are alike in the key columns where these are many."""
+        """The columns that `make` returns, worked out once for rows alike in the keys where many are."""
         found = self.distinct(keys, share)
         if found is None:
             return make(self)
@@ -141,7 +141,7 @@ def taken(values: Any, total: int, rows: np.ndarray) -> Any:
 
 
 def key_codes(values: Any) -> tuple[np.ndarray, int]:
-    """Codes of a column's values, and how many there are: rows with like values share a code. Missing values count as like."""
+    """A code for each value of a column, and their number; missing values share a code."""
     if isinstance(values, Words):
         codes, found = pd.factorize(values.known)
         return codes[values.codes], len(found)
@@ -153,7 +153,7 @@ def key_codes(values: Any) -> tuple[np.ndarray, int]:
 
 
 def factorized(cells: pd.Series) -> tuple[np.ndarray, list]:
-    """Codes and distinct values of a column; a missing cell has the code after the last. Lists count as their text."""
+    """Codes and distinct values of cells; a missing one has the last code. Lists count as text."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
         codes, found = cells.cat.codes.to_numpy().astype(np.int64), cells.cat.categories
     else:
@@ -165,7 +165,7 @@ def factorized(cells: pd.Series) -> tuple[np.ndarray, list]:
 
 
 def distinct(columns: Iterable[Any], rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first row of each distinct combination of columns, and for every row the number of its combination."""
+    """The first row of each distinct combination of columns, and each row's combination."""
     code, count = np.zeros(rows, dtype=np.int64), 1
     for values in (each for column in columns for each in _lines(column)):
         if len(values.codes if isinstance(values, Words) else values) == 1:
@@ -188,7 +188,7 @@ def _lines(values: Any) -> Iterable[Any]:
 
 
 def _some_meet(columns: list[Any], rows: int) -> bool:
-    """Whether so many rows of a sample are like another that to look at all of them pays."""
+    """Whether enough rows of a sample repeat for a search of all rows to pay."""
     sample = np.random.default_rng(0).choice(rows, SAMPLE_ROWS, replace=False)
     first, _ = distinct([taken(values, rows, sample) for values in columns], SAMPLE_ROWS)
     return SAMPLE_ROWS - len(first) >= FEWEST_REPEATS

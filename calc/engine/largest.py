@@ -1,4 +1,4 @@
-"""The largest batch and the longest sequence that a card holds: exact for the formulas, distinct rows once.
+"""The largest batch and the longest sequence that a card holds, exact for the formulas.
 
 Memory grows with both, so each row keeps a bracket (fits, does not fit). Every moment of a step or a request is nearly a
 straight line, so a line through two probes of each says where the first of them meets the limit; two probes a turn close
@@ -33,7 +33,7 @@ def largest_columns(table: Table) -> Columns:
 
 
 def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
-    """The largest multiple of `unit` that `name` can take, all else equal; 0 where not even one unit fits."""
+    """The largest multiple of `unit` that `name` can take; 0 where not even one unit fits."""
     rows = table["rows"]
     answer = np.full(rows, np.nan)
     held = np.flatnonzero(~np.isnan(np.broadcast_to(table["limit_bytes"] + table["allocated_peak_bytes"], rows)))
@@ -49,7 +49,7 @@ def largest(table: Table, name: str, unit: np.ndarray) -> np.ndarray:
 
 
 def _solved(table: Table, name: str) -> np.ndarray:
-    """The answer of each row of a table of distinct rows with their memory as they stand."""
+    """The largest value for each of some distinct rows, which come with their memory."""
     rows = table["rows"]
     unit = np.broadcast_to(table["unit"], rows)
     high = np.full(rows, LARGEST[name])
@@ -85,7 +85,7 @@ def _solved(table: Table, name: str) -> np.ndarray:
 
 
 def _where_lines_meet(known: Probe, found: Probe) -> np.ndarray:
-    """The last whole number before the first of the lines through both probes meets zero; NaN where none rises."""
+    """The last integer before a line through both probes meets zero; NaN where none rises."""
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = (found[1] - known[1]) / (found[0] - known[0])
         meets = np.where(slope > 0, found[0] - found[1] / slope, np.inf)
@@ -94,7 +94,7 @@ def _where_lines_meet(known: Probe, found: Probe) -> np.ndarray:
 
 
 def _next_probes(low: np.ndarray, high: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two numbers inside each bracket: the guess and the next one, else at a third and two thirds of it."""
+    """Two probes inside each bracket: the guess and its successor, else at its thirds."""
     third = np.maximum(np.floor((high - low) / 3), 1)
     lower = np.clip(np.where(np.isnan(guess), low + third, guess), low + 1, high - 1)
     upper = np.clip(np.where(np.isnan(guess), high - third, lower + 1), low + 1, high - 1)
@@ -112,7 +112,7 @@ def _excess_with(table: Table, name: str, rows: np.ndarray, values: np.ndarray) 
 
 
 def _excess(table: Columns, held: Columns) -> np.ndarray:
-    """Bytes of each moment beyond what the card holds, and of what is offloaded beyond what the CPU holds.
+    """Excess of each moment over the card, and of what is offloaded over the CPU. [B]
 
     Shape (moments + 1, rows).
     """

@@ -1,4 +1,4 @@
-"""A model of which only the total of parameters is known: the least that weights, gradients and optimizer state take."""
+"""A lower bound of memory for models of which only the total of parameters is known."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ COLUMNS = ("weights_bytes", "gradients_bytes", "optimizer_bytes", "memory_low_by
 
 
 def least(table: Table, problems: Problems, catalogs: Catalogs) -> Columns:
-    """These columns of every row that is refused for its model alone; the row's sentence tells the least too."""
+    """These columns for every row refused for its model alone; its problem names the bound."""
     refused = words_of(catalogs, "models", "refused")[table["model_row"]]
     rows = np.flatnonzero(np.broadcast_to(table["total_parameters"] > 0, table["rows"]) & (problems.text == refused))
     if not len(rows):
@@ -39,12 +39,12 @@ def least_parameters(total_parameters, tensor_parallel, pipeline_parallel, exper
 
 
 def least_trained_parameters(least_parameters, trains, adapts, offloads_optimizer):
-    """The fewest that the optimizer updates on the GPU; of adapters, whose number is not known, none. [parameters]"""
+    """The fewest that the optimizer updates on a GPU; adapters count as none. [parameters]"""
     return trains * (1 - adapts) * (1 - offloads_optimizer) * least_parameters
 
 
 def least_weights_bytes(least_parameters, matrix_bytes_each, weight_shards, offloads_weights):
-    """All weights in the precision's own format, though embeddings and norms are wider in some. [B]"""
+    """All weights in the precision's format; embeddings and norms may be wider. [B]"""
     return least_parameters / weight_shards * matrix_bytes_each * (1 - offloads_weights)
 
 
@@ -56,7 +56,7 @@ def least_gradients_bytes(least_trained_parameters, gradient_width_bytes_each, g
 def least_optimizer_bytes(
     least_trained_parameters, matrix_states, outer_states, state_width_bytes_each, master_bytes_each, optimizer_shards
 ):  # fmt: skip
-    """Optimizer state and the fp32 master copy, of matrices or of all else, whichever is less. [B]
+    """Optimizer state of matrices or of the rest, whichever is less, and the master copy. [B]
 
     Rajbhandari et al. 2019, arXiv 1910.02054.
     """

@@ -13,14 +13,14 @@ from calc.table import Table
 
 
 def one_scenario(scenario: dict | pd.Series, catalogs: Catalogs) -> Table:
-    """The table of one scenario with its memory, at the fuller end of a pipeline, every column in it."""
+    """The table of one scenario at the fuller end of its pipeline, with every column."""
     frame = as_frame(scenario if isinstance(scenario, dict) else scenario.to_dict())
     first, last, _ = both_ends(next(parts(frame, catalogs)).table)
     return last if last is not None and last["allocated_peak_bytes"] > first["allocated_peak_bytes"] else first
 
 
 def phases_table(scenario: dict | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
-    """The components at the largest moment of every phase of one scenario: rows (phase, component, bytes)."""
+    """Components at the largest moment of each phase of a scenario: phase, component, bytes."""
     table = one_scenario(scenario, catalogs)
     moments = MOMENTS["training" if table["trains"][0] > 0 else "inference"]
     totals = [float(np.ravel(total)[0]) for total in table["moment_bytes"]]

@@ -1,4 +1,7 @@
-"""Which few columns decide what formulas read, from what each column is made of: rows alike in them share their results."""
+"""The origins of columns, and the few columns that decide what formulas read.
+
+Rows that are alike in those few share their results.
+"""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
@@ -37,22 +40,22 @@ STEPS: tuple[Callable, ...] = (*join.STEPS, _head_row, _coefficients)
 
 
 class Origins:
-    """For each column those that it is made of; a column that is made of none is an input."""
+    """The columns that each column is made of; one without an entry is an input."""
 
-    def __init__(self, made_of: Mapping[str, frozenset[str]]) -> None:
-        self.made_of = made_of
+    def __init__(self, made_of: Mapping[str, frozenset[str]], several_axes: frozenset[str]) -> None:
+        self.made_of, self.several_axes = made_of, several_axes
         self.found: dict[frozenset[str], tuple[str, ...]] = {}
 
     def deciding(self, read: frozenset[str]) -> tuple[str, ...]:
-        """The fewest columns that decide all those read, of several sets the one nearest to them.
+        """The fewest columns that decide all those read; of several such sets the nearest to them.
 
-        Stacks of blocks are no keys, and what depends on the place counts as read: a layout is worked out once for all
+        Columns of several axes are no keys, and what depends on the place counts as read: a layout is worked out once for all
         cards on which it is alike.
         """
         if read not in self.found:
             behind = self._behind(read)
             placed = {name for name in behind if self._behind({name}) & PLACE}
-            uncut = {name for name in behind if name.startswith("stack_")} | (placed - read)
+            uncut = {name for name in behind if name in self.several_axes or name.startswith("stack_")} | (placed - read)
             self.found[read] = tuple(sorted(smallest_cut(read, {name: self.made_of.get(name) for name in behind}, uncut)))
         return self.found[read]
 
@@ -68,15 +71,16 @@ class Origins:
 
 @kept("precisions")
 def origins(catalogs: Catalogs) -> Origins:
-    """The origins of all columns: of a joined one what its step reads, of another what its formula does."""
+    """The origins of all columns: what the step or the formula that makes each one reads."""
     formulas = {name: frozenset(parameters_of(formula)) for name, formula in FORMULAS.items()}
-    return Origins(join.joined_of(catalogs, STEPS) | formulas | {WORK: frozenset()})
+    made_of, several_axes = join.joined_of(catalogs, STEPS)
+    return Origins(made_of | formulas | {WORK: frozenset()}, several_axes)
 
 
 def smallest_cut(read: Iterable[str], made_of: Mapping[str, frozenset[str] | None], uncut: set[str]) -> set[str]:
-    """The fewest columns without which no way leads from an input (None) to a column that is read.
+    """The fewest columns that cut every path from an input (None) to a column that is read.
 
-    Menger's theorem: as many as there are ways that share no column, which are found as a maximum flow (Edmonds and Karp 1972).
+    Menger's theorem: as many as there are disjoint paths, found as a maximum flow (Edmonds and Karp 1972).
     """
     left: dict[Any, dict[Any, int]] = defaultdict(dict)  # what may still flow; a column is two nodes and what lies between them
     for name, columns in made_of.items():
@@ -95,7 +99,7 @@ def smallest_cut(read: Iterable[str], made_of: Mapping[str, frozenset[str] | Non
 
 
 def _reached(left: Mapping[Any, Mapping[Any, int]]) -> dict[Any, Any]:
-    """The nodes that something may still flow to from what is read, each with the node before it."""
+    """The nodes that flow can still reach from what is read, each with the node before it."""
     before: dict[Any, Any] = {"read": None}
     waiting: deque[Any] = deque(["read"])
     while waiting and "inputs" not in before:

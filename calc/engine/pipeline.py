@@ -1,4 +1,4 @@
-"""Estimates a table of scenarios: one row and a million take the same way, and what repeats is worked out once."""
+"""Estimates tables of scenarios. One row and a million take the same path; repeats are computed once."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -39,7 +39,7 @@ BEFORE_MEMORY = STAGES[: NAMES.index("counts") + 1]
 
 
 class Part(NamedTuple):
-    """The rows of a table that do one kind of work, by their numbers, joined and settled, and what is wrong with them."""
+    """The rows of a table that do one kind of work, joined and settled, with their problems."""
 
     rows: np.ndarray
     table: Table
@@ -49,10 +49,10 @@ class Part(NamedTuple):
 def estimate(
     table: pd.DataFrame | dict, catalogs: Catalogs, solve: bool = True, columns: Iterable[str] | None = None
 ) -> pd.DataFrame | dict:
-    """Scenarios (a DataFrame, or one dict) with defaults filled in, followed by the results; same order, every row present.
+    """Scenarios (a DataFrame, or one dict) with their defaults and results, in the same order.
 
-    Numbers are float64, words categories. Without `solve` the largest batch and sequence stay empty. `columns` names the
-    results wanted, which is faster: other columns of the table are then left out too.
+    Every row is present. Numbers are float64, words categories. Without `solve` the largest batch and sequence stay empty.
+    `columns` names the results wanted, which is faster: other columns of the table are then left out too.
     """
     if isinstance(table, dict):
         found, _ = estimate_distinct(as_frame(table), catalogs, solve, columns)
@@ -70,7 +70,7 @@ def estimate(
 def estimate_distinct(
     frame: pd.DataFrame, catalogs: Catalogs, solve: bool = True, columns: Iterable[str] | None = None
 ) -> tuple[Results, np.ndarray | None]:
-    """The results of each distinct scenario of a table, and for every row which of them it has (None: its own).
+    """The results of each distinct scenario, and the number of each row's scenario.
 
     Names of scenarios do not make them distinct: the first of like scenarios lends its name.
     """
@@ -91,7 +91,7 @@ def estimate_distinct(
 
 
 def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
-    """The first row of each distinct scenario, and for every row which it is; None where few repeat."""
+    """The first row of each distinct scenario, and each row's scenario; None where few repeat."""
     named = [name for name in inputs_by_name() if name in frame.columns and name != "scenario"]
     found = Table({name: frame[name] for name in named}, len(frame)).distinct(named) if len(frame) >= FEWEST_SCENARIOS else None
     return found or (np.arange(len(frame)), None)
@@ -115,7 +115,7 @@ def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
 
 
 def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
-    """Inputs of one kind of work joined with the catalogs and settled, layouts that cannot be noted among the problems."""
+    """Inputs of one kind of work, joined with the catalogs and settled; impossible layouts are problems."""
     table = joined_table(inputs, catalogs, problems)
     walk(table, BEFORE_MEMORY)
     refuse(RULES, table, problems)
@@ -123,7 +123,7 @@ def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Ta
 
 
 def results_of(inputs: Columns, catalogs: Catalogs, columns: Iterable[str] = COLUMNS) -> Results:
-    """The results of inputs (scenarios.read) of one kind of work, their largest batch and sequence left empty."""
+    """The results of inputs of one kind of work, without their largest batch and sequence."""
     rows = np.arange(inputs["rows"])
     problems = Problems(len(rows))
     results = Results(columns, WORDS, len(rows))
@@ -132,13 +132,13 @@ def results_of(inputs: Columns, catalogs: Catalogs, columns: Iterable[str] = COL
 
 
 def sound_rows(part: Part) -> tuple[np.ndarray, Table]:
-    """The rows that can be estimated so far, by their place in the part, and their table."""
+    """The numbers of the rows without a problem so far, and their table."""
     sound = np.flatnonzero(part.problems.sound)
     return sound, part.table if len(sound) == len(part.rows) else part.table.take(sound)
 
 
 def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
-    """The result columns of a part: of every row its inputs, of sound rows all."""
+    """The result columns of a part; rows with a problem have their inputs alone."""
     rows, problems = len(part.rows), part.problems
     shown = {name: part.table[name] for name in (*SECTIONS["inputs"], *ASSUMED)}
     known = np.where(part.table["unknown_model"], np.nan, 1.0)
@@ -173,7 +173,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
 
 
 def model_notes(table: Columns, catalogs: Catalogs) -> Words:
-    """What is said of each row's model: other sentences where its sequences hold images, whose tower is then counted."""
+    """The note on each row's model; with images its tower is counted, and the note differs."""
     own, with_images = (words_of(catalogs, "models", name) for name in ("note", "note_with_images"))
     row = table["model_row"] + len(own) * (table["images_per_sequence"] > 0)
     return Words(row, np.concatenate([own, with_images]))

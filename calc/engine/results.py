@@ -1,4 +1,4 @@
-"""Results gathered from many parts into one block of numbers and columns of codes, and handed out as a frame or a row."""
+"""Results gathered from parts into one block of numbers and columns of codes."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +10,7 @@ from calc.table import Words
 
 
 class Results:
-    """Result columns of some rows: numbers in one block (columns, rows), words as codes with one vocabulary each."""
+    """Result columns: numbers in one block (columns, rows), words as codes of a vocabulary."""
 
     def __init__(self, columns: Iterable[str], words: frozenset[str], rows: int):
         self.columns = tuple(columns)
@@ -22,7 +22,7 @@ class Results:
         self.codes = {name: np.zeros(rows, dtype=np.int32) for name in self.words}
 
     def add(self, rows: np.ndarray, found: dict[str, Any]) -> None:
-        """Set the columns of some rows, which take the next places; a column that is not found stays empty."""
+        """Set the columns of some rows, in the next free places; a missing column stays empty."""
         at = slice(self.filled, self.filled + len(rows))
         self.place[rows] = np.arange(at.start, at.stop)
         self.filled = at.stop
@@ -48,7 +48,7 @@ class Results:
         return {name: numbers[self.numbers[name]] if name in self.numbers else words[name] for name in self.columns}
 
     def frame(self, copies: np.ndarray | None, rows: int) -> pd.DataFrame:
-        """The results as a frame, repeated for `copies` where given: numbers as views of one block, words as categories."""
+        """The results as a frame, repeated as `copies` says: numbers as views, words as categories."""
         if copies is None:
             self._put_in_order()
         order = self.place[:rows] if copies is None else self.place[copies]
@@ -59,7 +59,7 @@ class Results:
         return pd.concat([numbers, pd.DataFrame(words, index=numbers.index)], axis=1)[list(self.columns)]
 
     def plain(self, **beside: Any) -> pd.DataFrame:
-        """The rows in their order, other columns in front or in the place of own ones; words as plain text: for few rows."""
+        """A few rows in their order, words as plain text, other columns in front or in place."""
         rows, at = self.rows, self.place[: self.rows]
         numbers: dict[str, Any] = dict(zip(self.numbers, self.block[:, at], strict=True))
         words: dict[str, Any] = {name: np.array(list(known), dtype=object)[self.codes[name][at]] for name, known in self.words.items()}

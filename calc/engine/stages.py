@@ -1,4 +1,4 @@
-"""The one pipeline: every formula of the estimate in named stages, in order, and how a table walks through them."""
+"""The pipeline: every formula of the estimate in named stages, and how a table walks through them."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -114,7 +114,7 @@ MEMORY_RESULTS = tuple(name for name in makes(MEMORY) if name in reads(AFTER_MEM
 
 
 def _others_read(stage: Stage) -> frozenset[str]:
-    """Of what a stage makes, what stages for other work read, or the results hold."""
+    """The columns of a stage that stages for other work read, or that results hold."""
     others = tuple(other for other in STAGES if other is not stage and other.work != stage.work)
     return frozenset(makes((stage,))) & (reads(others) | RESULTS)
 
@@ -139,7 +139,7 @@ def _memory_reads(work: str) -> frozenset[str]:
 
 
 def before_memory(table: Table) -> Table:
-    """Of a settled table the columns that memory is walked with: what its stages read, and the keys of those that are shared."""
+    """The columns of a settled table that the stages of memory read, and the keys of shared stages."""
     keys = {name for stage in MEMORY if stage.shared for name in keys_of(stage, table)}
     return table.only(MEMORY_READS | (keys - set(makes(MEMORY))))
 
@@ -176,7 +176,7 @@ def _results_of(stage: Stage, table: Table) -> Columns:
 
 
 def memory(table: Table) -> Table:
-    """Add the memory of every row to a settled table whose rows do one kind of work, distinct ones once; return it."""
+    """A settled table with its memory, worked out once for rows that are alike in its keys."""
     return table | table.once(memory_keys(table), _memory_of)
 
 
@@ -187,7 +187,7 @@ def _memory_of(table: Table) -> Columns:
 
 
 def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
-    """A settled table with its memory at the first end of the pipeline, that of staged rows at the last, and which these are."""
+    """Memory at the first end of the pipeline; at the last end for staged rows; their numbers."""
     table = walk(table, MEMORY[: len(MEMORY) - len(ENDS)])
     staged = np.flatnonzero(np.broadcast_to(table["pipeline_parallel"] > 1, table["rows"]))
     first = walk(table | {"at_last_stage": np.zeros(1)}, ENDS)
@@ -196,7 +196,7 @@ def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
 
 
 def fuller_end(table: Table) -> Table:
-    """A settled table with its memory at the end of the pipeline that holds more, and every moment at its larger end."""
+    """A settled table with its memory at the fuller end of the pipeline, each moment at its larger."""
     first, last, staged = both_ends(table)
     return first if last is None else _merged(first, last, staged)
 

@@ -1,4 +1,4 @@
-"""Why a bill is what it is: the formulas of price, run, spot and terms behind one row on its market, today's numbers put in."""
+"""The formulas of price, run, spot and terms behind a bill, with its numbers put in."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Why a number is what it is: the formulas behind every component of one scenario at its peak, today's numbers put in.
+"""The formulas behind every component of a scenario at its peak, with its numbers put in.
 
 The formulas themselves run on columns that remember their names (traced.py): what is shown is what is computed.
 """
@@ -42,7 +42,7 @@ ENDINGS = (
 
 
 class Explanation(NamedTuple):
-    """The moment of the peak, all moments, the formulas by component, the columns they read, what a block keeps."""
+    """The peak, all moments, formulas by component, the columns they read, what a block keeps."""
 
     phase: str
     says: str
@@ -53,7 +53,7 @@ class Explanation(NamedTuple):
 
 
 def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[str, Any], str] = number) -> Explanation:
-    """The Explanation of a scenario that the estimate covers; `written(name, value)` writes the numbers put in."""
+    """The Explanation of a scenario; `written(name, value)` writes the numbers put in."""
     table = one_scenario(scenario, catalogs)
     moments = MOMENTS["training" if table["trains"][0] > 0 else "inference"]
     peak = int(table["peak_moment"][0])
@@ -76,7 +76,7 @@ def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[s
 
 
 def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
-    """Every moment in the order of the phases: phase, the column of its working memory, what it is, bytes."""
+    """Every moment in order: its phase, the column of its working memory, what it is, bytes."""
     rows = [
         {
             "phase": moment.phase,
@@ -90,13 +90,13 @@ def _moments(moments: tuple[Moment, ...], table: Columns) -> pd.DataFrame:
 
 
 def _place(moment: Moment, table: Columns) -> tuple[int, ...]:
-    """Of a moment inside a block the block (place, stack) at which it is largest; nothing of other moments."""
+    """The (place, stack) at which a moment inside a block is largest; empty for others."""
     total = at_blocks(sum(table[column] for column in moment.parts.values()), table)
     return tuple(int(each) for each in np.unravel_index(np.argmax(total[..., 0]), total.shape[:-1])) if np.ndim(total) > 1 else ()
 
 
 def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> list[dict]:
-    """The formulas behind some columns, each before those that it reads; those `apart` are explained elsewhere."""
+    """The formulas behind some columns, each before those that it reads, without those `apart`."""
     waiting, rows, seen = list(waiting), [], set(apart)
     while waiting:
         name = waiting.pop(0)
@@ -118,7 +118,7 @@ def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> l
 
 
 def at_place(node: Any, place: tuple[int, ...]) -> Any:
-    """An equation over all places and stacks as it stands at one: its columns at that place, sums over stacks left whole."""
+    """An equation over all places at one of them; sums over stacks stay as they are."""
     if not isinstance(node, Traced):
         return node
     value = node.value

@@ -1,4 +1,4 @@
-"""Why a scenario runs where it does or does not: the rules of catalogs/support.yaml that count for it, with their sources."""
+"""The rules that decide whether a scenario runs on its card, with their sources."""
 
 from typing import Any
 

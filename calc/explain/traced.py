@@ -1,4 +1,4 @@
-"""Numbers that remember how they were made: a formula run on them returns its value together with its own equation.
+"""Numbers that remember how they were made: a formula run on them returns its equation too.
 
 The formulas of this package are plain functions of arrays; given `Traced` columns they run as they are. `text` writes
 the equation down by name or with numbers put in, `live` leaves out what is idle: zeros, factors of one, other branches.
@@ -28,7 +28,7 @@ PASSED_ON = ("astype", "asarray", "broadcast_to")
 
 
 class Traced(NDArrayOperatorsMixin):
-    """An array with the operation and the operands that it came from, or the name of the column that it is."""
+    """An array with its operation and operands, or with its name as a column."""
 
     def __init__(self, value: Any, name: str = "", op: str = "", parts: Iterable = ()) -> None:
         self.value, self.name, self.op, self.parts = np.asarray(value), name, op, tuple(parts)
@@ -77,7 +77,7 @@ def _all(value, number):
 
 
 def live(node: Any) -> Any:
-    """The equation as it counts today: terms of zero, factors of one and branches not taken are left out."""
+    """The equation without terms of zero, factors of one and branches that are not taken."""
     if not isinstance(node, Traced) or node.name:
         return node
     parts = node.parts
@@ -160,7 +160,7 @@ def _held(said, loose):
 
 
 def number(name: str, value: Any) -> str:
-    """A number as it stands in an equation, whatever column it is: 4,096 or 6.98e9; several stacks side by side."""
+    """A number in an equation: 4,096 or 6.98e9; several stacks side by side."""
     several = list(dict.fromkeys(np.asarray(value).ravel().tolist()))
     if len(several) != 1:
         return f"[{', '.join(number(name, each) for each in np.asarray(value).ravel())}]"

@@ -1,4 +1,4 @@
-"""What is counted of a model and its layout before any memory: GPUs of a replica, blocks, heads, experts, adapters."""
+"""Counts of a model and its layout: GPUs of a replica, blocks, heads, experts, adapters."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def most_experts(stack_experts):
 
 
 def blocks_unknown(stack_block_unknown, stack_layers, implementation_reserves_share):
-    """1 where what a block keeps and needs is asked for and was not read off; an engine's working set is its own. [0 or 1]"""
+    """1 where the memory of a block is needed and unknown; engines have a working set. [0 or 1]"""
     return np.any(stack_block_unknown & (stack_layers > 0), axis=0) * (implementation_reserves_share == 0) * 1.0
 
 
@@ -49,7 +49,7 @@ def stack_adapter_parameters(lora_rank, stack_own_layers_ratio, adapts_matrices,
 def trained_parameters(
     trains, adapts, parameters, stack_layers, stack_adapter_parameters, lora_rank, outside_adapter_width, adapts_experts
 ):
-    """Trained parameters of the whole model; all-linear also adapts linear layers outside the blocks. [parameters]
+    """Trained parameters; all-linear adapts linear layers outside the blocks too. [parameters]
 
     Hu et al. 2021, arXiv 2106.09685; the frozen weights under QLoRA are as many (Dettmers et al. 2023, arXiv 2305.14314).
     """

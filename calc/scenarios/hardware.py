@@ -1,4 +1,4 @@
-"""What formulas read of cards, instances and prices, by their rows in the catalogs; NaN for none."""
+"""Numbers of cards, instances and prices by their rows in the catalogs; NaN for none."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def place_numbers(catalogs: Catalogs, card: np.ndarray, instance: np.ndarray) ->
 
 @kept("instances", "gpus", "utilization", "serving_steps")
 def hardware(catalogs: Catalogs) -> Columns:
-    """What formulas read of the card and the instance of every instance type, in the order of the catalog."""
+    """Numbers of the card and the instance of every instance type, in the catalog's order."""
     cards = catalogs.gpus.index.get_indexer(catalogs.instances["gpu"])
     return place_numbers(catalogs, cards, np.arange(len(cards)))
 
@@ -46,7 +46,7 @@ def price_at(catalogs: Catalogs, instances: pd.Series, regions: pd.Series) -> np
 
 
 def prices_of(catalogs: Catalogs, instance: Words, region: Words) -> np.ndarray:
-    """The row of the price of each row's instance in its region, both as words; -1 where there is none."""
+    """The price row of each row's instance and region, both as words; -1 where there is none."""
     price_of, _ = price_rows(catalogs)
     pairs, found = pd.factorize(np.atleast_1d(instance.codes * len(region.known) + region.codes))
     named = [(instance.known[pair // len(region.known)], region.known[pair % len(region.known)]) for pair in found]
@@ -61,7 +61,7 @@ def _card_row(catalogs: Catalogs) -> np.ndarray:
 
 @kept("gpus", "utilization", "serving_steps")
 def _card_class(catalogs: Catalogs) -> np.ndarray:
-    """For each card its class's row of serving_steps, and -1 for no card or one that no class is known of."""
+    """The serving_steps row of each card's class, -1 for no card or one without a class."""
     return np.append(catalogs.serving_steps.index.get_indexer(catalogs.utilization["card_class"].reindex(catalogs.gpus.index)), -1)
 
 

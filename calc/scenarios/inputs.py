@@ -1,4 +1,4 @@
-"""The columns that a scenario may set: name, kind, default, and the catalog that says what its words mean."""
+"""The columns that a scenario may set: name, kind, default, and the catalog of its words."""
 
 from dataclasses import dataclass, replace
 
@@ -134,12 +134,12 @@ DEFAULTS = {column.name: column.default for column in INPUTS}
 
 
 def inputs_by_name() -> dict[str, Input]:
-    """Every column that a scenario may set: those of the contract, and the assumptions of time and cost."""
+    """Every column that a scenario may set, the assumptions of time and cost among them."""
     return BY_NAME | ASSUMED
 
 
 @kept("assumptions")
 def bounded_inputs(catalogs: Catalogs) -> dict[str, Input]:
-    """The columns of inputs_by_name, the assumptions with the least and the most that their catalog allows."""
+    """The columns of inputs_by_name, assumptions with the bounds of their catalog."""
     bounds = catalogs.assumptions[["least", "most"]].to_dict("index")
     return inputs_by_name() | {name: replace(ASSUMED[name], **bounds[name]) for name in ASSUMPTIONS}

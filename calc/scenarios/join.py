@@ -1,7 +1,7 @@
-"""Inputs joined with the catalogs, in steps: a step is a function whose parameters are the columns that it reads.
+"""Inputs joined with the catalogs, in steps whose parameters are the columns that they read.
 
-It returns the columns that it makes, or the one of its name; the parameters `catalogs` and `problems` are no columns. So
-each joined column has its origin, the columns that decide it: which rows are alike follows from that (engine/keys.py).
+A step returns several columns, or the one of its name; its parameters `catalogs` and `problems` are no columns. So every
+joined column has its origins, from which follows which rows are alike (engine/origins.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -56,25 +56,25 @@ STEPS: tuple[Callable, ...] = (
 
 
 def join(inputs: Columns, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable] = STEPS) -> Table:
-    """The table that the formulas read: columns of shape (rows,), stack columns of shape (stacks, rows)."""
+    """The table that formulas read. Shape: (rows,), of stack columns (stacks, rows)."""
     table = Table(inputs, inputs["rows"])
     for _, made in _made(table, catalogs, problems, steps):
         table |= made
     return table
 
 
-def joined_of(catalogs: Catalogs, steps: Iterable[Callable] = STEPS) -> dict[str, frozenset[str]]:
-    """The columns that each joined column is made of: those that its step reads."""
+def joined_of(catalogs: Catalogs, steps: Iterable[Callable] = STEPS) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+    """The columns that the step of each joined column reads; the joined columns of several axes."""
     table = Table(known_inputs({"work": "training", "model": catalogs.models.index[0]}), 1)
     made_of: dict[str, frozenset[str]] = {}
     for step, made in _made(table, catalogs, Problems(1), steps):
         table |= made
         made_of |= dict.fromkeys(made, frozenset(parameters_of(step)) - NO_COLUMNS)
-    return made_of
+    return made_of, frozenset(name for name in made_of if np.ndim(table[name]) > 1)
 
 
 def _made(table: Table, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable]) -> Iterator[tuple[Callable, Columns]]:
-    """Each step with the columns that it makes of the table, which is to have those of the steps before."""
+    """Each step with the columns that it makes; the table must have those of earlier steps."""
     beside: dict[str, Any] = {"catalogs": catalogs, "problems": problems}
     for step in steps:
         made = step(**{name: beside[name] if name in beside else table[name] for name in parameters_of(step)})

@@ -77,9 +77,9 @@ def optimizer_kernel_numbers(optimizer_kernel, catalogs):
 def stored_form(
     precision, implementation_masters_eight_bit, implementation_widens_shards, shards_gradients, gpus, adapts, catalogs
 ):  # fmt: skip
-    """The form that a precision stands on: in software with a master copy, and in shards that are widened for training.
+    """Widths of what is stored: those of the precision, or of the form that it is stored in.
 
-    Its weights, gradients and states are theirs; the products, and the copies of matrices made for them, stay the precision's.
+    Software with a master copy and shards widened for training store another form; products keep the precision.
     """
     row = _row(catalogs, "precisions", precision)
     form = np.where(implementation_masters_eight_bit > 0, _forms_of(catalogs, "master_form")[row], row)
@@ -89,7 +89,7 @@ def stored_form(
 
 
 def able(work, trains, adapts, precision, implementation, catalogs, problems):
-    """No column: a precision is a way to train, to adapt or to serve, and software trains or serves; else it is a problem."""
+    """No column: a precision or software that cannot do the row's work is a problem."""
     trains, adapts = trains > 0, adapts > 0
     can = columns_of(catalogs, "precisions", ("adapts", "trains", "serves"), _row(catalogs, "precisions", precision))
     allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]) > 0
@@ -121,7 +121,7 @@ def blocks_of_software(
     stack_convolution_state_elements,
     catalogs,
 ):
-    """The kind of block of each stack: that of its family, or the one that the software has for all decoders."""
+    """The kind of block of each stack: its family's, or the software's for all decoders."""
     block = _software_blocks(catalogs)[_row(catalogs, "implementations", implementation)]
     shares = (block >= 0) & (is_decoder > 0) & (stack_latent_width == 0)
     keeps_state = stack_recurrent_state_elements + stack_convolution_state_elements > 0
@@ -135,7 +135,7 @@ def blocks_of_software(
 
 
 def kernel_numbers(precision, catalogs):
-    """The kernels of a quantised precision; a precision without one has numbers that change nothing."""
+    """The numbers of a precision's kernel; without one, numbers that change nothing."""
     row = _matched(catalogs, "precisions", "kernels")[_row(catalogs, "precisions", precision)]
     nothing = {"decode_widens_from": 1.0, "host_ratio": 1.0}
     made = {
@@ -169,7 +169,7 @@ def asked_adapter_bytes_each(adapter_precision, catalogs):
 
 
 def asked_gradient_bytes_each(gradient_precision, catalogs):
-    """Width of kept gradients as the scenario has it; 0 where they are as wide as their weights. [B]"""
+    """Width of kept gradients that the scenario sets; 0 for that of the weights. [B]"""
     return _width(gradient_precision, 0.0, catalogs)
 
 
@@ -198,7 +198,7 @@ def _targets(word: str) -> tuple[str, ...]:
 
 
 def _row(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:
-    """Row numbers of words in a catalog; a word that it lacks was refused when it was joined and stands as row 0."""
+    """Row numbers of words in a catalog; a word that it lacks is a problem and takes row 0."""
     return np.maximum(rows_of(catalogs, name, words.known), 0)[words.codes]
 
 
@@ -224,20 +224,20 @@ def _width(words: Words, default: float, catalogs: Catalogs) -> np.ndarray:
 
 @kept("implementations", "blocks")
 def _software_blocks(catalogs: Catalogs) -> np.ndarray:
-    """For each implementation the number of its one block for all decoders, -1 where it has that of each family."""
+    """The block that each implementation has for all decoders, -1 where it has each family's."""
     numbers = {kind: number for number, kind in enumerate(catalogs.blocks)}
     return np.array([numbers.get(kind, -1) for kind in catalogs.implementations["block"]])
 
 
 @kept("implementations", "engines", "serving_engines", "precisions", "kernels")
 def _matched(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
-    """For each entry of one catalog the row of the like-named entry in another, -1 where there is none."""
+    """The row of each entry in another catalog by the same name, -1 where there is none."""
     return rows_of(catalogs, other, getattr(catalogs, name).index)
 
 
 @kept("precisions")
 def _forms_of(catalogs: Catalogs, name: str) -> np.ndarray:
-    """For each precision the row of the form that it names in a column, its own where it names none."""
+    """The row of the form that each precision names in a column, else that of the precision."""
     named = rows_of(catalogs, "precisions", catalogs.precisions[name])
     return np.where(named >= 0, named, np.arange(len(named)))
 

@@ -1,4 +1,4 @@
-"""Steps of the join: what is listed beside an instance: storage of its region, an endpoint that serves the model, a release."""
+"""Steps of the join: releases of software, listed prices of storage and of endpoints."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ ENDPOINT = ("usd_per_million_input_tokens", "usd_per_million_output_tokens")
 
 
 def release_numbers(implementation, software_release, catalogs):
-    """Whether a row names a release, and what that does otherwise than the newest known: NaN where nothing."""
+    """Numbers of the release that a row names, NaN where they are those of the newest."""
     pairs, found = software_and_release(implementation, software_release)
     row = np.array([earlier_release(software, release, catalogs) for software, release in found], dtype=np.int64)[pairs]
     named = {"names_release": (~software_release.are("")).astype(float)}
@@ -27,7 +27,7 @@ def listed_storage_usd_per_gib_month(region, catalogs):
 
 
 def listed_endpoints(region, model, catalogs):
-    """The listed prices of an endpoint that serves the model in the region, NaN where none is published."""
+    """Listed prices of an endpoint for the model in the region, NaN where there is none."""
     listed = _endpoints(catalogs)
     grid = np.array([[listed.get((name, place), (np.nan, np.nan)) for place in region.known] for name in model.known])
     usd = grid[model.codes, region.codes]

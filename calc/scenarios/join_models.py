@@ -29,7 +29,7 @@ def model_row(model, catalogs, problems):
 
 
 def precision(asked_precision, names_precision, trains, model_row, catalogs):
-    """The precision that the scenario names; else a model is served as its file is stored, and trained in the usual one."""
+    """The precision that is named; else of a service that of the model's file, or the usual one."""
     stored = words_of(catalogs, "models", "stored_precision")
     as_stored = (stored != "")[model_row] & (trains == 0) & ~names_precision
     return where(as_stored, Words(model_row, stored), asked_precision) if as_stored.any() else asked_precision
@@ -43,7 +43,7 @@ def refused_models(model_row, catalogs, problems):
 
 
 def model_numbers(model_row, catalogs):
-    """The numbers of the model and of its kind; those that a scenario may change as model_<name>."""
+    """Numbers of the model and its kind; as model_<name> where a scenario may change them."""
     names = [name for name in numbers_in(catalogs, "models") if name != LONGEST]
     made = {f"model_{name}" if name in SETTLED_ANEW else name: numbers_of(catalogs, "models", name)[model_row] for name in names}
     made["model_kind"] = Words(model_row, words_of(catalogs, "models", "kind"))

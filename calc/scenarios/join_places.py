@@ -1,4 +1,4 @@
-"""Steps of the join: where a job stands, the numbers of its card, its instance and their prices. Missing ones are NaN."""
+"""Steps of the join: the card and the instance of each row, and their prices; NaN where missing."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Which layouts are refused, and the nearest that works: a table of rules, each a condition on columns and a sentence."""
+"""The layouts that are refused, and the nearest that work: conditions with sentences."""
 
 from collections.abc import Callable, Mapping
 from math import isqrt
@@ -14,7 +14,7 @@ from calc.table import Words, distinct, taken
 
 
 class Rule(NamedTuple):
-    """`wrong` says where, from the columns that its parameters name; `says` is filled with columns of the row and `more`.
+    """`wrong` is a condition on columns; `says` a sentence filled with columns and `more`.
 
     `more` are formulas of one row's numbers, by the name under which the sentence has them.
     """

@@ -1,4 +1,4 @@
-"""Columns of catalogs by row number, and the row numbers of words: each made once per catalogs object."""
+"""Columns of catalogs by row number, and row numbers of words, made once per catalogs."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -46,7 +46,7 @@ def rows_of(catalogs: Catalogs, name: str, words: Iterable[str]) -> np.ndarray:
 
 
 def find(catalogs: Catalogs, name: str, words: Words, problems: Problems, column: str) -> np.ndarray:
-    """Row numbers of words in a catalog, -1 for empty ones; a word that the catalog lacks is a problem."""
+    """Row numbers of words in a catalog, -1 for empty ones; an unknown word is a problem."""
     known = row_numbers(catalogs, name)
     at = rows_of(catalogs, name, words.known)
     missing = (at < 0) & (words.known != "")

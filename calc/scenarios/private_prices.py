@@ -1,4 +1,4 @@
-"""Prices of one's own contract, written as `p5.48xlarge=40.1; g6e.xlarge=1.5`: USD per instance-hour in place of on demand."""
+"""Contract prices in place of on demand, as `p5.48xlarge=40.1; g6e.xlarge=1.5`. [USD/h]"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

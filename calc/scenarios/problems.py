@@ -32,7 +32,7 @@ class Problems:
         self.sound[rows] = False
 
     def add(self, wrong: np.ndarray, sentence: str | Callable[[int], str]) -> None:
-        """Note a sentence (a text, or a function of the row number) where `wrong` and nothing was noted before."""
+        """Note a sentence, or one made of the row number, where `wrong` and without a problem."""
         rows = self.fresh(wrong)
         said = sentence if isinstance(sentence, str) else np.array([sentence(row) for row in rows.tolist()], dtype=object)
         self.note(rows, said)

@@ -1,4 +1,4 @@
-"""Scenario rows as people write them -> inputs with defaults filled in, and a sentence for each row that cannot be read."""
+"""Reads scenario rows as people write them: inputs with defaults, and problems as sentences."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -38,7 +38,7 @@ def as_frame(table: pd.DataFrame | dict) -> pd.DataFrame:
 
 
 def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> dict[str, Any]:
-    """All scenario columns with defaults filled in: words as Words, numbers as float64 (NaN where not given).
+    """All scenario columns with defaults filled in: words as Words, numbers as float64 or NaN.
 
     A column that the frame lacks is one value for all rows. What other inputs decide stands under asked_<name>.
     """
@@ -133,7 +133,7 @@ def number(text: str) -> float:
 
 
 def cross(choices: dict[str, Any]) -> pd.DataFrame:
-    """The table of all combinations of the choices; a list stands for several values, a plain value for one."""
+    """All combinations of choices as a table; a list stands for several values."""
     known = {name: value for name, value in choices.items() if name in inputs_by_name()}
     lists = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in known.items()}
     lists = {name: values or [DEFAULTS.get(name, "")] for name, values in lists.items()}

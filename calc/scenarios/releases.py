@@ -1,4 +1,4 @@
-"""Releases of software: what an earlier one did otherwise, and a warning in the row's note where one is newer than those known."""
+"""Releases of software: how an earlier one differs, and a warning about a newer one."""
 
 import re
 
@@ -13,13 +13,13 @@ RELEASE = re.compile(r"\d+(?:\.\d+)*")
 
 
 def release_numbers(text: str) -> tuple[int, ...]:
-    """The numbers of the first release that a text names: v0.25.1 is (0, 25, 1); of none (). [numbers]"""
+    """The numbers of the first release in a text: v0.25.1 is (0, 25, 1); () of none."""
     found = RELEASE.search(text)
     return tuple(map(int, found[0].split("."))) if found else ()
 
 
 def newest_known(releases: str) -> tuple[int, ...]:
-    """The last release of a range such as "0.21 to 0.25"; what comes after a comma is other software. [numbers]"""
+    """The last release of a range such as "0.21 to 0.25"; a comma begins other software."""
     return release_numbers(releases.partition(",")[0].rpartition(" to ")[2])
 
 
@@ -30,20 +30,20 @@ def is_newer(release: str, releases: str) -> bool:
 
 
 def release_notes(table: Columns, catalogs: Catalogs) -> Words:
-    """The warning of each row that names a release newer than those known; else an empty text. Shape (rows,) or (1,)."""
+    """The warning of each row whose release is newer than those known, else an empty text."""
     pairs, found = software_and_release(table["implementation"], table["software_release"])
     return Words(pairs, np.array([_warning(software, release, catalogs) for software, release in found], dtype=object))
 
 
 def software_and_release(software: Words, release: Words) -> tuple[np.ndarray, list[tuple[str, str]]]:
-    """The number of each row's pair of software and release, shape (rows,) or (1,), and the pairs."""
+    """The number of each row's pair of software and release, and the pairs."""
     codes = np.broadcast_arrays(software.codes, release.codes)
     pairs, found = pd.factorize(codes[0].astype(np.int64) * len(release.known) + codes[1])
     return pairs, [(software.known[pair // len(release.known)], release.known[pair % len(release.known)]) for pair in found]
 
 
 def earlier_release(software: str, release: str, catalogs: Catalogs) -> int:
-    """The row of serving_releases that a release lies in, -1 where it does as the newest known does."""
+    """The row of serving_releases that a release lies in, -1 for that of the newest known."""
     numbers, known = release_numbers(release), catalogs.serving_releases
     for row, (own, first, last) in enumerate(zip(known["software"], known["first"], known["last"], strict=True)):
         newest = release_numbers(last)

@@ -1,26 +1,26 @@
-"""What an empty cell comes to once the model and the software are known: lengths, ties, counts. Tokens and parameters."""
+"""What an empty cell means, given the model and the software: lengths, ties, counts."""
 
 import numpy as np
 
 
 def sequence_tokens(asked_sequence_tokens, names_sequence, unknown_model, longest_sequence_tokens):
-    """Tokens of one sequence: as asked; unnamed, the usual length or all positions that the model has learned. [tokens]"""
+    """Tokens of a sequence; unnamed, at most the positions that the model has learned. [tokens]"""
     usual = np.minimum(asked_sequence_tokens, longest_sequence_tokens)
     return np.where(names_sequence | unknown_model, asked_sequence_tokens, usual)
 
 
 def decoder_tokens(asked_decoder_tokens, sequence_tokens):
-    """The decoder's length of an encoder-decoder, that of the sequence where it is not named. [tokens]"""
+    """The decoder's length of an encoder-decoder; unnamed, that of the sequence. [tokens]"""
     return np.where(np.isnan(asked_decoder_tokens), sequence_tokens, asked_decoder_tokens)
 
 
 def prompt_tokens(asked_prompt_tokens, sequence_tokens):
-    """Tokens prefilled at once per sequence, the whole sequence where they are not named. [tokens]"""
+    """Tokens prefilled at once per sequence; unnamed, the whole sequence. [tokens]"""
     return np.where(np.isnan(asked_prompt_tokens), sequence_tokens, asked_prompt_tokens)
 
 
 def image_tokens(asked_image_tokens, images_per_sequence, usual_image_tokens):
-    """Tokens that one image or tile makes, where there are images: as asked, else as the model's config has it. [tokens]"""
+    """Tokens of one image or tile; unnamed, those of the model's config. [tokens]"""
     asked = np.isnan(asked_image_tokens) & (images_per_sequence > 0)
     return np.where(asked, usual_image_tokens, asked_image_tokens)
 
@@ -36,13 +36,14 @@ def tower_tokens(images_per_sequence, image_patches_tokens):
 
 
 def tower_parameters(images_per_sequence, left_out_parameters):
-    """Parameters of the towers and projectors beside the text part, which stand in memory where there are images. [parameters]"""
+    """Parameters of towers and projectors, which are in memory where there are images. [parameters]"""
     return np.where(images_per_sequence > 0, left_out_parameters, 0)
 
 
 def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_decoder):
-    """1 where embedding and head share a matrix: as asked, else as the model; some software never shares a decoder's. [0 or 1]
+    """1 where embedding and head share a matrix. [0 or 1]
 
+    As the scenario sets it, else as the model has it; some software never shares a decoder's.
     T5 of transformers 5 always does (configuration_t5.py).
     """
     own = np.where(np.isnan(asks_ties), model_tied, asks_ties)
@@ -50,13 +51,13 @@ def tied(asks_ties, model_tied, always_tied, implementation_unties_head, is_deco
 
 
 def head_parameters(tied, model_tied, model_head_parameters, embedding_parameters):
-    """The head's own matrix: none where it is tied; as large as the embedding where it was and is no more. [parameters]"""
+    """The head's matrix: none where tied, as large as the embedding where untied. [parameters]"""
     separate = np.where(model_head_parameters > 0, model_head_parameters, embedding_parameters)
     return np.where(tied > 0, 0.0, np.where(model_tied > 0, separate, model_head_parameters))
 
 
 def parameters(model_parameters, head_parameters, model_head_parameters, tower_parameters):
-    """Parameters of the whole model, its ties as they are here, its vision tower where there are images. [parameters]"""
+    """Parameters of the model with its ties, and its tower where there are images. [parameters]"""
     return model_parameters + (head_parameters - model_head_parameters) + tower_parameters
 
 
@@ -74,7 +75,7 @@ def outside_parameters(model_outside_parameters, head_parameters, model_head_par
 
 
 def memory_utilization(asked_memory_utilization, implementation_reserves_share):
-    """Share of the card that a serving engine takes: as asked, else its default; empty for other software. [share]"""
+    """Share of the card that a serving engine takes; NaN for other software. [share]"""
     usual = np.where(implementation_reserves_share > 0, implementation_reserves_share, np.nan)
     return np.where(np.isnan(asked_memory_utilization) | (implementation_reserves_share == 0), usual, asked_memory_utilization)
 
@@ -85,7 +86,7 @@ def adapter_bytes_each(implementation_adapter_bytes_each, asked_adapter_bytes_ea
 
 
 def gradient_override_bytes_each(asked_gradient_bytes_each, implementation_gradient_bytes_each):
-    """Width of kept gradients where it is not that of the weights: asked for, or the software's; 0 where neither. [B]"""
+    """Width of kept gradients, set or the software's; 0 where it is that of the weights. [B]"""
     return np.maximum(asked_gradient_bytes_each, implementation_gradient_bytes_each)
 
 

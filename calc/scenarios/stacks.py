@@ -1,4 +1,4 @@
-"""Numbers of models and of their stacks of blocks, as the join takes them: looked up once for a set of catalogs."""
+"""Numbers of models and of their stacks of blocks, looked up once for a set of catalogs."""
 
 import numpy as np
 
@@ -40,13 +40,13 @@ def adapter_widths(catalogs: Catalogs, way: str) -> np.ndarray:
 
 @kept("blocks")
 def derived_blocks(catalogs: Catalogs) -> np.ndarray:
-    """Of each kind of block whether the source of its kernels was read, which the simulation lacks."""
+    """Whether the sizes of each kind of block come from the source of its kernels."""
     return np.array([block["source"].startswith("derived from source") for block in catalogs.blocks.values()])
 
 
 @kept("models", "stacks", "blocks")
 def stack_rows(catalogs: Catalogs) -> tuple[np.ndarray, ...]:
-    """Where each model's stacks begin in the stack table, how many there are; each stack's side and kind of block, -1 for none."""
+    """Each model's first stack and number of stacks; each stack's side and block, -1 for none."""
     models, stacks = catalogs.models, catalogs.stacks
     owner = models.index.get_indexer(stacks["model"])
     depth = np.bincount(owner, minlength=len(models))

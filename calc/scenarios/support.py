@@ -1,4 +1,4 @@
-"""What runs where: whether software does its work on a card in the chosen format, cache, attention and host, and why not.
+"""Whether software runs on a card with the chosen formats, attention and host, and why not.
 
 Of the rules that count for a row (support_rules.py) the worst verdict is the row's; without a rule nothing is known
 against a choice. Only that software loads must be said by a rule: a card that none names, of another maker or newer than
@@ -42,7 +42,7 @@ class Support(NamedTuple):
 
 
 def support(table: Columns, catalogs: Catalogs) -> Support:
-    """The verdict and the note of every row of a joined and settled table whose rows do one kind of work."""
+    """The verdict and the note of every row of a settled table."""
     small, copies = asks(table, catalogs)
     counts = counting(small, catalogs)
     codes = _worst(counts, small, catalogs)
@@ -52,7 +52,7 @@ def support(table: Columns, catalogs: Catalogs) -> Support:
 
 
 def asks(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
-    """The distinct rows of a table as far as rules tell them apart, and for every row which of them it is.
+    """The distinct rows of a table that rules tell apart, and each row's number among them.
 
     `verdicts` takes them, and of layouts without a place `verdicts_on`.
     """
@@ -63,13 +63,16 @@ def asks(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
 
 
 def verdicts(small: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
-    """The verdict of each row as its place in RUNS, one beyond without a card, and whether its times are those of what runs."""
+    """Each row's verdict as its place in RUNS, beyond it without a card; whether its time is known."""
     counts = counting(small, catalogs)
     return _worst(counts, small, catalogs), _timed(counts, catalogs)
 
 
 def verdicts_on(small: Columns, cards: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
-    """`verdicts` of every row on every place (cards: a gpu_row and instance_row each). Shape (places, rows)."""
+    """`verdicts` of every row on every place, given by gpu_row and instance_row.
+
+    Shape: (places, rows).
+    """
     rows, places = small["rows"], len(cards["gpu_row"])
     every = take(small, np.tile(np.arange(rows), places))
     first, alike = asks(every | {name: np.repeat(cards[name], rows) for name in ("gpu_row", "instance_row")}, catalogs)
@@ -93,7 +96,7 @@ def _loads(counts: np.ndarray, catalogs: Catalogs) -> np.ndarray:
 
 
 def _notes(counts: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
-    """What the counting rules say of each row, worst first, and what no rule says; empty without a card."""
+    """The sentences of the rules that count, worst first, and what is unknown; empty without a card."""
     rules, rows = rules_of(catalogs), small["rows"]
     speaks = _speaking(counts, small, catalogs)
     unread = np.broadcast_to(_unread(small, catalogs), rows)
@@ -112,7 +115,7 @@ def _notes(counts: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Cata
 
 
 def _speaking(counts: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
-    """Which of the counting rules a note tells: of each choice the worst; of software that does not load nothing else.
+    """The counting rules that a note tells: the worst of each choice; if software cannot load, that alone.
 
     A cache that only follows a precision which is refused adds nothing. Shape (rules, rows).
     """

@@ -76,7 +76,7 @@ def _lists(column: pd.Series, every: str) -> list[list[str]]:
 
 
 def _members(lists: list[list[str]]) -> tuple[dict[str, int], np.ndarray]:
-    """The place of each word that rules name, and which rules take it, the last for any other word: those with an empty list."""
+    """The place of each word that rules name, and the rules that take it; last, any other word."""
     known = sorted({each for words in lists for each in words})
     taken = [[not words or each in words for each in known] + [not words] for words in lists]
     return {each: place for place, each in enumerate(known)}, np.array(taken, dtype=bool)
@@ -89,7 +89,7 @@ def taken(rules: Rules, name: str, words: Words) -> np.ndarray:
 
 
 def _sentence(rule: dict) -> str:
-    """What a note says of a rule: what happens, what to install, what to choose. Of one that only informs nothing."""
+    """The sentence of a rule: what happens, what to install or choose; empty if it only informs."""
     if rule["verdict"] == "runs" and not rule["needs"]:
         return ""
     cures = [f"install {rule['needs']}"] if rule["needs"] else []
@@ -98,7 +98,7 @@ def _sentence(rule: dict) -> str:
 
 
 def counting(table: Columns, catalogs: Catalogs) -> np.ndarray:
-    """Which rules count for each row of a table whose rows do one kind of work. Shape (rules, rows)."""
+    """The rules that count for each row. Shape: (rules, rows)."""
     rules, own = rules_of(catalogs), table["model_row"]
     capability, host, family = _places(table, catalogs)
     size, latent, model_type = model_traits(catalogs)
@@ -124,19 +124,19 @@ def work_of(table: Columns) -> str:
 
 
 def at_least(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Whether each value is no less than each bound; an open bound (NaN) takes every value, a card without a number only that."""
+    """Whether each value reaches each bound; an open bound (NaN) takes every value."""
     return np.isnan(bounds)[:, None] | (values >= bounds[:, None])
 
 
 def _cache(table: Columns) -> Words:
-    """The cache's number format; where none is asked for, that of 16-bit products in the row's precision."""
+    """The cache's number format; unnamed, that of 16-bit products in the row's precision."""
     asked = table["kv_precision"]
     own = len(asked.known) + (table["computes_bf16"] > 0)
     return Words(np.where(asked.are(""), own, asked.codes), np.append(asked.known, SIXTEEN_BITS))
 
 
 def _places(table: Columns, catalogs: Catalogs) -> tuple[np.ndarray, Words, Words]:
-    """Compute capability (NaN for no card or another maker's), architecture of the host, family of the instance."""
+    """Compute capability (NaN for none), architecture of the host, family of the instance."""
     capability, arm_card, arm = _hosts(catalogs)
     card, instance = table["gpu_row"], table["instance_row"]
     on_arm = np.where(instance >= 0, arm[instance], arm_card[card])
@@ -145,7 +145,7 @@ def _places(table: Columns, catalogs: Catalogs) -> tuple[np.ndarray, Words, Word
 
 @kept("gpus", "instances")
 def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute capability of each card, whether its instances are all Arm, whether each instance is; last entries: none.
+    """Each card's compute capability and whether all its instances are Arm; each instance's.
 
     A card without an instance stands in the host that AWS sells it with, one that AWS does not sell in an x86-64 host.
     """
@@ -157,7 +157,7 @@ def _hosts(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @kept("gpus", "instances", "support")
 def _place_kinds(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
-    """A number of each card and of each instance, the same for those that no rule tells apart; the last for none."""
+    """A number of each card and instance, alike where no rule tells them apart; last for none."""
     capability, arm_card, arm = _hosts(catalogs)
     card = catalogs.gpus.index.get_indexer(catalogs.instances["gpu"])
     named = {each for values in catalogs.support["values"][catalogs.support["what"] == "host"] for each in values}
@@ -177,7 +177,7 @@ def place_kinds(table: Columns, catalogs: Catalogs) -> np.ndarray:
 
 @kept("models", "stacks")
 def model_traits(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each model the width of its attention heads, whether its cache is latent, and its model_type."""
+    """Each model's width of attention heads, whether its cache is latent, its model_type."""
     latent = catalogs.models.index.isin(catalogs.stacks["model"][catalogs.stacks["latent_width"] > 0])
     return catalogs.models["head_dim"].to_numpy(dtype=float), latent, catalogs.models["model_type"].to_numpy(dtype=object)
 
