@@ -70,7 +70,7 @@ def joined_of(catalogs: Catalogs, steps: Iterable[Callable] = STEPS) -> tuple[di
     for step, made in _made(table, catalogs, Problems(1), steps):
         table |= made
         made_of |= dict.fromkeys(made, frozenset(parameters_of(step)) - NO_COLUMNS)
-    return made_of, frozenset(name for name in made_of if np.ndim(table[name]) > 1)
+    return made_of, frozenset(name for name in made_of if getattr(table[name], "ndim", 1) > 1)
 
 
 def _made(table: Table, catalogs: Catalogs, problems: Problems, steps: Iterable[Callable]) -> Iterator[tuple[Callable, Columns]]:
