@@ -1,6 +1,6 @@
-"""What a whole job costs and how long it takes on a market: the run in training, a month of the wanted load in serving.
+"""Cost and duration of a job on a market: the run in training, a month of the wanted load in serving.
 
-The same few sums serve the search, which has arrays, and the comparison of found plans, which has result rows.
+The same sums serve the search, which has arrays, and the comparison of plans, which has result rows.
 """
 
 from typing import Any, NamedTuple
@@ -77,7 +77,7 @@ def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalo
         for market in set(markets):
             listed = numbers_of(catalogs, "prices", MARKETS[market].price)[sold]
             listed = np.where([sold_for(market, work) for work in rows["work"]], listed, np.nan)
-            own = MARKETS[market].takes_private & ~np.isnan(private)
-            done = job(table, market, np.where(own, private, listed) * ratio, table["spot_overhead_ratio"], copies)
+            has_private = MARKETS[market].takes_private & ~np.isnan(private)
+            done = job(table, market, np.where(has_private, private, listed) * ratio, table["spot_overhead_ratio"], copies)
             parts = np.where(markets == market, np.vstack(done), parts)
     return Job(*parts)

@@ -1,4 +1,4 @@
-"""The one table of markets: the ways in which AWS sells an instance, by id, with their words, columns and terms."""
+"""Markets, the ways in which AWS sells an instance, by id: their words, columns and terms."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from calc.catalogs.commitments import COMMITMENTS, KINDS, PAYMENTS, YEARS
 
 @dataclass(frozen=True)
 class Market:
-    """A way to pay: its label, its name in the catalogs, what it binds one to, whether AWS takes instances back, the least billed.
+    """A way to pay: its label, its name in prices.yaml, what it commits to, whether it is interrupted, the least billed.
 
     `committed_years` is how long is paid, used or not; 0 where one pays by use. Spot moves by the day, listed prices by the month.
     """
@@ -30,12 +30,12 @@ class Market:
 
     @property
     def title(self) -> str:
-        """As a list begins with it: On demand, EC2 Instance Savings Plan, 1 year, no upfront."""
+        """The label as a line begins with it: On demand; Reserved instance, standard, 1 year, no upfront."""
         return self.label[:1].upper() + self.label[1:]
 
     @property
     def phrase(self) -> str:
-        """As a sentence says it: on demand, on spot, paid as reserved instance."""
+        """The label in a sentence: on demand, on spot, paid as reserved instance."""
         if self.committed_years:
             return f"paid as {self.label}"
         return self.label if self.label.startswith("on ") else f"on {self.label}"
@@ -98,7 +98,7 @@ PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carr
 
 
 def sold_for(market: str, work: str) -> bool:
-    """Whether a market is sold for a kind of work: SageMaker's training for training alone."""
+    """Whether a market serves a kind of work: SageMaker training serves training alone."""
     return MARKETS[market].work in ("", work)
 
 

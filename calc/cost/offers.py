@@ -1,4 +1,4 @@
-"""What AWS sells, side by side: each instance in each region, priced per hour, GPU-hour, GiB-hour and PFLOP-hour."""
+"""AWS's instances side by side, by region: prices per hour, GPU-hour, GiB-hour and PFLOP-hour, and how they moved."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -13,11 +13,11 @@ from calc.cost.quotas import quota_for
 from calc.scenarios.hardware import price_rows
 from calc.units import DAY_HOURS, GIB, MEAN_MONTH_HOURS, PETA
 
-MONTHS_FROM_DAYS = 60  # an age is said in months from here on
+MONTHS_FROM_DAYS = 60  # from here on an age is shown in months
 
 
 def offers(catalogs: Catalogs, regions: Iterable[str]) -> pd.DataFrame:
-    """One row per instance and region: its card, its prices and when they were seen; instances without a price stay."""
+    """One row per instance and region: card, prices and their dates; instances without a price are included."""
     sold = catalogs.instances.rename_axis("instance").reset_index()
     cards = catalogs.gpus.rename(columns={"name": "card"})[["card", "bf16_flops_per_second"]]
     sold = sold.drop(columns=["source", "checked_on", "notes"], errors="ignore").merge(
@@ -44,49 +44,49 @@ def _history_places(catalogs: Catalogs) -> dict[tuple[str, str], Any]:
 
 
 def price_of(catalogs: Catalogs, instance: str, region: str) -> dict[str, Any]:
-    """Every price of an instance in a region with its facts, as the table of prices has them; empty where it is not sold there."""
-    at = price_rows(catalogs)[0].get((instance, region))
-    return {} if at is None else _price_at(catalogs, at)
+    """The row of prices of an instance in a region; empty where it is not sold there."""
+    row = price_rows(catalogs)[0].get((instance, region))
+    return {} if row is None else _price_of(catalogs, row)
 
 
 @kept("prices")
-def _price_at(catalogs: Catalogs, at: int) -> dict[str, Any]:
-    return dict(catalogs.prices.iloc[at])
+def _price_of(catalogs: Catalogs, row: int) -> dict[str, Any]:
+    return dict(catalogs.prices.iloc[row])
 
 
 def price_line(catalogs: Catalogs, instance: str, region: str) -> pd.DataFrame:
-    """How the prices of an instance in a region moved: market, usd_per_hour, as_of, source; each price stands until the next.
+    """Prices of an instance in a region over time: market, usd_per_hour, as_of, source; each holds until the next.
 
-    The last of a market is today's, of the day on which it was last seen; NaN: not sold any more. Estimates are left out, and what
-    SageMaker asks by rule.
+    The last price of a market is today's, with the day on which it was last seen; NaN means no longer sold. Estimates and
+    prices that follow from a rule are left out.
     """
     keys = {market.key: name for name, market in MARKETS.items()}
     kept_rows = catalogs.price_history.iloc[_history_places(catalogs).get((instance, region), [])]
     rows = kept_rows[["market", "usd_per_hour", "as_of", "source"]].assign(market=kept_rows["market"].map(keys))
     price = price_of(catalogs, instance, region)
-    now = [
+    current = [
         {"market": name, **{fact: price[f"{key}_{fact}"] for fact in ("usd_per_hour", "as_of", "source")}}
         for key, name in keys.items()
         if price and price[f"{key}_usd_per_hour"] > 0 and not (price.get(f"{key}_basis") == "estimated" or by_rule(name, price))
     ]
-    both = pd.concat([rows, pd.DataFrame(now, columns=list(rows))], ignore_index=True)
+    both = pd.concat([rows, pd.DataFrame(current, columns=list(rows))], ignore_index=True)
     return both.sort_values("as_of", kind="stable", ignore_index=True)
 
 
 def by_rule(market: str, price: dict[str, Any]) -> bool:
-    """Whether a price of SageMaker follows from on demand and was not seen itself."""
+    """Whether a price of SageMaker follows from on demand by rule, not from a published price."""
     return bool(MARKETS[market].work) and price[f"{MARKETS[market].key}_basis"] == "derived"
 
 
 def price_on(catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand") -> float:
-    """USD per hour on a market as it was known on a day (ISO); NaN where nothing that old is known, or it was not sold."""
+    """USD per hour on a market on a day (ISO), NaN where it was not sold or nothing that old is known."""
     line = price_line(catalogs, instance, region)
-    known = line[(line["market"] == market) & (line["as_of"] <= day)]
-    return float(known["usd_per_hour"].iloc[-1]) if len(known) else float("nan")
+    earlier = line[(line["market"] == market) & (line["as_of"] <= day)]
+    return float(earlier["usd_per_hour"].iloc[-1]) if len(earlier) else float("nan")
 
 
 def price_change(catalogs: Catalogs, instance: str, region: str, day: str, market: str = "on-demand") -> dict[str, float]:
-    """An instance's USD per hour on a market on a day and now, and by which share it has risen since."""
+    """USD per hour of an instance on a market, then and now, and the ratio by which it rose."""
     then = price_on(catalogs, instance, region, day, market)
     current = float(price_of(catalogs, instance, region).get(MARKETS[market].price, float("nan")))
     return {"then_usd": then, "now_usd": current, "ratio": current / then - 1}
@@ -96,18 +96,18 @@ MEASURES = {"instance": None, "gpu": "whole_gpus", "gib": "gpu_gib", "pflop": "b
 
 
 def per(table: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Prices of all markets divided by a measure: the instance, its GPUs, its GiB of GPU memory, its bf16 PFLOP/s."""
+    """Prices of all markets per unit of a measure: instance, GPU, GiB of GPU memory, bf16 PFLOP/s."""
     divisor = table[MEASURES[measure]] if MEASURES[measure] else 1.0
     return pd.DataFrame({name: table[market.price] / divisor for name, market in MARKETS.items()}, index=table.index)
 
 
 def age_days(as_of: pd.Series, today: Any) -> pd.Series:
-    """Days from an ISO date (or the older end of a range) to today; NaN where there is none."""
+    """Days from an ISO date to today; NaN where there is none. [days]"""
     return (pd.Timestamp(today) - pd.to_datetime(as_of.where(as_of != ""), errors="coerce")).dt.days
 
 
 def days_since(day: str, today: date) -> int:
-    """Days from one ISO date to today; 0 for a date that is not one."""
+    """Days from one ISO date to today; 0 where it cannot be read. [days]"""
     try:
         return (today - date.fromisoformat(day)).days
     except ValueError:
@@ -115,10 +115,10 @@ def days_since(day: str, today: date) -> int:
 
 
 def months(days: int) -> int:
-    """Whole months in so many days, to the nearest."""
+    """Days as months, rounded. [months]"""
     return round(days * DAY_HOURS / MEAN_MONTH_HOURS)
 
 
 def is_old(as_of: pd.Series, today: Any, market: str = "on-demand") -> pd.Series:
-    """A price older than its market's days is to be checked: 90, on spot 7."""
+    """Whether a price is older than its market allows, 90 days or on spot 7, and needs checking."""
     return age_days(as_of, today) > MARKETS[market].old_days

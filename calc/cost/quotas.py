@@ -1,4 +1,4 @@
-"""What an AWS account must be allowed before it can start instances (catalogs/quotas.yaml), and the commands that ask AWS."""
+"""Quotas that an AWS account needs before it can start instances, and commands that query them."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 
 
 class Quota(NamedTuple):
-    """A service quota of EC2: its name, its code (empty: not known, find it by name), whether it counts vCPUs or blocks."""
+    """A service quota of EC2: its name, its code (empty: found by name), whether it counts vCPUs or blocks."""
 
     name: str
     code: str
@@ -14,7 +14,7 @@ class Quota(NamedTuple):
 
 
 def quota_for(family: str, catalogs: Catalogs, interrupted: float = 0, block_hours: float = 0) -> Quota:
-    """The quota that a market's instances of a family count against: of blocks, on spot, or on demand."""
+    """The quota that instances of a family count against on a market: of blocks, spot or on demand."""
     market, words, counts = ("block", "Capacity Block", "blocks") if block_hours else ("spot", "spot", "vCPUs")
     if not (block_hours or interrupted):
         market, words = "on_demand", "on-demand"
@@ -23,19 +23,19 @@ def quota_for(family: str, catalogs: Catalogs, interrupted: float = 0, block_hou
 
 
 def commands(row: dict[str, Any], quota: Quota, interrupted: float, block_hours: float, booked_hours: float) -> list[str]:
-    """What to run to ask AWS, read only: the quota of the account, then the offers of a block or the scores of spot."""
+    """Read-only commands to run: the account's quota, then offers of a block or scores of spot."""
     region, count = row["region"], int(row["instances"])
     value = f"aws service-quotas get-service-quota --service-code ec2 --quota-code {quota.code} --region {region}"
     listed = f"aws service-quotas list-service-quotas --service-code ec2 --region {region} --query \"Quotas[?contains(QuotaName, '{{}}')]\""
-    found = [value if quota.code else listed.format("Capacity Block" if block_hours else "Spot")]
+    lines = [value if quota.code else listed.format("Capacity Block" if block_hours else "Spot")]
     if block_hours:
-        found.append(
+        lines.append(
             f"aws ec2 describe-capacity-block-offerings --instance-type {row['instance']} --instance-count {count} "
             f"--capacity-duration-hours {booked_hours:.0f} --region {region}"
         )
     if interrupted:
-        found.append(
+        lines.append(
             f"aws ec2 get-spot-placement-scores --instance-types {row['instance']} --target-capacity {count} "
             f"--target-capacity-unit-type units --single-availability-zone --region-names {region}"
         )
-    return found
+    return lines

@@ -1,4 +1,4 @@
-"""What a time rests on, in a word and in a sentence: how near published runs are, and what widens its range."""
+"""The basis of a time, in a word and a sentence: how near published runs are, and what widens its range."""
 
 from typing import NamedTuple
 
@@ -19,55 +19,55 @@ NO_TIME = -1
 
 
 class Basis(NamedTuple):
-    """Of each row its word of BASES, and why."""
+    """The basis of each row's time, a word of BASES, and the reason."""
 
     time_basis: Words
     time_reason: Words
 
 
 def basis(table: Columns, catalogs: Catalogs) -> Basis:
-    """What the times of a table's rows rest on, which all do one kind of work; empty where there is no time.
+    """The basis of the times of a table whose rows do one kind of work; empty where there is no time.
 
-    Published runs of the same model, software, card and precision count most, outside of all published runs least; between
-    them the least sure of the corners that a row lies in (catalogs/time_spreads.yaml).
+    Published runs of the same model, software, card and precision are best, rows outside of all published runs worst; between
+    them the least certain corner decides (catalogs/calibrated/time_spreads.yaml).
     """
     work = "training" if table["trains"][0] > 0 else "inference"
     corners = table["layout_corners"] | table["place_corners"]
     code = corners + (table["axes_outside"] << AXIS_BIT) + (_runs(table, catalogs, work) << RUNS_BIT)
-    codes, found = pd.factorize(np.broadcast_to(np.where(np.isnan(table["tokens_per_second"]), NO_TIME, code), table["rows"]))
-    said = [_said(catalogs, int(one), work) for one in found]
-    words, reasons = (np.array(column, dtype=object) for column in zip(*said, strict=True))
+    codes, distinct = pd.factorize(np.broadcast_to(np.where(np.isnan(table["tokens_per_second"]), NO_TIME, code), table["rows"]))
+    reasons_of = [_reason(catalogs, int(code), work) for code in distinct]
+    words, reasons = (np.array(column, dtype=object) for column in zip(*reasons_of, strict=True))
     return Basis(Words(codes, words), Words(codes, reasons))
 
 
 def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
-    """How many runs were published of each row's software, model, card and precision. [runs]"""
+    """Published runs of each row's software, model, card and precision. [runs]"""
     software, precision = (rows_of(catalogs, f"{name}s", table[name].known)[table[name].codes] for name in ("implementation", "precision"))
     key = _key((software, table["model_row"], table["gpu_row"], precision), catalogs)
-    known, runs = _published(catalogs, work)
-    at = np.minimum(np.searchsorted(known, key), len(known) - 1)
-    return np.where(known[at] == key, runs[at], 0)
+    keys, runs = _published(catalogs, work)
+    row = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+    return np.where(keys[row] == key, runs[row], 0)
 
 
 @kept("time_runs", *CATALOGS)
 def _published(catalogs: Catalogs, work: str) -> tuple[np.ndarray, np.ndarray]:
-    """The keys of the published runs of a kind of work, in order, and how many there are of each; first a key that no row has."""
+    """Keys of the published runs of a kind of work, sorted, and their counts; the first is a key that no row has."""
     runs = {tuple(name.split()[1:]): runs for name, runs in catalogs.time_runs["runs"].items() if name.split()[0] == work}
-    keys = _key([rows_of(catalogs, name, [words[at] for words in runs]) for at, name in enumerate(CATALOGS)], catalogs)
+    keys = _key([rows_of(catalogs, name, [words[place] for words in runs]) for place, name in enumerate(CATALOGS)], catalogs)
     order = np.argsort(keys)
     return np.append(-1, keys[order]), np.append(0, np.array([*runs.values()], dtype=np.int64)[order])
 
 
 def _key(rows, catalogs: Catalogs) -> np.ndarray:
-    """Row numbers of CATALOGS, -1 for none, as one number."""
+    """Row numbers in CATALOGS, -1 for none, as one number."""
     key = np.zeros(1, dtype=np.int64)
-    for at, name in zip(rows, CATALOGS, strict=True):
-        key = key * (len(row_numbers(catalogs, name)) + 1) + at + 1
+    for row, name in zip(rows, CATALOGS, strict=True):
+        key = key * (len(row_numbers(catalogs, name)) + 1) + row + 1
     return key
 
 
 @kept("time_spreads", "time_boxes")
-def _said(catalogs: Catalogs, code: int, work: str) -> tuple[str, str]:
+def _reason(catalogs: Catalogs, code: int, work: str) -> tuple[str, str]:
     """The word and the reason of one combination of corners, axes and published runs."""
     if code == NO_TIME:
         return "", ""

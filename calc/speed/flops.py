@@ -13,8 +13,8 @@ def pass_tokens(trains, sequence_tokens, prompt_tokens):
 
 def stack_pass_tokens(stack_side, pass_tokens, decoder_tokens, fixed_tokens, has_source):
     """Tokens of one sequence that run through each stack, its own or fixed ones. Shape (stacks, rows). [tokens]"""
-    own = np.where(has_source > 0, np.minimum(decoder_tokens, pass_tokens), pass_tokens)
-    return np.where(stack_side == 0, own, np.where(stack_side == 1, pass_tokens, fixed_tokens))
+    decoder = np.where(has_source > 0, np.minimum(decoder_tokens, pass_tokens), pass_tokens)
+    return np.where(stack_side == 0, decoder, np.where(stack_side == 1, pass_tokens, fixed_tokens))
 
 
 def stack_idle_experts_ratio(stack_experts, stack_experts_per_token):
@@ -46,8 +46,8 @@ def stack_active_parameters(
 
 def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_all):
     """Tokens of one sequence that reach the head: all in training, the last or all of a prompt. [tokens]"""
-    own = np.max(np.where((stack_side == 0) & (stack_layers > 0), stack_pass_tokens, 1), axis=0)
-    return np.where((trains > 0) | (logits_of_all > 0), own, 1)
+    decoder = np.max(np.where((stack_side == 0) & (stack_layers > 0), stack_pass_tokens, 1), axis=0)
+    return np.where((trains > 0) | (logits_of_all > 0), decoder, 1)
 
 
 def source_tokens(stack_side, stack_pass_tokens, stack_layers):
