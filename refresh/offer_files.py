@@ -14,7 +14,7 @@ KEY = "offer-file-{}"
 COMPONENTS = {"Training": "sagemaker_training", "Hosting": "sagemaker_hosting"}
 TOKENS = {"input tokens": "usd_per_million_input_tokens", "output tokens": "usd_per_million_output_tokens"}
 TOKEN_UNITS = {"1k tokens": 1000, "1m tokens": 1, "tokens": 1_000_000}  # unit -> how many of it make a million tokens
-USAGE = {  # exactly these usage types behind an optional prefix of the region -> kind of catalogs/storage_and_traffic.yaml
+USAGE = {  # exactly these usage types behind an optional prefix of the region -> kind of catalogs/edited/storage_and_traffic.yaml
     "TimedStorage-ByteHrs": "s3-standard",
     "DataTransfer-Out-Bytes": "traffic-internet",
     "DataTransfer-Regional-Bytes": "traffic-zones",

@@ -1,4 +1,4 @@
-"""What runs where, read from catalogs/support.yaml one row at a time: an independent reading to hold the vectorised one against."""
+"""What runs where, read from catalogs/edited/support.yaml one row at a time: an independent reading to hold the vectorised one against."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""catalogs/blocks.yaml against bytes of simulated models that its numbers were not read from (validation/simulate)."""
+"""catalogs/read_off/blocks.yaml against bytes of simulated models that its numbers were not read from (validation/simulate)."""
 
 import csv
 import json

@@ -142,6 +142,16 @@ def test_every_catalog_stands_in_its_room_and_in_the_readme():
         assert re.findall(r"^\| `(\w+)\.yaml` \|", parts[room], re.MULTILINE) == [*names]
 
 
+def test_what_code_and_documents_say_of_a_catalog_leads_to_its_file():
+    root, gone = FOLDER.parent, set()
+    for folder in ("calc", "views", "refresh", "validation", "tests", "docs", "catalogs", "."):
+        paths = (root / folder).glob("*.md") if folder == "." else (root / folder).rglob("*")
+        for path in (path for path in paths if path.suffix in (".py", ".md")):
+            named = re.findall(r"(?<![\w/])catalogs/[\w/]+\.(?:yaml|json)\b", path.read_text("utf-8"))
+            gone |= {(path.name, name) for name in named if not (root / name).exists()}
+    assert {name for _, name in gone} == {"catalogs/x.yaml"}  # an invented name of the tests
+
+
 def test_an_added_model_stands_for_its_id(catalogs):
     models = entries("models")
     name, other = list(models)[:2]

@@ -47,7 +47,7 @@ def test_a_quantised_model_keeps_its_tower_in_16_bits():
 
 @pytest.mark.parametrize(("recompute", "each"), [("none", 16 * HIDDEN + 4 * FFN + 4 * HEADS + 16), ("full", 2 * HIDDEN)])
 def test_a_trained_tower_keeps_what_its_layers_save(recompute, each):
-    """SigLIP's layer is ViT's, read off in catalogs/blocks.yaml: of bf16 and flash attention so many bytes per patch."""
+    """SigLIP's layer is ViT's, read off in catalogs/read_off/blocks.yaml: of bf16 and flash attention so many bytes per patch."""
     before, after = pair(images=3, **TRAINED, recompute=recompute, batch=2)
     assert after["saved_activations_bytes"] - before["saved_activations_bytes"] == 2 * 3 * PATCHES * LAYERS * each
 

@@ -1,4 +1,4 @@
-"""Software with one model for all families has one block for them (catalogs/software_blocks.yaml), and a loss of its own.
+"""Software with one model for all families has one block for them (catalogs/read_off/software_blocks.yaml), and a loss of its own.
 
 Bytes are sums counted by hand in the software's source: litgpt 0.5.13, torchtune 0.6.1, torchtitan 0.3, llm-foundry 0.22 and
 Megatron-Core 0.14; h, q, k, f, a: hidden, query, key and inner width, heads.

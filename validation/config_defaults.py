@@ -1,4 +1,4 @@
-"""Writes catalogs/config_defaults.yaml: what the config classes of transformers fill in where a config.json is silent.
+"""Writes catalogs/read_off/config_defaults.yaml: what the config classes of transformers fill in where a config.json is silent.
 
 Only the fields that calc/models/huggingface reads; a field that a class leaves empty is left out. Run it again when the
 pinned transformers changes, with requirements-validation.txt installed: `python -m validation.config_defaults`.

@@ -1,6 +1,6 @@
 """Time against published runs: `python -m validation.speed` prints the error and writes results/speed_errors.csv.
 
-The numbers of catalogs/utilization.yaml, engines.yaml, serving_steps.yaml and kernels.yaml were fitted to one part of the
+The numbers of catalogs/calibrated/utilization.yaml, engines.yaml, serving_steps.yaml and kernels.yaml were fitted to one part of the
 rows; the other was held out of the fit, by a rule that was there before it. A row whose set-up a scenario cannot say is left
 out, with the reason in the data file.
 """
@@ -68,7 +68,7 @@ def _aside(key, one_of):
 
 
 def published_runs(catalogs):
-    """How many runs were published of each kind of work, software, model, card and precision, as catalogs/time_runs.yaml has them.
+    """Published runs by kind of work, software, model, card and precision, as catalogs/calibrated/time_runs.yaml has them.
 
     Of models and cards that the catalog has, and of the software itself: engines that are asked as another are left out.
     """

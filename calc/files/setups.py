@@ -1,4 +1,4 @@
-"""Ready set-ups as links: jobs to start from (catalogs/setups.yaml)."""
+"""Ready set-ups as links: jobs to start from (catalogs/edited/setups.yaml)."""
 
 from functools import cache
 from typing import Any, NamedTuple

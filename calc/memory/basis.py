@@ -1,7 +1,7 @@
 """What a memory figure rests on, and how much wider its range is for it.
 
 The last of GROUNDS whose condition holds is named, and so is the last of AXES on which the scenario lies beyond all that was
-simulated or published (the known_ entries of catalogs/overheads.yaml), which doubles the range.
+simulated or published (the known_ entries of catalogs/calibrated/overheads.yaml), which doubles the range.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,7 +1,7 @@
 """The sizes of a block, the attention kernel that runs in it, and its linear forms.
 
-Per token a block's bytes are a linear form in its sizes: read off PyTorch storage by storage (catalogs/blocks.yaml), or read in
-software that has one block for all families (catalogs/software_blocks.yaml). Shape: (stacks, rows).
+Per token a block's bytes are a linear form in its sizes: read off PyTorch storage by storage (catalogs/read_off/blocks.yaml), or read in
+software that has one block for all families (catalogs/read_off/software_blocks.yaml). Shape: (stacks, rows).
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """What nvidia-smi shows beyond the allocated peak, and the range around it. Bytes.
 
-Constants and their sources: catalogs/overheads.yaml. PyTorch sees about half a GiB less than the driver's total on an H100.
+Constants and their sources: catalogs/calibrated/overheads.yaml. PyTorch sees about half a GiB less than the driver's total on an H100.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def slack_ratio(
 ):
     """Reserved beyond allocated, as a share of allocated. [share]
 
-    Rules of thumb of catalogs/overheads.yaml for PyTorch's caching allocator; expandable segments make it less.
+    Rules of thumb of catalogs/calibrated/overheads.yaml for PyTorch's caching allocator; expandable segments make it less.
     """
     serving = np.where(is_engine > 0, 0, serving_slack_ratio + serving_batch_slack_ratio * batch_share)
     return np.where(trains > 0, np.where(works_together > 0, sharded_slack_ratio, training_slack_ratio), serving)

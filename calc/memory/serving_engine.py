@@ -1,6 +1,6 @@
 """A serving engine (vLLM): what its start-up profile takes before the cache. Bytes.
 
-Defaults and constants: catalogs/serving_engines.yaml.
+Defaults and constants: catalogs/edited/serving_engines.yaml.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """What stands of a serving engine before the layout: its class of card, a layer's state.
 
-Defaults and constants: catalogs/serving_engines.yaml.
+Defaults and constants: catalogs/edited/serving_engines.yaml.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """What the optimizer's step adds for a moment. Bytes.
 
-Source: torch/optim, by catalogs/optimizers.yaml.
+Source: torch/optim, by catalogs/edited/optimizers.yaml.
 """
 
 import numpy as np

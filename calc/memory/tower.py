@@ -34,7 +34,7 @@ def tower_forms(
 ):
     """The linear forms of a layer of the tower; 0 without images, or without a form.
 
-    Source: catalogs/blocks.yaml.
+    Source: catalogs/read_off/blocks.yaml.
     """
     sizes = dict.fromkeys(("hidden", "query", "key", "value"), tower_hidden) | {"ffn": tower_ffn, "mask": tower_scored_tokens}
     sizes |= {"heads": tower_heads, "kv_heads": tower_heads, "scores": tower_heads * tower_scored_tokens, "one": np.ones(1)}

@@ -32,7 +32,7 @@ def padding_elements_here(stack_layers_here, stack_block_experts_here, stack_exp
 def formatted_weights_bytes(formatted_parameters_here, padding_elements_here, spread_experts_here, weight_shards, matrix_bytes_each):
     """Matrices in the precision's own format, before sharding. [B]
 
-    Source: catalogs/precisions.yaml; 4-bit formats: Dettmers et al. 2023, arXiv 2305.14314.
+    Source: catalogs/edited/precisions.yaml; 4-bit formats: Dettmers et al. 2023, arXiv 2305.14314.
     """
     return (formatted_parameters_here + spread_experts_here * (weight_shards > 1) + padding_elements_here) * matrix_bytes_each
 
@@ -47,7 +47,7 @@ def other_weights_bytes(
 def wide_head_bytes(implementation_wide_quantized_head, dequantized_bytes_each, outer_bytes_each, head_elements_here, holds_head):
     """What a head in fp32 beside quantised matrices takes more than otherwise. [B]
 
-    Source: litgpt, by catalogs/implementations.yaml.
+    Source: litgpt, by catalogs/edited/implementations.yaml.
     """
     quantised = implementation_wide_quantized_head * (dequantized_bytes_each > 0)
     return quantised * (4 - outer_bytes_each) * head_elements_here * holds_head
@@ -74,7 +74,7 @@ def weights_bytes(
 def dequantized_bytes(dequantized_bytes_each, kernel_buffer_bytes_each, is_engine, stack_largest_linear, tensor_parallel):
     """The one matrix that is widened for its product, and what the kernel keeps beside it. [B]
 
-    Source: QLoRA, Dettmers et al. 2023, arXiv 2305.14314; catalogs/kernels.yaml.
+    Source: QLoRA, Dettmers et al. 2023, arXiv 2305.14314; catalogs/calibrated/kernels.yaml.
     Valid: the kernel's buffer outside serving engines, which have kernels of their own.
     """
     bytes_each = dequantized_bytes_each + kernel_buffer_bytes_each * (1 - is_engine)

@@ -99,7 +99,7 @@ TRAINING_ONLY = (  # what the other kind of work never reads
 INFERENCE_ONLY = ("logits", "prompt_tokens", "kv_precision", "max_sequences", "max_batched_tokens", "memory_utilization")
 LORA_ONLY = ("lora_rank", "lora_targets", "adapter_precision")
 SAME_AS_SEQUENCE = ("decoder_tokens", "prompt_tokens")  # lengths that follow the sequence where they are not named
-# Assumptions of time and cost: each may be set by a column of its name, else catalogs/assumptions.yaml holds its value.
+# Assumptions of time and cost: each may be set by a column of its name, else catalogs/edited/assumptions.yaml holds its value.
 ASSUMPTIONS = (
     "checkpoint_bytes_per_second",
     "collective_latency_seconds",

@@ -1,4 +1,4 @@
-"""Reads what a block keeps and needs off real models and writes catalogs/blocks.yaml.
+"""Reads what a block keeps and needs off real models and writes catalogs/read_off/blocks.yaml.
 
 python -m validation.simulate.blocks --family llama
 """

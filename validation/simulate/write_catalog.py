@@ -1,4 +1,4 @@
-"""Writes catalogs/blocks.yaml, one entry per kind of block, sorted."""
+"""Writes catalogs/read_off/blocks.yaml, one entry per kind of block, sorted."""
 
 from datetime import date
 

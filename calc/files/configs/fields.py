@@ -1,4 +1,4 @@
-"""The table of fields: what each field of each tool means for a scenario (catalogs/config_fields.yaml)."""
+"""The table of fields: what each field of each tool means for a scenario (catalogs/edited/config_fields.yaml)."""
 
 import re
 from dataclasses import dataclass, field

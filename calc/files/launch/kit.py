@@ -44,7 +44,7 @@ class Kit(NamedTuple):
 
 
 def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
-    """A kit for every tool that runs the row; none where no tool of catalogs/launch_files.yaml does."""
+    """A kit for every tool that runs the row; none where no tool of catalogs/edited/launch_files.yaml does."""
     values = {**values_of(row, catalogs), "market": market}
     chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
     found = [_kit(spec, row, values, catalogs, market) for spec in chosen]

@@ -16,7 +16,7 @@ RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
 def values_of(row: Row, catalogs: Catalogs) -> dict[str, Any]:
-    """The row's columns as plain values, whole numbers as such, and those derived (head of catalogs/launch_files.yaml)."""
+    """The row's columns as plain values, whole numbers as such, and those derived (head of catalogs/edited/launch_files.yaml)."""
     values = {name: _plain(row.get(name)) for name in BY_NAME}
     gpus, split = values["gpus"], values["tensor_parallel"] * values["pipeline_parallel"] * values["context_parallel"]
     nodes = _plain(row.get("instances_needed")) or 1

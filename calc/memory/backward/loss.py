@@ -1,6 +1,6 @@
 """Logits and loss: as computed, upcast, and their log-softmax, in one kernel, or by chunks.
 
-Source: transformers 5.23, loss/loss_utils.py; Liger, Hsu et al. 2024, arXiv 2410.10989; by kind of head catalogs/heads.yaml.
+Source: transformers 5.23, loss/loss_utils.py; Liger, Hsu et al. 2024, arXiv 2410.10989; by kind of head catalogs/read_off/heads.yaml.
 """
 
 import numpy as np
