@@ -9,7 +9,6 @@ import pytest
 from calc import estimate, phases_table
 from calc.charts import tables as chart_tables
 from calc.memory.moments import components_of
-from calc.say import numbers
 from calc.scenarios.read import cross
 from calc.search.standing import rank, scenario_of
 from views import theme
@@ -123,19 +122,6 @@ def test_phases_read_what_the_table_has(ranked, catalogs):
     assert fields(BAR_SPECS["phases"]) <= {*table.columns, "phase_text"}
     largest = table.groupby("phase")["gib"].sum().max() * 2**30
     assert largest == pytest.approx(ranked.iloc[0]["allocated_peak_bytes"])
-
-
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [(0.012345, "0.0123"), (4.5678, "4.57"), (98.321, "98.3"), (1234.5, "1,230"), (0, "0"), (999.9, "1,000"), (None, "unknown")],
-)
-def test_three_significant_digits(value, written):
-    assert numbers.three(value) == written
-
-
-def test_money_is_never_zero_where_it_is_unknown():
-    assert numbers.usd(float("nan")) == "no price"
-    assert numbers.usd(55.04) == "$55.04"
 
 
 def test_words_may_be_categories(ranked, catalogs):

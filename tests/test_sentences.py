@@ -3,19 +3,12 @@
 import pytest
 
 from calc import answer
-from calc.say.numbers import more
 from calc.say.setting import arrangement
 from calc.search import sentences
 from calc.search.options import options
 
 TUNE = {"model": "llama-3.1-8b", "work": "training", "method": "full", "train_tokens": 150_000_000}
 SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
-
-
-@pytest.mark.parametrize(("ratio", "said"), [(1.004, "under 1 % more"), (1.06, "6 % more"), (3.24, "3.2 times as much"),
-                                             (42.3, "42 times as much"), (239.04, "239 times as much")])  # fmt: skip
-def test_a_ratio_is_said_with_as_many_digits_as_people_say(ratio, said):
-    assert more(ratio) == said
 
 
 def figures_said(rows, catalogs, seconds):

@@ -23,7 +23,6 @@ BETWEEN = "~"  # written as it is in an address; ids and numbers hold none
 MOST_KEPT = 24
 LONGEST_NAME = 60
 LONGEST_TEXT = 2_000
-LOOKED = ("answer", "market")  # what names the row looked at, beside scenario columns
 
 
 def compose_kept(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[str, list[str]]:
