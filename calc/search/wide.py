@@ -21,7 +21,7 @@ from calc.search.rows import best_of_places, plain_ranks, rows_of, telling
 from calc.search.settle import JobError, settled
 from calc.search.tokens import tokens_each
 
-PAIRS_OF_A_GRID = 2**20  # of layouts and places
+PAIRS_OF_A_GRID = 2**18  # of layouts and places, so that a search of any size stays within about 1 GB
 MOST_BEST, MOST_POINTS = 30, 1500
 AS_FAST_RATIO = 1.02  # nobody can tell 2 % in time apart, and the last of it may cost ten times as much
 
