@@ -39,8 +39,8 @@ def test_a_chunk_that_is_done_is_divided_before_the_next_has_gradients():
     """torch/distributed/pipelining/schedules.py: perform_reduce_grad follows a stage's last backward pass."""
     one_round = one_scenario(STAGED | {"accumulation_steps": 4}, catalogs())
     several = one_scenario(STAGED | {"accumulation_steps": 16}, catalogs())
-    assert one_round["held_gradients_bytes"][0] < 0.75 * several["held_gradients_bytes"][0]
-    assert several["held_gradients_bytes"][0] == 4 * several["trained_parameters_here"][0]
+    assert one_round["earlier_gradients_bytes"][0] < 0.75 * several["earlier_gradients_bytes"][0]
+    assert several["earlier_gradients_bytes"][0] == 4 * several["trained_parameters_here"][0]
 
 
 def test_experts_are_gathered_apart_under_expert_parallel():

@@ -105,7 +105,7 @@ def test_expert_parallel_lies_inside_the_group_when_serving(degrees):
 def test_megatron_adds_gradients_into_a_buffer_that_stands_from_the_start():
     """core/distributed/param_and_grad_buffer.py; its fused Adam reads them in fp32, so nothing is widened at the step."""
     table = one_scenario({"model": "llama-3.1-8b", "sharding": "zero1", **MEGATRON}, catalogs())
-    assert table["held_gradients_bytes"][0] == 4 * LLAMA_8B
+    assert table["earlier_gradients_bytes"][0] == 4 * LLAMA_8B
     assert table["step_working_bytes"][0] == 0
     assert table["products_working_bytes"].max() == 0
 
@@ -182,10 +182,10 @@ def test_a_pipeline_under_fsdp_keeps_its_stage_whole():
     staged = one_scenario({**own, "gpus": 16, "pipeline_parallel": 2, "accumulation_steps": 4}, catalogs())
     blocks = 16 * 218_112_000
     assert staged["blocks_parameters_here"][0] == blocks
-    assert staged["held_gradients_bytes"][0] == 4 * staged["trained_parameters_here"][0]
+    assert staged["earlier_gradients_bytes"][0] == 4 * staged["trained_parameters_here"][0]
     assert staged["place_whole_bytes"].min() >= 2 * blocks
     flat = one_scenario({**own, "gpus": 8}, catalogs())
-    assert flat["held_gradients_bytes"][0] == 0
+    assert flat["earlier_gradients_bytes"][0] == 0
     assert flat["place_whole_bytes"].max() < 2 * blocks
 
 

@@ -30,7 +30,7 @@ def _moment(phase: str, says: str, **parts: str) -> Moment:
 
 def _at_head(phase: str, says: str, **parts: str) -> Moment:
     """A moment at the head, beside the gradients of earlier micro-batches."""
-    return Moment(phase, says, {"optimizer_bytes": "resident_optimizer_bytes", "gradients_bytes": "head_held_gradients_bytes", **parts})
+    return Moment(phase, says, {"optimizer_bytes": "resident_optimizer_bytes", "gradients_bytes": "head_earlier_gradients_bytes", **parts})
 
 
 def _in_block(name: str, says: str) -> Moment:

@@ -70,7 +70,7 @@ def reduction_pool_bytes(
     reduce_bytes_each,
     stack_block_parameters_here,
     trained_ratio,
-    held_gradients_bytes,
+    earlier_gradients_bytes,
     gradients_bytes,
 ):
     """What FSDP's reductions have reserved that is not alive at the peak. [B]
@@ -80,7 +80,7 @@ def reduction_pool_bytes(
     of earlier micro-batches stand beside it.
     """
     reducing = reduce_bytes_each * np.max(stack_block_parameters_here, axis=0) * trained_ratio
-    alive = np.where(held_gradients_bytes > 0, 0, gradients_bytes + reducing * (gradients_bytes > 0))
+    alive = np.where(earlier_gradients_bytes > 0, 0, gradients_bytes + reducing * (gradients_bytes > 0))
     return np.where(fsdp_active * trains > 0, np.maximum(step_gradients_bytes + reducing - alive, 0), 0.0)
 
 

@@ -7,18 +7,24 @@ import numpy as np
 
 
 def place_kept_bytes(
-    stack_kept_bytes, stack_kept_each_bytes, stack_layers_here, place_blocks_below, keeps_input, implementation_fuses_norms, tensor_parallel
+    stack_kept_bytes,
+    stack_kept_microbatch_bytes,
+    stack_layers_here,
+    place_blocks_below,
+    keeps_input,
+    implementation_fuses_norms,
+    tensor_parallel,
 ):
     """Saved activations of the blocks below, this block's input, waiting micro-batches. [B]
 
     A recomputed norm in one kernel saves the very input that checkpointing kept, if it is whole.
     Source: Chen et al. 2016, arXiv 1604.06174; simulated (context.csv, fsdp_tp.csv).
     """
-    own_input = keeps_input * (1 - implementation_fuses_norms * (tensor_parallel == 1))
-    waiting = np.sum(stack_kept_bytes - stack_kept_each_bytes, axis=0)
-    before = np.cumsum(stack_kept_each_bytes, axis=0) - stack_kept_each_bytes
-    of_block = stack_kept_each_bytes / np.maximum(stack_layers_here, 1)
-    return waiting + before + (place_blocks_below + own_input) * of_block
+    this_input = keeps_input * (1 - implementation_fuses_norms * (tensor_parallel == 1))
+    waiting = np.sum(stack_kept_bytes - stack_kept_microbatch_bytes, axis=0)
+    before = np.cumsum(stack_kept_microbatch_bytes, axis=0) - stack_kept_microbatch_bytes
+    of_block = stack_kept_microbatch_bytes / np.maximum(stack_layers_here, 1)
+    return waiting + before + (place_blocks_below + this_input) * of_block
 
 
 def place_autocast_bytes(stack_autocast_bytes, stack_layers_here, place_blocks_below, keeps_input):

@@ -129,14 +129,14 @@ def standing_bucket_bytes(bucket_bytes, bucket_elements, shards_weights, data_pa
     return np.where(bucket_elements > 0, zero3, bucket_bytes)
 
 
-def adds_gradients(held_gradients_bytes, fsdp_active, reduce_bytes_each, gathered_bytes_each, implementation_adds_in_place):
+def adds_gradients(earlier_gradients_bytes, fsdp_active, reduce_bytes_each, gathered_bytes_each, implementation_adds_in_place):
     """1 where each new weight gradient is added to that of earlier micro-batches. [0 or 1]
 
     Where FSDP reduces in another width, its blocks make new ones and add them when they are done.
     Source: torch/csrc/autograd/functions/accumulate_grad.h; _fsdp_param.py, to_accumulated_grad_if_needed.
     """
     anew = fsdp_active * (reduce_bytes_each != gathered_bytes_each)
-    return (held_gradients_bytes > 0) * (1 - anew) * (1 - implementation_adds_in_place)
+    return (earlier_gradients_bytes > 0) * (1 - anew) * (1 - implementation_adds_in_place)
 
 
 def keeps_new_gradients(implementation_adds_in_place, adds_gradients):

@@ -104,12 +104,14 @@ def stage_reduction_gradients_bytes(
     return np.stack(np.broadcast_arrays(last, first, made))
 
 
-def stage_waiting_bytes(pipeline_parallel, reduces_at_end, stack_kept_each_bytes, stage_chunks, round_microbatches, waiting_microbatches):
+def stage_waiting_bytes(
+    pipeline_parallel, reduces_at_end, stack_kept_microbatch_bytes, stage_chunks, round_microbatches, waiting_microbatches
+):
     """Activations at those three: of the chunks before, none, of all but this micro-batch. [B]
 
     Shape (3, rows); where FSDP reduces nothing at the end the last alone, (rows,).
     """
-    kept = np.sum(stack_kept_each_bytes, axis=0) * (pipeline_parallel > 1)
+    kept = np.sum(stack_kept_microbatch_bytes, axis=0) * (pipeline_parallel > 1)
     others = kept * (waiting_microbatches[2] - 1 / stage_chunks)
     if not np.any(reduces_at_end):
         return others

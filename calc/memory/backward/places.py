@@ -139,10 +139,10 @@ def place_gradients_bytes(
     gradient_width_bytes_each,
     gradient_shards,
     offloads_weights,
-    held_gradients_bytes,
+    earlier_gradients_bytes,
     tied_gradients_bytes,
 ):
     """Gradients of the head and of the blocks above, or more from earlier micro-batches. [B]"""
     elements = place_trained_above + place_spread_above + done_head_here
     done = elements * gradient_width_bytes_each / gradient_shards * (1 - offloads_weights)
-    return np.maximum(done, held_gradients_bytes + tied_gradients_bytes)
+    return np.maximum(done, earlier_gradients_bytes + tied_gradients_bytes)

@@ -8,9 +8,9 @@ and frees what it has sent (deallocate_pipeline_outputs).
 import numpy as np
 
 
-def stack_kept_bytes(stack_kept_each_bytes, microbatches_waiting):
+def stack_kept_bytes(stack_kept_microbatch_bytes, microbatches_waiting):
     """Kept by all blocks of a stack for all micro-batches that wait. [B]"""
-    return stack_kept_each_bytes * microbatches_waiting
+    return stack_kept_microbatch_bytes * microbatches_waiting
 
 
 def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens):
@@ -18,13 +18,15 @@ def moved_activations_bytes(stack_layers_here, stack_kept_bytes_per_token, stack
     return np.sum(np.maximum(stack_layers_here - 2, 0) * stack_kept_bytes_per_token * stack_tokens, axis=0)
 
 
-def saved_activations_bytes(stack_kept_each_bytes, microbatches_waiting_at_head, outside_saved_bytes, outside_backward_bytes, holds_head):
+def saved_activations_bytes(
+    stack_kept_microbatch_bytes, microbatches_waiting_at_head, outside_saved_bytes, outside_backward_bytes, holds_head
+):
     """All that waits for the backward pass, logits apart; the final norm where the head is. [B]
 
     Source: Korthikanti et al. 2022, arXiv 2205.05198.
     """
     outside = outside_backward_bytes + (outside_saved_bytes - outside_backward_bytes) * holds_head
-    return np.sum(stack_kept_each_bytes, axis=0) * microbatches_waiting_at_head + outside
+    return np.sum(stack_kept_microbatch_bytes, axis=0) * microbatches_waiting_at_head + outside
 
 
 def stack_residual_bytes(activation_bytes_each, stack_hidden, stack_tokens):

@@ -10,7 +10,7 @@ pipeline_parallel/schedules.py; simulated (validation/data/parallel/pipeline.csv
 import numpy as np
 
 
-def stack_kept_each_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens, offloads_activations):
+def stack_kept_microbatch_bytes(stack_layers_here, stack_kept_bytes_per_token, stack_tokens, offloads_activations):
     """Kept by a stack for one micro-batch; offloaded, two blocks' worth. [B]
 
     Source: Korthikanti et al. 2022, arXiv 2205.05198.
@@ -94,11 +94,11 @@ def waiting_parameters_here(blocks_parameters_here, chunks_in_turn, stage_chunks
 
 
 def turn_bytes(
-    waiting_microbatches, waiting_gradients_bytes, waiting_parameters_here, stack_kept_each_bytes, reduces_at_end, gathered_bytes_each
+    waiting_microbatches, waiting_gradients_bytes, waiting_parameters_here, stack_kept_microbatch_bytes, reduces_at_end, gathered_bytes_each
 ):
     """Activations, gradients and FSDP's whole weights at each turn. [B]"""
     whole = reduces_at_end * gathered_bytes_each * waiting_parameters_here
-    return waiting_microbatches * np.sum(stack_kept_each_bytes, axis=0) + waiting_gradients_bytes + whole
+    return waiting_microbatches * np.sum(stack_kept_microbatch_bytes, axis=0) + waiting_gradients_bytes + whole
 
 
 def fullest_turn(turn_bytes):
@@ -128,12 +128,12 @@ def microbatches_waiting_at_head(waiting_microbatches, fullest_turn_at_head):
     return _at(fullest_turn_at_head, waiting_microbatches)
 
 
-def held_gradients_bytes(waiting_gradients_bytes, fullest_turn):
+def earlier_gradients_bytes(waiting_gradients_bytes, fullest_turn):
     """Gradients of earlier micro-batches, alive in the backward pass. [B]"""
     return _at(fullest_turn, waiting_gradients_bytes)
 
 
-def head_held_gradients_bytes(waiting_gradients_bytes, fullest_turn_at_head):
+def head_earlier_gradients_bytes(waiting_gradients_bytes, fullest_turn_at_head):
     """Gradients of earlier micro-batches, alive at the head. [B]"""
     return _at(fullest_turn_at_head, waiting_gradients_bytes)
 
