@@ -32,7 +32,7 @@ class Table(dict[str, Any]):
 
     def only(self, names: Iterable[str]) -> "Table":
         """The named columns, and the origins of all."""
-        return Table({name: self[name] for name in (*names, ORIGINS) if name in self}, self["rows"])
+        return Table({name: self[name] for name in (*names, ORIGINS)}, self["rows"])
 
     def take(self, rows: np.ndarray) -> "Table":
         """The chosen rows."""
@@ -126,7 +126,7 @@ def where(condition: np.ndarray, first: Words, second: Words) -> Words:
 def take(table: Mapping[str, Any], rows: np.ndarray, names: Iterable[str] = ()) -> Table:
     """The chosen rows of a table, all columns when they are read or the named ones at once."""
     chosen = Chosen(table, rows)
-    return chosen.only(names) if names else chosen
+    return chosen.only([name for name in names if name in table and name != ORIGINS]) if names else chosen
 
 
 def taken(values: Any, total: int, rows: np.ndarray) -> Any:

@@ -85,6 +85,7 @@ FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.f
 EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)  # what a stage for the other kind of work leaves; no byte of a component
 
 
+@cache
 def reads(stages: tuple[Stage, ...]) -> frozenset[str]:
     """The columns that stages read and do not make."""
     made = {formula.__name__ for stage in stages for formula in stage.formulas}
@@ -108,7 +109,7 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
 
 RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("price")])
 ON_THE_WAY = {"at_last_stage", "moment_bytes", *(f"moment_{name}" for name in ALLOCATED)}  # made while memory is walked
-MEMORY_READS = reads(MEMORY) - ON_THE_WAY
+MEMORY_MADE = frozenset(makes(MEMORY))
 RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {"peak_moment"}
 MEMORY_RESULTS = tuple(name for name in makes(MEMORY) if name in reads(AFTER_MEMORY) | RESULTS)  # what later stages read, or results hold
 
@@ -135,13 +136,13 @@ def work_of(table: Columns) -> str:
 @cache
 def _memory_reads(work: str) -> frozenset[str]:
     """The columns that decide memory in a kind of work."""
-    return reads(tuple(stage for stage in MEMORY if stage.work in ("", work))) - set(makes(MEMORY)) - ON_THE_WAY
+    return reads(tuple(stage for stage in MEMORY if stage.work in ("", work))) - MEMORY_MADE - ON_THE_WAY
 
 
 def before_memory(table: Table) -> Table:
     """The columns of a settled table that the stages of memory read, and the keys of shared stages."""
     keys = {name for stage in MEMORY if stage.shared for name in keys_of(stage, table)}
-    return table.only(MEMORY_READS | (keys - set(makes(MEMORY))))
+    return table.only(_memory_reads(work_of(table)) | (keys - MEMORY_MADE))
 
 
 def keys_of(stage: Stage, table: Table) -> tuple[str, ...]:
