@@ -10,7 +10,7 @@ from calc.units import HOUR_SECONDS, MEAN_MONTH_HOURS
 
 
 def interruption_ratio(band_interruption_ratio, interruption_month_ratio, interruption_unknown_ratio):
-    """Share of spot instances taken back in a month: as set, else the middle of AWS's band, else assumed. [share]"""
+    """Spot instances taken back in a month: as set, AWS's band, or assumed. [share]"""
     middle = np.where(np.isnan(band_interruption_ratio), interruption_unknown_ratio, band_interruption_ratio)
     return np.where(interruption_month_ratio > 0, interruption_month_ratio, middle)
 

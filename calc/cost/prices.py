@@ -33,7 +33,7 @@ def vcpus_needed(instances_needed, instance_vcpus):
 
 
 def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour, paid_ratio):
-    """One instance on demand: the private price, else the listed one, times the share that is paid. [USD per hour]"""
+    """One instance on demand: private or listed price, times the paid share. [USD per hour]"""
     return np.where(np.isnan(private_usd_per_hour), on_demand_usd_per_hour, private_usd_per_hour) * paid_ratio
 
 
@@ -48,7 +48,7 @@ def usd_per_hour_on_demand(instances_needed, instance_usd_per_hour_on_demand):
 
 
 def spare_instances(trains, replica_gpus, instance_gpus, spot_spare_replicas):
-    """Instances of whole replicas that a service on spot keeps beyond its load, in another zone or type. [instances]"""
+    """Instances of whole replicas that a service on spot keeps in reserve. [instances]"""
     return np.where(trains > 0, 0.0, spot_spare_replicas * np.ceil(replica_gpus / instance_gpus))
 
 
@@ -155,14 +155,14 @@ def paid_usd_per_million_output_tokens(
 def endpoint_usd_per_million_tokens(
     trains, sequence_tokens, prompt_tokens, paid_usd_per_million_input_tokens, paid_usd_per_million_output_tokens
 ):
-    """Price of a million generated tokens at an endpoint, their prompts included; NaN where it is not known. [USD]"""
+    """Price of a million generated tokens at an endpoint, their prompts included. [USD]"""
     generated_tokens = sequence_tokens - prompt_tokens
     usd = paid_usd_per_million_output_tokens + paid_usd_per_million_input_tokens * prompt_tokens / generated_tokens
     return np.where((trains == 0) & (generated_tokens > 0) & (usd > 0), usd, np.nan)
 
 
 def endpoint_break_even_tokens(usd_per_month_on_demand, endpoint_usd_per_million_tokens):
-    """Generated tokens a day beyond which instances cost less than the endpoint: 12 months over 365 days. [tokens]"""
+    """Generated tokens a day beyond which instances cost less than the endpoint. [tokens]"""
     return usd_per_month_on_demand * YEAR_MONTHS / YEAR_DAYS / (endpoint_usd_per_million_tokens / MILLION)
 
 

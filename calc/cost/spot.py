@@ -53,12 +53,12 @@ def stored_bytes(trains, kept_checkpoints, checkpoint_bytes, parameters, matrix_
 
 
 def storage_usd_per_month(stored_bytes, storage_usd_per_gib_month, listed_storage_usd_per_gib_month):
-    """A month of storage at the price that is set, else on S3 Standard; not part of the bill. [USD per month]"""
+    """A month of storage, as set or on S3 Standard; not in the bill. [USD per month]"""
     return stored_bytes / GIB * np.where(storage_usd_per_gib_month > 0, storage_usd_per_gib_month, listed_storage_usd_per_gib_month)
 
 
 def sober_overhead_ratio(trains, checkpoint_seconds, sober_uninterrupted_seconds, restart_seconds, run_hours):
-    """Overhead of spot at the interruptions of the sober case, with the interval that is best for them. [share]"""
+    """Overhead of spot at the sober case's interruptions, at their best interval. [share]"""
     interval = checkpoint_interval_seconds(checkpoint_seconds, sober_uninterrupted_seconds, run_hours)
     return spot_overhead_ratio(trains, interval, checkpoint_seconds, sober_uninterrupted_seconds, restart_seconds)
 

@@ -10,7 +10,7 @@ from calc.speed.ring import ring_bytes_per_second
 
 
 def island_gpus(instance_gpus, instance_nvlink_domain_gpus, card_node_gpus):
-    """GPUs that reach one another without the network: those of an instance, or of a wider NVLink domain. [GPUs]"""
+    """GPUs that exchange data without the network: an instance, or a wider NVLink domain. [GPUs]"""
     return np.fmax(np.where(np.isnan(instance_gpus), card_node_gpus, instance_gpus), instance_nvlink_domain_gpus)
 
 
@@ -59,13 +59,13 @@ def expert_shard_ring_bytes_per_second(
 def replica_ring_bytes_per_second(
     shard_replicas, tensor_parallel, shard_gpus, island_gpus, link_bytes_per_second, network_share_bytes_per_second
 ):
-    """Rate of the ring over the replicas of hybrid sharding, which stand as far apart as a group is wide. [B/s]"""
+    """Rate of the ring over the replicas of hybrid sharding, one group's width apart. [B/s]"""
     stride = tensor_parallel * shard_gpus
     return ring_bytes_per_second(shard_replicas, stride, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
 
 
 def expert_parameters(stack_layers, stack_block_expert_parameters):
-    """Routed experts of the whole model: layers · parameters of a block's experts, summed over stacks. [parameters]"""
+    """Routed experts of the model: layers · parameters of a block's experts. [parameters]"""
     return np.sum(stack_layers * stack_block_expert_parameters, axis=0)
 
 
@@ -77,7 +77,7 @@ def reduced_bytes_each(shards_gradients, reduce_bytes_each, gradient_bytes_each)
 def dense_gather_seconds(
     parameters, expert_parameters, gathered_bytes_each, shard_gpus, tensor_parallel, pipeline_parallel, shard_ring_bytes_per_second
 ):
-    """One all-gather of the weights beside the experts that a GPU computes with: (g − 1) / g · bytes / rate. [s]
+    """One all-gather of a GPU's weights beside experts: (g − 1) / g · bytes / rate. [s]
 
     Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 7.
     """
@@ -103,14 +103,14 @@ def expert_gather_seconds(
 
 
 def gather_seconds(dense_gather_seconds, expert_gather_seconds):
-    """One all-gather of all weights that a GPU computes with; a reduce-scatter of as many bytes takes as long. [s]"""
+    """One all-gather of a GPU's weights; a reduce-scatter of them takes as long. [s]"""
     return dense_gather_seconds + expert_gather_seconds
 
 
 def replicate_seconds(
     parameters, gathered_bytes_each, shard_gpus, shard_replicas, tensor_parallel, pipeline_parallel, replica_ring_bytes_per_second
 ):
-    """One all-reduce of a GPU's shard between the replicas of hybrid sharding: 2 (r − 1) / r · bytes / rate. [s]
+    """One all-reduce of a shard between hybrid replicas: 2 (r − 1) / r · bytes / rate. [s]
 
     In the width of a gathered weight. Source: Zhao et al. 2023, arXiv 2304.11277, section 3.2.2.
     """
@@ -119,7 +119,7 @@ def replicate_seconds(
 
 
 def reduce_seconds(gather_seconds, replicate_seconds, gathered_bytes_each, reduced_bytes_each, weight_gradient_ratio):
-    """One reduce-scatter of the gradients of the trained weights, and the all-reduce of the shards between replicas. [s]
+    """One reduce-scatter of the gradients, and the all-reduce of shards between replicas. [s]
 
     Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 7.
     """
@@ -137,7 +137,7 @@ def tensor_parallel_seconds(
     context_parallel,
     tensor_ring_bytes_per_second,
 ):
-    """All-reduces of tensor parallelism in one micro-batch: two of a block's output per pass, in 16 bits. [s]
+    """All-reduces of tensor parallelism in a micro-batch: two a block and pass, in 16 bits. [s]
 
     Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3; sequence parallelism sends as much in two halves.
     """
@@ -184,7 +184,7 @@ def expert_parallel_seconds(
     context_parallel,
     tensor_parallel,
 ):
-    """All-to-alls of expert parallelism in one micro-batch: a token's copies go to experts and back, in 16 bits. [s]
+    """All-to-alls of experts in a micro-batch: a token's copies there and back, in 16 bits. [s]
 
     Source: Lepikhin et al. 2020, arXiv 2006.16668.
     """

@@ -84,7 +84,7 @@ def decode_widened_bytes(
     engine_replays_steps,
     tensor_parallel,
 ):
-    """Bytes moved to widen quantised matrices in a decode step whose kernel cannot take them as they are. [B]
+    """Bytes moved to widen quantised matrices in a decode step, where the kernel must. [B]
 
     bitsandbytes multiplies one token with 4-bit weights and widens them for more; serving engines' kernels widen in registers.
     Source: bitsandbytes/autograd/_functions.py, matmul_4bit; Frantar et al. 2024, MARLIN, arXiv 2408.11743.
@@ -146,7 +146,7 @@ def replayed_blocks_seconds(
     card_expert_cast_seconds,
     compute_bytes_each,
 ):
-    """Fixed time of a step that is replayed as one CUDA graph: the step itself, and gaps between kernels block by block. [s]
+    """Fixed time of a step replayed as one CUDA graph, and gaps between its kernels. [s]
 
     Experts in 8 or 4 bits have their inputs cast before each of two products. Source: vLLM, fused_moe/utils.py,
     moe_kernel_quantize_input.
@@ -170,7 +170,7 @@ def decode_fixed_seconds(
     replayed_blocks_seconds,
     replayed_sequences_seconds,
 ):
-    """What a decode step takes whatever it reads: the software's own times, and the card's where steps are replayed. [s]"""
+    """Fixed time of a decode step: the software's, and the card's where steps are replayed. [s]"""
     engine = np.sum(stack_layers, axis=0) * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
     return engine + np.where(engine_replays_steps > 0, replayed_blocks_seconds + replayed_sequences_seconds, 0)
 
@@ -185,7 +185,7 @@ def decode_device_seconds(
     products_flops_per_second,
     streamed_bytes_per_second,
 ):
-    """One decode step on the GPU: weights read or products taken, whichever is longer, the cache, and fixed times. [s]
+    """One decode step on the GPU: weights or products, the cache, and fixed times. [s]
 
     The bound of memory bandwidth, or of arithmetic at large batches. Source: Pope et al. 2022, arXiv 2211.05102.
     """

@@ -76,6 +76,6 @@ def tiled_experts_bytes(
 def read_experts_bytes(
     touched_experts_bytes, tiled_experts_bytes, card_tiles_experts, compute_bytes_each, tensor_parallel, untiled_tensor_parallel
 ):
-    """Experts that one GPU reads in a decode step, in whole tiles where release, card, width and layout need it. [B]"""
+    """Experts that one GPU reads in a decode step, in whole tiles where they are padded. [B]"""
     tiled = (card_tiles_experts > 0) & (compute_bytes_each == 1) & (tensor_parallel < untiled_tensor_parallel)
     return np.where(tiled & (tiled_experts_bytes >= 0), tiled_experts_bytes, touched_experts_bytes)

@@ -34,7 +34,7 @@ def stack_active_parameters(
     stack_waveform_active_parameters,
     stack_own_layers_ratio,
 ):
-    """Weights of each stack that one token is multiplied with: layers · (linear − idle experts). [parameters]
+    """Weights that one token meets in each stack: layers · (linear − idle experts). [parameters]
 
     Embeddings, biases and norms multiply no matrix; a frame's convolutions over the waveform do. A layer that uses another's
     weights again multiplies with all of them. Shape (stacks, rows).
@@ -76,7 +76,7 @@ def matmul_flops(batch, stack_pass_tokens, stack_active_parameters):
 
 
 def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expert_parameters, stack_experts, stack_experts_per_token):
-    """The share of the forward products that routed experts take: 2 · batch · tokens · experts · k / E. [FLOP]
+    """Forward products of routed experts: 2 · batch · tokens · experts · k / E. [FLOP]
 
     Source: Shazeer et al. 2017, arXiv 1701.06538.
     """
@@ -177,7 +177,7 @@ def stack_cast_width(
 
 
 def cast_bytes(trains, cast_bytes_each, batch, stack_layers, stack_pass_tokens, stack_cast_width, stack_block_linear_parameters):
-    """What casting to 8 bits moves in a micro-batch of training: activations and gradients, and weights twice. [B]"""
+    """Bytes moved by casts to 8 bits in a micro-batch: activations, gradients, weights twice. [B]"""
     elements = np.sum(stack_layers * (batch * stack_pass_tokens * stack_cast_width + 2 * stack_block_linear_parameters), axis=0)
     return trains * cast_bytes_each * elements
 

@@ -57,7 +57,7 @@ def stated_prefill_seconds(prefill_flops, peak_flops_per_second, prefill_split, 
 
 
 def prefill_compute_seconds(prefill_device_seconds, host_seconds, pipeline_parallel, stated_prefill_seconds):
-    """Prefill of a whole batch without communication, stage after stage; a set utilization overrules the catalog. [s]"""
+    """Prefill of a batch without communication; a set utilization overrules the catalog. [s]"""
     estimated = np.maximum(prefill_device_seconds, host_seconds * pipeline_parallel)
     return np.where(np.isnan(stated_prefill_seconds), estimated, stated_prefill_seconds)
 
@@ -100,7 +100,7 @@ def prefill_queue_seconds(batch, other_prompts_per_second, prefill_compute_secon
 
 
 def prompt_wait_seconds(batch, prefill_queue_seconds, decode_step_seconds, scheduled_ahead_steps, engine_replays_steps):
-    """Time that a prompt spends on others at the steady rate: their prompts before it, and decode steps with it. [s]
+    """Time that a prompt waits for others at the steady rate: prompts and decode steps. [s]
 
     One decode step of the others rides with it; an engine that schedules ahead has more before it. Source: iteration-level
     scheduling, Yu et al. 2022, Orca, OSDI; vLLM's asynchronous scheduling.

@@ -41,7 +41,7 @@ def repeated_products_ratio(extra_forward_ratio, keeps_input, engine_recompute_s
 
 
 def passes_ratio(trains, extra_forward_ratio):
-    """Communication of a micro-batch, in forward passes: forward, backward, and what is computed again. [passes]"""
+    """Communication of a micro-batch, in forward passes, recompute included. [passes]"""
     return 1 + trains * (1 + extra_forward_ratio)
 
 
@@ -97,7 +97,7 @@ def attention_flops_per_second(
 
 
 def element_passes(adapts, compiles, engine_element_passes, engine_adapter_element_passes, compile_element_ratio):
-    """How often each output of a forward pass moves through memory: adapters add theirs, compiling saves some. [passes]"""
+    """Moves of each forward output through memory: adapters add, compiling saves. [passes]"""
     eager = np.where(adapts > 0, engine_adapter_element_passes, engine_element_passes)
     return eager * np.where(compiles > 0, compile_element_ratio, 1)
 
@@ -116,13 +116,13 @@ def attention_passes(keeps_input, drops_attention, attention_backward_passes):
 
 
 def pcie_bytes_per_second(gpu_pcie_generation, pcie_reach_ratio, pcie_3_bytes_per_second):
-    """One direction between a GPU and its CPU, or another GPU: each generation after the third doubles the rate. [B/s]"""
+    """One direction of PCIe: each generation after the third doubles the rate. [B/s]"""
     generation = np.where(np.isnan(gpu_pcie_generation), 3, gpu_pcie_generation)
     return pcie_3_bytes_per_second * 2.0 ** (generation - 3) * pcie_reach_ratio
 
 
 def host_passes(trains, extra_forward_ratio, backward_passes):
-    """Passes whose kernels the CPU launches in one micro-batch: forward, backward, and what is computed again. [passes]"""
+    """Passes whose kernels the CPU launches in a micro-batch, recompute included. [passes]"""
     return 1 + trains * (backward_passes + extra_forward_ratio)
 
 

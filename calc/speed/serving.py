@@ -49,7 +49,7 @@ def serving_tokens_per_second(
     time_per_output_token_seconds,
     decode_tokens_per_second,
 ):
-    """Tokens generated over all GPUs: batch · g / (a request's prefill + g · time per output token). [tokens/s]
+    """Tokens generated: batch · g / (a request's prefill + g · time per token). [tokens/s]
 
     Without tokens to generate (a prompt as long as the sequence) it is the rate of decoding at that length.
     """

@@ -128,7 +128,7 @@ def _product(corners, ratios, counted=CORNERS):
 
 
 def layout_low_ratio(engine_time_low_ratio, layout_corners, corner_low_ratio, axes_outside):
-    """The fast end of a time before its card is known: the software's range, doubled outside of published runs. [ratio]
+    """The fast end of a time by its layout alone, of the central value. [ratio]
 
     Twice as far from 1 is the square of the ratio.
     """

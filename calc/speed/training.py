@@ -4,7 +4,7 @@ import numpy as np
 
 
 def tower_training_flops(tower_flops, adapts, extra_forward_ratio):
-    """Vision tower in a micro-batch: forward, backward, and what is computed again; frozen, its forward alone. [FLOP]"""
+    """Vision tower in a micro-batch, recompute included; frozen, its forward alone. [FLOP]"""
     return tower_flops * np.where(adapts > 0, 1, 3 + extra_forward_ratio)
 
 
@@ -46,7 +46,7 @@ def training_streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, streaming
 
 
 def training_passes(extra_forward_ratio):
-    """Forward passes and passes as large that stream through memory: forward, backward, what is computed again. [passes]"""
+    """Passes that stream weights through memory: forward, backward, recompute. [passes]"""
     return 2 + extra_forward_ratio
 
 
@@ -76,7 +76,7 @@ def training_head_seconds(head_flops, weight_gradient_ratio, tower_training_flop
 def training_traffic_bytes(
     element_traffic_bytes, training_passes, logit_bytes, logit_passes, dequantize_bytes, cast_bytes, expert_traffic_bytes
 ):
-    """All else that a micro-batch moves through memory: elements, logits, widened and cast matrices, experts. [B]"""
+    """Memory traffic of a micro-batch beside products: elements, logits, casts, experts. [B]"""
     traffic = element_traffic_bytes * (1 + training_passes) + logit_bytes * logit_passes + dequantize_bytes * training_passes
     return traffic + cast_bytes + expert_traffic_bytes
 
@@ -91,7 +91,7 @@ def training_device_seconds(
     training_streamed_bytes_per_second,
     replica_gpus,
 ):
-    """One micro-batch on one GPU: products, head, attention and memory traffic, as kernels run one after another. [s]"""
+    """One micro-batch on one GPU: products, head, attention and memory traffic in turn. [s]"""
     attention = attention_flops * attention_passes / attention_flops_per_second
     traffic = training_traffic_bytes / training_streamed_bytes_per_second
     return (training_products_seconds + training_head_seconds + attention + traffic) / replica_gpus
@@ -104,12 +104,12 @@ def training_compute_seconds(training_device_seconds, host_seconds, training_flo
 
 
 def _exposed_seconds(seconds, compute_seconds, overlap_ratio):
-    """What is left of a communication after hiding it behind computation, whose share that can hide is assumed. [s]"""
+    """What is left of a communication that computation hides in part. [s]"""
     return np.maximum(seconds - overlap_ratio * compute_seconds, (1 - overlap_ratio) * seconds)
 
 
 def activation_offload_seconds(offloads_activations, element_bytes, keeps_input, kept_input_ratio, replica_gpus, pcie_bytes_per_second):
-    """Saved activations to the CPU and back: about a forward's outputs, or the blocks' inputs among them. [s]"""
+    """Saved activations to the CPU and back: a forward's outputs, or the blocks' inputs. [s]"""
     return offloads_activations * 2 * element_bytes * np.where(keeps_input > 0, kept_input_ratio, 1) / replica_gpus / pcie_bytes_per_second
 
 
@@ -125,7 +125,7 @@ def hideable_seconds(
 
 
 def micro_batch_seconds(training_compute_seconds, hideable_seconds, tensor_parallel_seconds, expert_parallel_seconds, overlap_ratio):
-    """One micro-batch through forward and backward; all-reduces and all-to-alls inside a block are waited for. [s]"""
+    """One micro-batch through forward and backward, waiting for collectives inside a block. [s]"""
     exposed = _exposed_seconds(hideable_seconds, training_compute_seconds, overlap_ratio)
     return training_compute_seconds + exposed + tensor_parallel_seconds + expert_parallel_seconds
 
@@ -148,7 +148,7 @@ def synchronization_seconds(
     backward_passes,
     overlap_ratio,
 ):
-    """Communication once per optimizer step: gradients all-reduced or scattered, divided weights gathered again. [s]
+    """Communication once per optimizer step: gradients reduced, divided weights gathered. [s]
 
     An all-reduce is a reduce-scatter and an all-gather, hidden in part behind the last backward pass. Source: Rajbhandari et
     al. 2019, arXiv 1910.02054, section 7.1; Li et al. 2020, arXiv 2006.15704.
