@@ -68,7 +68,7 @@ def test_changing_the_model_changes_charts_and_the_csv_gives_the_same_numbers(br
     with page.expect_download() as waiting:
         page.get_by_role("button", name="CSV").first.click()
     content = Path(waiting.value.path()).read_bytes()
-    scenarios, complaints = csv_tables.from_csv(content)
+    scenarios, complaints = csv_tables.scenarios_of(csv_tables.read_csv(content), "the file")
     assert complaints == []
     written = pd.read_csv(io.BytesIO(content))
     again = estimate(scenarios, catalogs())

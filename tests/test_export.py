@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.files.csv.tables import as_written, from_csv, read_csv, to_csv
+from calc.files.csv.tables import as_written, read_csv, scenarios_of, to_csv
 from calc.files.csv.writer import write_csv
 from calc.scenarios.inputs import INPUTS
 from calc.scenarios.problems import TableError
@@ -208,7 +208,7 @@ def test_any_bytes_are_a_table_or_refused(content):
 
 
 def test_the_page_reads_scenario_columns_and_names_the_rest():
-    rows, complaints = from_csv(b"model,batch,owner,memory_bytes,memory_gib\ngpt2,2,me,1,1\n", "t.csv")
+    rows, complaints = scenarios_of(read_csv(b"model,batch,owner,memory_bytes,memory_gib\ngpt2,2,me,1,1\n"), "t.csv")
     assert list(rows) == ["model", "batch"]
     assert complaints == ["t.csv has a column 'owner' that is not known; it was left aside."]
 

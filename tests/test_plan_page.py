@@ -71,7 +71,7 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, found, catalogs):
 def test_the_csv_is_a_scenario_csv(found, catalogs):
     opened()
     options = found[-1]
-    scenarios, _ = csv_tables.from_csv(status._csv(options, catalogs, DAY))
+    scenarios, _ = csv_tables.scenarios_of(csv_tables.read_csv(status._csv(options, catalogs, DAY)), "the file")
     assert scenarios["instance"].iloc[0] == options.board["instance"].iloc[0]
     assert len(scenarios) == len(pd.read_csv(io.BytesIO(status._csv(options, catalogs, DAY))))
 

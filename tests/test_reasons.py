@@ -6,6 +6,7 @@ import pytest
 
 from calc import estimate
 from calc.say.change import change_in_words, quality
+from calc.say.numbers import percent, span, usd
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.options import options
 from calc.search.reasons import reasons
@@ -74,8 +75,8 @@ def test_a_found_plan_is_held_against_the_present_one(explained):
     present, rows = explained
     assert rows["usd_ratio"].to_numpy() == pytest.approx(rows["usd"] / present["run_usd_on_demand"])
     first = rows.iloc[0]
-    assert f"{1 - first['usd_ratio']:.0%} cheaper".replace("%", " %") in first["why"]
-    assert f"${present['run_usd_on_demand']:,.0f} in {present['run_hours']:.3g} h" in first["why"]
+    assert f"{percent(1 - first['usd_ratio'])} cheaper" in first["why"]
+    assert f"{usd(present['run_usd_on_demand'])} in {span(present['run_hours'])}" in first["why"]
     assert rows["why"].str.endswith(".").all()
 
 
@@ -83,7 +84,7 @@ def test_what_it_owes_to_spot_is_what_it_costs_without(explained):
     _, rows = explained
     row = rows[(rows["market"] == "spot") & rows["run_usd_on_demand"].notna()].iloc[0]
     share = 1 - row["run_usd_spot"] / row["run_usd_on_demand"]
-    assert f"spot ({share:.0%})".replace("%", " %") in row["why"]
+    assert f"spot ({percent(share)})" in row["why"]
 
 
 def test_a_present_plan_that_does_not_fit_is_said(catalogs):

@@ -72,7 +72,7 @@ def test_diff_says_why_a_row_cannot_be_estimated(tmp_path, capsys):
     ("plan", "flags", "status", "words"),
     [
         ("a.csv", ["--fits"], 0, "Every limit is kept"),
-        ("b.csv", ["--fits"], 3, "new: it does not fit: 25 GiB"),
+        ("b.csv", ["--fits"], 3, "new: it does not fit: 25.0 of 22.5 GiB"),
         ("a.csv", ["--usd-most", "50"], 0, "Every limit is kept"),
         ("a.csv", ["--usd-most", "40"], 3, "base: USD of the run: 4"),
         ("a.csv", ["--hours-most", "1"], 3, "gone: hours of the run: 3.7"),

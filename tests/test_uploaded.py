@@ -88,9 +88,9 @@ def test_what_the_page_writes_can_be_given_back(app, catalogs):
 
 
 def test_the_download_gives_the_same_rows_again(catalogs):
-    asked, _ = csv_tables.from_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n")
+    asked, _ = csv_tables.scenarios_of(csv_tables.read_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n"), "the file")
     content = _csv(earlier(asked, "plans.csv", catalogs))
-    again, complaints = csv_tables.from_csv(content)
+    again, complaints = csv_tables.scenarios_of(csv_tables.read_csv(content), "the file")
     assert not complaints
     assert _csv(earlier(again, "plans.csv", catalogs)) == content
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from calc.evaluate import Row
 from calc.plan.figures import records
-from calc.say.numbers import is_missing, span, usd
+from calc.say.numbers import is_missing
 from calc.say.verdict import memory_of
 
 
@@ -34,15 +34,15 @@ def _broken(row: Row, limits: Limits) -> Iterator[str]:
     elif limits.fits and row["fits"] != "yes":
         yield _fits(row)
     bill = "the run" if row["work"] == "training" else "a month"
-    for what, value, most, say in (
-        (f"cost of {bill}", row["usd"], limits.usd_most, usd),
-        (f"time of {bill}", row["hours"], limits.hours_most, span),
-        ("price an hour", row["usd_per_hour"], limits.usd_per_hour_most, usd),
+    for what, value, most, unit in (
+        (f"USD of {bill}", row["usd"], limits.usd_most, "USD"),
+        (f"hours of {bill}", row["hours"], limits.hours_most, "hours"),
+        ("USD per hour", row["usd_per_hour"], limits.usd_per_hour_most, "USD"),
     ):
         if most is not None and is_missing(value):
             yield f"{what}: not known; {_remedy(row)}."
         elif most is not None and value > most:
-            yield f"{what}: {say(value)}, {say(value - most)} over the limit of {say(most)}."
+            yield f"{what}: {value:,.10g} {unit}, {value - most:,.10g} over the limit of {most:,.10g}."
 
 
 def _fits(row: Row) -> str:

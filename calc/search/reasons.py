@@ -13,6 +13,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import estimate
 from calc.say.change import change_in_words, is_unchanged, quality
+from calc.say.numbers import percent, span, three, usd
 from calc.search.standing import offered, scenario_of
 
 UNDONE_TOGETHER = (
@@ -86,12 +87,12 @@ def _undone(rows: pd.DataFrame, present: dict[str, Any], market: str, users: flo
 
 def _against(row, base, usd_ratio, seconds_ratio):
     """62 % cheaper than the present plan ($245 in 4.46 h), and takes 1.3 × as long."""
-    money = f"{1 - usd_ratio:.0%} cheaper than" if usd_ratio < 1 else f"{usd_ratio - 1:.0%} dearer than"
-    money = "costs as much as" if abs(usd_ratio - 1) < _SAME_RATIO else money.replace("%", " %")
-    money = f"{usd_ratio:,.3g} × the cost of" if usd_ratio > 2 else money
-    pace = f"{1 / seconds_ratio:,.3g} × as fast" if seconds_ratio < 1 else f"takes {seconds_ratio:,.3g} × as long"
+    money = f"{percent(abs(1 - usd_ratio))} {'cheaper' if usd_ratio < 1 else 'dearer'} than"
+    money = "costs as much as" if abs(usd_ratio - 1) < _SAME_RATIO else money
+    money = f"{three(usd_ratio)} × the cost of" if usd_ratio > 2 else money
+    pace = f"{three(1 / seconds_ratio)} × as fast" if seconds_ratio < 1 else f"takes {three(seconds_ratio)} × as long"
     pace = "is as fast" if abs(seconds_ratio - 1) < _SAME_RATIO else pace
-    before = f"${base.usd[0]:,.0f}" + (f" in {base.hours[0]:,.3g} h" if row["work"] == "training" else " a month")
+    before = usd(base.usd[0]) + (f" in {span(base.hours[0])}" if row["work"] == "training" else " a month")
     return f"{money} the present plan ({before}), and {pace}."
 
 
@@ -100,7 +101,7 @@ def _gpu_hour(row, present, base):
     price = row["usd_per_hour"] / (row["instances"] * row["gpus_paid"] / row["instances_needed"])
     was = base.usd_per_hour[0] / (base.instances[0] * present["gpus_paid"] / present["instances_needed"])
     work = row["tokens_per_second"] / row["gpus_paid"] * present["gpus_paid"] / present["tokens_per_second"]
-    return f"a GPU-hour costs ${price:,.2f} instead of ${was:,.2f} and does {work:.2g} × the work."
+    return f"a GPU-hour costs {usd(price)} instead of {usd(was)} and does {work:.2g} × the work."
 
 
 def _instead(present):
@@ -124,6 +125,6 @@ def _drivers(differences, cheaper):
         said.append(f"it fits only with {' and '.join(needed[:2])}.")
     if len(telling):
         what = "costs" if cheaper else "time"
-        shares = [f"{words} ({1 - 1 / ratio:.0%})".replace("%)", " %)") for words, ratio in telling[["words", column]].to_numpy()]
+        shares = [f"{words} ({percent(1 - 1 / ratio)})" for words, ratio in telling[["words", column]].to_numpy()]
         said.append(f"what cuts {what}: {', '.join(shares)}.")
     return said

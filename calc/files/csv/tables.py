@@ -107,11 +107,6 @@ def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:
     return next(read_tables(io.BytesIO(content), name))
 
 
-def from_csv(content: str | bytes, name: str = "the file") -> tuple[pd.DataFrame, list[str]]:
-    """The scenario columns of a CSV that this product or a person wrote, and what was left unread; raises TableError."""
-    return scenarios_of(read_csv(content, name), name)
-
-
 def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:
     """The scenario columns of a table of cells, and a sentence for each column that is not known."""
     inputs = [name for name in inputs_by_name() if name in table.columns]
