@@ -17,7 +17,6 @@ from calc import CatalogError, add_models, estimate, load_catalogs
 from calc.catalogs.load import Catalogs
 from calc.files.config_files import imported
 from calc.files.configs.problem import ConfigProblem
-from calc.files.csv.answers import answered
 from calc.files.csv.plan import plan_rows
 from calc.files.csv.solve import FIELDS, break_even, solved
 from calc.files.csv.tables import as_written, read_tables
@@ -34,6 +33,7 @@ from calc.files.streams import forget_standard_output, read, written
 from calc.models.huggingface.config import ConfigError
 from calc.plan.figures import records
 from calc.scenarios.problems import TableError
+from calc.search.answer import answer
 
 CHUNK_ROWS, CHUNK_JOBS = 60_000, 20
 TERMINAL_SECONDS, QUIET_SECONDS = 1, 10  # between two words on how far it is, on a terminal and elsewhere
@@ -105,7 +105,7 @@ def _estimate(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 def _answer(options: argparse.Namespace, catalogs: Catalogs) -> int:
     """What to rent for every job of a CSV."""
-    return _streamed(options, CHUNK_JOBS, lambda table: answered(table, catalogs), "jobs")
+    return _streamed(options, CHUNK_JOBS, lambda table: answer(table, catalogs), "jobs")
 
 
 def _streamed(options: Any, rows: int, results_of: Callable, what: str = "rows") -> int:

@@ -11,6 +11,8 @@ from calc.cost.job import job_of_rows
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import parts
 from calc.engine.stages import MEMORY, fuller_end, walk
+from calc.files.csv.tables import read_csv, to_csv
+from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.support import RUNS
 from calc.search.combinations import FITS, combinations, least_memory_bytes
 from calc.search.grid import grid
@@ -18,7 +20,7 @@ from calc.search.options import options
 from calc.search.places import places_of
 from calc.search.ranking import ranking
 from calc.search.rows import plain_ranks, rows_of
-from calc.search.settle import settled
+from calc.search.settle import blank, settled
 from calc.search.tokens import tokens_each
 
 FEW = ["g6e.xlarge", "g5.12xlarge", "p4d.24xlarge", "p5.48xlarge"]
@@ -182,6 +184,9 @@ def test_nothing_near_leaves_the_problem_alone(catalogs):
     assert row["answer"] == ""
     assert np.isnan(row["usd"])
     assert row["problem"].startswith("Nothing allowed is large enough: the smallest arrangement takes ")
+    assert not [name for name in inputs_by_name() if not blank(row[name])]
+    again = estimate(read_csv(to_csv(row.to_frame().T)), catalogs).iloc[0]
+    assert (again["problem"], np.isnan(again["memory_bytes"])) == (row["problem"], True)
 
 
 WRONG = {

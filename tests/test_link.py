@@ -148,6 +148,12 @@ def test_what_is_not_understood_is_named_in_one_sentence(query, sentence):
     assert choices == ({"batch": 3} if "batch" not in query else {})
 
 
+def test_a_second_value_of_what_takes_one_is_said():
+    choices, complaints = parse({"fewest_bits": ["8", "4"], "batch": ["1", "2"]}, catalogs())
+    assert choices == {"fewest_bits": "8", "batch": [1, 2]}
+    assert complaints == ["The link asked for 2 values of fewest_bits, which takes one; 8 is used."]
+
+
 def test_of_several_values_the_possible_ones_stay():
     choices, complaints = parse({"precision": ["bf16", "bf17", "fp32"]}, catalogs())
     assert choices == {"precision": ["bf16", "fp32"]}

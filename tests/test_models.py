@@ -75,6 +75,13 @@ def test_refused_models_are_listed_with_a_sentence_and_without_counts():
     assert not STACKS["model"].isin(refused.index).any()
 
 
+def test_a_model_whose_images_or_sounds_have_no_size_is_refused():
+    for model, size in (("vit-base-patch16", "patch"), ("clip-vit-large-patch14", "image"), ("whisper-large-v3", "source_positions")):
+        entry = {name: value for name, value in CATALOG[model].items() if name != size}
+        row = model_table({"mine": entry}, catalogs().families)[0].loc["mine"]
+        assert "the length of its sounds, are missing" in row["refused"], model
+
+
 def test_every_block_is_one_of_the_catalog_of_blocks():
     assert set(STACKS["block"]) - {""} <= {block["id"] for block in BLOCKS}
 

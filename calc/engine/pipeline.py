@@ -92,7 +92,7 @@ def estimate_distinct(
 
 def distinct_scenarios(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray | None]:
     """The first row of each distinct scenario, and each row's scenario; None where few repeat."""
-    named = [name for name in inputs_by_name() if name in frame.columns and name != "scenario"]
+    named = [name for name in (*inputs_by_name(), "problem") if name in frame.columns and name != "scenario"]
     found = Table({name: frame[name] for name in named}, len(frame)).distinct(named) if len(frame) >= FEWEST_SCENARIOS else None
     return found or (np.arange(len(frame)), None)
 

@@ -113,6 +113,9 @@ def describe_model(entry: Mapping[str, Any], traits_by_family: Mapping[str, Mapp
     if sizes["activation"] != traits["activation"]:
         sizes |= {side: f"{traits[side]}-{sizes['activation']}" for side in ("block", "encoder_block") if traits[side]}
     model = evaluate_all(FORMULAS, sizes)
+    if model["kind"] in ("vision", "dual", "audio") and not model["fixed_tokens"]:
+        missing = "the sizes of its images and patches, or the length of its sounds, are missing; add them or choose another model."
+        return {**ABSENT, **entry, "refused": f"{entry['name']}: {missing}"}, []
     stacks = list(stacks_of(model))
     in_blocks = round(sum(stack["layers"] * stack["block_parameters"] for stack in stacks))
     idle = sum(

@@ -55,7 +55,11 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
     serves = inputs["work"].are("inference")
     usual = Words(serves.astype(int), np.array(list(DEFAULT_PRECISION.values()), dtype=object))
     inputs["precision"] = where(inputs["precision"].are(""), usual, inputs["precision"])
-    problems.add(inputs["model"].are(""), "No model is named; write the id of a model of the catalog.")
+    unnamed = inputs["model"].are("")
+    if "problem" in frame.columns:  # a job's row without a plan, read again, says what it said
+        earlier = _read_words(Input("problem", "text"), frame["problem"], problems)
+        problems.add(unnamed & ~earlier.are(""), earlier.at)
+    problems.add(unnamed, "No model is named; write the id of a model of the catalog.")
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
 
 

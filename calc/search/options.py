@@ -168,14 +168,14 @@ def _plain_job(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refused(job: dict[str, Any], problem: str, tried: int) -> Options:
-    """The one row of a job that has no plan: its problem alone."""
-    frame, edge = _problem_alone(str(job.get("model", "")), str(job.get("work", "training")), tried, problem)
+    """The one row of a job that has no plan: its problem alone, and no column that a scenario has."""
+    frame, edge = _problem_alone(tried, problem)
     return Options(dict(job), frame, frame, edge, tried, 0, problem, records(frame))
 
 
 @lru_cache(maxsize=64)
-def _problem_alone(model: str, work: str, tried: int, problem: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _problem_alone(tried: int, problem: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Its table, and a frontier without a point: many jobs fail for the same reason."""
     head: dict[str, Any] = dict.fromkeys(ANSWER_COLUMNS, np.nan) | dict.fromkeys(("answer", "market", "why", "misses"), "")
-    head |= {"model": model, "work": work, "tried": tried, "possible": 0, "problem": problem}
+    head |= {"tried": tried, "possible": 0, "problem": problem}
     return Results(COLUMNS, WORDS, 1).plain(**head), edge_of({}, [], {}, np.empty(0, dtype=int))

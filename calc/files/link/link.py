@@ -94,7 +94,10 @@ def _read_choice(name: str, given: list[str], catalogs: Catalogs, custom: dict[s
             complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")
         elif value not in values:
             values.append(value)
-    return (values if name in SEVERAL or name in BY_HAND or name in link_v1.COLUMNS else values[:1]), complaints
+    if len(values) > 1 and not (name in SEVERAL or name in BY_HAND or name in link_v1.COLUMNS):
+        complaints.append(f"The link asked for {len(values)} values of {name}, which takes one; {word(values[0])[:40]} is used.")
+        values = values[:1]
+    return values, complaints
 
 
 def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = ()) -> Any:
