@@ -1,6 +1,7 @@
 """Scenarios for the tests: one by hand, many at random (the same in every run), and what a test may choose from."""
 
 import csv
+import json
 import os
 from functools import cache
 from pathlib import Path
@@ -40,51 +41,16 @@ def steady(examples):
 
 
 PARTS = tuple(name for name in COMPONENTS if name != "overhead_bytes")
-LAYOUTS = (  # gpus, tensor, pipeline, context parallel
-    (1, 1, 1, 1),
-    (1, 1, 1, 1),
-    (2, 1, 1, 1),
-    (8, 1, 1, 1),
-    (4, 2, 1, 1),
-    (8, 4, 1, 1),
-    (8, 1, 2, 1),
-    (16, 2, 2, 2),
-    (64, 8, 1, 1),
-)
-MODELS = (
-    *("llama-3.1-8b", "llama-3.2-1b", "llama-3.1-70b", "qwen2.5-0.5b", "mistral-7b-v0.1", "gpt2", "pythia-1.4b"),
-    *("gemma-3-4b", "mixtral-8x7b", "deepseek-v2-lite", "gpt-oss-20b", "bert-large-uncased", "t5-base"),
-    *("vit-large-patch16", "whisper-large-v3"),
-)
-TRAINING = {
-    "precision": ("bf16-mixed", "bf16", "fp32", "fp16-mixed", "bf16-master"),
-    "optimizer": ("adamw", "adamw-8bit", "adafactor", "lion", "sgd", "sgd-momentum", "muon"),
-    "optimizer_kernel": ("fused", "foreach", "loop"),
-    "recompute": ("none", "full", "selective", "selective-ops"),
-    "attention": ("flash", "flash", "eager"),
-    "loss": ("", "full", "kernel", "fused"),
-    "implementation": ("transformers", "torchtitan", "deepspeed", "megatron", "litgpt"),
-    "sharding": ("none", "zero1", "zero2", "zero3"),
-    "accumulation_steps": (1, 4),
-    "offload": (*["none"] * 5, "optimizer", "states", "activations", "all"),
-    "reduce_precision": ("fp32", "bf16"),
-    "tie_embeddings": ("", "yes", "no"),
-    "compile": ("no", "no", "yes"),
-}
-SERVING = {
-    "precision": ("bf16", "fp32", "fp8", "int8", "nf4-dq", "awq-4bit", "gguf-q4-k-m", "mxfp4"),
-    "implementation": ("transformers", "vllm"),
-    "logits": ("last", "all"),
-    "kv_precision": ("", "fp8"),
-}
-BOTH = {
-    "model": MODELS,
-    "batch": (1, 2, 7, 16),
-    "sequence_tokens": (128, 448, 4096),
-    "card": ("", "h100-80gb-sxm", "l4", "a100-40gb-sxm", "p5.48xlarge", "g6e.xlarge"),
-    "train_tokens": ("", 1e9),
-    "layout": LAYOUTS,
-}
+
+
+def recorded(name):
+    """A file of tests/recorded: of JSON lines its rows, of JSON what it holds."""
+    text = (Path(__file__).parent / "recorded" / name).read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
+
+
+CHOICES = recorded("cases/choices.json")
+MODELS = tuple(CHOICES["both"]["model"])
 
 
 @cache
@@ -134,7 +100,7 @@ def spread(row):
 
 def choices(work, **fixed):
     """A hypothesis strategy of scenarios that read well (some layouts are refused by some models)."""
-    values = {**BOTH, **(TRAINING if work == "training" else SERVING)}
+    values = {**CHOICES["both"], **CHOICES[work]}
     drawn = {name: st.sampled_from(options) for name, options in values.items() if name not in fixed}
     given = {name: st.just(value) for name, value in fixed.items()}
     return st.fixed_dictionaries({"work": st.just(work), **drawn, **given}).map(spread)
@@ -146,7 +112,7 @@ def at_random(rows, seed=20_26):
 
     def row():
         work = ("training", "inference")[draw.integers(2)]
-        values = {**BOTH, **(TRAINING if work == "training" else SERVING)}
+        values = {**CHOICES["both"], **CHOICES[work]}
         return spread({"work": work} | {name: options[draw.integers(len(options))] for name, options in values.items()})
 
     return pd.DataFrame([row() for _ in range(rows)])

@@ -4,6 +4,7 @@
 """
 
 import argparse
+import json
 from pathlib import Path
 
 import numpy as np
@@ -21,49 +22,8 @@ WHOLES = {  # result -> what it is a small rest of: another result, or 1; a last
     "headroom_bytes": "gpu_memory_bytes",
 }
 
-DEGREES = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")
-SIZES = {
-    "batch": (1, 1, 2, 3, 4, 8, 16, 37, 64, 256),
-    "sequence_tokens": ("", 16, 128, 512, 1000, 2048, 4096, 8192, 32768, 131072),
-    "layout": (  # in the order of DEGREES
-        *([(1, 1, 1, 1, 1)] * 6),
-        *((2, 1, 1, 1, 1), (8, 1, 1, 1, 1), (16, 1, 1, 1, 1), (2, 2, 1, 1, 1), (4, 2, 1, 1, 1), (8, 4, 1, 1, 1), (8, 8, 1, 1, 1)),
-        *((8, 1, 2, 1, 1), (8, 2, 4, 1, 1), (16, 2, 2, 2, 1), (8, 1, 1, 2, 1), (8, 1, 1, 1, 4), (16, 2, 1, 1, 8), (64, 8, 2, 1, 1)),
-        *((512, 8, 4, 1, 8), (6, 3, 1, 1, 1), (7, 2, 1, 1, 1)),
-    ),
-    "region": ("", "", "us-east-1", "eu-central-1", "us-west-2", "ap-northeast-1"),
-    "hours_per_month": ("", "", 200, 730),
-}
-TRAINING = {
-    "tuning": ("full", "full", "lora"),
-    "lora_rank": ("", 8, 64),
-    "lora_targets": ("", "", "attention", "q+v", "gate+up+down"),
-    "adapter_precision": ("", "", "bf16", "fp16"),
-    "optimizer_kernel": ("", "foreach", "loop"),
-    "gradient_precision": ("", "", "", "fp32", "bf16"),
-    "attention": ("", "", "eager"),
-    "loss": ("", "", "full", "kernel", "fused"),
-    "compile": ("", "", "yes"),
-    "reduce_precision": ("", "", "bf16"),
-    "tie_embeddings": ("", "", "", "yes", "no"),
-    "decoder_tokens": ("", "", "", 64),
-    "accumulation_steps": ("", "", 4, 32),
-    "offload": ("", "", "", "optimizer", "activations", "all"),
-    "train_tokens": ("", 1e9, 15e12),
-    "overlap_ratio": ("", "", "", 0.5),
-    "utilization": ("", "", "", "", 0.4),
-}
-SERVING = {
-    "attention": ("", "", "eager"),
-    "logits": ("", "", "all"),
-    "prompt_tokens": ("", "", 64, 1024),
-    "decoder_tokens": ("", "", "", 64),
-    "kv_precision": ("", "", "fp8", "fp32"),
-    "max_sequences": ("", "", 64),
-    "max_batched_tokens": ("", "", 4096),
-    "tie_embeddings": ("", "", "", "no"),
-    "served_tokens_per_second": ("", "", 5000),
-}
+DEGREES = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "expert_parallel")  # the order of a layout
+CHOICES = json.loads((FILE.parent / "cases" / "grid_choices.json").read_text("utf-8"))
 
 
 def scenarios(catalogs):
@@ -86,7 +46,7 @@ def scenarios(catalogs):
 
 def _drawn(draw, work, catalogs):
     """One random scenario; every choice of a catalog comes up, the usual one more often."""
-    own = TRAINING if work == "training" else SERVING
+    own = CHOICES[work]
     tuning = own["tuning"][draw.integers(3)] if work == "training" else "full"
     able = "serves" if work == "inference" else "adapts" if tuning == "lora" else "trains"
     precisions, software = catalogs.precisions, catalogs.implementations
@@ -97,7 +57,7 @@ def _drawn(draw, work, catalogs):
     if work == "training":
         named |= {"optimizer": tuple(catalogs.optimizers.index), "sharding": tuple(catalogs.shardings.index)}
         named |= {"recompute": ("none", *catalogs.recomputes.index)}
-    row = {name: values[draw.integers(len(values))] for name, values in {**named, **SIZES, **own}.items()}
+    row = {name: values[draw.integers(len(values))] for name, values in {**named, **CHOICES["sizes"], **own}.items()}
     row |= {"tuning": tuning} if work == "training" else {}
     sizes = dict(zip(DEGREES, row.pop("layout"), strict=True))
     if work == "inference":

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from examples import answered
+from examples import answered, recorded
 from plain_answers import plain
 
 from calc import answer, estimate
@@ -26,36 +26,10 @@ from calc.search.tokens import tokens_each
 FEW = ["g6e.xlarge", "g5.12xlarge", "p4d.24xlarge", "p5.48xlarge"]
 SMALL = {"model": "llama-3.2-1b", "instance": FEW, "instances_most": 2, "sequence_tokens": 2048}
 SERVED = {"work": "inference", "model": "llama-3.1-8b", "instance": FEW, "instances_most": 2, "users": 12}
-JOBS = {
-    "train": SMALL,
-    "lora": SMALL | {"method": "lora", "model": "llama-3.1-8b"},
-    "qlora": SMALL | {"method": "qlora", "model": "llama-3.1-8b"},
-    "8 bits": SMALL | {"fewest_bits": 8},
-    "spot": SMALL | {"markets": "spot+on-demand", "regions": "us-east-1+us-west-2"},
-    "blocks": SMALL | {"markets": "capacity-block"},
-    "serve": SERVED,
-    "requests": SERVED | {"requests_per_second": 3},
-    "serve 4 bits": SERVED | {"fewest_bits": 4},
-}
+CASES = recorded("cases/answers.json")
+JOBS, PLAIN, LOOSER, WRONG = (CASES[name] for name in ("jobs", "plain", "looser", "wrong"))
 TIE = 1.005
 COSTS = {"on-demand": "on_demand", "spot": "spot"}
-
-
-PLAIN = {
-    "train": SMALL,
-    "8B": SMALL | {"model": "llama-3.1-8b", "usd_per_hour_most": 40},
-    "70B": SMALL | {"model": "llama-3.1-70b", "instance": ["p5.48xlarge", "p4de.24xlarge"], "instances_most": 4},
-    "lora": SMALL | {"method": "lora", "model": "llama-3.1-8b", "hours_most": 3},
-    "qlora": SMALL | {"method": "qlora", "model": "llama-3.1-8b"},
-    "8 bits": SMALL | {"fewest_bits": 8, "recompute": "none"},
-    "no bf16": SMALL | {"instance": ["g4dn.metal", "g6.48xlarge", "p3dn.24xlarge"]},
-    "spot": SMALL | {"markets": "on-demand+spot+capacity-block", "regions": "us-east-1+us-west-2+eu-north-1", "sharding": "zero3"},
-    "odd step": SMALL | {"sequence_tokens": 3000, "tensor_parallel": 1},
-    "serve": SERVED,
-    "serve 4 bits": SERVED | {"fewest_bits": 4},
-    "serve 32B": SERVED
-    | {"model": "qwen2.5-32b", "fewest_bits": 8, "first_token_seconds": 0.5, "instance": ["p4d.24xlarge", "g6e.12xlarge"]},
-}
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -120,19 +94,6 @@ def test_the_three_are_least_in_money_in_time_and_in_memory(catalogs):
     assert steps.between(131072 / 2, 131072 * 2).all()
 
 
-LOOSER = {
-    "hours_most": (SMALL, (0.4, 0.8, 2, 168)),
-    "usd_per_hour_most": (SMALL, (8, 20, 60, 1000)),
-    "instances_most": (SMALL, (1, 2, 3)),
-    "usd_most": (SMALL, (20, 100)),
-    "first_token_seconds": (SERVED | {"prompt_tokens": 8000}, (0.5, 1, 5)),
-    "token_seconds": (SERVED, (0.015, 0.02, 0.05)),
-    "fewest_bits": (SERVED, (16, 8, 4)),
-    "regions": (SMALL, ("us-east-1", "us-east-1+us-east-2", "anywhere")),
-    "markets": (SMALL, ("on-demand", "on-demand+spot")),
-}
-
-
 @pytest.mark.parametrize("limit", LOOSER)
 def test_loosening_a_limit_never_makes_the_least_money_more(catalogs, limit):
     job, values = LOOSER[limit]
@@ -187,26 +148,6 @@ def test_nothing_near_leaves_the_problem_alone(catalogs):
     assert not [name for name in inputs_by_name() if not blank(row[name])]
     again = estimate(read_csv(to_csv(row.to_frame().T)), catalogs).iloc[0]
     assert (again["problem"], np.isnan(again["memory_bytes"])) == (row["problem"], True)
-
-
-WRONG = {
-    "model": ({"model": "llama-9"}, "model 'llama-9' is not in the catalog; choose one such as "),
-    "no model": ({"model": ""}, "No model is named; write the id of a model of the catalog."),
-    "number": ({"users": "many"}, "users 'many' is not a whole number from 1 up to 1e+15; correct that cell."),
-    "method": ({"method": "dora"}, "method 'dora' is not known; use full or lora or qlora."),
-    "market": ({"markets": "auction"}, "markets 'auction' is not known; use on-demand, spot, capacity-block."),
-    "region": ({"regions": "us-east-1+mars"}, "regions 'mars' is not known; use "),
-    "instance": ({"instance": "p5.xlarge"}, "instance 'p5.xlarge' is not in the catalog; choose one such as "),
-    "price": ({"instance": "p5e.48xlarge", "regions": "ap-southeast-3"}, "No price is known for p5e.48xlarge on demand in "),
-    "both": ({"method": "full", "tuning": "lora"}, "method full and tuning lora contradict each other; leave tuning empty."),
-    "layout": ({"tensor_parallel": 5, "gpus": 5}, "tensor parallel 5 does not divide the 32 heads of "),
-    "length": ({"model": "gpt2", "sequence_tokens": 4096}, "gpt2 has learned positions for 1024 tokens, "),
-    "no decoder": (
-        {"model": "bert-base-uncased", "work": "inference", "implementation": "vllm", "sequence_tokens": ""},
-        "vLLM's cache serves decoders; choose ",
-    ),
-    "refused": ({"model": "deepseek-v4-pro"}, "Its compressed sparse attention"),
-}
 
 
 @pytest.mark.parametrize("fault", WRONG)

@@ -1,51 +1,19 @@
 """What a memory figure rests on is told, and its range follows it: calc/memory/basis.py."""
 
 import pytest
-from examples import catalogs, one
+from examples import catalogs, one, recorded
 
 from calc import estimate
 from calc.memory.basis import AXES, BASES, GROUNDS
 
 FSDP = {"model": "llama-3.1-8b", "gpus": 8, "sharding": "zero3", "recompute": "full"}
 
-LORA = {"tuning": "lora", "lora_rank": 8, "precision": "bf16"}
-
 
 def half_width_ratio(row):
     return (row["memory_high_bytes"] - row["memory_low_bytes"]) / 2 / row["memory_bytes"]
 
 
-@pytest.mark.parametrize(
-    ("scenario", "said"),
-    [
-        ({}, "simulated: storage by storage"),
-        (FSDP, "simulated: storage by storage"),
-        ({"implementation": "litgpt", "precision": "bf16"}, "measured nearby: published runs of this software"),
-        ({"work": "inference", "precision": "awq-4bit"}, "measured nearby: published runs of quantised weights"),
-        ({"work": "inference", "implementation": "vllm"}, "measured nearby: published runs of this software"),
-        ({"implementation": "torchtune"}, "derived from source: this software"),
-        (FSDP | {"tensor_parallel": 2}, "derived from source: tensor parallel beside sharding"),
-        (FSDP | {"tensor_parallel": 2, "implementation": "torchtitan"}, "simulated: storage by storage"),
-        (FSDP | {"context_parallel": 2}, "derived from source: context parallel"),
-        ({"gpus": 8, "sharding": "zero1", "precision": "bf16-master"}, "derived from source: a divided master copy"),
-        (FSDP | {"context_parallel": 2, "implementation": "torchtitan"}, "simulated: storage by storage"),
-        (FSDP | {"pipeline_parallel": 2, "context_parallel": 2}, "derived from source: pipeline stages"),
-        (FSDP | {"pipeline_parallel": 2, "implementation": "torchtitan"}, "simulated: storage by storage"),
-        (FSDP | {"pipeline_parallel": 2, "implementation": "megatron"}, "derived from source: pipeline stages"),
-        (FSDP | {"offload": "states"}, "simulated: storage by storage"),
-        (FSDP | {"gpus": 32, "sharding": "hsdp-8"}, "simulated: storage by storage"),
-        (FSDP | {"model": "mixtral-8x7b", "implementation": "torchtitan"}, "simulated: storage by storage"),
-        (FSDP | {"model": "mixtral-8x7b"}, "simulated: storage by storage"),
-        (FSDP | {"model": "mixtral-8x7b", "implementation": "torchtitan", "expert_parallel": 8}, "simulated: storage by storage"),
-        (FSDP | {"model": "mixtral-8x7b", "expert_parallel": 8}, "derived from source: expert parallel"),
-        (LORA | {"model": "mixtral-8x7b", "lora_targets": "all-linear"}, "derived from source: trained experts"),
-        (LORA | {"model": "mixtral-8x7b", "lora_targets": "attention"}, "simulated: storage by storage"),
-        ({"offload": "optimizer"}, "derived from source: CPU offload"),
-        (FSDP | {"compile": "yes"}, "derived from source: compiled blocks"),
-        ({"sequence_tokens": 131_072}, "simulated: storage by storage; extrapolated in its tokens per sequence, the range doubled"),
-        (FSDP | {"gpus": 1024}, "simulated: storage by storage; extrapolated in its GPUs, the range doubled"),
-    ],
-)
+@pytest.mark.parametrize(("scenario", "said"), recorded("cases/basis.json")["basis"])
 def test_a_figure_says_what_it_rests_on(scenario, said):
     row = one(**{"model": "llama-3.1-8b"} | scenario)
     assert row["problem"] == ""

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from examples import billed_row as bill
+from examples import recorded
 
 from calc.plan.bill import answers_of_aws, endpoint_facts, on_markets, small_lines
 from calc.plan.break_even import OWN_INSTANCES, PER_TOKEN, over_load, over_use
@@ -86,38 +87,12 @@ def test_whose_price_of_a_token_it_is_is_said(catalogs):
     assert "`make prices` reads its list" in words.per_token(none, endpoint_facts(none, catalogs))
 
 
-ANSWERS = [
-    {"signal": "quota", "region": "us-east-1", "of": "L-417A185B", "answer": "yes", "as_of": "2026-11-21", "value": 192.0},
-    {"signal": "block", "region": "us-east-1", "of": "p5.48xlarge", "answer": "none", "as_of": "2026-11-21", "hours": 168.0},
-    {
-        "signal": "block",
-        "region": "us-east-1",
-        "of": "p5.48xlarge",
-        "answer": "yes",
-        "as_of": "2026-11-21",
-        "hours": 24.0,
-        "zone": "us-east-1a",
-        "starts_on": "2026-11-24",
-        "usd_per_hour": 43.5,
-    },
-    {
-        "signal": "score",
-        "region": "us-east-1",
-        "of": "p4d.24xlarge+p5.48xlarge",
-        "answer": "refused",
-        "as_of": "2026-11-21",
-        "error": "AccessDenied",
-    },
-    {"signal": "quota", "region": "us-west-2", "of": "L-417A185B", "answer": "yes", "as_of": "2026-11-21", "value": 0.0},
-]
-
-
 def test_what_aws_answered_the_account_is_said_as_it_was(catalogs):
     row = bill(catalogs, **RUN)
     quota = ways.quota_of(row, catalogs)
     assert quota.code == "L-417A185B"
     assert ways.answered(answers_of_aws(row, quota.code, catalogs), quota) == [ways.NOT_ASKED]
-    asked = replace(catalogs, capacity=pd.DataFrame(ANSWERS, columns=list(catalogs.capacity)))
+    asked = replace(catalogs, capacity=pd.DataFrame(recorded("cases/capacity.json")["answers"], columns=list(catalogs.capacity)))
     assert ways.answered(answers_of_aws(row, quota.code, asked), quota) == [
         "Quota L-417A185B of the account: 192 vCPUs, 1 instance of this type (2026-11-21).",
         "Capacity block of one p5.48xlarge for 7 days: asked, none offered (2026-11-21).",

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from examples import table
+from examples import recorded, table
 
 from calc.columns import COMPONENTS
 from calc.plan import bill
@@ -11,23 +11,7 @@ from calc.search import compare
 
 RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096, "train_tokens": 1e9}
 SERVE = {"work": "inference", "model": "qwen2.5-32b", "implementation": "vllm", "sequence_tokens": 8192, "prompt_tokens": 6000}
-TRAINED = (
-    {},
-    {"optimizer": "adamw-8bit"},
-    {"gpus": 16},
-    {"recompute": "full"},
-    {"train_tokens": 2e9},
-    {"instance": "p4d.24xlarge", "recompute": "full"},
-    {"precision": "bf16-master", "batch": 2},
-    {"tuning": "lora", "precision": "bf16", "instance": "g6e.12xlarge", "gpus": 4},
-)
-SERVED = (
-    {"instance": "p5.48xlarge", "gpus": 8, "tensor_parallel": 8, "batch": 20},
-    {"instance": "p5.48xlarge", "gpus": 8, "tensor_parallel": 8, "batch": 40},
-    {"instance": "g6e.12xlarge", "gpus": 4, "tensor_parallel": 4, "batch": 20, "kv_precision": "fp8"},
-    {"instance": "g6e.12xlarge", "gpus": 4, "tensor_parallel": 4, "batch": 20, "hours_per_month": 200},
-    {"instance": "g6e.12xlarge", "gpus": 4, "tensor_parallel": 4, "batch": 20, "served_tokens_per_second": 5000},
-)
+TRAINED, SERVED = recorded("cases/compare.json").values()
 
 
 def beside(catalogs, rows, same, market="on-demand"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from examples import recorded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,18 +98,7 @@ def test_a_load_takes_whole_deployments(catalogs):
     assert table["load_usd_per_month_on_demand"][0] == table["load_instances"][0] * table["usd_per_month_on_demand"][0]
 
 
-@pytest.mark.parametrize(
-    ("scenario", "said"),
-    [
-        ({**RUN, "instance": "p5.48xlarge", "gpus": 16}, ""),
-        ({**RUN, "instance": "g5.12xlarge", "gpus": 4, "tensor_parallel": 4}, ""),
-        ({**RUN, "instance": "g5.12xlarge", "gpus": 8, "tensor_parallel": 8}, "leaves the 4 GPUs"),
-        ({**RUN, "instance": "g5.12xlarge", "gpus": 8}, "no EFA of 100 Gbit/s"),
-        ({**SERVE, "instance": "g5.12xlarge", "gpus": 8, "tensor_parallel": 4}, ""),
-        ({**RUN, "instance": "g6f.large", "gpus": 2}, "fraction of a card"),
-        ({**RUN, "gpu": "l4", "gpus": 16, "tensor_parallel": 16}, ""),
-    ],
-)
+@pytest.mark.parametrize(("scenario", "said"), recorded("cases/places.json")["places"])
 def test_where_a_job_may_stand(catalogs, scenario, said):
     text = billed(catalogs, scenario)["problem"][0]
     assert said in text

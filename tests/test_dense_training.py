@@ -4,14 +4,12 @@ The steps (tests/recorded/dense_steps.jsonl) were followed as those of test_hybr
 experts' weights more are counted than are kept, Mixtral's too: of a cut model, which is nearly all experts, up to 3.4 % of the peak.
 """
 
-import json
-from pathlib import Path
-
 import pytest
+from examples import recorded
 
 from tests.test_hybrid_training import beside
 
-STEPS = [json.loads(line) for line in (Path(__file__).parent / "recorded/dense_steps.jsonl").read_text("utf-8").splitlines()]
+STEPS = recorded("dense_steps.jsonl")
 
 
 def test_a_step_peaks_where_the_simulation_did():

@@ -7,23 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from examples import recorded
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/api.md")
 EXAMPLE = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!http)([^)#]+)\)")
 SOURCE = re.compile(r"`((?:calc|catalogs|views|tests|validation|refresh|shelf|benchmarks|docs)/[\w./]*)`")
-GROUPS = {
-    "simulated training, one GPU": "training",
-    "simulated FSDP": "FSDP",
-    "simulated tensor parallel": "tensor parallel",
-    "simulated pipeline parallel": "pipeline parallel",
-    "simulated inference": "inference",
-    "published training runs, every setting known": "published training, high confidence",
-    "published training runs, some settings assumed": "published training, medium confidence",
-    "published inference runs, every setting known": "published inference, high confidence",
-    "published inference runs, some settings assumed": "published inference, medium confidence",
-}
+GROUPS = recorded("cases/documents.json")["groups"]
 
 
 def read(name):

@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
-from examples import MODELS, PARTS, answered, at_random, catalogs, choices, many, one
+from examples import MODELS, PARTS, answered, at_random, catalogs, choices, many, one, recorded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,55 +13,7 @@ from calc import estimate, estimate_distinct
 from calc.columns import COMPONENTS, GLOSSARY
 from calc.scenarios.inputs import ASSUMPTIONS, INPUTS
 
-# Column -> default in training, default in inference; None: empty.
-SCENARIO = {
-    "scenario": ("", ""),
-    "work": ("training", "inference"),
-    "model": ("llama-3.1-8b", "llama-3.1-8b"),
-    "precision": ("bf16-mixed", "bf16"),
-    "tuning": ("full", "full"),
-    "lora_rank": (16, 16),
-    "lora_targets": ("all-linear", "all-linear"),
-    "adapter_precision": ("fp32", "fp32"),
-    "optimizer": ("adamw", "adamw"),
-    "optimizer_kernel": ("fused", "fused"),
-    "gradient_precision": ("", ""),
-    "recompute": ("none", "none"),
-    "attention": ("flash", "flash"),
-    "loss": ("full", "full"),
-    "implementation": ("transformers", "transformers"),
-    "software_release": ("", ""),
-    "compile": ("no", "no"),
-    "reduce_precision": ("fp32", "fp32"),
-    "tie_embeddings": ("", ""),
-    "batch": (1, 1),
-    "sequence_tokens": (2048, 2048),
-    "decoder_tokens": (2048, 2048),
-    "images_per_sequence": (0, 0),
-    "image_tokens": (None, None),
-    "logits": ("last", "last"),
-    "prompt_tokens": (2048, 2048),
-    "accumulation_steps": (1, 1),
-    "gpus": (1, 1),
-    "sharding": ("none", "none"),
-    "tensor_parallel": (1, 1),
-    "pipeline_parallel": (1, 1),
-    "context_parallel": (1, 1),
-    "expert_parallel": (1, 1),
-    "offload": ("none", "none"),
-    "kv_precision": ("", ""),
-    "max_sequences": (None, None),
-    "max_batched_tokens": (None, None),
-    "memory_utilization": (None, None),
-    "gpu": ("", ""),
-    "instance": ("", ""),
-    "region": ("us-east-1", "us-east-1"),
-    "train_tokens": (None, None),
-    "hours_per_month": (730, 730),
-    "runs_per_month": (1, 1),
-    "plan_months": (12, 12),
-    "private_prices": ("", ""),
-}
+SCENARIO = recorded("cases/columns.json")["defaults"]  # column -> default in training, in inference; null: empty
 RESULTS = (
     *("parameters", "active_parameters", "trained_parameters", *PARTS, "overhead_bytes", "allocated_peak_bytes"),
     *("memory_bytes", "memory_low_bytes", "memory_high_bytes", "peak_phase", "gpu_memory_bytes", "headroom_bytes"),

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from examples import recorded
 
 from calc import estimate
 from calc.columns import COMPONENTS
@@ -12,33 +13,7 @@ from calc.explain.derivation import EXPLAINED, FORMULAS, explain
 from calc.explain.traced import Traced, live, number, reads, text
 
 TRAIN = {"model": "llama-3.1-8b", "sequence_tokens": 4096}
-SERVE = {**TRAIN, "work": "inference", "gpu": "h100-80gb-sxm"}
-SCENARIOS = {
-    "first visit": {**TRAIN, "gpus": 8, "sharding": "zero3", "instance": "p5.48xlarge"},
-    "one GPU": TRAIN,
-    "recompute": {**TRAIN, "recompute": "full", "batch": 4},
-    "recompute per operation": {**TRAIN, "recompute": "selective-ops", "precision": "bf16"},
-    "fp32 with grouped heads": {**TRAIN, "precision": "fp32", "sequence_tokens": 1024},
-    "eager attention": {**TRAIN, "attention": "eager", "sequence_tokens": 1024},
-    "LoRA": {**TRAIN, "tuning": "lora", "precision": "bf16"},
-    "QLoRA with recompute": {**TRAIN, "tuning": "lora", "precision": "nf4-dq", "recompute": "full"},
-    "8-bit optimizer, fused loss": {**TRAIN, "optimizer": "adamw-8bit", "loss": "fused", "recompute": "full"},
-    "muon, accumulating": {**TRAIN, "optimizer": "muon", "accumulation_steps": 4, "precision": "bf16"},
-    "small and tied": {"model": "gpt2", "batch": 8, "sequence_tokens": 1024},
-    "DDP": {**TRAIN, "gpus": 4, "model": "llama-3.2-1b"},
-    "ZeRO 1 of DeepSpeed": {**TRAIN, "gpus": 8, "sharding": "zero1", "implementation": "deepspeed"},
-    "torchtitan": {**TRAIN, "gpus": 16, "sharding": "zero3", "implementation": "torchtitan", "recompute": "full"},
-    "tensor and pipeline": {**TRAIN, "gpus": 16, "tensor_parallel": 4, "pipeline_parallel": 2, "implementation": "megatron"},
-    "offloaded": {**TRAIN, "offload": "optimizer", "recompute": "full"},
-    "serving": {**SERVE, "batch": 16},
-    "serving with all logits": {**SERVE, "logits": "all", "batch": 2},
-    "serving in 4 bits": {**SERVE, "precision": "nf4", "kv_precision": "fp8", "batch": 4},
-    "an engine": {**SERVE, "implementation": "vllm", "batch": 8},
-    "an engine on two GPUs": {**SERVE, "implementation": "vllm", "gpus": 2, "tensor_parallel": 2, "batch": 64},
-}
-
-
-SCENARIOS["experts parallel"] = SCENARIOS["torchtitan"] | {"model": "mixtral-8x7b", "expert_parallel": 4, "tensor_parallel": 2}
+SCENARIOS = recorded("cases/explained.json")["scenarios"]
 
 
 @pytest.fixture(scope="module", params=SCENARIOS, ids=str)

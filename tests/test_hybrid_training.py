@@ -5,19 +5,16 @@ tracker other than that which the blocks were read off with; AdamW in one kernel
 allocate what the kernels of mamba-ssm do.
 """
 
-import json
-from pathlib import Path
-
 import pandas as pd
 import pytest
-from examples import catalogs
+from examples import catalogs, recorded
 
 from calc.catalogs.load import add_models
 from calc.engine.pipeline import estimate
 from calc.models.huggingface.config import read_config
 
 CATALOGS = catalogs()
-STEPS = [json.loads(line) for line in (Path(__file__).parent / "recorded/hybrid_steps.jsonl").read_text("utf-8").splitlines()]
+STEPS = recorded("hybrid_steps.jsonl")
 ON_ONE_CARD = {"work": "training", "implementation": "transformers", "gpu": "h200-sxm", "optimizer": "adamw", "optimizer_kernel": "fused"}
 # model_type -> how far off the peak may be: Qwen3.5's totals are read over chunks; under autocast Nemotron-H keeps fewer copies;
 # Mamba-2's scan needs most before the gradient of its input projection, which is counted beside it, is made.

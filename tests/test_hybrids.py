@@ -1,12 +1,9 @@
 """Models whose layers keep a state, share a cache or have heads of their own: counts, caches and pages to the last byte."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-from examples import catalogs
+from examples import catalogs, recorded
 
 from calc.catalogs.load import add_models
 from calc.engine.pipeline import estimate
@@ -16,23 +13,9 @@ from calc.models.huggingface.config import ConfigError, read_config
 CATALOGS = catalogs()
 # Made-up configs with what the classes of transformers 5.23 hold (meta device, PyTorch 2.13), and the bytes of the
 # library's own bf16 cache of one sequence after so many tokens; states are fp32 but where the class keeps them narrower.
-RECORDED = [json.loads(line) for line in (Path(__file__).parent / "recorded/hybrids.jsonl").read_text("utf-8").splitlines()]
+RECORDED = recorded("hybrids.jsonl")
 # Sizes of Qwen3.5-27B, its text part (config.json as copied in ai-dynamo/aiconfigurator, 2026-08-21).
-QWEN = {
-    "model_type": "qwen3_5_text",
-    "vocab_size": 248320,
-    "hidden_size": 5120,
-    "intermediate_size": 17408,
-    "num_hidden_layers": 64,
-    "num_attention_heads": 24,
-    "num_key_value_heads": 4,
-    "head_dim": 256,
-    "linear_num_key_heads": 16,
-    "linear_num_value_heads": 48,
-    "linear_key_head_dim": 128,
-    "linear_value_head_dim": 128,
-    "mamba_ssm_dtype": "float32",
-}
+QWEN = recorded("cases/pages.json")["pages"][0][0]
 MAMBA = {"model_type": "mamba2", "hidden_size": 64, "num_hidden_layers": 4, "num_heads": 8, "head_dim": 16, "vocab_size": 100}
 
 
@@ -77,27 +60,7 @@ def test_only_layers_that_attend_cache_tokens():
     assert (stacks["layers"] * stacks["recurrent_state_elements"]).sum() == 37_748_736
 
 
-@pytest.mark.parametrize(
-    ("config", "kv_precision", "page_tokens"),
-    [
-        (QWEN, "bf16", 784),
-        (
-            {
-                **{name: size for name, size in QWEN.items() if name != "intermediate_size"},
-                "model_type": "qwen3_5_moe_text",
-                "hidden_size": 2048,
-                "num_hidden_layers": 40,
-                "num_attention_heads": 16,
-                "num_key_value_heads": 2,
-                "linear_num_value_heads": 32,
-                "num_experts": 256,
-                "num_experts_per_tok": 8,
-            },
-            "fp8",
-            2096,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("config", "kv_precision", "page_tokens"), recorded("cases/pages.json")["pages"])
 def test_vllm_takes_the_pages_that_its_logs_tell(config, kv_precision, page_tokens):
     """vLLM logs "Setting attention block size to 784 tokens" for Qwen3.5-27B, 2096 for 35B-A3B with an 8-bit cache."""
     _, stacks = described(config)
