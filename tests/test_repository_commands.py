@@ -6,6 +6,7 @@ from examples import catalogs, written
 from calc import estimate
 from calc.__main__ import main
 from calc.files.csv.solve import PACE
+from calc.say.numbers import usd
 
 PLAN = "scenario,model,instance,gpus,sharding,recompute,train_tokens,batch\n"
 BEFORE = PLAN + "base,llama-3.1-8b,p5.48xlarge,8,zero3,full,150000000,1\ngone,llama-3.2-1b,g6e.xlarge,1,none,none,150000000,1\n"
@@ -47,7 +48,7 @@ def test_diff_says_what_changed_and_what_that_does(plans, capsys):
     before, after = row(BEFORE, "base"), row(AFTER, "base")
     assert "Micro-batch: 1 to 4" in said
     assert f"{(after['memory_bytes'] - before['memory_bytes']) / 2**30:+.3g} GiB" in said
-    assert f"{before['run_usd_on_demand']:.4g} USD | {after['run_usd_on_demand']:.4g} USD" in said
+    assert f"{usd(before['run_usd_on_demand'])} | {usd(after['run_usd_on_demand'])}" in said
     assert "## new: new" in said
     assert "## gone: gone" in said
     assert "1 in both, 1 new, 1 gone" in said
