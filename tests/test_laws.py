@@ -48,6 +48,7 @@ CHANGES = {
     "gpus": ("memory_mib", "50000"),
     "instances": ("gpus", "4"),
     "quotas": ("on_demand_code", '"L-00000000"'),
+    "obtainability": ("on_demand", '"by-agreement"'),
     "prices": ("usd_per_hour", "7.77"),
     "storage_and_traffic": ("usd_per_gib", "7.77"),
     "endpoints": ("usd_per_million_output_tokens", "7.77"),

@@ -41,7 +41,8 @@ CLOSED = (  # the sections of choices.yaml: closed lists
 )
 PRICES = ("prices", "storage_and_traffic", "endpoints")
 MODEL_FILES = ("families", "model_types", "config_defaults", "models", "blocks", "software_blocks", "heads")
-FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", "instances", "quotas", *PRICES, *SPEED)
+SOLD = ("instances", "quotas", "obtainability")
+FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", *SOLD, *PRICES, *SPEED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,7 @@ class Catalogs:
     instances: pd.DataFrame
     regions: pd.DataFrame
     quotas: pd.DataFrame  # a row per beginning of a family's name
+    obtainability: pd.DataFrame  # likewise
     prices: pd.DataFrame
     price_history: pd.DataFrame
     storage_and_traffic: pd.DataFrame  # a row per kind and region
@@ -139,6 +141,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         gpus=gpus,
         instances=instances,
         quotas=table_of(entries["quotas"]),
+        obtainability=table_of(entries["obtainability"]),
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
         prices=prices,
         price_history=history_table(read_history(folder, digest), instances, documents["prices"]["sources"]),

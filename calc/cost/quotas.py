@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from calc.catalogs.load import Catalogs
 
 
@@ -13,12 +15,17 @@ class Quota(NamedTuple):
     counts: str = "vCPUs"
 
 
+def entry_of(family: str, table: pd.DataFrame) -> pd.Series:
+    """The entry of an instance family in a table by beginnings of families' names: that of the longest."""
+    return table.loc[max((key for key in table.index if family.startswith(key)), key=len)]
+
+
 def quota_for(family: str, catalogs: Catalogs, interrupted: float = 0, block_hours: float = 0) -> Quota:
     """The quota that instances of a family count against on a market: of blocks, spot or on demand."""
     market, words, counts = ("block", "Capacity Block", "blocks") if block_hours else ("spot", "spot", "vCPUs")
     if not (block_hours or interrupted):
         market, words = "on_demand", "on-demand"
-    entry = catalogs.quotas.loc[max((key for key in catalogs.quotas.index if family.startswith(key)), key=len)]
+    entry = entry_of(family, catalogs.quotas)
     return Quota(entry[market] or f"the {words} quota of {family}", entry[f"{market}_code"], counts)
 
 

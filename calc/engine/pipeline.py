@@ -9,6 +9,7 @@ import pandas as pd
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY, SECTIONS
 from calc.cost import placement
+from calc.cost.obtainability import obtainability
 from calc.cost.unpriced import price_notes
 from calc.engine.largest import SOLVED, largest_columns
 from calc.engine.least import least
@@ -154,7 +155,8 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
         note = joined(model_notes(table, catalogs), note)
         note = joined(joined(note, release_notes(table, catalogs)), price_notes(table))
         untimed = {name: emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
-        found |= {"runs": runs, "note": note} | untimed | basis(table | untimed, catalogs)._asdict()
+        obtainable = Words(table["instance_row"], obtainability(catalogs, "on-demand").words)
+        found |= {"runs": runs, "note": note, "obtainable": obtainable} | untimed | basis(table | untimed, catalogs)._asdict()
         covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
         stands = Problems(len(sound))
         stands.add(~covered, lambda row: not_covered(table, row, catalogs))

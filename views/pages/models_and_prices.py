@@ -40,6 +40,7 @@ OTHERS = {
     "overheads": "Overheads",
     "support": "What runs where",
     "quotas": "Quotas of an account",
+    "obtainability": "How hard to get",
     "assumptions": "Assumptions",
     "quality": "Quality",
 }

@@ -1,0 +1,39 @@
+"""How hard instances are to get on each market, by dated reports of their families; it promises no capacity."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.cost.quotas import entry_of
+
+CLASSES = ("at-once", "usually", "unknown", "wait-or-quota", "by-agreement")  # the easiest first; without a report in the middle
+UNKNOWN, WAIT = CLASSES.index("unknown"), CLASSES.index("wait-or-quota")
+
+
+class Obtainability(NamedTuple):
+    """The class of every instance type on a market, in the catalog's order.
+
+    `rank` is its place in CLASSES; `several`, from how many instances at once it is waited for.
+    """
+
+    words: np.ndarray
+    rank: np.ndarray
+    several: np.ndarray
+
+
+@kept("obtainability", "instances")
+def obtainability(catalogs: Catalogs, market: str) -> Obtainability:
+    """How hard every instance type is to get on a market; a commitment and SageMaker as on demand. The last word is empty."""
+    terms = MARKETS[market]
+    column = "spot" if terms.interrupted else "block" if terms.block_hours else "on_demand"
+    entries = [entry_of(family, catalogs.obtainability) for family in catalogs.instances["family"]]
+    words = [str(entry[column]) for entry in entries]
+    several = [float(entry["block_several"]) if terms.block_hours else 0.0 for entry in entries]
+    return Obtainability(
+        words=np.array([*words, ""], dtype=object),
+        rank=np.array([CLASSES.index(word or "unknown") for word in words]),
+        several=np.array([count or np.inf for count in several]),
+    )
