@@ -1,4 +1,4 @@
-"""`python -m calc scenarios.csv -o estimates.csv`: a table of scenarios in, the same table with its results out.
+"""`python -m calc scenarios.csv -o estimates.csv`: scenarios in, results out.
 
 `python -m calc answer jobs.csv -o answers.csv`: a table of jobs in, what to rent for each of them out.
 `python -m calc import FILE... -o scenarios.csv`: configs of training and serving tools in, a scenario for each run out.
@@ -42,7 +42,7 @@ UNUSABLE, OVER_THE_LIMIT = 2, 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit status: 0 when all rows were read, 2 when the input as a whole is unusable, 130 when interrupted.
+    """Runs a command; returns 0, or 2 for unusable input, 130 when interrupted.
 
     `gate` returns 3 when a row is over a limit.
     """
@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class Command(NamedTuple):
-    """One command: what it does, its own arguments (name, help, more), and what runs it and returns the exit status."""
+    """A command: its purpose, its arguments (name, help, more), and its function."""
 
     about: str
     arguments: tuple[tuple[str, dict[str, Any]], ...]
@@ -133,7 +133,7 @@ def _gate(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def _solve(options: argparse.Namespace, catalogs: Catalogs) -> int:
-    """The most that each row holds, or the price at which the second plan costs what the first does."""
+    """The most that each row holds, or the price at which two plans cost the same."""
     if options.field == "price":
         if not options.other:
             raise TableError("solve price compares two plans; name A.csv and B.csv.")
@@ -189,7 +189,7 @@ def _import(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def _stream(tables: Iterator, results_of: Callable, target: Any, what: str = "rows") -> None:
-    """Write the results of one table after another; how far it is stands on standard error when it takes long."""
+    """Write the results table by table; report progress on standard error."""
     rows, begun, reported, first = 0, monotonic(), 0.0, True
     terminal = sys.stderr.isatty()
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("calc", "shelf", "views", "refresh", "tests", "validation", "benchmarks")
 LONGEST_LINES = 300
+LONGEST_FIRST_LINE = 90  # of a docstring
 MOST_PARAMETERS = {"calc/memory": 10}  # of a formula, by room: what reads more has a quantity in it without a name
 
 # Room or file -> the packages, beside Python's own, that it may import. The longest matching path counts.
@@ -170,6 +171,18 @@ def test_only_the_doors_of_calc_open_files():
 def test_no_file_is_two_rooms():
     lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in python_files(*ROOMS)}
     assert {name: count for name, count in lines.items() if count > LONGEST_LINES} == {}
+
+
+def docstrings(path):
+    """Every docstring of a file: (name, text)."""
+    nodes = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    return [(getattr(node, "name", ""), text) for node in nodes if (text := ast.get_docstring(node))]
+
+
+def test_a_docstring_begins_with_one_short_sentence():
+    for path in python_files("views", "calc/files", "calc/say"):
+        long = [name for name, text in docstrings(path) if len(text.splitlines()[0]) > LONGEST_FIRST_LINE]
+        assert long == [], name_of(path)
 
 
 def test_a_formula_reads_few_columns():

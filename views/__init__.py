@@ -1,1 +1,1 @@
-"""The dashboard: pages, their panels, words and charts, the sidebar, and what a session holds."""
+"""The dashboard: pages, panels, wording, charts, the sidebar and the state of a session."""

@@ -7,7 +7,7 @@ import streamlit as st
 
 
 def button(label: str, act: Callable[..., None], *args: Any, icon: str = "", **look: Any) -> bool:
-    """A button that calls `act` with the arguments before the page is drawn again; `icon` is the name of a Material symbol."""
+    """A button that calls `act` before the page is drawn; `icon` names a Material symbol."""
     return st.button(label, on_click=act, args=args, icon=f":material/{icon}:" if icon else None, **look)
 
 
@@ -17,7 +17,7 @@ def segments(label: str, choices: Mapping[Any, str], key: str, **look: Any) -> A
 
 
 def use_in_plan(choices: Mapping[Any, str], key: str, act: Callable[[Any], None]) -> None:
-    """A list of what may become the plan: `act` is called with the one chosen, and the list is empty again."""
+    """A list of candidates for the plan; `act` is called with the choice, then it is empty."""
 
     def take() -> None:
         chosen, st.session_state[key] = st.session_state[key], None

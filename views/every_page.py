@@ -1,4 +1,4 @@
-"""What every page has: its set-up, the link read and written, the menu, what is kept, what was not understood. No arithmetic."""
+"""The frame of every page: set-up, link, menu, kept scenarios and complaints."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""What the first visitor would wait for, made while the browser still loads: the server answers at once, this runs beside it."""
+"""Warms the caches that the first visitor needs, beside the running server."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -17,7 +17,7 @@ async def getting_ready(_app: object) -> AsyncIterator[None]:
 
 
 def get_ready() -> None:
-    """The catalogs, the answer of the first visit, the panels of all pages; imported here, not before the server is up."""
+    """Load catalogs, answer and panels; the imports wait until the server is up."""
     from calc import CatalogError
     from calc.search.job_fields import job_of
     from calc.search.options import options

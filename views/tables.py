@@ -1,4 +1,4 @@
-"""Tables and metrics: columns named, explained and formatted from the glossary, memory in GiB, cards as progress."""
+"""Tables and metrics, whose columns take name, meaning and format from the glossary."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ def download(label: str, csv: Callable, file_name: str, key: str, **look: Any) -
 
 
 def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more: Any) -> Any:
-    """The column of a quantity with its meaning as help; _gib columns take the meaning of their bytes."""
+    """The column of a quantity, its meaning as help; _gib takes the meaning of _bytes."""
     entry = GLOSSARY.get(name) or GLOSSARY[name.removesuffix("_gib") + "_bytes"]
     return kind(label or entry.label, help=entry.meaning, **more)
 

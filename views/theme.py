@@ -1,4 +1,4 @@
-"""Ink and paper per theme, the colour of each component, and the word, mark, shape and colour of each verdict."""
+"""Colours of a theme, of each component and of each verdict, with its word and mark."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from calc.say.verdict import word
 
 
 class Ink(NamedTuple):
-    """The colours of a theme that Streamlit does not hand to text, rules and strokes inside a chart."""
+    """The colours of text, rules and strokes inside a chart, which Streamlit does not set."""
 
     text: str
     paper: str

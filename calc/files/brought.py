@@ -1,4 +1,4 @@
-"""What a team brings: configs and launch commands of one run, beside them the config.json of its model, as a scenario with its estimate."""
+"""Configs and launch commands of one run, read as a scenario with its estimate."""
 
 import json
 from pathlib import PurePath
@@ -18,7 +18,7 @@ OF_A_MODEL = ("model_type", "architectures")  # a config.json has both
 
 
 class Brought(NamedTuple):
-    """The columns that the files settle; the estimate, the rest at its defaults; every field of the files; models that came along."""
+    """The settled columns, the estimate, the fields of the files, and added models."""
 
     scenario: dict[str, Any]
     row: Row
@@ -29,7 +29,7 @@ class Brought(NamedTuple):
 
 
 def brought(documents: Documents, catalogs: Catalogs) -> Brought:
-    """The run of the documents, given as (name, bytes); raises ConfigProblem or ConfigError of one sentence.
+    """The run of the documents (name, bytes); raises ConfigProblem or ConfigError.
 
     A Hugging Face config.json among them is the model: of the run that names none, or one that the catalog lacks.
     """

@@ -1,4 +1,4 @@
-"""Config files as a table of scenarios: a row for every run, the files of one run joined by +."""
+"""Config files as a table of scenarios: a row for each run, its files joined by +."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from calc.files.configs.run import failed_row, run_row
 
 
 def imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, list[str]]:
-    """The runs as scenario rows, and a sentence for each whose files cannot be read: its row has the sentence alone."""
+    """The runs as scenario rows, and a sentence for each that cannot be read."""
     rows, refused = [], []
     for run in runs:
         try:

@@ -1,4 +1,4 @@
-"""`python -m calc diff`: two plans as Markdown: which choices changed, and what that does to memory, time and money."""
+"""`python -m calc diff`: how two plans differ in choices, memory, time and money."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""`python -m calc gate`: whether every scenario of a plan still fits and keeps its limits, for a repository's own checks."""
+"""`python -m calc gate`: whether every scenario of a plan fits and keeps its limits."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

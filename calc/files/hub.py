@@ -1,4 +1,4 @@
-"""A model by its repository id: config.json, and the index of its weights, from the Hugging Face hub where there is a network.
+"""A model by its repository id on the Hugging Face hub, where there is a network.
 
 Needs huggingface_hub (requirements/hub.txt), which reads the token and the address of the hub from its usual variables.
 Two files are asked for; nothing is sent but their names.
@@ -17,12 +17,12 @@ INSTEAD = "paste its config.json instead"
 
 
 def model_of(repository: str) -> str:
-    """The id under which a repository's model is added: its name in small letters, as in qwen3-8b of Qwen/Qwen3-8B."""
+    """The id of a repository's model: its name in lower case, qwen3-8b of Qwen/Qwen3-8B."""
     return re.sub(r"[^a-z0-9.-]+", "-", repository.rpartition("/")[2].lower()).strip("-.") or "my-model"
 
 
 def read_repository(repository: str, catalogs: Any) -> dict[str, Any]:
-    """The entry of the model in a repository of the hub (org/name); a ConfigError of one sentence says what is in the way."""
+    """The entry of the model in a repository (org/name); raises ConfigError."""
     if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
         raise ConfigError(f"{repository[:80]!r} is no repository of the hub; write it as org/name.")
     text = _file(repository, "config.json")

@@ -1,4 +1,4 @@
-"""A launch kit as files: in a folder or in one archive, the plan's CSV and a check for the repository beside them."""
+"""A launch kit as a folder or an archive, with the plan's CSV and a check."""
 
 import io
 import zipfile
@@ -69,7 +69,7 @@ def write_folder(files: Mapping[str, bytes], folder: str) -> None:
 
 
 def _check(row: Row, market: str) -> str:
-    """The gate's limits: the run's dollars and hours with a tenth to spare, where the row has them."""
+    """The gate's limits: dollars and hours of the run with a tenth to spare."""
     usd, hours = row.get(f"run_usd_{MARKETS[market].key}"), row.get("run_hours")
     limits = "".join(
         f" {flag} {1.1 * value:.3g}" for flag, value in (("--usd-most", usd), ("--hours-most", hours)) if value and value == value

@@ -1,4 +1,4 @@
-"""Configs of models from files and folders: what can be used, and a sentence for each that cannot."""
+"""Configs of models from files and folders, with a sentence for each unusable one."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ INDEX = ".safetensors.index.json"
 
 
 def added_models(paths: Sequence[str], catalogs: Catalogs) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Ids and entries of the configs; in a folder one that cannot be read refuses its own rows alone, and is named on standard error."""
+    """Ids and entries of the configs; an unreadable one in a folder refuses only its rows."""
     for path in map(Path, paths):
         files = [file for file in sorted(path.glob("*.json")) if not file.name.endswith(INDEX)] if path.is_dir() else [path]
         if not files:
@@ -35,6 +35,6 @@ def _text(file: Path) -> str:
 
 
 def _index(file: Path) -> str:
-    """The index of its weights, where it stands beside a config under the name that the hub gives it, or under the config's."""
+    """The index of the weights beside a config, by the hub's name or the config's."""
     beside = file.with_name(("model" if file.name == "config.json" else file.stem) + INDEX)
     return "\n" + _text(beside) if beside.exists() else ""

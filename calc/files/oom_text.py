@@ -1,4 +1,4 @@
-"""`python -m calc oom`: an out-of-memory message or a log as Markdown, beside the estimate of the run that it is of."""
+"""`python -m calc oom`: an out-of-memory text as Markdown, beside the estimate."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ CHANGES = 5
 
 
 def oom_markdown(log: str, run: str, catalogs: Catalogs) -> str:
-    """The text of the file `log` explained beside `run`: a scenario CSV, whose first row counts, or configs joined by +."""
+    """The text of `log` explained beside `run`, a scenario CSV or configs joined by +."""
     with Path(log).open("rb") as stream:
         text = text_of(stream.read(4 * MOST_CHARACTERS))
     known, row = catalogs, {}

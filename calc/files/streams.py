@@ -1,4 +1,4 @@
-"""Files and standard streams of the commands: a file is replaced when all of it is written, or left as it was."""
+"""Files and standard streams of the commands; a file is replaced whole or not at all."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ def read(path: str) -> Any:
 
 @contextmanager
 def written(path: str) -> Iterator[Any]:
-    """A stream for text that takes the place of the file when all of it is written; a fault leaves the file as it was."""
+    """A text stream that replaces the file when it is complete."""
     if path == "-":
         yield sys.stdout
     elif Path(path).exists() and not Path(path).is_file():  # a device or a pipe has no place to take
@@ -40,5 +40,5 @@ def written(path: str) -> Iterator[Any]:
 
 
 def forget_standard_output() -> None:
-    """What is still to be written has nowhere to go; without this Python would complain about it at its end."""
+    """Discard pending output, of which Python would complain at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

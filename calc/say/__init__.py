@@ -1,1 +1,1 @@
-"""What Headroom says of numbers, places, settings, changes and verdicts: one function for each, on screen, in files and in answers."""
+"""Numbers, places, settings, changes and verdicts in words, one function for each."""

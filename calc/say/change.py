@@ -1,4 +1,4 @@
-"""A change of choices in words, what it costs in quality and who says so, and the causes of a difference between two plans."""
+"""Changes of choices in words, their cost in quality, and causes of differences."""
 
 from typing import Any
 

@@ -81,7 +81,7 @@ def signed(value: float, say: Callable[[float], str]) -> str:
 
 
 def duration(seconds: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A stretch of time in one unit, with its range: 12.6 ms, 18 min, 4.5 h (3.6 to 6.9), 3.2 days."""
+    """A duration in one unit, with its range: 12.6 ms, 18 min, 4.5 h (3.6 to 6.9), 3.2 days."""
     if seconds is None or is_missing(seconds):
         return "unknown time"
     unit, size, tenths = next((unit, size, tenths) for limit, unit, size, tenths in SPANS if seconds < limit)

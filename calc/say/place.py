@@ -12,7 +12,7 @@ def card_name(gpu: str, catalogs: Catalogs) -> str:
 
 
 def place(row: Row, with_region: bool = False) -> str:
-    """2 × p5.48xlarge in us-east-1 on spot + 1 spare; the market is named where it is not on demand."""
+    """2 × p5.48xlarge in us-east-1 on spot + 1 spare; on demand is not named."""
     region = f" in {row['region']}" if with_region else ""
     market = f" {MARKETS[row['market']].phrase}" if row["market"] not in ("", "on-demand") else ""
     spare = row.get("spare_instances", 0) if market and MARKETS[row["market"]].interrupted else 0

@@ -1,4 +1,4 @@
-"""How a row is set up, in words: one choice by its name in the catalogs, the whole line, and the short form of a sentence."""
+"""The setting of a row in words: one choice, the full line, the short form."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -88,7 +88,7 @@ def name_of(column: str, value: Any, catalogs: Catalogs) -> str:
 
 
 def choice(name: str, value: Any, catalogs: Catalogs) -> str:
-    """One choice as a sentence names it: selective recompute per operator, tensor parallel 2, spot."""
+    """A choice as a sentence names it: selective recompute, tensor parallel 2, spot."""
     if name == "market":
         return MARKETS[value].label
     if name == "implementation":
@@ -105,7 +105,7 @@ def choice(name: str, value: Any, catalogs: Catalogs) -> str:
 
 
 def arrangement(row: Row, catalogs: Catalogs) -> str:
-    """How the GPUs share the work, for a sentence: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
+    """How the GPUs share the work: ZeRO 2 over 8 A100 SXM4 80GB, tensor parallel 2."""
     copies, gpus, card = replicas(row), row["gpus"], card_name(row["gpu"], catalogs)
     groups = f"{copies:.0f} replicas of {gpus / copies:.0f} {card}" if copies > 1 else f"{gpus:.0f} {card}"
     degree = f"tensor parallel {row['tensor_parallel']:.0f}" if row["tensor_parallel"] > 1 else ""
@@ -130,7 +130,7 @@ def sequences_at_once(row: Row) -> str:
 
 
 def setting(row: Row, catalogs: Catalogs) -> str:
-    """All that decides the memory: bf16 mixed · AdamW · FSDP (ZeRO 3) over 8 GPUs · micro-batch 1 × 4 steps of 4,096 tokens."""
+    """All that decides the memory: bf16 mixed · AdamW · FSDP (ZeRO 3) over 8 GPUs · ..."""
     trains, software = row["work"] == "training", row["implementation"]
     parts = [_method(row, catalogs), *(_training(row, catalogs) if trains else _serving(row, catalogs))]
     parts += [f"{words} {row[name]:.0f}" for name, words in DEGREES.items() if row[name] > 1]

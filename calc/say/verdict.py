@@ -1,4 +1,4 @@
-"""The verdict on a row in words: whether it fits its card, whether its software runs, how much memory it takes."""
+"""The verdict on a row in words: whether it fits and runs, and its memory."""
 
 from calc.evaluate import Row
 from calc.say.numbers import gib, is_missing, three
@@ -19,7 +19,7 @@ def word(fits: str) -> str:
 
 
 def verdict(fits: str, runs: str) -> str:
-    """Whether it fits, and how it runs where it does not simply: fits; fits, emulated; does not run."""
+    """Whether a row fits and runs: fits; fits, emulated; does not run."""
     if runs == "no":
         return RUNS[runs]
     return f"{word(fits)}, {RUNS[runs]}" if runs in RUNS else word(fits)

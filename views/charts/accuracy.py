@@ -15,7 +15,10 @@ TICKS = (-0.1, -0.03, -0.01, -0.001, 0, 0.001, 0.01, 0.03, 0.1)
 
 @once
 def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict[str, Any]:
-    """Reads measured, predicted, group, case, model, error_ratio. A point per case, log axes; on the line all agree."""
+    """A point for each case on log axes: predicted against measured memory.
+
+    Columns: measured, predicted, group, case, model, error_ratio.
+    """
     log = alt.Scale(type="log", nice=False, padding=12)
     x = alt.X("measured:Q").scale(log).axis(quantity_axis(ink, f"{truth}, {unit}", tickCount=6))
     y = alt.Y("predicted:Q").scale(log).axis(quantity_axis(ink, f"predicted, {unit}", tickCount=6))
@@ -37,7 +40,10 @@ def predicted_against_truth(ink: Ink, unit: str, truth: str, title: str) -> dict
 
 @once
 def error_by_family(ink: Ink, title: str = "Error of the estimate by family of models") -> dict[str, Any]:
-    """Reads label, rank, error_ratio, case, group, model. A mark per case; the scale is fine near zero."""
+    """The signed error of each case by family; the scale is finest near zero.
+
+    Columns: label, rank, error_ratio, case, group, model.
+    """
     scale = alt.Scale(type="symlog", constant=0.0005, nice=False, padding=10)
     axis = quantity_axis(ink, "estimate over truth, less one; scale finer near zero", "+.1~%", values=list(TICKS))
     zero = ROWS.mark_rule(color=ink.faint).encode(x=alt.datum(0))

@@ -15,7 +15,10 @@ NAMED_AT: dict[str, Any] = {  # the side of its point on which a name stands
 
 @once
 def cost_against_time(ink: Ink, time_title: str, usd_title: str) -> dict[str, Any]:
-    """Reads time, usd, label, name, side, kind (other, frontier, now). The least that each time costs is joined."""
+    """Cost against time as points; a line joins the least that each time costs.
+
+    Columns: time, usd, label, name, side, kind (other, frontier, now).
+    """
     x = log_axis(alt.X("time:Q"), ink, f"{time_title}, log scale", THREE, padding=14)
     y = log_axis(alt.Y("usd:Q"), ink, f"{usd_title}, log scale", DOLLARS, padding=14)
     place = {

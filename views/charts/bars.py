@@ -1,4 +1,4 @@
-"""Bars of memory with their name and values on a line above them: room for both at any width."""
+"""Bars of memory, each with its name and values on a line above it."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ STEP, BAR = 44, 15  # pixels from row to row, and of a bar
 
 
 def component_colours(ink: Ink, components: tuple[str, ...]) -> tuple[alt.Fill, alt.Stroke]:
-    """Fill and stroke: one colour per component; two columns of names, for a third would be cut off on a phone."""
+    """Fill and stroke, one colour per component; the legend has two columns to fit a phone."""
     legend = alt.Legend(orient="bottom", columns=2, symbolStrokeWidth=0, labelFontSize=SIZE, labelColor=ink.text, labelLimit=180)
     scale = alt.Scale(domain=[COMPONENT_LABELS[name] for name in components], range=[COMPONENT_COLOURS[name] for name in components])
     return alt.Fill("component:N", title=None, scale=scale, legend=legend), alt.Stroke(
@@ -21,7 +21,10 @@ def component_colours(ink: Ink, components: tuple[str, ...]) -> tuple[alt.Fill, 
 
 
 def memory(ink: Ink, components: tuple[str, ...], title: str) -> dict[str, Any]:
-    """Reads rank, label, value_text, component, order, gib, share_ratio, card_gib, fits, last. All rows stand in one scale."""
+    """A stacked bar of memory by component for each row, all on one scale.
+
+    Columns: rank, label, value_text, component, order, gib, share_ratio, card_gib, fits, last.
+    """
     return titled(_memory(ink, components), title)
 
 

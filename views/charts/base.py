@@ -1,4 +1,4 @@
-"""What every chart is made of: one function per chart, the colours of a theme in, a Vega-Lite specification out.
+"""What all charts share: each is a function from a theme's colours to a specification.
 
 A specification is built once per process and holds nothing of the data, not even ticks: the browser then keeps the chart that
 it has drawn and moves its marks. The page sends its table beside it (`st.vega_lite_chart(frame, spec)`), so a rerun costs the
@@ -24,7 +24,7 @@ once = lru_cache(maxsize=256)
 
 
 def quantity_axis(ink: Ink, title: str, number: str = THREE, **more: Any) -> alt.Axis:
-    """A quantitative axis with its unit in the title, its numbers as large and dark as names are."""
+    """A quantitative axis titled with its unit, its numbers as large as names."""
     look: dict[str, Any] = {
         "labelFontSize": SIZE,
         "labelColor": ink.text,
@@ -36,7 +36,7 @@ def quantity_axis(ink: Ink, title: str, number: str = THREE, **more: Any) -> alt
 
 
 def log_axis(channel: alt.X | alt.Y, ink: Ink, title: str, number: str, **scale: Any) -> alt.X | alt.Y:
-    """A channel on a log axis that ends at its ticks and has no others: those that the table brings (calc/charts/axes.py, with_ticks)."""
+    """A channel on a log axis whose ticks come with the table (with_ticks)."""
     ticks = TICKS.format(channel=type(channel).__name__.lower())
     ends = [alt.ExprRef(f"toNumber({ticks}[0])"), alt.ExprRef(f"toNumber(peek({ticks}))")]
     axis = quantity_axis(ink, title, number, gridOpacity=0.35, labelOverlap="greedy", labelSeparation=4, values=alt.ExprRef(ticks))
@@ -68,7 +68,7 @@ def bar_rows(ink: Ink, label_width: int = 250) -> alt.Y:
 
 
 def finished(chart: alt.LayerChart | alt.FacetChart, title: str, ink: Ink, **size: Any) -> dict[str, Any]:
-    """The plain dictionary that Streamlit takes: layers of `rows` read the table sent beside the specification."""
+    """The specification as a plain dictionary; layers of `rows` read the table sent with it."""
     titled = chart.properties(title=alt.Title(title, anchor="start", color=ink.text, offset=14), **size)
     spec = titled.to_dict(validate=False)  # tests/test_charts.py holds every chart against the schema
     layers = [{key: value for key, value in layer.items() if value != {"name": "rows"}} for layer in spec["layer"]]

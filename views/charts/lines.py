@@ -1,4 +1,4 @@
-"""A chart of several lines on log axes: each named at its end, what does not fit hollow, the present point ringed."""
+"""A chart of named lines on log axes, with the present point ringed."""
 
 from typing import Any
 
@@ -11,7 +11,10 @@ HEIGHT = 260
 
 
 def over(ink: Ink, title: str, x: tuple[str, str], y: tuple[str, str]) -> dict[str, Any]:
-    """Reads line, rank (-1: a rule), x, y, fits, verdict, now, name, name_y, both ticks. `x` and `y` are an axis's title and format."""
+    """Lines over a quantity; `x` and `y` are the title and number format of an axis.
+
+    Columns: line, rank (-1: a rule), x, y, fits, verdict, now, name, name_y, both ticks.
+    """
     return titled(_over(ink, x, y), title)
 
 

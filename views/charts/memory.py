@@ -1,4 +1,4 @@
-"""Charts of memory per GPU: by component, by phase, against the number of GPUs, and the cards that hold it."""
+"""Charts of memory per GPU by phase, with the cards that hold it."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def _colour_of_component(ink: Ink, components: tuple[str, ...], has_legend: bool
 
 
 def _card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
-    """Dashed rules at the cards' usable memory (dataset `cards`: card, card_gib), named above their left end."""
+    """Dashed rules at the usable memory of the cards, named above their left end."""
     cards = alt.Chart(alt.NamedData("cards"))
     return (
         cards.mark_rule(strokeDash=[4, 4], color=ink.faint, strokeWidth=1).encode(y="card_gib:Q"),
@@ -32,8 +32,9 @@ def _card_rules(ink: Ink) -> tuple[alt.Chart, alt.Chart]:
 
 @once
 def phases(ink: Ink, components: tuple[str, ...], has_legend: bool = True) -> dict[str, Any]:
-    """Reads phase, rank, component, order, gib, phase_gib, phase_text, last; cards. What is alive in each phase.
+    """The components alive in each phase as stacked bars, with the cards as rules.
 
+    Columns: phase, rank, component, order, gib, phase_gib, phase_text, last; cards.
     Without its legend where a list beside it names the colours.
     """
     x = alt.X("phase:N", sort=alt.EncodingSortField("rank", op="min"), title=None).axis(

@@ -1,4 +1,4 @@
-"""A row's memory as a picture: the card's usable memory as a pale track, the components in it, the range as a whisker."""
+"""The memory of a row as a tank: the card as track, components in it, the range as whisker."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -37,7 +37,7 @@ def _track(wide: float, ink: Ink, height: int) -> Iterator[str]:
 
 
 def _components(row: Row, pixels: float, ink: Ink, height: int) -> Iterator[str]:
-    """The components in their one order, each as wide as it is large; only outlined where the row does not fit."""
+    """The components in order, as wide as they are large; outlined where the row does not fit."""
     at, hollow = 1.0, row["fits"] == "no"
     for name in COMPONENTS:
         wide = float(row[name]) * pixels

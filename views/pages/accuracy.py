@@ -1,4 +1,4 @@
-"""The Accuracy page: estimates against what PyTorch allocates and what published runs measured, misses and all."""
+"""The Accuracy page: estimates against PyTorch's allocations and published runs."""
 
 from functools import partial
 

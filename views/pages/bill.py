@@ -1,4 +1,4 @@
-"""The Bill page: what the job costs in words for who pays, how sure that is, what is not in it, and other ways to pay."""
+"""The Bill page: what the job costs, how sure that is, what it leaves out, other markets."""
 
 from datetime import date
 from functools import partial

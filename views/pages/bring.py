@@ -1,4 +1,4 @@
-"""The Bring page: a config or launch command of the team's own as a plan, and an out-of-memory message beside the estimate."""
+"""The Bring page: a team's config becomes a plan, an out-of-memory message is explained."""
 
 import streamlit as st
 

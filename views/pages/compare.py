@@ -1,4 +1,4 @@
-"""The Compare page: kept scenarios side by side, what differs first, and what each difference to the first is made of."""
+"""The Compare page: kept scenarios side by side, and what their differences are made of."""
 
 from datetime import date
 from functools import partial

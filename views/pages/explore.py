@@ -1,4 +1,4 @@
-"""The Explore page: the plan walked along one thing at a time, and the questions that lead to another plan."""
+"""The Explore page: the plan varied in one thing at a time, and the decision guide."""
 
 import streamlit as st
 

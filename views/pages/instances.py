@@ -1,4 +1,4 @@
-"""The Instances page: what runs the present job, most GPU memory per dollar first; types side by side; one type by region."""
+"""The Instances page: types that run the job, types side by side, one type by region."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The Method page: where the memory of one scenario comes from, formula by formula, and what others say of it."""
+"""The Method page: the memory and the bill of a scenario, formula by formula."""
 
 import pandas as pd
 import streamlit as st

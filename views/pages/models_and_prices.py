@@ -1,4 +1,4 @@
-"""The Models and prices page: what an estimate knows of models, cards and prices, searchable, with source and date."""
+"""The Models and prices page: the catalogs of models, cards and prices, with their sources."""
 
 import pandas as pd
 import streamlit as st

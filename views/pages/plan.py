@@ -1,4 +1,4 @@
-"""The Plan page: the answer, what else could be rented, what is in its memory, what to change, how it compares."""
+"""The Plan page: the answers, the board, the memory, what to change, comparisons."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""The Shelf page: plans kept for the team by name, with who saved them, when, and what they cost then and cost now."""
+"""The Shelf page: the team's saved plans, with their cost then and today."""
 
 import streamlit as st
 

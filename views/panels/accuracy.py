@@ -1,4 +1,4 @@
-"""The tables of the Accuracy page: the error by group and by source, the cases that miss most, what is not compared."""
+"""Tables of the Accuracy page: errors by group and source, worst cases, gaps."""
 
 from collections.abc import Callable
 
@@ -54,7 +54,7 @@ def missed_times(rows: pd.DataFrame) -> None:
 
 
 def _missed(rows: pd.DataFrame, what: str, names: tuple[str, ...], setting: Callable, digits: str, alt: str) -> None:
-    """A line for each row: its model, quantity, setting and origin (the columns `names`, but for the setting); its error; why."""
+    """A line for each row: its columns `names`, the setting, the error and its cause."""
     model, quantity, origin = names
     lines = [
         {

@@ -1,4 +1,4 @@
-"""What to change about the row looked at: three changes, more on request; first those that do the same work."""
+"""What to change about the row on view: three changes, more on request."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ SHOWN = 3
 
 
 def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> None:
-    """The changes that keep the limits of the job, the most useful first; a row that is refused says in its own words what to change."""
+    """The useful changes within the job's limits; for a refused row, its own remedy."""
     if row["problem"] and not row["fits"]:
         return
     fits = row["fits"] in HOLDS
@@ -43,7 +43,7 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
 
 
 def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The changes of a row that help and keep the limits of the job; tried once for a scenario, market and job."""
+    """Useful changes of a row, tried once for each scenario, market and job."""
     key = (scenario_of(row), market, job, catalogs.version)
     return remembered("advice", key, lambda: advise(row, catalogs, market, job))
 

@@ -1,4 +1,4 @@
-"""The answers as cards: money, time, place, how it is set up, its memory as a tank, why, Keep."""
+"""A card for each answer: money, time, place, setting, memory as a tank, reason, Keep."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ CARD_WIDTH = 222  # pixels below which cards stand one below the other
 
 
 def cards(options: Options, looked: Row, is_by_hand: bool, over_all: Options | None, ink: Ink, catalogs: Catalogs) -> None:
-    """A card for each answer; beside them what it would be without the instances set by hand, where that is less."""
+    """A card for each answer, and the answer without fixed instances where that costs less."""
     rows = [row for row in options.rows if row["answer"]]
     free = over_all if over_all and not over_all.problem and (options.problem or is_less(over_all, options)) else None
     if not rows and not free:
@@ -71,7 +71,7 @@ def _card(at: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any],
 
 
 def _over_all(row: Row, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
-    """The least money without the instances that were set by hand, and the click that lifts them."""
+    """The least money over all instances, and the button that lifts the restriction."""
     with st.container(height="stretch"):
         _head("Over all instances", row)
         _body(row, "Least money where no instance is set by hand.", job, ink, catalogs)

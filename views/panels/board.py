@@ -1,4 +1,4 @@
-"""The board: one row per arrangement with its memory in its own card; a cell looks at the row, ticks keep rows."""
+"""The board: a row for each arrangement; a cell shows its row, ticks keep rows."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a team brings to the Bring page: where it is given, its estimate with the way into the plan, and each of its lines."""
+"""Panels of the Bring page: the fields to fill, the estimate, the lines of the files."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from views.wording.markdown import plain
 
 
 def given() -> tuple[list[tuple[Any, ...]], list[bytes]]:
-    """The documents of one run, and the messages and logs of how it went: what was pasted, and the files."""
+    """The documents of one run, and the messages and logs of its failure."""
     left, right = st.columns(2, gap="medium")
     with left:
         text = st.text_area("A config or a launch command", key="brought_text", height=150, placeholder=words.EXAMPLE, **SESSION)
@@ -39,7 +39,7 @@ def given() -> tuple[list[tuple[Any, ...]], list[bytes]]:
 
 
 def read(documents: list[tuple[str, bytes]], catalogs: Catalogs) -> Brought | None:
-    """What the documents say, worked out once; a document that cannot be read costs one sentence."""
+    """The run that the documents describe, read once; a fault costs one sentence."""
     if not documents:
         return None
     try:
@@ -68,7 +68,7 @@ def estimate(result: Brought, ink: Ink) -> None:
 
 
 def lines(result: Brought) -> None:
-    """Every field of the files and what became of it; what decides something and has no place stands first."""
+    """Every field of the files and what became of it; fields without a place come first."""
     st.subheader("Line by line", anchor=False)
     st.markdown(plain(words.summary(result.lines)))
     table = pd.DataFrame([words.line(each, result) for each in words.sorted_lines(result.lines)])

@@ -12,7 +12,7 @@ MODELS = "model_list"
 
 
 def models(rows: pd.DataFrame) -> None:
-    """Models with their size, shape and what their weights take; whether they are estimated, or why not; one goes into the plan."""
+    """Models with shape, size of their weights and coverage; one can go into the plan."""
     of_rows(MODELS, list(rows["id"]))
     show(
         rows,

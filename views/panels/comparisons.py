@@ -1,4 +1,4 @@
-"""The comparisons at the row looked at, each in a tab that computes and draws only while it is open."""
+"""Comparisons with the row on view, in tabs that compute only while they are open."""
 
 from collections.abc import Callable
 from typing import Any
@@ -54,7 +54,7 @@ def _made(name: str, make: Callable, now: Present, catalogs: Catalogs, *more: An
 
 
 def _values(name: str, values: list[str], now: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """Bars of memory for each value of one choice, with the money and the time of the job beside each name."""
+    """Bars of memory for each value of a choice, with money and time of the job."""
     rows = _made(name, comparisons.over_values, now, catalogs, name, tuple(values)).sort_values("memory_bytes", kind="stable")
     if rows.empty:
         st.info(words.NOTHING)
@@ -77,7 +77,7 @@ def memory_bars(rows: pd.DataFrame, labels: list[str], beside: list[str], title:
 def gpu_counts(
     now: Present, ink: Ink, catalogs: Catalogs, key: str = "gpus", most_gpus: int = comparisons.MOST_GPUS
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Memory, time and money over the number of GPUs, a line for each way to divide the work; the rows, and the lines' names."""
+    """Memory, time and money by GPUs and layout; returns the rows and the names of lines."""
     rows = _made(key, comparisons.over_gpus, now, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
     three(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, key)
@@ -128,7 +128,7 @@ def use(name: str, rows: pd.DataFrame, labels: list[str], now: Present, catalogs
 
 
 def _against_time(now: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """The frontier of money against time over all that was tried, and the best of every instance beside it."""
+    """The frontier of money against time, with the best of every instance type."""
     options, trains = now.options, now.scenario["work"] == "training"
     if options.edge.empty:
         st.info(words.NO_FRONTIER)

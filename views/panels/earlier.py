@@ -1,4 +1,4 @@
-"""A CSV of an earlier meeting: estimated with today's catalogs beside what it said then; kept with one click, or left."""
+"""A CSV of an earlier meeting, estimated with today's catalogs and kept on a click."""
 
 from functools import partial
 from pathlib import PurePath
@@ -41,7 +41,7 @@ def chooser() -> Any:
 
 
 def preview(file: Any, catalogs: Catalogs) -> None:
-    """What the file holds, row for row; a file that cannot be read costs one sentence and nothing else."""
+    """The scenarios of the file, then and today; an unreadable file costs one sentence."""
     if file is None:
         st.session_state.pop("earlier", None)
         return
@@ -137,7 +137,7 @@ def _accept(result: Earlier, standings: np.ndarray, name: str) -> None:
 
 
 def _keep(rows: list[Row], file: str) -> None:
-    """Callback: the rows under their names; where another scenario has the name, the file's name stands beside it."""
+    """Callback: keep the rows; a name in use gets the name of the file beside it."""
     names = {entry["name"] for entry in kept.kept()}
     for row in rows:
         name = str(row["scenario"])
@@ -145,12 +145,12 @@ def _keep(rows: list[Row], file: str) -> None:
 
 
 def _csv(result: Earlier) -> bytes:
-    """All rows in the order of the file, with the cells as given where a row could not be estimated."""
+    """All rows in the order of the file, with the file's cells where a row has a problem."""
     return csv_tables.to_csv(csv_tables.as_written(result.rows, result.table))
 
 
 def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
-    """The names that the file gives; else what sets a row apart, and the number of a row that has a problem."""
+    """A name for each row: its own, else what sets it apart, else its number."""
     labels = chart_tables.labels(rows, catalogs)
     given = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)
     return [quoted(name) or (f"Row {number + 1}" if problem else label) for number, name, problem, label in given]

@@ -1,4 +1,4 @@
-"""The tabs of the Explore page; each estimates and draws only while it is open, and gives any of its rows to the plan."""
+"""The tabs of the Explore page, each computed and drawn only while it is open."""
 
 from collections.abc import Callable
 from typing import Any
@@ -63,7 +63,7 @@ def _phases(now: Present, ink: Ink, catalogs: Catalogs) -> None:
 
 
 def _gpus(now: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """Memory, time and money on 1 to 64 GPUs by strategy, and in training what the GPUs send one another."""
+    """Memory, time and money on 1 to 64 GPUs by strategy, and the bytes that training sends."""
     rows, names = gpu_counts(now, ink, catalogs, "explore_gpus", MOST_GPUS)
     if now.scenario["work"] == "training":
         sent = _made("sent", now, catalogs, lambda: communicated([scenario_of(row) for row in records(rows)], catalogs))
@@ -96,7 +96,7 @@ def _sent(rows: pd.DataFrame, sent: pd.DataFrame, names: dict[str, str]) -> None
 
 
 def _tasks(now: Present, ink: Ink, catalogs: Catalogs) -> None:
-    """The model served in each number format at three tasks: where the cache overtakes the weights."""
+    """Serving in each number format at three tasks: where the cache overtakes the weights."""
     usual = [name for name in words.FORMATS if name in catalogs.precisions.index]
     rows = _made("tasks", now, catalogs, lambda: comparisons.over_tasks(now.scenario, catalogs, usual))
     if rows.empty:

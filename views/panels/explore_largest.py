@@ -1,4 +1,4 @@
-"""The largest batch of each model on each card by each method: a table with a colour scale; a cell becomes the plan."""
+"""The largest batch of each model by card and method; a cell can become the plan."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The parts of the Instances page: the switches, the list with its ticks, types side by side, one type by region."""
+"""Panels of the Instances page: switches, list, types side by side, one type by region."""
 
 from typing import Any
 
@@ -117,7 +117,7 @@ def actions(ticked: list[dict[str, Any]], now: Present, whole: bool) -> None:
 
 
 def _use(ticked: list[dict[str, Any]], board: pd.DataFrame) -> None:
-    """Callback: the one row is looked at where the job's board has it; else these instances are set by hand."""
+    """Callback: look at the row of the job's board, or fix these instances by hand."""
     if len(ticked) == 1 and "at" in ticked[0]:
         look_at(board.iloc[ticked[0]["at"]].to_dict())
     else:

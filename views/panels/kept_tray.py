@@ -1,4 +1,4 @@
-"""What is kept, on every page: a chip for each scenario with its name and money, one click to undo, the way to Compare."""
+"""Kept scenarios on every page: a chip for each, Undo, and the way to Compare."""
 
 import pandas as pd
 import streamlit as st

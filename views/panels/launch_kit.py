@@ -1,4 +1,4 @@
-"""The launch kit of the row looked at: the files that start it, for each tool that runs it, to read and to take home."""
+"""The launch kit of the row on view: the files that start it, by tool."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is in the memory of the row looked at: its tank, large, a line of meaning for each component, the phases beside it."""
+"""The memory of the row on view: its tank, the meaning of its components, its phases."""
 
 import pandas as pd
 import streamlit as st

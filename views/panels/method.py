@@ -1,4 +1,4 @@
-"""The tables of the Method page: rules, columns read, what a block keeps, moments, other systems."""
+"""Tables of the Method page: rules, columns, terms of a block, moments, other systems."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from views.wording import method as words
 
 
 def rules(table: pd.DataFrame) -> None:
-    """The rules that count for a scenario: what they are about, what happens, who says so and when."""
+    """The rules that apply to a scenario: subject, consequence, source and date."""
     shown = table.assign(about=[words.CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]])
     columns = {
         "about": TEXT("About", pinned=True),
@@ -47,7 +47,7 @@ def facts(rows: pd.DataFrame) -> None:
 
 
 def block(forms: pd.DataFrame) -> None:
-    """What one block keeps, term by term, from the catalog of blocks: a row per size, a column per way of running."""
+    """What one block keeps, from the catalog: a row per size, a column per way of running."""
     for (stack, kind, number_format, attention), rows in forms.groupby(["stack", "block", "format", "attention"]):
         st.markdown(
             f"**Blocks of stack {stack + 1}**: kind `{kind}` in {number_format} with the kernel {attention} "
@@ -97,7 +97,7 @@ def _range(row: Row) -> str:
 
 
 def systems(beside: pd.DataFrame) -> None:
-    """The four systems and ours: what each says, in which range, and what it leaves out or why it says nothing."""
+    """Our estimate and four published systems: figures, ranges and what each leaves out."""
     text_table(
         [
             {

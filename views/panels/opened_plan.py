@@ -1,4 +1,4 @@
-"""What a link of an earlier day said, and what has changed since: above the answer, until it is taken note of."""
+"""What has changed since a link was written, above the answer until it is dismissed."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from views.wording.markdown import plain
 
 
 def since_then(first: Row, catalogs: Catalogs) -> None:
-    """The changes of the link's answer and of what it kept; a link of before answers were carried has the day of its prices alone."""
+    """Changes of the link's answer and kept scenarios; older links have only price days."""
     row = opened_plan.then_row(catalogs)
     if row is None:
         if older := plan_words.older_prices(address.address().prices_as_of, catalogs, first):

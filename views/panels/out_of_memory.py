@@ -1,4 +1,4 @@
-"""An out-of-memory message or a log explained: what it means, part by part beside the estimate, and what would make it fit."""
+"""An out-of-memory text explained: its parts beside the estimate, and what would fit."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The plan's bill on the Bill page: every kept scenario with its runs and months, sums by market, the budget, the CSV."""
+"""The plan's bill: kept scenarios with runs and months, sums by market, budget, CSV."""
 
 from functools import partial
 

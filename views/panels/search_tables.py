@@ -1,4 +1,4 @@
-"""What a wide search shows: three cards, the frontier, the best of every instance and market, the row that is chosen."""
+"""Results of a wide search: three cards, the frontier, a table of the best rows."""
 
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ PROMPTS = "Of one arriving prompt at the steady rate, with its wait for the prom
 
 
 def cards(kept: dict[str, Any], catalogs: Catalogs) -> None:
-    """The cheapest by run, the cheapest by the hour, the fastest: each with why, and a button that takes it."""
+    """Cards of the cheapest run, the cheapest hour and the fastest, each with its reason."""
     rows = kept["rows"].set_index("candidate")
     firsts = named(kept["search"])
     for (name, number), column in zip(firsts.items(), st.columns(len(firsts)), strict=True):
@@ -84,7 +84,7 @@ def frontier(kept: dict[str, Any], now: Present, before: Job, ink: Ink) -> None:
 
 
 def best_rows(kept: dict[str, Any], catalogs: Catalogs) -> None:
-    """The best of every instance and market in a table; the row chosen is told in full, and can be taken."""
+    """The best of every instance and market as a table; the chosen row in full."""
     rows = kept["rows"]
     rows = rows[rows["each"]].sort_values(["usd", "seconds"], kind="stable").reset_index(drop=True)
     trains = kept["work"] == "training"
@@ -137,7 +137,7 @@ def csv(rows: pd.DataFrame, work: Any) -> None:
 
 
 def four_forms(forms: Any, budget: Any, catalogs: Catalogs) -> None:
-    """One load in four forms: for each the instance of least money an hour, within the budget or how far over it, and the fastest."""
+    """One load in four forms: the cheapest by the hour, and the fastest within the budget."""
     for at, (form, rows) in enumerate(forms.items()):
         if at % 2 == 0:
             pair = st.columns(2)

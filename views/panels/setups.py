@@ -1,4 +1,4 @@
-"""Ready set-ups: a click starts from one; its link stands in the address, and Undo brings back what stood before."""
+"""Ready set-ups: a click replaces the plan, Undo restores it."""
 
 import streamlit as st
 

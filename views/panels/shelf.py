@@ -1,4 +1,4 @@
-"""The parts of the Shelf page: putting the plan on it, what stands there with its price then and now, a plan opened again."""
+"""Panels of the Shelf page: save the plan, list the plans, open one."""
 
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlencode
@@ -53,7 +53,7 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
 
 
 def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] | None]:
-    """The plans with their price then and now; returns the one that is chosen, or the newest, and its row of today."""
+    """Lists the plans; returns the chosen or newest plan and its row of today."""
     st.session_state["shelf_seen"] = max(each.saved_at for each in plans)
     rows = answers_now([_query(each) for each in plans], catalogs)
     of_rows(KEY, [each.id for each in plans])

@@ -1,4 +1,4 @@
-"""Closed at first: what may vary, the search over all of it with progress and stop, and scenarios of one's own as a CSV."""
+"""The wide search and the scenarios of a CSV, in an expander that starts closed."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The link of this session: read once, written at every run; the same query is what Undo goes back to."""
+"""The link of the session: read once, written at every run, and the steps of Undo."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ VIEW = ("looked", "sort", "budget_usd", "budget_for")
 
 
 class Address(NamedTuple):
-    """The query as it was written, what the link asked in vain, what gave way in this run, the day of the link's prices."""
+    """The query, its complaints, the values that gave way, and the day of its prices."""
 
     query: dict
     complaints: list
@@ -29,7 +29,7 @@ def address() -> Address:
 
 
 def read_link(catalogs: Catalogs) -> None:
-    """Once per session: the choices of the address over the first visit's; what was not understood is kept."""
+    """Once per session: apply the choices of the address; keep its complaints."""
     if "link_complaints" not in st.session_state:
         open_link({name: st.query_params.get_all(name) for name in st.query_params}, catalogs)
 
@@ -61,7 +61,7 @@ def take(choices: dict[str, Any]) -> None:
 
 
 def settle(catalogs: Catalogs) -> None:
-    """Before any widget is drawn: what cannot be gives way (of a link that was just opened, among its complaints); the rest is read."""
+    """Before any widget: let impossible values give way, and read the job."""
     state = st.session_state
     notes = job_state.settle(catalogs)
     _read()
@@ -72,7 +72,7 @@ def settle(catalogs: Catalogs) -> None:
 
 
 def _read() -> None:
-    """The job of this run; and all that the user made, as the link writes it: the job, what is set by hand, kept scenarios."""
+    """The job of this run, and the query of all that the user made."""
     state, assumed, fields = st.session_state, extra_state.assumed(), job_state.asked()
     by_hand = {name: value for name in job_state.AUTO if (value := state.get(name)) not in (None, [])}
     job_state.read(fields, by_hand, assumed)
@@ -80,7 +80,7 @@ def _read() -> None:
 
 
 def write_link(catalogs: Catalogs) -> None:
-    """The address holds all that the user made, its answer with its figures, and the view: row looked at, order, sets of the search."""
+    """Write the job, the answer with its figures, and the view into the address."""
     state, made = st.session_state, st.session_state["made"]
     view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)}
     beside = {"custom_models": own_models(), "prices_as_of": catalogs.prices_as_of, **view}

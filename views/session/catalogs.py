@@ -1,4 +1,4 @@
-"""The catalogs, read once per process and again when a file changes; with the models that this session has added.
+"""The catalogs, read again when a file changes, with the session's own models.
 
 Files that cannot be read any more, half-written ones among them, change nothing: the last good catalogs stay, and the page says so.
 """
@@ -31,17 +31,17 @@ def catalogs() -> Catalogs:
 
 
 def look_at_files() -> None:
-    """Once per run: whether files have changed. Until the next run the session goes by what they hold now."""
+    """Once per run: check the files; the session goes by them until the next run."""
     st.session_state["catalog_files"] = _stamp()
 
 
 def base_catalogs() -> Catalogs:
-    """The catalogs as the files hold them, or held them when they could last be read; CatalogError where they never could."""
+    """The catalogs of the files, or the last that were sound; else raises CatalogError."""
     return _read(_seen())[0]
 
 
 def read_ahead() -> Catalogs:
-    """The catalogs as the files hold them now, before there is a visitor; CatalogError where one cannot be read."""
+    """Read the catalogs before there is a visitor; raises CatalogError."""
     return _read(_stamp())[0]
 
 
@@ -55,7 +55,7 @@ def _seen() -> str:
 
 
 def _stamp() -> str:
-    """The day, and name, time and size of each catalog, schema and day of history in one text: another stamp, another reading."""
+    """A text of the day and of each file's name, time and size, which tells a change."""
     try:
         every = chain(*(os.scandir(folder) for folder in folders_of(FOLDER)))
         files = [each for each in every if each.name.endswith((".yaml", ".json", ".csv"))]
@@ -79,7 +79,7 @@ def _read(stamp: str) -> tuple[Catalogs, str]:
 
 
 def _set_apart() -> None:
-    """What stays for as long as the process is not gone through by every collection; what the files held before can go."""
+    """Exempt long-lived objects from garbage collection; earlier catalogs stay subject to it."""
     if gc.get_freeze_count():
         gc.unfreeze()
         gc.collect()

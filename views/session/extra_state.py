@@ -1,4 +1,4 @@
-"""What the session holds beside the plan: assumptions that were set, what a search may vary, its limits."""
+"""Session state beside the plan: assumptions, sets and limits of the wide search."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,7 +20,7 @@ def assumed() -> dict[str, float]:
 
 
 def put(name: str, value: Any) -> None:
-    """Set a value; what is empty and was never held stays out: the framework reads every value again for each field of numbers."""
+    """Set a value; an empty one is removed, since the framework reads all at every run."""
     if value not in (None, []) or name in st.session_state:
         st.session_state[name] = value
 
@@ -35,7 +35,7 @@ def forget() -> None:
 
 
 def keep(names: Iterable[str], page: str) -> None:
-    """On the first run of another page: choices whose widgets stand on both pages keep their values.
+    """On the first run of another page: keep the choices whose widgets both pages have.
 
     Streamlit knows a widget by its page; of one key on two pages the second would begin at its default.
     """

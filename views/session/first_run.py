@@ -1,4 +1,4 @@
-"""After a restart of the server the browser sends its widgets' values with the session's first run: they win over its address.
+"""The first run after a restart of the server, in which widgets overrule the address.
 
 The address is read before any widget is drawn, so a change made while the server was away would be set back. What differs is
 taken over in a second run, when every widget's own reading of its value is known.
@@ -16,7 +16,7 @@ def take() -> None:
 
 
 def note(keys: tuple[str, ...]) -> None:
-    """Once, when all is drawn: run again with the values of these widgets in which the browser differs."""
+    """After drawing: run again where the values of the browser's widgets differ."""
     state = st.session_state
     if state.get("was_drawn"):
         return
@@ -28,7 +28,7 @@ def note(keys: tuple[str, ...]) -> None:
 
 
 def _sent() -> dict[str, Any]:
-    """The widgets' values that came with this run, by key; Streamlit has no public name for them."""
+    """The values of widgets sent with this run; Streamlit has no public name for them."""
     context = get_script_run_ctx()
     if context is None:
         return {}

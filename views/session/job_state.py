@@ -1,4 +1,4 @@
-"""What the team asks and what it set by hand: the only file that knows where the session holds the job.
+"""The state of the job: the only file that knows its keys in the session.
 
 A choice that the job leaves free is None or an empty list until the user sets it: it is then the answer's own.
 """
@@ -39,7 +39,7 @@ LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
 
 
 class Now(NamedTuple):
-    """The fields of the job; what it reads of the columns set by hand, assumptions among them, as lists; both, ready for `options`."""
+    """The fields of the job, the columns fixed by hand as lists, and both for `options`."""
 
     asked: dict
     by_hand: dict
@@ -57,7 +57,7 @@ def asked() -> dict[str, Any]:
 
 
 def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, float]) -> None:
-    """Once per run: the job is of these fields, these columns set by hand (lists where there may be several) and assumptions."""
+    """Once per run: the job from its fields, the columns fixed by hand and the assumptions."""
     held = {name: values if name in LISTS else [values] for name, values in by_hand.items() if is_read(name, fields)}
     held = {name: list(values) for name, values in held.items() if values not in ([], [None], [""])}
     held |= {name: [value] for name, value in assumed.items()}
@@ -70,7 +70,7 @@ def first_visit() -> dict[str, Any]:
 
 
 def start(choices: dict[str, Any]) -> None:
-    """The first visit, and over it these choices (job fields and columns by hand) as the widgets hold them."""
+    """Set the widgets of the first visit, with these choices over its defaults."""
     for name, value in FIRST_VISIT.items():
         st.session_state[name] = _held(name, choices.get(name, value))
     for name, value in AUTO.items():
@@ -92,7 +92,7 @@ def to_auto(*names: Any) -> None:
 
 
 def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
-    """Callback: a scenario becomes the plan, every choice of it set by hand; the limits stay as they are."""
+    """Callback: a scenario becomes the plan, all its choices fixed; the limits stay."""
     state = st.session_state
     fields, by_hand = asked_of(scenario, catalogs, state[KEYS.goal])
     whole = {**asked(), **fields}
@@ -111,7 +111,7 @@ def reset() -> None:
 
 
 def _held(name: str, value: Any) -> Any:
-    """As the widgets hold a value: lists where there may be several, numbers of one type, None for an empty one."""
+    """A value as its widget holds it: a list, a number of one type, None for empty."""
     column = JOB.get(name) or inputs_by_name()[name]
     values = [_of_kind(column.kind, each) for each in (value if isinstance(value, (list, tuple)) else [value])]
     kept = [each for each in values if each is not None and each != ""]
@@ -125,7 +125,7 @@ def _of_kind(kind: str, value: Any) -> Any:
 
 
 def possible_precisions(catalogs: Catalogs, fields: dict[str, Any]) -> list[str]:
-    """The number formats that can do this work: QLoRA has those that are only adapted, never trained whole."""
+    """The number formats that this work can use."""
     table, method = catalogs.precisions, method_of(fields)
     if work_of(fields) == "inference":
         return list(table.index[table["serves"]])
@@ -134,7 +134,7 @@ def possible_precisions(catalogs: Catalogs, fields: dict[str, Any]) -> list[str]
 
 
 def settle(catalogs: Catalogs) -> list[str]:
-    """Before any widget is drawn: values that the catalogs lack or the work cannot use give way; returns why, in sentences."""
+    """Before any widget: impossible values give way; returns the reasons as sentences."""
     state = st.session_state
     _restore()
     notes = []
@@ -168,7 +168,7 @@ def _restore() -> None:
 
 
 def _fit_lengths(catalogs: Catalogs) -> list[str]:
-    """A model with learned positions gets no longer a sequence than it has; the next model gets back what was asked."""
+    """Cut a sequence to a model's learned positions; the next model gets the request back."""
     state, entry = st.session_state, catalogs.models.loc[st.session_state["model"]]
     longest = entry["longest_sequence_tokens"]
     served = list(LENGTHS)[: 1 + generates(state["model"], catalogs)]
@@ -194,7 +194,7 @@ def _fit_images(catalogs: Catalogs) -> list[Any]:
 
 
 def _keep_possible(name: str, values: list[str]) -> list[str]:
-    """Of a column set by hand what is possible for this work; the rest waits for a work that can use it."""
+    """Keep the possible values of a column; the rest waits for a work that can use them."""
     state = st.session_state
     parked = state.setdefault("parked", {})
     back = [each for each in parked.get(name, []) if each in values]

@@ -1,4 +1,4 @@
-"""Scenarios that the user kept: name, market, the columns that differ from the defaults, figures of the day; in the link, never lost."""
+"""Kept scenarios: name, market, choices and figures of the day, all in the link."""
 
 import re
 from datetime import date
@@ -70,7 +70,7 @@ def rename(at: int, name: str) -> None:
 
 
 def plan(at: int, **columns: Any) -> None:
-    """Callback: how often it runs in a month, for how many months; the usual value is not written, nor what was true of another plan."""
+    """Callback: set the runs a month and the months of a kept scenario."""
     scenario = kept()[at]["scenario"] | columns
     scenario = {name: value for name, value in scenario.items() if name not in columns or value != DEFAULTS[name]}
     changed = {name: value for name, value in kept()[at].items() if name != "then"} | {"scenario": scenario}
@@ -93,7 +93,7 @@ def move(at: int, by: int) -> None:
 
 
 def take(at: int) -> None:
-    """Callback: becomes the plan, every choice of it set by hand; Undo brings the plan back that stood before."""
+    """Callback: a kept scenario becomes the plan; Undo restores the former one."""
     entry, catalogs = kept()[at], session_catalogs.catalogs()
     row = rows(catalogs).iloc[at]
     chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}  # also where it is the default, or an answer chooses anew
@@ -101,7 +101,7 @@ def take(at: int) -> None:
 
 
 def rows(catalogs: Catalogs) -> pd.DataFrame:
-    """Each kept scenario estimated anew: result rows with market, usd (of run or month), hours and usd_per_hour on it."""
+    """Every kept scenario estimated anew, with market, usd, hours and usd_per_hour."""
     return remembered("kept", (kept(), catalogs.version), lambda: _estimated(kept(), catalogs))
 
 

@@ -1,4 +1,4 @@
-"""The shelf that this app uses: HEADROOM_SHELF names a file of SQLite, or the address of a database; else the file beside the app."""
+"""The shelf of this app: HEADROOM_SHELF names a file or database, else a local file."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""The answer that a link brought, with its figures of the day on which it was written: carried on until the plan is another one."""
+"""The answer that a link brought, carried with its figures until the plan changes."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def note(made: dict[str, list[str]]) -> None:
 
 
 def then_row(catalogs: Catalogs) -> dict[str, Any] | None:
-    """The link's answer estimated anew, with then_* as it was; None where none was brought or the plan is another one."""
+    """The link's answer estimated anew, with its former figures as then_*; else None."""
     entry = st.session_state.get("link_then")
     return rows_now([entry], catalogs)[0] if entry else None
 
@@ -33,7 +33,7 @@ def forget() -> None:
 
 
 def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> dict[str, Any] | None:
-    """What the link carries: the answer of an earlier day while the plan is the same, else today's; None where there is none."""
+    """The answer to write into the link: the earlier one of the same plan, or today's."""
     state = st.session_state
     if state.get("link_then") and _job(made) == state["opened_job"]:
         return state["link_then"]

@@ -17,7 +17,7 @@ def over_all(catalogs: Catalogs) -> Options | None:
 
 
 def as_published(catalogs: Catalogs) -> tuple[int, Options] | None:
-    """The fewest bits that admit the weights as published, and the options with them; None where the job admits them."""
+    """The fewest bits that admit the published weights, with the options; None if admitted."""
     job = job_state.now().job
     bits = published_bits(job, catalogs)
     return (bits, options({**job, "fewest_bits": str(bits)}, catalogs)) if bits else None

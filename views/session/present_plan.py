@@ -1,4 +1,4 @@
-"""The answer on screen: the ranked options of the present job and the row looked at, from which every page starts."""
+"""The answer on screen: the ranked options of the job and the row on view."""
 
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from views.session import job_state
 
 
 class Present(NamedTuple):
-    """All options of the job; the job as it was settled; the row looked at with its inputs and market.
+    """All options of the settled job, and the row on view with its inputs and market.
 
     The row's `problem` says that it cannot be estimated; which limit the nearest row misses stands in `options.problem`.
     """
@@ -38,7 +38,7 @@ def present(catalogs: Catalogs) -> Present:
 
 
 def as_set(now: Present, catalogs: Catalogs) -> Present:
-    """The plan where nothing can be rented for the job as it is set: the scenario that is set, with its memory, unpriced."""
+    """The scenario as it is set, with its memory, where nothing can be rented for the job."""
     if now.row["memory_bytes"] == now.row["memory_bytes"]:
         return now
     usual = {"implementation": usual_software(now.job.get("work", "training"), now.job["model"], catalogs)}
@@ -69,7 +69,7 @@ def _named_by_row() -> list[str]:
 
 
 def _looked_at(result: Options) -> dict[str, Any]:
-    """The answer or the row of the board that was looked at, as far as it is still there; else the first answer."""
+    """The row chosen on the cards or the board if it is still there, else the first answer."""
     looked = st.session_state.get("looked") or {}
     rows = [*result.rows, *records(result.board)] if looked else []
     same = [row for row in rows if all(row.get(name) == looked.get(name) for name in ("instance", "market"))]

@@ -1,4 +1,4 @@
-"""Results made lately, for every session of this process: made again only where what they were made of has changed."""
+"""A cache of recent results, shared by the sessions of the process."""
 
 import hashlib
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class _Request:
 
 
 def remembered(name: str, key: Any, make: Callable[[], Result]) -> Result:
-    """The result that was made under this name of the same key, else made now; the caller may add columns to a table."""
+    """The result stored under a name and key, else a new one; callers may add columns."""
     result = _made(_Request(name, key, make))
     return result.copy(deep=False) if isinstance(result, pd.DataFrame) else result
 

@@ -1,4 +1,4 @@
-"""The results of validation/, read once per process and again when a file changes; the app runs no comparison."""
+"""The results of validation, read again when a file changes; nothing is compared here."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ NUMBERS = ("truth", "predicted", "error_ratio", "inside", "half_width_ratio")
 
 
 class Results(NamedTuple):
-    """A row per case, per group and family, per case left out, per published speed, per run with its verdict; why misses miss; how made."""
+    """Tables by case, group, omitted case, speed and run; causes of misses; provenance."""
 
     errors: pd.DataFrame
     summary: pd.DataFrame
@@ -46,7 +46,7 @@ def _results(stamp: tuple[int, ...]) -> Results:
 
 
 def _table(path: Path) -> pd.DataFrame:
-    """A file of results as text and numbers, empty cells as empty text; an empty table where there is none."""
+    """A file of results as text and numbers; an empty table where there is none."""
     return pd.read_csv(path, keep_default_na=False, low_memory=False) if path.exists() else pd.DataFrame()
 
 

@@ -1,4 +1,4 @@
-"""The wide search of this session: run when the user asks for it, kept with its job, never run again without a click."""
+"""The wide search of the session: it runs on a click and is kept with its job."""
 
 from time import perf_counter
 from typing import Any
@@ -23,7 +23,7 @@ STOPPED = "The search was stopped before it had tried everything, and says nothi
 
 
 def found(now: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[str, float]) -> dict[str, Any] | None:
-    """The search that is kept, with its rows and their reasons; None after a message why there is none.
+    """The search of the session with its rows; None after a message that says why.
 
     A search that came with the link waits for its button: opening a link must not cost a shared server minutes.
     """
@@ -60,7 +60,7 @@ def _button(label: str) -> None:
 
 
 def four_forms(now: Any, catalogs: Catalogs) -> Any:
-    """One load in four forms, each with its cheapest row by the hour and its fastest within the budget; searched once."""
+    """One load in four forms, searched once: the cheapest hour and the fastest of each."""
     state = st.session_state
     places = {name: state["allowed"][name] for name in ("family", "region", "market")}
     key = repr((now.scenario, places, catalogs.version))

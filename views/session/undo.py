@@ -1,4 +1,4 @@
-"""Undo: every change of the job, of what is set by hand and of what is kept is a step back; the steps are links."""
+"""Undo: each change of the job, fixed columns or kept scenarios is a link to return to."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Every assumption of time and cost in one place: value, unit, meaning, source; changeable, in the link and the CSV."""
+"""Every assumption of time and cost: value, unit, meaning and source, all editable."""
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ CALIBRATED = "calibrated: published runs by card and kind of matrix product, see
 
 
 def editor(row: Row, catalogs: Catalogs) -> None:
-    """Closed at first: a field per assumption, empty where the catalog's value is taken, with its basis and source beside."""
+    """A field for each assumption, empty where the catalog's value applies."""
     with st.expander("Assumptions of time and cost", icon=":material/tune:", key="assumptions"):
         _fields(row, catalogs)
 

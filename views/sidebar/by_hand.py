@@ -1,4 +1,4 @@
-"""One closed group: what an answer chooses by itself, and what the user may set instead. Untouched, each field says auto."""
+"""The choices that an answer makes by itself; each says auto until it is set."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The fields of what may be set by hand: each says auto and what was chosen until it is touched."""
+"""Fields of choices set by hand; each says auto and the chosen value until touched."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

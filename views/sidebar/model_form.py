@@ -1,4 +1,4 @@
-"""A model that the catalog does not hold: a config.json uploaded, pasted or read from the hub, or six sizes by hand."""
+"""Adds a model: a config.json uploaded, pasted or fetched, or six sizes by hand."""
 
 import re
 from typing import Any
@@ -48,7 +48,7 @@ def add_a_model() -> None:
 
 
 def _add() -> None:
-    """Read the form into the session's own models and choose the new one; what is wrong with it is said in the form."""
+    """Add the model of the form to the session and choose it; the form shows a fault."""
     state = st.session_state
     state["model_error"] = ""
     try:

@@ -1,4 +1,4 @@
-"""More that may be set by hand: how the software runs, adapters, degrees, the engine's own limits, and the rarer limits."""
+"""Rarer choices: software, adapters, degrees, limits of the engine and of the job."""
 
 from typing import Any
 

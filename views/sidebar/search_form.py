@@ -1,4 +1,4 @@
-"""What a search may vary: the question asked, the form of allowed sets and limits, both in session and link."""
+"""The form of the wide search: its question, allowed sets and limits."""
 
 from functools import partial
 from typing import Any
@@ -45,7 +45,7 @@ WHOLE_LIMITS = ("instances", "step_tokens", "highest_step_tokens", "users")
 
 
 def prepare(now: Present, catalogs: Catalogs) -> None:
-    """Before any widget: the sets and limits of this work in the session, and in the form where they changed."""
+    """Before any widget: settle the sets and limits, and refill the form where they changed."""
     state, work = st.session_state, now.job["work"]
     sets = settled_sets(state.get("allowed") or {}, now.job, catalogs)
     usual = usual_limits(now.job)
@@ -72,7 +72,7 @@ def question(now: Present, catalogs: Catalogs) -> str:
 
 
 def _answer(job: Any, catalogs: Catalogs) -> None:
-    """Callback: the sets and limits of a question, and the plan's work where the question is about another."""
+    """Callback: the sets and limits of a question, and the work that it is about."""
     state, kind = st.session_state, st.session_state["question"]
     if kind == "budget":
         return

@@ -1,4 +1,4 @@
-"""The sidebar: the job on one screen, in order of thought. Every widget's key is where the session holds its value."""
+"""The sidebar: the job on one screen, in order of thought."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def sidebar(catalogs: Catalogs) -> None:
 
 
 def complaints() -> None:
-    """What the link asked for and did not get, until it is dismissed; and what had to give way in this run."""
+    """Faults of the link until they are dismissed, and values that gave way in this run."""
     link = address.address()
     for sentence in link.notes:
         st.info(plain(sentence), icon=":material/info:")
@@ -151,7 +151,7 @@ def _row() -> Any:
 
 
 def _whole(label: str, key: str, help_text: str | None = None, empty: str = "", disabled: bool = False) -> None:
-    """A count; `empty`: what an empty field stands for. One that may not be empty takes its last value again."""
+    """A field of a count; `empty` says what an empty field means, else the last value returns."""
     st.number_input(label, 1, value=None, step=1, key=key, help=help_text, placeholder=empty, disabled=disabled, **SESSION)
 
 

@@ -1,4 +1,4 @@
-"""How a comparison of calc/charts/accuracy.py reads on the Accuracy page: sentences, metrics, tables."""
+"""The wording of the Accuracy page: sentences, metrics and tables of a comparison."""
 
 import pandas as pd
 

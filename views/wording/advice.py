@@ -1,4 +1,4 @@
-"""The words of what to change: what a change saves and costs, and what to know before taking it."""
+"""The wording of a change: what it saves and costs, and what to know before it is made."""
 
 import pandas as pd
 

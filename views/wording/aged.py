@@ -1,4 +1,4 @@
-"""What has changed since a plan was written down: its price and the day of it, memory, time, the verdict, and whose doing that is."""
+"""The wording of what has changed since a plan was written down, and why."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ CAUSES = {"facts": "facts of the catalogs", "formulas": "formulas"}
 
 
 def changed(row: Row, catalogs: Catalogs) -> list[str]:
-    """Each change of a row since it was written down, a sentence each; none where it is as it was."""
+    """A sentence for each change of a row since it was written down."""
     if row["problem"]:
         return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
     moved = changes(row)
@@ -35,7 +35,7 @@ def changed(row: Row, catalogs: Catalogs) -> list[str]:
 
 
 def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
-    """What has changed among the rows of a file: each price that moved, the largest move of the other figures, verdicts, causes."""
+    """What has changed among rows: prices, the largest moves, verdicts and causes."""
     moved = [(row, changes(row)) for row in rows if not row["problem"]]
     every = [(row, each) for row, those in moved for each in those]
     prices = {(place(row), each.then): _price(each, row, catalogs) for row, each in every if each.figure == "usd_per_hour"}
@@ -97,7 +97,7 @@ def _is_estimated(row: Row, moved: list[Moved]) -> bool:
 
 
 def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
-    """Whose doing it is, as far as what was written down tells: what is other than for any of the rows."""
+    """The causes of the changes, as far as the written versions tell."""
     result = {name for row in rows for name in causes(row, catalogs)}
     if not result:
         return []

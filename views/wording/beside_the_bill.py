@@ -1,4 +1,4 @@
-"""The sentences of what stands beside the bill: storage, traffic, what nobody counted, an endpoint that is paid per token."""
+"""The wording of costs beside the bill: storage, traffic, gaps, a paid endpoint."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ SMALL_LINES = (
 
 
 def per_token(row: Row, listed: dict[str, Any]) -> str:
-    """From how many tokens a day on own instances cost less than an endpoint, or where to set its price; `listed`: endpoint_facts."""
+    """The tokens a day from which own instances cost less than an endpoint (`listed`)."""
     tokens = row["endpoint_break_even_tokens"]
     if is_missing(tokens):
         return (

@@ -1,4 +1,4 @@
-"""The sentences of the Bill page, for who pays: what is paid and for what, how sure it is, what is not in it, other ways to pay."""
+"""The wording of the Bill page: what is paid for, how sure it is, what it leaves out."""
 
 from datetime import date
 from typing import Any
@@ -44,7 +44,7 @@ def outside(row: Row, problem: str) -> str:
 
 
 def heading(row: Row, job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
-    """About $245 for fine-tuning Llama 3.1 8B once; about $6,050 a month for serving Qwen2.5 32B to 20 users."""
+    """About $245 for fine-tuning Llama 3.1 8B once; about $6,050 a month for serving."""
     work = plan_words.work(job, goal, catalogs)
     work = work if work.startswith(("LoRA", "QLoRA")) else work[0].lower() + work[1:]
     if not is_billed(row):
@@ -78,7 +78,7 @@ def summary(row: Row, own: Row) -> str:
 
 
 def paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
-    """The lines of the bill: what is paid and for what, how long, USD per hour, USD; their sum where there are several."""
+    """Lines of the bill: what, what for, how long, USD per hour, USD; and their sum."""
     share = ("", row_words.own_share(row))
     lines: list[tuple[str, ...]] = [
         (*_line(row, each["line"], catalogs), *(_timed(row, each) if each["hours"] else share), usd(each["usd"]))
@@ -197,7 +197,7 @@ SPARE = "All of one type and zone may go at once: the spare ones stand elsewhere
 
 
 def spot_details(row: Row) -> tuple[tuple[str, str], ...]:
-    """Label and value of what interruptions do to a run on spot, by AWS's band and in the sober case."""
+    """What interruptions do to a run on spot, as labels and values."""
     young = duration(row["young_interval_seconds"])
     return (
         ("Interruptions expected in the run", three(row["expected_interruptions"])),

@@ -71,7 +71,7 @@ def goes_on(run: Brought) -> str:
 
 
 def summary(lines: list[Line]) -> str:
-    """33 fields in the files: 11 read, 22 without bearing. Beside them 5 choices taken from the tool's defaults."""
+    """33 fields in the files: 11 read, 22 without bearing; 5 choices are defaults."""
     inside, beside = [[line.standing for line in lines if bool(line.file) is is_said] for is_said in (True, False)]
     sentence = ", ".join(f"{inside.count(each)} {SAID[each]}" for each in STANDINGS if each in inside)
     more = " and ".join(f"{beside.count(each)} {SAID[each]}" for each in STANDINGS if each in beside)
@@ -79,7 +79,7 @@ def summary(lines: list[Line]) -> str:
 
 
 def sorted_lines(lines: list[Line]) -> list[Line]:
-    """What has no place first, then what was read, what is open, what the tool takes by itself, what has no bearing."""
+    """Lines in order: without a place, read, open, defaults of the tool, without bearing."""
     return sorted(lines, key=lambda line: ORDER.index(line.standing))
 
 

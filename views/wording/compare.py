@@ -1,4 +1,4 @@
-"""The sentences of the Compare page: who is cheapest and fastest, how each differs from the first and why, the table of figures."""
+"""The wording of the Compare page: the claim, the differences, the table of figures."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ PERIOD = {"training": "for the run", "inference": "a month"}
 
 
 def heading(rows: list[Row]) -> str:
-    """The claim of the page: which is least money, fastest, smallest; only among what runs and fits."""
+    """The claim: least money, fastest, smallest, among what runs and fits."""
     sound = [row for row in rows if not row["problem"] and row["fits"] != "no" and row.get("runs") != "no"]
     if len(sound) < 2:
         return "Compare what you kept"
@@ -35,7 +35,7 @@ def heading(rows: list[Row]) -> str:
 
 
 def _least(rows: list[Row], name: str, words: str, say: Callable) -> str:
-    """“8-bit” costs least, $182 for the run: empty where a row has no such figure, or all are alike."""
+    """“8-bit” costs least, $182 for the run; empty where figures are missing or alike."""
     values = [row[name] for row in rows]
     if any(is_missing(value) for value in values) or max(values) <= min(values) * 1.005:
         return ""
@@ -68,7 +68,7 @@ def hourly(row: Row) -> str:
 
 
 def against(first: Row, other: Row) -> list[str]:
-    """How a row differs from the first: a line each for memory, USD per hour, time and money, with what mostly causes it."""
+    """How a row differs from the first: memory, USD per hour, time, money, and the cause."""
     result, period = differences(first, other), f" {PERIOD[first['work']]}"
     writers = {  # how each is written, its unit, and what stands there where nothing differs
         "memory_bytes": (lambda value: gib(value / GIB), " per GPU", "the same memory per GPU"),
@@ -127,7 +127,7 @@ def _price(first: Row, other: Row) -> str:
 
 
 def figures(rows: list[Row]) -> list[tuple[str, list]]:
-    """Label and one cell per row: verdict, memory by component, what it costs, how fast it is; what no row has is left out."""
+    """Label and a cell per row: verdict, memory by component, cost, speed; no empty lines."""
     works = {row["work"] for row in rows}
     components = [name for name in COMPONENTS if any(name in components_of(work) for work in works)]
     table = [("Memory per GPU", [gib(row["memory_bytes"] / GIB) for row in rows])]

@@ -1,4 +1,4 @@
-"""The sentences about a CSV of an earlier meeting: what it holds, how its prices moved, why it is not kept."""
+"""The wording of a CSV of an earlier meeting: contents, moved prices, refusals."""
 
 from typing import Any
 

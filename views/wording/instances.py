@@ -1,4 +1,4 @@
-"""The sentences of the Instances page: what runs the job, what is first in the order, the facts of each type."""
+"""The wording of the Instances page: the count, the best in order, facts of types."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Text for Markdown elements: what a link or a file brought stays text, and some of it stands back."""
+"""Text for Markdown: words of a link or a file stay text."""
 
 import re
 
@@ -7,7 +7,7 @@ ADDRESS = re.compile(r"://?|www\.|@(?=\w)", re.IGNORECASE)
 
 
 def plain(text: str) -> str:
-    """Text for Markdown elements that may hold words of a link or a file: no formula, link, picture, code or tag comes of it.
+    """Text that may hold words of a link or a file, with all Markdown and HTML escaped.
 
     Bold, italics and lists stay ours to use; an address that Markdown would link by itself gets a mark of no width.
     """

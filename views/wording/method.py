@@ -1,4 +1,4 @@
-"""How an explanation of calc/explain/derivation.py reads on the Method page: derivations as lines, columns, moments as tables."""
+"""The wording of the Method page: derivations as lines, columns and costs."""
 
 import numpy as np
 import pandas as pd
@@ -68,7 +68,7 @@ CHOICE_NAMES = {"loading": "Loading", "host": "Host", "precision": "Precision", 
 
 
 def written(name: str, value: np.ndarray) -> str:
-    """A column's number as it stands in an equation on screen: memory in GiB, large counts in words."""
+    """A number as an equation shows it: memory in GiB, large counts in words."""
     values = np.ravel(value)
     if values.dtype.kind not in "bif" or len(set(values.tolist())) != 1 or not np.isfinite(values[0]):
         return number(name, value)
@@ -85,7 +85,7 @@ def value_text(name: str, value: np.ndarray, unit: str) -> str:
 
 
 def derivation(rows: pd.DataFrame) -> str:
-    """The formulas of one component as lines: its own words, the equation, today's numbers, the value."""
+    """The formulas of a component as lines: description, equation, numbers, value."""
     return "\n\n".join(_lines(row) for row in rows.to_dict("records"))
 
 

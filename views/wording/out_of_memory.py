@@ -1,4 +1,4 @@
-"""The sentences about a pasted out-of-memory message: which release wrote it, on which card, its parts in GiB."""
+"""The wording of an out-of-memory message: its release, its card, its parts in GiB."""
 
 from calc.catalogs.load import Catalogs
 from calc.files.oom.explain import Explanation

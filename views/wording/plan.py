@@ -1,4 +1,4 @@
-"""The sentences at the head of the Plan page: the answer, what restricts it, the age of its prices; the file's and the link's names."""
+"""The wording of the Plan page's head: the answer, its limits, the age of its prices."""
 
 from datetime import date
 from typing import Any
@@ -92,7 +92,7 @@ def tried(options: Options) -> str:
 
 
 def price_age(row: Row, catalogs: Catalogs, today: date) -> tuple[str, bool]:
-    """The day of the price that the row pays and, past 90 days, how old it is; and whether that is a warning."""
+    """The day of the row's price and its age past 90 days; whether that is a warning."""
     facts = price_facts(row, row["market"], catalogs) if row["market"] else {"as_of": "", "basis": ""}
     if facts["basis"] == "private":
         return "Price of your own contract", False
@@ -114,7 +114,7 @@ def day_text(day: str) -> str:
 
 
 def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
-    """What to say of a plan that was made with other prices than today's, and how its instance's has moved; empty otherwise."""
+    """How the price has moved since a plan was made; empty where it has not."""
     if not made or made == catalogs.prices_as_of:
         return ""
     sentence = f"This plan was made with prices of {made}; those shown are of {catalogs.prices_as_of}."
@@ -127,7 +127,7 @@ def older_prices(made: str, catalogs: Catalogs, row: Row) -> str:
 
 
 def unbroken(text: str) -> str:
-    """A heading that never parts a count from its instance, as in 1 × p6-b200.48xlarge, whose name is copied as it is."""
+    """A heading that never breaks a line between a count and its instance."""
     return text.replace(" × ", "\u00a0×\u00a0")
 
 

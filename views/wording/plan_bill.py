@@ -1,4 +1,4 @@
-"""The sentences of the plan's bill, for who pays: what all that is kept comes to in a month, a quarter and a year."""
+"""The wording of the plan's bill: kept scenarios by month, quarter and year."""
 
 import pandas as pd
 

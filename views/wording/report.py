@@ -1,4 +1,4 @@
-"""The report of a plan, to take to people who have no session here: Markdown for the minutes, a page that opens offline and prints."""
+"""The report of a plan: Markdown for the minutes, and a page that opens offline."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -50,7 +50,7 @@ def markdown(options: Options, heading: str, link: str, today: date, catalogs: C
 
 
 def html(options: Options, heading: str, link: str, today: date, catalogs: Catalogs) -> str:
-    """The answers, what is in the memory, the board, what the figures assume, prices with dates: one file without references."""
+    """The answers, memory, board, assumptions and dated prices in one file."""
     answers = [row for row in options.rows if row["answer"]]
     board = records(options.board)[:MOST_ROWS]
     parts = [

@@ -1,4 +1,4 @@
-"""What is said of one row on cards and board: verdict, memory against the card, the name of an answer, what it is like to keep."""
+"""The wording of a row on cards and board: verdict, memory, answer, quality."""
 
 import pandas as pd
 
@@ -30,7 +30,7 @@ def name(answer: str) -> str:
 
 
 def verdict(row: Row) -> str:
-    """✓ fits, 67 %; ≈ tight, 91 %; ✗ 12.3 GiB over; a mark of its own for what is emulated or does not run."""
+    """✓ fits, 67 %; ≈ tight, 91 %; ✗ 12.3 GiB over; or that it is emulated or does not run."""
     if row["problem"] and not row["fits"]:
         return "✗ refused"
     runs = RUNS.get(row.get("runs", ""), "")
@@ -63,7 +63,7 @@ def first_token(row: Row) -> str:
 
 
 def time_rests_on(row: Row | pd.Series) -> str:
-    """What the row's times rest on and why: calibrated on published runs; assumed from something alike: a card whose shares ..."""
+    """The basis of the row's times, and the reason."""
     if row["work"] == "training" and not is_missing(row["utilization"]):
         return f"worked out with {percent(row['utilization'])} of the card's rate, as you set it"
     text = TIME_RESTS_ON.get(row["time_basis"], "")
@@ -71,12 +71,12 @@ def time_rests_on(row: Row | pd.Series) -> str:
 
 
 def own_share(row: Row) -> str:
-    """12 % less, 19 % more: discount and tax of one's own; nothing where prices are taken as they are."""
+    """12 % less, 19 % more: the private discount and tax; empty without them."""
     ratio = row["paid_ratio"]
     return "" if is_missing(ratio) or ratio == 1 else f"{100 * abs(ratio - 1):.3g} % {'less' if ratio < 1 else 'more'}"
 
 
 def own_terms(row: Row) -> str:
-    """What stands beside money that is not as listed: at your own price, 12 % less; nothing where it is."""
+    """The terms beside money that is not as listed: at your own price, 12 % less."""
     private = "at your own price" if row["market"] in ("", "on-demand") and row["private_usd_per_hour"] > 0 else ""
     return "".join(f", {part}" for part in (private, own_share(row)) if part)

@@ -1,4 +1,4 @@
-"""The words of the shelf: what stands on it, when it was saved, what a plan cost then and costs now."""
+"""The wording of the shelf: the plans, when they were saved, their cost then and today."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""The sentences of every way to pay for one job: what each costs and binds one to, which is least, from which use on it pays off."""
+"""The wording of the ways to pay for a job: cost, commitment, break-even."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ from calc.units import DAY_HOURS, MEAN_MONTH_HOURS, YEAR_HOURS
 
 
 def other_markets(table: pd.DataFrame) -> list[Row]:
-    """Each market on a line: USD per hour, hours billed, USD in all, what the price rests on and of when."""
+    """A line for each market: USD per hour, billed hours, USD, basis and day of the price."""
     return [
         {
             "Paid as": MARKETS[row["market"]].title,
@@ -31,7 +31,7 @@ def other_markets(table: pd.DataFrame) -> list[Row]:
 
 
 def over(hours: float) -> str:
-    """1 year, 3 years, 14 days: what a commitment or a block is paid for; nothing where one pays by use."""
+    """The term of a commitment or a block: 1 year, 14 days; empty where use is paid."""
     if is_missing(hours):
         return ""
     years = hours / YEAR_HOURS
@@ -39,7 +39,7 @@ def over(hours: float) -> str:
 
 
 def signed(own: Row) -> str:
-    """What the row's own market binds one to: $121,949 over 1 year, whatever is used; nothing where one pays by use."""
+    """What the row's market commits to: $121,949 over 1 year; empty where use is paid."""
     if is_missing(own["committed_usd"]):
         return ""
     even = own["break_even_hours_per_month"]
@@ -61,7 +61,7 @@ def quota_of(row: Row, catalogs: Catalogs) -> Quota:
 
 
 def obtainable(row: Row, own: Row, catalogs: Catalogs) -> tuple[str, list[str]]:
-    """What the account must be allowed, and that no price promises capacity; with the commands that ask AWS."""
+    """The quota that the account needs, and the commands that ask AWS."""
     terms, quota = MARKETS[row["market"]], quota_of(row, catalogs)
     code = f" ({quota.code})" if quota.code else ""
     vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]

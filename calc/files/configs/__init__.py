@@ -1,1 +1,4 @@
-"""Configs of training and serving tools as scenario rows: what each field means stands in catalogs/edited/config_fields.yaml."""
+"""Configs of training and serving tools, read as scenario rows.
+
+Meanings of fields: catalogs/edited/config_fields.yaml.
+"""

@@ -1,4 +1,4 @@
-"""Launch commands as words: comments and continuations taken out, variables that the text sets filled in."""
+"""Launch commands as words, without comments and with their variables filled in."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
 def commands(text: str, file: str, known: dict[str, str] | None = None) -> tuple[list[list[str]], dict[str, str]]:
-    """The commands of a shell text as lists of words, `known` variables filled in, and what its #SBATCH lines say.
+    """The commands of a shell text as lists of words, and what its #SBATCH lines say.
 
     A line that only sets variables is one of the commands too."""
     slurm = {name.replace("-", "_"): value or "true" for name, value in SLURM.findall(text)}

@@ -1,4 +1,4 @@
-"""Columns that follow from several: GPUs, micro-batches per step, tokens of a run, LoRA targets, the model of a builder."""
+"""Columns that several fields settle together: GPUs, accumulation, tokens, targets."""
 
 from math import prod
 from typing import Any
@@ -16,7 +16,7 @@ NODE_GPUS = 8  # where no file tells how many a node has
 
 
 def derive(settled: Settled, main: Tool, group_gpus: pd.Series) -> None:
-    """Fill in what several fields settle together; a field that is not enough for that is unused.
+    """Fill in the columns that several fields settle; an insufficient field is unused.
 
     `group_gpus`: of each sharding the GPUs of one group, 0 where it divides over all.
     """
@@ -77,7 +77,7 @@ def _gpus(settled: Settled, main: Tool) -> None:
 
 
 def _groups(settled: Settled, group_gpus: pd.Series) -> None:
-    """Hybrid sharding by the GPUs of a group: those of a node, or what the replicas leave; a size that has no row is unused."""
+    """Hybrid sharding by the GPUs of a group; a size without a row is unused."""
     copies, sharding = settled.values.get("dp_replicate") or 1, settled.values.get("sharding")
     if sharding == HYBRID:
         part, size = "strategy", settled.values.get("gpus_per_node") or NODE_GPUS

@@ -20,7 +20,7 @@ COMMAND, CONFIG, LAUNCH = 0, 1, 2  # who stands above whom where two say the sam
 
 @dataclass(frozen=True)
 class Reading:
-    """The fields of one tool in one file; `parts`: what the launcher says in words of its own; `asides`: statements of no tool."""
+    """The fields of one tool in one file; `parts` of the launcher; `asides` of no tool."""
 
     file: str
     tool: Tool | None
@@ -31,7 +31,7 @@ class Reading:
 
 
 def read_document(text: str, file: str) -> list[Reading]:
-    """A config file as one reading, a script as one for each command that is known; raises ConfigProblem."""
+    """A config as one reading, a script as one per command; raises ConfigProblem."""
     form = format_of(text, file)
     if form == "command":
         return _commands(text, file)
@@ -46,7 +46,7 @@ def read_document(text: str, file: str) -> list[Reading]:
 
 
 def _of_task(own: Reading, file: str) -> list[Reading]:
-    """The commands that a SkyPilot task runs, with the variables that it sets; `run` is then no field of its own."""
+    """The commands and variables of a SkyPilot task, whose `run` is then no field."""
     known = {name.removeprefix("envs."): str(value) for name, value in own.fields.items() if name.startswith("envs.") and value is not None}
     known["SKYPILOT_NUM_NODES"] = str(own.fields.get("num_nodes", 1))
     per_node = {each.partition(":")[2] for each in _cards(own.fields)}
@@ -93,7 +93,7 @@ def _commands(text: str, file: str) -> list[Reading]:
 
 
 def _statements(text: str, file: str, known: dict[str, str]) -> tuple[list[Reading], tuple[str, ...], dict[str, str]]:
-    """The readings of a script's commands, its other statements as they stand, and what its #SBATCH lines say."""
+    """The readings of a script's commands, its other statements, its #SBATCH lines."""
     found, slurm = commands(text, file, known)
     read = [(words, _command(words, file)) for words in found]
     asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
@@ -133,7 +133,7 @@ def _own(tool: Tool, words: list[str], file: str) -> Reading:
 
 
 def _with_others(reading: Reading, others: list[str]) -> Reading:
-    """Words that set a field (batch_size=4) are fields; a lone word that is no file is named as it stands."""
+    """Words that set a field (batch_size=4) are fields; other lone words stay as they are."""
     for word in others:
         name, equals, value = word.partition("=")
         if equals:
@@ -144,7 +144,7 @@ def _with_others(reading: Reading, others: list[str]) -> Reading:
 
 
 def _launcher(words: list[str], file: str) -> list[Reading]:
-    """What stands before the script: accelerate's own fields, or the processes of torchrun and deepspeed."""
+    """What precedes the script: fields of accelerate, processes of torchrun and deepspeed."""
     if not any(word.rpartition("/")[2] in LAUNCHERS for word in words):
         return []
     fields, _ = fields_of(words, file, SHORT)

@@ -1,4 +1,4 @@
-"""The table of fields: what each field of each tool means for a scenario (catalogs/edited/config_fields.yaml)."""
+"""The meaning of each tool's fields for a scenario (catalogs/edited/config_fields.yaml)."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ LISTED = re.compile(r"\.\d+\..*")
 
 @dataclass(frozen=True)
 class Field:
-    """One field: the scenario column or the part (an intermediate value) that it settles, and how its value is read."""
+    """A field: the column or intermediate part that it settles, and how its value is read."""
 
     name: str
     to: str
@@ -26,7 +26,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool: its fields with every name they go by, and how its files and commands are told from others'."""
+    """A tool: its fields by every name, and how its files and commands are recognised."""
 
     id: str
     name: str
@@ -48,7 +48,7 @@ class Tool:
         return name in self.fields or self.is_idle(name)
 
     def is_idle(self, name: str) -> bool:
-        """Whether the field, or the list that it stands in (datasets.0.path), is listed as one without bearing on memory or money."""
+        """Whether the field, or its list (datasets.0.path), bears neither on memory nor money."""
         whole = LISTED.sub("", name)
         return name not in self.fields and any(fnmatchcase(each, pattern) for each in (name, whole) for pattern in self.idle)
 
@@ -68,7 +68,7 @@ def copies() -> dict[str, str]:
 
 @cache
 def rules() -> dict[str, list[dict]]:
-    """Lists of rules by name: {column, when, is}; the first of a list whose parts all match settles its column."""
+    """Lists of rules by name: {column, when, is}; the first that matches settles its column."""
     return read_document(FOLDER, "config_fields")["rules"]
 
 

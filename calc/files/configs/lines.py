@@ -1,4 +1,4 @@
-"""What became of each field of a run's files, line by line: nothing that a file says is left unnamed."""
+"""What became of each field of a run's files, line by line."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ STANDINGS = ("read", "unused", "assumed", "open", "idle", "aside")
 
 
 class Line(NamedTuple):
-    """A field as its file writes it, how it stands, and the columns that it settles with their values.
+    """A field as its file writes it, its status, and the columns that it settles.
 
     read: it settles columns. unused: it decides memory or money, or is not known, and has no column. assumed: no file says it,
     the tool takes it by itself or is it. open: no file settles the column. idle: nothing of memory or money hangs on it as it stands.
@@ -25,7 +25,7 @@ class Line(NamedTuple):
 
 
 def lines_of(readings: list[Reading], settled: Settled, row: dict[str, str]) -> list[Line]:
-    """Every field of the files in their order, then the columns that the tool settles, then those that are left open."""
+    """The fields of the files in order, then the tool's own columns, then open ones."""
     sources = {name: _sources(name, settled) for name in BY_NAME if row[name]}
     given = []
     for reading in readings:

@@ -18,7 +18,7 @@ STORED = {"awq": "awq-4bit", "gptq": "gptq-4bit", "fp8": "fp8", "nvfp4": "nvfp4"
 
 
 def model_id(name: str, catalogs: Any) -> str:
-    """The id of the model that the name means: an id, a repository, or a copy of one; empty where none is meant alone."""
+    """The id that a name means: an id, a repository or its copy; empty if ambiguous."""
     if name in catalogs.models.index:
         return name
     repositories = catalogs.models["hf_repo"].astype(str) if "hf_repo" in catalogs.models else catalogs.models.index.to_series()
@@ -40,8 +40,9 @@ def nearest_id(name: str, catalogs: Any) -> str:
 
 
 def by_sizes(sizes: Mapping[str, Any], catalogs: Any, named: str = "") -> str:
-    """The model of the catalog that has all these sizes, of several the named one, else that with the shortest id, the base; or empty.
+    """The model of the catalog with all these sizes, or empty.
 
+    Of several the preferred one, else the base model: the shortest id.
     Heads of keys are as many as heads, and no experts, unless they are said.
     """
     models = catalogs.models

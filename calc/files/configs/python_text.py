@@ -7,8 +7,9 @@ from calc.files.configs.problem import ConfigProblem
 
 
 def read_python(text: str, file: str) -> dict[str, Any]:
-    """The keyword arguments of the one call that the one function returns, nested calls as mappings; raises ConfigProblem.
+    """The keyword arguments of the call that the only function returns.
 
+    Nested calls are mappings; raises ConfigProblem.
     `class` is what is called, a number the place of an argument without a name.
     """
     try:

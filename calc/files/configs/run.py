@@ -1,4 +1,4 @@
-"""The files of one run as one scenario row: columns that they settle, and beside them everything that they leave open or unused."""
+"""The files of one run as a scenario row, with the open and the unused fields."""
 
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ class Run(NamedTuple):
 
 
 def run_row(documents: list[tuple[str, bytes]], catalogs: Any) -> dict[str, str]:
-    """One scenario row from the files of one run, given as (name, bytes); raises ConfigProblem where one cannot be read."""
+    """The scenario row of the files (name, bytes) of one run; raises ConfigProblem."""
     return read_run(documents, catalogs).row
 
 
@@ -70,7 +70,7 @@ def _main(readings: list[Reading]) -> Tool:
 
 
 def _defaults(settled: Settled, reading: Reading, main: Tool) -> None:
-    """What the tool takes where its file says nothing; of a launcher too, but only what its own file may hold."""
+    """The tool's own values of fields that its file omits; of launchers only in their file."""
     tool = reading.tool
     if tool is None or (tool.launches and reading.rank != LAUNCH and tool is not main):
         return

@@ -1,4 +1,4 @@
-"""What the files of a run have settled so far: columns and parts, by whom, and what was left."""
+"""What the files of a run settle: columns and parts, their sources, and gaps."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +12,9 @@ from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value
 
 @dataclass
 class Settled:
-    """`values`: column or part -> value; `fields`: -> the field it is from; `made_of`: a column -> the parts that a rule made it of.
+    """Columns and parts as the files settle them, with the source of each.
 
+    `values`: column or part -> value; `fields`: -> its field; `made_of`: -> the parts of its rule;
     `left`: named, but without a value of its own.
     """
 
@@ -42,7 +43,7 @@ class Settled:
                 self.defaulted.add(name)
 
     def put(self, name: str, value: Any, source: str, reading: Reading) -> None:
-        """What a file says; of two that differ the one above counts, and where both are files that is said."""
+        """Set a value of a file; where two files differ the higher one counts, with a problem."""
         if name in self.explicit:
             if str(self.values[name]) != str(value):
                 if reading.rank == self.ranks[name] or min(reading.rank, self.ranks[name]) >= CONFIG:
@@ -59,7 +60,7 @@ class Settled:
 
 
 def take(settled: Settled, reading: Reading, others: frozenset[str]) -> None:
-    """Every field of the reading: settled, idle, unused, or a problem; `others` are the tools of the run's other files."""
+    """Settle every field of a reading; `others` are the tools of the other files."""
     for name, value in reading.parts.items():
         if name in ("nodes", "gpus_per_node"):
             if not str(value).isdigit() or not int(value):

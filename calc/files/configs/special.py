@@ -1,4 +1,4 @@
-"""Fields whose value settles more than one part: lists of plugins, a builder's name, the words of fsdp."""
+"""Fields whose value settles several parts: plugin lists, builders, words of fsdp."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ from calc.files.configs.values import NoEqual, as_word
 
 
 def plugins(value: Any) -> dict:
-    """Axolotl's list of plugins: cut cross entropy makes the loss fused; Liger has fields of its own, any other has no column."""
+    """Axolotl's plugins: cut cross entropy fuses the loss; others settle no column."""
     names = value if isinstance(value, list) else [value]
     found = {}
     for name in map(str, names):
@@ -59,7 +59,7 @@ def fsdp(value: Any) -> dict:
 
 
 def recompute(value: Any) -> dict:
-    """Axolotl's gradient_checkpointing: offload and its old name unsloth keep the blocks' inputs in CPU memory."""
+    """Axolotl's gradient_checkpointing: offload and unsloth keep inputs in CPU memory."""
     word = as_word(value)
     if word in ("offload", "offload_disk", "unsloth"):
         return {"trainer_recompute": "yes", "offload_activations": "yes"}
@@ -74,7 +74,7 @@ CARDS |= {"A100": "a100-40gb-sxm", "A100-80GB": "a100-80gb-sxm", "H100": "h100-8
 
 
 def accelerators(value: Any) -> dict:
-    """SkyPilot's name and number of the cards of a node, H100:8; several to choose from settle nothing."""
+    """SkyPilot's cards of a node, H100:8; several alternatives settle nothing."""
     name, _, many = (next(iter(value)) if isinstance(value, list) and len(value) == 1 else str(value)).partition(":")
     if name not in CARDS or not (many or "1").isdigit():
         raise NoEqual
@@ -93,7 +93,7 @@ DURATION = re.compile(r"(\d[\d_]{0,17}(?:\.\d+)?(?:e\d{1,2})?)(ba|tok)")
 
 
 def duration(value: Any) -> dict:
-    """Composer's length of a run: batches (ba) are steps, tokens (tok) are tokens; epochs leave both open."""
+    """Composer's length of a run: ba is steps, tok is tokens, epochs settle nothing."""
     found = DURATION.fullmatch(as_word(value))
     if not found:
         raise NoEqual
@@ -101,7 +101,7 @@ def duration(value: Any) -> dict:
 
 
 def attention_kinds(value: Any) -> dict:
-    """GPT-NeoX's list of attentions, [[[kinds], layers or all]]; several kinds have no one column."""
+    """GPT-NeoX's list of attentions; several kinds settle no column."""
     named = {"global": "eager", "flash": "flash"}
     try:
         kinds = {named[value]} if isinstance(value, str) else {named[kind] for group, _ in value for kind in group}

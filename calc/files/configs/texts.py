@@ -1,4 +1,4 @@
-"""The text of a config file as a mapping of dotted fields, or as the commands of a launch script."""
+"""The text of a config as dotted fields, or as the commands of a script."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def checked_text(content: bytes, file: str) -> str:
 
 
 def format_of(text: str, file: str) -> str:
-    """JSON, TOML, YAML, Python, or command: by the end of the name, else by the first line that is no comment."""
+    """JSON, TOML, YAML, Python or command, by the extension or the first code line."""
     if known := FORMATS.get(PurePath(file).suffix.lower()):
         return known
     lines = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
@@ -76,7 +76,7 @@ def _once(pairs: list[tuple[str, Any]], file: str) -> dict[str, Any]:
 
 
 def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Nested mappings as dotted fields, hyphens as underscores, of a list of mappings by their place; other lists are values."""
+    """Nested mappings as dotted fields; a list of mappings by position, others as values."""
     if len(path) > DEEPEST:
         raise ConfigProblem(f"{file}: values are nested deeper than {DEEPEST}; give the config alone.")
     found: dict[str, Any] = {}
@@ -92,6 +92,6 @@ def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[s
 
 
 def resolved(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields whose whole value names another (${variables.max_seq_len}, as OmegaConf writes it) with the value of that."""
+    """Fields that refer to another (${variables.max_seq_len}), with its value."""
     named = {name: REFERENCE.fullmatch(value) for name, value in fields.items() if isinstance(value, str)}
     return {name: fields.get(found[1], value) if (found := named.get(name)) else value for name, value in fields.items()}

@@ -1,4 +1,4 @@
-"""One value of a config as a scenario's: counts, words, LoRA targets; None where the file leaves it open."""
+"""The value of a field as a scenario's; None where the file leaves it open."""
 
 import re
 from math import isfinite
@@ -32,7 +32,7 @@ def is_off(value: Any) -> bool:
 
 
 def read_value(told: Field, value: Any, where: str) -> Any:
-    """The scenario's value, or None where the file leaves it open; raises NoEqual or ConfigProblem."""
+    """The scenario's value, None where it stays open; raises NoEqual or ConfigProblem."""
     if isinstance(value, str) and VARIABLE.search(value):
         raise ConfigProblem(f"{where} holds the variable {value[:60]}; write its value.")
     if told.read in ("count", "number", "steps"):

@@ -1,4 +1,4 @@
-"""The YAML of other tools as plain values: as PyYAML reads it, but without aliases, tags, merges and doubled keys, and bounded."""
+"""YAML of other tools as plain values, bounded, without aliases, tags and merges."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,10 @@ WORDS |= {
 
 
 def read_yaml(text: str, file: str) -> Any:
-    """The first document of the text; raises ConfigProblem. Events are taken one by one, so that depth is refused before it costs."""
+    """The first document of the text; raises ConfigProblem.
+
+    Events are read one by one, so that a deep document is refused early.
+    """
     events = yaml.parse(text, Loader)
     try:
         for event in events:

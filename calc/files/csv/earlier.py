@@ -1,4 +1,4 @@
-"""A CSV of an earlier meeting: its scenarios estimated with today's catalogs, beside what the file says of them."""
+"""A CSV of an earlier meeting: its scenarios today, beside its own figures."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ STANDINGS = ("new", "changed", "as kept", "refused")
 
 
 class Earlier(NamedTuple):
-    """The cells as given; a row each, billed on its market, with then_* of the file; what was left unread.
+    """The cells; a billed row for each with the file's figures as then_*; what was left unread.
 
     `rows` carries market, then_prices_as_of and then_* of what is written down of a plan (aged.THEN): what the file says, empty
     where it says nothing. `unread` has a sentence for each row of which a cell is not understood: of such a file nothing is taken.
@@ -34,7 +34,7 @@ class Earlier(NamedTuple):
 
 
 def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = True) -> Earlier:
-    """The scenarios of a table of cells (csv_tables.read_csv), or a TableError with one sentence."""
+    """The scenarios of a table of cells (csv_tables.read_csv); raises TableError."""
     table, complaints = csv_tables.scenarios_of(cells, name)
     if not len(table):
         raise TableError(f"{name} names its columns and no scenario; add a row per scenario under the first line.")
@@ -58,7 +58,7 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
 
 
 def standing(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
-    """How each row stands to those that are kept: as kept (the choices of one), changed (only its name), new; refused."""
+    """Each row against the kept ones: as kept, changed (same name), new or refused."""
     names = [name for name in inputs_by_name() if name != "scenario"] + ["market"]
     mine = [_choices(row, names) for row in kept.to_dict("records")]
     named = set(kept["scenario"])
@@ -70,7 +70,7 @@ def standing(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
 
 
 def _choices(row: Row, names: list[str]) -> dict[str, float | str]:
-    """The choices of an estimated row as they can be held against each other: what is not a number is empty."""
+    """The choices of an estimated row in a comparable form; NaN is empty."""
     return {name: "" if row[name] != row[name] else row[name] for name in names}
 
 

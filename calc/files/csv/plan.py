@@ -1,4 +1,4 @@
-"""A CSV of scenarios as the commands for a repository read it: rows billed on their market, or one sentence of what is wrong."""
+"""A CSV of scenarios as the repository commands read it: billed rows, or a fault."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from calc.scenarios.problems import TableError
 
 
 def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFrame:
-    """Every row estimated and billed (market, usd, hours, usd_per_hour); raises TableError or OSError.
+    """Every row estimated and billed; raises TableError or OSError.
 
     A cell that is not understood makes the whole file unusable: a check must not pass over what it did not read.
     """
@@ -22,7 +22,7 @@ def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFram
 
 
 def _names(rows: pd.DataFrame) -> list[str]:
-    """The names of the rows, each once: an unnamed one by its number, a second of the same name numbered."""
+    """Unique names: an unnamed row has its number, a repeated name is numbered."""
     names: list[str] = []
     for number, name in enumerate(map(str, rows["scenario"]), start=1):
         plain = name or f"row {number}"

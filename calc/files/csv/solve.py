@@ -1,4 +1,4 @@
-"""`python -m calc solve`: the largest context, batch or number of users that a plan holds; the price at which another beats it."""
+"""`python -m calc solve`: the most that a plan holds, or the price at which another wins."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ Limited = tuple[np.ndarray, np.ndarray, Any]  # the value of each row now, the m
 
 
 def solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """The most of the field for each row (plan_rows, solved), and what limits it; raises TableError for another field."""
+    """The most of the field for each row, and what limits it; raises TableError."""
     if field not in FIELDS:
         raise TableError(f"'{field}' is not solved for; use {', '.join([*FIELDS, 'price'])}.")
     now, most, limit = FIELDS[field](rows, catalogs)
@@ -37,7 +37,7 @@ def solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """For each pair of rows the hourly price of one of B's instances at which B's bill is A's, and by how much that differs."""
+    """For each pair of rows the hourly price of B's instance at which both bills agree."""
     if len(before) != len(after):
         raise TableError(f"the two plans have {len(before)} and {len(after)} rows; give as many in both, in the same order.")
     first, second = before.reset_index(drop=True), after.reset_index(drop=True)
@@ -66,7 +66,7 @@ def _of_column(column: str, name: str) -> Callable:
 
 
 def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
-    """Requests at once over all replicas: memory's most, or fewer where the usual pace would be lost."""
+    """Requests at once over all replicas, bounded by memory and by the usual pace."""
     replicas = data_parallel(*(rows[name].to_numpy(dtype=float) for name in parameters_of(data_parallel)))
     serves = (rows["work"] == "inference").to_numpy()
     low, high = np.zeros(len(rows)), np.where(serves, rows["max_batch"].to_numpy(dtype=float), np.nan)

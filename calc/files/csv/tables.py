@@ -31,12 +31,12 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
 
 def dated_csv(rows: pd.DataFrame, catalogs: Catalogs, today: date) -> bytes:
-    """Scenarios as CSV bytes, each with the day and the versions of facts and formulas, so that they can be held against a later day's."""
+    """Scenarios as CSV bytes, with the day and the versions of facts and formulas."""
     return to_csv(rows.assign(**versions(catalogs, today)))
 
 
 def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """The results with the table's own cells where a row has a problem, so that reading them again meets it again."""
+    """The results, with the table's own cells where a row has a problem."""
     wrong = (results["problem"] != "").to_numpy()
     kept = results.copy()
     for name in inputs_by_name().keys() & set(table.columns) if wrong.any() else ():
@@ -48,7 +48,7 @@ def as_written(results: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _written_beside(column: str) -> bool:
-    """Whether our own CSVs write this column beside inputs and results: an answer's, the file's own figures, readable GiB."""
+    """Whether our CSVs write this column beside inputs and results."""
     return column in ANSWERED or column.startswith("then_") or column.endswith("_gib")
 
 
@@ -79,7 +79,7 @@ class CheckedText(io.TextIOBase):
 
 
 def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterator[pd.DataFrame]:
-    """The scenarios of a CSV as tables of so many rows, at least one; every cell as text. Raises TableError with one sentence."""
+    """The scenarios of a CSV in tables of `rows`, cells as text; raises TableError."""
     text = CheckedText(stream, name)
     try:
         reader = pd.read_csv(text, header=None, dtype=object, na_filter=False, skipinitialspace=True, iterator=True, chunksize=rows)
@@ -102,13 +102,13 @@ def read_tables(stream: BinaryIO, name: str, rows: int | None = None) -> Iterato
 
 
 def read_csv(content: str | bytes, name: str = "the file") -> pd.DataFrame:
-    """A table of scenarios from CSV text or bytes; every cell as text. Raises TableError with one sentence."""
+    """A table of scenarios from CSV text or bytes, cells as text; raises TableError."""
     content = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     return next(read_tables(io.BytesIO(content), name))
 
 
 def scenarios_of(table: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[str]]:
-    """The scenario columns of a table of cells, and a sentence for each column that is not known."""
+    """The scenario columns of a table of cells, and a sentence for each unknown column."""
     inputs = [name for name in inputs_by_name() if name in table.columns]
     unknown = [column for column in table.columns if column not in GLOSSARY and column not in inputs and not _written_beside(column)]
     complaints = [f"{name} has a column '{column}' that is not known; it was left aside." for column in unknown]

@@ -1,4 +1,4 @@
-"""Tables as CSV text: every distinct value of a column is written out once, and the rows are joined from these texts."""
+"""Tables as CSV text: each distinct value of a column is written once, then joined."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ Coded = tuple[np.ndarray, list[str]]  # which text stands in each row, and the t
 
 
 def write_csv(frame: pd.DataFrame, stream: TextIO, header: bool = True) -> None:
-    """Write a table: whole numbers without a point, others as short as they read back the same, nothing where there is nothing."""
+    """Write a table: integers without a point, floats as short as they read back."""
     if header:
         stream.write(",".join(map(_text, frame.columns)) + "\n")
     if len(frame):
@@ -74,7 +74,7 @@ def unmarked(text: str) -> str:
 
 
 def _text(value: object) -> str:
-    """A value as it stands in a CSV, quoted where it has to be; a mark before what a spreadsheet would run as a formula."""
+    """A value quoted for CSV, marked where a spreadsheet would take it for a formula."""
     if isinstance(value, float):
         return _numbers(np.array([value]))[0] if isfinite(value) else ""
     text = "" if value is None or value is pd.NA or value is pd.NaT else str(value)

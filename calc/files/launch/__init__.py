@@ -1,1 +1,1 @@
-"""A scenario as the files that start it: for the tool that trains or serves, for SkyPilot, for AWS's own command line."""
+"""A scenario as files that start it: for its tool, for SkyPilot, for the AWS CLI."""

@@ -1,4 +1,4 @@
-"""Where the scenario runs: a SkyPilot task, an EC2 launch with AWS's command line, and what saves a run when spot is taken back."""
+"""Where a scenario runs: a SkyPilot task, an EC2 launch, and a watch on spot."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ METADATA = "http://169.254.169.254/latest"
 
 
 def aws_files(row: Row, values: Row, market: str) -> dict[str, str]:
-    """sky.yaml and aws.sh of a row on an instance, for training on spot spot_watch.sh too; nothing without an instance."""
+    """sky.yaml and aws.sh of a row, and spot_watch.sh for training on spot."""
     if not row.get("instance"):
         return {}
     spot = market == "spot"
@@ -46,7 +46,7 @@ def _sky(row: Row, values: dict[str, Any], spot: bool) -> str:
 
 
 def _aws(row: Row, values: dict[str, Any], spot: bool) -> str:
-    """Instances in one placement group's reach; a spot request is one that AWS may take back with two minutes' notice."""
+    """Instances in one placement group; AWS reclaims spot with two minutes' notice."""
     options = {"MarketType": "spot", "SpotOptions": {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"}}
     trains = row["work"] == "training"
     market = f" \\\n  --instance-market-options '{json.dumps(options)}'" if spot else ""

@@ -1,4 +1,4 @@
-"""Fields with dotted names as the text of a JSON, YAML or TOML file, comments above where the format has them."""
+"""Dotted fields as the text of a JSON, YAML or TOML file, with comments where possible."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The launch kit of a result row: files for each tool that runs it, and what none of them can say, found by reading them back."""
+"""The launch kit of a row: files for each tool, and the choices that they cannot express."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ class Difference(NamedTuple):
 
 
 class Kit(NamedTuple):
-    """One tool's way to start the scenario: name -> text of each file, and the choices that have no equivalent there."""
+    """A tool's files (name -> text), and the choices without an equivalent there."""
 
     id: str
     name: str
@@ -44,7 +44,7 @@ class Kit(NamedTuple):
 
 
 def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
-    """A kit for every tool that runs the row; none where no tool of catalogs/edited/launch_files.yaml does."""
+    """A kit for every tool that runs the row (catalogs/edited/launch_files.yaml)."""
     values = {**values_of(row, catalogs), "market": market}
     chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
     found = [_kit(spec, row, values, catalogs, market) for spec in chosen]
@@ -52,7 +52,7 @@ def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
 
 
 def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, Any], set[str]]:
-    """The estimate of what the files say, as `import` reads them, and the columns that they leave open; raises ConfigProblem."""
+    """The estimate of the files as `import` reads them, and the columns that they leave open."""
     run = read_run([(name, text.encode()) for name, text in files.items()], catalogs)
     said = {name: run.row[name] for name in BY_NAME if run.row[name]}
     return estimate(said, catalogs, solve=False), set(BY_NAME) - set(said)

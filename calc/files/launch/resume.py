@@ -1,4 +1,4 @@
-"""What goes before a training command so that it goes on from its last whole checkpoint, which on spot may lie in the bucket."""
+"""Resuming a training command from its last complete checkpoint."""
 
 # transformers writes trainer_state.json after weights, optimizer and random state: where it is, the checkpoint is whole.
 LAST = "LAST=$(ls -d checkpoints/checkpoint-*/trainer_state.json 2>/dev/null | sort -V | tail -n 1 || true)"
@@ -10,6 +10,9 @@ INSERTED = {  # the field as the first of its file, in place of an earlier one
 
 
 def resuming(file: str, form: str, spot: bool) -> str:
-    """Shell lines: on spot the bucket's checkpoints first, then the file pointed to the last of them; `file` empty: the tool finds it."""
+    """Shell lines that fetch the checkpoints and point `file` to the last one.
+
+    Empty `file`: the tool searches by itself.
+    """
     found = [LAST, f'[ -z "$LAST" ] || sed -i {INSERTED[form]}{file}'] if file else []
     return "".join(f"{line}\n" for line in [*([COPIED] if spot else []), *found])

@@ -1,4 +1,4 @@
-"""The table of launch files: for each tool, which field is written from which column (catalogs/edited/launch_files.yaml)."""
+"""Which field of each launch file holds which column (catalogs/edited/launch_files.yaml)."""
 
 import dataclasses
 from collections.abc import Mapping

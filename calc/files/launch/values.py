@@ -1,4 +1,4 @@
-"""What a result row says in the words of launch files: its columns, and what tools count otherwise than a scenario does."""
+"""The columns of a row in the terms of launch files."""
 
 import re
 from math import ceil
@@ -16,7 +16,7 @@ RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
 def values_of(row: Row, catalogs: Catalogs) -> dict[str, Any]:
-    """The row's columns as plain values, whole numbers as such, and those derived (head of catalogs/edited/launch_files.yaml)."""
+    """The row's columns as plain values, and those derived for launch files."""
     values = {name: _plain(row.get(name)) for name in BY_NAME}
     gpus, split = values["gpus"], values["tensor_parallel"] * values["pipeline_parallel"] * values["context_parallel"]
     nodes = _plain(row.get("instances_needed")) or 1
@@ -69,7 +69,7 @@ def _names(values: dict[str, Any]) -> dict[str, str]:
 
 
 def _sizes(model: str, catalogs: Catalogs) -> dict[str, Any]:
-    """The model's sizes as Megatron's flags take them; dense: without experts, and every block alike."""
+    """The model's sizes for Megatron's flags; only dense models with equal blocks."""
     told, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
     stack = stacks.iloc[0]
     grouped = told["kv_heads"] != told["heads"]

@@ -1,4 +1,4 @@
-"""Kept scenarios and the row looked at, in the link: kept=<name>~market~spot~model~gpt2~gpus~8, a name and pairs.
+"""Kept scenarios in the link: kept=<name>~market~spot~model~gpt2~gpus~8.
 
 A scenario's figures of the day on which the link was written are pairs too, such as then_usd~244.7; `then` is the first answer.
 """
@@ -26,7 +26,7 @@ LONGEST_TEXT = 2_000
 
 
 def compose_kept(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[str, list[str]]:
-    """The query of kept scenarios (name, market, scenario, then), of the row looked at and of the answer; `word` writes a value."""
+    """The query of kept scenarios, the row on view and the answer; `word` writes values."""
     looked, answer = choices.get("looked"), choices.get("then")
     return {
         "kept": [_joined([entry["name"]], _pairs_of(entry), word) for entry in choices.get("kept") or []],
@@ -45,7 +45,7 @@ def _joined(first: list[str], pairs: dict[str, float | str], word: Callable) -> 
 
 
 def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: list[str], value_of: Callable[[str, str], Any]) -> None:
-    """Add the kept scenarios, the row looked at or the answer to the choices; `value_of` reads a scenario column."""
+    """Add kept scenarios, the row on view or the answer to the choices."""
     if name == "looked":
         looked = _pairs("row looked at", texts[0][:LONGEST_TEXT].split(BETWEEN), complaints, value_of)
         choices.update({"looked": looked} if looked else {})
@@ -64,7 +64,7 @@ def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: 
 
 
 def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, Any] | None:
-    """Market, scenario and what was said of it then; None, and a sentence, where no model is known."""
+    """Market, scenario and former figures; None and a sentence for an unknown model."""
     wrong: list[str] = []
     scenario = _pairs(whose, parts, wrong, value_of)
     if "model" not in scenario:
@@ -114,7 +114,7 @@ def named(text: str) -> str:
 
 
 def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[str] = ()) -> dict[str, Any]:
-    """The columns of a scenario that differ from the defaults, those that its work does not read left out.
+    """The columns of a scenario that differ from the defaults of its work.
 
     Assumptions stay where they are among the `assumed`, those set by hand; the model always stays.
     """

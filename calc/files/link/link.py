@@ -1,4 +1,4 @@
-"""A job as a query string of plain ids, and back. What is not understood is named, never dropped in silence.
+"""A job as a query string of plain ids, and back; unknown parts are reported.
 
 Every field of the job is written, so that a changed default never changes an old link; of the choices only those set
 by hand, for the rest are the answer's own. `v` grows when the meaning of a name changes.
@@ -29,7 +29,7 @@ COLUMNS: dict[str, Input] = {**BY_HAND, **ASSUMED, **JOB, **VIEW_INPUTS}  # a fi
 
 
 def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
-    """The query of a job: every field and choice by its id, lists as repeated names, kept scenarios, models of one's own."""
+    """The query of a job: ids of fields and choices, kept scenarios, own models."""
     query = {"v": [VERSION]}
     for name, value in choices.items():
         if name in COLUMNS or name in VIEW_CHOICES or name == "prices_as_of":
@@ -41,7 +41,7 @@ def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, Any], list[str]]:
-    """The choices of a query, and a sentence for each thing in it that was not understood: its default is used."""
+    """The choices of a query, and a sentence for each part that falls back to its default."""
     choices: dict[str, Any] = {}
     complaints: list[str] = []
     version = str((query.get("v") or [VERSION])[0])
@@ -101,7 +101,7 @@ def _read_choice(name: str, given: list[str], catalogs: Catalogs, custom: dict[s
 
 
 def value_of(name: str, text: str, catalogs: Catalogs, custom: Any = ()) -> Any:
-    """The value that a text stands for, or None where it stands for none; `custom` names models beside the catalog's."""
+    """The value of a text, None where it has none; `custom` names models beside the catalog."""
     if name in VIEW_CHOICES:
         return text if text in VIEW_CHOICES[name] else None
     column = VIEW_INPUTS.get(name) or JOB.get(name) or bounded_inputs(catalogs).get(name) or link_v1.COLUMNS[name]

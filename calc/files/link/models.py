@@ -1,4 +1,4 @@
-"""Models of one's own in the link, size by size: custom.<id>.<field>, each a number, a text or a yes."""
+"""The team's own models in the link: custom.<id>.<field>, a size each."""
 
 import json
 import re

@@ -8,7 +8,7 @@ from calc.plan.aged import rows_now
 
 
 def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list[dict[str, Any] | None]:
-    """For each query its answer estimated anew, with then_* as it was written; None where a link carries none that is understood."""
+    """The answer of each query estimated today, with its former figures as then_*."""
     read = [link.parse(query, catalogs)[0] for query in queries]
     found: list[dict[str, Any] | None] = [None] * len(read)
     plain = [at for at, choices in enumerate(read) if "then" in choices and choices["then"]["scenario"]["model"] in catalogs.models.index]
@@ -21,7 +21,7 @@ def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list
 
 
 def _with_own_models(choices: dict[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:
-    """The row of a plan for a model that only its link knows; None where its sizes are not complete."""
+    """The row of a plan for a model of its link; None where sizes are missing."""
     entries = {model: {"name": model, **entry} for model, entry in choices.get("custom_models", {}).items()}
     try:
         return rows_now([choices["then"]], add_models(catalogs, entries))[0]

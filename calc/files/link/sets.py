@@ -1,4 +1,4 @@
-"""What a search may vary, in the link: `allow.<name>` once per value, `limit.<name>` a number; no value means all."""
+"""What a search may vary, in the link: `allow.<name>` values, `limit.<name>` numbers."""
 
 import math
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def read_set(
     value_of: Callable[[str, str], Any],
     catalogs: Catalogs | None,
 ) -> None:
-    """Add one name of the query to choices["allowed"] or choices["limits"]; `value_of` reads a scenario column."""
+    """Add a name of the query to the allowed sets or the limits."""
     prefix, _, own = name.partition(".")
     if own not in (SETS if prefix + "." == ALLOW else LIMIT_NAMES):
         complaints.append(f"The link asked for {name[:40]} , which a search does not know; it was left aside.")

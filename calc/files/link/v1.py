@@ -1,4 +1,4 @@
-"""Links of version 1, which held one scenario column each: their work becomes goal and method, the rest is set by hand."""
+"""Links of version 1: their work becomes goal and method, the rest is set by hand."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def is_old(query: dict[str, list[str]]) -> bool:
 
 
 def as_job(choices: dict[str, Any], whole: bool, catalogs: Catalogs) -> dict[str, Any]:
-    """The choices as those of a job; a `whole` link of that version knew no limits, so none is put on it."""
+    """The choices as those of a job; a complete link of version 1 had no limits."""
     scenario = {name: value for name, value in choices.items() if name in BY_NAME}
     divided = choices.get("layout", "divided") == "divided" and choices.get("work") == "inference"
     if divided:

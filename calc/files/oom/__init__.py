@@ -1,1 +1,1 @@
-"""Out-of-memory texts: torch's message, memory_summary and the logs of serving engines, read and compared with the estimate."""
+"""Out-of-memory texts of torch and of serving engines, compared with the estimate."""

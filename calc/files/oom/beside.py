@@ -1,4 +1,4 @@
-"""What was told of memory beside the estimate of the run: part by part, measured and estimated, in bytes."""
+"""Reported memory beside the estimate of the run, part by part. [B]"""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ ROUNDED_BYTES = 0.05 * GIB  # differences of sizes that were printed with two de
 
 
 class Part(NamedTuple):
-    """One part: what was told of it and what the estimate says, both in bytes (None where it has none), and what it is."""
+    """A part of the memory: reported and estimated bytes (None where missing), and meaning."""
 
     name: str
     measured: float
@@ -25,7 +25,7 @@ class Part(NamedTuple):
     meaning: str
 
     def in_gib(self) -> dict[str, Any]:
-        """The part as a row of a table: measured, estimated and their difference in GiB, None where there is nothing to compare."""
+        """The part as a table row: measured, estimated and difference, None if incomparable. [GiB]"""
         measured = self.measured / GIB
         estimated = None if self.estimated is None else self.estimated / GIB
         difference = None if estimated is None else measured - estimated
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 
 def cards(total: float | None, catalogs: Catalogs) -> list[str]:
-    """The cards whose driver reports so much, ids of the catalog: those that AWS sells first, then the nearest."""
+    """Ids of cards whose driver reports this memory: those that AWS rents first, then nearest."""
     if not total:
         return []
     memory = catalogs.gpus["memory_bytes"].astype(float)
@@ -49,7 +49,7 @@ def cards(total: float | None, catalogs: Catalogs) -> list[str]:
 
 
 def on_card(row: Row, total: float | None, catalogs: Catalogs) -> dict[str, Any]:
-    """The row on the card that the message tells of: as it is where that is its own, else estimated anew without an instance."""
+    """The row on the card of the message, estimated anew where it names another card."""
     found = cards(total, catalogs)
     if not found or row["gpu"] in found:
         return dict(row)

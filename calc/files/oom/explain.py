@@ -1,4 +1,4 @@
-"""A pasted text explained: its messages and figures, compared with the estimate of its run, and what they mean."""
+"""A pasted text explained: its figures beside the estimate, and what they mean."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class LogProblem(ValueError):
 
 
 class Explanation(NamedTuple):
-    """The `failure` of the fullest card out of `messages`; the estimated row on that card; the parts; the sentences."""
+    """The fullest card's `failure` of all `messages`, its row, the parts, the sentences."""
 
     failure: Failure | None
     messages: int
@@ -50,7 +50,7 @@ def tells(content: bytes) -> bool:
 
 
 def explained(text: str, row: Row, catalogs: Catalogs) -> Explanation:
-    """The text compared with an estimated row; raises LogProblem where it holds no message and no figure."""
+    """The text compared with a row; raises LogProblem where it holds no figure."""
     messages, sizes, meanings = failures(text), figures(text), silent(text)
     if not messages and not sizes and not meanings:
         raise LogProblem(NOTHING)

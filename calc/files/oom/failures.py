@@ -1,4 +1,4 @@
-"""The sizes in torch's out-of-memory message, in its four generations from before 1.4 to 2.10 and later.
+"""Sizes in torch's out-of-memory message, in its four generations.
 
 The sentence is written in c10/cuda/CUDACachingAllocator.cpp; what changed in it and when: up to 2.0 "already allocated ...
 reserved in total by PyTorch" ("cached" before 1.4); 2.1 "a total capacty of"; from 2.2 "capacity"; from 2.4 private pools.
@@ -50,14 +50,14 @@ class Failure(NamedTuple):
 
     @property
     def others_bytes(self) -> float:
-        """Memory of other processes: those in the message, or all that is in use and not this process's. [B]"""
+        """Memory of other processes, or all in use beside this process. [B]"""
         if self.process and self.total is not None and self.free is not None:
             return max(self.total - self.free - self.process, 0.0)
         return sum(self.others.values())
 
     @property
     def context(self) -> float | None:
-        """Memory of this process outside torch's allocator; an upper bound where the message has no process size. [B]"""
+        """Memory of this process outside torch's allocator, at most. [B]"""
         if self.reserved is None:
             return None
         if self.process:

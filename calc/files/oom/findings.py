@@ -1,4 +1,4 @@
-"""What the sizes mean, in sentences: why the run failed, where it differs from the estimate, what no plan can mend."""
+"""The meaning of the sizes: why the run failed, and where it differs from the estimate."""
 
 from collections.abc import Mapping
 from math import floor
@@ -105,7 +105,7 @@ def _against(allocated: float, when: str, row: Row) -> list[str]:
 
 
 def _shape(tried: float, row: Row, catalogs: Catalogs) -> str:
-    """The tensor of the plan whose size matches the request within two per cent; empty where none does."""
+    """The tensor of the plan whose size is within two per cent of the request, or empty."""
     if row["model"] not in catalogs.models.index:
         return ""
     model = catalogs.models.loc[row["model"]]

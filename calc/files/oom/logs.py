@@ -1,4 +1,4 @@
-"""Memory figures in other texts: memory_summary and memory_stats of torch, logs of vLLM, SGLang and DeepSpeed, nvidia-smi."""
+"""Memory figures in logs of torch, vLLM, SGLang, DeepSpeed and nvidia-smi."""
 
 import json
 import re
@@ -12,7 +12,7 @@ BLOCK_TOKENS = 16  # of vLLM's KV cache, as long as nobody sets it
 
 
 class Told(NamedTuple):
-    """One kind of figure: its name, where it stands ({} a size, {count}, {number}), and what a count is times."""
+    """A kind of figure: its name, its pattern ({}, {count}, {number}), the factor of a count."""
 
     name: str
     pattern: str

@@ -1,4 +1,4 @@
-"""Sizes as torch, engines and drivers print them, in bytes: all of them count in 1024s, whatever letter they write."""
+"""Sizes as torch, engines and drivers print them, in powers of 1024. [B]"""
 
 import re
 
@@ -24,5 +24,5 @@ def first_size(pattern: str, text: str) -> float | None:
 
 
 def one_line(text: str) -> str:
-    """The text with loggers' prefixes gone and every run of blanks and line ends one blank: mails and terminals wrap."""
+    """The text without prefixes of loggers, on one line."""
     return " ".join(PREFIX.sub("", text[:MOST_CHARACTERS]).split())
