@@ -29,24 +29,20 @@ def found(now: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[s
     """
     state = st.session_state
     key = (widened(now.job, sets, limits, catalogs), catalogs.version)
-    clicked = state.pop("search_now", False)
+    clicked, kept = state.pop("search_now", False), state.get("found")
     if state["search_waits"] and not clicked:
         st.info("This search came with the link and has not run yet.", icon=":material/link:")
         _button("Search")
         return None
     state["search_waits"] = False
-    kept = state.get("found")
     if clicked or kept is None or kept["work"] != now.scenario["work"]:
         state["found"] = kept = _run(now, catalogs, key)
     if kept["problem"]:
         st.error(plain(kept["problem"]), icon=":material/block:")
         return None
     if kept["key"] != key:
-        st.warning(
-            "These were found for another plan or other sets than the present ones.",
-            title="Search again to see today's",
-            icon=":material/update:",
-        )
+        older = "These were found for another plan or other sets than the present ones."
+        st.warning(older, title="Search again to see today's", icon=":material/update:")
         _button("Search again")
     against = repr((now.scenario, now.market))
     if (kept["against"] != against and kept["key"] == key) or kept["rows"] is None:

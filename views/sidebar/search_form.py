@@ -8,6 +8,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.say.setting import choice, name_of
 from calc.scenarios.inputs import CATALOG_OF
 from calc.search import widened
@@ -16,14 +17,14 @@ from calc.units import WEEK_HOURS
 from views.elements import segments
 from views.session import SESSION, job_state
 from views.session.present_plan import Present
-from views.wording import search as search_words
 
 QUESTIONS = {"cheapest": "Least money", "budget": "Within a budget per hour", "week": "LoRA within a week", "users": "Serve users at once"}
 USERS, PACE_SECONDS = 20, 0.05  # 20 tokens a second to each user, faster than anyone reads
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
-COUNT_OPTIONS = {"gpus": (*COUNTS, 128), "batch": COUNTS, "accumulation_steps": COUNTS}
-COUNT_OPTIONS |= dict.fromkeys(("tensor_parallel", "pipeline_parallel", "context_parallel"), COUNTS[:4])
-WORD_OPTIONS = {
+OPTIONS: dict[str, tuple] = {
+    "gpus": (*COUNTS, 128),
+    **dict.fromkeys(("batch", "accumulation_steps"), COUNTS),
+    **dict.fromkeys(("tensor_parallel", "pipeline_parallel", "context_parallel"), COUNTS[:4]),
     "tuning": ("full", "lora"),
     "loss": ("", "full", "kernel", "fused"),
     "kv_precision": ("", "fp8", "fp32"),
@@ -36,12 +37,23 @@ OPTION_WORDS = {
     ("offload", "none"): "nothing",
     ("recompute", "none"): "none",
 }
-SWITCH_WORDS = {
-    "surely": "Only what fits with the whole range of the estimate",
-    "slow_end": "Keep the limits on time at the slow end of the range",
-    "unverified": "Also what is emulated, or not known to run",
+LIMITS = {  # title for training, for serving
+    "instances": ("Instances at most", "Instances at most"),
+    "usd_per_hour": ("USD per hour at most", "USD per hour at most"),
+    "usd": ("USD for the run at most", "USD per month at most"),
+    "hours": ("Done within hours", ""),
+    "step_tokens": ("Tokens per optimizer step at least", ""),
+    "highest_step_tokens": ("Tokens per optimizer step at most", ""),
+    "users": ("", "Users at once"),
+    "first_token_seconds": ("", "Seconds to the first token at most"),
+    "output_token_seconds": ("", "Seconds per output token at most"),
 }
-WHOLE_LIMITS = ("instances", "step_tokens", "highest_step_tokens", "users")
+COUNTED_LIMITS = ("instances", "step_tokens", "highest_step_tokens", "users")
+SWITCH_WORDS = {  # title in the form, words of the summary
+    "surely": ("Only what fits with the whole range of the estimate", "the whole range must fit"),
+    "slow_end": ("Keep the limits on time at the slow end of the range", "times at their slow end"),
+    "unverified": ("Also what is emulated, or not known to run", "also what is emulated or not known to run"),
+}
 
 
 def prepare(now: Present, catalogs: Catalogs) -> None:
@@ -55,14 +67,10 @@ def prepare(now: Present, catalogs: Catalogs) -> None:
     if state.get("form_of") != work or state.get("allowed") is None or state.pop("fill_form", False):
         state.update({f"allow_{name}": list(sets.get(name, [])) for name in SETS})
         for name in LIMIT_NAMES:
-            value = state["limits"].get(name)
-            state[f"limit_{name}"] = bool(value) if name in SWITCHES else _number(name, value)
+            value, kind = state["limits"].get(name), bool if name in SWITCHES else int if name in COUNTED_LIMITS else float
+            state[f"limit_{name}"] = None if value is None and kind is not bool else kind(value)
         state["form_of"] = work
     state["allowed"] = sets
-
-
-def _number(name: str, value: Any) -> Any:
-    return None if value is None else int(value) if name in WHOLE_LIMITS else float(value)
 
 
 def question(now: Present, catalogs: Catalogs) -> str:
@@ -71,13 +79,13 @@ def question(now: Present, catalogs: Catalogs) -> str:
     return segments("Question", QUESTIONS, "question", label_visibility="collapsed", on_change=_answer, args=(now.job, catalogs), **SESSION)
 
 
-def _answer(job: Any, catalogs: Catalogs) -> None:
+def _answer(job: Row, catalogs: Catalogs) -> None:
     """Callback: the sets and limits of a question, and the work that it is about."""
     state, kind = st.session_state, st.session_state["question"]
-    if kind == "budget":
-        return
     sets: dict[str, Any] = {}
     limits: dict[str, float] = {}
+    if kind == "budget":
+        return
     if kind == "week":
         job_state.choose(goal="tune", method="lora")
         job = job | {"work": "training", "method": "lora", "tuning": "", "precision": list(widened.LORA_FORMATS)}
@@ -93,62 +101,27 @@ def _answer(job: Any, catalogs: Catalogs) -> None:
 def form(now: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, float]]:
     """The allowed sets and limits; nothing runs before the button."""
     state, work = st.session_state, now.job["work"]
+    names, limits, regions = names_for(work), _limits(work), catalogs.regions["name"]
+    families = catalogs.instances.sort_values(["current", "family"], ascending=[False, True])["family"].unique()
+    priced = [name for name, market in MARKETS.items() if catalogs.prices[market.price].notna().any()]
+    several: dict[str, Any] = {"selection_mode": "multi", **SESSION}
     with st.expander(_summary(work), icon=":material/tune:"), st.form("search_form", border=False):
-        names = names_for(work)
-        columns = st.columns(3)
-        third = -(-len(names) // 3)
+        left, middle, right = columns = st.columns(3)
         for at, name in enumerate(names):
-            columns[at // third].pills(
-                _label(name, work),
-                _options(name, work, catalogs),
-                selection_mode="multi",
-                format_func=partial(_option_words, name, catalogs=catalogs),
-                key=f"allow_{name}",
-                wrap=True,
-                help=GLOSSARY[name].meaning,
-                **SESSION,
-            )
-        _places(catalogs, *columns)
-        for at, name in enumerate(_limits(work)):
-            _limit(columns[at % 3], name, work)
-        for name, column in zip(SWITCH_WORDS, columns, strict=True):
-            column.checkbox(SWITCH_WORDS[name], key=f"limit_{name}", **SESSION)
+            words, meaning = partial(_option_words, name, catalogs=catalogs), GLOSSARY[name].meaning
+            column, options = columns[at // -(-len(names) // 3)], _options(name, work, catalogs)
+            column.pills(_label(name, work), options, format_func=words, key=f"allow_{name}", wrap=True, help=meaning, **several)
+        left.multiselect("Instance families", families, key="allow_family", placeholder="All current ones", **SESSION)
+        with_name = {region: f"{region} · {name}" for region, name in regions.items()}
+        middle.multiselect("Regions", list(with_name), None, with_name.__getitem__, key="allow_region", placeholder="Anywhere", **SESSION)
+        right.pills("Markets", priced, format_func=lambda name: MARKETS[name].title, key="allow_market", **several)
+        for at, (name, title) in enumerate(limits.items()):
+            look: dict[str, Any] = {"min_value": 1, "step": 1} if name in COUNTED_LIMITS else {"min_value": 0.0, "format": "%g"}
+            columns[at % 3].number_input(title, value=None, placeholder="no limit", key=f"limit_{name}", **look, **SESSION)
+        for (name, (title, _)), column in zip(SWITCH_WORDS.items(), columns, strict=True):
+            column.checkbox(title, key=f"limit_{name}", **SESSION)
         st.form_submit_button("Search", type="primary", icon=":material/search:", on_click=_submitted, args=(work,), key="go")
     return state["allowed"], state["limits"]
-
-
-def _limits(work: Any) -> Any:
-    return [name for name, titles in search_words.LIMITS.items() if titles[work != "training"]]
-
-
-def _places(catalogs: Catalogs, left: Any, middle: Any, right: Any) -> None:
-    families = catalogs.instances.sort_values(["current", "family"], ascending=[False, True])["family"].unique()
-    regions = catalogs.regions["name"]
-    left.multiselect("Instance families", families, key="allow_family", placeholder="All current ones", **SESSION)
-    middle.multiselect(
-        "Regions",
-        list(regions.index),
-        format_func=lambda region: f"{region} · {regions[region]}",
-        key="allow_region",
-        placeholder="Anywhere",
-        **SESSION,
-    )
-    priced = [name for name, market in MARKETS.items() if catalogs.prices[market.price].notna().any()]
-    right.pills("Markets", priced, selection_mode="multi", format_func=lambda name: MARKETS[name].title, key="allow_market", **SESSION)
-
-
-def _limit(column: Any, name: str, work: str) -> None:
-    counts = name in WHOLE_LIMITS
-    column.number_input(
-        search_words.LIMITS[name][work != "training"],
-        min_value=1 if counts else 0.0,
-        value=None,
-        step=1 if counts else None,
-        format=None if counts else "%g",
-        placeholder="no limit",
-        key=f"limit_{name}",
-        **SESSION,
-    )
 
 
 def _submitted(work: str) -> None:
@@ -161,20 +134,21 @@ def _submitted(work: str) -> None:
     state.update({"fill_form": True, "search_now": True})
 
 
+def _limits(work: str) -> dict[str, str]:
+    """The limits of this work, each with its title."""
+    serves = work != "training"
+    return {name: titles[serves] for name, titles in LIMITS.items() if titles[serves]}
+
+
 def _label(name: str, work: str) -> str:
     return "Sequences at once" if name == "batch" and work == "inference" else GLOSSARY[name].label
 
 
-def _options(name: str, work: str, catalogs: Catalogs) -> list[int | str]:
-    """What may be chosen, with what the sets hold beyond the usual."""
-    chosen = st.session_state[f"allow_{name}"]
-    if name in COUNT_OPTIONS:
-        return sorted({*COUNT_OPTIONS[name], *chosen})
-    if name in ("precision", "implementation"):
-        options: Any = possible(name, work, catalogs)
-    else:
-        options = WORD_OPTIONS.get(name) or getattr(catalogs, CATALOG_OF[name]).index
-    return list(dict.fromkeys([*options, *chosen]))
+def _options(name: str, work: str, catalogs: Catalogs) -> list[Any]:
+    """The values to choose from, and those of the sets beyond them."""
+    listed = possible(name, work, catalogs) if name in ("precision", "implementation") else OPTIONS.get(name)
+    values = list(dict.fromkeys([*(listed or getattr(catalogs, CATALOG_OF[name]).index), *st.session_state[f"allow_{name}"]]))
+    return sorted(values) if isinstance(values[0], int) else values
 
 
 def _option_words(name: str, value: Any, catalogs: Catalogs) -> str:
@@ -187,17 +161,12 @@ def _option_words(name: str, value: Any, catalogs: Catalogs) -> str:
     return OPTION_WORDS.get((name, value)) or name_of(name, value, catalogs)
 
 
-def _summary(work: Any) -> Any:
+def _summary(work: str) -> str:
     """What may vary, in one line: the expander's label."""
     sets, limits = st.session_state["allowed"], st.session_state["limits"]
     several = [f"{len(sets[name])} × {_label(name, work)}" for name in names_for(work) if len(sets[name]) > 1]
-    where = ", ".join(sets["region"]) if sets["region"] else "anywhere"
-    families = ", ".join(sets["family"]) if sets["family"] else "all instances"
-    titles = {name: search_words.LIMITS[name][work != "training"] for name in _limits(work)}
-    bounds = [
-        f"{titles[name][0].lower() + titles[name][1:]} {limits[name]:,.10g}".replace("uSD", "USD") for name in titles if name in limits
-    ]
-    switches = {"surely": "the whole range must fit", "slow_end": "times at their slow end"}
-    switches |= {"unverified": "also what is emulated or not known to run"}
-    bounds += [words for name, words in switches.items() if limits.get(name)]
-    return f"What may vary: {', '.join(several)}; {families}, {where}. Limits: {', '.join(bounds) or 'none'}"
+    titles = {name: title if title.startswith("USD") else title[0].lower() + title[1:] for name, title in _limits(work).items()}
+    bounds = [f"{title} {limits[name]:,.10g}" for name, title in titles.items() if name in limits]
+    bounds += [words for name, (_, words) in SWITCH_WORDS.items() if limits.get(name)]
+    places = f"{', '.join(sets['family']) or 'all instances'}, {', '.join(sets['region']) or 'anywhere'}"
+    return f"What may vary: {', '.join(several)}; {places}. Limits: {', '.join(bounds) or 'none'}"
