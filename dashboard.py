@@ -1,4 +1,4 @@
-"""The entry. The server imports this file and gets ready at once; for every run of a visitor's page it is the script."""
+"""The entry of the app for the server, and the script of every page."""
 
 import streamlit as st
 

@@ -95,7 +95,7 @@ def _counts(search: Any, seconds: float) -> str:
 
 
 def _card(name: str, row: Row, catalogs: Catalogs) -> None:
-    """The cheapest run, the cheapest hour or the fastest, with its reason and a button that takes it."""
+    """The cheapest run, the cheapest hour or the fastest, with its reason and its button."""
     trains, hour = row["work"] == "training", usd(row["usd_per_hour"])
     money, time = usd(row["usd"]), duration(row["seconds"])
     period, work_time = ("", time) if trains else (" a month", f"{time} per token")
