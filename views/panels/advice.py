@@ -8,15 +8,20 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.memory.fit import HOLDS
+from calc.say.numbers import about, gib, is_missing, percent, span, three, usd
 from calc.search.advice import advise
 from calc.search.standing import scenario_of
 from views.elements import button
 from views.session import job_state, kept
 from views.session.remembered import remembered
-from views.wording import advice as advice_words
 from views.wording.markdown import faint, plain
+from views.wording.plan import day_text
 
 SHOWN = 3
+SAME = {"training": "Trains the same", "inference": "Serves the same"}
+OTHER = "Other work: look at what it costs in quality first"
+TELLING_RATIO = 0.005  # nobody can tell half a per cent apart
+TELLING_GIB = 0.05
 
 
 def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> None:
@@ -27,19 +32,19 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
     st.subheader("What to change" if fits else "What would make it fit", anchor=False)
     tried = changes(row, market, job, catalogs)
     if not len(tried):
-        st.markdown(advice_words.nothing(fits))
+        st.markdown(_nothing(fits))
         return
     more = st.session_state.get("more_changes", False)
     shown = tried if more else tried.head(SHOWN)
     with st.container(border=True):
-        for title, part in advice_words.groups(shown, row["work"]):
+        for title, part in _groups(shown, row["work"]):
             st.caption(title)
             for at, change in part.iterrows():
                 _line(at, change.to_dict(), row, market, fits, catalogs)
     with st.container(horizontal=True, vertical_alignment="center"):
         if len(tried) > SHOWN:
             st.toggle(f"All {len(tried)} changes", key="more_changes", persist_state="session")
-        st.caption(advice_words.caption(row))
+        st.caption(_caption(row))
 
 
 def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
@@ -51,9 +56,9 @@ def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> p
 def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Catalogs) -> None:
     scenario, market = {**scenario_of(row), **change["set"]}, change["set"].get("market", market)
     scenario.pop("market", None)
-    text = plain(f"**{change['change']}**: {'; '.join(advice_words.effects(change, row['work'], fits))}.")
+    text = plain(f"**{change['change']}**: {'; '.join(_effects(change, row['work'], fits))}.")
     words, buttons = st.columns([4, 1], vertical_alignment="center")
-    words.markdown(f"{text}  \n{faint(plain(quality))}" if (quality := advice_words.quality(change)) else text)
+    words.markdown(f"{text}  \n{faint(plain(quality))}" if (quality := _quality(change)) else text)
     with buttons, st.container(horizontal=True, gap="xsmall", horizontal_alignment="right"):
         button(
             "Take",
@@ -73,3 +78,61 @@ def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Cat
             key=f"keep_change_{at}",
             help="Keeps it beside the plan.",
         )
+
+
+def _groups(changes: pd.DataFrame, work: str) -> list[tuple[str, pd.DataFrame]]:
+    """The changes under their headings: the same work first."""
+    parts = ((SAME[work], changes[changes["same_work"]]), (OTHER, changes[~changes["same_work"]]))
+    return [(title, part) for title, part in parts if len(part)]
+
+
+def _nothing(fits: bool) -> str:
+    """Where no change helps."""
+    if fits:
+        return "No change that was tried saves money or memory worth naming."
+    return "No change or pair of changes that was tried makes it fit: take a smaller model, LoRA or more GPUs."
+
+
+def _effects(change: Row, work: str, fits: bool) -> list[str]:
+    """The job's money and time with the change; per hour, memory and speed against now."""
+    parts = []
+    if not is_missing(change["usd"]):
+        time = f" in {span(change['hours'])}" if work == "training" else " a month"
+        parts.append(f"{about(change['usd'])}{time}{_share(change['saved_work_ratio'])}")
+    if not is_missing(change["usd_per_hour"]):
+        parts.append(f"{usd(change['usd_per_hour'])} an hour")
+    if abs(change["saved_gib"]) >= TELLING_GIB:
+        parts.append(f"{'−' if change['saved_gib'] > 0 else '+'}{gib(abs(change['saved_gib']))} per GPU")
+    slow = change["slowdown_ratio"]
+    if not is_missing(slow) and abs(slow - 1) >= TELLING_RATIO:
+        parts.append(f"{three(1 / slow)} × as fast" if slow < 1 else f"takes {three(slow)} × as long")
+    if not fits or change["fits"] == "tight":
+        parts.append({"yes": "fits", "tight": "fits tightly: it may run out of memory"}[change["fits"]])
+    return parts
+
+
+def _quality(change: Row) -> str:
+    """What a change costs in quality, and who says so; empty where nothing is known to be lost."""
+    source = f" ({change['source']})" if change["source"] else ""
+    return f"Quality: {change['quality']}{source}." if change["quality"] else ""
+
+
+def _share(saved: float) -> str:
+    """(23 % less) of the same work's cost."""
+    if is_missing(saved) or abs(saved) < TELLING_RATIO:
+        return ""
+    return f" ({percent(abs(saved))} {'less' if saved > 0 else 'more'} for the same work)"
+
+
+def _caption(row: Row) -> str:
+    """What all changes have in common, and what to know of spot and of other regions."""
+    spot = f"Spot prices are the median of {day_text(row['spot_as_of'])}; capacity is not promised" if row["spot_as_of"] else ""
+    spot += "; the spare instances of a service are counted" if spot and row["work"] == "inference" else ""
+    taken = f", and {row['interruption_band']} of such instances are taken back in a month" if spot and row["interruption_band"] else ""
+    day = (
+        f"Other regions at their prices of {day_text(row['on_demand_as_of'])}: ask whether they have capacity."
+        if row["on_demand_as_of"]
+        else ""
+    )
+    each = "Each was estimated anew, with nothing else changed, and keeps the limits of the job."
+    return " ".join(filter(None, (each, f"{spot}{taken}." if spot else "", day)))

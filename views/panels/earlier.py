@@ -14,8 +14,10 @@ from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.files.csv.earlier import Earlier, earlier, standing
 from calc.files.link.kept import MOST_KEPT
+from calc.plan.aged import MOVED_RATIO
 from calc.plan.figures import records
-from calc.say.numbers import counted
+from calc.say.numbers import counted, is_missing
+from calc.say.verdict import word
 from calc.scenarios.problems import TableError, quoted
 from calc.search.standing import rank
 from views import tables
@@ -23,7 +25,6 @@ from views.elements import button
 from views.session import kept
 from views.tables import NUMBER, TEXT
 from views.wording import aged
-from views.wording import earlier as words
 from views.wording.markdown import plain
 
 ROWS = 1000  # as many as a browser scrolls well
@@ -53,10 +54,10 @@ def preview(file: Any, catalogs: Catalogs) -> None:
         return
     standings = np.array(standing(result.rows, kept.rows(catalogs)), dtype=object)
     with st.container(border=True):
-        st.markdown(plain(f"**{name}**: {words.summary(result.rows, standings, result.unread)}"))
-        if prices := words.prices(result.rows):
+        st.markdown(plain(f"**{name}**: {_summary(result.rows, standings, result.unread)}"))
+        if prices := _prices(result.rows):
             st.markdown(plain("\n".join([prices, "", *(f"- {sentence}" for sentence in aged.among(records(result.rows), catalogs))])))
-        _complaints(result.complaints + result.unread + words.refusals(result.rows, result.unread))
+        _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread))
         ranked = rank(result.rows.assign(standing=standings)).head(ROWS)
         _table(ranked, catalogs)
         if len(result.rows) > ROWS:
@@ -92,7 +93,7 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
     """Each scenario then and now."""
     shown = rows.assign(
         name=names(rows, catalogs),
-        verdict=[words.verdict(row) for row in rows[["fits", "problem"]].itertuples()],
+        verdict=[_verdict(row) for row in rows[["fits", "problem"]].itertuples()],
         then_gib=chart_tables.for_screen(rows, ["then_memory_gib"])["then_memory_gib"],
     )
     tables.show(
@@ -121,7 +122,7 @@ def _accept(result: Earlier, standings: np.ndarray, name: str) -> None:
     """Keep what is new or changed, all of it or nothing."""
     wanted = np.flatnonzero(np.isin(standings, ("new", "changed")))
     room = MOST_KEPT - len(kept.kept())
-    obstacle = words.obstacle(result.unread, len(wanted), room)
+    obstacle = _obstacle(result.unread, len(wanted), room)
     if obstacle:
         st.caption(obstacle)
     button(
@@ -154,3 +155,61 @@ def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     labels = chart_tables.labels(rows, catalogs)
     given = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)
     return [quoted(name) or (f"Row {number + 1}" if problem else label) for number, name, problem, label in given]
+
+
+def _summary(rows: pd.DataFrame, standings: np.ndarray, unread: list[str]) -> str:
+    """12 scenarios: 7 fit, 1 tight, 3 do not fit, 1 refused. 2 are new, 1 changed, 9 as kept."""
+    wrong = rows["problem"] != ""
+    verdicts = [
+        ((rows["fits"] == "yes").sum(), "fit"),
+        ((rows["fits"] == "tight").sum(), "tight"),
+        ((rows["fits"] == "no").sum(), "do not fit"),
+        ((~wrong & (rows["fits"] == "")).sum(), "without a card"),
+        (wrong.sum() - len(unread), "refused"),
+        (len(unread), "not understood"),
+    ]
+    known = [((standings == each).sum(), each) for each in ("new", "changed", "as kept")]
+    parts = [f"{counted(len(rows), 'scenario')}: {_joined(verdicts)}.", f"Beside what is kept: {_joined(known)}."]
+    return " ".join(parts if any(count for count, _ in known) else parts[:1])
+
+
+def _joined(counts: list[tuple[int, str]]) -> str:
+    return ", ".join(f"{count:,} {words}" for count, words in counts if count > 0)
+
+
+def _prices(rows: pd.DataFrame) -> str:
+    """How many hourly prices of the file are other ones today; empty where the file names none."""
+    both = rows[rows["then_usd_per_hour"].notna() & rows["usd_per_hour"].notna()]
+    if not len(both):
+        return ""
+    ratio = both["usd_per_hour"] / both["then_usd_per_hour"]
+    more, less = int((ratio > 1 + MOVED_RATIO).sum()), int((ratio < 1 - MOVED_RATIO).sum())
+    days = sorted({day for day in both["then_made_on"] if day} or {day for day in both["then_prices_as_of"] if day})
+    of = f" of {days[0]}" if days else ""
+    if not more + less:
+        return f"The hourly prices in the file{of} are today's: none of {len(both)} has moved."
+    moved = [f"{n} cost{'s' if n == 1 else ''} {words}" * (n > 0) for n, words in ((more, "more"), (less, "less"))]
+    return f"Of {len(both)} hourly prices in the file{of}, {' and '.join(filter(None, moved))} today; the rest are the same."
+
+
+def _refusals(rows: pd.DataFrame, unread: list[str]) -> list[Any]:
+    """A sentence for each row that is understood and refused, in the order of the file."""
+    named = {sentence.partition(":")[0] for sentence in unread}
+    wrong = rows.loc[rows["problem"] != "", "problem"]
+    return [f"Row {number + 1}: {problem}" for number, problem in wrong.items() if f"Row {number + 1}" not in named]
+
+
+def _obstacle(unread: list[str], wanted: int, room: int) -> str:
+    """Why nothing of the file can be kept; empty where it can."""
+    if unread:
+        return "Nothing is kept of a file that is not understood whole: correct these cells, or delete their rows, and give it again."
+    if not wanted:
+        return "Every scenario of the file that can be run is kept already."
+    if wanted > room:
+        return f"There is room for {room} more scenarios: remove some that are kept, or give a file with fewer."
+    return ""
+
+
+def _verdict(row: Any) -> str:
+    """Fits, tight, does not fit, refused."""
+    return "refused" if row.problem else "no card named" if is_missing(row.fits) else word(row.fits)

@@ -3,13 +3,25 @@
 import pandas as pd
 import streamlit as st
 
-from calc.plan.aged import then_of
+from calc.columns import GLOSSARY
+from calc.evaluate import Row
+from calc.plan.aged import changes, then_of
 from calc.plan.figures import records
+from calc.say.numbers import is_missing, usd
 from views.elements import button
 from views.session import kept, undo
-from views.wording.kept import chip, undo_help
+from views.wording.markdown import plain
 
 ACTIONS = {"take": "Make it the plan", "copy": "Keep a copy", "remove": "Remove"}
+FIELDS = {
+    "goal": "goal",
+    "method": "method",
+    "kept": "what is kept",
+    "regions": "regions",
+    "markets": "markets",
+    "run_tokens": "tokens of the run",
+    "days_most": "deadline",
+}
 
 
 def tray(rows: pd.DataFrame) -> None:
@@ -17,7 +29,7 @@ def tray(rows: pd.DataFrame) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="kept_tray"):
         for at, row in enumerate(records(rows)):
             st.menu_button(
-                chip(row | then_of(kept.kept()[at])),
+                _chip(row | then_of(kept.kept()[at])),
                 list(ACTIONS),
                 format_func=ACTIONS.__getitem__,
                 on_click=_act,
@@ -29,7 +41,7 @@ def tray(rows: pd.DataFrame) -> None:
             return
         if len(rows):
             st.page_link("views/pages/compare.py", label="Compare", icon=":material/compare_arrows:", width="content")
-        button("Undo", undo.undo, icon="undo", disabled=not undo.can_undo(), type="tertiary", help=undo_help(undo.changed()), key="undo")
+        button("Undo", undo.undo, icon="undo", disabled=not undo.can_undo(), type="tertiary", help=_undo_help(undo.changed()), key="undo")
         if undo.can_redo():
             button("Redo", undo.redo, icon="redo", type="tertiary", key="redo")
 
@@ -43,3 +55,23 @@ def counted(page: str) -> str:
 def _act(at: int) -> None:
     """Callback: what was chosen in a chip's menu."""
     {"take": kept.take, "copy": kept.duplicate, "remove": kept.remove}[st.session_state[f"kept_{at}"]](at)
+
+
+def _chip(row: Row) -> str:
+    """p4de, full · $29, was $27; a kept row that is refused says so."""
+    name = row["scenario"]
+    if row["problem"]:
+        return plain(f"{name} · refused")
+    moved = {each.figure: f", was {usd(each.then)}" for each in changes(row)}
+    if not is_missing(row["usd"]):
+        return plain(f"{name} · {usd(row['usd'])}{'' if row['work'] == 'training' else ' a month'}{moved.get('usd', '')}")
+    hourly = "no price" if is_missing(row["usd_per_hour"]) else f"{usd(row['usd_per_hour'])} an hour"
+    return plain(f"{name} · {hourly}{moved.get('usd_per_hour', '')}")
+
+
+def _undo_help(names: list[str]) -> str:
+    """What the last change was about."""
+    if not names:
+        return "Nothing to undo"
+    words = [FIELDS.get(name) or (GLOSSARY[name].label.lower() if name in GLOSSARY else name.replace("_", " ")) for name in names]
+    return f"Take back: {', '.join(words[:6])}{' and more' if len(words) > 6 else ''}"

@@ -5,12 +5,14 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.files.launch.kit import comment, kits
+from calc.evaluate import Row
+from calc.files.launch.kit import Kit, comment, kits
+from calc.files.launch.specs import kit_specs
 from calc.files.launch_files import files_of, zipped
+from calc.say.setting import name_of
 from views.elements import segments
 from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.wording import launch_kit as words
 from views.wording.markdown import plain
 
 LANGUAGES = {"json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh": "bash", "csv": None}
@@ -26,7 +28,7 @@ def panel(now: Present, catalogs: Catalogs) -> None:
 def _kits(now: Any, catalogs: Catalogs) -> None:
     result = remembered("kits", (now.row, now.market, catalogs.version), lambda: kits(now.row, catalogs, now.market))
     if not result:
-        st.markdown(words.none(now.row, catalogs))
+        st.markdown(_none(now.row, catalogs))
         return
     names = {kit.id: kit.name for kit in result}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -36,15 +38,39 @@ def _kits(now: Any, catalogs: Catalogs) -> None:
         st.download_button(
             "Launch kit, zip",
             zipped(files),
-            words.file_name(now.row, kit),
+            _file_name(now.row, kit),
             mime="application/zip",
             on_click="ignore",
             icon=":material/download:",
             key="kit_zip",
         )
-    st.markdown(plain(words.summary(kit)))
+    st.markdown(plain(_summary(kit)))
     if kit.differences:
         st.warning(plain("\n".join(f"- {comment(each, kit.name)}" for each in kit.differences)), icon=":material/rule:")
     for tab, (name, content) in zip(st.tabs(list(files)), files.items(), strict=True):
         with tab:
-            st.code(words.shown(name, content), language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
+            st.code(_shown(name, content), language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
+
+
+def _none(row: Row, catalogs: Catalogs) -> str:
+    """No files are written for Megatron-LM; they are for axolotl and others."""
+    software = name_of("implementation", row["implementation"], catalogs)
+    written = ", ".join(spec.name for spec in kit_specs())
+    return f"No files are written for {software} set up so; they are for {written}. Set the software or the sharding by hand."
+
+
+def _summary(kit: Kit) -> str:
+    """What was found by reading the files back."""
+    if kit.differences:
+        return "Read back by Headroom the files give this scenario, but for:"
+    return "Read back by Headroom the files give this very scenario. Names in them that begin with your- are to be filled in."
+
+
+def _file_name(row: Row, kit: Kit) -> str:
+    """headroom-llama-3.1-8b-axolotl.zip."""
+    return f"headroom-{row['model']}-{kit.id}.zip"
+
+
+def _shown(name: str, content: bytes) -> str:
+    """A file's text; of the plan's CSV, which is wide, only that it is there."""
+    return "The row with every input and result: python -m calc reads it again." if name.endswith(".csv") else content.decode()

@@ -10,13 +10,14 @@ from calc.evaluate import Row
 from calc.files.brought import Brought
 from calc.files.oom.beside import Part
 from calc.files.oom.explain import Explanation, LogProblem, explained, text_of
+from calc.say.numbers import counted
+from calc.say.place import card_name
 from calc.say.setting import setting
 from calc.say.verdict import memory_of
 from views.panels import advice
 from views.session.present_plan import Present
 from views.session.remembered import remembered
 from views.tables import NUMBER, TEXT, grid
-from views.wording import out_of_memory as words
 from views.wording.markdown import plain
 
 
@@ -32,7 +33,7 @@ def explanation(logs: list[bytes], brought: Brought | None, now: Present, catalo
         st.error(plain(str(error)), icon=":material/block:")
         return
     st.subheader("Why it ran out" if result.failure else "What it tells", anchor=False)
-    st.markdown(plain("\n".join(f"- {sentence}" for sentence in [words.read(result, known), *result.sentences])))
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in [_read(result, known), *result.sentences])))
     if result.parts:
         st.caption(plain(f"Beside {'the run above' if brought else 'the plan'}: {memory_of(result.row)} · {setting(result.row, known)}"))
         _table(result.parts)
@@ -54,3 +55,14 @@ def _table(parts: list[Part]) -> None:
     }
     table = pd.DataFrame([each.in_gib() for each in parts])
     grid(table, columns, "What was measured beside the estimate", "oom_parts")
+
+
+def _read(result: Explanation, catalogs: Catalogs) -> str:
+    """From GPU 0, by its capacity A10G or L4; written by PyTorch 2.2 to 2.9."""
+    card = f", by its capacity {' or '.join(card_name(card, catalogs) for card in result.cards[:2])}" if result.cards else ""
+    if result.failure is None:
+        return f"A log{card}." if card else "A log that names no card."
+    gpu = "one GPU" if result.failure.gpu is None else f"GPU {result.failure.gpu}"
+    several = f"{counted(result.messages, 'message')}, here the fullest card's: from " if result.messages > 1 else "From "
+    release = f"; written by PyTorch {result.failure.release}" if result.failure.release else ""
+    return f"{several}{gpu}{card}{release}."

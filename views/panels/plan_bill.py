@@ -6,31 +6,40 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.cost.markets import MARKETS
+from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
 from calc.plan.bill import billed
-from calc.plan.plan_bill import PERIOD_MONTHS, against_budget, by_market, plan_bill
+from calc.plan.plan_bill import PERIOD_MONTHS, PERIODS, against_budget, by_market, plan_bill
+from calc.say.numbers import counted, percent, usd
 from views import tables
 from views.session import SESSION, kept
 from views.tables import NUMBER, TEXT, column, text_table
-from views.wording import plan_bill as words
 from views.wording.markdown import plain
 
 MONEY = "$%,.0f"
 EDITED = ("runs_per_month", "plan_months")
+PERIOD_LABELS = {name: f"A {name.removesuffix('_usd')}" for name in PERIODS}
+NOTHING_KEPT = "Keep scenarios on Plan or Compare: here they become a bill by month, quarter and year, against a budget."
+HOW = (
+    "A run is paid as often as it is made, a service for its month. Quarter and year begin with the plan's first month; what is at work "
+    "for fewer months is paid for those. A commitment is paid every month of its term, however much is used. Storage, traffic and "
+    "failed runs are not in it. A base on a plan and peaks on demand: keep the scenario twice, with copies and hours of its own for each."
+)
 
 
 def plan(catalogs: Catalogs) -> None:
     """Sums of all that is kept; runs and months can be changed in the table."""
     rows = billed(kept.rows(catalogs), catalogs)
     if not len(rows):
-        st.caption(words.NOTHING_KEPT)
+        st.caption(NOTHING_KEPT)
         return
     bill = plan_bill(rows)
     budget, period = _budget()
-    st.markdown(plain(words.summary(bill, budget, period, against_budget(bill, budget, period) if budget else {})))
+    st.markdown(plain(_summary(bill, budget, period, against_budget(bill, budget, period) if budget else {})))
     _rows(bill)
     _sums(by_market(bill))
-    st.caption(words.HOW)
+    st.caption(HOW)
     tables.download("The plan's bill as CSV", partial(csv_tables.to_csv, bill), "headroom-plan-bill.csv", "plan_bill_csv")
 
 
@@ -54,8 +63,8 @@ def _budget() -> tuple[float | None, str]:
 
 
 def _rows(bill: pd.DataFrame) -> None:
-    frame = pd.DataFrame(words.rows(bill))
-    periods = {name: NUMBER(name, format=MONEY, disabled=True) for name in words.PERIOD_LABELS.values()}
+    frame = pd.DataFrame(_lines(bill))
+    periods = {name: NUMBER(name, format=MONEY, disabled=True) for name in PERIOD_LABELS.values()}
     key = f"plan_bill_{hash(tuple(map(tuple, bill[['scenario', *EDITED]].astype(str).to_numpy())))}"  # other rows: no edits left over
     st.data_editor(
         frame,
@@ -81,4 +90,41 @@ def _edit(key: str) -> None:
 
 
 def _sums(sums: pd.DataFrame) -> None:
-    text_table(words.sums(sums), "The plan's bill by market")
+    text_table(_market_lines(sums), "The plan's bill by market")
+
+
+def _summary(bill: pd.DataFrame, budget: float | None, period: str, against: dict[str, float]) -> str:
+    """$84,000 a year for 3 scenarios, 70 % of the budget: $36,000 left."""
+    unpriced = int(bill["year_usd"].isna().sum())
+    missing = f" {counted(unpriced, 'scenario')} without a price {'is' if unpriced == 1 else 'are'} not in it." if unpriced else ""
+    if not budget:
+        return f"{usd(bill['month_usd'].sum())} in the first month, {usd(bill['year_usd'].sum())} in a year.{missing}"
+    left = f"{usd(against['left_usd'])} left" if against["left_usd"] >= 0 else f"**{usd(-against['left_usd'])} over it**"
+    return f"{usd(against['usd'])} a {period}, {percent(against['used_ratio'])} of the budget of {usd(budget)}: {left}.{missing}"
+
+
+def _lines(bill: pd.DataFrame) -> list[Row]:
+    """A line per scenario."""
+    return [
+        {
+            "Scenario": row["scenario"],
+            "Paid as": MARKETS[row["market"]].title,
+            "One run, or month": row["usd"],
+            "runs_per_month": row["runs_per_month"],
+            "plan_months": row["plan_months"],
+            **{label: row[name] for name, label in PERIOD_LABELS.items()},
+        }
+        for row in bill.to_dict("records")
+    ]
+
+
+def _market_lines(table: pd.DataFrame) -> list[dict[str, str]]:
+    """A line per market, and the whole."""
+    return [
+        {
+            "Paid as": "**Together**" if row["market"] == "all" else MARKETS[row["market"]].title,
+            "Scenarios": f"{row['scenarios']:,}",
+            **{label: plain(usd(row[name])) for name, label in PERIOD_LABELS.items()},
+        }
+        for row in table.to_dict("records")
+    ]
