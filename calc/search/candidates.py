@@ -11,6 +11,7 @@ from calc.crossed import PAIR, WAY, Crossed
 from calc.evaluate import Columns
 from calc.search.grid import Grid
 from calc.search.inputs import TIE_RATIO
+from calc.search.load import first_token_column, request_seconds
 from calc.search.places import Offer
 from calc.search.timing import STEPPED, add_time, spot_overhead
 
@@ -46,7 +47,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     figures = cost_of(table, market, price, interrupted, copies)._asdict()
     figures |= {name: crossed.at(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps")}
     figures |= {
-        "first_token_seconds": crossed.at("time_to_first_token_seconds", WAY),
+        "first_token_seconds": crossed.at(first_token_column(job), WAY),
         "token_seconds": table["time_per_output_token_seconds"],
         "slow_first_token_ratio": table["first_token_high_ratio"],
         "slow_token_ratio": table["time_high_ratio"],
@@ -99,5 +100,5 @@ def _load_ratio(figures: Columns, data_parallel: np.ndarray, job: dict[str, Any]
     sequences = figures["batch"] * data_parallel
     if not job["requests_per_second"]:
         return np.asarray(job["users"] / sequences)
-    request = figures["first_token_seconds"] + job["answer_tokens"] * figures["token_seconds"]
+    request = request_seconds(figures["first_token_seconds"], figures["token_seconds"], job)
     return np.asarray(job["requests_per_second"] * request / sequences)

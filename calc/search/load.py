@@ -1,6 +1,7 @@
 """Sequences on each replica that keep up with a rate of requests, by Little's law, for each layout on each place.
 
 Sequences at once = requests per second x seconds of a request, which grow with the sequences: the fewest that satisfy this.
+A model that answers no token takes whole batches: batch / seconds of its prefill, and no batch carries more than its card does.
 """
 
 from typing import Any
@@ -14,7 +15,23 @@ from calc.table import distinct, taken
 
 MOST_SEQUENCES = 4096
 TURNS = 6  # most pairs settle in so many
-REQUEST = ("time_to_first_token_seconds", "time_per_output_token_seconds")
+ANSWERED = ("time_to_first_token_seconds", "time_per_output_token_seconds")
+READ = ("burst_first_token_seconds",)  # by a model that answers no token: the prefill of a whole batch
+
+
+def generates_nothing(job: dict[str, Any]) -> bool:
+    """Whether a request of a service is its prompt alone, as an encoder's is."""
+    return job["work"] != "training" and job["sequence_tokens"] <= job["prompt_tokens"]
+
+
+def first_token_column(job: dict[str, Any]) -> str:
+    """The column of the time from a request to its first token, or to all that it gets."""
+    return READ[0] if generates_nothing(job) else ANSWERED[0]
+
+
+def request_seconds(first_token_seconds: np.ndarray, token_seconds: np.ndarray, job: dict[str, Any]) -> np.ndarray:
+    """From a request to its last token; where nothing is generated, to the end of the prefill of its batch. [s]"""
+    return first_token_seconds + (0 if generates_nothing(job) else job["answer_tokens"]) * token_seconds
 
 
 def loaded(grid: Grid, crossed: Crossed, job: dict[str, Any]) -> Grid:
@@ -42,8 +59,9 @@ def loaded(grid: Grid, crossed: Crossed, job: dict[str, Any]) -> Grid:
 def _needed(crossed: Crossed, batch: np.ndarray, job: dict[str, Any]) -> np.ndarray:
     """Sequences that the rate keeps busy on each replica of this batch, in whole numbers and up to the most. [sequences]"""
     crossed.set("batch", PAIR, batch)
-    add_time(crossed, job["work"], REQUEST)
-    first, token = (crossed.at(name, PAIR) for name in REQUEST)
-    busy = job["requests_per_second"] * (first + job["answer_tokens"] * token)
+    add_time(crossed, job["work"], READ if generates_nothing(job) else ANSWERED)
+    first = crossed.at(first_token_column(job), PAIR)
+    token = np.zeros(1) if generates_nothing(job) else crossed.at(ANSWERED[1], PAIR)
+    busy = job["requests_per_second"] * request_seconds(first, token, job)
     needed = np.ceil(busy / crossed.at("data_parallel", PAIR))
     return np.broadcast_to(np.minimum(np.nan_to_num(needed, nan=np.inf), MOST_SEQUENCES), len(batch))

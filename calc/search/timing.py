@@ -8,7 +8,7 @@ from calc.engine.stages import EMPTY, OTHERS_READ, TIME
 
 TIMED = (
     *("tokens_per_second", "step_tokens", "time_to_first_token_seconds", "time_per_output_token_seconds"),
-    *("time_high_ratio", "first_token_high_ratio"),
+    *("burst_first_token_seconds", "time_high_ratio", "first_token_high_ratio"),
 )
 STEPPED = (  # what the money of a candidate is made of
     *("trains", "train_tokens", "tokens_per_second", "hours_per_month", "instances_needed", "time_high_ratio", "first_token_high_ratio"),
