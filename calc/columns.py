@@ -1,4 +1,4 @@
-"""The glossary: every column that goes in or comes out, once, with its label, unit and meaning (columns.yaml)."""
+"""The glossary: every column once, with its label, unit and meaning (columns.yaml)."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -58,7 +58,7 @@ def fsdp_active(implementation_fsdp, partitions_master, shards_gradients, shard_
 
 
 def reshards_weights(shards_weights, pipeline_parallel):
-    """1 where FSDP frees gathered weights after each block; a pipeline keeps those of its stage. [0 or 1]
+    """1 where FSDP frees gathered weights after each block. [0 or 1]
 
     torchtitan, models/llama3/infra/parallelize.py, reshard_after_forward_policy; torch/distributed/pipelining/stage.py.
     """
@@ -85,14 +85,14 @@ def activation_bytes_each(activation_format):
 
 
 def stack_sequence(stack_side, sequence_tokens, decoder_tokens, fixed_tokens, has_source):
-    """Tokens of one sequence that pass through a stack. Shape (stacks, rows). [tokens per sequence]"""
+    """Tokens of one sequence that pass through a stack. [tokens]"""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
     each = 0 * stack_side
     return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + each, fixed_tokens + each], main + each)
 
 
 def stack_source_tokens(sequence_tokens, fixed_tokens, has_source, stack_cross_attention):
-    """Length of the sequence that cross attention looks at, 0 without it. Shape (stacks, rows). [tokens]"""
+    """Length of the sequence that cross attention reads, 0 without it. [tokens]"""
     return stack_cross_attention * np.where(has_source > 0, sequence_tokens, fixed_tokens)
 
 
@@ -124,7 +124,7 @@ def stage_layers_ratio(stack_layers, pipeline_parallel, implementation_torch_pip
 
 
 def stage_chunks(pipeline_chunks, engine_interleaves_stages, stack_layers, pipeline_parallel, accumulation_steps):
-    """Chunks of blocks per pipeline stage that take turns: as set, else as the software does. [chunks]
+    """Chunks of blocks per pipeline stage that take turns. [chunks]
 
     Megatron interleaves where the micro-batches divide by the stages (Narayanan et al. 2021, arXiv 2104.04473, section 2.2.2);
     its recipes keep about four blocks in a chunk. All else runs plain 1F1B.
@@ -198,7 +198,7 @@ def head_matrix_parameters(head_parameters, embedding_parameters, tied):
 
 
 def gathered_bytes_each(matrix_bytes_each, compute_bytes_each):
-    """Width of a gathered weight: that of the products, at least 16 bits; narrower as stored. [B]"""
+    """Width of a gathered weight: that of the products, at least 16 bits, or as stored. [B]"""
     return np.where(matrix_bytes_each < 2, matrix_bytes_each, np.maximum(compute_bytes_each, 2.0))
 
 

@@ -39,7 +39,7 @@ class Table(dict[str, Any]):
         return Chosen(self, rows)
 
     def distinct(self, keys: Iterable[str], share: float = 0.5) -> tuple[np.ndarray, np.ndarray] | None:
-        """The first row of each combination of keys, and each row's combination; None where few repeat.
+        """The first row of each combination of keys, and each row's combination; None if few repeat.
 
         At most this share may be distinct. In a large table a sample decides first: of 1,024 rows drawn from n distinct ones
         about 1,024² / 2 n pairs meet, 64 where half of 16,384 rows repeat.
@@ -51,7 +51,7 @@ class Table(dict[str, Any]):
         return (first, copies) if len(first) <= share * rows else None
 
     def once(self, keys: Iterable[str], make: Callable[["Table"], Columns], share: float = 0.5) -> Columns:
-        """The columns that `make` returns, worked out once for rows alike in the keys where many are."""
+        """The columns that `make` returns, worked out once for rows that are alike in the keys."""
         found = self.distinct(keys, share)
         if found is None:
             return make(self)

@@ -1,4 +1,4 @@
-"""Which formulas stand here, as a short text: another text, other sources. It says whose doing a figure is that has moved."""
+"""The version of the formulas, as a short text: a figure that moved may be their doing."""
 
 import hashlib
 from functools import cache

@@ -1,4 +1,4 @@
-"""Documents of the catalogs, read and checked once for the same bytes, then kept as JSON in memory and in the user's cache.
+"""Catalog documents, read and checked once for the same bytes, then cached as JSON.
 
 The name of a cached document has the hash of the file, of its schema and of the code that checks. Where the cache cannot be
 read or written, the file is checked again.
@@ -20,7 +20,7 @@ CHECKS = ("strict_yaml.py", "schema_check.py")
 
 
 def document_of(content: bytes, schema: bytes, file: str) -> dict[str, Any]:
-    """The document of these bytes, a new copy for each caller; raises CatalogError where it breaks the schema."""
+    """A new copy of the document of these bytes; raises CatalogError where it breaks the schema."""
     return json.loads(_checked(content, schema, file))
 
 

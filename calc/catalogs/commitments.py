@@ -1,4 +1,4 @@
-"""Commitments that AWS sells, by kind, years and payment: their words, their names in prices.yaml, the cheapest of a term.
+"""Commitments by kind, years and payment: their words, their keys, the cheapest of a term.
 
 A plan is dollars an hour for the whole term, at the same price per hour whatever is paid upfront. A Compute plan follows use
 over families, sizes and regions, an EC2 Instance plan holds for one family in one region. Source: Savings Plans User Guide.
@@ -25,7 +25,7 @@ CHEAPEST = ("usd_per_hour", "kind", "as_of", "source")  # of the cheapest of a t
 
 
 def cheapest(prices: pd.DataFrame, years: int) -> dict[str, pd.Series]:
-    """The cheapest commitment of a term for each row of prices, as columns commit_<years>y_ of CHEAPEST."""
+    """The cheapest commitment of a term per price row, as columns commit_<years>y_ of CHEAPEST."""
     names = [key for (_, term, _), key in COMMITMENTS.items() if term == years]
     words = {COMMITMENTS[kind, term, paid]: f"{KINDS[kind][0]}, {PAYMENTS[paid][0]}" for kind, term, paid in COMMITMENTS}
     usd = prices[[f"{name}_usd_per_hour" for name in names]].set_axis(names, axis="columns").astype(float)

@@ -1,4 +1,4 @@
-"""Families of transformers with all their traits, and the check that every family that a catalog names is there."""
+"""Families of transformers with their traits; a family that a catalog names must be there."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ BLOCKS = (
 
 
 def families_of(entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Family -> trait -> value, with the defaults of traits that a family leaves out; names of traits and blocks are checked."""
+    """Family -> trait -> value, defaults filled in; names of traits and blocks are checked."""
     usual = {name: trait["default"] for name, trait in traits.items()}
     for family, entry in entries.items():
         for name, value in entry.items():

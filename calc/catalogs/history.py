@@ -1,4 +1,4 @@
-"""Prices as they were: catalogs/edited/history, one small file for each day on which prices were fetched, written once, then left alone.
+"""Earlier prices: one file for each day on which prices were fetched, never changed again.
 
 A row is the price of a market from the day on which it was seen (as_of); it stands until the next. Without a price: no longer sold.
 """
@@ -21,7 +21,7 @@ DAY = r"20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 
 
 def read_history(folder: Path, digest: Any = None) -> pd.DataFrame:
-    """Every row of the history, oldest price first, USD as numbers; the digest takes in the bytes. Raises CatalogError."""
+    """The rows of the history, oldest price first, in USD. Raises CatalogError."""
     lines: list[bytes] = []
     places: list[tuple[str, int]] = []  # file and line number of each row
     for path in sorted((folder / HISTORY).glob("*.csv")):

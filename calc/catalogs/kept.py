@@ -10,7 +10,7 @@ MAKING = RLock()
 
 
 def kept(*tables: str) -> Callable[[Made], Made]:
-    """Decorator for a function of catalogs (and hashable arguments): it runs once per catalogs object.
+    """Decorate a function of catalogs and hashable arguments: it runs once per catalogs object.
 
     `tables` are those that the function reads; without any, its first argument names the one. Catalogs with added models
     share what was made from the tables that they share.
@@ -32,7 +32,7 @@ def kept(*tables: str) -> Callable[[Made], Made]:
 
 
 def last_few(most: int, make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A slow function with large arrays that keeps its last results; callers with the same key wait for one computation.
+    """Cache the last results of a slow function; callers with the same key wait for one of them.
 
     Results are made one after another: that takes as long in all, and the memory of one instead of that of every session
     that calls at the moment. A failure is not kept.

@@ -1,4 +1,4 @@
-"""Reads the catalogs strictly, one table each: bytes, bytes per second and USD inside, dates as ISO text.
+"""Reads the catalogs strictly, one table each, in base units, with dates as ISO text.
 
 Nothing is filled in. A fault is a CatalogError of one sentence: the file, the entry, the field and the cure.
 """
@@ -47,7 +47,7 @@ FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus
 
 @dataclass(frozen=True, eq=False)
 class Catalogs:
-    """One table per catalog, indexed by id; `about`: what a file says beside its entries (source, notes, defaults)."""
+    """One table per catalog, indexed by id; `about` has what a file says beside its entries."""
 
     models: pd.DataFrame
     stacks: pd.DataFrame
@@ -105,7 +105,7 @@ class Catalogs:
 
 
 def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs:
-    """Every catalog of the folder (the project's own without one), checked, as of `today` (ISO); raises CatalogError."""
+    """Every catalog of the folder, checked, as of `today` (ISO); raises CatalogError."""
     folder = Path(folder) if folder else FOLDER
     digest, facts = hashlib.sha256(), hashlib.sha256()
     documents = {name: read_document(folder, name, *([digest] if name in PRICES else [digest, facts])) for name in FILES}
@@ -157,7 +157,7 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
 
 
 def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Catalogs:
-    """The catalogs with the models of `entries` (id -> entry as in models.yaml), which replace those of the same id."""
+    """The catalogs with more models (id -> entry as in models.yaml), which replace like ids."""
     check_families(entries, {}, catalogs.families)
     added, stacks = model_table(entries, catalogs.families)
     check_blocks(stacks, catalogs.blocks)
@@ -174,7 +174,7 @@ def add_models(catalogs: Catalogs, entries: Mapping[str, dict[str, Any]]) -> Cat
 
 
 def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
-    """One file of the folder, read strictly and checked against its schema; its bytes go into the digests."""
+    """One file of the folder, read strictly and checked; its bytes go into the digests."""
     path, file = path_of(name, folder), label_of(name)
     try:
         content = path.read_bytes()
@@ -189,7 +189,7 @@ def read_document(folder: Path, name: str, *digests: Any) -> dict[str, Any]:
 
 
 def entries_of(document: dict[str, Any], name: str, file: str = "") -> dict[str, Any]:
-    """The entries, id -> entry, in order; keys of the file's `sources` written out as the source's own words."""
+    """The entries, id -> entry, in order, with their sources written out."""
     file = label_of(file or name)
     if "sources" in document:
         _write_out_sources(document.get(name, {}), document["sources"], file, (name,))

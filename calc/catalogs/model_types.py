@@ -1,4 +1,4 @@
-"""What catalogs/edited/model_types.yaml says: every model_type with all that it takes from layouts and from the type it is like."""
+"""Every model_type with what it takes from layouts and from the type that it is like."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ SECTIONS = ("aliases", "pairs", "not_covered", "not_covered_begins", "nearest", 
 
 
 def families_with_types(families: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of families.yaml and those of types with traits of their own, over the family of the type that each is like."""
+    """The families, and those of types with traits of their own, over the family each is like."""
 
     def traits_of(name: str) -> dict[str, Any]:
         if name in families:
@@ -41,7 +41,7 @@ def model_types_of(document: Mapping[str, Any], families: Mapping[str, Any]) -> 
 
 
 def defaults_with_types(defaults: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults of the config classes; a type that has none takes those of the type that it is like."""
+    """The defaults of the config classes; a type without any takes those of the type it is like."""
 
     def defaults_of(name: str) -> dict[str, Any]:
         like = entries[name].get("like")
@@ -75,7 +75,7 @@ def _unread(entry, layouts):
 
 
 def _fields(entry, inherited, layouts, path):
-    """Our fields with their names in configs: those inherited, of the layouts, less some, and the entry's own."""
+    """Our fields with their names in configs: inherited, of the layouts, and of the entry."""
     named = entry.get("layout", [])
     fields = dict(inherited)
     for layout in [named] if isinstance(named, str) else named:

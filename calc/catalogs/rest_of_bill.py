@@ -1,4 +1,4 @@
-"""Tables of what a bill has beside instances: storage and traffic, endpoints paid per token, an account's capacity."""
+"""Tables of a bill beside instances: storage, traffic, endpoints, an account's capacity."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def storage_table(entries: dict[str, Any], regions: dict[str, Any]) -> pd.DataFr
 
 
 def endpoint_table(entries: dict[str, Any], models: pd.DataFrame, regions: dict[str, Any]) -> pd.DataFrame:
-    """A row per model and region: USD per million input and output tokens, and the name it is sold under."""
+    """A row per model and region: USD per million tokens in and out, and the name it has there."""
     file, rows = label_of("endpoints"), []
     for model, by_region in entries.items():
         check_reference(model, models.index, file, (model,), "model")

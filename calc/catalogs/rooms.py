@@ -1,4 +1,4 @@
-"""Where each catalog lies, by who changes it: people, a script that reads it off software, or a fit (catalogs/README.md)."""
+"""Where each catalog lies, by who changes it (catalogs/README.md): people, a script, a fit."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""SageMaker's ml.* prices where none is published: on demand times the ratio that holds in every published pair."""
+"""SageMaker prices that are not published: on demand times the ratio of the published pairs."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def ml_ratio(instance: str, rule: dict[str, Any]) -> float:
 
 
 def with_derived(prices: pd.DataFrame, rule: dict[str, Any], instances: pd.DataFrame) -> pd.DataFrame:
-    """The prices, those not published filled in as derived, with the day of the on-demand price that they follow."""
+    """The prices, missing ones derived, with the day of the on-demand price that they follow."""
     for instance in rule["types"]:
         check_reference(instance, instances.index, label_of("prices"), ("sagemaker", "types"), "instance")
     ratio = np.array([ml_ratio(name, rule) if name in rule["types"] else np.nan for name in prices["instance"]])

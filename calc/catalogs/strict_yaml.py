@@ -1,4 +1,4 @@
-"""Reads YAML without guessing: what YAML 1.1 would change silently is an error with its cure."""
+"""Reads YAML without guessing: what YAML 1.1 changes silently is an error with its cure."""
 
 import math
 import re
@@ -21,7 +21,7 @@ class CatalogError(Exception):
 
 
 def read_strictly(text: str, file: str) -> dict[str, Any]:
-    """The text of a YAML file as plain dicts, lists, strings, numbers and booleans; dates as ISO strings."""
+    """The text of a YAML file as plain values; dates stay ISO text."""
     try:
         loader = Loader(text)
         try:
@@ -106,7 +106,7 @@ def _refuse(file, path, node, problem, cure):
 
 
 def place(file: str, path: Sequence[str]) -> str:
-    """The place of a fault in words: the file, the entry (second step of the path) and the field below it."""
+    """The place of a fault in words: the file, the entry and the field."""
     words = [str(file)]
     if len(path) > 1:
         words.append(f"entry {path[1]}")

@@ -1,4 +1,4 @@
-"""Check that the rules of support.yaml, what runs where, name things that other catalogs know."""
+"""Check that the rules of support.yaml name things that other catalogs have."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ LOADINGS = ("default", "pinned")
 
 
 def capability_number(written: str) -> float:
-    """A compute capability as a number that orders by its two parts, 10.0 above 9.0; NaN where it is none."""
+    """A compute capability as a number that orders by both parts, 10.0 above 9.0; NaN if none."""
     major, _, minor = written.partition(".")
     return 1000.0 * int(major) + int(minor) if major.isdigit() and minor.isdigit() else float("nan")
 

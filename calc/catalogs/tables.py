@@ -1,4 +1,4 @@
-"""Tables of catalogs: numbers are float64, dates ISO text; a missing number is NaN, a missing text or list empty."""
+"""Tables of catalogs: float64 numbers, ISO dates; a missing number is NaN, a text empty."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The comparison of estimates with truth as tables for a page: points, worst misses and why, what is not covered.
+"""Estimates against truth as tables for a page: points, worst misses and why.
 
 Everything comes in as DataFrames (a row per case: case, group, family, model, quantity, truth, predicted, error_ratio,
 inside, problem, and the scenario's own columns) and goes out as DataFrames.
@@ -36,7 +36,7 @@ def on_gpus(errors: pd.DataFrame) -> pd.Series:
 
 
 def size_of_error(errors: pd.DataFrame) -> dict[str, float]:
-    """Cases, median, 90th percentile and worst size of the error, and the share of the truth inside the range."""
+    """Cases, median, 90th percentile and worst error, and the share inside the range."""
     size = errors["error_ratio"].abs()
     return {
         "cases": len(errors),
@@ -48,7 +48,7 @@ def size_of_error(errors: pd.DataFrame) -> dict[str, float]:
 
 
 def points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
-    """The cases as points of a chart: measured and predicted in a unit, and the rank of the family."""
+    """The cases as points of a chart: measured and predicted, and the rank of the family."""
     rank = {family: place for place, family in enumerate(sorted(errors["family"].unique()))}
     return pd.DataFrame(
         {
@@ -109,7 +109,7 @@ def _counted(rows, name):
 
 
 def by_source(errors: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """The errors by some columns: cases, median, signed median, 90th percentile, worst, share inside the range."""
+    """The errors by some columns: cases, median, signed median, p90, worst, share inside."""
     groups = errors.assign(size=errors["error_ratio"].abs()).groupby(list(names))
     return groups.agg(
         cases=("size", "size"),
@@ -128,7 +128,7 @@ def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def speed_points(speed: pd.DataFrame) -> pd.DataFrame:
-    """The published rates as points of a chart; held out: not used when the catalogs of time were fitted.
+    """The published rates as points of a chart; held out means not used in the fit.
 
     A time per token becomes the tokens per second of one request; times to first token are no rates and are left out.
     """

@@ -19,7 +19,7 @@ def pace(seconds: Any, trains: bool) -> Any:
 
 
 def against_time(rows: pd.DataFrame, trains: bool) -> pd.DataFrame:
-    """Rows (seconds, usd, label, kind) as points (time, usd, label, kind, name, side) with the ticks of both axes.
+    """Rows (seconds, usd, label, kind) as points, with the ticks of both axes.
 
     A name is drawn where it covers no earlier one: on the right above its point, on the left below it, away from a frontier
     that falls to the right.

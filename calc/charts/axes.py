@@ -10,7 +10,7 @@ STEPS = (1, 2, 5)
 
 
 def log_ticks(values: Iterable[float]) -> tuple[float, ...]:
-    """1, 2, 5, 10 ... from the last at or below the smallest positive value to the first at or above the largest."""
+    """1, 2, 5, 10 ... from at or below the smallest positive value to at or above the largest."""
     sound = [value for value in values if 0 < value < math.inf]
     if not sound:
         return (1.0, 10.0)
@@ -24,7 +24,7 @@ def log_ticks(values: Iterable[float]) -> tuple[float, ...]:
 
 
 def with_ticks(table: pd.DataFrame, x_ticks: Sequence[float], y_ticks: Sequence[float]) -> pd.DataFrame:
-    """The table with the ticks of both axes as words in x_ticks and y_ticks, where the chart reads them."""
+    """The table with the ticks of both axes as words, in x_ticks and y_ticks."""
     return table.assign(x_ticks=" ".join(map(str, x_ticks)), y_ticks=" ".join(map(str, y_ticks)))
 
 
@@ -47,7 +47,7 @@ def at_share(shares: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np
 
 
 def spread(places: Sequence[float] | np.ndarray, gap: float, most: float = 1.0) -> np.ndarray:
-    """Places moved as little as possible, so that all are a gap apart and between 0 and most, in their order.
+    """Places moved as little as possible to be a gap apart, between 0 and most, in order.
 
     Neighbours that would touch form a block around their middle; blocks that touch join.
     """

@@ -1,4 +1,4 @@
-"""The catalogs for look-up: models by name, family and size, and cards with the instances that carry them."""
+"""The catalogs for look-up: models by name, family and size; cards with their instances."""
 
 from collections.abc import Collection
 
@@ -41,7 +41,7 @@ def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), s
 
 
 def cards(catalogs: Catalogs) -> pd.DataFrame:
-    """Every card: its usable memory, bandwidth and rate, and its instance types; those that AWS rents first."""
+    """Every card: memory, bandwidth, rate and instance types; those that AWS rents first."""
     rented = catalogs.instances.groupby("gpu", observed=True).apply(lambda sold: ", ".join(sold.index), include_groups=False)
     table = catalogs.gpus.rename_axis("id").reset_index()
     table = table.assign(

@@ -13,14 +13,14 @@ NAME_GAP = 0.075  # of the chart's height: a line of 13 px on 240
 
 
 class Lines(NamedTuple):
-    """Points (line, rank, x, y, fits, now, ticks) with each line's name at its end (name, name_y); a rule has rank -1."""
+    """Points (line, rank, x, y, fits, now, ticks), a name at each end; a rule has rank -1."""
 
     table: pd.DataFrame
     y_ticks: tuple[float, ...]
 
 
 def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules: Sequence[tuple[str, float]] = ()) -> Lines:
-    """Rows (with `line`, `fits`, `now`) as lines over x on log axes, in the order and words of `names`.
+    """Rows (line, fits, now) as lines over x on log axes, in the order of `names`.
 
     `rules`: named values to draw across, such as the memory of cards.
     """
@@ -51,7 +51,7 @@ MOST_MARKETS, DAY_GAP = 4, 0.085  # lines; of the chart's height between two nam
 
 
 def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Prices over time (offers.price_line) for a chart: day, usd, line, rank, name and name_y (at the newest), source.
+    """Prices over time for a chart: day, usd, line, rank, name and name_y at the newest, source.
 
     The markets with the most prices, in the order of `names`; a single price is a point.
     """

@@ -33,7 +33,7 @@ def _records(rows, columns):
 
 
 def _joined(rows, catalogs, always, places):
-    """Choices before the place; a repeated name is numbered, or the chart would draw one row over another."""
+    """Choices before the place; a repeated name is numbered, as a chart draws one row per name."""
     parts = []
     for name in NAMED:
         values = rows[name].to_list()
@@ -50,7 +50,7 @@ def _joined(rows, catalogs, always, places):
 
 
 def _where(catalogs, instance, gpu, gpus, gpus_paid, instances_needed):
-    """2 × p5.48xlarge; with (4 GPUs) where some stay idle; 8 × H100 SXM5 80GB without an instance."""
+    """2 × p5.48xlarge; with (4 GPUs) where some stay idle; the card without an instance."""
     count = f"{gpus:.0f} GPU{'s' if gpus > 1 else ''}"
     if not instance:
         return f"{gpus:.0f} × {card_name(gpu, catalogs)}" if gpu else count
@@ -100,7 +100,7 @@ def cards(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def by_phase(phases: pd.DataFrame, components: Sequence[str]) -> pd.DataFrame:
-    """The phases of one scenario (phase, component, bytes) with their totals; the last component is marked."""
+    """The phases of one scenario (phase, component, bytes) with totals; the last one is marked."""
     phases = phases[phases["component"].isin(list(components))]
     names, component = phases["phase"].astype(object), phases["component"].astype(object)
     total = phases["bytes"].groupby(names).transform("sum")
@@ -130,7 +130,7 @@ def catalog_table(catalogs: Catalogs, name: str) -> pd.DataFrame:
 
 
 def for_screen(rows: pd.DataFrame, names: Iterable[str] | None = None) -> pd.DataFrame:
-    """The named columns for a table on screen, or all; _gib, _ms, _percent and used_percent are derived."""
+    """The named columns for a table on screen; _gib, _ms, _percent and used_percent are derived."""
     names = [*rows.columns, *screen_names(rows.columns)] if names is None else names
     return pd.DataFrame({name: _on_screen(rows, name) for name in names}, index=rows.index)
 
@@ -153,7 +153,7 @@ def screen_names(columns: Iterable[str]) -> list[str]:
 
 
 def crossed(rows: pd.DataFrame, down: str, across: Sequence[str], value: str) -> pd.DataFrame:
-    """A pivot of the rows: one column down, pairs of two others across, in the order of the rows."""
+    """A pivot of the rows: one column down, pairs of two others across, in order."""
     order = {name: list(dict.fromkeys(rows[name])) for name in (down, *across)}
     table = rows.pivot_table(index=down, columns=list(across), values=value, observed=True, dropna=False, sort=False)
     pairs = [(one, other) for one in order[across[0]] for other in order[across[1]]]

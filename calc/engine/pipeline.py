@@ -1,4 +1,4 @@
-"""Estimates tables of scenarios. One row and a million take the same path; repeats are computed once."""
+"""Estimates tables of scenarios: one row and a million take the same path."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -116,7 +116,7 @@ def parts(frame: pd.DataFrame, catalogs: Catalogs) -> Iterator[Part]:
 
 
 def settled_table(inputs: Columns, catalogs: Catalogs, problems: Problems) -> Table:
-    """Inputs of one kind of work, joined with the catalogs and settled; impossible layouts are problems."""
+    """Inputs of one kind of work, joined and settled; impossible layouts are problems."""
     table = joined_table(inputs, catalogs, problems)
     walk(table, BEFORE_MEMORY)
     refuse(RULES, table, problems)

@@ -1,4 +1,4 @@
-"""The pipeline: every formula of the estimate in named stages, and how a table walks through them."""
+"""The pipeline: the formulas of the estimate in named stages, in order."""
 
 from collections.abc import Callable
 from functools import cache, partial
@@ -140,7 +140,7 @@ def _memory_reads(work: str) -> frozenset[str]:
 
 
 def before_memory(table: Table) -> Table:
-    """The columns of a settled table that the stages of memory read, and the keys of shared stages."""
+    """The columns of a settled table that memory reads, and the keys of shared stages."""
     keys = {name for stage in MEMORY if stage.shared for name in keys_of(stage, table)}
     return table.only(_memory_reads(work_of(table)) | (keys - MEMORY_MADE))
 
@@ -197,7 +197,7 @@ def both_ends(table: Table) -> tuple[Table, Table | None, np.ndarray]:
 
 
 def fuller_end(table: Table) -> Table:
-    """A settled table with its memory at the fuller end of the pipeline, each moment at its larger."""
+    """A settled table with its memory at the fuller end of the pipeline."""
     first, last, staged = both_ends(table)
     return first if last is None else _merged(first, last, staged)
 

@@ -41,7 +41,7 @@ class BillExplanation(NamedTuple):
 def explain_bill(
     scenario: Mapping[str, Any], market: str, bill: Mapping[str, Any], catalogs: Catalogs, written: Callable[[str, Any], str] = number
 ) -> BillExplanation:
-    """How the bill of a scenario on a market comes about; `bill` is its row of bill.billed, with instances and USD per hour."""
+    """How the bill of a scenario comes about; `bill` is its row of bill.billed."""
     table = one_scenario(dict(scenario), catalogs)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         walk(table, AFTER_MEMORY)
@@ -71,7 +71,7 @@ def explain_bill(
 
 
 def _origin(name: str, market: str, bill: Mapping[str, Any], catalogs: Catalogs) -> dict[str, str]:
-    """Where a column of the bill comes from, and who says so: a price, an assumption, a formula of time, the table of markets."""
+    """Where a column of the bill comes from: a price, an assumption, a formula, a market."""
     if name.endswith("_usd_per_hour") and name != "private_usd_per_hour":
         price = price_of(catalogs, bill["instance"], bill["region"])
         key = MARKETS[market].key if name == MARKET_PRICE else name.removesuffix("_usd_per_hour")

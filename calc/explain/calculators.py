@@ -1,4 +1,4 @@
-"""What four published systems say of the same scenario, beside our own estimate: A, B, C and D of the Method page.
+"""What four published calculators say of the same scenario, beside our own estimate.
 
 Each system is its formula, as its own text states it, and the choices that it knows with the numbers that the formula takes.
 """
@@ -28,7 +28,7 @@ DECODER, ONLY_NONE = {"decoder": 1}, {"none": 0}
 
 
 class System(NamedTuple):
-    """One system. A choice is a column of the scenario and the number of each value that the system can express."""
+    """One calculator. A choice is a column and the number of each value that it can express."""
 
     letter: str
     title: str
@@ -40,7 +40,7 @@ class System(NamedTuple):
 
 
 def _said_by_a(of: Row) -> dict[str, float]:
-    """P e; gradients 2 P whatever the format; layers (b s^2 e + 6 b s h e) + b s h e; a fifth on everything. [B]
+    """P e; gradients 2 P; layers (b s² e + 6 b s h e) + b s h e; a fifth on everything. [B]
 
     With checkpointing floor(sqrt(layers)) + 1 layers count; inference takes a tenth of that. Scores are of one head.
     """
@@ -59,7 +59,7 @@ def _said_by_a(of: Row) -> dict[str, float]:
 
 
 def _said_by_b(of: Row) -> dict[str, float]:
-    """N e, N e and 12 N divided by the GPUs under ZeRO-3; 12 h s L e b; every model has heads of 128 and none is shared. [B]"""
+    """N e, N e and 12 N over the GPUs under ZeRO-3; 12 h s L e b; heads of 128, none shared. [B]"""
     here = of["parameters"] / (of["gpus"] if of["sharding"] else 1)
     tokens = of["batch"] * of["sequence_tokens"] * of["layers"] * of["hidden"] * of["precision"]
     return {
@@ -72,7 +72,7 @@ def _said_by_b(of: Row) -> dict[str, float]:
 
 
 def _said_by_c(of: Row) -> dict[str, float]:
-    """N e and 12 N divided by ZeRO's stages; L s b h (34 + 5 a s / h), full recompute 2 L s b h; a tenth on everything. [B]
+    """N e and 12 N by ZeRO stage; L s b h (34 + 5 a s / h), recomputed 2 L s b h; a tenth. [B]
 
     Activations: Korthikanti et al. 2022, equation 2 and sections 5 and 6.
     """
@@ -90,7 +90,10 @@ def _said_by_c(of: Row) -> dict[str, float]:
 
 
 def _said_by_d(of: Row) -> dict[str, float]:
-    """N e and e, 8 for each trained parameter; activations 10 to 30 GB and overhead 1 to 2 whatever the model: the middles. [B]"""
+    """N e and e, 8 per trained parameter; the middles of its activations and overhead. [B]
+
+    It states 10 to 30 GB of activations and 1 to 2 GB of overhead whatever the model.
+    """
     adapters = of["trained_parameters"] * of["tuning"]
     return {
         "weights_bytes": (of["parameters"] + adapters) * of["precision"],
@@ -154,7 +157,7 @@ SYSTEMS = (
 
 
 def said_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
-    """The bytes of each component by one system, NaN where it cannot express the scenario; and what it does not know of it."""
+    """The bytes of each component by one calculator, NaN where it cannot express the scenario."""
     read = system.choices | (system.training_choices if scenario["trains"] else {})
     unknown = [f"{column} {scenario[column]}" for column, numbers in read.items() if scenario[column] not in numbers]
     unknown += [f"{column} layout" for column in PARALLEL if scenario[column] > 1]
@@ -167,7 +170,7 @@ def said_by(system: System, scenario: Row) -> tuple[dict[str, float], str]:
 
 
 def beside_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
-    """Our estimate (a row of results) and what each system says, a row each: components, memory_bytes, its stated range.
+    """Our estimate and what each calculator says, a row each, with the range that it states.
 
     What a system cannot express is NaN, with the reason in `problem`; a component that it does not count is 0.
     """

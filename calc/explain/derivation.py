@@ -193,7 +193,7 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
 
 
 def block_tables(table: Columns, catalogs: Catalogs) -> pd.DataFrame:
-    """What a block of each stack keeps, and needs at its worst moments: coefficient (B) x size = bytes per token.
+    """What a block of each stack keeps and needs at worst: coefficient times size. [B per token]
 
     `kept` marks the vector that this scenario keeps; none where adapters or kernels change it.
     """

@@ -14,7 +14,7 @@ SHOWN = ("what", "verdict", "effect", "needs", "instead", "source", "checked_on"
 
 
 def rules_that_count(scenario: dict[str, Any] | pd.Series, catalogs: Catalogs) -> pd.DataFrame:
-    """The rules that the verdict of one scenario on a card rests on, the worst first, by their ids; none without a card."""
+    """The rules behind the verdict of one scenario on a card, worst first; none without a card."""
     part = next(parts(as_frame(dict(scenario)), catalogs))
     small, _ = asks(part.table, catalogs)
     if small["gpu_row"][0] < 0:

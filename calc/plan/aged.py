@@ -1,4 +1,4 @@
-"""A plan that ages: the figures of a scenario when it was written down, those of today, and what moved them."""
+"""A plan that ages: its figures of the day, those of today, and what moved them."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -34,7 +34,7 @@ class Moved(NamedTuple):
 
 
 def figures_of(row: Mapping[str, Any], catalogs: Catalogs, today: date) -> dict[str, Any]:
-    """What to write down of a billed row: its figures, its fit, the day, the versions of facts and formulas.
+    """What to record of a billed row: figures, fit, day, versions of facts and formulas.
 
     A row that was written down before (then_*) keeps what was written then.
     """
@@ -50,7 +50,7 @@ def versions(catalogs: Catalogs, today: date) -> dict[str, str]:
 
 
 def rows_now(entries: list[dict[str, Any]], catalogs: Catalogs) -> list[dict[str, Any]]:
-    """Written-down scenarios (scenario, market, then) estimated today, each with its written figures as then_*."""
+    """Recorded scenarios (scenario, market, then), estimated today beside their figures then_*."""
     if not entries:
         return []
     table = pd.DataFrame([{**entry["scenario"], "scenario": entry.get("name", "")} for entry in entries])
@@ -64,7 +64,7 @@ def then_of(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def changes(row: Mapping[str, Any]) -> list[Moved]:
-    """The figures of a row that have moved, memory in GiB; only those that are known then and today."""
+    """The figures of a row that have moved, memory in GiB; both values must exist."""
     pairs = [(name, _number(row.get(f"then_{name}")), _number(row.get(name))) for name in FIGURES]
     moved = [(name, then, now) for name, then, now in pairs if then > 0 and abs(now / then - 1) > MOVED_RATIO]
     return [Moved("memory_gib", then / GIB, now / GIB) if name == "memory_bytes" else Moved(name, then, now) for name, then, now in moved]

@@ -1,4 +1,4 @@
-"""The bill of one row: what is paid for which hours, in which range, and the same job paid in other ways."""
+"""The bill of one row: what is paid for which hours, and the same job paid in other ways."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,13 +24,13 @@ WAY_COLUMNS = (  # what on_markets has beside what a job has
 
 
 def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
-    """Estimated rows, each with its market, and their bill there: instances, usd_per_hour, hours, usd, seconds."""
+    """Estimated rows with their bill on a market: instances, usd_per_hour, hours, usd, seconds."""
     job = job_of_rows(rows, rows["market"], 0, catalogs)
     return rows.assign(**{name: getattr(job, name) for name in BILL})
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
-    """The lines of a bill: line (work, what spot adds, spare, unused, ratio), hours and usd, which sum to it.
+    """The lines of a bill (work, spot, spare, unused, ratio) with hours and usd; they sum to it.
 
     `row` is one of billed. Work is the run without interruption, or the month; unused hours are those that a
     market bills beyond the job, such as the rest of a capacity block's last day. The lines are before discount and tax, which
@@ -54,14 +54,14 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
 
 
 def markets_for(row: dict[str, Any], catalogs: Catalogs) -> list[str]:
-    """The markets to compare: all by use, the row's own, and every commitment with a price there."""
+    """The markets to compare: all by use, that of the row, and every commitment with a price."""
     committed = [name for name in COMMITTED if not np.isnan(listed_usd_per_hour(row, name, catalogs))]
     by_use = [name for name in BY_USE if sold_for(name, row["work"])]
     return [*by_use, *([row["market"]] if row["market"] in SUMMED_UP else []), *committed]
 
 
 def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The row on every market, a row each: its bill there, what is billed and signed for, and the facts of the price.
+    """The row on every market: its bill, what is signed for, and the facts of the price.
 
     billed_hours; low_usd and high_usd, a run at the fast and at the slow end of its range; committed_hours, committed_usd and
     break_even_hours_per_month where hours are paid that are not used. basis, as_of and source are empty where no price is
@@ -83,12 +83,12 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
 
 
 def as_rows(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
-    """The row once for each market of on_markets, with the figures of that market: scenarios that can be read again."""
+    """The row once for each market of on_markets, as scenarios that can be read again."""
     return pd.DataFrame([row] * len(markets)).assign(**{name: markets[name].to_numpy() for name in markets})
 
 
 def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
-    """What each market commits to, and from which use on it pays off; NaN for markets that are paid by use."""
+    """What each market commits to, and the use from which it pays off; NaN if paid by use."""
     sold = [MARKETS[market] for market in paid["market"]]
     block, years = (np.array([getattr(market, name) for market in sold]) for name in ("block_hours", "committed_years"))
     hours = terms.committed_hours(block, years, paid["billed_hours"].to_numpy(dtype=float))
@@ -107,12 +107,12 @@ def _billed(markets: list[str], hours: np.ndarray, trains: np.ndarray) -> np.nda
 
 
 def listed_usd_per_hour(row: Mapping[str, Any], market: str, catalogs: Catalogs) -> float:
-    """The listed price of a row's instance in its region on a market; NaN where there is none. [USD/h]"""
+    """The listed price of a row's instance in its region; NaN where there is none. [USD/h]"""
     return float(price_of(catalogs, row["instance"], row["region"]).get(MARKETS[market].price, np.nan))
 
 
 def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[str, Any]:
-    """The basis, date and source of the price of a row's instance on a market, and its range over the zones."""
+    """The basis, date and source of an instance's price on a market, and its range over zones."""
     key = MARKETS[market].key
     if MARKETS[market].takes_private and row.get("private_usd_per_hour", 0) > 0:
         return {"basis": "private", "as_of": "", "source": "private_prices of the scenario", **dict.fromkeys(ZONES, np.nan)}
@@ -125,7 +125,7 @@ def price_facts(row: dict[str, Any], market: str, catalogs: Catalogs) -> dict[st
 
 
 def small_lines(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """What the bill leaves out: kind, label, gib, usd (of storage a month, of traffic once), as_of, source.
+    """What the bill leaves out: kind, label, gib, usd (a month, or once), as_of, source.
 
     The kept checkpoints, or the weights, on each storage of the region (at least the size that it sells), and the same bytes
     taken out once. A kind without a price in the region has NaN.
@@ -139,7 +139,7 @@ def small_lines(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
 
 
 def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
-    """The entry of Amazon Bedrock's list that the row is compared with: sold_as, as_of, source; empty without one."""
+    """Amazon Bedrock's entry for the row's model: sold_as, as_of, source; empty without one."""
     is_set = row["endpoint_usd_per_million_input_tokens"] + row["endpoint_usd_per_million_output_tokens"] > 0
     table = catalogs.endpoints
     sold = table[(table["model"] == row["model"]) & (table["region"] == row["region"])]
@@ -147,7 +147,7 @@ def endpoint_facts(row: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
 
 
 def answers_of_aws(row: dict[str, Any], quota_code: str, catalogs: Catalogs) -> pd.DataFrame:
-    """What AWS answered the account about the row's region: its quota, offers of blocks, scores of pools with its type.
+    """What AWS answered the account about the region: quota, blocks on offer, spot scores.
 
     `instances`: how many of the row's type a quota of vCPUs allows while it runs nothing else; NaN for other answers.
     """

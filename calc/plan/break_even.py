@@ -1,4 +1,4 @@
-"""Break-even lines: a job on every market over its hours of use, and own instances against an endpoint over the load."""
+"""Break-even lines: markets over the hours of use, instances against an endpoint over load."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ OWN_INSTANCES, PER_TOKEN = "own instances", "paid per token"
 
 
 def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
-    """The job's instances over the hours of use: hours, line (a market), usd, fits; `now` marks the row's own.
+    """The job's instances over the hours of use: hours, line (a market), usd, fits, now.
 
     `markets` is that of bill.on_markets. Blocks are paid in whole days, a commitment to its end or by the whole month, spot
     with its interruptions; of commitments those of the least price.
@@ -40,7 +40,7 @@ def over_use(row: dict[str, Any], markets: pd.DataFrame) -> pd.DataFrame:
 
 
 def over_load(row: dict[str, Any]) -> pd.DataFrame:
-    """A month of own instances on demand, and of an endpoint, over the tokens generated a day: tokens, line, usd, fits, now.
+    """A month of instances and of an endpoint over tokens a day: tokens, line, usd, fits, now.
 
     Beyond what they can generate, own instances are rented once more. Empty where no price of an endpoint is known.
     """

@@ -1,4 +1,4 @@
-"""What the GPUs of a training step send one another: bytes that one GPU sends in an optimizer step, by kind of parallelism.
+"""Bytes that one GPU sends in an optimizer step, by kind of parallelism.
 
 The same collectives that the time of a step counts (calc/speed/collectives.py), as bytes instead of seconds.
 """
@@ -18,7 +18,7 @@ ACTIVATION_BYTES = 2  # sent between tensor and pipeline parallel GPUs in 16 bit
 def data_parallel_bytes(
     parameters, gathered_bytes_each, reduced_bytes_each, weight_gradient_ratio, shards, accumulation_steps, members, replica_gpus
 ):
-    """Gradients all-reduced, or scattered and divided weights gathered. `shards`: weights, gradients, state, 0 or 1 each. [B]
+    """Gradients all-reduced, or scattered with divided weights gathered. [B]
 
     A ring sends (g - 1) / g of what it passes on; an all-reduce is two of them (Rajbhandari et al. 2019, arXiv 1910.02054, 7).
     """
@@ -31,17 +31,23 @@ def data_parallel_bytes(
 
 
 def tensor_parallel_bytes(block_output_bytes, tensor_parallel, accumulation_steps):
-    """Two all-reduces of a block's output forward, two backward, per micro-batch (Shoeybi et al. 2019, arXiv 1909.08053, 3). [B]"""
+    """Two all-reduces of a block's output forward and two backward, per micro-batch. [B]
+
+    Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3.
+    """
     return accumulation_steps * 4 * 2 * (1 - 1 / tensor_parallel) * block_output_bytes
 
 
 def pipeline_parallel_bytes(boundary_bytes, pipeline_parallel, accumulation_steps):
-    """A stage's output to the next, its gradient back (Narayanan et al. 2021, arXiv 2104.04473, 3.2). [B]"""
+    """A stage's output to the next and its gradient back. [B]
+
+    Source: Narayanan et al. 2021, arXiv 2104.04473, section 3.2.
+    """
     return accumulation_steps * 2 * boundary_bytes * (pipeline_parallel > 1)
 
 
 def communicated(scenarios: Iterable[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
-    """A row for each training scenario: data_parallel_bytes, tensor_parallel_bytes, pipeline_parallel_bytes, sent_bytes."""
+    """A row per training scenario: bytes sent by data, tensor and pipeline parallel, and in all."""
     rows = [_sent(one_scenario(scenario, catalogs)) for scenario in scenarios]
     return pd.DataFrame(rows, columns=["data_parallel_bytes", "tensor_parallel_bytes", "pipeline_parallel_bytes", "sent_bytes"])
 

@@ -1,4 +1,4 @@
-"""The numbers of a result row that sentences quote: memory in GiB against its card, hours with their range."""
+"""The numbers of a result row that sentences quote: memory, card, hours with their range."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ def records(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def figures(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Memory, its range and the card in GiB; the share used, GiB over and free; the largest component; hours with range."""
+    """Memory, its range and the card in GiB, share used, largest component, hours with range."""
     memory, card = float(row["memory_bytes"]), float(row["gpu_memory_bytes"])
     parts = {name: float(row[name]) for name in COMPONENTS}
     largest = max(parts, key=lambda name: parts[name] if parts[name] > 0 else 0.0)
@@ -40,7 +40,7 @@ def figures(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parts_of(row: Mapping[str, Any]) -> pd.DataFrame:
-    """The components alive at the row's peak: component, gib, share of the memory; absent ones are left out."""
+    """The components alive at the row's peak: component, gib, share of the memory."""
     sizes = {name: float(row[name]) for name in COMPONENTS if float(row[name]) > 0}
     table = pd.DataFrame({"component": list(sizes), "gib": [size / GIB for size in sizes.values()]})
     return table.assign(share_ratio=table["gib"] / (float(row["memory_bytes"]) / GIB))

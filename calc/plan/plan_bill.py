@@ -1,4 +1,4 @@
-"""The bill of a plan: every scenario times its runs and months, as month, quarter and year, by market, against a budget.
+"""The bill of a plan: every scenario times its runs and months, by market, against a budget.
 
 A run is paid as often as it is made, a service for its month; a commitment is paid every month of its term, however much is used.
 """
@@ -14,7 +14,7 @@ PERIODS = {f"{period}_usd": months for period, months in PERIOD_MONTHS.items()} 
 
 
 def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of bill.billed, each with month_usd, quarter_usd and year_usd; NaN where no price is known."""
+    """Billed rows with month_usd, quarter_usd and year_usd; NaN where no price is known."""
     usd, hourly, runs, months = (rows[name].to_numpy(dtype=float) for name in ("usd", "usd_per_hour", "runs_per_month", "plan_months"))
     years = np.array([MARKETS[market].committed_years for market in rows["market"]], dtype=float)
     trains = (rows["work"] == "training").to_numpy(dtype=float)
@@ -23,7 +23,7 @@ def plan_bill(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_market(bill: pd.DataFrame) -> pd.DataFrame:
-    """The sums of a plan's bill: a row per market in the order of the bill, then the total; scenarios, and USD per period."""
+    """The sums of a plan's bill: a row per market, then the total; scenarios, USD per period."""
     parts = bill.groupby("market", sort=False)[list(PERIODS)].sum(min_count=1)
     parts.insert(0, "scenarios", bill.groupby("market", sort=False).size())
     total = pd.DataFrame([{"scenarios": len(bill), **bill[list(PERIODS)].sum(min_count=1)}], index=["all"])

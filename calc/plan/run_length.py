@@ -23,7 +23,7 @@ def run_columns(market: str) -> tuple[str, tuple[str, str]]:
 
 
 def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
-    """The run from a tenth of its tokens to ten times as many: times, line (a market), usd, hours, fits; `now` marks its own."""
+    """The run from a tenth to ten times its tokens: times, line, usd, hours, fits, now."""
     times = np.array(TIMES)
     rows = pd.DataFrame(estimate(pd.DataFrame(scenario | {"train_tokens": scenario["train_tokens"] * times}), catalogs, solve=False))
     shared = {"times": times, "tokens": rows["train_tokens"], "fits": rows["fits"], "now": times == 1}
@@ -36,7 +36,7 @@ def over_tokens(scenario: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
 
 
 def over_concurrency(scenario: dict[str, Any], market: str, catalogs: Catalogs) -> pd.DataFrame:
-    """Serving 1, 2, 4 ... sequences at once: sequences, line (the market), usd of a million output tokens, milliseconds, fits."""
+    """Serving 1, 2, 4 ... sequences at once: sequences, line, usd, milliseconds, fits."""
     counts = sorted({2**power for power in range(_MOST_SEQUENCES.bit_length())} | {int(scenario["batch"])})
     rows = estimate(pd.DataFrame(scenario | {"batch": [float(count) for count in counts]}), catalogs, solve=False)
     share = rows["usd_per_hour_spot"] / rows["usd_per_hour_on_demand"] if market == "spot" else 1.0

@@ -38,7 +38,7 @@ def adapts_experts(adapts_matrices):
 
 
 def stack_adapter_parameters(lora_rank, stack_own_layers_ratio, adapts_matrices, stack_adapter_in_width, stack_adapter_out_width):
-    """LoRA parameters of one block: rank · (in + out) of each adapted matrix; shared layers' once. [parameters]
+    """LoRA parameters of one block: rank · (in + out) of each adapted matrix. [parameters]
 
     Source: Hu et al. 2021, arXiv 2106.09685, section 4.1; which matrices peft adapts: models/lora_widths.py.
     """

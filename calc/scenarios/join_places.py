@@ -1,4 +1,4 @@
-"""Steps of the join: the card and the instance of each row, and their prices; NaN where missing."""
+"""Joins each row with its card, its instance and their prices; NaN where missing."""
 
 import numpy as np
 

@@ -51,7 +51,7 @@ def join_private_prices(texts: Words, instances: Words, catalogs: Catalogs, prob
 def own_prices(
     listed: np.ndarray, instances: Iterable[str], on_demand: np.ndarray, scenario: Mapping[str, Any], catalogs: Catalogs
 ) -> np.ndarray:
-    """Listed prices as they are paid, shape (instances, ..., markets): private ones in place of on demand, all at the paid ratio.
+    """Prices as paid: private ones in place of on demand, all at the paid ratio. [USD/h]
 
     `on_demand`: which of the markets that is. `scenario` may have private_prices and paid_ratio; what cannot be read is refused
     where its rows are.

@@ -36,7 +36,7 @@ def tower_tokens(images_per_sequence, image_patches_tokens):
 
 
 def tower_parameters(images_per_sequence, left_out_parameters):
-    """Parameters of towers and projectors, which are in memory where there are images. [parameters]"""
+    """Parameters of towers and projectors, held where there are images. [parameters]"""
     return np.where(images_per_sequence > 0, left_out_parameters, 0)
 
 

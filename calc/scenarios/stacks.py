@@ -34,7 +34,7 @@ def stack_numbers(catalogs: Catalogs, name: str) -> np.ndarray:
 
 @kept("stacks")
 def adapter_widths(catalogs: Catalogs, way: str) -> np.ndarray:
-    """Width of what goes in or comes out of each matrix that LoRA may adapt. Shape (matrices, stacks)."""
+    """Width in or out of each matrix that LoRA may adapt. Shape (matrices, stacks). [elements]"""
     return np.stack([stack_numbers(catalogs, f"adapter_{matrix}_{way}") for matrix in ADAPTED])
 
 

@@ -63,7 +63,7 @@ def asks(table: Columns, catalogs: Catalogs) -> tuple[Columns, np.ndarray]:
 
 
 def verdicts(small: Columns, catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
-    """Each row's verdict as its place in RUNS, beyond it without a card; whether its time is known."""
+    """Each row's verdict as its place in RUNS, and whether its time is known."""
     counts = counting(small, catalogs)
     return _worst(counts, small, catalogs), _timed(counts, catalogs)
 
@@ -96,7 +96,7 @@ def _loads(counts: np.ndarray, catalogs: Catalogs) -> np.ndarray:
 
 
 def _notes(counts: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
-    """The sentences of the rules that count, worst first, and what is unknown; empty without a card."""
+    """The sentences of the rules that count, worst first; empty without a card."""
     rules, rows = rules_of(catalogs), small["rows"]
     speaks = _speaking(counts, small, catalogs)
     unread = np.broadcast_to(_unread(small, catalogs), rows)
@@ -115,7 +115,7 @@ def _notes(counts: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Cata
 
 
 def _speaking(counts: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndarray:
-    """The counting rules that a note tells: the worst of each choice; if software cannot load, that alone.
+    """The rules that a note names: the worst of each choice, or what cannot load.
 
     A cache that only follows a precision which is refused adds nothing. Shape (rules, rows).
     """

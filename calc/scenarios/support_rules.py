@@ -1,4 +1,4 @@
-"""The rules of catalogs/edited/support.yaml as arrays, and which of them count for which row.
+"""The rules of support.yaml as arrays, and which of them count for which row.
 
 A rule counts for a row where its work, value, card, host and conditions are the row's. One that names the row's software
 stands for those of `any` on the same choice that count beside it; where it does not count, as DeepSpeed's
