@@ -7,6 +7,7 @@ import pandas as pd
 
 from calc import estimate
 from calc.cost.job import job_of_rows
+from calc.cost.offers import age_days
 
 STEP_TOKENS, TIE = 131_072, 1.005
 USUAL = {"full": ("bf16-mixed", "fp16-mixed"), "lora": ("bf16", "fp16"), "qlora": ("nf4-dq", "nf4-dq")}
@@ -107,6 +108,8 @@ def plain(job, catalogs):
     good = (found["problem"] == "") & (found["fits"] == "yes") & (found["runs"] == "yes") & found["usd"].notna()
     good &= (found["instances"] <= job["instances_most"]) & (found["usd"] <= job.get("usd_most", np.inf))
     good &= found["usd_per_hour"] <= job.get("usd_per_hour_most", np.inf)
+    scarce = found["instance"].str.startswith("p") & (found["market"] == "spot")  # an old price of theirs does not count
+    good &= ~(scarce & (age_days(found["spot_as_of"].astype(str), catalogs.read_on) > 30))
     if serves:
         good &= (found["time_to_first_token_seconds"] <= job.get("first_token_seconds", 2.0)) & (found["seconds"] <= 0.05)
     else:

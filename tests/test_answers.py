@@ -1,5 +1,7 @@
 """Answers against the plain way to find them, and the laws that any change of a job keeps."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,10 +35,11 @@ COSTS = {"on-demand": "on_demand", "spot": "spot"}
 @pytest.mark.parametrize("name", PLAIN)
 def test_the_answers_are_those_of_estimating_every_arrangement(catalogs, name):
     job = PLAIN[name]
-    found, rows = options(job, catalogs), plain(job, catalogs)
+    found, rows = options(job | {"answers": "fastest+roomiest"}, catalogs), plain(job, catalogs)
     answers = {name: row for _, row in found.answers.iterrows() for name in row["answer"].split("+")}
-    assert answers["least-money"]["usd"] == found.edge["usd"].min()
-    assert rows["usd"].min() * (1 - 1e-12) <= answers["least-money"]["usd"] <= rows["usd"].min() * TIE
+    assert found.edge["usd"].min() == pytest.approx(rows["usd"].min(), rel=TIE - 1)
+    assert rows["usd"].min() * (1 - 1e-12) <= answers["least-money"]["usd"] <= rows["usd"].min() * 1.01
+    assert ("knee" in answers) == (rows["seconds"] * 1.01 < answers["least-money"]["seconds"]).any()
     assert answers["fastest"]["usd"] <= 3 * answers["least-money"]["usd"] or "usd_per_hour_most" in job
     assert answers["roomiest"]["usd"] <= 1.5 * answers["least-money"]["usd"]
     within = rows if "usd_per_hour_most" in job else rows[rows["usd"] <= 3 * answers["least-money"]["usd"]]
@@ -64,7 +67,9 @@ def test_an_answer_gives_its_own_figures_again_and_stands_on_the_board(catalogs,
     assert qualifying["usd"].iloc[1:].is_monotonic_increasing
     assert qualifying.index.tolist() == list(range(len(qualifying)))
     assert not found.board.duplicated(["instance", "market"]).any()
-    assert sorted(found.answers["answer"].str.cat(sep="+").split("+")) == ["fastest", "least-money", "roomiest"]
+    names = found.answers["answer"].str.cat(sep="+").split("+")
+    assert names[0] == "least-money"
+    assert set(names) <= {"least-money", "knee", "easiest"}
 
 
 @pytest.mark.parametrize("limit", LOOSER)
@@ -72,7 +77,7 @@ def test_loosening_a_limit_never_makes_the_least_money_more(catalogs, limit):
     job, values = LOOSER[limit]
     found = [options(job | {limit: value}, catalogs) for value in values]
     least = [each.answers["usd"][0] for each in found if each.possible]
-    assert least == sorted(least, reverse=True)
+    assert all(after <= before * 1.01 for before, after in pairwise(least))  # within a tie the easier or the faster is named
     assert found[-1].possible
 
 

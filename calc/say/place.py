@@ -5,6 +5,14 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import counted
 
+OBTAINABLE = {  # class of calc.cost.obtainability -> of an instance on a market
+    "at-once": "to be had at once",
+    "usually": "usually to be had",
+    "unknown": "without a report of how hard it is to get",
+    "wait-or-quota": "to be waited for",
+    "by-agreement": "by agreement with AWS alone",
+}
+
 
 def card_name(gpu: str, catalogs: Catalogs) -> str:
     """The card without its vendor: H100 SXM5 80GB."""

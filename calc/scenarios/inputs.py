@@ -104,6 +104,7 @@ ASSUMPTIONS = (
     "checkpoint_bytes_per_second",
     "collective_latency_seconds",
     "compile_element_ratio",
+    "easiest_usd_ratio",
     "endpoint_usd_per_million_input_tokens",
     "endpoint_usd_per_million_output_tokens",
     "fallback_ratio",
@@ -112,6 +113,8 @@ ASSUMPTIONS = (
     "interruption_together_ratio",
     "interruption_unknown_ratio",
     "kept_checkpoints",
+    "knee_pace_ratio",
+    "knee_usd_ratio",
     "network_reach_ratio",
     "nvlink_reach_ratio",
     "optimizer_step_bytes_each",
@@ -120,12 +123,14 @@ ASSUMPTIONS = (
     "pcie_reach_ratio",
     "pipeline_chunks",
     "restart_seconds",
+    "scarce_spot_seconds",
     "served_tokens_per_second",
     "sober_uninterrupted_seconds",
     "spot_spare_replicas",
     "spot_wait_seconds",
     "storage_usd_per_gib_month",
     "streaming_ratio",
+    "tie_ratio",
 )
 ASSUMED = {name: Input(name, "amount", None) for name in ASSUMPTIONS} | {
     "utilization": Input("utilization", "amount", None, least=0.001, most=1)

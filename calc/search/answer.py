@@ -1,4 +1,4 @@
-"""Jobs in, answers out: for every job its least money, fastest and roomiest rows, or the nearest with what is in the way."""
+"""Jobs in, answers out: for every job the rows that are named (least money, knee, easiest), or the nearest."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from calc.search.settle import blank
 
 
 def answer(jobs: pd.DataFrame | Mapping[str, Any] | list[dict[str, Any]], catalogs: Catalogs) -> pd.DataFrame:
-    """One to three rows for each job (a table, one dict, a list of them), in their order: scenario rows with their results.
+    """A row or a few for each job (a table, one dict, a list of them), in their order: scenario rows with their results.
 
     The job's own columns that a scenario has not come first.
     """

@@ -7,6 +7,7 @@ import numpy as np
 from calc.cost.job import deployments
 from calc.cost.job import job as cost_of
 from calc.cost.markets import MARKETS
+from calc.cost.obtainability import WAIT
 from calc.crossed import PAIR, WAY, Crossed
 from calc.evaluate import Columns
 from calc.search.grid import Grid
@@ -56,6 +57,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
         "region": offer.region.take(place),
         "market": np.full(1, offer.market),
         "price_age_days": offer.price_age_days.take(place),
+        "hard": np.where(figures["instances"] >= offer.several.take(place), np.fmax(WAIT, offer.hard.take(place)), offer.hard.take(place)),
     }
     figures |= {"load_ratio": _load_ratio(figures, table["data_parallel"], job)}
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}

@@ -1,6 +1,7 @@
 """The columns that a job may set beside those of a scenario: name, kind, default by kind of work, and what each means."""
 
 from calc.cost.markets import MARKETS
+from calc.cost.obtainability import CLASSES
 from calc.scenarios.inputs import BY_NAME, YES_NO, Input
 from calc.units import WEEK_HOURS
 
@@ -12,6 +13,8 @@ SEQUENCE_TOKENS, STEP_TOKENS = 4096, 131_072
 SHARDINGS = ("none", "zero1", "zero2", "zero3")  # the plainest first
 TIE_RATIO = 1.005  # in money, time or headroom, nobody can tell these apart
 
+JUDGED = ("easiest_usd_ratio", "knee_pace_ratio", "knee_usd_ratio", "scarce_spot_seconds", "tie_ratio")  # assumptions of the ranking
+ASKED_ANSWERS = ("fastest", "roomiest")  # named beside least money, knee and easiest where the job asks for them
 ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and fits over the whole range
 STEP_FACTOR = 2.0  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others
 
@@ -34,6 +37,8 @@ JOB_INPUTS = (
     Input("fewest_bits", "choice", "16", ("16", "8", "4")),
     Input("hold_slow_end", "choice", "no", YES_NO),
     Input("admits", "text", ""),
+    Input("obtainable", "choice", "wait-or-quota", CLASSES),
+    Input("answers", "text", ""),
 )
 JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
 # Columns of a scenario in which a job has another default.

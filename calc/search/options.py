@@ -19,6 +19,8 @@ from calc.search.combinations import FITS, Combinations, combinations
 from calc.search.grid import grid
 from calc.search.inputs import ANSWER_COLUMNS
 from calc.search.job_row import JobRow
+from calc.search.named import answers as answers_of
+from calc.search.named import has_budget
 from calc.search.places import Place, places_of
 from calc.search.ranking import Ranking
 from calc.search.rows import best_of_places, edge_of, plain_ranks, rows_of
@@ -96,7 +98,7 @@ def _options(ranked: Ranking, places: list[Place], found: Combinations, catalogs
     job, classes, usd = ranked.job, ranked.classes, ranked.candidates["usd"]
     qualifying = ranked.qualifying
     named: dict[int, list[str]] = {}
-    for name, number in (ranking.answers(ranked) if len(qualifying) else {NEAREST: ranking.nearest(ranked)}).items():
+    for name, number in (answers_of(ranked) if len(qualifying) else {NEAREST: ranking.nearest(ranked)}).items():
         named.setdefault(number, []).append(name)
     first, answers = next(iter(named)), len(named)
     board = best_of_places(ranked, found.grid, varied(job), first)
@@ -109,7 +111,7 @@ def _options(ranked: Ranking, places: list[Place], found: Combinations, catalogs
     older = [answers + at for at, number in enumerate(board) if classes[number] == ranking.AGED and usd[number] < usd[board[0]]]
     facts = {
         "possible": possible,
-        "budget": ranking.has_budget(job),
+        "budget": has_budget(job),
         "least": row(0),
         "next": row(answers + 1) if len(board) > 1 and classes[board[1]] == ranking.QUALIFIES else None,
         "published_bits": published_bits(job, catalogs),
@@ -164,7 +166,7 @@ def _plain_job(job: dict[str, Any]) -> dict[str, Any]:
     """The settled job as a row: every job column with its value, and the scenario columns that it fixes."""
     fixed = {name: values[0] if len(values) == 1 else values for name, values in job["fixed"].items()}
     plain = {name: value for name, value in job.items() if name not in DERIVED}
-    return plain | {name: "+".join(job[name]) for name in ("regions", "markets", "admits")} | job["assumed"] | fixed
+    return plain | {name: "+".join(job[name]) for name in ("regions", "markets", "admits", "answers")} | job["assumed"] | fixed
 
 
 def _refused(job: dict[str, Any], problem: str, tried: int) -> Options:

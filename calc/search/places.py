@@ -7,12 +7,14 @@ import numpy as np
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, sold_for
+from calc.cost.obtainability import obtainability
 from calc.cost.offers import age_days
 from calc.cost.placement import slow_to_join
 from calc.scenarios.hardware import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import constants, numbers_of, row_numbers
 from calc.scenarios.private_prices import own_prices
 from calc.search.settle import JobError
+from calc.units import DAY_HOURS, HOUR_SECONDS
 
 
 class Place(NamedTuple):
@@ -26,13 +28,18 @@ class Place(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """An offer of every place on one market: region, price and its age, interruptions; NaN where a place is not sold so."""
+    """An offer of every place on one market: region, price and its age, interruptions; NaN where a place is not sold so.
+
+    `hard`: how hard it is to get, as its place in CLASSES; `several`: from how many instances at once it is waited for.
+    """
 
     market: int
     region: np.ndarray
     usd_per_hour: np.ndarray
     price_age_days: np.ndarray
     band_interruption_ratio: np.ndarray
+    hard: np.ndarray
+    several: np.ndarray
 
 
 def places_of(job: dict[str, Any], catalogs: Catalogs, factor: int = 1) -> list[Place]:
@@ -127,17 +134,19 @@ def offers(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> list
     bands = band_ratios(catalogs)[_price_rows(catalogs, tuple(job["regions"]))][rows]
     band = np.nan_to_num(bands, nan=float(catalogs.assumptions["value"]["interruption_unknown_ratio"]))
     every_place = np.arange(len(places))
+    counted_days = job["judged"]["scarce_spot_seconds"] / HOUR_SECONDS / DAY_HOURS
     several = []
     for number, name in enumerate(job["markets"]):
-        market = MARKETS[name]
+        market, hard = MARKETS[name], obtainability(catalogs, name)
         price = np.where(np.isnan(prices[:, :, number]), np.inf, prices[:, :, number])
         while True:
             region = np.lexsort((band, price), axis=1)[:, 0]
             least, age = price[every_place, region], ages[every_place, region, number]
             if np.isinf(least).all():
                 break
-            several.append(Offer(number, region, np.where(np.isinf(least), np.nan, least), age, bands[every_place, region]))
+            usd = np.where(np.isinf(least), np.nan, least)
+            several.append(Offer(number, region, usd, age, bands[every_place, region], hard.rank[rows], hard.several[rows]))
             calmer = (band < band[every_place, region][:, None]) & (market.interrupted > 0)
-            fresher = (age > market.old_days)[:, None] & (ages[:, :, number] <= market.old_days)
-            price = np.where(calmer | fresher, price, np.inf)
+            fresher = [(age > days)[:, None] & (ages[:, :, number] <= days) for days in (market.old_days, counted_days)]
+            price = np.where(calmer | fresher[0] | fresher[1], price, np.inf)
     return several

@@ -1,9 +1,4 @@
-"""The ranking of candidates: which qualify, which limits the others miss, and the candidates to name.
-
-Least money: among those within half a per cent of the least, the one with the step nearest to the requested, then fewer
-GPUs, fewer instances, the plainer layout. Fastest: the least time, at most three times the least money where no budget is set.
-Roomiest: the most headroom of those within one and a half times the least money.
-"""
+"""The ranking of candidates: which qualify, which limits the others miss, and which decide between equals."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,14 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.cost.markets import MARKETS
+from calc.cost.obtainability import CLASSES, WAIT
 from calc.evaluate import Columns
 from calc.scenarios.support import RUNS
 from calc.search.combinations import FITS
-from calc.search.inputs import TIE_RATIO
+from calc.search.inputs import JUDGED
+from calc.units import DAY_HOURS, HOUR_SECONDS
 
-FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
 # Columns of a job that change no candidate, only which of them qualify.
-LIMITS = ("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds")
+LIMITS = (
+    *("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds"),
+    *("obtainable", "answers", *JUDGED),
+)
 QUALIFIES, AGED, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(7)
 FEW = 1e-9
 ONE_GROUP = np.zeros(1, dtype=int)
@@ -49,6 +48,7 @@ class Ranking(NamedTuple):
     limits: list[Limit]
     classes: np.ndarray
     ties: list[np.ndarray]
+    idle: np.ndarray
 
     @property
     def qualifying(self) -> np.ndarray:
@@ -59,7 +59,7 @@ class Ranking(NamedTuple):
 def ranking(candidates: Columns, job: dict[str, Any], ranks: Columns, lifted: Collection[str] = ()) -> Ranking:
     """Candidates ranked under the limits of a settled job, without those that are lifted; nothing is estimated again."""
     limits = [limit for limit in limits_of(candidates, job) if limit.name not in lifted]
-    return Ranking(job, candidates, limits, classes(candidates, job, limits), plainness(candidates, job, ranks))
+    return Ranking(job, candidates, limits, classes(candidates, job, limits), plainness(candidates, job, ranks), ranks["idle"])
 
 
 def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
@@ -75,9 +75,19 @@ def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
             for name in ("first_token", "token")
         ]
         of_work.append(("requests_per_second" if job["requests_per_second"] else "users", 1.0, candidates["load_ratio"]))
+    of_work += _of_sale(candidates, job) if "hard" in candidates else []
     columns = {"usd_most": "usd", "usd_per_hour_most": "usd_per_hour", "instances_most": "instances"}
     others = [(name, job[name], candidates[column]) for name, column in columns.items()]
     return [Limit(name, float(most), values) for name, most, values in (*of_work, *others) if most is not None]
+
+
+def _of_sale(candidates: Columns, job: dict[str, Any]) -> list[tuple[str, float, np.ndarray]]:
+    """How hard a candidate may be to get, and how old the price may be of spot that is hard to get."""
+    hard, most = candidates["hard"], CLASSES.index(job["obtainable"])
+    on_spot = np.array([MARKETS[name].interrupted > 0 for name in job["markets"]])[candidates["market"]]
+    age_seconds = np.where(on_spot & (hard >= WAIT), candidates["price_age_days"], 0) * DAY_HOURS * HOUR_SECONDS
+    limits = [("obtainable", 1 + most, 1 + hard), ("scarce_spot_seconds", job["judged"]["scarce_spot_seconds"], age_seconds)]
+    return [limit for limit in limits if np.any(limit[2] > limit[1])]
 
 
 def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np.ndarray:
@@ -134,31 +144,6 @@ def best_each(numbers: np.ndarray, group: np.ndarray, cost: np.ndarray, ties: li
     groups = np.broadcast_to(group, len(numbers)).take(near)
     order = np.lexsort([*(key.take(numbers.take(near)) for key in reversed(ties)), groups])
     return numbers[near[order[np.flatnonzero(np.diff(groups[order], prepend=-1))]]]
-
-
-def answers(ranked: Ranking) -> dict[str, int]:
-    """The candidates named least-money, fastest and roomiest among those that qualify.
-
-    The least money is the least to the cent, or a looser limit could make it more; time and headroom are equal within a tie.
-    """
-    candidates, qualifying = ranked.candidates, ranked.qualifying
-    usd = candidates["usd"].take(qualifying)
-    least = best_each(qualifying, ONE_GROUP, usd, ranked.ties)[0]
-    dearest = candidates["usd"][least] * (1 + FEW)
-    named = {"least-money": int(least)}
-    for name, ratio, column, sign in (
-        ("fastest", np.inf if has_budget(ranked.job) else FASTEST_RATIO, "seconds", 1),
-        ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
-    ):
-        within = qualifying.take(np.flatnonzero(usd <= dearest * ratio))
-        ties = [candidates["usd"], *ranked.ties]
-        named[name] = int(best_each(within, ONE_GROUP, sign * candidates[column].take(within), ties, TIE_RATIO)[0])
-    return named
-
-
-def has_budget(job: dict[str, Any]) -> bool:
-    """Whether a job limits what may be paid."""
-    return job["usd_most"] is not None or job["usd_per_hour_most"] is not None
 
 
 def fastest_alike(candidates: Columns, numbers: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.cost.obtainability import CLASSES
 from calc.engine.pipeline import results_of
 from calc.engine.results import Results
 from calc.evaluate import Columns
@@ -22,8 +23,9 @@ EDGE_COLUMNS = ("hours", "usd", "seconds")
 
 
 def plain_ranks(grid: Grid, places: list[Place], candidates: Columns) -> Columns:
-    """What decides ties beside the candidates' own figures: GPUs paid, and the rank of sharding and recompute, plainest first."""
-    ranks: Columns = {"gpus_paid": np.array([place.gpus for place in places])[candidates["place"]] * candidates["instances"]}
+    """What decides ties beside the candidates' own figures: GPUs paid, idle GPUs, the rank of sharding and recompute."""
+    gpus = np.array([place.gpus for place in places])[candidates["place"]]
+    ranks: Columns = {"gpus_paid": gpus * candidates["instances"], "idle": candidates["gpus"] % gpus > 0}
     for name, order in (("sharding", SHARDINGS), ("recompute", RECOMPUTES)):
         words = grid.layouts.get(name)
         ranks[name] = np.zeros(1)
@@ -74,6 +76,7 @@ def rows_of(
     ]
     figures = {name: candidates[name][chosen] for name in ("usd", "hours", "usd_per_hour", "seconds")}
     beside = {"market": [job["markets"][market] for market in candidates["market"][chosen]], "misses": misses, **figures}
+    beside["obtainable"] = [CLASSES[hard] for hard in candidates["hard"][chosen]]
     return results_of(inputs_of(job, layouts | columns), catalogs), beside
 
 

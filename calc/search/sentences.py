@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row, parameters_of
 from calc.layout import data_parallel
 from calc.say.numbers import count, duration, gib, more, span, three, usd
-from calc.say.place import place
+from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
 from calc.units import GIB
 
@@ -21,14 +21,26 @@ MISSED = {
     "usd_most": ("costs {has}", "{most} allowed", "allow that much, or fewer tokens or hours"),
     "usd_per_hour_most": ("costs {has} an hour", "{most} allowed", "allow that much, or more time on smaller cards"),
     "instances_most": ("needs {has} instances", "{most} allowed", "allow that many"),
+    "obtainable": ("is harder to get than allowed", "{most}", "allow it with obtainable"),
+    "scarce_spot_seconds": ("was so on spot {has} ago", "{most} count", "fetch its prices anew, or allow another market"),
 }
+TITLES = {
+    "least-money": "Least money",
+    "knee": "Faster for a little more",
+    "easiest": "Easiest to get",
+    "fastest": "Fastest",
+    "roomiest": "Most headroom",
+}
+SAME_RATIO = 1.01
 BRIEF_SECONDS = 600  # a run in which starting its instances counts
 
 
 def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str:
     """Which limit a row misses, and by how much."""
-    limit = settled_job[name]
     has, most, _ = MISSED[name]
+    if name == "obtainable":
+        return f"{has} ({most.format(most=settled_job[name])})"
+    limit = settled_job["judged"].get(name) or settled_job[name]
     if name == "step_tokens":
         beyond = f"beyond a factor of {settled_job['step_factor']:.3g}"
         return f"{has.format(has=f'{step_tokens:,.0f}')}, {beyond} ({most.format(most=f'{limit:,.0f}')})"
@@ -69,13 +81,11 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     if names == ["nearest"]:
         return f"Nearest of what was tried: {how} on {where}."
     trains = settled_job["work"] == "training"
-    parts = []
+    least, parts = facts["least"], []
     if "least-money" in names:
-        also = {("fastest",): " and fastest", ("roomiest",): " and roomiest", ("fastest", "roomiest"): ", fastest and roomiest"}
-        kind = also.get(tuple(name for name in names if name != "least-money"), "")
         many = f" of {facts['possible']:,} arrangements that run, fit and keep the limits" if facts["possible"] > 1 else ""
         only = "" if many else ", the only one that runs, fits and keeps the limits"
-        parts.append(f"Least money{kind}{many}{only}: {how} on {where}")
+        parts.append(f"{_joined([TITLES[name] for name in names])}{many}{only}: {how} on {where}")
         if facts["next"] is not None:
             other = place(facts["next"])
             other = other if other != where else arrangement(facts["next"], catalogs)
@@ -85,13 +95,20 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         if facts["published_bits"]:
             parts.append(f"its weights are published in {facts['published_bits']} bits, which are not allowed here")
     else:
-        budget = f" of those that cost at most {{}} times the least money ({usd(facts['least']['usd'])})"
-        parts += ["Fastest" + ("" if facts["budget"] else budget.format("3"))] if "fastest" in names else []
+        budget = f"of those that cost at most {{}} times the least money ({usd(least['usd'])})"
         room = f"{three(row['headroom_bytes'] / GIB)} of {gib(row['gpu_memory_bytes'] / GIB)} free"
-        parts += [f"Most headroom{budget.format('1.5')}, {room}"] if names == ["roomiest"] else []
-        time, usual = duration(row["seconds"]), duration(facts["least"]["seconds"])
+        said = {
+            "knee": "",
+            "easiest": f"{OBTAINABLE[row['obtainable']]}, the least money {OBTAINABLE[least['obtainable']]}",
+            "fastest": "" if facts["budget"] else budget.format("3"),
+            "roomiest": f"{budget.format('1.5')}, {room}",
+        }
+        about = "; ".join(filter(None, (said[name] for name in names)))
+        title = _joined([_title(name, row, least, settled_job) for name in names])
+        parts.append(f"{title}{f' ({about})' if about else ''}: {how} on {where}")
+        time, usual = duration(row["seconds"]), duration(least["seconds"])
         instead = "" if time == usual else f", {time}{'' if trains else ' a token'} instead of {usual}"
-        parts[0] += f"{' and roomiest' if len(names) > 1 else ''}: {how} on {where}{instead}"
+        parts[0] += instead + ("" if names == ["roomiest"] else f", for {_times(row['usd'] / least['usd'])} the least money")
     if settled_job["requests_per_second"]:
         at_once = row["batch"] * data_parallel(*(row[name] for name in parameters_of(data_parallel)))
         parts.append(
@@ -106,4 +123,26 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
 
 def _against(cost: float, least: float) -> str:
     """A cost against the least: as much within a tie, else how much more."""
-    return "as much within 0.5 %" if cost <= least * 1.005 else more(cost / least)
+    return "as much within 1 %" if cost <= least * SAME_RATIO else more(cost / least)
+
+
+def _title(name: str, row: Row, least: Row, settled_job: Row) -> str:
+    """The title of an answer; a knee beyond a little more money, or hardly faster, is the next faster."""
+    if name != "knee":
+        return TITLES[name]
+    judged = settled_job["judged"]
+    little = row["usd"] <= least["usd"] * judged["knee_usd_ratio"] * SAME_RATIO
+    return TITLES[name] if little and row["seconds"] * judged["knee_pace_ratio"] <= least["seconds"] * SAME_RATIO else "Next faster"
+
+
+def _times(ratio: float) -> str:
+    """Money against the least, in front of its name: as much within 1 % as, 12 % more than, 3.2 times."""
+    if ratio >= 2:
+        return more(ratio).removesuffix(" as much")
+    return f"{more(ratio)} than" if ratio > SAME_RATIO else f"{_against(ratio, 1)} as"
+
+
+def _joined(titles: list[str]) -> str:
+    """Least money, easiest to get and fastest."""
+    *first, last = (titles[0], *(title[:1].lower() + title[1:] for title in titles[1:]))
+    return f"{', '.join(first)} and {last}" if first else last

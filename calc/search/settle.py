@@ -14,12 +14,12 @@ from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
 from calc.scenarios.read import number
 from calc.scenarios.stacks import kind_numbers
-from calc.search.inputs import ADMITS, ANYWHERE, FIXABLE, JOB_INPUTS, JOB_MARKETS, SEQUENCE_TOKENS, SEVERAL, USUAL
+from calc.search.inputs import ADMITS, ANYWHERE, ASKED_ANSWERS, FIXABLE, JOB_INPUTS, JOB_MARKETS, JUDGED, SEQUENCE_TOKENS, SEVERAL, USUAL
 
 TRAINING = "training"
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = 10_000_000, 100_000_000  # of a wide search, which goes through them in stretches
-DERIVED = ("fixed", "assumed", "implementation", "published_precision", "most_ways")
+DERIVED = ("fixed", "assumed", "judged", "implementation", "published_precision", "most_ways")
 
 
 class JobError(ValueError):
@@ -42,11 +42,12 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
         _in_catalog(name, fixed.get(name, ()), row_numbers(catalogs, table))
     bounded = bounded_inputs(catalogs)
     assumed = {name: _one(bounded[name], cells[name]) for name in bounded if name not in DEFAULTS and name in cells}
+    judged = {name: assumed.get(name, catalogs.assumptions["value"][name]) for name in JUDGED}
     software = fixed.get("implementation", [usual_software(job["work"], job["model"], catalogs)])[0]
     if job["work"] == "inference" and (stored := catalogs.models["stored_precision"][job["model"]]):
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
     published = catalogs.models["published_precision"][job["model"]]
-    derived = {"fixed": fixed, "assumed": assumed, "implementation": software, "published_precision": published}
+    derived = {"fixed": fixed, "assumed": assumed, "judged": judged, "implementation": software, "published_precision": published}
     return job | derived | {"most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS}
 
 
@@ -68,6 +69,7 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     job["regions"] = _regions(cells, catalogs)
     job["markets"] = _words("markets", cells.get("markets", "on-demand"), JOB_MARKETS, OF_EC2)
     job["admits"] = _words("admits", cells.get("admits", ""), ADMITS)
+    job["answers"] = _words("answers", cells.get("answers", ""), ASKED_ANSWERS)
     return job
 
 

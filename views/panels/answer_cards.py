@@ -93,7 +93,8 @@ def _body(row: Row, why: str, job: dict[str, Any], ink: Ink, catalogs: Catalogs)
     hourly = "" if is_missing(row["usd_per_hour"]) else f" · {usd(row['usd_per_hour'])} an hour"
     pace = row_words.first_token(row)
     how = plain(" · ".join(filter(None, (setting(row, catalogs), pace))))
-    st.markdown(f"{plain(f'**{place(row, several)}**{hourly}')}\n\n{faint(how)}")
+    badge = plain(row_words.obtainable(row, catalogs))
+    st.markdown("\n\n".join(filter(None, (plain(f"**{place(row, several)}**{hourly}"), faint(how), faint(badge) if badge else ""))))
     st.image(tank_svg(row, ink, 400, 26), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(f"{faint(plain(memory_of(row)))}\n\n{plain(plan_words.unbroken(why))}")
 

@@ -2,14 +2,18 @@
 
 import pandas as pd
 
+from calc.catalogs.load import Catalogs
 from calc.charts.tables import COMPONENT_LABELS
+from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import gib, is_missing, percent, three
+from calc.say.place import OBTAINABLE
 from calc.say.verdict import RUNS, memory_of
+from calc.search.sentences import TITLES
 from views.theme import FITS
 
-ANSWERS = {"least-money": "Least money", "fastest": "Fastest", "roomiest": "Most headroom", "nearest": "Nearest"}
+ANSWERS = TITLES | {"nearest": "Nearest"}
 TIME_RESTS_ON = {
     "measured nearby": "measured nearby",
     "calibrated": "calibrated on published runs",
@@ -27,6 +31,18 @@ TOKEN_TIMES = (
 def name(answer: str) -> str:
     """Least money · Fastest."""
     return " · ".join(ANSWERS[each] for each in answer.split("+"))
+
+
+def obtainable(row: Row, catalogs: Catalogs) -> str:
+    """Usually to be had · quota 192 P vCPUs, new accounts 0."""
+    if not row["instance"] or not row["obtainable"]:
+        return ""
+    market = MARKETS[row["market"] or "on-demand"]
+    family = catalogs.instances["family"][row["instance"]]
+    vcpus = catalogs.instances["vcpus"][row["instance"]] * row["instances_needed"]
+    letters = "P" if family.startswith("p") else "G and VT"
+    quota = "capacity blocks" if market.block_hours else f"{vcpus:,.0f} {letters} vCPUs"
+    return f"{OBTAINABLE[row['obtainable']].capitalize()} · quota {quota}, new accounts 0"
 
 
 def verdict(row: Row) -> str:

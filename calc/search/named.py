@@ -1,0 +1,91 @@
+"""The candidates to name: least money, the knee (faster for a little more), the easiest to get; fastest and roomiest where asked for.
+
+Money within a tie cannot be told apart: the easier to get is named, then the shorter run; of a service that which leaves no GPU
+idle, then the fastest.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from calc.cost.obtainability import CLASSES, UNKNOWN
+from calc.search.inputs import TIE_RATIO
+from calc.search.ranking import FEW, ONE_GROUP, Ranking, best_each, frontier
+
+FASTEST_RATIO, ROOMIEST_RATIO = 3.0, 1.5
+USUALLY = CLASSES.index("usually")
+
+
+def answers(ranked: Ranking) -> dict[str, int]:
+    """The candidates to name among those that qualify, by name."""
+    qualifying = ranked.qualifying
+    least = least_money(ranked, qualifying)
+    others = {"knee": _knee(ranked, least), "easiest": _easiest(ranked, least)}
+    named = {"least-money": least} | {name: number for name, number in others.items() if number >= 0}
+    usd = ranked.candidates["usd"].take(qualifying)
+    for name, ratio, column, sign in (
+        ("fastest", np.inf if has_budget(ranked.job) else FASTEST_RATIO, "seconds", 1),
+        ("roomiest", ROOMIEST_RATIO, "headroom_bytes", -1),
+    ):
+        if name in ranked.job["answers"]:
+            within = qualifying.take(np.flatnonzero(usd <= ranked.candidates["usd"][least] * ratio * (1 + FEW)))
+            ties = [ranked.candidates["usd"], *ranked.ties]
+            named[name] = int(best_each(within, ONE_GROUP, sign * ranked.candidates[column].take(within), ties, TIE_RATIO)[0])
+    return named
+
+
+def least_money(ranked: Ranking, numbers: np.ndarray) -> int:
+    """Of some candidates the one of least money; those within a tie are told apart by what is easier, then faster, then plainer."""
+    figures, tie = ranked.candidates, ranked.job["judged"]["tie_ratio"]
+    near = _least(numbers, figures["usd"], tie)
+    near = _least(near, figures["hard"])
+    if ranked.job["work"] == "inference":
+        near = _least(near, np.broadcast_to(ranked.idle, len(figures["usd"])))
+    near = _least(near, figures["seconds"], tie)
+    return int(best_each(near, ONE_GROUP, np.zeros(len(near)), ranked.ties)[0])
+
+
+def _least(numbers: np.ndarray, values: np.ndarray, ratio: float = 1.0) -> np.ndarray:
+    """Those of some candidates whose value is within a ratio of the least of them."""
+    own = np.nan_to_num(values.take(numbers), nan=np.inf, posinf=np.inf)
+    return numbers[own <= own.min() * ratio * (1 + FEW)]
+
+
+def _knee(ranked: Ranking, least: int) -> int:
+    """The candidate that is faster for a little more than the least money; -1 where none is faster."""
+    figures, judged = ranked.candidates, ranked.job["judged"]
+    edge = frontier(figures, ranked.qualifying)
+    edge = edge[figures["seconds"][edge] * judged["tie_ratio"] < figures["seconds"][least]]
+    points = np.array([least, *edge])
+    return int(points[at]) if (at := knee(figures["usd"][points], figures["seconds"][points], judged)) else -1
+
+
+def knee(usd: np.ndarray, seconds: np.ndarray, judged: dict[str, Any]) -> int:
+    """The place on a frontier, least money first, of what is faster for a little more; 0 where nothing is faster.
+
+    Of the points within the ratio of money that are faster by the ratio of pace, the one furthest below the line between the
+    first point and the last within that money, on logarithmic axes; where there is none, the next point.
+    """
+    log_usd, log_seconds = np.log(usd / usd[0]), np.log(seconds / seconds[0])
+    end = np.flatnonzero(usd <= usd[0] * judged["knee_usd_ratio"] * (1 + FEW))[-1]
+    slope = log_seconds[end] / log_usd[end] if log_usd[end] > 0 else 0.0
+    able = np.flatnonzero(seconds[: end + 1] * judged["knee_pace_ratio"] <= seconds[0] * (1 + FEW))
+    if len(able):
+        return int(able[np.argmax(slope * log_usd[able] - log_seconds[able])])
+    return min(1, len(usd) - 1)
+
+
+def _easiest(ranked: Ranking, least: int) -> int:
+    """The least money in an easier class than that of the least money, or that itself where it is the easiest; -1 where neither is."""
+    figures, qualifying = ranked.candidates, ranked.qualifying
+    hard, own = figures["hard"].take(qualifying), figures["hard"][least]
+    most = figures["usd"][least] * ranked.job["judged"]["easiest_usd_ratio"] * (1 + FEW)
+    easier = qualifying[(hard < own) & (hard != UNKNOWN) & (figures["usd"].take(qualifying) <= most)]
+    if len(easier):
+        return least_money(ranked, easier)
+    return least if own <= min(USUALLY, hard.min()) else -1
+
+
+def has_budget(job: dict[str, Any]) -> bool:
+    """Whether a job limits what may be paid."""
+    return job["usd_most"] is not None or job["usd_per_hour_most"] is not None

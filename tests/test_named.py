@@ -1,0 +1,102 @@
+"""The answers that are named: least money with its ties, the knee, the easiest; against the plain definition on small sets."""
+
+import numpy as np
+import pytest
+from examples import catalogs as all_catalogs
+
+from calc.cost.obtainability import CLASSES
+from calc.search.named import _easiest, answers, knee, least_money
+from calc.search.options import options
+from calc.search.ranking import QUALIFIES, Ranking
+from calc.search.settle import settled
+
+JUDGED = settled({"model": "llama-3.2-1b"}, all_catalogs())["judged"]
+SPOT = {"model": "llama-3.2-1b", "method": "lora", "train_tokens": 1e8, "instances_most": 1, "markets": "on-demand+spot"}
+
+
+def ranked(usd, seconds, hard=None, idle=None, work="training"):
+    """A ranking in which every candidate qualifies."""
+    count = len(usd)
+    hard = np.zeros(count, dtype=int) if hard is None else np.array([CLASSES.index(word) for word in hard])
+    figures = {"usd": np.array(usd, float), "seconds": np.array(seconds, float), "hard": hard, "headroom_bytes": np.ones(count)}
+    figures |= {
+        name: np.arange(count) if name == "place" else np.zeros(count, dtype=int) for name in ("place", "market", "instances", "region")
+    }
+    job = {"work": work, "judged": JUDGED, "answers": [], "usd_most": None, "usd_per_hour_most": None}
+    idle = np.zeros(count, dtype=bool) if idle is None else np.array(idle)
+    return Ranking(job, figures, [], np.full(count, QUALIFIES), [np.arange(count)], idle)
+
+
+def knee_by_hand(usd, seconds):
+    """The definition in words: distance to the line between the ends of what is within 25 %, by geometry on log axes."""
+    points = [np.log([money, time]) for money, time in zip(usd, seconds, strict=True) if money <= 1.25 * usd[0]]
+    chord = points[-1] - points[0]
+    below = {}
+    for at, point in enumerate(points):
+        if seconds[at] * 1.5 <= seconds[0]:
+            off = point - points[0]
+            below[at] = chord[1] * off[0] - chord[0] * off[1]  # twice the area of the triangle, above 0 below the line
+    return max(below, key=below.get) if below else min(1, len(usd) - 1)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_knee_is_that_of_its_definition(seed):
+    chance = np.random.default_rng(seed)
+    count = chance.integers(1, 9)
+    usd = 100 * np.exp(np.append(0, np.cumsum(chance.uniform(0.01, 0.12, count))))
+    seconds = 1000 * np.exp(-np.append(0, np.cumsum(chance.uniform(0.02, 0.6, count))))
+    assert knee(usd, seconds, JUDGED) == knee_by_hand(usd, seconds)
+
+
+def test_ties_within_a_hundredth_go_to_the_easier_then_the_shorter_then_the_plainer():
+    three = ["wait-or-quota", "usually", "usually"]
+    assert least_money(ranked([100, 100.9, 100.5], [9, 5, 7], three), np.arange(3)) == 1
+    assert least_money(ranked([100, 101.1, 101.2], [9, 5, 7], three), np.arange(3)) == 0
+    assert least_money(ranked([100, 100, 100], [9, 8.99, 9], ["usually"] * 3), np.arange(3)) == 0
+    served = ranked([100, 100, 100], [3, 4, 5], idle=[True, False, False], work="inference")
+    assert least_money(served, np.arange(3)) == 1
+
+
+@pytest.mark.parametrize(
+    ("hard", "usd", "easiest"),
+    [
+        (["wait-or-quota", "usually", "at-once"], [100, 140, 149], 1),
+        (["wait-or-quota", "usually", "at-once"], [100, 151, 149], 2),
+        (["wait-or-quota", "usually", "at-once"], [100, 151, 160], -1),
+        (["wait-or-quota", "unknown", "unknown"], [100, 101, 102], -1),
+        (["unknown", "wait-or-quota", "usually"], [100, 101, 102], 2),
+        (["usually", "wait-or-quota", "unknown"], [100, 101, 102], 0),
+        (["usually", "at-once", "unknown"], [100, 200, 102], -1),
+    ],
+)
+def test_the_easiest_is_the_least_money_in_an_easier_class(hard, usd, easiest):
+    assert _easiest(ranked(usd, [9, 9, 9], hard), 0) == easiest
+
+
+def test_answers_that_coincide_share_a_row_and_fastest_waits_to_be_asked():
+    alone = ranked([100, 200], [10, 10])
+    assert answers(alone) == {"least-money": 0, "easiest": 0}
+    alone.job["answers"] = ["fastest", "roomiest"]
+    assert answers(alone) == {"least-money": 0, "easiest": 0, "fastest": 0, "roomiest": 0}
+
+
+def test_spot_that_was_seen_long_ago_is_shown_and_never_ranked(catalogs):
+    """Spot of P families of April is no answer, not even where spot alone is allowed; of a G family it stays one."""
+    found = options(SPOT | {"instance": ["p4d.24xlarge", "g6e.xlarge"]}, catalogs)
+    old = found.board[(found.board["market"] == "spot") & (found.board["instance"] == "p4d.24xlarge")].iloc[0]
+    assert "was so on spot" in old["misses"]
+    assert "p4d.24xlarge" not in set(found.edge[found.edge["market"] == "spot"]["instance"])
+    alone = options(SPOT | {"instance": "p4d.24xlarge", "markets": "spot"}, catalogs)
+    assert "fetch its prices anew" in alone.problem
+    assert not alone.possible
+    assert options(SPOT | {"instance": "p4d.24xlarge", "markets": "spot", "scarce_spot_seconds": 1e9}, catalogs).possible
+
+
+def test_the_hardest_class_allowed_is_a_limit(catalogs):
+    job = {"work": "inference", "model": "qwen2.5-32b", "users": 20}
+    assert options(job, catalogs).rows[0]["obtainable"] == "wait-or-quota"
+    for allowed in ("at-once", "usually"):
+        found = options(job | {"obtainable": allowed}, catalogs)
+        harder = CLASSES[CLASSES.index(allowed) + 1 :]
+        assert not found.possible or not {row["obtainable"] for row in found.rows} & {*harder}
+    assert "p6e" not in "".join(row["instance"] for row in options(job, catalogs).rows)
