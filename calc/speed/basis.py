@@ -1,4 +1,4 @@
-"""The basis of a time, in a word and a sentence: how near published runs are, and what widens its range."""
+"""The basis of a time: how near published runs are, and what widens its range."""
 
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ class Basis(NamedTuple):
 
 
 def basis(table: Columns, catalogs: Catalogs) -> Basis:
-    """The basis of the times of a table whose rows do one kind of work; empty where there is no time.
+    """The basis of the times of a table of one kind of work; empty where there is no time.
 
     Published runs of the same model, software, card and precision are best, rows outside of all published runs worst; between
     them the least certain corner decides (catalogs/calibrated/time_spreads.yaml).
@@ -51,7 +51,7 @@ def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
 
 @kept("time_runs", *CATALOGS)
 def _published(catalogs: Catalogs, work: str) -> tuple[np.ndarray, np.ndarray]:
-    """Keys of the published runs of a kind of work, sorted, and their counts; the first is a key that no row has."""
+    """Keys of the published runs of a kind of work, sorted, with counts; no row has the first."""
     runs = {tuple(name.split()[1:]): runs for name, runs in catalogs.time_runs["runs"].items() if name.split()[0] == work}
     keys = _key([rows_of(catalogs, name, [words[place] for words in runs]) for place, name in enumerate(CATALOGS)], catalogs)
     order = np.argsort(keys)

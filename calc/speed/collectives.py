@@ -15,7 +15,7 @@ def island_gpus(instance_gpus, instance_nvlink_domain_gpus, card_node_gpus):
 
 
 def link_bytes_per_second(gpu_nvlink_bytes_per_second, instance_nvlink_domain_gpus, nvlink_reach_ratio, pcie_bytes_per_second):
-    """One direction between two GPUs of an island: half of NVLink's rate, which counts both, or PCIe. [B/s]"""
+    """One direction between two GPUs of an island: half of NVLink's rate, or PCIe. [B/s]"""
     has_nvlink = (np.nan_to_num(gpu_nvlink_bytes_per_second) > 0) & ~(instance_nvlink_domain_gpus <= 1)
     return np.where(has_nvlink, gpu_nvlink_bytes_per_second / 2 * nvlink_reach_ratio, pcie_bytes_per_second)
 
@@ -23,7 +23,7 @@ def link_bytes_per_second(gpu_nvlink_bytes_per_second, instance_nvlink_domain_gp
 def network_share_bytes_per_second(
     instance_network_bytes_per_second, instance_gpus, card_node_network_bytes_per_second, card_node_gpus, network_reach_ratio
 ):
-    """One GPU's share of its instance's network, or of a usual node's where no instance is named. [B/s]"""
+    """One GPU's share of its instance's network, or of a usual node's. [B/s]"""
     share = instance_network_bytes_per_second / instance_gpus
     return network_reach_ratio * np.where(np.isnan(share), card_node_network_bytes_per_second / card_node_gpus, share)
 
@@ -70,7 +70,7 @@ def expert_parameters(stack_layers, stack_block_expert_parameters):
 
 
 def reduced_bytes_each(shards_gradients, reduce_bytes_each, gradient_bytes_each):
-    """Width in which a gradient travels: reduce_precision where gradients are sharded, else their own. [B]"""
+    """Width of a gradient on the way: reduce_precision where gradients are sharded. [B]"""
     return np.where(shards_gradients > 0, reduce_bytes_each, gradient_bytes_each)
 
 
@@ -204,7 +204,7 @@ def context_parallel_seconds(
     pipeline_parallel,
     context_ring_bytes_per_second,
 ):
-    """Keys and values that go round the ring of context parallelism in one micro-batch, in 16 bits. [s]
+    """Keys and values around the ring of context parallel in one micro-batch, in 16 bits. [s]
 
     Each GPU passes on the others' keys and values once per pass. Source: Liu et al. 2023, arXiv 2310.01889.
     """

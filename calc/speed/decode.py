@@ -21,7 +21,7 @@ def mean_cached_tokens(sequence_tokens, prompt_tokens):
 
 
 def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, most_experts):
-    """Width of a block's matrices beside its experts; a format for experts alone leaves them wide. [B]"""
+    """Width of a block's matrices beside its experts, which may be narrower. [B]"""
     return np.where(experts_only * most_experts > 0, outer_bytes_each, matrix_bytes_each)
 
 
@@ -41,12 +41,12 @@ def dense_weights_bytes(
 
 
 def read_weights_bytes(dense_weights_bytes, read_experts_bytes):
-    """Weights that one GPU reads in one decode step. Source: Pope et al. 2022, arXiv 2211.05102. [B]"""
+    """Weights that one GPU reads in a decode step (Pope et al. 2022, arXiv 2211.05102). [B]"""
     return dense_weights_bytes + read_experts_bytes
 
 
 def stack_cache_passes(stack_heads, stack_kv_heads, engine_cache_copies, engine_cache_passes, engine_repeats_keys):
-    """How often a decode step moves the cache: read once, or copied whole and widened to all heads. [passes]
+    """How often a decode step moves the cache: once, or copied and widened. [passes]
 
     A paged engine reads it once; transformers appends by copying it whole and first widens it. Shape (stacks, rows). Source:
     Kwon et al. 2023, arXiv 2309.06180.
@@ -64,13 +64,13 @@ def stack_read_elements(
     mean_cached_tokens,
     tensor_parallel,
 ):
-    """Elements of one sequence's cache on one GPU that a decode step reads. Shape (stacks, rows). [elements]"""
+    """Elements of one sequence's cache that a decode step reads on one GPU. [elements]"""
     elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_read_elements_per_token
     return elements / np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
 
 
 def read_cache_bytes(batch, stack_layers, stack_read_elements, stack_cache_passes, stack_state_bytes, kv_bytes_each):
-    """Keys and values that one GPU moves in one decode step, and states, which are read and written. [B]"""
+    """Keys, values and states that one GPU moves in one decode step. [B]"""
     moved = np.sum(stack_read_elements * stack_cache_passes, axis=0)
     return batch * (kv_bytes_each * moved + 2 * np.sum(stack_layers * stack_state_bytes, axis=0))
 
@@ -112,7 +112,7 @@ def expert_ring_bytes_per_second(expert_gpus, island_gpus, link_bytes_per_second
 
 
 def decode_reduce_seconds(batch, stack_layers, hidden, tensor_parallel, tensor_ring_bytes_per_second, all_reduce_start_seconds):
-    """Two all-reduces per block of a decode step, in 16 bits, each a start-up time and its bytes. [s]
+    """Two all-reduces per block of a decode step, in 16 bits: start-up and bytes. [s]
 
     Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3.
     """
@@ -123,7 +123,7 @@ def decode_reduce_seconds(batch, stack_layers, hidden, tensor_parallel, tensor_r
 def decode_exchange_seconds(
     stack_layers, stack_experts, hidden, tensor_parallel, expert_gpus, expert_batch, expert_ring_bytes_per_second, all_reduce_start_seconds
 ):
-    """Two exchanges per block of experts that are spread over replicas of attention, in 16 bits. [s]
+    """Two exchanges per block of experts spread over replicas of attention, in 16 bits. [s]
 
     Every GPU gathers all their tokens and scatters the sums. Source: vLLM, all2all.py, its plain way.
     """

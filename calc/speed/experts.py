@@ -1,4 +1,4 @@
-"""Experts that a decode step reads, and where they lie: those that some token chose, or all in whole tiles."""
+"""Experts that a decode step reads: those that some token chose, or all in whole tiles."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def expert_gpus(tensor_parallel, expert_parallel):
 
 
 def expert_batch(batch, expert_gpus, tensor_parallel):
-    """Sequences whose tokens meet at one copy of the experts, over the replicas of attention. [sequences]"""
+    """Sequences whose tokens meet at one copy of the experts. [sequences]"""
     return batch * expert_gpus / tensor_parallel
 
 
@@ -34,7 +34,7 @@ def touched_experts_ratio(expert_batch, stack_experts, stack_experts_per_token, 
 
 
 def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
-    """Experts that the busiest rank reads in a decode step, of the mean: all others wait for it. [ratio]
+    """Experts that the busiest rank reads, over the mean: all others wait for it. [ratio]
 
     1 + z √((1 − touched) / touched experts of a rank), z the expected highest of as many normal variables as there are ranks:
     a rank's touched experts vary as a binomial does. Shape (stacks, rows).
@@ -63,7 +63,7 @@ def tiled_experts_bytes(
     release_expert_tile_tokens,
     release_tiled_read_ratio,
 ):
-    """Experts read by releases that pad each expert's tokens to tiles: every expert, once a tile. [B]
+    """Experts read by releases that pad each expert's tokens to tiles. [B]
 
     (1 + batch · k / (E · tile)) of all experts, as many bytes as other reads would move in their time; NaN for other releases.
     Source: vLLM, deep_gemm_utils.py, compute_aligned_M.

@@ -1,4 +1,4 @@
-"""What one pass of a micro-batch computes and moves: floating-point operations and bytes, for one whole model replica.
+"""FLOP and bytes of one pass of a micro-batch, for one whole model replica.
 
 A pass is the forward of training, or the prefill of inference. Stack columns have the shape (stacks, rows).
 """
@@ -7,12 +7,12 @@ import numpy as np
 
 
 def pass_tokens(trains, sequence_tokens, prompt_tokens):
-    """Tokens of one sequence that pass at once: all of them in training, the prompt in inference. [tokens]"""
+    """Tokens of one sequence that pass at once: all in training, the prompt in serving. [tokens]"""
     return np.where(trains > 0, sequence_tokens, prompt_tokens)
 
 
 def stack_pass_tokens(stack_side, pass_tokens, decoder_tokens, fixed_tokens, has_source):
-    """Tokens of one sequence that run through each stack, its own or fixed ones. Shape (stacks, rows). [tokens]"""
+    """Tokens of one sequence that run through each stack. [tokens]"""
     decoder = np.where(has_source > 0, np.minimum(decoder_tokens, pass_tokens), pass_tokens)
     return np.where(stack_side == 0, decoder, np.where(stack_side == 1, pass_tokens, fixed_tokens))
 
@@ -45,13 +45,13 @@ def stack_active_parameters(
 
 
 def head_tokens(trains, stack_side, stack_pass_tokens, stack_layers, logits_of_all):
-    """Tokens of one sequence that reach the head: all in training, the last or all of a prompt. [tokens]"""
+    """Tokens of a sequence that reach the head: in training all, else the last or all. [tokens]"""
     decoder = np.max(np.where((stack_side == 0) & (stack_layers > 0), stack_pass_tokens, 1), axis=0)
     return np.where((trains > 0) | (logits_of_all > 0), decoder, 1)
 
 
 def source_tokens(stack_side, stack_pass_tokens, stack_layers):
-    """Tokens of the encoder that a decoder attends to: the source's, or an encoder's fixed ones. [tokens]"""
+    """Tokens of the encoder that a decoder attends to. [tokens]"""
     return np.max(np.where((stack_side > 0) & (stack_layers > 0), stack_pass_tokens, 0), axis=0)
 
 
@@ -85,12 +85,12 @@ def expert_matmul_flops(batch, stack_pass_tokens, stack_layers, stack_block_expe
 
 
 def dense_equivalent_flops(matmul_flops, expert_matmul_flops, engine_expert_matmul_ratio):
-    """Dense products that take as long as those of the blocks: many small ones of experts reach less. [FLOP]"""
+    """Dense products that take as long as those of the blocks: small ones reach less. [FLOP]"""
     return matmul_flops + expert_matmul_flops * (1 / engine_expert_matmul_ratio - 1)
 
 
 def head_flops(batch, head_tokens, outputs, hidden):
-    """Forward product with the output head: 2 · tokens whose logits are wanted · outputs · hidden. [FLOP]
+    """Forward product with the output head: 2 · tokens · outputs · hidden. [FLOP]
 
     Source: Kaplan et al. 2020, arXiv 2001.08361, table 1, de-embedding.
     """
@@ -119,7 +119,7 @@ def attention_flops(
 
 
 def tower_flops(batch, tower_tokens, tower_linear_parameters, image_patches_tokens, tower_layers, tower_full_layers, tower_hidden):
-    """Forward pass of a vision tower: 2 · weights per patch, and 4 · width per pair of an image's patches. [FLOP]
+    """Forward pass of a vision tower: 2 · weights per patch, 4 · width per pair. [FLOP]
 
     Source: Kaplan et al. 2020, arXiv 2001.08361; Korthikanti et al. 2022, arXiv 2205.05198, without a causal half.
     Valid: layers that attend to windows of an image (Qwen2.5-VL, arXiv 2502.13923) are counted without their pairs; stem,
@@ -131,12 +131,12 @@ def tower_flops(batch, tower_tokens, tower_linear_parameters, image_patches_toke
 
 
 def stack_routed_width(stack_hidden, stack_experts_per_token, stack_expert_ffn_width):
-    """Elements that routing and experts put out per token: 4 h + 3 f for each of its k copies. Shape (stacks, rows). [elements]"""
+    """Outputs of routing and experts per token: 4 h + 3 f for each of k copies. [elements]"""
     return stack_experts_per_token * (4 * stack_hidden + 3 * stack_expert_ffn_width)
 
 
 def stack_dense_width(stack_hidden, stack_query_width, stack_key_width, stack_mixer_in_width, stack_ffn_width, stack_shared_ffn_width):
-    """Elements that a block puts out per token beside its experts. Shape (stacks, rows). [elements]
+    """Elements that a block puts out per token beside its experts. [elements]
 
     4 h residual and norms, 2 (q + k) projections or those of a mixer, 3 f of the feed-forward network.
     """
@@ -145,7 +145,7 @@ def stack_dense_width(stack_hidden, stack_query_width, stack_key_width, stack_mi
 
 
 def element_bytes(batch, stack_layers, stack_pass_tokens, stack_dense_width, stack_routed_width):
-    """Outputs of a forward pass, once, in 16 bits: what norms, activations, residuals and routing move. [B]"""
+    """Outputs of a forward pass in 16 bits: norms, activations, residuals, routing. [B]"""
     return 2 * batch * np.sum(stack_layers * stack_pass_tokens * (stack_dense_width + stack_routed_width), axis=0)
 
 
@@ -168,7 +168,7 @@ def stack_cast_width(
     stack_experts_per_token,
     stack_expert_ffn_width,
 ):
-    """Elements cast per token and block: inputs h, q, h, f, and gradients q + 2k, h, 2f, h. Shape (stacks, rows). [elements]
+    """Elements cast per token: inputs h, q, h, f, gradients q + 2k, h, 2f, h. [elements]
 
     Source: torchao/float8/float8_linear.py.
     """
@@ -177,7 +177,7 @@ def stack_cast_width(
 
 
 def cast_bytes(trains, cast_bytes_each, batch, stack_layers, stack_pass_tokens, stack_cast_width, stack_block_linear_parameters):
-    """Bytes moved by casts to 8 bits in a micro-batch: activations, gradients, weights twice. [B]"""
+    """Bytes that casts to 8 bits move: activations, gradients, weights twice. [B]"""
     elements = np.sum(stack_layers * (batch * stack_pass_tokens * stack_cast_width + 2 * stack_block_linear_parameters), axis=0)
     return trains * cast_bytes_each * elements
 

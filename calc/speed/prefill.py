@@ -1,4 +1,4 @@
-"""Prefill, bounded by arithmetic: the prompts of a whole batch at once, and one prompt that arrives while others are served."""
+"""Prefill, bounded by arithmetic: a whole batch at once, and one prompt among others."""
 
 import numpy as np
 
@@ -63,13 +63,13 @@ def prefill_compute_seconds(prefill_device_seconds, host_seconds, pipeline_paral
 
 
 def prompt_compute_seconds(batch, prompt_device_seconds, host_seconds, pipeline_parallel, stated_prefill_seconds):
-    """Prefill of one prompt alone without communication; a set utilization overrules the catalog. [s]"""
+    """Prefill of one prompt without communication, at the set utilization or the catalog's. [s]"""
     estimated = np.maximum(prompt_device_seconds, host_seconds * pipeline_parallel)
     return np.where(np.isnan(stated_prefill_seconds), estimated, stated_prefill_seconds / batch)
 
 
 def prefill_link_seconds(tensor_parallel_seconds, context_parallel_seconds, pipeline_parallel, engine_replays_steps, card_all_reduce_ratio):
-    """Communication of a batch's prefill; serving engines' all-reduces reach a share of the link's rate. [s]"""
+    """Communication of a batch's prefill; an engine's all-reduces reach a share of the link. [s]"""
     reached = np.where(engine_replays_steps > 0, card_all_reduce_ratio, 1)
     return (tensor_parallel_seconds / reached + context_parallel_seconds) * pipeline_parallel
 
@@ -80,7 +80,7 @@ def burst_first_token_seconds(prefill_compute_seconds, prefill_link_seconds, eng
 
 
 def other_prompts_per_second(batch, burst_first_token_seconds, generated_tokens, decode_step_seconds):
-    """Prompts of others that arrive at a replica while it keeps `batch` sequences in flight. [prompts/s]
+    """Others' prompts that arrive at a replica with `batch` sequences in flight. [prompts/s]
 
     `batch` prompts pass in the time of their prefill and decode steps; one that arrives sees the rate of the others, the
     arrival theorem of closed systems. Source: Sevcik and Mitrani 1981, J. ACM 28(2), 358-371.

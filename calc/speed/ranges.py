@@ -36,7 +36,7 @@ def utilization_ratio(
 
 
 def mfu_ratio(model_flops, accumulation_steps, data_parallel, gpus, step_seconds, peak_flops_per_second):
-    """Model FLOPs utilization of a training step: all waiting included, recompute not credited. [share]
+    """Model FLOPs utilization of a training step: waiting counted, recompute not. [share]
 
     Source: Chowdhery et al. 2022, arXiv 2204.02311, appendix B.
     """
@@ -44,7 +44,7 @@ def mfu_ratio(model_flops, accumulation_steps, data_parallel, gpus, step_seconds
 
 
 def tokens_per_second(trains, step_tokens, step_seconds, serving_tokens_per_second):
-    """Tokens trained on, or generated with prefill taking its share, over all GPUs. [tokens per second]"""
+    """Tokens trained, or generated beside prefill, over all GPUs. [tokens per second]"""
     return np.where(trains > 0, step_tokens / step_seconds, serving_tokens_per_second)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def weight_gradient_ratio(trained_parameters, parameters):
-    """Share of the weights whose gradients are computed: 1 in full training, the adapters' in LoRA. [share]"""
+    """Share of weights whose gradients are computed: 1, or the adapters' in LoRA. [share]"""
     return np.minimum(trained_parameters / parameters, 1)
 
 
@@ -46,13 +46,13 @@ def passes_ratio(trains, extra_forward_ratio):
 
 
 def wide_flops_per_second(compute_bytes_each, computes_bf16, gpu_supports_bf16, gpu_fp32_flops_per_second, gpu_bf16_flops_per_second):
-    """The card's dense rate for head and attention: in 16 bits, or in 32 where bf16 is emulated. [FLOP/s]"""
+    """The dense rate for head and attention: 16 bits, or 32 where bf16 is emulated. [FLOP/s]"""
     emulated = (computes_bf16 > 0) & (gpu_supports_bf16 < 1)
     return np.where(emulated | (compute_bytes_each > 2), gpu_fp32_flops_per_second, gpu_bf16_flops_per_second)
 
 
 def peak_flops_per_second(compute_bytes_each, wide_flops_per_second, gpu_fp8_flops_per_second, gpu_fp4_flops_per_second):
-    """The card's dense rate in the width of the products; one that it lacks runs in the next wider. [FLOP/s]"""
+    """The dense rate in the width of the products, or in the next wider. [FLOP/s]"""
     eight = np.where(np.isnan(gpu_fp8_flops_per_second), wide_flops_per_second, gpu_fp8_flops_per_second)
     four = np.where(np.isnan(gpu_fp4_flops_per_second), eight, gpu_fp4_flops_per_second)
     narrow = np.where(compute_bytes_each < 1, four, eight)
@@ -103,12 +103,12 @@ def element_passes(adapts, compiles, engine_element_passes, engine_adapter_eleme
 
 
 def element_traffic_bytes(element_bytes, score_bytes, element_passes, eager_score_passes):
-    """What norms, activations and an eager attention's scores move through memory in one forward pass. [B]"""
+    """Memory traffic of norms, activations and eager scores in one forward pass. [B]"""
     return (element_bytes + eager_score_passes * score_bytes) * element_passes
 
 
 def attention_passes(keeps_input, drops_attention, attention_backward_passes):
-    """Attention of a micro-batch of training, in forward passes, what is computed again included. [passes]
+    """Attention of a training micro-batch, in forward passes, recompute included. [passes]
 
     1 + backward + recompute, with eager attention as well.
     """

@@ -1,4 +1,4 @@
-"""Serving at the steady rate: a request's time per token, and what prefill and decode come to in tokens per second."""
+"""Serving at the steady rate: time per token, and tokens per second of prefill and decode."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import numpy as np
 def interleaved_prefill_seconds(
     batch, expert_batch, generated_tokens, prefill_compute_seconds, prefill_link_seconds, host_seconds, decode_step_seconds
 ):
-    """Prefill of others' prompts that falls on each of a request's tokens at the steady rate. [s]
+    """Prefill of others' prompts that falls on each token of a request. [s]
 
     While one request generates its g tokens, the n − 1 others each end and bring a new prompt, whose prefill runs between or
     inside the decode steps: (n − 1) · prefill of one / g. n are the sequences of a replica, or of all that share the experts,

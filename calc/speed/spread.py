@@ -1,4 +1,4 @@
-"""How far a time may lie off: the software's range, wider outside of published runs and in corners that few runs show.
+"""The range of a time: the software's, wider outside of published runs and in rare corners.
 
 What a row's layout decides and what its card decides stay apart, so that combinations of both multiply two short columns.
 """
@@ -62,7 +62,7 @@ def expert_corners(trains, most_experts, matrix_bytes_each, names_release, exper
 
 
 def size_corners(trains, batch, pass_tokens, gpus, few_tokens, many_gpus, many_sequences):
-    """Corners that a row lies in for its size: few tokens in a pass, many GPUs, many sequences at once. [code]"""
+    """Corners of size: few tokens in a pass, many GPUs, many sequences at once. [code]"""
     serves, few = trains == 0, batch * pass_tokens < few_tokens
     inside = {
         "few-tokens": ~serves & few,
@@ -75,7 +75,7 @@ def size_corners(trains, batch, pass_tokens, gpus, few_tokens, many_gpus, many_s
 
 
 def choice_corners(cast_bytes, context_parallel, is_decoder, offloads_optimizer, offloads_activations, offloads_weights):
-    """Corners that a row lies in for choices that few runs make, and for kinds of model that few publish. [code]"""
+    """Corners of choices and kinds of model that few runs have. [code]"""
     inside = {
         "cast-to-8-bits": cast_bytes > 0,
         "context-parallel": context_parallel > 1,

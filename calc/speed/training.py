@@ -1,4 +1,4 @@
-"""Training: seconds of one optimizer step, from the arithmetic and what the card, its links and the software reach."""
+"""Seconds of one optimizer step, from arithmetic and what card, links and software reach."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ def tower_training_flops(tower_flops, adapts, extra_forward_ratio):
 def training_flops(
     matmul_flops, head_flops, attention_flops, attention_passes, weight_gradient_ratio, repeated_products_ratio, tower_training_flops
 ):
-    """All arithmetic of one micro-batch of training, recompute counted, on the whole replica. [FLOP]
+    """All arithmetic of one training micro-batch on the replica, recompute counted. [FLOP]
 
     Per token 6 N + 2 N · recompute in full training, 4 N in LoRA, whose frozen weights need no gradient, and attention.
     Source: Kaplan et al. 2020, arXiv 2001.08361, section 2.1; Chen et al. 2016, arXiv 1604.06174; Hu et al. 2021, arXiv
@@ -30,7 +30,7 @@ def expert_traffic_bytes(
     expert_parallel,
     context_parallel,
 ):
-    """What a micro-batch moves of the experts' weights and gradients, however few tokens come to each. [B]
+    """Weights and gradients of experts that a micro-batch moves, however few its tokens. [B]
 
     Weights are read in every pass, and their gradient is read and written. Of dense matrices many tokens share that. Counted
     for one replica: the ranks of expert parallel bring their tokens to the same experts. Source: Megatron-Core,
@@ -60,7 +60,7 @@ def training_products_seconds(
     context_parallel,
     training_streamed_bytes_per_second,
 ):
-    """Products of the blocks in one micro-batch, or reading their weights where that takes longer. [s]
+    """Products of the blocks in one micro-batch, or reading their weights if longer. [s]
 
     The two bounds of the roofline, on one GPU that would do all. Source: Williams et al. 2009, CACM 52(4), 65-76.
     """
@@ -69,7 +69,7 @@ def training_products_seconds(
 
 
 def training_head_seconds(head_flops, weight_gradient_ratio, tower_training_flops, head_flops_per_second):
-    """The head's product and a vision tower in one micro-batch, on one GPU that would do all. [s]"""
+    """The head's product and a vision tower in one micro-batch, on one GPU alone. [s]"""
     return (head_flops * (2 + weight_gradient_ratio) + tower_training_flops) / head_flops_per_second
 
 
@@ -98,7 +98,7 @@ def training_device_seconds(
 
 
 def training_compute_seconds(training_device_seconds, host_seconds, training_flops, peak_flops_per_second, replica_gpus, utilization):
-    """One micro-batch on one GPU without communication; a set utilization overrules the catalog. [s]"""
+    """One micro-batch without communication, at the set utilization or the catalog's. [s]"""
     stated = training_flops / (replica_gpus * peak_flops_per_second * utilization)
     return np.where(np.isnan(utilization), np.maximum(training_device_seconds, host_seconds), stated)
 
@@ -131,7 +131,7 @@ def micro_batch_seconds(training_compute_seconds, hideable_seconds, tensor_paral
 
 
 def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, stage_chunks):
-    """Idle share of filling and draining the pipeline: (p − 1) / (v · m). [share of the ideal time]
+    """Idle share of filling and draining the pipeline: (p − 1) / (v · m). [share]
 
     p stages, m micro-batches, v chunks per GPU. Source: Narayanan et al. 2021, arXiv 2104.04473, section 2.2. Valid: equal stages.
     """
@@ -160,7 +160,7 @@ def synchronization_seconds(
 
 
 def optimizer_traffic_bytes_each(optimizer_step_bytes_each, step_bytes_each):
-    """Bytes read and written per trained parameter in one step: as set, else the optimizer's own. [B]"""
+    """Bytes read and written per trained parameter in one step. [B]"""
     return np.where(optimizer_step_bytes_each > 0, optimizer_step_bytes_each, step_bytes_each)
 
 
@@ -177,7 +177,7 @@ def optimizer_seconds(
     host_bandwidth_bytes_per_second,
     pcie_bytes_per_second,
 ):
-    """The optimizer's step: weights, gradients and moments read and written once, by GPU or CPU. [s]
+    """The optimizer's step: weights, gradients and moments read and written once. [s]
 
     Offloaded, the gradients go to the CPU and the weights come back, 16 bits each way. Source: ZeRO-Offload, Ren et al. 2021,
     arXiv 2101.06840.
