@@ -25,8 +25,10 @@ def test_the_lines_of_a_run_sum_to_its_bill(market, tokens, catalogs):
     found = lines(row)
     assert found["usd"].sum() == pytest.approx(row["usd"])
     assert (found["hours"] > 0).all()
-    named = {"on-demand": ["work"], "spot": ["work", "checkpoint", "lost_work", "restart"], "capacity-block": ["work", "unused"]}
-    assert list(found["line"]) == named[market]
+    named = {"on-demand": [], "spot": ["checkpoint", "lost_work", "restart"], "capacity-block": ["unused"]}
+    assert list(found["line"]) == ["work", "start", *named[market]]
+    uncounted = lines(bill(catalogs, market, **RUN, train_tokens=tokens, start_seconds=0))
+    assert list(uncounted["line"]) == ["work", *named[market]]
 
 
 def test_a_month_is_one_line(catalogs):
@@ -85,7 +87,7 @@ def test_a_run_on_a_commitment_pays_the_whole_term(catalogs):
     row = bill(catalogs, COMMITTED, model="gpt2", instance="g6e.xlarge", train_tokens=1e8)
     assert row["hours"] < 24
     assert row["usd"] == pytest.approx(8760 * row["usd_per_hour"])
-    assert lines(row)["line"].tolist() == ["work", "unused"]
+    assert lines(row)["line"].tolist() == ["work", "start", "unused"]
     assert lines(row)["usd"].sum() == pytest.approx(row["usd"])
 
 

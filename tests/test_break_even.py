@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from examples import billed_row as bill
@@ -18,14 +19,18 @@ MONTH |= {"sequence_tokens": 1536, "prompt_tokens": 1024}
 
 
 def test_a_block_is_a_stair_of_whole_days_beside_on_demand(catalogs):
-    """p5.48xlarge: 55.04 on demand, blocks at 41.528: 6 hours cost a day, 24 hours less than on demand, 15 days three weeks."""
+    """p5.48xlarge: 55.04 on demand, blocks at 41.528: 6 hours cost a day, 15 days three weeks, half a year has no block.
+
+    A block is booked to the slow end and ends half an hour early: 24 hours are no day.
+    """
     row = bill(catalogs, **RUN)
     found = over_use(row, on_markets(row, catalogs)).set_index(["line", "hours"])["usd"]
     assert found["on demand", 6] == pytest.approx(6 * 55.04)
     assert found["capacity block", 6] == pytest.approx(24 * 41.528)
-    assert found["capacity block", 24] < found["on demand", 24]
-    assert found["capacity block", 504] == pytest.approx(504 * 41.528)
-    assert found["capacity block", 4380] == pytest.approx(27 * 168 * 41.528)  # 26.07 weeks
+    assert found["capacity block", 24] == pytest.approx(48 * 41.528)
+    slow = row["run_high_hours"] / row["run_hours"]
+    assert found["capacity block", 336] == pytest.approx(-(-336.5 * slow // 168) * 168 * 41.528)
+    assert np.isnan(found["capacity block", 4380])
 
 
 def test_a_plan_is_paid_whole_and_crosses_on_demand_at_its_break_even(catalogs):

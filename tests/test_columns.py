@@ -176,6 +176,7 @@ def catalog_columns():
         *held.overheads.index,
         *held.time_constants.index,
         *held.assumptions.index,
+        *held.starts.index,
     }
 
 

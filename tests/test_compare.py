@@ -28,7 +28,7 @@ def billed(catalogs, rows, same, market="on-demand"):
 @pytest.fixture(scope="module")
 def rows(catalogs):
     trained = beside(catalogs, TRAINED, RUN) + beside(catalogs, TRAINED[:3], RUN, "spot")
-    return trained + beside(catalogs, SERVED, SERVE) + beside(catalogs, SERVED[:1], SERVE, "capacity-block")
+    return trained + beside(catalogs, SERVED, SERVE) + beside(catalogs, SERVED[:1], SERVE, "sagemaker-hosting")
 
 
 def test_the_parts_of_a_difference_sum_to_it(rows):
@@ -71,7 +71,7 @@ def test_money_and_time_name_what_makes_them(catalogs):
     assert compare.differences(plain, twice)["hours"].cause == "speed"
     run = compare.differences(plain, longer)["usd"]
     assert run.cause == "train_tokens"
-    assert run.change == pytest.approx(plain["run_usd_on_demand"])
+    assert run.change == pytest.approx(plain["run_usd_on_demand"] - plain["start_hours"] * plain["usd_per_hour"])  # starting is paid once
     cheaper = compare.differences(plain, spot)["usd"]
     assert cheaper.cause == "price"
     assert cheaper.parts["interruptions"] > 0

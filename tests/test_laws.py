@@ -61,6 +61,7 @@ CHANGES = {
     "time_constants": ("attention_backward_passes", "9.5"),
     "time_boxes": ("training_high", "2.5"),
     "time_runs": ("runs", "987"),
+    "starts": ("value", "99"),
     "assumptions": ("restart_seconds", "7200"),
 }
 OFTEN_EDITED = ("models", "gpus", "prices")

@@ -256,11 +256,16 @@ def test_sets_of_another_work_yield_to_the_usual(catalogs):
 
 def test_capacity_blocks_are_paid_in_whole_days_and_weeks(catalogs):
     trains = np.ones(4)
-    hours = np.array([0.5, 24, 25, 15 * 24])
-    assert billed_hours("capacity-block", trains, hours).tolist() == [24, 24, 48, 21 * 24]
-    assert billed_hours("capacity-block", np.zeros(2), np.array([200.0, 730.0])).tolist() == [9 * 24, 31 * 24]
-    assert billed_hours("on-demand", trains, hours).tolist() == hours.tolist()
-    assert billed_hours("commit-1y", np.zeros(1), np.array([100.0])).tolist() == [730]
+    hours = np.array([0.5, 22.2, 23.6, 15 * 24])
+    slow = hours * np.array([1, 1.05, 1, 1.3])
+    assert billed_hours("capacity-block", trains, hours, slow).tolist() == [24, 24, 48, 21 * 24]  # the slow end, half an hour early
+    assert billed_hours("capacity-block", trains, hours, 1.1 * slow).tolist() == [24, 48, 48, 28 * 24]
+    days = billed_hours("capacity-block", np.ones(2), np.zeros(2), np.array([182, 181.9]) * 24)
+    assert np.isnan(days[0])  # no block is as long
+    assert days[1] == 182 * 24
+    assert np.isnan(billed_hours("capacity-block", np.zeros(1), np.array([200.0]), np.array([200.0]))).all()  # a service does not end
+    assert billed_hours("on-demand", trains, hours, slow).tolist() == hours.tolist()
+    assert billed_hours("commit-1y", np.zeros(1), np.array([100.0]), np.array([100.0])).tolist() == [730]
     search = searched(catalogs, TRAIN, TRAINING_SETS | {"market": ["capacity-block"], "gpus": [8]}, {})
     usd = search.ranked.candidates["usd"][search.ranked.qualifying]
     blocks = catalogs.prices.loc[catalogs.prices["instance"].isin(INSTANCES), "capacity_block_usd_per_hour"]

@@ -23,10 +23,11 @@ def test_a_time_is_compared_only_where_it_is_said_differently(catalogs):
     assert "2.9 h instead of 1.9 h" in figures_said(rows, catalogs, 2.9 * 3600)
 
 
-def test_a_run_of_minutes_says_that_starting_is_not_counted(catalogs):
-    for row in options(TUNE, catalogs).answers.to_dict("records"):
-        assert ("starting the instances" in row["why"]) == (row["seconds"] < sentences.BRIEF_SECONDS)
-    assert not options(SERVE, catalogs).answers["why"].str.contains("starting the instances").any()
+def test_a_run_says_what_its_start_takes_where_it_counts(catalogs):
+    for job in (TUNE, TUNE | {"train_tokens": 1e10, "hours_most": 1e4}, TUNE | {"start_seconds": 0}):
+        for row in options(job, catalogs).answers.to_dict("records"):
+            assert ("starting (" in row["why"]) == (row["start_hours"] > sentences.STARTING_RATIO * row["hours"])
+    assert not options(SERVE, catalogs).answers["why"].str.contains("starting (", regex=False).any()
 
 
 def test_replicas_of_several_gpus_are_said_as_on_the_card(catalogs):

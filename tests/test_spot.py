@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from calc import estimate
 from calc.cost.interruptions import (
-    checkpoint_bytes,
     checkpoint_interval_seconds,
     interruption_ratio,
     mean_uninterrupted_seconds,
@@ -17,6 +16,7 @@ from calc.cost.interruptions import (
     young_interval_seconds,
 )
 from calc.cost.spot import spot_saving_ratio
+from calc.cost.starts import checkpoint_bytes
 from calc.memory.states import state_width_bytes_each
 from calc.plan.bill import billed, lines
 from calc.search.job_row import JobRow
@@ -47,7 +47,7 @@ def test_daly_corrects_young_and_stops_at_m():
 def test_an_interval_is_at_most_the_run():
     """8B on p4d, 14.3 h: the best interval would be longer than the run; a length that is not known does not cap it."""
     row = spotted({**RUN, "instance": "p4d.24xlarge", "train_tokens": 1e8})
-    assert row["checkpoint_interval_seconds"].iloc[0] == pytest.approx(row["run_hours"].iloc[0] * HOUR)
+    assert row["checkpoint_interval_seconds"].iloc[0] == pytest.approx((row["run_hours"] - row["start_hours"]).iloc[0] * HOUR)
     assert checkpoint_interval_seconds(300, 24 * HOUR, np.nan) == checkpoint_interval_seconds(300, 24 * HOUR, np.inf)
 
 
@@ -75,7 +75,7 @@ def test_a_simulated_run_takes_as_long():
         while spent + restart + checkpoint > next_stop:  # interrupted while it restarts
             spent, next_stop = next_stop, next_stop + draw.exponential(mean)
         spent += restart + checkpoint
-    expected = spot_overhead_ratio(1, interval, checkpoint, mean, restart)
+    expected = spot_overhead_ratio(1, interval, checkpoint, mean, restart + checkpoint)
     assert spent / work - 1 == pytest.approx(expected, rel=0.15)
 
 
@@ -152,11 +152,13 @@ def test_instances_that_are_taken_back_together_stop_a_job_once():
 
 def test_the_sober_case_is_an_interruption_a_day():
     row = spotted(RUN).iloc[0]
-    interval = checkpoint_interval_seconds(row["checkpoint_seconds"], 24 * HOUR, row["run_hours"])
-    overhead = spot_overhead_ratio(1, interval, row["checkpoint_seconds"], 24 * HOUR, 600)
+    start, checkpoint = row["start_hours"], row["checkpoint_seconds"]
+    work = row["run_hours"] - start
+    interval = checkpoint_interval_seconds(checkpoint, 24 * HOUR, work)
+    overhead = spot_overhead_ratio(1, interval, checkpoint, 24 * HOUR, 450 + 300 + 30 + checkpoint)
     assert row["sober_overhead_ratio"] == pytest.approx(overhead)
-    assert row["sober_run_usd"] == pytest.approx(row["run_hours"] * (1 + overhead) * row["usd_per_hour_spot"])
-    assert row["sober_run_hours"] == pytest.approx(row["run_hours"] * (1 + overhead) * (1 + 2700 / 86400))
+    assert row["sober_run_usd"] == pytest.approx((start + work * (1 + overhead)) * row["usd_per_hour_spot"])
+    assert row["sober_run_hours"] == pytest.approx(start + work * (1 + overhead) * (1 + 2700 / 86400))
     assert row["sober_run_usd"] > row["run_usd_spot"]
     assert row["fallback_run_usd"] == pytest.approx((row["run_usd_spot"] + row["run_usd_on_demand"]) / 2)
     late = spotted({**RUN, "fallback_ratio": 0.8}).iloc[0]

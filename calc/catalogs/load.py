@@ -32,7 +32,7 @@ __all__ = ["FOLDER", "CatalogError", "Catalogs", "add_models", "entries_of", "lo
 CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
 SPEED = (
     *("utilization", "engines", "serving_steps", "serving_releases", "kernels", "time_spreads", "time_boxes", "time_constants"),
-    *("time_runs", "assumptions"),
+    *("time_runs", "starts", "assumptions"),
 )
 OTHERS = ("overheads", "serving_engines")
 CLOSED = (  # the sections of choices.yaml: closed lists
@@ -93,6 +93,7 @@ class Catalogs:
     time_spreads: pd.DataFrame  # a row per corner
     time_boxes: pd.DataFrame  # a row per axis
     time_constants: pd.DataFrame
+    starts: pd.DataFrame  # a row per phase of a start
     time_runs: pd.DataFrame  # a row per model, software, card and precision that was published
     assumptions: pd.DataFrame
     about: dict

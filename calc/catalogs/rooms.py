@@ -7,7 +7,7 @@ ROOMS = {
     "edited": (
         *("assumptions", "capacity", "choices", "config_fields", "endpoints", "families", "gpus", "implementations", "instances"),
         *("launch_files", "model_types", "models", "obtainability", "optimizers", "precisions", "prices", "quality", "quotas"),
-        *("recomputes", "serving_engines", "setups", "shardings", "storage_and_traffic", "support"),
+        *("recomputes", "serving_engines", "setups", "shardings", "starts", "storage_and_traffic", "support"),
     ),
     "read_off": ("blocks", "config_defaults", "heads", "software_blocks"),
     "calibrated": (

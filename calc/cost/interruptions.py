@@ -25,17 +25,13 @@ def mean_uninterrupted_seconds(interruption_ratio, instances_needed, interruptio
     return MEAN_MONTH_HOURS * HOUR_SECONDS / (-np.log1p(-interruption_ratio) * events)
 
 
-def checkpoint_bytes(
-    trained_parameters, adapts, adapter_bytes_each, matrix_bytes_each, master_bytes_each, matrix_states, state_width_bytes_each
-):
-    """Trained weights, their master copy and the optimizer's state, over all GPUs. [B]"""
-    weights_bytes_each = np.where(adapts > 0, adapter_bytes_each, matrix_bytes_each + master_bytes_each)
-    return trained_parameters * (weights_bytes_each + matrix_states * state_width_bytes_each)
+def reload_seconds(restart_seconds, usual_first_seconds, usual_uncounted_restart_seconds, adapts, checkpoint_seconds, weights_read_seconds):
+    """From an interruption to training again, R: the restart, and reading the checkpoint and what adapters leave frozen. [s]
 
-
-def checkpoint_seconds(checkpoint_bytes, checkpoint_bytes_per_second, instances_needed):
-    """Writing one checkpoint, δ; every instance writes its share while training waits. [s]"""
-    return checkpoint_bytes / (checkpoint_bytes_per_second * instances_needed)
+    A restart that the scenario does not set is another start of the same machines.
+    """
+    again = np.where(usual_first_seconds > 0, usual_first_seconds, usual_uncounted_restart_seconds)
+    return np.where(restart_seconds > 0, restart_seconds, again) + checkpoint_seconds + adapts * weights_read_seconds
 
 
 def young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
@@ -43,7 +39,7 @@ def young_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds):
     return np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds)
 
 
-def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, run_hours):
+def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, work_hours):
     """Training between two checkpoints that loses least, τ. [s]
 
     √(2 δ M) · (1 + √(δ / 2M) / 3 + (δ / 2M) / 9) − δ where δ < 2 M, else M; at most the whole run, where its length is known.
@@ -51,7 +47,7 @@ def checkpoint_interval_seconds(checkpoint_seconds, mean_uninterrupted_seconds, 
     """
     ratio = checkpoint_seconds / (2 * mean_uninterrupted_seconds)
     interval = np.sqrt(2 * checkpoint_seconds * mean_uninterrupted_seconds) * (1 + np.sqrt(ratio) / 3 + ratio / 9)
-    return np.fmin(np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds), run_hours * HOUR_SECONDS)
+    return np.fmin(np.where(ratio < 1, interval - checkpoint_seconds, mean_uninterrupted_seconds), work_hours * HOUR_SECONDS)
 
 
 def _lost_work_ratio(periods):
@@ -62,13 +58,13 @@ def _lost_work_ratio(periods):
     return np.where(periods < 0.1, series, np.expm1(periods) / np.maximum(periods, 0.1) - 1)
 
 
-def spot_overhead_ratio(trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, restart_seconds):
+def spot_overhead_ratio(trains, checkpoint_interval_seconds, checkpoint_seconds, mean_uninterrupted_seconds, reload_seconds):
     """Time that checkpoints, lost work and restarts add to a run. [share of the run]
 
-    M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1; R is the restart and reading the checkpoint. Each of the three is one factor,
+    M · e^(R / M) · (e^((τ + δ) / M) − 1) / τ − 1; R is reload_seconds. Each of the three is one factor,
     and their logarithms add up, so that a small overhead loses no digits beside 1. Source: Daly 2006, equation 20.
     """
     interval = np.maximum(checkpoint_interval_seconds, 1e-9)
-    restarts = (restart_seconds + checkpoint_seconds) / mean_uninterrupted_seconds
+    restarts = reload_seconds / mean_uninterrupted_seconds
     lost_work = np.log1p(_lost_work_ratio((checkpoint_interval_seconds + checkpoint_seconds) / mean_uninterrupted_seconds))
     return np.where(trains > 0, np.expm1(restarts + lost_work + np.log1p(checkpoint_seconds / interval)), 0)

@@ -21,7 +21,7 @@ from calc.units import HOUR_SECONDS
 class Job(NamedTuple):
     """Instances and their USD per hour, hours, USD of run or month, and seconds: of the run, or of one served token.
 
-    `slow_hours` are the hours at the slow end of the range of time; a month's are the same.
+    `slow_hours` are the hours at the slow end of the range of time; a month's are the same. `billed_hours` are those charged.
     """
 
     instances: np.ndarray
@@ -30,6 +30,7 @@ class Job(NamedTuple):
     usd: np.ndarray
     seconds: np.ndarray
     slow_hours: np.ndarray
+    billed_hours: np.ndarray
 
 
 def deployments(table: Columns, users: float) -> np.ndarray:
@@ -39,33 +40,35 @@ def deployments(table: Columns, users: float) -> np.ndarray:
     return np.where(table["trains"] > 0, 1.0, np.fmax(np.fmax(for_users, for_load), 1.0))
 
 
-def billed_hours(market: str, trains: np.ndarray, hours: np.ndarray) -> np.ndarray:
+def billed_hours(market: str, trains: np.ndarray, hours: np.ndarray, slow_hours: np.ndarray) -> np.ndarray:
     """Hours that AWS charges on a market: whole days of a capacity block, the whole term of a commitment."""
-    return terms.billed_hours(trains, hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
+    return terms.billed_hours(trains, hours, slow_hours, MARKETS[market].block_hours, MARKETS[market].committed_years)
 
 
 def job(table: Columns, market: str, instance_usd_per_hour: np.ndarray, spot_overhead_ratio: np.ndarray | float, copies: np.ndarray) -> Job:
     """The job of each row of a table with time in it. `copies` come from deployments()."""
     trains = table["trains"]
-    run = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
-    hours = terms.hours(trains, run, table["hours_per_month"], MARKETS[market].interrupted, spot_overhead_ratio)
+    work = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
+    hours = terms.hours(trains, table["start_hours"], work, table["hours_per_month"], MARKETS[market].interrupted, spot_overhead_ratio)
+    slow_hours = terms.slow_hours(trains, hours, table["start_hours"], table["start_high_hours"], table["time_high_ratio"])
     instances = table["instances_needed"] * copies + MARKETS[market].interrupted * table["spare_instances"]
     usd_per_hour = instances * instance_usd_per_hour
-    usd = usd_per_hour * billed_hours(market, trains, hours)
+    billed = billed_hours(market, trains, hours, slow_hours)
     seconds = np.where(trains > 0, hours * HOUR_SECONDS, table["time_per_output_token_seconds"])
-    slow_hours = hours * np.where(trains > 0, table["time_high_ratio"], 1.0)
-    return Job(instances, usd_per_hour, hours, usd, seconds, slow_hours)
+    return Job(instances, usd_per_hour, hours, usd_per_hour * billed, seconds, slow_hours, billed)
 
 
 def job_of_rows(rows: pd.DataFrame, markets: Any, users: float, catalogs: Catalogs) -> Job:
     """The job of result rows (estimate) on a market each; NaN where a row has no price there or cannot be estimated."""
     numbers = (
         *("batch", "train_tokens", "hours_per_month", "tokens_per_second", "low_tokens_per_second", "instances_needed", "gpus"),
-        "spare_instances",
+        *("spare_instances", "start_hours", "run_high_hours"),
         *("served_tokens_per_second", "time_per_output_token_seconds", "spot_overhead_ratio"),
     )
     table = {name: rows[name].to_numpy(dtype=float) for name in numbers}
     table["time_high_ratio"] = table["tokens_per_second"] / table["low_tokens_per_second"]
+    work = table["train_tokens"] / table["tokens_per_second"] / HOUR_SECONDS
+    table["start_high_hours"] = table.pop("run_high_hours") - work * table["time_high_ratio"]
     table["trains"] = (rows["work"] == "training").to_numpy(dtype=float)
     table["data_parallel"] = data_parallel(*(rows[name].to_numpy(dtype=float) for name in parameters_of(data_parallel)))
     sold = price_at(catalogs, rows["instance"], rows["region"])

@@ -81,6 +81,7 @@ MARKETS = {
         "Booked ahead in whole days and paid in full; the one way to be sure of the newest cards.",
         note="whole days, paid ahead",
         block_hours=24,
+        work="training",  # a block ends, and a service does not
     ),
     **{
         f"sagemaker-{use}": Market(
@@ -103,6 +104,6 @@ def sold_for(market: str, work: str) -> bool:
 
 
 BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_years)
-OF_EC2 = tuple(name for name in BY_USE if not MARKETS[name].work)
+OF_EC2 = tuple(name for name in BY_USE if not name.startswith("sagemaker"))
 SUMMED_UP = tuple(f"commit-{years}y" for years in YEARS)  # the cheapest of the commitments of a term
 COMMITTED = tuple(name for name in MARKETS if name not in (*BY_USE, *SUMMED_UP))

@@ -6,11 +6,6 @@ from calc.scenarios.layout_rules import Rule
 from calc.units import GIB
 
 
-def spans_instances(trains, instances_needed, replica_gpus, instance_gpus):
-    """1 where GPUs of several instances work together: training, or a replica larger than one. [0 or 1]"""
-    return ((instances_needed > 1) & ((trains > 0) | (replica_gpus > instance_gpus))) * 1.0
-
-
 def host_memory_needed_bytes(offloaded_bytes, gpus, instance_gpus):
     """CPU memory that offloading takes on one instance, for all of its GPUs. [B]"""
     return offloaded_bytes * np.minimum(gpus, instance_gpus)

@@ -12,26 +12,6 @@ from calc.units import GIB, HOUR_SECONDS, MILLION, PETA, YEAR_DAYS, YEAR_MONTHS
 ON_SPOT = {"on_demand": "spot", "on demand": "on spot"}  # what makes the formula of a price on demand that of one on spot
 
 
-def instances_needed(gpus, instance_gpus):
-    """Whole instances that hold the job's GPUs. [instances]"""
-    return np.ceil(gpus / instance_gpus)
-
-
-def gpus_paid(instances_needed, instance_gpus):
-    """GPUs in those instances, used or idle. [GPUs]"""
-    return instances_needed * instance_gpus
-
-
-def idle_gpus(gpus_paid, gpus):
-    """GPUs paid and not used. [GPUs]"""
-    return gpus_paid - gpus
-
-
-def vcpus_needed(instances_needed, instance_vcpus):
-    """vCPUs that AWS counts against the account's quota for this family. [vCPUs]"""
-    return instances_needed * instance_vcpus
-
-
 def instance_usd_per_hour_on_demand(on_demand_usd_per_hour, private_usd_per_hour, paid_ratio):
     """One instance on demand: private or listed price, times the paid share. [USD per hour]"""
     return np.where(np.isnan(private_usd_per_hour), on_demand_usd_per_hour, private_usd_per_hour) * paid_ratio
@@ -45,11 +25,6 @@ def instance_usd_per_hour_spot(spot_usd_per_hour, paid_ratio):
 def usd_per_hour_on_demand(instances_needed, instance_usd_per_hour_on_demand):
     """The whole job on demand. [USD per hour]"""
     return instances_needed * instance_usd_per_hour_on_demand
-
-
-def spare_instances(trains, replica_gpus, instance_gpus, spot_spare_replicas):
-    """Instances of whole replicas that a service on spot keeps in reserve. [instances]"""
-    return np.where(trains > 0, 0.0, spot_spare_replicas * np.ceil(replica_gpus / instance_gpus))
 
 
 def usd_per_hour_spot(instances_needed, spare_instances, instance_usd_per_hour_spot):
@@ -95,14 +70,19 @@ def optimizer_steps(trains, train_tokens, step_tokens):
     return np.where(trains > 0, train_tokens / step_tokens, np.nan)
 
 
-def run_hours(trains, train_tokens, tokens_per_second):
-    """The whole training run without interruption. [h]"""
+def work_hours(trains, train_tokens, tokens_per_second):
+    """The steps of the whole training run, without its start and interruptions. [h]"""
     return np.where(trains > 0, train_tokens / tokens_per_second / HOUR_SECONDS, np.nan)
 
 
-def run_low_hours(run_hours, time_low_ratio):
+def run_hours(work_hours, start_hours):
+    """The whole training run without interruption, from the request of its machines to the last save. [h]"""
+    return start_hours + work_hours
+
+
+def run_low_hours(work_hours, time_low_ratio, start_low_hours):
     """The fast end of the run. [h]"""
-    return run_hours * time_low_ratio
+    return start_low_hours + work_hours * time_low_ratio
 
 
 run_high_hours = twin(run_low_hours, {"low": "high", "fast": "slow"})

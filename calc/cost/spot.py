@@ -4,32 +4,36 @@ import numpy as np
 
 from calc.cost import interruptions
 from calc.cost.interruptions import checkpoint_interval_seconds, spot_overhead_ratio
-from calc.cost.prices import run_hours
+from calc.cost.prices import work_hours
 from calc.evaluate import formulas_of
 from calc.units import GIB, HOUR_SECONDS
 
-UNTIL_OVERHEAD = (run_hours, *formulas_of(interruptions))
+UNTIL_OVERHEAD = (work_hours, *formulas_of(interruptions))
 
 
-def spot_run_hours(run_hours, spot_overhead_ratio):
+def spot_work_hours(work_hours, spot_overhead_ratio):
+    """The steps of the run on spot, with all that interruptions add. [h]"""
+    return work_hours * (1 + spot_overhead_ratio)
+
+
+def spot_run_hours(spot_work_hours, start_hours):
     """The whole training run on spot, interruptions included. [h]"""
-    return run_hours * (1 + spot_overhead_ratio)
+    return start_hours + spot_work_hours
 
 
-def restart_hours(spot_run_hours, restart_seconds, checkpoint_seconds, mean_uninterrupted_seconds):
+def restart_hours(spot_work_hours, reload_seconds, mean_uninterrupted_seconds):
     """Time of a run on spot that restarts take: 1 − e^(−R / M) of it. [h]"""
-    share = -np.expm1(-(restart_seconds + checkpoint_seconds) / mean_uninterrupted_seconds)
-    return spot_run_hours * share
+    return spot_work_hours * -np.expm1(-reload_seconds / mean_uninterrupted_seconds)
 
 
-def checkpoint_hours(run_hours, checkpoint_seconds, checkpoint_interval_seconds):
+def checkpoint_hours(work_hours, checkpoint_seconds, checkpoint_interval_seconds):
     """Time of a run on spot that writing checkpoints takes: δ for each τ trained. [h]"""
-    return run_hours * checkpoint_seconds / np.maximum(checkpoint_interval_seconds, 1e-9)
+    return work_hours * checkpoint_seconds / np.maximum(checkpoint_interval_seconds, 1e-9)
 
 
-def lost_work_hours(spot_run_hours, run_hours, restart_hours, checkpoint_hours):
+def lost_work_hours(spot_work_hours, work_hours, restart_hours, checkpoint_hours):
     """Time of a run on spot in which work is done again after interruptions: the rest. [h]"""
-    return spot_run_hours - run_hours - restart_hours - checkpoint_hours
+    return spot_work_hours - work_hours - restart_hours - checkpoint_hours
 
 
 def expected_interruptions(spot_run_hours, mean_uninterrupted_seconds):
@@ -57,21 +61,20 @@ def storage_usd_per_month(stored_bytes, storage_usd_per_gib_month, listed_storag
     return stored_bytes / GIB * np.where(storage_usd_per_gib_month > 0, storage_usd_per_gib_month, listed_storage_usd_per_gib_month)
 
 
-def sober_overhead_ratio(trains, checkpoint_seconds, sober_uninterrupted_seconds, restart_seconds, run_hours):
+def sober_overhead_ratio(trains, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds, work_hours):
     """Overhead of spot at the sober case's interruptions, at their best interval. [share]"""
-    interval = checkpoint_interval_seconds(checkpoint_seconds, sober_uninterrupted_seconds, run_hours)
-    return spot_overhead_ratio(trains, interval, checkpoint_seconds, sober_uninterrupted_seconds, restart_seconds)
+    interval = checkpoint_interval_seconds(checkpoint_seconds, sober_uninterrupted_seconds, work_hours)
+    return spot_overhead_ratio(trains, interval, checkpoint_seconds, sober_uninterrupted_seconds, reload_seconds)
 
 
-def sober_run_hours(run_hours, sober_overhead_ratio, sober_uninterrupted_seconds, spot_wait_seconds):
+def sober_run_hours(work_hours, start_hours, sober_overhead_ratio, sober_uninterrupted_seconds, spot_wait_seconds):
     """The run on spot in the sober case, with the wait for capacity after each interruption. [h]"""
-    running = run_hours * (1 + sober_overhead_ratio)
-    return running * (1 + spot_wait_seconds / sober_uninterrupted_seconds)
+    return start_hours + work_hours * (1 + sober_overhead_ratio) * (1 + spot_wait_seconds / sober_uninterrupted_seconds)
 
 
-def sober_run_usd(run_hours, sober_overhead_ratio, usd_per_hour_spot):
+def sober_run_usd(work_hours, start_hours, sober_overhead_ratio, usd_per_hour_spot):
     """The run on spot in the sober case; waiting costs nothing. [USD]"""
-    return run_hours * (1 + sober_overhead_ratio) * usd_per_hour_spot
+    return (start_hours + work_hours * (1 + sober_overhead_ratio)) * usd_per_hour_spot
 
 
 def fallback_run_usd(fallback_ratio, run_usd_spot, run_usd_on_demand):

@@ -7,23 +7,31 @@ import numpy as np
 
 from calc.units import MEAN_MONTH_HOURS, WEEK_HOURS, YEAR_HOURS, YEAR_MONTHS
 
-LONGEST_DAILY_BLOCK_HOURS = 336
+# EC2 User Guide, Capacity Blocks for ML: whole days to 14, then whole weeks to 182 days; instances end 30 minutes before their block
+LONGEST_DAILY_BLOCK_HOURS, LONGEST_BLOCK_HOURS, ENDS_EARLY_HOURS = 336, 4368, 0.5
 
 
-def hours(trains, run_hours, hours_per_month, interrupted, spot_overhead_ratio):
-    """Duration of the job: the run, on spot with interruptions, or the hours of the month. [h]"""
-    return np.where(trains > 0, run_hours * (1 + interrupted * spot_overhead_ratio), hours_per_month)
+def hours(trains, start_hours, work_hours, hours_per_month, interrupted, spot_overhead_ratio):
+    """Duration of the job: the run with its start, on spot with interruptions, or the hours of the month. [h]"""
+    return np.where(trains > 0, start_hours + work_hours * (1 + interrupted * spot_overhead_ratio), hours_per_month)
 
 
-def billed_hours(trains, hours, block_hours, committed_years):
+def slow_hours(trains, hours, start_hours, start_high_hours, time_high_ratio):
+    """Duration at the slow end of the range of time; a month's is the same. [h]"""
+    return np.where(trains > 0, start_high_hours + (hours - start_hours) * time_high_ratio, hours)
+
+
+def billed_hours(trains, hours, slow_hours, block_hours, committed_years):
     """Hours that AWS charges: a capacity block in whole days, beyond 14 in whole weeks; a commitment to its end. [h]
 
-    A service may take blocks one after another, and so pays whole days however many there are; of a commitment a month.
-    Source: EC2 User Guide, Capacity Blocks for ML.
+    A block is booked to the slow end of the range and ends early; NaN where none is as long, since a run must fit one block.
+    Of a commitment a service pays a month.
     """
-    days = np.ceil(hours / np.maximum(block_hours, 1)) * block_hours
-    weeks = np.ceil(hours / WEEK_HOURS) * WEEK_HOURS
-    in_blocks = np.where((trains > 0) & (days > LONGEST_DAILY_BLOCK_HOURS), weeks, days)
+    needed = slow_hours + ENDS_EARLY_HOURS
+    days = np.ceil(needed / np.maximum(block_hours, 1)) * block_hours
+    weeks = np.ceil(needed / WEEK_HOURS) * WEEK_HOURS
+    booked = np.where(days > LONGEST_DAILY_BLOCK_HOURS, weeks, days)
+    in_blocks = np.where((trains > 0) & (booked <= LONGEST_BLOCK_HOURS), booked, np.nan)
     term = np.where(trains > 0, committed_years * YEAR_HOURS, np.where(committed_years > 0, MEAN_MONTH_HOURS, 0.0))
     return np.where(block_hours > 0, in_blocks, np.maximum(hours, term))
 

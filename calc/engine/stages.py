@@ -8,7 +8,7 @@ import numpy as np
 
 from calc import layout
 from calc.columns import ALLOCATED, COMPONENTS, SECTIONS
-from calc.cost import interruptions, placement, prices, spot
+from calc.cost import interruptions, machines, placement, prices, spot, starts
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import (
     adapters,
@@ -72,6 +72,8 @@ STAGES = (
     Stage("time of a step", training, work=TRAINING),
     Stage("time of a request", experts, decode, prefill, serving, work=SERVING),
     Stage("ranges", spread, ranges),
+    Stage("machines", machines),
+    Stage("start", starts),
     Stage("price", prices),
     Stage("spot", interruptions, spot),
     Stage("placement", placement),
@@ -80,7 +82,7 @@ NAMES = tuple(stage.name for stage in STAGES)
 MEMORY = STAGES[NAMES.index("layout") : NAMES.index("verdict")]
 ENDS = tuple(stage for stage in MEMORY if stage.each_end)
 AFTER_MEMORY = STAGES[NAMES.index("verdict") :]
-TIME = STAGES[NAMES.index("rates") : NAMES.index("price")]
+TIME = STAGES[NAMES.index("rates") : NAMES.index("machines")]
 FORMULAS = {formula.__name__: formula for stage in STAGES for formula in stage.formulas}
 EMPTY, NOTHING = np.full(1, np.nan), np.zeros(1)  # what a stage for the other kind of work leaves; no byte of a component
 
@@ -107,7 +109,7 @@ def resting_on(stages: tuple[Stage, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
-RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("price")])
+RESTING_ON_TIME = resting_on(STAGES[NAMES.index("time of a step") : NAMES.index("machines")])
 ON_THE_WAY = {"at_last_stage", "moment_bytes", *(f"moment_{name}" for name in ALLOCATED)}  # made while memory is walked
 MEMORY_MADE = frozenset(makes(MEMORY))
 RESULTS = {name for section in SECTIONS if section != "others" for name in SECTIONS[section]} | {"peak_moment"}

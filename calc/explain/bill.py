@@ -8,7 +8,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.catalogs.rooms import label_of
-from calc.cost import interruptions, prices, spot, terms
+from calc.cost import interruptions, machines, prices, spot, starts, terms
 from calc.cost.markets import MARKETS
 from calc.cost.offers import price_of
 from calc.engine.one_scenario import one_scenario
@@ -20,7 +20,9 @@ from calc.explain.traced import Traced, number
 from calc.units import YEAR_MONTHS
 
 TERMS = {formula.__name__: formula for formula in formulas_of(terms)}  # of the market: they run for one at a time, after the stages
-FORMULAS = {formula.__name__: formula for module in (prices, interruptions, spot) for formula in formulas_of(module)} | TERMS
+FORMULAS = {
+    formula.__name__: formula for module in (machines, starts, prices, interruptions, spot) for formula in formulas_of(module)
+} | TERMS
 OF_TERMS = ("committed_usd", "break_even_hours_per_month")
 OF_TOKENS = {
     "training": ("usd_per_million_trained_tokens",),

@@ -13,7 +13,7 @@ from calc.cost.markets import BY_USE, COMMITTED, MARKETS, SUMMED_UP, sold_for
 from calc.cost.offers import price_of
 from calc.units import GIB
 
-BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds")
+BILL = ("instances", "usd_per_hour", "hours", "usd", "seconds", "billed_hours")
 SPOT_HOURS = ("checkpoint_hours", "lost_work_hours", "restart_hours")
 PRICE_FACTS = ("as_of", "source")  # of a price
 ZONES = ("low_zone_usd_per_hour", "high_zone_usd_per_hour")  # of one instance, as listed
@@ -30,14 +30,17 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
-    """The lines of a bill (work, spot, spare, unused, ratio) with hours and usd; they sum to it.
+    """The lines of a bill (work, start, spot, spare, unused, ratio) with hours and usd; they sum to it.
 
-    `row` is one of billed. Work is the run without interruption, or the month; unused hours are those that a
+    `row` is one of billed. Work is the steps of the run without interruption, or the month; unused hours are those that a
     market bills beyond the job, such as the rest of a capacity block's last day. The lines are before discount and tax, which
     are the last of them where the row has any.
     """
     trains, hours = row["work"] == "training", float(row["hours"])
-    table = {"work": float(row["run_hours"]) if trains else hours}
+    table = {"work": hours}
+    if trains:
+        start = float(row["start_hours"])
+        table = {"work": float(row["run_hours"]) - start} | ({"start": start} if start > 0 else {})
     ratio, shares = float(row["paid_ratio"]), {}
     if not trains and MARKETS[row["market"]].interrupted and row["spare_instances"] > 0:
         table["spare"] = hours
@@ -45,7 +48,7 @@ def lines(row: dict[str, Any]) -> pd.DataFrame:
         shares["work"] = 1 - shares["spare"]
     if trains and MARKETS[row["market"]].interrupted:
         table |= {name.removesuffix("_hours"): float(row[name]) for name in SPOT_HOURS}
-    unused = float(billed_hours(row["market"], np.array(trains * 1.0), np.array(hours))) - hours
+    unused = float(row["billed_hours"]) - hours
     table |= {"unused": unused} if unused > 0 else {}
     usd = {line: hours_of * shares.get(line, 1.0) * float(row["usd_per_hour"]) / ratio for line, hours_of in table.items()}
     if ratio != 1:
@@ -72,13 +75,13 @@ def on_markets(row: dict[str, Any], catalogs: Catalogs) -> pd.DataFrame:
     trains = (table["work"] == "training").to_numpy(dtype=float)
     hours, hourly = (table[name].to_numpy(dtype=float) for name in ("hours", "usd_per_hour"))
     ends = {}
+    slow = float(row["run_high_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0
     for name in ("low", "high"):
         ratio = float(row[f"run_{name}_hours"] / row["run_hours"]) if row["work"] == "training" else 1.0
-        ends[f"{name}_usd"] = hourly * _billed(markets, hours * ratio, trains)
-    numbers = {"billed_hours": _billed(markets, hours, trains), **ends}
-    columns = ["market", "instances", "usd_per_hour", "hours", "usd"]
+        ends[f"{name}_usd"] = hourly * _billed(markets, hours * ratio, hours * slow, trains)
+    columns = ["market", "instances", "usd_per_hour", "hours", "usd", "billed_hours"]
     facts = pd.DataFrame([price_facts(row, name, catalogs) for name in markets])
-    paid = pd.concat([table[columns].assign(**numbers).reset_index(drop=True), facts], axis="columns")
+    paid = pd.concat([table[columns].assign(**ends).reset_index(drop=True), facts], axis="columns")
     return paid.assign(**_committed(paid))
 
 
@@ -100,10 +103,9 @@ def _committed(paid: pd.DataFrame) -> dict[str, np.ndarray]:
     return {name: np.where(binds, values, np.nan) for name, values in columns.items()}
 
 
-def _billed(markets: list[str], hours: np.ndarray, trains: np.ndarray) -> np.ndarray:
+def _billed(markets: list[str], hours: np.ndarray, slow_hours: np.ndarray, trains: np.ndarray) -> np.ndarray:
     """The hours that each market bills. [h]"""
-    parts = zip(markets, trains, hours, strict=True)
-    return np.array([float(billed_hours(market, np.array(trained), np.array(used))) for market, trained, used in parts])
+    return np.array([float(billed_hours(*job)) for job in zip(markets, trains, hours, slow_hours, strict=True)])
 
 
 def listed_usd_per_hour(row: Mapping[str, Any], market: str, catalogs: Catalogs) -> float:

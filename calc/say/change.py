@@ -18,6 +18,7 @@ CAUSES = {
     "speed": "speed",
     "train_tokens": "the length of the run",
     "interruptions": "interruptions",
+    "start": "starting",
     "hours_per_month": "the hours in a month",
     "billing": "what is billed beyond the hours used",
 }

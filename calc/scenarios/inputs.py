@@ -133,7 +133,8 @@ ASSUMPTIONS = (
     "tie_ratio",
 )
 ASSUMED = {name: Input(name, "amount", None) for name in ASSUMPTIONS} | {
-    "utilization": Input("utilization", "amount", None, least=0.001, most=1)
+    "utilization": Input("utilization", "amount", None, least=0.001, most=1),
+    "start_seconds": Input("start_seconds", "amount", None, most=86_400),
 }
 DEFAULTS = {column.name: column.default for column in INPUTS}
 

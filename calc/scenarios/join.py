@@ -37,6 +37,15 @@ def _single_numbers(catalogs):
     return constants(catalogs, "overheads") | constants(catalogs, "time_constants")
 
 
+def _starts(catalogs):
+    """The phases of a start and the ends of their ranges, one number each for all rows. [s]"""
+    return {
+        f"{prefix}_{phase}": np.array([seconds])
+        for prefix, column in (("usual", "value"), ("low", "low"), ("high", "high"))
+        for phase, seconds in catalogs.starts[column].items()
+    }
+
+
 def _ranges_of_time(trains, catalogs):
     """The corners and boxes of published runs that the ranges of time are made of."""
     made: Columns = {}
@@ -51,6 +60,7 @@ STEPS: tuple[Callable, ...] = (
     *(step for module in (join_models, join_choices, join_places, join_listed) for step in formulas_of(module)),
     *map(_assumption, ASSUMPTIONS),
     _single_numbers,
+    _starts,
     _ranges_of_time,
 )
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.cost import placement, prices
+from calc.cost import machines, placement, starts
 from calc.cost.spot import UNTIL_OVERHEAD
-from calc.crossed import PAIR, Crossed
+from calc.crossed import PAIR, Crossed, needed
 from calc.engine.pipeline import not_covered, settled_table
 from calc.engine.stages import MEMORY, TIME, before_memory, fuller_end, makes, memory_keys, walk
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
@@ -35,10 +35,12 @@ from calc.table import Table, distinct, gathered, take
 
 LAYOUT_STAGES = MEMORY[:1]
 LATER = (  # what runs once memory is known
-    *(*formulas_of(fit), *formulas_of(placement), *UNTIL_OVERHEAD, prices.instances_needed, prices.spare_instances),
+    *(formula for module in (fit, machines, placement, starts) for formula in formulas_of(module)),
+    *UNTIL_OVERHEAD,
     *(rule.wrong for rule in placement.RULES),
     *(formula for stage in TIME for formula in stage.formulas),
 )
+STARTING = needed(formulas_of(starts), ("start_hours", "start_high_hours", "weights_read_seconds", "checkpoint_seconds"))
 LATER_READS = frozenset(name for formula in LATER for name in parameters_of(formula))
 MEMORY_MADE = tuple(name for name in makes(MEMORY[1:]) if name in LATER_READS)  # what memory decides of fit, placement and time
 FITS = tuple(fit.FITS)
@@ -180,7 +182,7 @@ def _keep_fitting(crossed: Crossed) -> int:
     crossed.evaluate_all((fit.limit_bytes, fit.fits))
     fitting = np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
     crossed.keep(fitting)
-    crossed.evaluate_all((fit.headroom_bytes, prices.instances_needed, prices.spare_instances, island_gpus, *formulas_of(placement)))
+    crossed.evaluate_all((fit.headroom_bytes, *formulas_of(machines), island_gpus, *formulas_of(placement), *STARTING))
     broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
     crossed.keep(np.flatnonzero(~np.any(broken, axis=0)))
     return len(fitting)

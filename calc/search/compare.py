@@ -30,7 +30,8 @@ PER_HOUR: Factors = {"instances": lambda row: row["instances"], "price": lambda 
 RUN: Factors = {
     "train_tokens": lambda row: row["train_tokens"],
     "speed": lambda row: 1 / row["tokens_per_second"] / HOUR_SECONDS,
-    "interruptions": lambda row: row["hours"] / (row["train_tokens"] / row["tokens_per_second"] / HOUR_SECONDS),
+    "interruptions": lambda row: (row["hours"] - row["start_hours"]) / (row["train_tokens"] / row["tokens_per_second"] / HOUR_SECONDS),
+    "start": lambda row: row["hours"] / (row["hours"] - row["start_hours"]),
 }
 MONTH: Factors = {"hours_per_month": lambda row: row["hours"]}
 BILLED: Factors = {"billing": lambda row: row["usd"] / row["usd_per_hour"] / row["hours"]}

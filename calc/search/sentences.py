@@ -32,7 +32,7 @@ TITLES = {
     "roomiest": "Most headroom",
 }
 SAME_RATIO = 1.01
-BRIEF_SECONDS = 600  # a run in which starting its instances counts
+STARTING_RATIO = 0.01  # of a run, from which on its start is said
 
 
 def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str:
@@ -114,8 +114,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         parts.append(
             f"{count(settled_job['requests_per_second'])} requests a second keep {at_once:,.0f} sequences busy (rate × time of a request)"
         )
-    if trains and row["seconds"] < BRIEF_SECONDS:
-        parts.append("starting the instances and loading the model are not counted")
+    if trains and row["start_hours"] > STARTING_RATIO * row["hours"]:
+        parts.append(f"starting ({span(row['start_hours'])}, {usd(row['start_hours'] * row['usd_per_hour'])}) is included")
     if row["market"] == "spot" and not trains:
         parts.append("spare instances are in another zone or of another type, and are counted; capacity is not promised")
     return "; ".join(parts) + "."

@@ -36,6 +36,7 @@ OTHERS = {
     "time_boxes": "Reach of published times",
     "time_constants": "Constants of time",
     "time_runs": "Published times",
+    "starts": "Starts",
     "serving_engines": "Serving engines",
     "overheads": "Overheads",
     "support": "What runs where",

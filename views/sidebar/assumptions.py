@@ -6,6 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.numbers import is_missing, percent, three
 from calc.scenarios.inputs import Input, bounded_inputs
+from calc.units import HOUR_SECONDS
 from views.elements import button
 from views.session import extra_state
 from views.wording.markdown import plain
@@ -32,7 +33,7 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
     changed = extra_state.assumed()
     table, inputs = catalogs.assumptions, bounded_inputs(catalogs)
     st.markdown(
-        f"{len(changed)} of {len(table) + 1} changed. An empty field takes the value shown in grey. What is set here "
+        f"{len(changed)} of {len(table) + 2} changed. An empty field takes the value shown in grey. What is set here "
         "is an input like the others: it is in the link, in the CSV, and in every page's figures."
     )
     reached = row["utilization_ratio"]
@@ -44,6 +45,14 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
         f"{three(reached)} for this plan",
         f"Share of the card's dense rate that a GPU reaches while it computes{now}.",
         CALIBRATED,
+    )
+    _field(
+        inputs["start_seconds"],
+        "Start",
+        UNITS["seconds"],
+        f"{row['start_hours'] * HOUR_SECONDS:,.0f} for this plan" if not is_missing(row["start_hours"]) else "by machine",
+        "From the request of the machines to the first step or token, reading the weights left out; 0 counts no start.",
+        "reports of launch and boot, image, engine and compilation: Starts, under Models & prices",
     )
     for name, entry in table.sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
         unit = UNITS.get(entry["unit"], entry["unit"])

@@ -16,6 +16,7 @@ from views.wording import plan as plan_words
 from views.wording import rows as row_words
 
 LINES = {
+    "start": "Starting, from the request of the machines to the first step, and the last save",
     "checkpoint": "Checkpoints: training waits while they are written",
     "lost_work": "Work done twice after AWS took an instance back",
     "restart": "Restarts on another instance",
