@@ -30,7 +30,7 @@ def billed(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
 
 
 def lines(row: dict[str, Any]) -> pd.DataFrame:
-    """The lines of a bill (work, start, spot, spare, unused, ratio) with hours and usd; they sum to it.
+    """The lines of a bill (work, start, spot, spare, unused, ratio); they sum to it.
 
     `row` is one of billed. Work is the steps of the run without interruption, or the month; unused hours are those that a
     market bills beyond the job, such as the rest of a capacity block's last day. The lines are before discount and tax, which
