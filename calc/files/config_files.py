@@ -7,7 +7,8 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
-from calc.files.configs.run import failed_row, run_row
+from calc.files.configs.run import ABOUT, run_row
+from calc.scenarios.inputs import BY_NAME
 
 
 def imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, list[str]]:
@@ -15,15 +16,11 @@ def imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, lis
     rows, refused = [], []
     for run in runs:
         try:
-            rows.append(run_row([(name, _content(name)) for name in _names(run)], catalogs))
+            rows.append(run_row([(name, _content(name)) for name in ([run] if Path(run).exists() else run.split("+"))], catalogs))
         except ConfigProblem as error:
             refused.append(str(error))
-            rows.append(failed_row(run, str(error)))
+            rows.append(dict.fromkeys((*BY_NAME, *ABOUT), "") | {"source_file": run, "problem": str(error)})
     return pd.DataFrame(rows, dtype=object), refused
-
-
-def _names(run: str) -> list[str]:
-    return [run] if Path(run).exists() else run.split("+")
 
 
 def _content(name: str) -> bytes:

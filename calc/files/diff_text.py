@@ -60,7 +60,7 @@ def _row(difference: Difference) -> str:
     name, say = FIGURES[difference.quantity]
     if is_missing(difference.first) and is_missing(difference.other):
         return ""
-    cells = [_cell(value, say) for value in (difference.first, difference.other)]
+    cells = [("not known" if is_missing(value) else say(value)) for value in (difference.first, difference.other)]
     change, cause = "", cause_in_words(difference.cause)
     if not is_missing(difference.change):
         change = signed(difference.change, say) if difference.change else "the same"
@@ -73,7 +73,3 @@ def _figures(row: Row) -> str:
         return f"it cannot be estimated: {row['problem']}"
     figures = [(name, say(row[quantity])) for quantity, (name, say) in FIGURES.items() if not is_missing(row[quantity])]
     return ", ".join(f"{name[0].lower()}{name[1:]} {value}" for name, value in figures) + "."
-
-
-def _cell(value: float, say: Callable[[float], str]) -> str:
-    return "not known" if is_missing(value) else say(value)

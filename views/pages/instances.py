@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from calc.files.csv import tables as csv_tables
-from calc.say.numbers import counted
+from calc.say.numbers import counted, is_missing
 from calc.search import instances
 from views import tables
 from views.panels import instances as panel
@@ -20,7 +20,7 @@ catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 now = present(catalogs)
 here = next(iter(job_state.now().asked["regions"]), catalogs.regions.index[0])
-answered = words.is_answered(now.row)
+answered = not is_missing(now.row["memory_bytes"])
 
 title = st.container()
 with st.container(horizontal=True, vertical_alignment="bottom"):

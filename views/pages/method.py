@@ -6,7 +6,7 @@ import streamlit as st
 from calc import phases_table
 from calc.charts import tables as chart_tables
 from calc.charts.tables import COMPONENT_LABELS
-from calc.columns import COMPONENTS
+from calc.columns import COMPONENTS, GLOSSARY
 from calc.explain import calculators
 from calc.explain.bill import explain_bill
 from calc.explain.derivation import explain
@@ -49,8 +49,9 @@ st.title(plain(f"Where the {gib(total / GIB)} per GPU of {model} come from"), an
 if now.options.problem:
     st.warning(plain(now.options.problem), icon=":material/rule:")
 st.markdown(plain(setting(row, catalogs)))
+first_sentence = method_words.prose(why.says).split(". ")[0].removesuffix(".") + "."
 st.markdown(
-    f"The estimate is the largest moment of the {why.phase} phase: {method_words.first_sentence(why.says)} Each part "
+    f"The estimate is the largest moment of the {why.phase} phase: {first_sentence} Each part "
     "is shown as it is computed: its formula in the columns it reads, then today's numbers put in, idle terms left out. "
     "How far such estimates are from what was measured: Accuracy, under Reference."
 )
@@ -64,7 +65,7 @@ for name in COMPONENTS:
     chain = why.formulas[why.formulas["component"] == name]
     title = f"**{COMPONENT_LABELS[name]}** · {gib(row[name] / GIB)} · {percent(row[name] / total)}"
     with st.expander(title, expanded=name == largest, key=f"why_{name}"):
-        st.markdown(method_words.label_meaning(name))
+        st.markdown(f"{GLOSSARY[name].meaning}.")
         st.code(method_words.derivation(chain), language="python", wrap_lines=True)
         panel.facts(why.facts[why.facts["column"].isin(method_words.columns_read(chain))])
         if name == "activations_bytes":

@@ -9,6 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.charts.lines import lines_of
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
+from calc.say.numbers import count, usd
 from calc.search.job_fields import JOB
 from views.charts import lines
 from views.charts.base import DOLLARS, THREE
@@ -76,13 +77,15 @@ def use_market(priced: pd.Series, now: Present, catalogs: Catalogs) -> None:
 def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """What the run costs if it is shorter or longer."""
     x = (f"times the run of {words.tokens(row)}", THREE)
-    _lines("Cost of the run, log scales", x, ("USD", DOLLARS), table, table["times"], words.run_alt(row), "over_tokens", ink)
+    alt = f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost grows with the tokens"
+    _lines("Cost of the run, log scales", x, ("USD", DOLLARS), table, table["times"], alt, "over_tokens", ink)
 
 
 def over_concurrency(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """What a million generated tokens cost as more sequences are served at once."""
     x, y = ("sequences at once on a replica; ringed: this plan", "d"), ("USD", DOLLARS)
-    _lines("A million generated tokens, log scales", x, y, table, table["sequences"], words.serving_alt(row), "over_concurrency", ink)
+    alt = f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at {row['batch']:.0f} at once"
+    _lines("A million generated tokens, log scales", x, y, table, table["sequences"], alt, "over_concurrency", ink)
 
 
 def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
@@ -94,7 +97,7 @@ def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
         ("USD", DOLLARS),
         table,
         table["hours"],
-        words.use_alt(row),
+        f"{usd(row['usd'])} at {row['hours']:,.0f} hours; where two lines cross, the other way to pay costs less from there on",
         "over_use",
         ink,
     )
@@ -103,7 +106,8 @@ def over_use(row: Row, table: pd.DataFrame, ink: Ink) -> None:
 def over_load(row: Row, table: pd.DataFrame, ink: Ink) -> None:
     """Own instances against an endpoint over the tokens of a day."""
     x = ("generated tokens a day; ringed: as dear either way", ",.2~s")
-    _lines("A month by load, log scales", x, ("USD a month", DOLLARS), table, table["tokens"], beside.load_alt(row), "over_load", ink)
+    alt = f"own instances and the endpoint cost the same at {count(row['endpoint_break_even_tokens'])} generated tokens a day"
+    _lines("A month by load, log scales", x, ("USD a month", DOLLARS), table, table["tokens"], alt, "over_load", ink)
 
 
 def small(table: pd.DataFrame) -> None:

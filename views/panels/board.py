@@ -98,7 +98,7 @@ def _cells(frame: pd.DataFrame, rows: list[Row], job: dict[str, Any], ink: Ink, 
     for name in reversed(_compared(job)):
         table.insert(1, name, word_column([_value(name, row[name], catalogs) for row in rows]))
     if len({row["market"] for row in rows}) > 1:
-        table.insert(1, "market", word_column([_market(row) for row in rows]))
+        table.insert(1, "market", word_column([MARKETS[row["market"]].label for row in rows]))
     if len({row["region"] for row in rows}) > 1:
         table.insert(1, "region", word_column([row["region"] for row in rows]))
     table["card"] = word_column([_gpus(row, catalogs) for row in rows])
@@ -151,11 +151,6 @@ def _compared(job: dict[str, Any]) -> list[str]:
 def _value(name: str, value: float | str, catalogs: Catalogs) -> str:
     """One value that is compared: bf16 mixed, 8."""
     return f"{value:g}" if isinstance(value, float) else name_of(name, value, catalogs)
-
-
-def _market(row: Row) -> str:
-    """on demand, spot."""
-    return MARKETS[row["market"]].label
 
 
 def _gpus(row: Row, catalogs: Catalogs) -> str:

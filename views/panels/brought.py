@@ -20,6 +20,7 @@ from views.tables import TEXT, grid
 from views.theme import Ink
 from views.wording import brought as words
 from views.wording import rows as row_words
+from views.wording.brought import ORDER
 from views.wording.markdown import plain
 
 
@@ -71,7 +72,7 @@ def lines(result: Brought) -> None:
     """Every field of the files and what became of it; fields without a place come first."""
     st.subheader("Line by line", anchor=False)
     st.markdown(plain(words.summary(result.lines)))
-    table = pd.DataFrame([words.line(each, result) for each in words.sorted_lines(result.lines)])
+    table = pd.DataFrame([words.line(each, result) for each in sorted(result.lines, key=lambda line: ORDER.index(line.standing))])
     columns = {name: TEXT(name, width=width) for name, width in words.WIDTHS.items()}
     grid(table, columns, "Every field and what became of it", "brought_lines")
 

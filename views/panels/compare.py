@@ -7,7 +7,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.aged import then_of
 from calc.say.numbers import is_missing
-from calc.say.verdict import memory_of
+from calc.say.verdict import FITS_MEANING, memory_of
 from calc.search.compare import MOST, tank_scale
 from views.charts.tank import tank_svg
 from views.elements import button
@@ -76,7 +76,8 @@ def _card(row: Row, at: int, first: Row, most: float, ink: Ink) -> None:
     else:
         st.image(tank_svg(row, ink, *TANK, most_bytes=most), width="stretch", alt=compare_words.tank_alt(row))
         st.markdown(plain(f"**{compare_words.money(row)}**{compare_words.mark(row)}"))
-        st.caption(plain(f"{compare_words.hourly(row)}  \n{memory_of(row)}"), help=compare_words.verdict_help(row["fits"]))
+        verdict_help = FITS_MEANING.get(row["fits"], "no card is named, so nothing is said about fitting").capitalize() + "."
+        st.caption(plain(f"{compare_words.hourly(row)}  \n{memory_of(row)}"), help=verdict_help)
         if row is not first and not first["problem"]:
             st.markdown(plain("  \n".join(compare_words.against(first, row))))
         elif row is first:

@@ -11,8 +11,8 @@ from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.lines import lines_of
 from calc.memory.moments import components_of
-from calc.plan.figures import records
-from calc.say.numbers import counted
+from calc.plan.figures import figures, records
+from calc.say.numbers import counted, three
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search import comparisons
@@ -60,7 +60,8 @@ def _values(name: str, values: list[str], now: Present, ink: Ink, catalogs: Cata
         st.info(words.NOTHING)
         return
     labels, beside = [name_of(name, value, catalogs) for value in rows[name]], [words.values(row) for row in records(rows)]
-    memory_bars(rows, labels, beside, words.title(name, now.row), words.smallest(rows, name, catalogs), ink, f"varied_{name}")
+    alt = f"Smallest: {name_of(name, rows[name].iloc[0], catalogs)}, {three(figures(rows.iloc[0])['memory_gib'])} GiB per GPU"
+    memory_bars(rows, labels, beside, words.title(name, now.row), alt, ink, f"varied_{name}")
     st.caption(plain(words.values_caption(now.row)))
     use(name, rows, labels, now, catalogs)
     tables.meanings(name, rows[name], catalogs)
@@ -80,7 +81,7 @@ def gpu_counts(
     """Memory, time and money by GPUs and layout; returns the rows and the names of lines."""
     rows = _made(key, comparisons.over_gpus, now, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
-    three(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, key)
+    _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, key)
     st.caption(words.gpu_caption(now.row))
     labels = [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)]
     use(key, rows, labels, now, catalogs)
@@ -91,13 +92,15 @@ def _batch(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Memory, time and money over the sequences at once."""
     rows = _made("batch", comparisons.over_batch, now, catalogs)
     names = {line: words.batch_line(line, catalogs, now.scenario["work"]) for line in rows["line"].unique()}
-    three(rows, rows["batch"], (words.BATCH_AXIS[now.scenario["work"]], "d"), names, now, ink, "batch")
+    _three_charts(rows, rows["batch"], (words.BATCH_AXIS[now.scenario["work"]], "d"), names, now, ink, "batch")
     st.caption(words.batch_caption(now.row))
     axis = words.BATCH_AXIS[now.scenario["work"]]
     use("batch", rows, [f"{names[row['line']]}, {axis} {row['batch']:,.0f}" for row in records(rows)], now, catalogs)
 
 
-def three(rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict[str, str], now: Present, ink: Ink, key: str) -> None:
+def _three_charts(
+    rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict[str, str], now: Present, ink: Ink, key: str
+) -> None:
     """Three charts of the same lines: memory against the one card, time, money."""
     trains = now.scenario["work"] == "training"
     shown = chart_tables.for_screen(rows, ["memory_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"])

@@ -38,7 +38,7 @@ def _kits(now: Any, catalogs: Catalogs) -> None:
         st.download_button(
             "Launch kit, zip",
             zipped(files),
-            _file_name(now.row, kit),
+            f"headroom-{now.row['model']}-{kit.id}.zip",
             mime="application/zip",
             on_click="ignore",
             icon=":material/download:",
@@ -49,7 +49,8 @@ def _kits(now: Any, catalogs: Catalogs) -> None:
         st.warning(plain("\n".join(f"- {comment(each, kit.name)}" for each in kit.differences)), icon=":material/rule:")
     for tab, (name, content) in zip(st.tabs(list(files)), files.items(), strict=True):
         with tab:
-            st.code(_shown(name, content), language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
+            shown = "The row with every input and result: python -m calc reads it again." if name.endswith(".csv") else content.decode()
+            st.code(shown, language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
 
 
 def _none(row: Row, catalogs: Catalogs) -> str:
@@ -64,13 +65,3 @@ def _summary(kit: Kit) -> str:
     if kit.differences:
         return "Read back by Headroom the files give this scenario, but for:"
     return "Read back by Headroom the files give this very scenario. Names in them that begin with your- are to be filled in."
-
-
-def _file_name(row: Row, kit: Kit) -> str:
-    """headroom-llama-3.1-8b-axolotl.zip."""
-    return f"headroom-{row['model']}-{kit.id}.zip"
-
-
-def _shown(name: str, content: bytes) -> str:
-    """A file's text; of the plan's CSV, which is wide, only that it is there."""
-    return "The row with every input and result: python -m calc reads it again." if name.endswith(".csv") else content.decode()

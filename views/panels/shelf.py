@@ -95,7 +95,8 @@ def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
     st.subheader(plain(plan.name), anchor=False)
     st.markdown(plain(words.version(plan, plan.versions)))
     sentences = [] if row is None else aged.changed(row, catalogs)
-    st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences) or words.as_it_was(row)))
+    as_it_was = "Nothing in it has moved since." if row else "Its link says nothing of its answer then: open it to see today's."
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences) or as_it_was))
     with st.container(horizontal=True):
         _open_button(plan, catalogs, "primary")
         with st.popover("Copy link", icon=":material/link:"):

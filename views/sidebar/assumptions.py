@@ -57,7 +57,8 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
     for name, entry in table.sort_values("basis", key=lambda basis: basis.map(_order)).iterrows():
         unit = UNITS.get(entry["unit"], entry["unit"])
         basis = f"{entry['basis']}: {entry['source']}"
-        _field(inputs[name], entry["label"], unit, f"{entry['value']:,.12g}", _sentence(entry["meaning"]), basis)
+        sentence = entry["meaning"][:1].upper() + entry["meaning"][1:] + "."
+        _field(inputs[name], entry["label"], unit, f"{entry['value']:,.12g}", sentence, basis)
     button("The catalog's values again", _reset, icon="restart_alt", type="tertiary", key="unassume")
 
 
@@ -81,10 +82,6 @@ def _field(column: Input, label: str, unit: str, default: str, meaning: str, bas
         )
     with words:
         st.caption(plain(f"{meaning} *{basis}*"))
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + "."
 
 
 def _reset() -> None:

@@ -46,7 +46,8 @@ def fields(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     choice(KEYS.gpu, "Card", list(catalogs.gpus.index), chosen, catalogs, catalogs.gpus["name"].get)
     choice(KEYS.attention, "Attention", list(ATTENTIONS), chosen, catalogs, ATTENTIONS.get)
     choice(KEYS.compile, "torch.compile of the blocks", ["no", "yes"], chosen, catalogs, str)
-    st.text_input("Release of the software", key=KEYS.software_release, placeholder=_known(chosen, catalogs), help=RELEASE, **SESSION)
+    known = f"known: {known}" if (known := catalogs.implementations["releases"].get(chosen["implementation"])) else ""
+    st.text_input("Release of the software", key=KEYS.software_release, placeholder=known, help=RELEASE, **SESSION)
     choice(KEYS.tie_embeddings, "Embedding and head", list(TIES), chosen, catalogs, TIES.get)
     if trains:
         _training(asked, chosen, catalogs)
@@ -61,10 +62,6 @@ def fields(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     number(KEYS.plan_months, "Months, in the plan's bill", chosen, catalogs)
     st.text_input("Private prices", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", help=PRIVATE, **SESSION)
     _limits(trains)
-
-
-def _known(chosen: Row, catalogs: Catalogs) -> str:
-    return f"known: {known}" if (known := catalogs.implementations["releases"].get(chosen["implementation"])) else ""
 
 
 def _training(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:

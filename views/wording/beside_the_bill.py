@@ -78,8 +78,3 @@ def per_token(row: Row, listed: dict[str, Any]) -> str:
         return f"{asked} own instances never pay off: that takes {count(tokens)} a day, more than they can generate."
     share = percent(row["endpoint_break_even_ratio"])
     return f"{asked} own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
-
-
-def load_alt(row: Row) -> str:
-    """The takeaway of the chart of own instances against an endpoint."""
-    return f"own instances and the endpoint cost the same at {count(row['endpoint_break_even_tokens'])} generated tokens a day"

@@ -243,18 +243,3 @@ def load(row: Row) -> str:
 def tokens(row: Row) -> str:
     """150 million tokens."""
     return f"{count(row['train_tokens'])} tokens"
-
-
-def run_alt(row: Row) -> str:
-    """The takeaway of the chart of a run over its length."""
-    return f"{usd(row['run_usd_on_demand'])} on demand, {usd(row['run_usd_spot'])} on spot; cost grows with the tokens"
-
-
-def serving_alt(row: Row) -> str:
-    """The takeaway of the chart of serving over its sequences."""
-    return f"{usd(row['usd_per_million_output_tokens'])} per million generated tokens on demand at {row['batch']:.0f} at once"
-
-
-def use_alt(row: Row) -> str:
-    """The takeaway of the chart of the ways to pay over the hours of use."""
-    return f"{usd(row['usd'])} at {row['hours']:,.0f} hours; where two lines cross, the other way to pay costs less from there on"

@@ -78,11 +78,6 @@ def summary(lines: list[Line]) -> str:
     return f"{counted(len(inside), 'field')} in the files: {sentence}." + (f" Beside them {more}." if more else "")
 
 
-def sorted_lines(lines: list[Line]) -> list[Line]:
-    """Lines in order: without a place, read, open, defaults of the tool, without bearing."""
-    return sorted(lines, key=lambda line: ORDER.index(line.standing))
-
-
 def line(each: Line, run: Brought) -> dict[str, str]:
     """One field as a row of the table."""
     settled = [_settled(column, value, run) for column, value in each.columns.items()]

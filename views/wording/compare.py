@@ -9,7 +9,7 @@ from calc.evaluate import Row
 from calc.memory.moments import components_of
 from calc.say.change import cause_in_words
 from calc.say.numbers import duration, gib, is_missing, percent, signed, span, three, usd
-from calc.say.verdict import FITS_MEANING, memory_of
+from calc.say.verdict import memory_of
 from calc.search.compare import Difference, differences
 from calc.units import GIB
 from views.theme import COMPONENT_COLOURS
@@ -157,11 +157,6 @@ def _serving(row: Row, name: str) -> str:
 
 def _known(value: float, say: Callable) -> str:
     return "–" if is_missing(value) else say(value)
-
-
-def verdict_help(fits: str) -> str:
-    """What a verdict means, for a tooltip."""
-    return FITS_MEANING.get(fits, "no card is named, so nothing is said about fitting").capitalize() + "."
 
 
 def tank_alt(row: Row) -> str:

@@ -43,11 +43,6 @@ def values_caption(row: Row) -> str:
     return f"All else as in the row looked at. {marks}; hollow: does not fit. Money and time of the job {MARKETS[row['market']].phrase}."
 
 
-def smallest(rows: pd.DataFrame, name: str, catalogs: Catalogs) -> str:
-    """The takeaway of a list of values."""
-    return f"Smallest: {name_of(name, rows[name].iloc[0], catalogs)}, {three(figures(rows.iloc[0])['memory_gib'])} GiB per GPU"
-
-
 def card(row: Row) -> str:
     """card 79.6: the name of the rule at the card's memory."""
     return f"card {three(figures(row)['card_gib'])}"

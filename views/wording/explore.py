@@ -94,11 +94,6 @@ def cliff_alt(rows: pd.DataFrame, over: str, names: dict[str, str], by: str) -> 
     return f"Most fits with {names[best[by]]}: {SPOKEN[over]} {best[column]:,.0f}"
 
 
-def phases_alt(row: Row) -> str:
-    """The takeaway of the phases."""
-    return f"The peak is in the {row['peak_phase']} phase"
-
-
 def phases(row: Row) -> str:
     """Which phase the estimate is, and what comes on top."""
     return (

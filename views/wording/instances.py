@@ -16,11 +16,6 @@ CAPTION = (
 )
 
 
-def is_answered(row: Row) -> bool:
-    """Whether the board holds instances at all."""
-    return not is_missing(row["memory_bytes"])
-
-
 def heading(table: pd.DataFrame, whole: bool) -> str:
     """18 instance types fit this job, 4 are tight."""
     if whole:

@@ -137,16 +137,6 @@ def label(name: str) -> str:
     return GLOSSARY[name].label
 
 
-def label_meaning(name: str) -> str:
-    """What a component is."""
-    return f"{GLOSSARY[name].meaning}."
-
-
-def first_sentence(docstring: str) -> str:
-    """The first sentence of the words of the code."""
-    return prose(docstring).split(". ")[0].removesuffix(".") + "."
-
-
 def prose(docstring: str) -> str:
     """The words of the code on one line, names without their quotes."""
     return " ".join(docstring.replace("`", "").split())

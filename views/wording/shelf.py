@@ -38,11 +38,6 @@ def moved(row: Row | None) -> str:
     return changed_by(change.ratio) if change else "the same"
 
 
-def as_it_was(row: Row | None) -> str:
-    """Where nothing has changed, or nothing of then is known."""
-    return "Nothing in it has moved since." if row else "Its link says nothing of its answer then: open it to see today's."
-
-
 def saved(plan: Plan, stand: list[Plan], seen: str) -> str:
     """What saving did; and whose versions came in between, which stand beside it."""
     others = [each for each in stand if each.id != plan.id and each.saved_at > seen] if seen else []

@@ -36,7 +36,7 @@ def lines_of(readings: list[Reading], settled: Settled, row: dict[str, str]) -> 
     read = {name for line in given for name in line.columns} | {"scenario"}
     taken = [name for name in BY_NAME if row[name] and name not in read]
     assumed = [Line("", settled.fields.get(name, ""), "", "assumed", {name: row[name]}) for name in taken]
-    return [*given, *assumed, *(Line("", "", "", "open", {name: ""}) for name in _listed(row["not_said"]))]
+    return [*given, *assumed, *(Line("", "", "", "open", {name: ""}) for name in (row["not_said"].split("+") if row["not_said"] else []))]
 
 
 def _standing(reading: Reading, field: str, columns: dict[str, str], settled: Settled) -> str:
@@ -57,10 +57,6 @@ def _sources(name: str, settled: Settled) -> set[str]:
             fields |= {settled.fields[part]} if part in settled.fields else set()
         parts += [each for each in settled.made_of.get(part, ()) if each != part]
     return fields
-
-
-def _listed(cell: str) -> list[str]:
-    return cell.split("+") if cell else []
 
 
 def _text(value: Any) -> str:

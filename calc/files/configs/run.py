@@ -51,11 +51,6 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
     return Run(row, lines_of(readings, settled, row))
 
 
-def failed_row(file: str, problem: str) -> dict[str, str]:
-    """The row of files that cannot be read."""
-    return dict.fromkeys((*BY_NAME, *ABOUT), "") | {"source_file": file, "problem": problem}
-
-
 def _main(readings: list[Reading]) -> Tool:
     """The tool that trains or serves; a launcher where no other is there."""
     named = [reading.tool for reading in readings if reading.tool]
