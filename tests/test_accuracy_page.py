@@ -161,7 +161,7 @@ def test_what_is_refused_is_counted_with_its_models():
 
 
 def test_points_are_in_the_unit_of_their_quantity():
-    unit, words = accuracy_tables.unit_of("allocated_peak_bytes")
-    points = accuracy_tables.points(pd.DataFrame([case(truth=2.0 * unit, predicted=3.0 * unit)]), unit)
+    unit, words = accuracy_tables.unit_of_quantity("allocated_peak_bytes")
+    points = accuracy_tables.case_points(pd.DataFrame([case(truth=2.0 * unit, predicted=3.0 * unit)]), unit)
     assert (points["measured"][0], points["predicted"][0], words) == (2.0, 3.0, "GiB")
-    assert accuracy_tables.unit_of("parameters")[1] == "billions"
+    assert accuracy_tables.unit_of_quantity("parameters")[1] == "billions"

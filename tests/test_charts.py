@@ -109,7 +109,7 @@ def test_colours_are_distinct_and_every_component_has_one():
 def test_stacked_bars_read_what_the_table_has(ranked, catalogs):
     table = chart_tables.by_component(ranked, chart_tables.labels(ranked, catalogs), TRAINING)
     assert fields(BAR_SPECS["bars"]) <= {*table.columns, "value_text"}
-    assert fields(BAR_SPECS["phases"], "cards") <= set(chart_tables.cards(ranked, catalogs).columns)
+    assert fields(BAR_SPECS["phases"], "cards") <= set(chart_tables.card_rules(ranked, catalogs).columns)
     totals = table.groupby("label")["gib"].sum()
     said = table[table["last"]].set_index("label")["total_gib"]
     pd.testing.assert_series_equal(totals, said.loc[totals.index], check_names=False, check_index_type=False)
@@ -132,5 +132,5 @@ def test_words_may_be_categories(ranked, catalogs):
     assert [again[name].to_list() for name in words] == [ranked[name].to_list() for name in words]
     names = chart_tables.labels(ranked, catalogs)
     assert chart_tables.labels(again, catalogs) == names
-    for made in (lambda rows: chart_tables.by_component(rows, names, TRAINING), lambda rows: chart_tables.cards(rows, catalogs)):
+    for made in (lambda rows: chart_tables.by_component(rows, names, TRAINING), lambda rows: chart_tables.card_rules(rows, catalogs)):
         pd.testing.assert_frame_equal(made(again).reset_index(drop=True), made(ranked).reset_index(drop=True))

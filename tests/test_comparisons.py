@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from calc import estimate
 from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
-from calc.charts.axes import at_share, log_share, log_ticks, spread
-from calc.charts.lines import NAME_GAP, lines_of
+from calc.charts.axes import at_share, log_share, log_ticks, spread_names
+from calc.charts.lines import NAME_GAP, chart_lines
 from calc.memory.moments import components_of
 from calc.search import comparisons
 from calc.search.neighbours import job_of_scenario
@@ -67,7 +67,7 @@ def test_ticks_are_1_2_5_and_hold_every_value(values):
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_names_never_touch_and_keep_their_order(places):
     gap = 0.075
-    moved = spread(places, gap)
+    moved = spread_names(places, gap)
     order = np.argsort(places, kind="stable")
     assert (np.diff(moved[order]) >= min(gap, 1 / max(len(places) - 1, 1)) - 1e-9).all()
     assert moved.min() >= -1e-9
@@ -75,8 +75,8 @@ def test_names_never_touch_and_keep_their_order(places):
 
 
 def test_names_with_room_stay_where_they_are():
-    assert spread([0.5, 0.1, 0.9], 0.1) == pytest.approx([0.5, 0.1, 0.9])
-    assert spread([0.5, 0.5], 0.1) == pytest.approx([0.45, 0.55])
+    assert spread_names([0.5, 0.1, 0.9], 0.1) == pytest.approx([0.5, 0.1, 0.9])
+    assert spread_names([0.5, 0.5], 0.1) == pytest.approx([0.45, 0.55])
     ticks = (0.1, 0.2, 0.5, 1.0)
     assert at_share(log_share([0.3, 0.7], ticks), ticks) == pytest.approx([0.3, 0.7])
 
@@ -157,7 +157,7 @@ def fields(spec):
 def test_lines_are_named_once_at_their_end(make, scenario, catalogs):
     rows = make(scenario, "on-demand", catalogs)
     names = {line: f"the {line}" for line in rows["line"].unique()}
-    made = lines_of(rows, rows["gpus"], rows["memory_bytes"] / 2**30, names, [("card", rows["gpu_memory_bytes"].iloc[0] / 2**30)])
+    made = chart_lines(rows, rows["gpus"], rows["memory_bytes"] / 2**30, names, [("card", rows["gpu_memory_bytes"].iloc[0] / 2**30)])
     named = made.table[made.table["name"] != ""]
     assert sorted(named["name"]) == sorted([*names.values(), "card"])
     gaps = np.diff(np.sort(log_share(named["name_y"], made.y_ticks)))

@@ -4,7 +4,7 @@ import pytest
 from examples import table
 
 from calc.files.csv import tables as csv_tables
-from calc.files.csv.earlier import earlier, standing
+from calc.files.csv.earlier import earlier, standings
 from calc.plan.bill import billed
 from calc.scenarios.problems import TableError
 
@@ -27,7 +27,7 @@ def unread(content, catalogs):
 
 def test_what_was_written_comes_back_as_it_was(kept, catalogs):
     back = read_earlier(csv_tables.to_csv(kept), "plans.csv", catalogs)
-    assert (back.unread, standing(back.rows, kept)) == ([], ["as kept"] * 3)
+    assert (back.unread, standings(back.rows, kept)) == ([], ["as kept"] * 3)
     assert back.rows["market"].tolist() == ["on-demand", "spot", "on-demand"]
     assert back.rows["usd"].tolist() == pytest.approx(kept["usd"].tolist())
     assert back.rows["then_usd_per_hour"].tolist() == pytest.approx(kept["usd_per_hour"].tolist())
@@ -54,8 +54,8 @@ def test_new_changed_and_refused_are_told_apart(kept, catalogs):
     content = b"".join([csv_tables.to_csv(others[0]), *(csv_tables.to_csv(each).split(b"\n", 1)[1] for each in others[1:])])
     back = read_earlier(content, "plans.csv", catalogs)
     assert back.unread == []
-    assert standing(back.rows, kept) == ["new", "changed", "as kept", "refused"]
-    assert standing(back.rows, kept.iloc[:0]) == ["new", "new", "new", "refused"]
+    assert standings(back.rows, kept) == ["new", "changed", "as kept", "refused"]
+    assert standings(back.rows, kept.iloc[:0]) == ["new", "new", "new", "refused"]
 
 
 def test_a_file_of_the_scenario_columns_alone_says_nothing_of_then(catalogs):

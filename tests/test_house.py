@@ -75,6 +75,20 @@ DOORS = {
         "calc/versions.py",
     )
 }
+# Public names of calc that two modules define, and why both keep it.
+DEFINED_TWICE = {
+    "main": "each program has one",
+    "head_parameters": "a column of a model's entry, and of a scenario with its ties",
+    "outside_parameters": "the same",
+    "longest_sequence_tokens": "the same: of the entry, and the bound of a row",
+    "billed_hours": "the column of a market, and of a job's grid",
+    "usd": "the column of money, and money in words",
+    "place": "the place of a join, and a place in words",
+    "offers": "the prices of one instance, and of the places of a grid",
+    "work_of": "of a stage's scenario, and of a job's fields",
+    "Part": "a part of an estimated table, and of a grid",
+    "form_of": "a block's form, and the form of a load",
+}
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "read_csv", "to_csv"}
 
 
@@ -184,6 +198,17 @@ def test_a_docstring_begins_with_one_short_sentence():
     for path in python_files("views", *(f"calc/{room}" for room in SHORT_DOCSTRINGS)):
         long = [name for name, text in docstrings(path) if len(text.splitlines()[0]) > LONGEST_FIRST_LINE]
         assert long == [], name_of(path)
+
+
+def test_a_public_name_is_defined_once_in_calc():
+    places = {}
+    for path in python_files("calc"):
+        for node in tree_of(path).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(name_of(path))
+    several = {name: files for name, files in places.items() if len(files) > 1}
+    assert {name: files for name, files in several.items() if name not in DEFINED_TWICE} == {}
+    assert set(DEFINED_TWICE) - set(several) <= {"main"}, "no longer defined twice: take it out of the list"
 
 
 def test_a_formula_reads_few_columns():

@@ -13,12 +13,12 @@ from hypothesis import given, strategies
 
 from calc import answer, estimate
 from calc.catalogs.rooms import path_of
-from calc.files.configs.documents import read_document as read_config
+from calc.files.configs.documents import readings_of as read_config
 from calc.files.configs.run import read_run
 from calc.files.launch.kit import comment, kits
 from calc.files.launch.resume import resuming
 from calc.files.launch.specs import kit_specs
-from calc.files.launch.values import values_of
+from calc.files.launch.values import launch_values
 from calc.files.launch_files import files_of, write_folder, zipped
 from calc.scenarios.inputs import BY_NAME
 
@@ -255,7 +255,7 @@ def test_the_archive_holds_the_kit_the_plan_and_its_check(tmp_path):
 
 def test_the_table_of_launch_files_names_columns_and_derived_values():
     row, _ = made({**RUN, **SHARDED, "precision": "bf16-mixed"})
-    known = values_of(row, catalogs())
+    known = launch_values(row, catalogs())
     document = yaml.safe_load(path_of("launch_files").read_text("utf-8"))
     for kit in document["kits"].values():
         for specs in (kit.get("flags", []), *(file["fields"] for file in kit.get("files", {}).values())):

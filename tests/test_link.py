@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calc import estimate
-from calc.files.link.kept import MOST_KEPT, differing, named
+from calc.files.link.kept import MOST_KEPT, differing, scenario_name
 from calc.files.link.link import COLUMNS, LONGEST_VALUE, MOST_VALUES, VERSION, VIEW_CHOICES, compose, parse
 from calc.models.huggingface.config import custom_entry
 from calc.plan.aged import FIGURES, THEN
@@ -46,7 +46,7 @@ MARKET = st.sampled_from(["on-demand", "spot", "capacity-block"])
 def kept_scenarios():
     """Kept scenarios as the session holds them."""
     scenario = st.fixed_dictionaries({"model": value_of(BY_NAME["model"])}, optional=SCENARIO)
-    named_so = {"name": st.text(max_size=70).map(named), "market": MARKET, "scenario": scenario}
+    named_so = {"name": st.text(max_size=70).map(scenario_name), "market": MARKET, "scenario": scenario}
     return st.fixed_dictionaries(named_so, optional={"then": SAID_THEN})
 
 
@@ -169,8 +169,8 @@ def test_more_values_than_can_be_shown_are_counted():
 @given(st.dictionaries(st.text(max_size=30), st.lists(st.text(max_size=50), max_size=3), max_size=5))
 def test_no_link_breaks_the_page(query):
     choices, complaints = parse(query, catalogs())
-    named = [name for name in query if name != "v"]
-    assert len(complaints) + len(choices) >= len(named)
+    scenario_name = [name for name in query if name != "v"]
+    assert len(complaints) + len(choices) >= len(scenario_name)
 
 
 @pytest.mark.parametrize(("name", "catalog"), [each for each in CATALOG_OF.items() if each[0] in COLUMNS])
@@ -204,8 +204,8 @@ def test_a_figure_of_then_that_is_none_is_named_and_the_scenario_stays(pair):
 
 
 def test_a_kept_name_is_one_line_and_no_second_column():
-    assert named(" a~b\n c ") == "a-b c"
-    assert named(" \n") == "Scenario"
+    assert scenario_name(" a~b\n c ") == "a-b c"
+    assert scenario_name(" \n") == "Scenario"
 
 
 def test_more_kept_scenarios_than_a_tray_holds_are_counted():

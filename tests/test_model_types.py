@@ -15,7 +15,7 @@ from calc.catalogs.model_types import families_with_types, model_types_of
 from calc.catalogs.rooms import FOLDER, path_of
 from calc.models.architecture import model_table
 from calc.models.huggingface.config import read_config
-from calc.models.huggingface.not_covered import not_covered
+from calc.models.huggingface.not_covered import refusal
 from calc.models.huggingface.values import FLAGS, SWITCHES
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -41,8 +41,8 @@ def test_layer_types_that_say_what_the_class_builds_change_nothing():
 
 def test_a_type_in_small_letters_is_not_sent_back_to_itself():
     model_types = replace(CATALOGS.model_types, types={**TYPES, "newllama": TYPES["llama"]})
-    assert "did you mean" not in not_covered({}, "newllama", model_types)
-    assert "did you mean newllama?" in not_covered({}, "NewLlama", model_types)
+    assert "did you mean" not in refusal({}, "newllama", model_types)
+    assert "did you mean newllama?" in refusal({}, "NewLlama", model_types)
 
 
 def test_a_class_fills_in_what_its_family_has():

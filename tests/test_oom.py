@@ -4,10 +4,10 @@ import pytest
 from examples import catalogs, published
 
 from calc import estimate
-from calc.files.oom.beside import cards
+from calc.files.oom.beside import cards_of_capacity
 from calc.files.oom.explain import LogProblem, explained, tells, text_of
 from calc.files.oom.failures import failures, fullest
-from calc.files.oom.logs import figures
+from calc.files.oom.logs import logged_figures
 from calc.units import GIB
 
 MESSAGES = published("oom_messages")["messages"]
@@ -50,7 +50,7 @@ def test_every_generation_of_torchs_message_is_read(name):
 
 @pytest.mark.parametrize("name", WITH_FIGURES)
 def test_every_figure_of_a_log_is_read(name):
-    found = figures(MESSAGES[name]["text"])
+    found = logged_figures(MESSAGES[name]["text"])
     for field, value in MESSAGES[name]["figures"].items():
         assert found[field] == pytest.approx(value if field in COUNTS else value * GIB), field
 
@@ -168,7 +168,7 @@ def test_a_pickle_is_never_read(content):
 
 def test_memory_stats_as_json_are_read():
     text = '{"allocated_bytes.all.peak": 2147483648, "num_ooms": 0, "num_alloc_retries": 2, "segment": "x"}'
-    assert figures(text) == {"allocated_peak": 2 * GIB, "ooms": 0, "retries": 2}
+    assert logged_figures(text) == {"allocated_peak": 2 * GIB, "ooms": 0, "retries": 2}
     assert "lives on the edge" in said(text)
 
 
@@ -181,11 +181,11 @@ def test_other_text_is_answered_in_one_sentence():
 def test_long_and_hostile_text_is_read_in_bounded_time():
     for text in ("GPU " * 300_000, "Tried to allocate " * 20_000, "| " * 300_000, "(a" * 300_000, "1" * 400_000):
         failures(text)
-        figures(text)
+        logged_figures(text)
 
 
 def test_cards_are_known_by_their_capacity():
-    assert cards(14.75 * GIB, catalogs())[0] == "t4"
-    assert {"a10g", "l4"} <= set(cards(21.96 * GIB, catalogs()))
-    assert {"h100-80gb-sxm", "a100-80gb-sxm"} <= set(cards(79.1 * GIB, catalogs()))
-    assert cards(8 * GIB, catalogs()) == []
+    assert cards_of_capacity(14.75 * GIB, catalogs())[0] == "t4"
+    assert {"a10g", "l4"} <= set(cards_of_capacity(21.96 * GIB, catalogs()))
+    assert {"h100-80gb-sxm", "a100-80gb-sxm"} <= set(cards_of_capacity(79.1 * GIB, catalogs()))
+    assert cards_of_capacity(8 * GIB, catalogs()) == []

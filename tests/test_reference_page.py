@@ -65,7 +65,7 @@ def test_prices_say_how_many_are_old_and_unknown():
 
 
 def test_cards_that_aws_rents_come_first(catalogs):
-    table = catalog_tables.cards(catalogs)
+    table = catalog_tables.card_table(catalogs)
     rented = table["instances"] != ""
     assert rented.iloc[: rented.sum()].all()
     assert len(table) == len(catalogs.gpus)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from calc.charts.tables import word_column
 from calc.columns import COMPONENTS
-from calc.say.verdict import word
+from calc.say.verdict import fit_word
 
 
 class Ink(NamedTuple):
@@ -34,13 +34,13 @@ COMPONENT_COLOURS = dict(zip(COMPONENTS, PALETTE, strict=False))
 
 # The verdicts: the word on screen, the mark at a bar's end, the shape and the colour of a point.
 FITS = {
-    "yes": (word("yes"), "✓", "circle", BLUE),
-    "tight": (word("tight"), "≈", "diamond", ORANGE),
-    "no": (word("no"), "✗", "cross", RED),
-    "": (word(""), "·", "square", GREY),
+    "yes": (fit_word("yes"), "✓", "circle", BLUE),
+    "tight": (fit_word("tight"), "≈", "diamond", ORANGE),
+    "no": (fit_word("no"), "✗", "cross", RED),
+    "": (fit_word(""), "·", "square", GREY),
 }
 
 
 def verdict_words(fits: pd.Series) -> pd.Index:
     """The verdict of each row in words."""
-    return word_column([word(each) for each in fits])
+    return word_column([fit_word(each) for each in fits])

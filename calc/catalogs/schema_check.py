@@ -10,7 +10,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import UnknownType, best_match
 
-from calc.catalogs.strict_yaml import CatalogError, place
+from calc.catalogs.strict_yaml import CatalogError, place_of_fault
 
 WORDS = {"number": "a number", "integer": "a whole number", "string": "text", "boolean": "true or false"}
 WORDS |= {"object": "a mapping", "array": "a list"}
@@ -44,7 +44,7 @@ def check_reference(value: Any, known: Any, file: str, path: Sequence[str], kind
     if value not in known:
         close = get_close_matches(str(value), [str(one) for one in known], n=1)
         cure = f"write {close[0]}" if close else f"write one of {', '.join(sorted(map(str, known))[:8])}"
-        raise CatalogError(f"{place(file, path)}: there is no {kind} {value}; {cure} or add it.")
+        raise CatalogError(f"{place_of_fault(file, path)}: there is no {kind} {value}; {cure} or add it.")
 
 
 def check_ranges(entries: Mapping[str, dict[str, Any]], file: str) -> None:
@@ -52,7 +52,7 @@ def check_ranges(entries: Mapping[str, dict[str, Any]], file: str) -> None:
     for name, entry in entries.items():
         if not entry["least"] <= entry["value"] <= entry["most"]:
             cure = f"write a number from {entry['least']:.10g} to {entry['most']:.10g}"
-            raise CatalogError(f"{file}, entry {name}, field value: {shown(entry['value'])} is out of range; {cure}.")
+            raise CatalogError(f"{file}, entry {name}, field value: {short_text(entry['value'])} is out of range; {cure}.")
 
 
 def sentence(error: Any, file: str) -> str:
@@ -74,21 +74,21 @@ def sentence(error: Any, file: str) -> str:
         cure = f"add it: {hint}" if hint else "add it"
     elif kind == "type":
         names = [WORDS.get(name, name) for name in ([rule] if isinstance(rule, str) else rule)]
-        problem = f"{shown(value)} is not {' or '.join(names)}"
+        problem = f"{short_text(value)} is not {' or '.join(names)}"
         cure = f"write {hint or ' or '.join(names)}"
     elif kind == "enum":
-        problem, cure = f"{shown(value)} is not allowed", f"write one of {', '.join(map(str, rule))}"
+        problem, cure = f"{short_text(value)} is not allowed", f"write one of {', '.join(map(str, rule))}"
     elif kind == "pattern":
-        problem, cure = f"{shown(value)} has the wrong form", f"write {hint or rule}"
+        problem, cure = f"{short_text(value)} has the wrong form", f"write {hint or rule}"
     elif kind in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"):
         words = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than"}
-        problem, cure = f"{shown(value)} is out of range", f"write a number {words[kind]} {rule}"
+        problem, cure = f"{short_text(value)} is out of range", f"write a number {words[kind]} {rule}"
     elif kind in ("minProperties", "minItems", "minLength"):
         problem, cure = "this is empty", "fill it or leave it out"
-    return f"{place(file, path)}: {problem}; {cure}."
+    return f"{place_of_fault(file, path)}: {problem}; {cure}."
 
 
-def shown(value: Any) -> str:
+def short_text(value: Any) -> str:
     """A value as a sentence quotes it, at most a line long."""
     text = f"'{value}'" if isinstance(value, str) else json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -50,7 +50,7 @@ def _value(node, file, path, met):
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node, file, path)
     if isinstance(node, yaml.SequenceNode):
-        return [_value(item, file, (*path, str(place)), met) for place, item in enumerate(node.value)]
+        return [_value(item, file, (*path, str(place_of_fault)), met) for place_of_fault, item in enumerate(node.value)]
     mapping = {}
     for key_node, value_node in node.value:
         key = key_node.value
@@ -102,10 +102,10 @@ def _as_number(text):
 
 
 def _refuse(file, path, node, problem, cure):
-    raise CatalogError(f"{place(file, path)} (line {node.start_mark.line + 1}): {problem}; {cure}.")
+    raise CatalogError(f"{place_of_fault(file, path)} (line {node.start_mark.line + 1}): {problem}; {cure}.")
 
 
-def place(file: str, path: Sequence[str]) -> str:
+def place_of_fault(file: str, path: Sequence[str]) -> str:
     """The place of a fault in words: the file, the entry and the field."""
     words = [str(file)]
     if len(path) > 1:

@@ -47,7 +47,7 @@ def size_of_error(errors: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
+def case_points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
     """The cases as points of a chart: measured and predicted, and the rank of the family."""
     rank = {family: place for place, family in enumerate(sorted(errors["family"].unique()))}
     return pd.DataFrame(
@@ -64,7 +64,7 @@ def points(errors: pd.DataFrame, unit: float) -> pd.DataFrame:
     )
 
 
-def unit_of(quantity: str) -> tuple[float, str]:
+def unit_of_quantity(quantity: str) -> tuple[float, str]:
     """The unit in which a quantity is shown: its divisor and its name."""
     return (GIB, "GiB") if quantity.endswith("_bytes") else (1e9, "billions")
 
@@ -96,7 +96,7 @@ def refused(errors: pd.DataFrame) -> pd.DataFrame:
     return _counted(errors[errors["problem"] != ""], "problem")
 
 
-def left_out(rows: pd.DataFrame) -> pd.DataFrame:
+def not_compared(rows: pd.DataFrame) -> pd.DataFrame:
     """The reasons why cases were not compared, each with its count and models."""
     return _counted(rows, "left_out")
 

@@ -46,7 +46,7 @@ def at_share(shares: Sequence[float] | np.ndarray, ticks: Sequence[float]) -> np
     return np.asarray(10.0 ** (low + np.asarray(shares, dtype=float) * (high - low)))
 
 
-def spread(places: Sequence[float] | np.ndarray, gap: float, most: float = 1.0) -> np.ndarray:
+def spread_names(places: Sequence[float] | np.ndarray, gap: float, most: float = 1.0) -> np.ndarray:
     """Places moved as little as possible to be a gap apart, between 0 and most, in order.
 
     Neighbours that would touch form a block around their middle; blocks that touch join.

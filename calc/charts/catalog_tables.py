@@ -40,7 +40,7 @@ def models(catalogs: Catalogs, text: str = "", families: Collection[str] = (), s
     )[chosen].sort_values("name", key=lambda values: values.str.lower(), ignore_index=True)
 
 
-def cards(catalogs: Catalogs) -> pd.DataFrame:
+def card_table(catalogs: Catalogs) -> pd.DataFrame:
     """Every card: memory, bandwidth, rate and instance types; those that AWS rents first."""
     rented = catalogs.instances.groupby("gpu", observed=True).apply(lambda sold: ", ".join(sold.index), include_groups=False)
     table = catalogs.gpus.rename_axis("id").reset_index()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from calc.charts.axes import at_share, log_share, log_ticks, spread, with_ticks
+from calc.charts.axes import at_share, log_share, log_ticks, spread_names, with_ticks
 from calc.charts.tables import word_column
 
 NAME_GAP = 0.075  # of the chart's height: a line of 13 px on 240
@@ -19,7 +19,7 @@ class Lines(NamedTuple):
     y_ticks: tuple[float, ...]
 
 
-def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules: Sequence[tuple[str, float]] = ()) -> Lines:
+def chart_lines(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules: Sequence[tuple[str, float]] = ()) -> Lines:
     """Rows (line, fits, now) as lines over x on log axes, in the order of `names`.
 
     `rules`: named values to draw across, such as the memory of cards.
@@ -42,7 +42,7 @@ def lines_of(rows: pd.DataFrame, x: Any, y: Any, names: Mapping[str, str], rules
     y_ticks = log_ticks(table["y"])
     last = ~table["line"].duplicated(keep="last").to_numpy()
     places = np.full(len(table), np.nan)
-    places[last] = at_share(spread(log_share(table["y"][last], y_ticks), NAME_GAP), y_ticks)
+    places[last] = at_share(spread_names(log_share(table["y"][last], y_ticks), NAME_GAP), y_ticks)
     named = table.assign(name=np.where(last, table["line"], ""), name_y=places)
     return Lines(with_ticks(named.reset_index(drop=True), x_ticks, y_ticks), y_ticks)
 
@@ -62,7 +62,7 @@ def over_days(line: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     newest = ~table["market"].duplicated(keep="last").to_numpy()
     usd = table["usd_per_hour"].to_numpy(dtype=float)
     places, top = np.full(len(table), np.nan), max(usd, default=1.0)
-    places[newest] = spread(usd[newest] / top, DAY_GAP) * top
+    places[newest] = spread_names(usd[newest] / top, DAY_GAP) * top
     return pd.DataFrame(
         {
             "day": word_column(table["as_of"]),

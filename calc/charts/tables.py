@@ -82,7 +82,7 @@ def by_component(rows: pd.DataFrame, names: list[str], components: Iterable[str]
     )
 
 
-def cards(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+def card_rules(rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The usable memory of each card among the rows; cards within 1 % share a rule."""
     capacities = dict(zip(rows["gpu"], rows["gpu_memory_bytes"], strict=True))
     groups: list[tuple[list[str], float]] = []

@@ -152,8 +152,8 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
             walk(table, AFTER_MEMORY)
         found = _found(table, solve)
         runs, note, timed = support(table, catalogs)
-        note = joined(model_notes(table, catalogs), note)
-        note = joined(joined(note, release_notes(table, catalogs)), price_notes(table))
+        note = joined_sentences(model_notes(table, catalogs), note)
+        note = joined_sentences(joined_sentences(note, release_notes(table, catalogs)), price_notes(table))
         untimed = {name: emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
         obtainable = Words(table["instance_row"], obtainability(catalogs, "on-demand").words)
         found |= {"runs": runs, "note": note, "obtainable": obtainable} | untimed | basis(table | untimed, catalogs)._asdict()
@@ -181,7 +181,7 @@ def model_notes(table: Columns, catalogs: Catalogs) -> Words:
     return Words(row, np.concatenate([own, with_images]))
 
 
-def joined(first: Words, second: Words) -> Words:
+def joined_sentences(first: Words, second: Words) -> Words:
     """Two columns of sentences as one. Shape (rows,)."""
     if not (second.known != "").any():
         return first

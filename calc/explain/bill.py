@@ -16,7 +16,7 @@ from calc.engine.stages import AFTER_MEMORY, walk
 from calc.engine.stages import FORMULAS as STAGE_FORMULAS
 from calc.evaluate import evaluate_all, formulas_of
 from calc.explain.derivation import chain, fact
-from calc.explain.traced import Traced, number
+from calc.explain.traced import Traced, plain_number
 from calc.units import YEAR_MONTHS
 
 TERMS = {formula.__name__: formula for formula in formulas_of(terms)}  # of the market: they run for one at a time, after the stages
@@ -41,7 +41,7 @@ class BillExplanation(NamedTuple):
 
 
 def explain_bill(
-    scenario: Mapping[str, Any], market: str, bill: Mapping[str, Any], catalogs: Catalogs, written: Callable[[str, Any], str] = number
+    scenario: Mapping[str, Any], market: str, bill: Mapping[str, Any], catalogs: Catalogs, written: Callable[[str, Any], str] = plain_number
 ) -> BillExplanation:
     """How the bill of a scenario comes about; `bill` is its row of bill.billed."""
     table = one_scenario(dict(scenario), catalogs)

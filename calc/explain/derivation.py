@@ -19,7 +19,7 @@ from calc.columns import COMPONENTS, GLOSSARY
 from calc.engine.one_scenario import one_scenario
 from calc.engine.stages import MEMORY, STAGES
 from calc.evaluate import Columns, evaluate, formulas_of, parameters_of
-from calc.explain.traced import Traced, live, number, reads, text
+from calc.explain.traced import Traced, columns_of_formula, live, plain_number, text
 from calc.memory import block_forms, ends
 from calc.memory.moments import MOMENTS, PASSING, PHASES, Moment, at_blocks
 from calc.scenarios.inputs import BY_NAME, CATALOG_OF, LIST_OF
@@ -52,7 +52,7 @@ class Explanation(NamedTuple):
     blocks: pd.DataFrame
 
 
-def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[str, Any], str] = number) -> Explanation:
+def explain(scenario: dict | pd.Series, catalogs: Catalogs, written: Callable[[str, Any], str] = plain_number) -> Explanation:
     """The Explanation of a scenario; `written(name, value)` writes the numbers put in."""
     table = one_scenario(scenario, catalogs)
     moments = MOMENTS["training" if table["trains"][0] > 0 else "inference"]
@@ -113,7 +113,7 @@ def chain(waiting, apart, traced, place, facts, written, formulas=FORMULAS) -> l
             made = at_place(made, place)
         shown = live(made)
         rows.append(_row(name, _says(formula), made, shown, written))
-        waiting = reads(shown) + waiting
+        waiting = columns_of_formula(shown) + waiting
     return rows
 
 
@@ -135,7 +135,7 @@ def _row(formula, says, made, shown, written) -> dict:
         "equation": text(made),
         "today": text(shown),
         "numbers": text(shown, written),
-        "reads": tuple(reads(shown)),
+        "reads": tuple(columns_of_formula(shown)),
         "unit": unit_of(formula),
         "value": np.atleast_1d(value).ravel().astype(float),
     }

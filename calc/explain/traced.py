@@ -113,11 +113,11 @@ def _branch(op, parts):
     return parts[2] if len(parts) > 2 else 0
 
 
-def reads(node: Any) -> list[str]:
+def columns_of_formula(node: Any) -> list[str]:
     """The names of the columns in an equation, in the order of its terms."""
     if isinstance(node, Traced):
-        return [node.name] if node.name else list(dict.fromkeys(name for part in node.parts for name in reads(part)))
-    return [name for part in node for name in reads(part)] if isinstance(node, tuple | list) else []
+        return [node.name] if node.name else list(dict.fromkeys(name for part in node.parts for name in columns_of_formula(part)))
+    return [name for part in node for name in columns_of_formula(part)] if isinstance(node, tuple | list) else []
 
 
 def text(node: Any, written: Callable[[str, Any], str] | None = None) -> str:
@@ -128,11 +128,11 @@ def text(node: Any, written: Callable[[str, Any], str] | None = None) -> str:
 def _text(node, written):
     """The text of an equation and how tightly its outermost operation binds."""
     if not isinstance(node, Traced):
-        return (str(node) if isinstance(node, str | tuple | list) else number("", node)), 9
+        return (str(node) if isinstance(node, str | tuple | list) else plain_number("", node)), 9
     if node.name:
         return (written(node.name, node.value) if written else node.name), 9
     if not node.op:
-        return number("", node.value), 9
+        return plain_number("", node.value), 9
     if node.op in PASSED_ON or node.op == "item":
         return _text(node.parts[0], written)
     if node.op in INFIX:
@@ -159,11 +159,11 @@ def _held(said, loose):
     return f"({said[0]})" if loose else said[0]
 
 
-def number(name: str, value: Any) -> str:
+def plain_number(name: str, value: Any) -> str:
     """A number in an equation: 4,096 or 6.98e9; several stacks side by side."""
     several = list(dict.fromkeys(np.asarray(value).ravel().tolist()))
     if len(several) != 1:
-        return f"[{', '.join(number(name, each) for each in np.asarray(value).ravel())}]"
+        return f"[{', '.join(plain_number(name, each) for each in np.asarray(value).ravel())}]"
     one = several[0]
     if not isinstance(one, int | float) or not np.isfinite(one):
         return str(one)

@@ -10,7 +10,7 @@ from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.change import cause_in_words
 from calc.say.numbers import is_missing, signed, size, span, usd
-from calc.say.verdict import word
+from calc.say.verdict import fit_word
 from calc.search.compare import Difference, choices, differences
 
 FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> its name, how it is written
@@ -49,7 +49,7 @@ def _changed(name: str, before: dict[str, Any], after: dict[str, Any], table: pd
     if problems:
         return "\n".join([*lines, "", *problems, ""])
     if before["fits"] != after["fits"]:
-        lines.append(f"Verdict: {word(before['fits'])} to **{word(after['fits'])}**.")
+        lines.append(f"Verdict: {fit_word(before['fits'])} to **{fit_word(after['fits'])}**.")
     rows = list(filter(None, (_row(each) for each in differences(before, after).values() if each.quantity in FIGURES)))
     if rows:
         lines += ["", "| | before | now | change | most of it by |", "|---|---|---|---|---|", *rows]

@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.brought import brought
 from calc.files.csv.plan import plan_rows
-from calc.files.oom.beside import Part
+from calc.files.oom.beside import MeasuredPart
 from calc.files.oom.explain import explained, text_of
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
@@ -40,7 +40,7 @@ def oom_markdown(log: str, run: str, catalogs: Catalogs) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _part(part: Part) -> str:
+def _part(part: MeasuredPart) -> str:
     told = part.in_gib()
     numbers = [
         "" if told[name] is None else f"{told[name]:{form}}"

@@ -13,7 +13,7 @@ FITS_MEANING = {
 RUNS = {"no": "does not run", "emulated": "emulated", "unknown": "not known to run"}
 
 
-def word(fits: str) -> str:
+def fit_word(fits: str) -> str:
     """Whether it fits, in a word or two."""
     return FITS.get(fits, FITS[""])
 
@@ -22,7 +22,7 @@ def verdict(fits: str, runs: str) -> str:
     """Whether a row fits and runs: fits; fits, emulated; does not run."""
     if runs == "no":
         return RUNS[runs]
-    return f"{word(fits)}, {RUNS[runs]}" if runs in RUNS else word(fits)
+    return f"{fit_word(fits)}, {RUNS[runs]}" if runs in RUNS else fit_word(fits)
 
 
 def memory_of(row: Row) -> str:
@@ -31,7 +31,7 @@ def memory_of(row: Row) -> str:
         return "unknown"
     size, low, high = (three(row[name] / GIB) for name in ("memory_bytes", "memory_low_bytes", "memory_high_bytes"))
     card = f" of {three(row['gpu_memory_bytes'] / GIB)}" if row["gpu_memory_bytes"] > 0 else ""
-    return f"{size}{card} GiB per GPU ({low} to {high})" + (f": {word(row['fits'])}" if row["fits"] else "")
+    return f"{size}{card} GiB per GPU ({low} to {high})" + (f": {fit_word(row['fits'])}" if row["fits"] else "")
 
 
 def range_text(low_gib: float, high_gib: float) -> str:

@@ -6,7 +6,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.scenarios.inputs import LIST_OF
-from calc.scenarios.lookups import columns_of, find, numbers_in, numbers_of, rows_of, words_of
+from calc.scenarios.lookups import catalog_rows, columns_of, find, numbers_in, numbers_of, words_of
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.stacks import ADAPTED, PROJECTIONS, derived_blocks
 from calc.table import Words, where
@@ -199,7 +199,7 @@ def _targets(word: str) -> tuple[str, ...]:
 
 def _row(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:
     """Row numbers of words in a catalog; a word that it lacks is a problem and takes row 0."""
-    return np.maximum(rows_of(catalogs, name, words.known), 0)[words.codes]
+    return np.maximum(catalog_rows(catalogs, name, words.known), 0)[words.codes]
 
 
 def _chosen(words: Words, column: str, catalogs: Catalogs, problems: Problems, prefix: str = "", without: tuple[str, ...] = ()) -> Columns:
@@ -217,7 +217,7 @@ def _listed(catalogs: Catalogs, column: str, words: Words) -> Columns:
 
 def _width(words: Words, default: float, catalogs: Catalogs) -> np.ndarray:
     """Bytes of the number formats that are named, the default where none is. [B]"""
-    widths, rows = numbers_of(catalogs, "number_formats", "bytes_each"), rows_of(catalogs, "number_formats", words.known)
+    widths, rows = numbers_of(catalogs, "number_formats", "bytes_each"), catalog_rows(catalogs, "number_formats", words.known)
     unknown = np.where(words.known == "", default, 0.0)
     return np.where(rows >= 0, widths[rows], unknown)[words.codes]
 
@@ -232,13 +232,13 @@ def _software_blocks(catalogs: Catalogs) -> np.ndarray:
 @kept("implementations", "engines", "serving_engines", "precisions", "kernels")
 def _matched(catalogs: Catalogs, name: str, other: str) -> np.ndarray:
     """The row of each entry in another catalog by the same name, -1 where there is none."""
-    return rows_of(catalogs, other, getattr(catalogs, name).index)
+    return catalog_rows(catalogs, other, getattr(catalogs, name).index)
 
 
 @kept("precisions")
 def _forms_of(catalogs: Catalogs, name: str) -> np.ndarray:
     """The row of the form that each precision names in a column, else that of the precision."""
-    named = rows_of(catalogs, "precisions", catalogs.precisions[name])
+    named = catalog_rows(catalogs, "precisions", catalogs.precisions[name])
     return np.where(named >= 0, named, np.arange(len(named)))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from calc.columns import SECTIONS
 from calc.scenarios.hardware import band_ratios, place_numbers, price_rows, prices_of
-from calc.scenarios.lookups import columns_of, find, nearest, words_of
+from calc.scenarios.lookups import columns_of, find, similar, words_of
 from calc.scenarios.private_prices import join_private_prices
 from calc.scenarios.problems import quoted
 from calc.table import Words, where
@@ -31,7 +31,7 @@ def price(instance, region, private_prices, catalogs, problems):
         ~region.are(regions.__contains__),
         lambda row: (
             f"region '{quoted(region.at(row))}' has no GPU prices in the catalog; choose one such as "
-            f"{nearest(region.at(row), regions) or 'us-east-1'}."
+            f"{similar(region.at(row), regions) or 'us-east-1'}."
         ),
     )
     row = prices_of(catalogs, instance, region)

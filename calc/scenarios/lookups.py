@@ -39,7 +39,7 @@ def row_numbers(catalogs: Catalogs, name: str) -> dict[str, int]:
     return {word: row for row, word in enumerate(getattr(catalogs, name).index)}
 
 
-def rows_of(catalogs: Catalogs, name: str, words: Iterable[str]) -> np.ndarray:
+def catalog_rows(catalogs: Catalogs, name: str, words: Iterable[str]) -> np.ndarray:
     """The rows of some words in a catalog, -1 for a word that it lacks."""
     known = row_numbers(catalogs, name)
     return np.array([known.get(word, -1) for word in words], dtype=np.int64)
@@ -48,19 +48,19 @@ def rows_of(catalogs: Catalogs, name: str, words: Iterable[str]) -> np.ndarray:
 def find(catalogs: Catalogs, name: str, words: Words, problems: Problems, column: str) -> np.ndarray:
     """Row numbers of words in a catalog, -1 for empty ones; an unknown word is a problem."""
     known = row_numbers(catalogs, name)
-    at = rows_of(catalogs, name, words.known)
+    at = catalog_rows(catalogs, name, words.known)
     missing = (at < 0) & (words.known != "")
     problems.add(
         missing[words.codes],
         lambda row: (
             f"{column} '{quoted(words.at(row))}' is not in the catalog; choose one such as "
-            f"{nearest(words.at(row), known, getattr(catalogs, name).get('name', ())) or ', '.join(list(known)[:6])}."
+            f"{similar(words.at(row), known, getattr(catalogs, name).get('name', ())) or ', '.join(list(known)[:6])}."
         ),
     )
     return at[words.codes]
 
 
-def nearest(word: str, known: Iterable[str], names: Iterable[str] = ()) -> str:
+def similar(word: str, known: Iterable[str], names: Iterable[str] = ()) -> str:
     """Ids that hold the word, themselves or in the name on screen, or else are like it."""
     begun = str(word).lower()
     named = {one for one, name in zip(known, names, strict=False) if begun in name.lower()}

@@ -7,7 +7,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.scenarios.inputs import HUGE
-from calc.scenarios.lookups import nearest, row_numbers
+from calc.scenarios.lookups import row_numbers, similar
 from calc.scenarios.problems import Problems, quoted
 from calc.scenarios.read import number
 from calc.table import Words
@@ -24,7 +24,7 @@ def private_prices(text: str, known: Iterable[str]) -> dict[str, float]:
         instance, _, usd = (part.strip() for part in pair.partition("="))
         if instance not in known:
             raise PrivatePriceError(
-                f"private_prices names '{quoted(instance)}'; write an instance such as {nearest(instance, known) or 'p5.48xlarge'}=40.1."
+                f"private_prices names '{quoted(instance)}'; write an instance such as {similar(instance, known) or 'p5.48xlarge'}=40.1."
             )
         if not 0 < number(usd) <= HUGE:
             raise PrivatePriceError(f"private_prices has '{quoted(usd)}' for {instance}; write USD per hour above 0, as {instance}=40.1.")

@@ -12,7 +12,7 @@ from calc.table import Words
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
 
 
-def release_numbers(text: str) -> tuple[int, ...]:
+def numbers_of_release(text: str) -> tuple[int, ...]:
     """The numbers of the first release in a text: v0.25.1 is (0, 25, 1); () of none."""
     found = RELEASE.search(text)
     return tuple(map(int, found[0].split("."))) if found else ()
@@ -20,13 +20,13 @@ def release_numbers(text: str) -> tuple[int, ...]:
 
 def newest_known(releases: str) -> tuple[int, ...]:
     """The last release of a range such as "0.21 to 0.25"; a comma begins other software."""
-    return release_numbers(releases.partition(",")[0].rpartition(" to ")[2])
+    return numbers_of_release(releases.partition(",")[0].rpartition(" to ")[2])
 
 
 def is_newer(release: str, releases: str) -> bool:
     """Whether a release is newer than those known, patches of the last one apart."""
     known = newest_known(releases)
-    return release_numbers(release)[: len(known)] > known > ()
+    return numbers_of_release(release)[: len(known)] > known > ()
 
 
 def release_notes(table: Columns, catalogs: Catalogs) -> Words:
@@ -44,10 +44,10 @@ def software_and_release(software: Words, release: Words) -> tuple[np.ndarray, l
 
 def earlier_release(software: str, release: str, catalogs: Catalogs) -> int:
     """The row of serving_releases that a release lies in, -1 for that of the newest known."""
-    numbers, known = release_numbers(release), catalogs.serving_releases
+    numbers, known = numbers_of_release(release), catalogs.serving_releases
     for row, (own, first, last) in enumerate(zip(known["software"], known["first"], known["last"], strict=True)):
-        newest = release_numbers(last)
-        if own == software and release_numbers(first) <= numbers and numbers[: len(newest)] <= newest:
+        newest = numbers_of_release(last)
+        if own == software and numbers_of_release(first) <= numbers and numbers[: len(newest)] <= newest:
             return row
     return -1
 

@@ -21,8 +21,8 @@ from calc.scenarios.support_rules import (
     model_kinds,
     place_kinds,
     rules_of,
-    taken,
-    work_of,
+    rules_that_take,
+    work_of_table,
 )
 from calc.table import Words, distinct, take, word
 
@@ -132,6 +132,6 @@ def _speaking(counts: np.ndarray, small: Columns, catalogs: Catalogs) -> np.ndar
 def _unread(small: Columns, catalogs: Catalogs) -> np.ndarray:
     """Whether the rules on each row's precision, in its work, are all about other software."""
     rules = rules_of(catalogs)
-    named = taken(rules, "precision", small["precision"]) & taken(rules, "work", word(work_of(small)))
+    named = rules_that_take(rules, "precision", small["precision"]) & rules_that_take(rules, "work", word(work_of_table(small)))
     named &= (rules.what == "precision")[:, None]
-    return np.any(named, axis=0) & ~np.any(named & taken(rules, "software", small["implementation"]), axis=0)
+    return np.any(named, axis=0) & ~np.any(named & rules_that_take(rules, "software", small["implementation"]), axis=0)

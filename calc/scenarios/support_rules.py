@@ -78,11 +78,11 @@ def _lists(column: pd.Series, every: str) -> list[list[str]]:
 def _members(lists: list[list[str]]) -> tuple[dict[str, int], np.ndarray]:
     """The place of each word that rules name, and the rules that take it; last, any other word."""
     known = sorted({each for words in lists for each in words})
-    taken = [[not words or each in words for each in known] + [not words] for words in lists]
-    return {each: place for place, each in enumerate(known)}, np.array(taken, dtype=bool)
+    rules_that_take = [[not words or each in words for each in known] + [not words] for words in lists]
+    return {each: place for place, each in enumerate(known)}, np.array(rules_that_take, dtype=bool)
 
 
-def taken(rules: Rules, name: str, words: Words) -> np.ndarray:
+def rules_that_take(rules: Rules, name: str, words: Words) -> np.ndarray:
     """Which rules take each row's word of a column. Shape (rules, rows) or (rules, 1)."""
     places, members = rules.members[name]
     return members[:, np.array([places.get(each, len(places)) for each in words.known])[words.codes]]
@@ -103,12 +103,12 @@ def counting(table: Columns, catalogs: Catalogs) -> np.ndarray:
     capability, host, family = _places(table, catalogs)
     size, latent, model_type = model_traits(catalogs)
     asked = {"loading": word(LOADING), "host": family, **{name: table[name] for name in CHOICES}, "kv_precision": _cache(table)}
-    asked |= {"work": word(work_of(table)), "software": table["implementation"], "host_architecture": host}
+    asked |= {"work": word(work_of_table(table)), "software": table["implementation"], "host_architecture": host}
     asked |= {"model_types": Words(own, model_type), "precisions": table["precision"]}
     holds = np.ones((len(rules.what), table["rows"]), dtype=bool)
     holds &= at_least(capability, rules.least) & at_least(-capability, -rules.most)
     for name, words in asked.items():
-        holds &= taken(rules, name, words)
+        holds &= rules_that_take(rules, name, words)
     for name, values in zip(BOUNDS, (table["gpus"], table["replica_gpus"], size[own]), strict=True):
         holds &= np.isnan(rules.above[name]) | (values > rules.above[name])
     holds &= ~rules.latent | latent[own]
@@ -118,7 +118,7 @@ def counting(table: Columns, catalogs: Catalogs) -> np.ndarray:
     return holds
 
 
-def work_of(table: Columns) -> str:
+def work_of_table(table: Columns) -> str:
     """The kind of work that all rows of a table do."""
     return "training" if table["trains"][0] > 0 else "inference"
 

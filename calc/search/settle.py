@@ -9,7 +9,7 @@ import numpy as np
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import OF_EC2
 from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_name
-from calc.scenarios.lookups import nearest, numbers_of, row_numbers
+from calc.scenarios.lookups import numbers_of, row_numbers, similar
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
 from calc.scenarios.read import number
@@ -172,7 +172,7 @@ def _words(name: str, value: Any, ids: Sequence[str], usual: Sequence[str] = ())
     words = list(dict.fromkeys(str(word).strip().lower() for word in several if not blank(word)))
     for word in words:
         if word not in ids:
-            raise JobError(f"{name} '{quoted(word)}' is not known; use {nearest(word, ids) or ', '.join(usual or ids[:6])}.")
+            raise JobError(f"{name} '{quoted(word)}' is not known; use {similar(word, ids) or ', '.join(usual or ids[:6])}.")
     return words
 
 
@@ -225,5 +225,5 @@ def _in_catalog(name: str, values: Iterable[str], ids: Iterable[str]) -> None:
     """Refuse values that a catalog does not have."""
     for value in values:
         if value not in ids:
-            near = nearest(value, ids) or ", ".join(list(ids)[:6])
+            near = similar(value, ids) or ", ".join(list(ids)[:6])
             raise JobError(f"{name} '{quoted(value)}' is not in the catalog; choose one such as {near}.")

@@ -8,7 +8,7 @@ import pandas as pd
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
-from calc.scenarios.lookups import row_numbers, rows_of
+from calc.scenarios.lookups import catalog_rows, row_numbers
 from calc.speed.spread import AXES, CORNERS
 from calc.table import Words
 
@@ -42,7 +42,9 @@ def basis(table: Columns, catalogs: Catalogs) -> Basis:
 
 def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
     """Published runs of each row's software, model, card and precision. [runs]"""
-    software, precision = (rows_of(catalogs, f"{name}s", table[name].known)[table[name].codes] for name in ("implementation", "precision"))
+    software, precision = (
+        catalog_rows(catalogs, f"{name}s", table[name].known)[table[name].codes] for name in ("implementation", "precision")
+    )
     key = _key((software, table["model_row"], table["gpu_row"], precision), catalogs)
     keys, runs = _published(catalogs, work)
     row = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
@@ -53,7 +55,7 @@ def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
 def _published(catalogs: Catalogs, work: str) -> tuple[np.ndarray, np.ndarray]:
     """Keys of the published runs of a kind of work, sorted, with counts; no row has the first."""
     runs = {tuple(name.split()[1:]): runs for name, runs in catalogs.time_runs["runs"].items() if name.split()[0] == work}
-    keys = _key([rows_of(catalogs, name, [words[place] for words in runs]) for place, name in enumerate(CATALOGS)], catalogs)
+    keys = _key([catalog_rows(catalogs, name, [words[place] for words in runs]) for place, name in enumerate(CATALOGS)], catalogs)
     order = np.argsort(keys)
     return np.append(-1, keys[order]), np.append(0, np.array([*runs.values()], dtype=np.int64)[order])
 

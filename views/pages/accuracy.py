@@ -53,8 +53,8 @@ chosen = of_quantity[of_quantity["group"].isin(groups)] if groups else of_quanti
 chosen = chosen[chosen["family"].isin(families)] if families else chosen
 
 if len(chosen):
-    unit, unit_words = accuracy_tables.unit_of(quantity)
-    points = accuracy_tables.points(chosen, unit)
+    unit, unit_words = accuracy_tables.unit_of_quantity(quantity)
+    points = accuracy_tables.case_points(chosen, unit)
     size = accuracy_tables.size_of_error(chosen)
     left, right = st.columns(2)
     with left:
@@ -92,7 +92,7 @@ with left:
     st.markdown(accuracy_words.refused_models(catalogs.models))
 with right:
     st.markdown("**Left out of the comparison**: no scenario column says what these cases did.")
-    panel.reasons(accuracy_tables.left_out(found.left_out), "Cases left out of the comparison", "left_out")
+    panel.reasons(accuracy_tables.not_compared(found.left_out), "Cases left out of the comparison", "left_out")
 
 if len(found.speed):
     st.subheader("Time against published runs", anchor=False)

@@ -88,7 +88,7 @@ allocated = tuple(name for name in components_of(row["work"]) if name != "overhe
 with left:
     phases = chart_tables.by_phase(phases_table(scenario, catalogs), allocated)
     phases["phase_text"] = [gib(value) for value in phases["phase_gib"]]
-    rules = chart_tables.cards(row.to_frame().T, catalogs)
+    rules = chart_tables.card_rules(row.to_frame().T, catalogs)
     draw(memory_charts.phases(ink, allocated), phases, f"The peak is in the {why.phase} phase", "method_phases", rules)
 with right:
     panel.moments(why.moments)

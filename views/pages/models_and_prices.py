@@ -74,7 +74,7 @@ if model_pane.open:
 
 if card_pane.open:
     with card_pane:
-        panel.cards(catalog_tables.cards(catalogs))
+        panel.cards(catalog_tables.card_table(catalogs))
         st.caption("Memory as the card's driver reports it, a little under the number on the box. Rates are dense, without sparsity.")
 
 if price_pane.open:

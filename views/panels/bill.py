@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.charts.lines import lines_of
+from calc.charts.lines import chart_lines
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.say.numbers import count, usd
@@ -122,6 +122,6 @@ def _lines(
     if not len(table):
         st.info("No price is known for it in this region.", icon=":material/money_off:")
         return
-    made = lines_of(table, across, table["usd"], {name: name for name in table["line"].unique()})
+    made = chart_lines(table, across, table["usd"], {name: name for name in table["line"].unique()})
     spec = lines.over(ink, title, x, y)
     draw(spec, made.table.assign(verdict=verdict_words(made.table["fits"])), alt, key)

@@ -9,7 +9,7 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
-from calc.charts.lines import lines_of
+from calc.charts.lines import chart_lines
 from calc.memory.moments import components_of
 from calc.plan.figures import figures, records
 from calc.say.numbers import counted, three
@@ -113,7 +113,7 @@ def _three_charts(
         ("money", "Cost of the run" if trains else "Cost of a month", ("USD", DOLLARS), shown["usd"], []),
     )
     for (name, title, y_axis, y, rules), pane in zip(charts, st.columns(3, gap="small"), strict=True):
-        made = lines_of(rows, x, y, names, rules)
+        made = chart_lines(rows, x, y, names, rules)
         if made.table.empty:
             pane.info(words.NOTHING)
             continue

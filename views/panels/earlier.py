@@ -12,12 +12,12 @@ from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.evaluate import Row
 from calc.files.csv import tables as csv_tables
-from calc.files.csv.earlier import Earlier, earlier, standing
+from calc.files.csv.earlier import Earlier, earlier, standings
 from calc.files.link.kept import MOST_KEPT
 from calc.plan.aged import MOVED_RATIO
 from calc.plan.figures import records
 from calc.say.numbers import counted, is_missing
-from calc.say.verdict import word
+from calc.say.verdict import fit_word
 from calc.scenarios.problems import TableError, quoted
 from calc.search.standing import rank
 from views import tables
@@ -52,17 +52,17 @@ def preview(file: Any, catalogs: Catalogs) -> None:
     except TableError as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
-    standings = np.array(standing(result.rows, kept.rows(catalogs)), dtype=object)
+    states = np.array(standings(result.rows, kept.rows(catalogs)), dtype=object)
     with st.container(border=True):
-        st.markdown(plain(f"**{name}**: {_summary(result.rows, standings, result.unread)}"))
+        st.markdown(plain(f"**{name}**: {_summary(result.rows, states, result.unread)}"))
         if prices := _prices(result.rows):
             st.markdown(plain("\n".join([prices, "", *(f"- {sentence}" for sentence in aged.among(records(result.rows), catalogs))])))
         _complaints(result.complaints + result.unread + _refusals(result.rows, result.unread))
-        ranked = rank(result.rows.assign(standing=standings)).head(ROWS)
+        ranked = rank(result.rows.assign(standing=states)).head(ROWS)
         _table(ranked, catalogs)
         if len(result.rows) > ROWS:
             st.caption(f"The best {ROWS:,} of {len(result.rows):,} scenarios are shown; the CSV has all of them.")
-        _accept(result, standings, name)
+        _accept(result, states, name)
         tables.download(
             f"Estimates as CSV ({counted(len(result.rows), 'row')})",
             partial(_csv, result),
@@ -118,9 +118,9 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
     )
 
 
-def _accept(result: Earlier, standings: np.ndarray, name: str) -> None:
+def _accept(result: Earlier, states: np.ndarray, name: str) -> None:
     """Keep what is new or changed, all of it or nothing."""
-    wanted = np.flatnonzero(np.isin(standings, ("new", "changed")))
+    wanted = np.flatnonzero(np.isin(states, ("new", "changed")))
     room = MOST_KEPT - len(kept.kept())
     obstacle = _obstacle(result.unread, len(wanted), room)
     if obstacle:
@@ -157,7 +157,7 @@ def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     return [quoted(name) or (f"Row {number + 1}" if problem else label) for number, name, problem, label in given]
 
 
-def _summary(rows: pd.DataFrame, standings: np.ndarray, unread: list[str]) -> str:
+def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
     """12 scenarios: 7 fit, 1 tight, 3 do not fit, 1 refused. 2 are new, 1 changed, 9 as kept."""
     wrong = rows["problem"] != ""
     verdicts = [
@@ -168,7 +168,7 @@ def _summary(rows: pd.DataFrame, standings: np.ndarray, unread: list[str]) -> st
         (wrong.sum() - len(unread), "refused"),
         (len(unread), "not understood"),
     ]
-    known = [((standings == each).sum(), each) for each in ("new", "changed", "as kept")]
+    known = [((states == each).sum(), each) for each in ("new", "changed", "as kept")]
     parts = [f"{counted(len(rows), 'scenario')}: {_joined(verdicts)}.", f"Beside what is kept: {_joined(known)}."]
     return " ".join(parts if any(count for count, _ in known) else parts[:1])
 
@@ -212,4 +212,4 @@ def _obstacle(unread: list[str], wanted: int, room: int) -> str:
 
 def _verdict(row: Any) -> str:
     """Fits, tight, does not fit, refused."""
-    return "refused" if row.problem else "no card named" if is_missing(row.fits) else word(row.fits)
+    return "refused" if row.problem else "no card named" if is_missing(row.fits) else fit_word(row.fits)

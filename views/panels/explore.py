@@ -57,7 +57,7 @@ def _phases(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """What is alive in each phase of a step, or of a request, under the card."""
     allocated = tuple(name for name in components_of(now.scenario["work"]) if name != "overhead_bytes")
     table = _made("phases", now, catalogs, lambda: phase_table(now.scenario, allocated, catalogs))
-    cards = chart_tables.cards(chart_tables.one_row(now.row), catalogs)
+    cards = chart_tables.card_rules(chart_tables.one_row(now.row), catalogs)
     draw(memory_charts.phases(ink, allocated), table, f"The peak is in the {now.row['peak_phase']} phase", "explore_phases", cards)
     st.caption(words.phases(now.row))
 

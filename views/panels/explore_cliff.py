@@ -6,7 +6,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
-from calc.charts.lines import lines_of
+from calc.charts.lines import chart_lines
 from calc.plan.figures import records
 from calc.say.place import card_name
 from calc.search import comparisons
@@ -45,7 +45,7 @@ def cliff(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     most = remembered("cliff_most", key, lambda: comparisons.largest_by_value(now.scenario, catalogs, by, values))
     names = {value: words.line(by, value, catalogs) for value in values}
     shown = chart_tables.for_screen(rows, ["memory_gib"])
-    made = lines_of(rows, rows[over], shown["memory_gib"], names, chart_tables.ceilings(cards, catalogs))
+    made = chart_lines(rows, rows[over], shown["memory_gib"], names, chart_tables.ceilings(cards, catalogs))
     table = made.table.assign(verdict=verdict_words(made.table["fits"]))
     title = f"Memory per GPU over {words.OVER[work][over].lower()}, log scales"
     spec = lines.over(ink, title, (words.OVER[work][over].lower(), "d"), ("GiB per GPU", THREE))

@@ -8,8 +8,8 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.brought import Brought
-from calc.files.oom.beside import Part
-from calc.files.oom.explain import Explanation, LogProblem, explained, text_of
+from calc.files.oom.beside import MeasuredPart
+from calc.files.oom.explain import LogProblem, OomExplanation, explained, text_of
 from calc.say.numbers import counted
 from calc.say.place import card_name
 from calc.say.setting import setting
@@ -40,11 +40,11 @@ def explanation(logs: list[bytes], brought: Brought | None, now: Present, catalo
     advice.panel(result.row, now.market, now.job, known)
 
 
-def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> Explanation:
+def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
     return explained("\n".join(text_of(content) for content in logs), row, catalogs)
 
 
-def _table(parts: list[Part]) -> None:
+def _table(parts: list[MeasuredPart]) -> None:
     gib: dict[str, Any] = {"format": "%.2f"}
     columns = {
         "part": TEXT("Part", pinned=True),
@@ -57,7 +57,7 @@ def _table(parts: list[Part]) -> None:
     grid(table, columns, "What was measured beside the estimate", "oom_parts")
 
 
-def _read(result: Explanation, catalogs: Catalogs) -> str:
+def _read(result: OomExplanation, catalogs: Catalogs) -> str:
     """From GPU 0, by its capacity A10G or L4; written by PyTorch 2.2 to 2.9."""
     card = f", by its capacity {' or '.join(card_name(card, catalogs) for card in result.cards[:2])}" if result.cards else ""
     if result.failure is None:

@@ -11,7 +11,7 @@ from calc import estimate
 from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.evaluate import Row
-from calc.files.link.kept import MOST_KEPT, differing, named
+from calc.files.link.kept import MOST_KEPT, differing, scenario_name
 from calc.plan.aged import figures_of
 from calc.scenarios.inputs import DEFAULTS
 from calc.search.job_fields import CHOSEN
@@ -34,7 +34,7 @@ def keep(row: Row, name: str | None = None) -> None:
     """Callback: a row with its inputs and its market is kept, under a name of its own."""
     if is_full():
         return
-    _set([*kept(), {"name": _free(named(name or _usual_name(row))), **written_down(row)}])
+    _set([*kept(), {"name": _free(scenario_name(name or _usual_name(row))), **written_down(row)}])
 
 
 def keep_all(rows: list[Row]) -> None:
@@ -66,7 +66,7 @@ def remove(at: int) -> None:
 
 def rename(at: int, name: str) -> None:
     """Callback: another name."""
-    _set([entry | {"name": _free(named(name), at)} if place == at else entry for place, entry in enumerate(kept())])
+    _set([entry | {"name": _free(scenario_name(name), at)} if place == at else entry for place, entry in enumerate(kept())])
 
 
 def plan(at: int, **columns: Any) -> None:

@@ -7,7 +7,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.aged import Moved, causes, changes, price_day
 from calc.say.numbers import about, changed_by, counted, gib, is_missing, span, usd
-from calc.say.verdict import word
+from calc.say.verdict import fit_word
 from calc.scenarios.problems import quoted
 from views.wording.plan import day_text
 
@@ -85,7 +85,7 @@ def _figure(change: Moved) -> str:
 
 
 def _verdict(whose: str, row: Row) -> str:
-    return f"{whose} was '{word(row['then_fits'])}' and is '{word(row['fits'])}' today."
+    return f"{whose} was '{fit_word(row['then_fits'])}' and is '{fit_word(row['fits'])}' today."
 
 
 def _turned(row: Row) -> bool:

@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.say.numbers import about, counted, gib, is_missing, percent, three, usd
 from calc.say.place import card_name
-from calc.say.verdict import RUNS, word
+from calc.say.verdict import RUNS, fit_word
 
 ORDERS = {"memory": "GPU memory per dollar", "compute": "Compute per dollar", "hour": "Price per hour", "job": "Money for the job"}
 CAPTION = (
@@ -53,7 +53,7 @@ def best(table: pd.DataFrame, by: str, here: str) -> str:
 
 def verdict(row: Row) -> str:
     """Fits, tight, too small; a word of its own for what is emulated or not known to run."""
-    return RUNS.get(row.get("runs", ""), "") or word(row["fits"])
+    return RUNS.get(row.get("runs", ""), "") or fit_word(row["fits"])
 
 
 def in_the_plan(row: Row) -> str:

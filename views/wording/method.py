@@ -7,7 +7,7 @@ from calc.columns import GLOSSARY
 from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.explain.bill import THE_OTHERS
-from calc.explain.traced import number
+from calc.explain.traced import plain_number
 from calc.say.numbers import count, gib, usd
 from calc.units import GIB
 
@@ -71,11 +71,11 @@ def written(name: str, value: np.ndarray) -> str:
     """A number as an equation shows it: memory in GiB, large counts in words."""
     values = np.ravel(value)
     if values.dtype.kind not in "bif" or len(set(values.tolist())) != 1 or not np.isfinite(values[0]):
-        return number(name, value)
+        return plain_number(name, value)
     one = float(values[0])
     if name.endswith("_bytes"):
         return gib(one / GIB)
-    return count(one) if abs(one) >= 1e6 else number(name, one)
+    return count(one) if abs(one) >= 1e6 else plain_number(name, one)
 
 
 def value_text(name: str, value: np.ndarray, unit: str) -> str:

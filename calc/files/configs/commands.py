@@ -14,7 +14,7 @@ BREAKS = ("&&", "||", ";", "|", "&")
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
-def commands(text: str, file: str, known: dict[str, str] | None = None) -> tuple[list[list[str]], dict[str, str]]:
+def shell_commands(text: str, file: str, known: dict[str, str] | None = None) -> tuple[list[list[str]], dict[str, str]]:
     """The commands of a shell text as lists of words, and what its #SBATCH lines say.
 
     A line that only sets variables is one of the commands too."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from calc.files.configs.commands import commands, fields_of
+from calc.files.configs.commands import fields_of, shell_commands
 from calc.files.configs.fields import Tool, tools
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.texts import flat, format_of, read_mapping, resolved
@@ -30,7 +30,7 @@ class Reading:
     asides: tuple[str, ...] = ()
 
 
-def read_document(text: str, file: str) -> list[Reading]:
+def readings_of(text: str, file: str) -> list[Reading]:
     """A config as one reading, a script as one per command; raises ConfigProblem."""
     form = format_of(text, file)
     if form == "command":
@@ -94,7 +94,7 @@ def _commands(text: str, file: str) -> list[Reading]:
 
 def _statements(text: str, file: str, known: dict[str, str]) -> tuple[list[Reading], tuple[str, ...], dict[str, str]]:
     """The readings of a script's commands, its other statements, its #SBATCH lines."""
-    found, slurm = commands(text, file, known)
+    found, slurm = shell_commands(text, file, known)
     read = [(words, _command(words, file)) for words in found]
     asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
     return [one for _, readings in read for one in readings], asides, slurm

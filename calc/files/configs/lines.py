@@ -24,7 +24,7 @@ class Line(NamedTuple):
     columns: dict[str, str]
 
 
-def lines_of(readings: list[Reading], settled: Settled, row: dict[str, str]) -> list[Line]:
+def field_lines(readings: list[Reading], settled: Settled, row: dict[str, str]) -> list[Line]:
     """The fields of the files in order, then the tool's own columns, then open ones."""
     sources = {name: _sources(name, settled) for name in BY_NAME if row[name]}
     given = []

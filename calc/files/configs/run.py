@@ -4,12 +4,12 @@ from typing import Any, NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.files.configs.derived import derive, stored
-from calc.files.configs.documents import LAUNCH, Reading, names_of_tools, read_document
+from calc.files.configs.documents import LAUNCH, Reading, names_of_tools, readings_of
 from calc.files.configs.fields import Tool, rules
-from calc.files.configs.lines import Line, lines_of
+from calc.files.configs.lines import Line, field_lines
 from calc.files.configs.model_names import by_sizes, model_id, nearest_id
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
-from calc.files.configs.settled import Settled, take
+from calc.files.configs.settled import Settled, settle_reading
 from calc.files.configs.texts import checked_text
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
 
@@ -34,12 +34,12 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
     if len(documents) > MOST_DOCUMENTS:
         raise ConfigProblem(f"{documents[0][0]}: a run of more than {MOST_DOCUMENTS} files is not read; give its config and its launcher.")
     readings = sorted(
-        (one for file, content in documents for one in read_document(checked_text(content, file), file)), key=lambda one: one.rank
+        (one for file, content in documents for one in readings_of(checked_text(content, file), file)), key=lambda one: one.rank
     )
     main = _main(readings)
     settled = Settled()
     for reading in readings:
-        take(settled, reading, frozenset(one.tool.id for one in readings if one.tool and one.fields and one is not reading))
+        settle_reading(settled, reading, frozenset(one.tool.id for one in readings if one.tool and one.fields and one is not reading))
     for reading in readings:
         _defaults(settled, reading, main)
     stored(settled)
@@ -48,7 +48,7 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
     derive(settled, main, catalogs.shardings["group_gpus"])
     _by_sizes(settled, main, catalogs)
     row = _row(settled, main, readings, catalogs)
-    return Run(row, lines_of(readings, settled, row))
+    return Run(row, field_lines(readings, settled, row))
 
 
 def _main(readings: list[Reading]) -> Tool:

@@ -59,7 +59,7 @@ class Settled:
         self.left.discard(name)
 
 
-def take(settled: Settled, reading: Reading, others: frozenset[str]) -> None:
+def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -> None:
     """Settle every field of a reading; `others` are the tools of the other files."""
     for name, value in reading.parts.items():
         if name in ("nodes", "gpus_per_node"):

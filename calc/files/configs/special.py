@@ -92,7 +92,7 @@ def infra(value: Any) -> dict:
 DURATION = re.compile(r"(\d[\d_]{0,17}(?:\.\d+)?(?:e\d{1,2})?)(ba|tok)")
 
 
-def duration(value: Any) -> dict:
+def length_of_run(value: Any) -> dict:
     """Composer's length of a run: ba is steps, tok is tokens, epochs settle nothing."""
     found = DURATION.fullmatch(as_word(value))
     if not found:
@@ -128,7 +128,7 @@ def slurm_gpus_all(value: Any) -> dict:
 SPECIAL = {
     "slurm_gpus": slurm_gpus,
     "slurm_gpus_all": slurm_gpus_all,
-    "duration": duration,
+    "duration": length_of_run,
     "attention_kinds": attention_kinds,
     "accelerators": accelerators,
     "infra": infra,

@@ -57,7 +57,7 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
     return Earlier(table, rows, complaints, [f"Row {at + 1}: {sentences[at]}" for at in np.flatnonzero(unread)])
 
 
-def standing(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
+def standings(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
     """Each row against the kept ones: as kept, changed (same name), new or refused."""
     names = [name for name in inputs_by_name() if name != "scenario"] + ["market"]
     mine = [_choices(row, names) for row in kept.to_dict("records")]

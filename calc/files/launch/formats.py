@@ -12,7 +12,7 @@ AMBIGUOUS = re.compile(r"(?i)(true|false|yes|no|on|off|null|~|[-+.\d][\d._e+-]*)
 PLAIN = re.compile(r"[A-Za-z0-9_./][\w./ -]*")
 
 
-def written(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
+def file_text(fields: Row, form: str, comments: Sequence[str] = ()) -> str:
     """The text of a file; JSON has no comments."""
     tree = _nested(fields)
     if form == "json":

@@ -10,10 +10,10 @@ from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run
 from calc.files.launch.aws import aws_files
-from calc.files.launch.formats import flags, written
+from calc.files.launch.formats import file_text, flags
 from calc.files.launch.resume import resuming
 from calc.files.launch.specs import KitSpec, Spec, kit_specs, matches
-from calc.files.launch.values import values_of
+from calc.files.launch.values import launch_values
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY
 
 NOT_SAID = (
@@ -26,7 +26,7 @@ NOT_SAID = (
 )  # a name, what the instance settles, and what no run depends on
 
 
-class Difference(NamedTuple):
+class Inexpressible(NamedTuple):
     """A choice that the files do not carry: what the scenario has, and what the tool takes."""
 
     column: str
@@ -40,12 +40,12 @@ class Kit(NamedTuple):
     id: str
     name: str
     files: dict[str, str]
-    differences: list[Difference]
+    differences: list[Inexpressible]
 
 
 def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
     """A kit for every tool that runs the row (catalogs/edited/launch_files.yaml)."""
-    values = {**values_of(row, catalogs), "market": market}
+    values = {**launch_values(row, catalogs), "market": market}
     chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
     found = [_kit(spec, row, values, catalogs, market) for spec in chosen]
     return sorted(found, key=lambda kit: len(kit.differences))
@@ -59,7 +59,7 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, A
 
 
 def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs, market: str) -> Kit:
-    files = {name: written(_fields(specs, values), form) for name, (form, specs) in spec.files.items()}
+    files = {name: file_text(_fields(specs, values), form) for name, (form, specs) in spec.files.items()}
     start = "#!/bin/bash\nset -euo pipefail\n"
     command = spec.command
     for name, value in values.items():
@@ -76,7 +76,7 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs, ma
     missing = [comment(each, spec.name) for each in differences]
     same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
     head = [f"{_what(row, values)}. Brought back by `python -m calc import` {same}.", *missing, spec.about.replace("{hub}", values["hub"])]
-    commented = {name: written(_fields(specs, values), form, missing) for name, (form, specs) in spec.files.items()}
+    commented = {name: file_text(_fields(specs, values), form, missing) for name, (form, specs) in spec.files.items()}
     launch = start + "".join(f"# {line}\n" for line in head) + f"{before}{command}\n"
     return Kit(spec.id, spec.name, {**commented, "launch.sh": launch, **place}, differences)
 
@@ -90,17 +90,17 @@ def _fields(specs: tuple[Spec, ...], values: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[Difference]:
+def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[Inexpressible]:
     """The columns that come back otherwise than they were given."""
     try:
         back, left = read_back(files, catalogs)
     except ConfigProblem as error:  # a kit that its own reader refuses would be wrong: it says so instead of hiding it
-        return [Difference("problem", "", str(error))]
+        return [Inexpressible("problem", "", str(error))]
     follows = [name for name in SAME_AS_SEQUENCE if row[name] == row["sequence_tokens"]]
     other = INFERENCE_ONLY if row["work"] == "training" else TRAINING_ONLY
     idle = (*other, *(LORA_ONLY if row["tuning"] != "lora" else ()))
     names = [name for name in BY_NAME if name not in (*NOT_SAID, *follows, *idle)]
-    return [Difference(name, row[name], None if name in left else back[name]) for name in names if not _same(name, row, back)]
+    return [Inexpressible(name, row[name], None if name in left else back[name]) for name in names if not _same(name, row, back)]
 
 
 def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
@@ -112,7 +112,7 @@ def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     return str(wanted) == str(got) or (wanted != wanted and got != got)
 
 
-def comment(each: Difference, tool: str) -> str:
+def comment(each: Inexpressible, tool: str) -> str:
     """A difference in one sentence, for a file and for the screen."""
     if each.column == "problem":
         return str(each.taken)

@@ -15,7 +15,7 @@ FAMILY = re.compile(r"(llama3_[123]|qwen2_5|[a-z]+\d*)_")  # torchtune's module 
 RECIPES = {"full": "full_finetune", "lora": "lora_finetune"}
 
 
-def values_of(row: Row, catalogs: Catalogs) -> dict[str, Any]:
+def launch_values(row: Row, catalogs: Catalogs) -> dict[str, Any]:
     """The row's columns as plain values, and those derived for launch files."""
     values = {name: _plain(row.get(name)) for name in BY_NAME}
     gpus, split = values["gpus"], values["tensor_parallel"] * values["pipeline_parallel"] * values["context_parallel"]

@@ -60,7 +60,7 @@ def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: 
         own, *parts = text[:LONGEST_TEXT].split(BETWEEN)
         entry = _entry(f"kept scenario {own[:40]}", parts, complaints, value_of)
         if entry:
-            choices.setdefault("kept", []).append({"name": named(own), **entry})
+            choices.setdefault("kept", []).append({"name": scenario_name(own), **entry})
 
 
 def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, Any] | None:
@@ -108,7 +108,7 @@ def _said_then(name: str, text: str) -> float | str | None:
     return text if name in THEN and WORDS_THEN.get(name, VERSION_THEN).fullmatch(text) else None
 
 
-def named(text: str) -> str:
+def scenario_name(text: str) -> str:
     """A name as a table and a link can hold it: short, on one line."""
     return " ".join(text.replace(BETWEEN, "-").split())[:LONGEST_NAME].strip() or "Scenario"
 

@@ -34,10 +34,10 @@ def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
     for name, value in choices.items():
         if name in COLUMNS or name in VIEW_CHOICES or name == "prices_as_of":
             values = list(value) if isinstance(value, (list, tuple)) else [value]
-            query[name] = [word(each) for each in values] or ([ANYWHERE] if name == "regions" else [])
-    query |= link_kept.compose_kept(choices, word)
+            query[name] = [link_word(each) for each in values] or ([ANYWHERE] if name == "regions" else [])
+    query |= link_kept.compose_kept(choices, link_word)
     query |= link_models.compose_models(choices.get("custom_models") or {})
-    return {name: values for name, values in (query | compose_sets(choices, word)).items() if values}
+    return {name: values for name, values in (query | compose_sets(choices, link_word)).items() if values}
 
 
 def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, Any], list[str]]:
@@ -64,13 +64,13 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
             complaints += wrong
             if values:
                 choices[name] = values[0] if len(values) == 1 else values
-    old = link_v1.is_old(query)
+    old = link_v1.is_version_1(query)
     choices = link_v1.as_job(choices, version == link_v1.VERSION, catalogs) if old else choices
     on_one_line = [" ".join(complaint.split()) for complaint in complaints]  # a name or a value may hold a line break
     return choices | ({"custom_models": custom} if custom else {}), on_one_line
 
 
-def word(value: Any) -> str:
+def link_word(value: Any) -> str:
     """A value as the link writes it."""
     if value is None or value != value:
         return ""
@@ -95,7 +95,7 @@ def _read_choice(name: str, given: list[str], catalogs: Catalogs, custom: dict[s
         elif value not in values:
             values.append(value)
     if len(values) > 1 and not (name in SEVERAL or name in BY_HAND or name in link_v1.COLUMNS):
-        complaints.append(f"The link asked for {len(values)} values of {name}, which takes one; {word(values[0])[:40]} is used.")
+        complaints.append(f"The link asked for {len(values)} values of {name}, which takes one; {link_word(values[0])[:40]} is used.")
         values = values[:1]
     return values, complaints
 

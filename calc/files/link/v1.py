@@ -16,7 +16,7 @@ COLUMNS = {
 }
 
 
-def is_old(query: dict[str, list[str]]) -> bool:
+def is_version_1(query: dict[str, list[str]]) -> bool:
     """Whether a query is of version 1 or names what only that version had."""
     return query.get("v", [""])[:1] == [VERSION] or any(name in COLUMNS for name in query)
 

@@ -16,7 +16,7 @@ DRIVER_KEEPS_RATIO = 0.035  # of a card's memory, at most: what torch calls its 
 ROUNDED_BYTES = 0.05 * GIB  # differences of sizes that were printed with two decimals
 
 
-class Part(NamedTuple):
+class MeasuredPart(NamedTuple):
     """A part of the memory: reported and estimated bytes (None where missing), and meaning."""
 
     name: str
@@ -38,7 +38,7 @@ class Part(NamedTuple):
         }
 
 
-def cards(total: float | None, catalogs: Catalogs) -> list[str]:
+def cards_of_capacity(total: float | None, catalogs: Catalogs) -> list[str]:
     """Ids of cards whose driver reports this memory: those that AWS rents first, then nearest."""
     if not total:
         return []
@@ -50,14 +50,14 @@ def cards(total: float | None, catalogs: Catalogs) -> list[str]:
 
 def on_card(row: Row, total: float | None, catalogs: Catalogs) -> dict[str, Any]:
     """The row on the card of the message, estimated anew where it names another card."""
-    found = cards(total, catalogs)
+    found = cards_of_capacity(total, catalogs)
     if not found or row["gpu"] in found:
         return dict(row)
     scenario = {name: row[name] for name in BY_NAME if name in row and row[name] == row[name] and row[name] is not None}
     return estimate({**scenario, "instance": "", "gpu": found[0]}, catalogs, solve=False)
 
 
-def of_failure(failure: Failure, row: Row) -> list[Part]:
+def parts_of_failure(failure: Failure, row: Row) -> list[MeasuredPart]:
     """A message's parts: allocated, reserved beyond, context, other processes, free, the card."""
     told = [
         (
@@ -85,7 +85,7 @@ def of_failure(failure: Failure, row: Row) -> list[Part]:
     return _parts(told)
 
 
-def of_figures(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> list[Part]:
+def parts_of_figures(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> list[MeasuredPart]:
     """A summary's or a log's parts, each beside what the estimate counts as the same."""
     outside, forward = row["memory_bytes"] - row["context_bytes"], sum(row[name] for name in FORWARD_PASS)
     told = [
@@ -116,9 +116,9 @@ def _one_request(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> 
     return estimate({**scenario, **longest}, catalogs, solve=False)["kv_cache_bytes"]
 
 
-def _parts(told: list[tuple[str, float | None, float | None, str]]) -> list[Part]:
+def _parts(told: list[tuple[str, float | None, float | None, str]]) -> list[MeasuredPart]:
     return [
-        Part(name, measured, None if estimated is None or estimated != estimated else float(estimated), meaning)
+        MeasuredPart(name, measured, None if estimated is None or estimated != estimated else float(estimated), meaning)
         for name, measured, estimated, meaning in told
         if measured is not None
     ]

@@ -6,7 +6,7 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.oom import beside, findings
 from calc.files.oom.failures import Failure, failures, fullest
-from calc.files.oom.logs import figures, silent
+from calc.files.oom.logs import logged_figures, silent
 
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
 REFUSED = (
@@ -23,14 +23,14 @@ class LogProblem(ValueError):
     """The text cannot be read; the message says why, and what to paste instead."""
 
 
-class Explanation(NamedTuple):
+class OomExplanation(NamedTuple):
     """The fullest card's `failure` of all `messages`, its row, the parts, the sentences."""
 
     failure: Failure | None
     messages: int
     cards: list[str]
     row: Row
-    parts: list[beside.Part]
+    parts: list[beside.MeasuredPart]
     sentences: list[str]
 
 
@@ -46,12 +46,12 @@ def tells(content: bytes) -> bool:
     if content.startswith(PICKLES):
         return True
     text = text_of(content)
-    return bool(failures(text) or figures(text) or silent(text))
+    return bool(failures(text) or logged_figures(text) or silent(text))
 
 
-def explained(text: str, row: Row, catalogs: Catalogs) -> Explanation:
+def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
     """The text compared with a row; raises LogProblem where it holds no figure."""
-    messages, sizes, meanings = failures(text), figures(text), silent(text)
+    messages, sizes, meanings = failures(text), logged_figures(text), silent(text)
     if not messages and not sizes and not meanings:
         raise LogProblem(NOTHING)
     worst = fullest(messages) if messages else None
@@ -59,9 +59,9 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> Explanation:
     here = beside.on_card(row, total, catalogs)
     parts, sentences = [], list(meanings)
     if worst:
-        parts += beside.of_failure(worst, here)
-        sentences += findings.of_failure(worst, here, catalogs)
+        parts += beside.parts_of_failure(worst, here)
+        sentences += findings.findings_of_failure(worst, here, catalogs)
     if sizes:
-        parts += beside.of_figures(sizes, here, catalogs)
-        sentences += findings.of_figures(sizes, here)
-    return Explanation(worst, len(messages), beside.cards(total, catalogs), here, parts, sentences)
+        parts += beside.parts_of_figures(sizes, here, catalogs)
+        sentences += findings.findings_of_figures(sizes, here)
+    return OomExplanation(worst, len(messages), beside.cards_of_capacity(total, catalogs), here, parts, sentences)

@@ -16,7 +16,7 @@ OTHER_WORK = "This is an engine's log and the run beside it trains: give the eng
 HIDDEN = "the longest batch, a second model (reference, reward, vision tower), an evaluation, or a loss kept with its graph"
 
 
-def of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[str]:
+def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[str]:
     """What a message means, the cause first; missing sizes are not guessed."""
     tried, total, free = failure.tried, failure.total or 0.0, failure.free
     allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
@@ -50,7 +50,7 @@ def of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[str]:
     return [*said, *_against(allocated, "were allocated when it failed", row)]
 
 
-def of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
+def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
     """What a summary or a log means."""
     said = []
     if figures.get("retries", 0) > 0 and not figures.get("ooms"):

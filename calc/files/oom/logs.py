@@ -82,7 +82,7 @@ SILENT = {  # failures that tell no size: what each of them means
 }
 
 
-def figures(text: str) -> dict[str, float]:
+def logged_figures(text: str) -> dict[str, float]:
     """Every figure of the text by name: sizes in bytes, counts, shares."""
     if text.lstrip().startswith("{"):
         return _stats(text)

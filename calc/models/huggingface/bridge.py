@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from calc.models.huggingface.values import ConfigError, shown
+from calc.models.huggingface.values import ConfigError, short_value
 
 Config = Mapping[str, Any]
 DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
@@ -46,7 +46,14 @@ def total_entry(config: Config, model_type: str, index: Config, model_id: str, n
     if not total or model_type.lower() in not_covered:
         return None
     source = "its model.safetensors.index.json"
-    return {"name": model_id, "family": "", "model_type": shown(model_type), "total_parameters": total, "source": source, "checked_on": ""}
+    return {
+        "name": model_id,
+        "family": "",
+        "model_type": short_value(model_type),
+        "total_parameters": total,
+        "source": source,
+        "checked_on": "",
+    }
 
 
 def total_parameters(config: Config, index: Config) -> int:

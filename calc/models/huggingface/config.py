@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 from calc.models.huggingface.bridge import read_documents, total_entry
-from calc.models.huggingface.entries import entry_of, pair_entry, vision_side
+from calc.models.huggingface.entries import config_entry, pair_entry, vision_side
 from calc.models.huggingface.images import image_sizes
-from calc.models.huggingface.not_covered import not_covered
+from calc.models.huggingface.not_covered import refusal
 from calc.models.huggingface.parts import TextPart, left_out, text_part
 from calc.models.huggingface.read_fields import ReadFields, sentence_of_unread, unread_fields
 from calc.models.huggingface.remarks import decoder_alone, named_class, own_code, stored_precision
-from calc.models.huggingface.values import ConfigError, shown
+from calc.models.huggingface.values import ConfigError, short_value
 
 __all__ = ["ConfigError", "custom_entry", "read_config", "read_config_text", "refused_entry"]
 
@@ -50,17 +50,17 @@ def _read(config, model_id, catalogs, index):
         total = total_entry(config, part.model_type, index, model_id, model_types.not_covered)
         if total:
             return total
-        raise ConfigError(not_covered(part.config, part.model_type, model_types))
+        raise ConfigError(refusal(part.config, part.model_type, model_types))
     wraps = model_types.parts.get(config["model_type"])
     if part.outer and not (wraps and wraps.text) and part.config.get("auto_map"):
         why = f"its {part.model_type} brings code of its own, which may not be that of transformers"
-        raise ConfigError(f"model_type {shown(config['model_type'])} is not covered: {why}; choose another model.")
+        raise ConfigError(f"model_type {short_value(config['model_type'])} is not covered: {why}; choose another model.")
     try:
         entry = _pair(part, name, catalogs) if name in model_types.pairs else _single(config, part, name, catalogs)
     except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
-        raise ConfigError(f"a field of this {shown(name)} config is of a wrong kind ({shown(error)}).") from None
+        raise ConfigError(f"a field of this {short_value(name)} config is of a wrong kind ({short_value(error)}).") from None
     about = {"name": str(model_id), "family": name, "hf_repo": "", "checked_on": ""}
-    about["source"] = f"its config.json, model_type {shown(config.get('model_type', name))}"
+    about["source"] = f"its config.json, model_type {short_value(config.get('model_type', name))}"
     about["notes"] = "The text part alone; the other parts of this config are not counted." if part.outer else ""
     return {**about, **entry}
 
@@ -81,10 +81,10 @@ def _single(config: ReadFields, part: TextPart, name: str, catalogs: Any) -> dic
     That is: parts left out, the class it names, code of its own, how it is stored, and fields that are not read.
     """
     model_types, model_type = catalogs.model_types, catalogs.model_types.types[name]
-    entry = entry_of(part.config, model_type, catalogs, part.outer is not None)
+    entry = config_entry(part.config, model_type, catalogs, part.outer is not None)
     family = catalogs.families[entry["model_type"]]
     if part.outer is not None and family["kind"] not in ("decoder", "encoder-decoder"):
-        raise ConfigError(f"the {shown(config['model_type'])} around its {part.model_type} is not covered; choose another model.")
+        raise ConfigError(f"the {short_value(config['model_type'])} around its {part.model_type} is not covered; choose another model.")
     source = part.config if part.outer is None else config
     head, unknown_class = named_class(source, name, family["kind"], model_type)
     precision, unknown_form = stored_precision({**part.config, **source})

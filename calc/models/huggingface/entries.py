@@ -15,7 +15,7 @@ TEXT_SIDE = "bert"  # the model_type whose fields the text sides of pairs have
 OF_PAIR = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "image", "patch", "patches", "channels", "pool_head")
 
 
-def entry_of(config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False) -> dict[str, Any]:
+def config_entry(config: ReadFields, model_type: ModelType, catalogs: Any, all_defaults: bool = False) -> dict[str, Any]:
     """The sizes of a model and what differs from its family.
 
     With `all_defaults` the defaults of its class stand for its sizes too.
@@ -108,8 +108,8 @@ def pair_entry(config: ReadFields, pair: str, catalogs: Any) -> tuple[dict[str, 
     vision_config, text_config = _side(config, "vision_config"), _side(config, "text_config")
     of_vision, of_text = f"{pair}_vision_model", f"{pair}_text_model"
     text_config = text_config.over(defaults[of_text])
-    vision = entry_of(vision_config.over(defaults[of_vision]), types[of_vision], catalogs)
-    text = entry_of(text_config, types[TEXT_SIDE], catalogs)
+    vision = config_entry(vision_config.over(defaults[of_vision]), types[of_vision], catalogs)
+    text = config_entry(text_config, types[TEXT_SIDE], catalogs)
     shared = config.over(defaults.get(pair, {})).get("projection_dim") or text_config.get("projection_size") or text["hidden"]
     entry = {
         "model_type": catalogs.model_types.pairs[pair],

@@ -9,7 +9,7 @@ from typing import Any
 
 from calc.models.huggingface.model_types import ModelType
 from calc.models.huggingface.rules.mixed_layers import WAYS
-from calc.models.huggingface.values import ConfigError, shown
+from calc.models.huggingface.values import ConfigError, short_value
 
 Config = Mapping[str, Any]
 LAYER_TYPES = {"full_attention": False, "sliding_attention": True, "chunked_attention": True}  # whether a layer sees a window alone
@@ -83,4 +83,4 @@ def check_unread_layer_types(types: Any, model_type: ModelType, kinds: list[str]
         if UNREAD_WAYS.get(str(named)) != kind.partition("-")[2]:
             builds = f"for a layer that {model_type.name} builds otherwise, since its class does not read the list"
             cure = "remove layer_types, or give the model_type of a class that reads it"
-            raise ConfigError(f"layer_types names {shown(named)} {builds}; {cure}.")
+            raise ConfigError(f"layer_types names {short_value(named)} {builds}; {cure}.")

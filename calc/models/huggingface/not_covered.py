@@ -5,18 +5,18 @@ from difflib import get_close_matches
 from typing import Any
 
 from calc.models.huggingface.model_types import ModelTypes
-from calc.models.huggingface.values import shown
+from calc.models.huggingface.values import short_value
 
 
-def not_covered(config: Mapping[str, Any], model_type: str, model_types: ModelTypes) -> str:
+def refusal(config: Mapping[str, Any], model_type: str, model_types: ModelTypes) -> str:
     """One sentence, without the model's name."""
     lower, covered = model_type.lower(), model_types.covered()
     if lower != model_type and lower in covered:
-        return f"model_type {shown(model_type)} is not covered; did you mean {lower}? Write it in small letters."
+        return f"model_type {short_value(model_type)} is not covered; did you mean {lower}? Write it in small letters."
     begins = (why for begun, why in model_types.not_covered_begins.items() if lower.startswith(begun))
     why = model_types.not_covered.get(lower) or next(begins, "")
     nearest = _nearest(config, lower, covered, model_types)
-    return f"model_type {shown(model_type)} is not covered{': ' * bool(why)}{why}; the nearest that is covered is {nearest}."
+    return f"model_type {short_value(model_type)} is not covered{': ' * bool(why)}{why}; the nearest that is covered is {nearest}."
 
 
 def _nearest(config: Mapping[str, Any], lower: str, covered: Collection[str], model_types: ModelTypes) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from calc.models.huggingface.values import shown
+from calc.models.huggingface.values import short_value
 
 MOST_NAMED = 6
 
@@ -51,6 +51,6 @@ def sentence_of_unread(names: Sequence[str]) -> str:
     if not names:
         return ""
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    *first, last = [*map(shown, names[:MOST_NAMED]), *more]
+    *first, last = [*map(short_value, names[:MOST_NAMED]), *more]
     listed = f"{', '.join(first)} and {last}" if first else last
     return f"Its config also sets {listed}, which {'is' if len(names) == 1 else 'are'} not read: what that changes is not in the estimate."

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from calc.models.huggingface.model_types import ModelType
-from calc.models.huggingface.values import shown, whole_number
+from calc.models.huggingface.values import short_value, whole_number
 
 Config = Mapping[str, Any]
 PLAIN = (
@@ -49,7 +49,7 @@ def named_class(config: Config, name: str, kind: str, model_type: ModelType | No
     """
     of_class = class_name(config)
     if any(word in of_class.lower() for word in DRAFTS):
-        return {}, f"Its architectures name {shown(of_class)}, a draft head beside a model; it is estimated as a plain {name}."
+        return {}, f"Its architectures name {short_value(of_class)}, a draft head beside a model; it is estimated as a plain {name}."
     none = {"tied": 0, "head_bias": 0, "masked_head": 0, "spare_bias": 0}
     if of_class == "ElectraForPreTraining":  # says of each token whether it was replaced
         return {**none, "labels": 1, "head_bias": 1, "pooler": 1}, ""
@@ -70,7 +70,7 @@ def named_class(config: Config, name: str, kind: str, model_type: ModelType | No
             return none | sizes | {"masked_head": int(model_type.classifier_keeps_head)}, ""
         if of_class.endswith("Model") and "Reward" not in of_class:
             return none | {"headless": 1, "pooler": int(model_type.headless_pooler)}, ""
-    return {}, f"Its architectures name {shown(of_class)}, which is not covered; it is estimated as a plain {name}."
+    return {}, f"Its architectures name {short_value(of_class)}, which is not covered; it is estimated as a plain {name}."
 
 
 def _labels(config):
@@ -92,7 +92,7 @@ def stored_precision(config: Config) -> tuple[str, str]:
         return "", ""
     method = (_lower(stored, "quant_method") or ("modelopt" if "quant_algo" in stored else "")) if isinstance(stored, dict) else ""
     precision = STORED[method](stored) if method in STORED else ""
-    unknown = f"Its quantization_config ({shown(method or 'of an unknown form')}) is not covered: choose a precision."
+    unknown = f"Its quantization_config ({short_value(method or 'of an unknown form')}) is not covered: choose a precision."
     return precision, "" if precision else unknown
 
 

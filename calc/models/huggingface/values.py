@@ -34,7 +34,7 @@ class ConfigError(Exception):
     """
 
 
-def shown(text: object) -> str:
+def short_value(text: object) -> str:
     """A word of a config as a sentence shows it: one line, escaped, at most 40 characters."""
     escaped = json.dumps(str(text)[:80])[1:-1]
     return escaped if len(escaped) <= 40 else escaped[:37] + "..."
@@ -67,7 +67,7 @@ class UnknownLayer(Exception):
 def word_of(kind: Any, names: Mapping[str, str]) -> str:
     """The word for a kind of layer that a config names."""
     if kind not in names:
-        raise UnknownLayer(f"layers of the kind {shown(kind)}")
+        raise UnknownLayer(f"layers of the kind {short_value(kind)}")
     return names[kind]
 
 

@@ -1,6 +1,6 @@
 """What encoders of images and sounds derive, as in transformers 5.23."""
 
-from calc.models.huggingface.values import ConfigError, must_divide, shown, whole_number
+from calc.models.huggingface.values import ConfigError, must_divide, short_value, whole_number
 
 
 def vit_sizes(config, values):
@@ -45,7 +45,7 @@ def waves_sizes(config, values):
     added = [field for field in ("add_adapter", "adapter_attn_dim", "conv_pos_batch_norm") if config.get(field)]
     if other or added:
         named, field = config["model_type"], (other + added)[0]
-        raise ConfigError(f"a {named} with {field} {shown(config[field])} is not covered; choose another model.")
+        raise ConfigError(f"a {named} with {field} {short_value(config[field])} is not covered; choose another model.")
     must_divide(values["hidden"], values["position_groups"], ("the hidden size", "num_conv_pos_embedding_groups"))
     normed = config["feat_extract_norm"] == "layer"
     masks = any((config.get(f"mask_{axis}_prob") or 0) > 0 for axis in ("time", "feature"))
