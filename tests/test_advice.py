@@ -194,8 +194,8 @@ def test_a_service_is_offered_more_sequences_at_once_or_fewer_gpus_on_a_larger_c
     assert change["set"]["batch"] >= 128
     assert change["saved_work_ratio"] > 0.4
     assert "times the users" in change["change"]
-    assert row["time_per_output_token_seconds"] <= 0.05
-    assert row["time_to_first_token_seconds"] <= 2
+    assert row["time_per_output_token_seconds"] <= 0.1
+    assert row["time_to_first_token_seconds"] <= 5
     _, changes, _ = advised("on small cards")
     change = changes[changes["kind"] == "instance"].iloc[0]
     assert change["set"] == {"instance": "g7e.2xlarge", "gpu": "", "gpus": 1.0, "tensor_parallel": 1.0}
@@ -229,7 +229,7 @@ def test_no_advice_beats_the_answer_of_least_money_by_what_the_answer_was_free_t
         ("far too large", {"instances_most": 1}, "gpus", 8),
         ("a run", {"hours_most": 4.2}, "hours", 4.2),
         ("32B served", {"token_seconds": 0.02}, "time_per_output_token_seconds", 0.02),
-        ("32B served", {"token_seconds": 0.04, "hold_slow_end": "yes"}, "time_per_output_token_high_seconds", 0.04 * (1 + 1e-9)),
+        ("32B served", {"token_seconds": 0.04, "confidence": "95"}, "time_per_output_token_high_seconds", 0.04 * (1 + 1e-9)),
     ],
 )
 def test_limits_are_kept(name, limits, column, most):

@@ -28,6 +28,7 @@ SMALL = {"model": "llama-3.2-1b", "instance": FEW, "instances_most": 2, "sequenc
 SERVED = {"work": "inference", "model": "llama-3.1-8b", "instance": FEW, "instances_most": 2, "users": 12}
 CASES = recorded("cases/answers.json")
 JOBS, PLAIN, LOOSER, WRONG = (CASES[name] for name in ("jobs", "plain", "looser", "wrong"))
+CENTERS = {"run_high_hours": "run_hours", "time_per_output_token_high_seconds": "time_per_output_token_seconds"}
 TIE = 1.005
 COSTS = {"on-demand": "on_demand", "spot": "spot"}
 
@@ -99,12 +100,41 @@ def test_what_is_in_the_way_is_named_with_the_nearest_plan(catalogs):
 def test_a_time_can_be_held_with_the_slow_end_of_its_range(catalogs, job, limit, column):
     usual = answer(job, catalogs).iloc[0]
     allowed = (usual["hours"] if limit == "hours_most" else usual["seconds"]) * 1.1
-    assert answer(job | {limit: allowed}, catalogs).iloc[0]["usd"] == usual["usd"]
-    held = answer(job | {limit: allowed, "hold_slow_end": "yes"}, catalogs)
+    assert answer(job | {limit: allowed, "confidence": 50}, catalogs).iloc[0]["usd"] == usual["usd"]
+    held, before = (
+        answer(job | {limit: allowed, "confidence": 95}, catalogs),
+        answer(job | {limit: allowed, "hold_slow_end": "yes"}, catalogs),
+    )
     assert (held[column] <= allowed).all()
-    assert held["usd"].iloc[0] > usual["usd"]
-    missed = answer(job | {limit: allowed / 1000, "hold_slow_end": "yes"}, catalogs).iloc[0]
-    assert " at the slow end of the range, " in missed["problem"]
+    assert held["usd"].iloc[0] == before["usd"].iloc[0] > usual["usd"]
+    center = CENTERS[column]
+    between = answer(job | {limit: allowed}, catalogs)
+    assert (between[center] * (between[column] / between[center]) ** (0.6745 / 1.6449) <= allowed * (1 + 1e-9)).all()
+    missed = answer(job | {limit: allowed / 1000, "confidence": 95}, catalogs).iloc[0]
+    assert " at 95 % confidence, " in missed["problem"]
+
+
+def test_people_and_a_context_are_requests_and_lengths(catalogs):
+    small = {"work": "inference", "model": "llama-3.2-1b", "instance": "g6.xlarge"}
+    lengths = ("users", "prompt_tokens", "answer_tokens", "sequence_tokens")
+    for said, meant in (
+        ({"people": 200}, (30, 1024, 512, 1536)),
+        ({"people": 1}, (1, 1024, 512, 1536)),
+        ({"people": 21, "share_active": 0.3}, (7, 1024, 512, 1536)),
+        ({"people": 200, "users": 9}, (9, 1024, 512, 1536)),
+        ({"context_tokens": 8192}, (8, 7168, 1024, 8192)),
+        ({"context_tokens": 8192, "answer_tokens": 192}, (8, 8000, 192, 8192)),
+        ({"context_tokens": 8192, "prompt_tokens": 8000}, (8, 8000, 192, 8192)),
+    ):
+        job = settled(small | said, catalogs)
+        assert tuple(job[name] for name in lengths) == meant, said
+    for said, problem in (
+        ({"context_tokens": 100, "prompt_tokens": 100}, "prompt_tokens 100 leaves nothing of context_tokens 100; raise"),
+        ({"context_tokens": 9, "prompt_tokens": 2, "answer_tokens": 3}, "context_tokens is not the sum of "),
+    ):
+        assert answer(small | said, catalogs)["problem"].iloc[0].startswith(problem)
+    encoder = settled({"work": "inference", "model": "bert-base-uncased", "context_tokens": 256}, catalogs)
+    assert (encoder["prompt_tokens"], encoder["sequence_tokens"]) == (256, 256)
 
 
 @pytest.mark.parametrize("fault", WRONG)

@@ -154,6 +154,11 @@ def test_a_second_value_of_what_takes_one_is_said():
     assert complaints == ["The link asked for 2 values of fewest_bits, which takes one; 8 is used."]
 
 
+def test_a_choice_of_an_earlier_name_keeps_its_meaning():
+    assert parse({"v": [VERSION], "hold_slow_end": ["no"]}, catalogs()) == ({"confidence": "50"}, [])
+    assert parse({"v": [VERSION], "hold_slow_end": ["yes"]}, catalogs()) == ({"confidence": "95"}, [])
+
+
 def test_of_several_values_the_possible_ones_stay():
     choices, complaints = parse({"precision": ["bf16", "bf17", "fp32"]}, catalogs())
     assert choices == {"precision": ["bf16", "fp32"]}

@@ -125,6 +125,7 @@ ASSUMPTIONS = (
     "restart_seconds",
     "scarce_spot_seconds",
     "served_tokens_per_second",
+    "share_active",
     "sober_uninterrupted_seconds",
     "spot_spare_replicas",
     "spot_wait_seconds",

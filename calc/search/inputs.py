@@ -2,7 +2,7 @@
 
 from calc.cost.markets import MARKETS
 from calc.cost.obtainability import CLASSES
-from calc.scenarios.inputs import BY_NAME, YES_NO, Input
+from calc.scenarios.inputs import BY_NAME, Input
 from calc.units import WEEK_HOURS
 
 METHODS = ("full", "lora", "qlora")
@@ -24,10 +24,12 @@ JOB_INPUTS = (
     Input("step_tokens", "count", STEP_TOKENS),
     Input("step_factor", "number", STEP_FACTOR),
     Input("users", "count", 8),
+    Input("people", "count", None),
     Input("requests_per_second", "number", None),
+    Input("context_tokens", "count", None),
     Input("answer_tokens", "count", 512),
-    Input("first_token_seconds", "number", 2.0),
-    Input("token_seconds", "number", 0.05),
+    Input("first_token_seconds", "number", 5.0),
+    Input("token_seconds", "number", 0.1),
     Input("regions", "text", "us-east-1"),
     Input("markets", "text", "on-demand"),
     Input("hours_most", "number", None),
@@ -35,11 +37,16 @@ JOB_INPUTS = (
     Input("usd_per_hour_most", "number", None),
     Input("instances_most", "count", 16, most=512),
     Input("fewest_bits", "choice", "16", ("16", "8", "4")),
-    Input("hold_slow_end", "choice", "no", YES_NO),
+    Input("confidence", "choice", "75", ("50", "75", "95")),
     Input("admits", "text", ""),
     Input("obtainable", "choice", "wait-or-quota", CLASSES),
     Input("answers", "text", ""),
 )
+EARLIER = {"hold_slow_end": ("confidence", {"no": "50", "yes": "95"})}  # a column's name of before, and what its words are now
+# Normal quantiles over that of the slow end: the range of an estimate holds the middle 90 of 100 cases, on a log scale.
+CONFIDENCE_REACH = {"50": 0.0, "75": 0.6745 / 1.6449, "95": 1.0}
+CONTEXT_PARTS = 8  # of a context without prompt and answer one part is generated
+PACE = {"first_token_seconds": "time_to_first_token_seconds", "token_seconds": "time_per_output_token_seconds"}  # what each limits
 JOB_BY_NAME = {column.name: column for column in JOB_INPUTS}
 # Columns of a scenario in which a job has another default.
 USUAL = {"training": {"train_tokens": TRAIN_TOKENS, "hours_most": WEEK_HOURS}, "inference": {"prompt_tokens": 1024}}

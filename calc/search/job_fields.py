@@ -20,23 +20,23 @@ JOB_FIELDS = (
     Input("run_tokens", "number", 1e9),
     Input("sequence_tokens", "count", SEQUENCE_TOKENS),
     Input("step_tokens", "count", None),
-    *(JOB_BY_NAME[name] for name in ("users", "requests_per_second")),
+    *(JOB_BY_NAME[name] for name in ("people", "users", "requests_per_second")),
     Input("prompt_tokens", "count", USUAL["inference"]["prompt_tokens"]),
     JOB_BY_NAME["answer_tokens"],
     Input("regions", "text", JOB_BY_NAME["regions"].default, catalog="regions"),
     Input("markets", "choice", JOB_BY_NAME["markets"].default, JOB_MARKETS),
     Input("days_most", "number", 7),
     *(JOB_BY_NAME[name] for name in ("usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")),
-    *(JOB_BY_NAME[name] for name in ("fewest_bits", "hold_slow_end")),
+    *(JOB_BY_NAME[name] for name in ("fewest_bits", "confidence")),
 )
 JOB = {field.name: field for field in JOB_FIELDS}
 NO_LIMIT = HUGE  # in a job row, where an empty cell asks for the usual limit
 BUDGETS = ("usd_most", "usd_per_hour_most")  # whose usual limit is none: an answer then keeps the fastest within sight of the least money
 SEVERAL = ("regions", "markets")
 LIMITS = ("days_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds")
-MAY_BE_EMPTY = (*LIMITS, "step_tokens", "requests_per_second")
+MAY_BE_EMPTY = (*LIMITS, "step_tokens", "people", "requests_per_second")
 OF_TRAINING = ("examples", "example_tokens", "epochs", "run_tokens", "sequence_tokens", "step_tokens", "method", "days_most")
-OF_SERVING = ("users", "requests_per_second", "prompt_tokens", "answer_tokens", "first_token_seconds", "token_seconds")
+OF_SERVING = ("people", "users", "requests_per_second", "prompt_tokens", "answer_tokens", "first_token_seconds", "token_seconds")
 
 SETTLED = ("scenario", "work", "model", "tuning", "sequence_tokens", "prompt_tokens", "region")  # by the job itself
 BY_HAND = {name: column for name, column in BY_NAME.items() if name not in SETTLED}
@@ -93,13 +93,13 @@ def step_by_hand(asked: dict[str, Any], by_hand: dict[str, list]) -> int | None:
 def job_of(asked: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
     """The job row (contract.md, "Jobs in, answers out"); a column set by hand is one value, or a list to be compared."""
     limits = {name: min(NO_LIMIT, JOB[name].most) if asked[name] is None and name not in BUDGETS else asked[name] for name in LIMITS}
-    job = {"model": asked["model"], "work": work_of(asked), **{name: asked[name] for name in ("fewest_bits", "hold_slow_end")}}
+    job = {"model": asked["model"], "work": work_of(asked), **{name: asked[name] for name in ("fewest_bits", "confidence")}}
     if job["work"] == "training":
         job |= {"method": method_of(asked), "train_tokens": tokens_of_run(asked)}
         job |= {"sequence_tokens": asked["sequence_tokens"], "step_tokens": asked["step_tokens"] or step_by_hand(asked, by_hand)}
         job["hours_most"] = min(limits["days_most"] * DAY_HOURS, NO_LIMIT)
     else:
-        job |= {name: asked[name] for name in OF_SERVING} | ({"users": None} if asked["requests_per_second"] else {})
+        job |= {name: asked[name] for name in OF_SERVING} | ({"users": None} if asked["requests_per_second"] or asked["people"] else {})
     job |= {name: value for name, value in limits.items() if name != "days_most" and is_read(name, asked)}
     job |= {"regions": "+".join(asked["regions"]) or ANYWHERE, "markets": "+".join(asked["markets"])}
     fixed = {name: values[0] if len(values) == 1 else list(values) for name, values in by_hand.items()}

@@ -19,7 +19,7 @@ from calc.scenarios.hardware import price_rows
 from calc.scenarios.inputs import ASSUMED, BY_NAME, HUGE
 from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_IN
 from calc.search.comparisons import at_once, micro_batches
-from calc.search.inputs import ANYWHERE, FIXABLE, SHARDINGS
+from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, PACE, SHARDINGS
 from calc.search.options import options
 from calc.search.settle import blank
 
@@ -32,8 +32,7 @@ LAYOUT = ("sharding", "tensor_parallel", "pipeline_parallel", "batch", "accumula
 _PLACE = ("instance", "gpus")
 _LAYOUT_READ = {"training": tuple(name for name in LAYOUT if name != "pipeline_parallel"), "inference": LAYOUT[1:4]}
 _COMPARED: dict[str, dict[str, Any]] = {"training": {"sharding": list(SHARDINGS)}, "inference": {"tensor_parallel": list(DEGREES)}}
-FIRST_TOKEN_SECONDS, TOKEN_SECONDS = 2.0, 0.05  # 20 tokens a second, faster than anyone reads
-_LIMITS = ("hours_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds", "hold_slow_end")
+_LIMITS = ("hours_most", "usd_most", "usd_per_hour_most", "instances_most", "first_token_seconds", "token_seconds", "confidence")
 
 Change = dict[str, Any]
 
@@ -51,10 +50,9 @@ def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, An
     A limit that is not set asks for nothing; a service may always be as slow as it is.
     """
     given = {name: value for name in _LIMITS if not blank(value := limits.get(name))}
-    usual = {"hours_most": HUGE}
+    usual = {"hours_most": HUGE, "confidence": "50"}
     if row["work"] == "inference":
-        usual["first_token_seconds"] = np.fmax(FIRST_TOKEN_SECONDS, row["time_to_first_token_seconds"])
-        usual["token_seconds"] = np.fmax(TOKEN_SECONDS, row["time_per_output_token_seconds"])
+        usual |= {name: np.fmax(float(str(JOB_BY_NAME[name].default)), row[column]) for name, column in PACE.items()}
     job = {name: row[name] for name in (*FIXABLE, *ASSUMED, "work", "model", "sequence_tokens", "hours_per_month") if not blank(row[name])}
     job |= {"regions": row["region"], "markets": market} | usual | given
     job.pop("gpu" if row["instance"] else "instance", None)

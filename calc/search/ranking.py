@@ -12,12 +12,12 @@ from calc.cost.obtainability import CLASSES, WAIT
 from calc.evaluate import Columns
 from calc.scenarios.support import RUNS
 from calc.search.combinations import FITS
-from calc.search.inputs import JUDGED
+from calc.search.inputs import CONFIDENCE_REACH, JUDGED
 from calc.units import DAY_HOURS, HOUR_SECONDS
 
 # Columns of a job that change no candidate, only which of them qualify.
 LIMITS = (
-    *("hours_most", "hold_slow_end", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds"),
+    *("hours_most", "confidence", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds"),
     *("obtainable", "answers", *JUDGED),
 )
 QUALIFIES, AGED, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(7)
@@ -63,15 +63,16 @@ def ranking(candidates: Columns, job: dict[str, Any], ranks: Columns, lifted: Co
 
 
 def limits_of(candidates: Columns, job: dict[str, Any]) -> list[Limit]:
-    """The limits that a job sets; those on time apply to the slow end of the range where the job says so."""
-    slow = job["hold_slow_end"] == "yes"
+    """The limits that a job sets; those on time are held with its confidence, between the estimate and the slow end of its range."""
+    reach = CONFIDENCE_REACH[job["confidence"]]
     if job["work"] == "training":
         distance = np.exp(np.abs(np.log(candidates["step_tokens"] / job["step_tokens"])))
-        of_work = [("hours_most", job["hours_most"], candidates["slow_hours" if slow else "hours"])]
+        slow = (candidates["slow_hours"] / candidates["hours"]) ** reach
+        of_work = [("hours_most", job["hours_most"], candidates["hours"] * slow)]
         of_work += [("step_tokens", job["step_factor"], distance)]
     else:
         of_work = [
-            (f"{name}_seconds", job[f"{name}_seconds"], candidates[f"{name}_seconds"] * (candidates[f"slow_{name}_ratio"] if slow else 1))
+            (f"{name}_seconds", job[f"{name}_seconds"], candidates[f"{name}_seconds"] * candidates[f"slow_{name}_ratio"] ** reach)
             for name in ("first_token", "token")
         ]
         of_work.append(("requests_per_second" if job["requests_per_second"] else "users", 1.0, candidates["load_ratio"]))

@@ -47,7 +47,8 @@ def missed(name: str, ratio: float, settled_job: Row, step_tokens: float) -> str
     if name in ("users", "requests_per_second"):
         return f"{has.format(has=count(limit / ratio))} ({most.format(most=count(limit))})"
     say = say_limit(name)
-    slow = " at the slow end of the range" if settled_job["hold_slow_end"] == "yes" and ("hours" in name or "seconds" in name) else ""
+    sure = settled_job["confidence"] if "hours" in name or "seconds" in name else "50"
+    slow = "" if sure == "50" else f" at {sure} % confidence"
     return f"{has.format(has=say(limit * ratio))}{slow}, {more(ratio)} ({most.format(most=say(limit))})"
 
 
@@ -114,6 +115,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         parts.append(
             f"{count(settled_job['requests_per_second'])} requests a second keep {at_once:,.0f} sequences busy (rate × time of a request)"
         )
+    if not trains and settled_job["confidence"] != "50":
+        parts.append(f"its limits on time hold at {settled_job['confidence']} % confidence")
     if trains and row["start_hours"] > STARTING_RATIO * row["hours"]:
         parts.append(f"starting ({span(row['start_hours'])}, {usd(row['start_hours'] * row['usd_per_hour'])}) is included")
     if row["market"] == "spot" and not trains:

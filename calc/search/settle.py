@@ -14,7 +14,20 @@ from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
 from calc.scenarios.read import number
 from calc.scenarios.stacks import kind_numbers
-from calc.search.inputs import ADMITS, ANYWHERE, ASKED_ANSWERS, FIXABLE, JOB_INPUTS, JOB_MARKETS, JUDGED, SEQUENCE_TOKENS, SEVERAL, USUAL
+from calc.search.inputs import (
+    ADMITS,
+    ANYWHERE,
+    ASKED_ANSWERS,
+    CONTEXT_PARTS,
+    EARLIER,
+    FIXABLE,
+    JOB_INPUTS,
+    JOB_MARKETS,
+    JUDGED,
+    SEQUENCE_TOKENS,
+    SEVERAL,
+    USUAL,
+)
 
 TRAINING = "training"
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
@@ -31,7 +44,7 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
 
     `fixed`: scenario column -> the values to try; `assumed`: assumptions of time and cost that the job sets.
     """
-    cells = {str(name): value for name, value in row.items() if not blank(value)}
+    cells = _renamed({str(name): value for name, value in row.items() if not blank(value)})
     job = _columns(cells, catalogs)
     fixed = {name: _values(name, cells[name]) for name in FIXABLE if name in cells}
     _tuning(job, fixed, cells)
@@ -51,6 +64,17 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
     return job | derived | {"most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS}
 
 
+def _renamed(cells: dict[str, Any]) -> dict[str, Any]:
+    """The cells with columns of earlier names under those of today, which count where both are set."""
+    for name in EARLIER.keys() & cells.keys():
+        new, words = EARLIER[name]
+        value = str(cells.pop(name)).strip().lower()
+        if value not in words:
+            raise JobError(f"{name} '{quoted(value)}' is not known; use {' or '.join(words)}, or {new}.")
+        cells.setdefault(new, words[value])
+    return cells
+
+
 def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
     """The columns of a job and those of a scenario that it always has, with their values."""
     work = _one(inputs_by_name()["work"], cells.get("work"))
@@ -65,6 +89,10 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         job[name] = _one(inputs_by_name()[name], cells.get(name), usual.get(name))
     longest = numbers_of(catalogs, "models", "longest_sequence_tokens")[models[job["model"]]]
     _lengths(job, cells, float(np.nan_to_num(longest, nan=np.inf)), generates(job["model"], catalogs))
+    if job["people"] and "users" not in cells:
+        usual_share = catalogs.assumptions["value"]["share_active"]
+        share = _one(bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share)
+        job["users"] = math.ceil(round(job["people"] * float(share), 9))
     job["fewest_bits"] = int(job["fewest_bits"])
     job["regions"] = _regions(cells, catalogs)
     job["markets"] = _words("markets", cells.get("markets", "on-demand"), JOB_MARKETS, OF_EC2)
@@ -145,7 +173,7 @@ def _one(column: Input, value: Any, usual: Any = None) -> Any:
         return column.default if usual is None else usual
     if column.kind in ("text", "choice"):
         text = "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value).strip()
-        text = text.removesuffix(".0") if column.name == "fewest_bits" else text
+        text = text.removesuffix(".0") if column.name in ("fewest_bits", "confidence") else text
         text = text.lower() if column.kind == "choice" else text
         if column.kind == "choice" and text not in column.choices:
             raise JobError(f"{column.name} '{quoted(value)}' is not known; use {' or '.join(filter(None, column.choices))}.")
@@ -192,6 +220,8 @@ def _lengths(job: dict[str, Any], cells: Mapping[str, Any], longest: float, gene
             job["sequence_tokens"] = min(SEQUENCE_TOKENS, longest)
         job["prompt_tokens"] = job["answer_tokens"] = None
         return
+    if job["context_tokens"]:
+        cells = {**cells, **_split(job, cells, generates)}
     most = job["sequence_tokens"] if "sequence_tokens" in cells else longest
     if "answer_tokens" not in cells:
         job["answer_tokens"] = min(job["answer_tokens"], most // 2)
@@ -200,6 +230,25 @@ def _lengths(job: dict[str, Any], cells: Mapping[str, Any], longest: float, gene
         job["prompt_tokens"] = max(min(job["prompt_tokens"], most - generated), 1)
     if "sequence_tokens" not in cells:
         job["sequence_tokens"] = job["prompt_tokens"] + generated
+
+
+def _split(job: dict[str, Any], cells: Mapping[str, Any], generates: bool) -> dict[str, Any]:
+    """Prompt and answer of a job that names its context: 7 to 1, unless one of them is named; an encoder has no answer."""
+    context, lengths = int(job["context_tokens"]), ("prompt_tokens", "answer_tokens")
+    if not generates:
+        job |= {"prompt_tokens": context, "sequence_tokens": context}
+    elif all(name in cells for name in lengths):
+        if job["prompt_tokens"] + job["answer_tokens"] != context:
+            raise JobError("context_tokens is not the sum of prompt_tokens and answer_tokens; leave one of the three empty.")
+    elif set(lengths) & set(cells):
+        set_length, other = lengths if "prompt_tokens" in cells else lengths[::-1]
+        job[other] = context - job[set_length]
+        if job[other] < 1:
+            raise JobError(f"{set_length} {job[set_length]:,.0f} leaves nothing of context_tokens {context:,}; raise context_tokens.")
+    else:
+        job["answer_tokens"] = max(context // CONTEXT_PARTS, 1)
+        job["prompt_tokens"] = max(context - job["answer_tokens"], 1)
+    return {name: job[name] for name in lengths}
 
 
 def _tuning(job: dict[str, Any], fixed: dict[str, list], cells: Mapping[str, Any]) -> None:

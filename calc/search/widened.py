@@ -88,7 +88,7 @@ def usual_limits(job: Mapping[str, Any]) -> dict[str, float]:
         factor = job["step_factor"]
         limits |= {"step_tokens": int(job["step_tokens"] / factor), "highest_step_tokens": int(job["step_tokens"] * factor)}
     admitted = job["admits"].split("+")
-    switches = {"surely": "tight" not in admitted, "unverified": "unverified" in admitted, "slow_end": job["hold_slow_end"] == "yes"}
+    switches = {"surely": "tight" not in admitted, "unverified": "unverified" in admitted, "slow_end": job["confidence"] == "95"}
     return limits | {name: 1 for name, is_on in switches.items() if is_on}
 
 
@@ -109,7 +109,8 @@ def widened(job: Mapping[str, Any], sets: Sets, limits: Mapping[str, float], cat
     families = sets.get("family") or ()
     row["instance"] = list(catalogs.instances.index[catalogs.instances["family"].isin(families)])
     row |= {"regions": "+".join(sets.get("region") or ()) or ANYWHERE, "markets": "+".join(sets.get("market") or PLAN_MARKETS)}
-    row |= {"hold_slow_end": "yes" if limits.get("slow_end") else "no"}
+    if limits.get("slow_end") or job.get("confidence") == "95":
+        row["confidence"] = "95" if limits.get("slow_end") else None
     admitted = {"tight": not limits.get("surely"), "unverified": limits.get("unverified")}
     return JobRow.of(row | {"admits": "+".join(name for name, is_admitted in admitted.items() if is_admitted)})
 

@@ -61,7 +61,7 @@ def fields(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     number(KEYS.runs_per_month, "Runs a month, in the plan's bill", chosen, catalogs, least=0.01, step=1.0, shown="%g")
     number(KEYS.plan_months, "Months, in the plan's bill", chosen, catalogs)
     st.text_input("Private prices", key=KEYS.private_prices, placeholder="p5.48xlarge=40.1; g6e.xlarge=1.5", help=PRIVATE, **SESSION)
-    _limits(trains)
+    _limits()
 
 
 def _training(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
@@ -79,7 +79,7 @@ def _training(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
         number(KEYS.train_tokens, "Tokens of the run, instead of examples", chosen, catalogs)
 
 
-def _limits(trains: bool) -> None:
+def _limits() -> None:
     """The limits that few jobs change."""
     st.segmented_control(
         "Narrowest number format",
@@ -91,13 +91,13 @@ def _limits(trains: bool) -> None:
         help="Training: 8 bits admit 8-bit optimizers and fp8 products. Serving: the narrowest weights and cache that may be used.",
         **SESSION,
     )
-    if trains:
-        st.segmented_control(
-            "Deadline held by",
-            ["no", "yes"],
-            format_func={"no": "the estimate", "yes": "its slow end"}.__getitem__,
-            key=KEYS.hold_slow_end,
-            required=True,
-            width="stretch",
-            **SESSION,
-        )
+    st.segmented_control(
+        "Confidence in limits on time",
+        JOB["confidence"].choices,
+        format_func="{} %".format,
+        key=KEYS.confidence,
+        required=True,
+        width="stretch",
+        help="How many of 100 estimates like this one keep the limits: 50 is the estimate itself, 95 the slow end of its range.",
+        **SESSION,
+    )

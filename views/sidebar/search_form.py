@@ -44,7 +44,7 @@ LIMITS = {  # title for training, for serving
     "hours": ("Done within hours", ""),
     "step_tokens": ("Tokens per optimizer step at least", ""),
     "highest_step_tokens": ("Tokens per optimizer step at most", ""),
-    "users": ("", "Users at once"),
+    "users": ("", "Requests at once"),
     "first_token_seconds": ("", "Seconds to the first token at most"),
     "output_token_seconds": ("", "Seconds per output token at most"),
 }

@@ -68,16 +68,26 @@ def _model_names(catalogs: Catalogs) -> dict[str, str]:
 def _how_much(asked: dict[str, Any], by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
     """The amount of work: a run's tokens, or the requests to be served."""
     if asked["goal"] == "serve":
+        rate, share = (
+            bool(asked["requests_per_second"]),
+            by_hand_now.get("share_active", [catalogs.assumptions["value"]["share_active"]])[0],
+        )
         with _row():
-            at_once = "Requests being answered at the same moment, by all replicas together."
-            _whole("Users", KEYS.users, at_once, disabled=bool(asked["requests_per_second"]))
-            _number("or req/s", KEYS.requests_per_second, "Requests per second, instead of users at once.", "–")
-            _instances()
+            people = f"People at work with the service; {share:.3g} of them wait for an answer at one moment (share_active, assumed)."
+            _whole("People", KEYS.people, people, "–", disabled=rate)
+            at_once = "Requests being answered at the same moment, by all replicas together; with people, their share."
+            _whole("At once", KEYS.users, at_once, disabled=rate or bool(asked["people"]))
+            _number("or req/s", KEYS.requests_per_second, "Requests per second at the peak, instead of requests at once.", "–")
         with _row():
             _whole("Prompt", KEYS.prompt_tokens, "Tokens of one prompt.")
             context = "Tokens generated for a request, none by an encoder; prompt and answer are its context."
             _whole("Answer", KEYS.answer_tokens, context, disabled=not generates(asked["model"], catalogs))
-            _number("First, s", KEYS.first_token_seconds, "Seconds to the first token of one arriving prompt, queueing counted.")
+            _instances()
+        with _row():
+            first = "Seconds to the first token of one arriving prompt, queueing counted. 5 is usual: people wait 2 to 6."
+            _number("First token, s (usual 5)", KEYS.first_token_seconds, first)
+            token = "Seconds for each generated token after the first, at the steady rate. 0.1 is usual: as fast as people read."
+            _number("Token, s (usual 0.1)", KEYS.token_seconds, token)
         return
     if asked["goal"] == "train":
         _number("Tokens of the run", KEYS.run_tokens, None, "", form="%.0f", step=1e9)
@@ -137,9 +147,7 @@ def _region_names(catalogs: Catalogs) -> dict[str, str]:
 def _limits(serves: bool) -> None:
     """What an answer must keep; an empty field is no limit."""
     with _row():
-        if serves:
-            _number("Token, s", KEYS.token_seconds, "Seconds for each generated token after the first, at the steady rate.")
-        else:
+        if not serves:
             _number("Within days", KEYS.days_most, "From the first step to the last.")
         _number("USD/month" if serves else "USD in all", KEYS.usd_most, "The most that it may cost.")
         _number("USD/hour", KEYS.usd_per_hour_most, "The most that an hour of all instances may cost.")

@@ -26,7 +26,9 @@ def work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
     model = name_of("model", job.get("model", ""), catalogs)
     if job.get("work") == "inference":
         rate = job.get("requests_per_second")
-        load = f"at {rate:g} requests a second" if rate else f"to {job['users']:,.0f} users" if job.get("users") else ""
+        at_once = f"{counted(int(job['users']), 'request')} at once" if job.get("users") else ""
+        load = f"to {job['people']:,.0f} people ({at_once})" if job.get("people") else f"with {at_once}" if at_once else ""
+        load = f"at {rate:g} requests a second" if rate else load
         return f"Serving {model} {load}".strip()
     return f"{'Training' if goal == 'train' else METHODS[job.get('method') or 'full']} {model}"
 

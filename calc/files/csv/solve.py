@@ -12,13 +12,10 @@ from calc.evaluate import Row, parameters_of
 from calc.layout import data_parallel
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError
-from calc.search.inputs import JOB_BY_NAME
+from calc.search.inputs import JOB_BY_NAME, PACE
 
 COLUMNS = ("scenario", "model", "field", "now", "most", "limit", "problem")
-PACE = {  # the usual limits of a service, as answers keep them
-    "time_to_first_token_seconds": float(str(JOB_BY_NAME["first_token_seconds"].default)),
-    "time_per_output_token_seconds": float(str(JOB_BY_NAME["token_seconds"].default)),
-}
+USUAL_PACE = {column: float(str(JOB_BY_NAME[name].default)) for name, column in PACE.items()}
 MEMORY = "memory"
 Limited = tuple[np.ndarray, np.ndarray, Any]  # the value of each row now, the most, and what limits it
 
@@ -83,8 +80,8 @@ def _users(rows: pd.DataFrame, catalogs: Catalogs) -> Limited:
 
 def _keeps_pace(rows: pd.DataFrame, batch: np.ndarray, catalogs: Catalogs) -> np.ndarray:
     inputs = rows[[name for name in BY_NAME if name in rows]]
-    tried = estimate(inputs.assign(batch=batch.astype(int)), catalogs, solve=False, columns=[*PACE, "problem"])
-    return np.logical_and.reduce([~(tried[name].to_numpy(dtype=float) > most) for name, most in PACE.items()])
+    tried = estimate(inputs.assign(batch=batch.astype(int)), catalogs, solve=False, columns=[*USUAL_PACE, "problem"])
+    return np.logical_and.reduce([~(tried[name].to_numpy(dtype=float) > most) for name, most in USUAL_PACE.items()])
 
 
 def _unknown(field: str, row: Row) -> str:

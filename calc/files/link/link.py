@@ -16,7 +16,7 @@ from calc.files.link import v1 as link_v1
 from calc.files.link.sets import PREFIXES, compose_sets, read_set
 from calc.plan.plan_bill import PERIOD_MONTHS
 from calc.scenarios.inputs import ASSUMED, BY_NAME, CATALOG_OF, Input, bounded_inputs
-from calc.search.inputs import ANYWHERE
+from calc.search.inputs import ANYWHERE, EARLIER
 from calc.search.job_fields import BY_HAND, JOB, MAY_BE_EMPTY, SEVERAL
 
 VERSION = "2"
@@ -50,8 +50,10 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
             f"The link is of version {version[:20]}, this is version {VERSION}; open it where it was made, or check every choice here."
         )
     custom = link_models.read_models(query, complaints)
-    for name, given in query.items():
+    for written, given in query.items():
         texts = [str(each) for each in given] or [""]
+        name, words = EARLIER.get(written, (written, {}))
+        texts = [words.get(text, text) for text in texts]
         if name == "v" or name.startswith(link_models.PREFIX):
             continue
         if name.startswith(PREFIXES):
