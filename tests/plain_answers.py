@@ -37,10 +37,9 @@ def training_rows(job, catalogs):
         native = bool(catalogs.gpus["supports_bf16"][catalogs.instances["gpu"][instance]])
         precision = USUAL[job.get("method", "full")][0 if native else 1]
         precisions = [precision, *(["fp8-mixed"] if job.get("fewest_bits") == 8 and native and "method" not in job else [])]
-        optimizers = ["adamw", "adamw-8bit"] if job.get("fewest_bits") == 8 else ["adamw"]
         sold = int(catalogs.instances["gpus"][instance])
         for gpus in counts_of(instance, catalogs, job["instances_most"]):
-            for tensor in fixed.get("tensor_parallel", (1, 2, 4, 8)):
+            for tensor in fixed.get("tensor_parallel", (1,)):  # transformers trains with FSDP
                 replicas = gpus // tensor
                 if gpus % tensor or tensor > sold:
                     continue
@@ -51,7 +50,7 @@ def training_rows(job, catalogs):
                 for batch in fixed.get("batch", batches):
                     steps = accumulations(batch, replicas, tokens)
                     recomputes = fixed.get("recompute", ["none", "selective", "selective-ops", "full"])
-                    for step, sharding, recompute, used, optimizer in product(steps, shardings, recomputes, precisions, optimizers):
+                    for step, sharding, recompute, used in product(steps, shardings, recomputes, precisions):
                         yield {
                             "model": job["model"],
                             "tuning": "full" if job.get("method", "full") == "full" else "lora",
@@ -65,7 +64,7 @@ def training_rows(job, catalogs):
                             "batch": batch,
                             "accumulation_steps": step,
                             "precision": used,
-                            "optimizer": optimizer,
+                            "optimizer": "adamw",
                         }
 
 

@@ -24,6 +24,7 @@ IN_CORNER = {  # of each corner: a scenario that lies in no other but those name
     "cast-to-8-bits": (TRAINING, {"precision": "fp8-mixed"}),
     "context-parallel": (TRAINING, {"context_parallel": 2}),
     "experts-8-bit": (SERVING | EXPERTS, {"precision": "fp8"}),
+    "experts-adapters": (TRAINING | EXPERTS, {"tuning": "lora", "precision": "bf16"}),
     "experts-serving": (SERVING, EXPERTS),
     "experts-training": (TRAINING, EXPERTS),
     "few-tokens": (TRAINING, {"sequence_tokens": 512}),

@@ -18,6 +18,7 @@ from calc.search.settle import bounded_by, fixed_at, tunings
 
 DEGREES = (1, 2, 4, 8)  # of tensor parallel, and GPUs used of one instance
 RECOMPUTES = ("none", "selective", "selective-ops", "full")
+LONG_TOKENS = 65_536  # of a sequence, from which a training divides it over GPUs
 LONGEST_BATCH = 4096
 EVERY_COUNT = 64  # of instances
 COUNTS = ("gpus", "tensor_parallel", "pipeline_parallel", "context_parallel", "batch", "accumulation_steps")
@@ -92,7 +93,9 @@ def _instances(most: int) -> tuple[int, ...]:
 
 def _training(job: dict[str, Any], tried: list, tokens_each: float) -> Shapes:
     """Shapes of every count of GPUs that some place takes, in order of the counts."""
-    degrees = [fixed_at(job, name, free) for name, free in zip(COUNTS[1:4], (DEGREES, (1,), (1,)), strict=True)]
+    divides = DEGREES if job["sequence_tokens"] >= LONG_TOKENS and job["divides_sequences"] else (1,)
+    free = (DEGREES if job["divides_matrices"] else (1,), (1,), divides)
+    degrees = [fixed_at(job, name, values) for name, values in zip(COUNTS[1:4], free, strict=True)]
     rows, first, count = [], [], []
     steps: list[int] = []
     by_replicas: dict[tuple[int, bool], list] = {}
@@ -216,7 +219,7 @@ def _choices(job: dict[str, Any], native: bool, trains: bool) -> dict[str, list]
         usual = dict.fromkeys(TRAINED_IN[method][0 if native else 1] for method in tunings(job))
         narrow = ["fp8-mixed"] if bits <= 8 and "full" in tunings(job) and native else []
         free: dict[str, list] = {"sharding": [*SHARDINGS], "recompute": [*RECOMPUTES], "precision": [*usual, *narrow]}
-        free["optimizer"] = ["adamw", "adamw-8bit"] if bits <= 8 else ["adamw"]
+        free["optimizer"] = ["adamw"]  # its width is a question of its own: 8 bits where the job names such an optimizer
     else:
         published = job["published_precision"]
         four = SERVED_IN_4 if published in ("", *SERVED_IN_8) else (published,)

@@ -21,7 +21,7 @@ READ = ("burst_first_token_seconds",)  # by a model that answers no token: the p
 
 def generates_nothing(job: dict[str, Any]) -> bool:
     """Whether a request of a service is its prompt alone, as an encoder's is."""
-    return job["work"] != "training" and job["sequence_tokens"] <= job["prompt_tokens"]
+    return job["work"] != "training" and not job["generates"]
 
 
 def first_token_column(job: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from calc.search.arrangements import DEGREES, RECOMPUTES, SERVED_IN_8, TRAINED_I
 from calc.search.comparisons import at_once, micro_batches
 from calc.search.inputs import ANYWHERE, FIXABLE, JOB_BY_NAME, PACE, SHARDINGS
 from calc.search.options import options
-from calc.search.settle import blank
+from calc.search.settle import blank, divides_matrices
 
 WITHOUT_BF16 = {"bf16": "fp16", "bf16-mixed": "fp16-mixed", "bf16-master": "fp16-master"}  # as many bits, for older cards
 ADAPTED_IN = ("bf16", "int8", "nf4-dq")
@@ -65,7 +65,7 @@ def neighbours(row: dict[str, Any], catalogs: Catalogs, market: str, limits: Map
     """Every change that is tried on a scenario (an estimated row), each once."""
     job = job_of_scenario(row, market, limits)
     choices = _trained(row, catalogs) if row["work"] == "training" else _served(row, catalogs)
-    changes = [*_laid_out(row), *_on_its_place(row, job, catalogs), *_elsewhere(row, job, catalogs), *choices]
+    changes = [*_laid_out(row, catalogs), *_on_its_place(row, job, catalogs), *_elsewhere(row, job, catalogs), *choices]
     return Neighbours(job, distinct_changes(row, [*changes, *_sold_otherwise(row, catalogs, market)]))
 
 
@@ -86,9 +86,14 @@ def pairs(changes: Iterable[Change]) -> Iterator[Change]:
     return (one | other for one, other in combinations(single, 2) if not one.keys() & other.keys())
 
 
-def _laid_out(row: dict[str, Any]) -> Iterator[Change]:
+def _laid_out(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     """One choice of the layout at a time, and the layout that holds least; a training keeps the sequences of its step."""
-    degrees = [degree for degree in DEGREES if row["gpus"] % (degree * row["pipeline_parallel"] * row["context_parallel"]) == 0]
+    divides = row["work"] == "inference" or row["tensor_parallel"] > 1 or divides_matrices(row["implementation"], catalogs)
+    degrees = [
+        degree
+        for degree in (DEGREES if divides else (1,))
+        if row["gpus"] % (degree * row["pipeline_parallel"] * row["context_parallel"]) == 0
+    ]
     for degree in degrees:
         split = {"tensor_parallel": float(degree)}
         yield split | micro_batches(row, replicas({**row, **split}))

@@ -32,7 +32,8 @@ from calc.search.inputs import (
 TRAINING = "training"
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = 10_000_000, 100_000_000  # of a wide search, which goes through them in stretches
-DERIVED = ("fixed", "assumed", "judged", "implementation", "published_precision", "most_ways")
+OF_SOFTWARE = ("implementation", "generates", "divides_matrices", "divides_sequences")
+DERIVED = ("fixed", "assumed", "judged", *OF_SOFTWARE, "published_precision", "most_ways")
 
 
 class JobError(ValueError):
@@ -61,6 +62,10 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
     published = catalogs.models["published_precision"][job["model"]]
     derived = {"fixed": fixed, "assumed": assumed, "judged": judged, "implementation": software, "published_precision": published}
+    derived["generates"] = generates(job["model"], catalogs)
+    used = fixed.get("implementation", [software])
+    derived["divides_matrices"] = all(divides_matrices(name, catalogs) for name in used)
+    derived["divides_sequences"] = all(catalogs.implementations["context_parallel"][used] > 0)
     return job | derived | {"most_ways": MOST_WIDE_WAYS if wide else MOST_WAYS}
 
 
@@ -117,6 +122,11 @@ def bounded_by(count: float, most: int, fixed: Mapping[str, Sequence]) -> None:
         longest = max(lists, key=lambda name: lists[name], default="")
         cure = f"take fewer of {longest} ({lists[longest]} values)" if longest else "allow fewer instances"
         raise JobError(f"This multiplies to {count:,.0f} combinations, and at most {most:,} are compared at once; {cure}.")
+
+
+def divides_matrices(software: str, catalogs: Catalogs) -> bool:
+    """Whether people train with tensor parallel in a software unasked."""
+    return bool(catalogs.implementations["usual_tensor_parallel"][software] > 0)
 
 
 def takes_images(model: str, catalogs: Catalogs) -> bool:

@@ -14,6 +14,7 @@ CORNERS = (  # entries of catalogs/calibrated/time_spreads.yaml, in order; a row
     "cast-to-8-bits",
     "context-parallel",
     "experts-8-bit",
+    "experts-adapters",
     "experts-serving",
     "experts-training",
     "few-tokens",
@@ -49,11 +50,12 @@ def software_corners(kernel_is_assumed, engine_is_assumed, engine_sources, relea
     return _summed(inside, CORNERS)
 
 
-def expert_corners(trains, most_experts, matrix_bytes_each, names_release, expert_parallel, tensor_parallel):
+def expert_corners(trains, adapts, most_experts, matrix_bytes_each, names_release, expert_parallel, tensor_parallel):
     """Corners that a row lies in for its experts. [code]"""
     serves, experts = trains == 0, most_experts > 0
     inside = {
         "experts-8-bit": serves & experts & (matrix_bytes_each == 1) & (names_release == 0),
+        "experts-adapters": ~serves & experts & (adapts > 0),
         "experts-serving": serves & experts,
         "experts-training": ~serves & experts,
         "shared-experts": serves & experts & (expert_parallel > tensor_parallel),
