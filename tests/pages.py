@@ -45,6 +45,15 @@ def with_fields(app):
     return run(app)
 
 
+def with_model_form(way, **query):
+    """The app with the form for another model open."""
+    app = opened(**query)
+    app.session_state["model_form"] = True
+    run(app)
+    run(app.segmented_control(key="model_way").set_value(way))
+    return app
+
+
 def run(element):
     """The app run once more, after what was done to an element of it; without an error."""
     app = element.run()

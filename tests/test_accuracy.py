@@ -21,10 +21,14 @@ def errors():
     return predicted(cases[cases["left_out"] == ""].reset_index(drop=True), catalogs())
 
 
-@pytest.mark.parametrize("group", BARS)
-def test_the_estimate_holds_its_bar(errors, group):
-    found = summary(errors, ["group"]).set_index("group").loc[group]
-    assert (found[["median_error_ratio", "worst_error_ratio"]] <= np.array(BARS[group]) + 1e-9).all()
+def test_the_estimate_holds_its_bars_and_ranges_are_narrow(errors):
+    """Ranges: the median half width of cases above 6 GiB."""
+    found = summary(errors, ["group"]).set_index("group")
+    columns = ["median_error_ratio", "worst_error_ratio"]
+    assert [group for group, bar in BARS.items() if (found.loc[group, columns] > np.array(bar) + 1e-9).any()] == []
+    assert [group for group, widest in WIDEST_RATIO.items() if not found.at[group, "half_width_ratio"] <= widest] == []
+    ranged = found[(found["cases"] >= 10) & found["inside_ratio"].notna()]
+    assert (ranged["inside_ratio"] >= 0.9).all()  # simulated cases take our own overhead: there this holds the range against our error
 
 
 def test_saved_activations_beyond_two_per_cent_are_explained(errors):
@@ -36,19 +40,6 @@ def test_saved_activations_beyond_two_per_cent_are_explained(errors):
 def test_every_simulated_case_is_answered(errors):
     refused = errors[errors["problem"] != ""]
     assert sorted(set(refused["model"] + ": " + refused["problem"])) == []
-
-
-def test_the_truth_lies_in_the_range_of_every_group(errors):
-    """In nine of ten cases. Simulated ones take our own overhead, so there this holds the range against our error only."""
-    found = summary(errors, ["group"])
-    ranged = found[(found["cases"] >= 10) & found["inside_ratio"].notna()]
-    assert (ranged["inside_ratio"] >= 0.9).all()
-
-
-@pytest.mark.parametrize("group", WIDEST_RATIO)
-def test_ranges_are_narrow_inside_the_known_box(errors, group):
-    """The median half width of cases above 6 GiB."""
-    assert summary(errors, ["group"]).set_index("group").at[group, "half_width_ratio"] <= WIDEST_RATIO[group]
 
 
 def test_published_runs_that_ran_are_not_called_no_and_none_that_failed_yes():

@@ -57,24 +57,19 @@ def test_the_page_shows_the_numbers_of_the_files(app, errors):
         assert f"{100 * part['error_ratio'].abs().max():.2g} %" in said
 
 
-def test_the_page_says_what_is_said_of_runs_that_ran(app):
+def test_the_page_says_what_is_said_of_runs_that_ran_and_what_misses_most_with_its_reason(app, errors):
     rows = pd.read_csv(ROOT / "validation" / "results" / "verdicts.csv", keep_default_na=False)
-    ran = (rows["outcome"] == "ran").sum()
-    assert any(f"Of {ran:,} published runs that ran" in text.value for text in app.markdown)
-
-
-def test_worst_cases_on_real_gpus_stand_before_simulated_ones(app):
-    heads = [head.value for head in app.subheader if "miss most" in head.value]
-    assert [head.rsplit(", ", 1)[1] for head in heads] == ["on real GPUs", "simulated"]
-
-
-def test_the_times_furthest_off_are_told_with_their_reasons(app):
-    heads = [head.value for head in app.subheader if "furthest off" in head.value]
-    assert heads == ["The 20 times and rates furthest off", "The 10 first tokens furthest off"]
-    rates, first = (table.value for table in app.table[-2:])
+    assert f"Of {(rows['outcome'] == 'ran').sum():,} published runs that ran" in "\n".join(text.value for text in app.markdown)
+    heads = [head.value for head in app.subheader]
+    assert [head.rsplit(", ", 1)[1] for head in heads if "miss most" in head] == ["on real GPUs", "simulated"]
+    assert [head for head in heads if "furthest" in head] == ["The 20 times and rates furthest off", "The 10 first tokens furthest off"]
+    shown, rates, first = (app.table[place].value for place in (0, -2, -1))
     assert (len(rates), len(first)) == (20, 10)
     assert rates["Why"].str.contains("contradict").any()
     assert first["Why"].str.contains("share experts").any()
+    real = accuracy_tables.without_problem(errors[accuracy_tables.on_gpus(errors)])
+    assert real.sort_values("error_ratio", key=abs, ascending=False).iloc[0]["case"] in shown["Case"].iloc[0]
+    assert (shown["Why"] != "").all()
 
 
 def test_every_group_of_cases_is_said_in_words(errors):
@@ -83,23 +78,13 @@ def test_every_group_of_cases_is_said_in_words(errors):
     assert set(errors["group"]) <= set(GROUPS)
 
 
-def test_the_worst_cases_stand_with_their_reasons(app, errors):
-    shown = app.table[0].value
-    real = accuracy_tables.without_problem(errors[accuracy_tables.on_gpus(errors)])
-    worst = real.sort_values("error_ratio", key=abs, ascending=False).iloc[0]
-    assert worst["case"] in shown["Case"].iloc[0]
-    assert (shown["Why"] != "").all()
-
-
 def test_families_and_groups_narrow_what_is_drawn():
     app = open_page()
     group = app.multiselect(key="accuracy_groups").options[0]
-    app.multiselect(key="accuracy_groups").set_value([group]).run()
-    assert not app.exception
-    app.selectbox(key="accuracy_quantity").set_value("parameters").run()
-    assert not app.exception
-    app.toggle(key="accuracy_by_family").set_value(True).run()
-    assert not app.exception
+    for widget, value in (("multiselect", [group]), ("selectbox", "parameters"), ("toggle", True)):
+        key = {"multiselect": "accuracy_groups", "selectbox": "accuracy_quantity", "toggle": "accuracy_by_family"}[widget]
+        getattr(app, widget)(key=key).set_value(value).run()
+        assert not app.exception
     assert "family" in app.dataframe[0].value.columns
 
 
@@ -123,40 +108,28 @@ def test_a_reason_fits_by_pattern_and_by_side():
     assert list(found["why_source"]) == ["", "read", "seen"]
 
 
-def test_every_reason_has_its_fields_and_names_columns(errors):
-    text = (ROOT / "validation" / "misses.yaml").read_text("utf-8")
-    for reason in read_strictly(text, "validation/misses.yaml")["misses"]:
-        assert set(reason) == {"where", "too", "why", "source"}
-        assert set(reason["where"]) <= set(errors.columns)
-        assert reason["too"] in accuracy_tables.TOO
-        assert reason["why"].endswith(".")
-
-
-def test_every_reason_of_a_missed_time_names_columns_and_is_met():
-    reasons = read_strictly((ROOT / "validation" / "misses.yaml").read_text("utf-8"), "validation/misses.yaml")["times"]
+def test_every_reason_has_its_fields_and_names_columns_and_that_of_a_missed_time_is_met(errors):
+    reasons = read_strictly((ROOT / "validation" / "misses.yaml").read_text("utf-8"), "validation/misses.yaml")
     speed = pd.read_csv(ROOT / "validation" / "results" / "speed_errors.csv", keep_default_na=False, low_memory=False)
-    given = accuracy_tables.misses(speed, reasons, len(speed))["why"]
-    for reason in reasons:
-        assert set(reason) == {"where", "too", "why", "source"}
-        assert set(reason["where"]) <= set(speed.columns)
-        assert reason["why"] in set(given)
+    for kind, table in (("misses", errors), ("times", speed)):
+        for reason in reasons[kind]:
+            assert set(reason) == {"where", "too", "why", "source"}
+            assert set(reason["where"]) <= set(table.columns)
+            assert reason["too"] in accuracy_tables.TOO
+            assert reason["why"].endswith(".")
+    times = reasons["times"]
+    assert {reason["why"] for reason in times} <= set(accuracy_tables.misses(speed, times, len(speed))["why"])
     first = speed["measured"] == "time_to_first_token_seconds"
-    worst = pd.concat(accuracy_tables.misses(speed[part], reasons, count) for part, count in ((~first, 20), (first, 10)))
+    worst = pd.concat(accuracy_tables.misses(speed[part], times, count) for part, count in ((~first, 20), (first, 10)))
     assert (worst["why"] != accuracy_tables.UNEXPLAINED).mean() > 0.85
 
 
-def test_size_of_error_counts_only_what_it_is_given():
+def test_errors_and_refusals_are_counted():
     size = accuracy_tables.size_of_error(pd.DataFrame([case(), case(error_ratio=0.04, inside=0.0)]))
-    assert size["cases"] == 2
-    assert size["median_error_ratio"] == pytest.approx(0.03)
-    assert size["worst_error_ratio"] == 0.04
-    assert size["inside_ratio"] == 0.5
-
-
-def test_what_is_refused_is_counted_with_its_models():
+    counted = {"cases": 2, "median_error_ratio": 0.03, "worst_error_ratio": 0.04, "inside_ratio": 0.5}
+    assert {name: size[name] for name in counted} == pytest.approx(counted)
     table = pd.DataFrame([case(problem="no blocks"), case(problem="no blocks", model="gpt2"), case()])
-    found = accuracy_tables.refused(table)
-    assert found.to_dict("records") == [{"reason": "no blocks", "cases": 2, "models": "llama-3.1-8b, gpt2"}]
+    assert accuracy_tables.refused(table).to_dict("records") == [{"reason": "no blocks", "cases": 2, "models": "llama-3.1-8b, gpt2"}]
     assert accuracy_tables.refused(table[table["problem"] == ""]).empty
 
 

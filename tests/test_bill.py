@@ -14,6 +14,11 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.search.advice import advise
 from calc.search.options import options
 
+
+def ways(row, catalogs):
+    return on_markets(row, catalogs).set_index("market")
+
+
 RUN = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
 MONTH = {"work": "inference", "model": "llama-3.1-8b", "instance": "g6e.xlarge", "implementation": "vllm", "batch": 8}
 
@@ -31,37 +36,31 @@ def test_the_lines_of_a_run_sum_to_its_bill(market, tokens, catalogs):
     assert list(uncounted["line"]) == ["work", *named[market]]
 
 
-def test_a_month_is_one_line(catalogs):
+def test_a_month_is_one_line_and_has_one_end(catalogs):
     row = bill(catalogs, "on-demand", **MONTH, hours_per_month=200)
-    assert lines(row)[["line", "hours"]].to_numpy().tolist() == [["work", 200]]
-    assert lines(row)["usd"].tolist() == pytest.approx([row["usd_per_month_on_demand"]])
+    assert lines(row)[["line", "hours", "usd"]].to_numpy().tolist() == [["work", 200, pytest.approx(row["usd_per_month_on_demand"])]]
+    known = on_markets(row, catalogs).dropna(subset="usd")
+    assert known["low_usd"].tolist() == known["high_usd"].tolist() == known["usd"].tolist()
 
 
 def test_every_market_is_counted_as_it_bills(catalogs):
     row = bill(catalogs, "on-demand", **RUN, train_tokens=1.5e8)
-    found = on_markets(row, catalogs).set_index("market")
+    found = ways(row, catalogs)
     assert list(found.index) == [name for name in BY_USE if name != "sagemaker-hosting"]  # no commitment of a p5 has a price
     assert found["usd"]["sagemaker-training"] == pytest.approx(1.15 * found["usd"]["on-demand"])
     assert found["basis"]["sagemaker-training"] == "derived"
-    assert found["usd"]["on-demand"] == pytest.approx(row["run_usd_on_demand"])
-    assert found["usd"]["spot"] == pytest.approx(row["run_usd_spot"])
+    usd = {"on-demand": row["run_usd_on_demand"], "spot": row["run_usd_spot"]}
+    assert found["usd"][list(usd)].to_dict() == pytest.approx(usd)
     assert found["billed_hours"]["capacity-block"] == 24
-    assert found["low_usd"]["on-demand"] == pytest.approx(row["run_low_hours"] * row["usd_per_hour"])
-    assert found["high_usd"]["on-demand"] == pytest.approx(row["run_high_hours"] * row["usd_per_hour"])
+    ends = [row[f"run_{end}_hours"] * row["usd_per_hour"] for end in ("low", "high")]
+    assert found.loc["on-demand", ["low_usd", "high_usd"]].tolist() == pytest.approx(ends)
     priced = found["usd"].notna()
     assert priced.equals(found["basis"] != "")
     assert priced.equals(found["as_of"] != "")
 
 
-def test_a_month_has_one_end(catalogs):
-    found = on_markets(bill(catalogs, "on-demand", **MONTH), catalogs)
-    known = found[found["usd"].notna()]
-    assert known["low_usd"].tolist() == known["high_usd"].tolist() == known["usd"].tolist()
-
-
 def test_a_card_alone_has_no_price(catalogs):
-    row = bill(catalogs, "on-demand", model="llama-3.2-1b", gpu="h100-80gb-sxm", train_tokens=1e8)
-    found = on_markets(row, catalogs)
+    found = on_markets(bill(catalogs, "on-demand", model="llama-3.2-1b", gpu="h100-80gb-sxm", train_tokens=1e8), catalogs)
     assert found["usd"].isna().all()
     assert set(found["basis"]) == {""}
 
@@ -72,7 +71,7 @@ COMMITTED = "reserved-1y-no-upfront"
 def test_a_commitment_says_what_is_signed_and_from_which_use_on_it_pays(catalogs):
     """g6e.xlarge in us-east-1: 1.861 on demand, 1.17243 reserved for a year; all of it worked by hand."""
     row = bill(catalogs, "on-demand", **MONTH, hours_per_month=200)
-    found = on_markets(row, catalogs).set_index("market").loc[COMMITTED]
+    found = ways(row, catalogs).loc[COMMITTED]
     hourly = catalogs.prices.set_index(["instance", "region"]).loc[("g6e.xlarge", "us-east-1"), "reserved_1y_no_upfront_usd_per_hour"]
     assert found["usd"] == pytest.approx(730 * hourly)  # every hour of the month, though 200 are used
     assert (found["billed_hours"], found["committed_hours"]) == (730, 8760)
@@ -83,16 +82,12 @@ def test_a_commitment_says_what_is_signed_and_from_which_use_on_it_pays(catalogs
     assert at_break_even["usd"] == pytest.approx(found["usd"])
 
 
-def test_a_run_on_a_commitment_pays_the_whole_term(catalogs):
+def test_a_run_on_a_commitment_pays_the_whole_term_and_on_a_block_its_days(catalogs):
     row = bill(catalogs, COMMITTED, model="gpt2", instance="g6e.xlarge", train_tokens=1e8)
     assert row["hours"] < 24
-    assert row["usd"] == pytest.approx(8760 * row["usd_per_hour"])
     assert lines(row)["line"].tolist() == ["work", "start", "unused"]
-    assert lines(row)["usd"].sum() == pytest.approx(row["usd"])
-
-
-def test_a_block_is_signed_for_its_days(catalogs):
-    found = on_markets(bill(catalogs, "on-demand", **RUN, train_tokens=1.5e8), catalogs).set_index("market").loc["capacity-block"]
+    assert [row["usd"], lines(row)["usd"].sum()] == pytest.approx([8760 * row["usd_per_hour"]] * 2)
+    found = ways(bill(catalogs, "on-demand", **RUN, train_tokens=1.5e8), catalogs).loc["capacity-block"]
     assert (found["committed_hours"], found["committed_usd"]) == (24, found["usd"])
     assert on_markets(bill(catalogs, "spot", **RUN, train_tokens=1.5e8), catalogs)["committed_usd"].notna().sum() == 1
 
@@ -103,9 +98,9 @@ PRICES = {"private_prices": "p5.48xlarge=40; g6e.xlarge=1.5"}
 def test_a_private_price_stands_for_on_demand_of_its_instance_alone(catalogs):
     row = bill(catalogs, "on-demand", **MONTH, **PRICES)
     assert row["usd_per_hour_on_demand"] == 1.5
-    found = on_markets(row, catalogs).set_index("market")
+    found = ways(row, catalogs)
     assert (found["usd"]["on-demand"], found["basis"]["on-demand"]) == (730 * 1.5, "private")
-    listed = on_markets(bill(catalogs, "on-demand", **MONTH), catalogs).set_index("market")
+    listed = ways(bill(catalogs, "on-demand", **MONTH), catalogs)
     assert found["usd"].drop("on-demand").tolist() == pytest.approx(listed["usd"].drop("on-demand").tolist(), nan_ok=True)
     other = bill(catalogs, "on-demand", **{**MONTH, "instance": "g6e.2xlarge"}, **PRICES)
     assert other["usd_per_hour_on_demand"] == 2.24208
@@ -135,12 +130,6 @@ def test_answers_are_ranked_by_what_is_paid(catalogs):
     assert again["usd_per_month_on_demand"] == pytest.approx(first["usd"])
 
 
-def test_advice_moves_a_private_price_to_no_other_instance(catalogs):
-    row = bill(catalogs, "on-demand", **MONTH, private_prices="g6e.xlarge=0.01")
-    changes = advise(row, catalogs)
-    assert changes[changes["kind"] == "instance"]["usd_per_hour"].min() > 0.1 or not (changes["kind"] == "instance").any()
-
-
 @pytest.mark.parametrize("text", ["p5.49xlarge=4", "p5.48xlarge=", "p5.48xlarge=-1", "40"])
 def test_a_private_price_that_cannot_be_read_is_one_sentence(catalogs, text):
     rows = table([{**MONTH, "private_prices": text}, MONTH])
@@ -149,20 +138,15 @@ def test_a_private_price_that_cannot_be_read_is_one_sentence(catalogs, text):
     assert options({"model": "gpt2", "private_prices": text}, catalogs).problem == rows["problem"][0]
 
 
-def test_the_cheapest_commitment_of_a_term_is_one_of_them(catalogs):
+def test_the_cheapest_commitment_of_a_term_is_one_of_them_and_every_way_to_pay_is_read_again(catalogs):
     row = bill(catalogs, "commit-1y", **MONTH)
-    found = on_markets(row, catalogs).set_index("market")
+    found = ways(row, catalogs)
     assert found["usd"]["commit-1y"] == found["usd"][COMMITTED] == row["usd"]
     assert found["source"]["commit-1y"] == found["source"][COMMITTED]
-
-
-def test_every_way_to_pay_is_read_again_with_the_same_bill(catalogs):
     row = bill(catalogs, "on-demand", **MONTH)
-    ways = on_markets(row, catalogs)
-    again = earlier(csv_tables.read_csv(csv_tables.to_csv(as_rows(row, ways))), "ways.csv", catalogs, solve=False)
-    assert not again.complaints
-    assert not again.unread
-    assert again.rows["usd"].tolist() == pytest.approx(ways["usd"].tolist(), nan_ok=True)
+    again = earlier(csv_tables.read_csv(csv_tables.to_csv(as_rows(row, on_markets(row, catalogs)))), "ways.csv", catalogs, solve=False)
+    assert (again.complaints, again.unread) == ([], [])
+    assert again.rows["usd"].tolist() == pytest.approx(ways(row, catalogs)["usd"].tolist(), nan_ok=True)
 
 
 def test_sagemaker_is_sold_for_its_own_work(catalogs):
@@ -175,9 +159,11 @@ def test_sagemaker_is_sold_for_its_own_work(catalogs):
     assert set(with_both.board["market"]) == {"on-demand", "sagemaker-hosting"}
 
 
-def test_a_commitment_is_ranked_only_where_the_job_names_it(catalogs):
+def test_a_commitment_is_ranked_only_where_the_job_names_it_and_advice_moves_none_and_no_private_price(catalogs):
     job = {"work": "inference", "model": "llama-3.1-8b", "users": 8}
     assert set(options(job, catalogs).board["market"]) == {"on-demand"}
-    named = options(job | {"markets": f"on-demand+{COMMITTED}"}, catalogs)
-    assert named.answers.iloc[0]["market"] == COMMITTED
-    assert not set(advise(named.answers.iloc[0].to_dict(), catalogs)["set"].map(lambda change: change.get("market"))) & {*COMMITMENTS}
+    first = options(job | {"markets": f"on-demand+{COMMITTED}"}, catalogs).answers.iloc[0].to_dict()
+    assert first["market"] == COMMITTED
+    assert not {change.get("market") for change in advise(first, catalogs)["set"]} & {*COMMITMENTS}
+    changes = advise(bill(catalogs, "on-demand", **MONTH, private_prices="g6e.xlarge=0.01"), catalogs)
+    assert changes[changes["kind"] == "instance"]["usd_per_hour"].min() > 0.1 or not (changes["kind"] == "instance").any()

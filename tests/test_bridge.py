@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 from examples import catalogs
-from pages import opened, run, said
+from pages import opened, run, said, with_model_form
 
 from calc import add_models, answer, estimate
 from calc.__main__ import main
@@ -57,8 +57,7 @@ def test_what_the_index_does_not_tell_or_is_another_matter_stays_refused(config,
 
 
 def test_a_covered_type_is_read_as_without_its_index():
-    llama = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 8, "intermediate_size": 128}
-    llama |= {"vocab_size": 100}
+    llama = CONFIG | {"model_type": "llama", "num_attention_heads": 32, "intermediate_size": 14336, "vocab_size": 128256}
     assert read(llama) == read_config_text(json.dumps(llama), "it", CATALOGS)
 
 
@@ -68,7 +67,7 @@ def test_other_texts_are_refused_in_one_sentence(text):
         read_config_text(text, "it", CATALOGS)
 
 
-def test_a_row_has_the_least_and_no_more(bridged):
+def test_a_row_has_the_least_and_no_more_and_another_problem_stands_alone(bridged):
     """bf16 weights and gradients, fp32 moments; divided by FSDP, by tensor parallel; 4 bits in serving, adapters unknown."""
     rows = [
         {"precision": "bf16-master"},
@@ -86,24 +85,19 @@ def test_a_row_has_the_least_and_no_more(bridged):
     assert found[pretended].isna().all(axis=None)
     assert found["fits"].astype(str).isin(["", "nan"]).all()
     assert (found["parameters"] == TOTAL).all()
-
-
-def test_another_problem_of_the_row_stands_alone(bridged):
-    found = estimate({"model": "it", "precision": "no-such"}, bridged)
-    assert "at least" not in found["problem"] or "no-such" not in found["problem"]
+    other = estimate({"model": "it", "precision": "no-such"}, bridged)["problem"]
+    assert "at least" not in other or "no-such" not in other
     assert estimate({"model": "it", "batch": 0}, bridged)["problem"].startswith("batch '0'")
 
 
 def test_it_is_never_offered(bridged):
-    found = answer({"model": "it", "work": "inference"}, bridged)
-    rows = found if isinstance(found, list) else pd.DataFrame(found).to_dict("records")
-    assert [row["possible"] for row in rows] == [0]
-    assert "7.20 billion parameters, 13.4 GiB of weights in 16 bits" in rows[0]["problem"]
+    (row,) = answer({"model": "it", "work": "inference"}, bridged).to_dict("records")
+    assert row["possible"] == 0
+    assert "7.20 billion parameters, 13.4 GiB of weights in 16 bits" in row["problem"]
 
 
 def test_an_index_beside_a_config_is_found(tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
+    (folder := tmp_path / "model").mkdir()
     (folder / "config.json").write_text(json.dumps(CONFIG))
     (folder / "model.safetensors.index.json").write_text(json.dumps(INDEX))
     (tmp_path / "in.csv").write_text("model,work\nconfig,inference\n")
@@ -115,12 +109,9 @@ def test_an_index_beside_a_config_is_found(tmp_path):
 
 
 def test_the_page_says_the_least_and_its_link_keeps_the_model():
-    app = opened()
-    app.session_state["model_form"] = True
-    app = run(app)
-    app.segmented_control(key="model_way").set_value("paste").run()
+    app = with_model_form("paste")
     app.text_area(key="config_text").set_value(TEXT)
-    app = run(app.button(key="add_model").click())
+    run(app.button(key="add_model").click())
     least = "7.20 billion parameters, 13.4 GiB of weights in 16 bits"
     assert least in said(app)
     assert least in said(opened(**{name.replace(".", "__"): value for name, value in app.query_params.items()}))

@@ -1,7 +1,7 @@
 """The Bring page: a config becomes the plan, a message stands beside it, and nothing that is wrong empties the page."""
 
 import pytest
-from pages import by_hand, opened, run, title
+from pages import by_hand, opened, run, said, title
 
 TRL = "model_name_or_path: meta-llama/Llama-3.1-8B\nmax_length: 1024\nper_device_train_batch_size: 8\nuse_peft: true\npacking: true\n"
 MESSAGE = (
@@ -20,43 +20,29 @@ def table(app, column):
     return next(each.value for each in app.dataframe if column in each.value)
 
 
-def test_the_empty_page_says_what_it_reads(app):
-    assert title(app) == "Bring what you have"
+def test_the_empty_page_says_what_it_reads_and_a_pasted_config_has_its_memory_and_every_line(app):
+    assert (title(app), list(app.error)) == ("Bring what you have", [])
     assert "axolotl" in app.caption[0].value
-    assert not app.error
-
-
-def test_a_pasted_config_has_its_memory_and_every_line(app):
     run(app.text_area(key="brought_text").set_value(TRL))
     assert title(app).startswith("TRL: training Llama 3.1 8B takes ")
     shown = table(app, "What becomes of it").set_index("Field")
-    assert shown.loc["packing", "What becomes of it"] == "no place here"
+    assert (shown.index[0], shown.loc["packing", "What becomes of it"]) == ("packing", "no place here")
     assert shown.loc["max_length", "In the plan"] == "Sequence: 1,024"
-    assert shown.index[0] == "packing"
 
 
-def test_it_becomes_the_plan_and_what_it_leaves_open_is_the_answers(app):
-    run(app.text_area(key="brought_text").set_value(TRL))
-    run(app.button(key="take_brought").click())
-    assert title(app).startswith("LoRA fine-tuning Llama 3.1 8B costs about ")
-    assert app.session_state["method"] == "lora"
-    assert app.session_state["sequence_tokens"] == 1024
-    assert app.session_state["batch"] == [8]
-    assert by_hand(app, "instance") == []
-
-
-def test_it_can_be_kept(app):
+def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answers(app):
     run(app.text_area(key="brought_text").set_value(TRL))
     run(app.button(key="keep_brought").click())
-    assert [entry["name"] for entry in app.session_state["kept"]] == ["TRL"]
-    assert app.session_state["kept"][0]["scenario"]["batch"] == 8
+    assert [(entry["name"], entry["scenario"]["batch"]) for entry in app.session_state["kept"]] == [("TRL", 8)]
+    run(app.button(key="take_brought").click())
+    assert title(app).startswith("LoRA fine-tuning Llama 3.1 8B costs about ")
+    assert [app.session_state[name] for name in ("method", "sequence_tokens", "batch")] == ["lora", 1024, [8]]
+    assert by_hand(app, "instance") == []
 
 
 def test_a_message_is_explained_beside_the_plan_and_beside_what_was_brought(app):
     run(app.text_area(key="brought_log").set_value(MESSAGE))
-    told = " ".join(each.value for each in app.markdown)
-    assert "by its capacity A10G or L4" in told
-    assert "Plain lack" in told
+    assert ["by its capacity A10G or L4" in said(app), "Plain lack" in said(app)] == [True, True]
     before = table(app, "measured_gib")["estimated_gib"].iloc[0]
     run(app.text_area(key="brought_text").set_value(TRL))
     parts = table(app, "measured_gib")

@@ -27,48 +27,32 @@ def lines(*documents):
     return read_run([(name, text.encode()) for name, text in documents], catalogs()).lines
 
 
-def test_every_field_of_the_files_has_one_line():
+def test_every_field_of_the_files_has_one_line_with_the_columns_that_it_settles():
     found = lines(("a.yaml", TRL))
     assert [each.field for each in found if each.file] == list(flat(read_mapping(TRL, "a.yaml", "YAML"), "a.yaml"))
-    standings = {each.field: each.standing for each in found if each.file}
-    assert standings == {
-        "model_name_or_path": "read",
-        "max_length": "read",
-        "per_device_train_batch_size": "read",
-        "use_peft": "read",
-        "load_in_4bit": "read",
-        "packing": "unused",
-        "learning_rate": "idle",
-        "a_field_of_next_year": "unused",
+    assert {each.field: (each.standing, each.columns) for each in found if each.file} == {
+        "model_name_or_path": ("read", {"model": "llama-3.1-8b"}),
+        "max_length": ("read", {"sequence_tokens": "1024"}),
+        "per_device_train_batch_size": ("read", {"batch": "8"}),
+        "use_peft": ("read", {"tuning": "lora"}),
+        "load_in_4bit": ("read", {"precision": "nf4"}),
+        "packing": ("unused", {}),
+        "learning_rate": ("idle", {}),
+        "a_field_of_next_year": ("unused", {}),
     }
-
-
-def test_statements_of_a_script_that_start_no_tool_have_a_line():
-    found = lines(
-        ("a.sh", "N=8\nsource venv/bin/activate && torchrun --nproc_per_node $N t.py --model_name_or_path gpt2 --max_length 512\n")
-    )
-    assert [each.field for each in found if each.standing == "aside"] == ["N=8", "source venv/bin/activate"]
-
-
-def test_a_line_says_which_columns_its_field_settles():
-    found = {each.field: each.columns for each in lines(("a.yaml", TRL)) if each.file}
-    assert found["max_length"] == {"sequence_tokens": "1024"}
-    assert found["load_in_4bit"] == {"precision": "nf4"}
-    both = {
-        each.field: each.columns
-        for each in lines(("a.yaml", "model_name_or_path: gpt2\ndtype: float32\nbf16: true\nper_device_train_batch_size: 1\n"))
-    }
-    assert both["dtype"] == both["bf16"] == {"precision": "bf16-mixed"}
+    both = lines(("a.yaml", "model_name_or_path: gpt2\ndtype: float32\nbf16: true\nper_device_train_batch_size: 1\n"))
+    settled = {each.field: each.columns for each in both}
+    assert settled["dtype"] == settled["bf16"] == {"precision": "bf16-mixed"}
+    script = "N=8\nsource venv/bin/activate && torchrun --nproc_per_node $N t.py --model_name_or_path gpt2 --max_length 512\n"
+    assert [each.field for each in lines(("a.sh", script)) if each.standing == "aside"] == ["N=8", "source venv/bin/activate"]
 
 
 def test_every_column_of_the_row_is_read_assumed_or_open():
     run = read_run([("a.yaml", TRL.encode())], catalogs())
     named = {column for each in run.lines for column in each.columns}
     by = {each: [line for line in run.lines if line.standing == each] for each in ("assumed", "open")}
-    assert {column for line in by["assumed"] for column in line.columns} == set(run.row["source_defaults"].split("+")) | {
-        "work",
-        "implementation",
-    }
+    assumed = {*run.row["source_defaults"].split("+"), "work", "implementation"}
+    assert {column for line in by["assumed"] for column in line.columns} == assumed
     assert {column for line in by["open"] if not line.file for column in line.columns} == set(run.row["not_said"].split("+"))
     assert {"model", "batch", "precision", "tuning", "implementation"} <= named
 
@@ -91,11 +75,9 @@ def test_a_pasted_text_is_known_by_how_it_begins(text, form):
 
 def test_only_what_the_files_settle_becomes_the_scenario():
     found = brought([("pasted", TRL.encode())], catalogs())
-    assert found.scenario["batch"] == 8
-    assert found.scenario["implementation"] == "trl"
+    assert (found.scenario["batch"], found.scenario["implementation"], found.row["problem"]) == (8, "trl", "")
     assert not {"instance", "gpus", "train_tokens", "scenario"} & found.scenario.keys()
     assert found.row["memory_bytes"] > 0
-    assert found.row["problem"] == ""
 
 
 def test_a_config_json_among_the_files_is_the_model():
@@ -103,9 +85,7 @@ def test_a_config_json_among_the_files_is_the_model():
     alone = brought([("a.yaml", unknown.encode())], catalogs())
     assert "ours is not in the catalog" in alone.row["problem"]
     found = brought([("a.yaml", unknown.encode()), ("ours-8l.json", json.dumps(HF).encode())], catalogs())
-    assert found.row["problem"] == ""
-    assert found.scenario["model"] == "ours-8l"
-    assert list(found.models) == ["ours-8l"]
+    assert (found.row["problem"], found.scenario["model"], list(found.models)) == ("", "ours-8l", ["ours-8l"])
     assert found.row["memory_bytes"] > 0
 
 

@@ -43,8 +43,7 @@ def broken(whole):
 def test_a_broken_entry_is_one_sentence(broken, fault):
     said = broken(fault["file"], fault["replace"], fault["by"])
     assert said.startswith(f"{label_of(fault['file'])}, {fault['says']}")
-    assert said.endswith(".")
-    assert "\n" not in said
+    assert (said[-1], said.count("\n")) == (".", 0)
 
 
 @pytest.mark.parametrize("case", FAULTS["misread"], ids=lambda case: case["text"])
@@ -54,7 +53,10 @@ def test_what_yaml_would_change_is_refused(case):
     assert str(error.value) == case["says"]
 
 
-def test_a_line_that_is_no_yaml_is_named():
+def test_plain_values_are_read_as_written_and_a_line_that_is_no_yaml_is_named():
+    text = "a: 1_000\nb: 320.0e+9\nc: .inf\nd: 2026-07-20\ne: 'no'\nf: true\ng: [x, 2.5]\nh: H100"
+    read = {"a": 1000, "b": 320e9, "c": math.inf, "d": "2026-07-20", "e": "no", "f": True, "g": ["x", 2.5], "h": "H100"}
+    assert read_strictly(text, "c.yaml") == read
     with pytest.raises(CatalogError, match=r"^c\.yaml, line 2: this is not YAML"):
         read_strictly("a: 1\nb: ]", "c.yaml")
 
@@ -72,10 +74,8 @@ UNFIT = {
 
 @pytest.mark.parametrize("text", UNFIT.values(), ids=UNFIT)
 def test_what_no_catalog_needs_is_refused_in_a_sentence(text):
-    with pytest.raises(CatalogError) as error:
+    with pytest.raises(CatalogError, match=r"\Acatalogs/x\.yaml[^\n]{1,280}\Z"):
         read_strictly(text, "catalogs/x.yaml")
-    assert str(error.value).startswith("catalogs/x.yaml")
-    assert len(str(error.value)) < 300
 
 
 @pytest.mark.parametrize(
@@ -88,17 +88,6 @@ def test_a_schema_that_is_none_is_a_sentence(whole, schema):
     with pytest.raises(CatalogError, match=r"^catalogs/read_off/schema/heads.json: this is not a schema"):
         load_catalogs(whole)
     path.write_text(kept, "utf-8")
-
-
-def test_an_assumption_outside_its_range_is_a_sentence(broken):
-    sentence = broken("assumptions", "overlap_ratio:                   {value: 0.85", "overlap_ratio:                   {value: 1.5")
-    assert sentence == f"{label_of('assumptions')}, entry overlap_ratio, field value: 1.5 is out of range; write a number from 0 to 1."
-
-
-def test_plain_values_are_read_as_written():
-    text = "a: 1_000\nb: 320.0e+9\nc: .inf\nd: 2026-07-20\ne: 'no'\nf: true\ng: [x, 2.5]\nh: H100"
-    read = {"a": 1000, "b": 320e9, "c": math.inf, "d": "2026-07-20", "e": "no", "f": True, "g": ["x", 2.5], "h": "H100"}
-    assert read_strictly(text, "c.yaml") == read
 
 
 def test_a_missing_file_is_a_sentence(whole):
@@ -126,29 +115,23 @@ def test_a_document_is_checked_once_and_each_caller_has_its_own(monkeypatch, who
     assert seen == ["catalogs/edited/gpus.yaml"]
 
 
-def test_a_checked_document_is_kept_on_disk_for_the_next_process(monkeypatch, tmp_path, whole):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_a_checked_document_is_kept_on_disk_for_the_next_process_and_of_one_catalog_the_last_few(monkeypatch, tmp_path, whole):
     content, schema = path_of("gpus", whole).read_bytes(), schema_of("gpus", whole).read_bytes()
-    checked._checked.cache_clear()
-    first = checked.document_of(content, schema, "catalogs/edited/gpus.yaml")
+
+    def in_a_new_process(folder=tmp_path, more=b""):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+        checked._checked.cache_clear()
+        return checked.document_of(content + more, schema, "catalogs/edited/gpus.yaml")
+
+    first = in_a_new_process()
     (kept,) = (tmp_path / "headroom").iterdir()
-    checked._checked.cache_clear()
     monkeypatch.setattr(checked, "read_strictly", None)  # no more asked
-    assert checked.document_of(content, schema, "catalogs/edited/gpus.yaml") == first
+    assert in_a_new_process() == first
     monkeypatch.undo()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     kept.write_text("{", "utf-8")
-    checked._checked.cache_clear()
-    assert checked.document_of(content, schema, "catalogs/edited/gpus.yaml") == first
+    assert in_a_new_process() == first
     assert kept.read_text("utf-8") != "{"
-    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
-    checked._checked.cache_clear()
-    assert checked.document_of(content, schema, "catalogs/edited/gpus.yaml") == first
-
-
-def test_of_one_catalog_the_last_few_documents_stay(monkeypatch, tmp_path, whole):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    schema = schema_of("heads", whole).read_bytes()
+    assert in_a_new_process("/dev/null") == first
     for lines in range(checked.KEPT_ON_DISK + 3):
-        checked.document_of(path_of("heads", whole).read_bytes() + b"\n" * lines, schema, "catalogs/read_off/heads.yaml")
+        in_a_new_process(more=b"\n" * lines)
     assert len(list((tmp_path / "headroom").iterdir())) == checked.KEPT_ON_DISK

@@ -3,7 +3,6 @@
 import json
 import re
 from datetime import date, timedelta
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,54 +18,35 @@ from calc.cost.offers import is_old
 from calc.plan.bill import price_facts
 from views.wording.plan import day_text, price_age
 
-TABLES = Path(__file__).parent / "published"
 PUBLISHED = published("prices")["prices"]
-CASES = [(instance, region) for instance, regions in PUBLISHED.items() for region in regions]
-MARKETS = (
-    "on_demand",
-    "spot",
-    "spot_newest",
-    "interruption",
-    "capacity_block",
-    "commit_1y",
-    "commit_3y",
-    *COMMITMENTS.values(),
-    *COMPONENTS,
-)
+MARKETS = ["on_demand", "spot", "spot_newest", "interruption", "capacity_block", "commit_1y", "commit_3y"]
+MARKETS += [*COMMITMENTS.values(), *COMPONENTS]
 DAY = re.compile(r"20\d\d-\d\d-\d\d")
 
 
-@pytest.mark.parametrize(("instance", "region"), CASES)
+@pytest.mark.parametrize(("instance", "region"), [(instance, region) for instance, regions in PUBLISHED.items() for region in regions])
 def test_prices_equal_the_published_ones(catalogs, instance, region):
     rows = catalogs.prices.query("instance == @instance and region == @region")
     kept = catalogs.price_history.query("instance == @instance and region == @region")
     for market in ("on_demand", "spot"):
-        published = PUBLISHED[instance][region][market]
-        held = rows[f"{market}_usd_per_hour"].dropna().tolist()
-        earlier = kept[kept["market"] == market]["usd_per_hour"].tolist()
+        published, held = PUBLISHED[instance][region][market], rows[f"{market}_usd_per_hour"].dropna().tolist()
         if published == "none":
             assert not held or rows[f"{market}_as_of"].item() > "2026-11-20"
         else:
-            assert published in [*held, *earlier]
+            assert published in [*held, *kept[kept["market"] == market]["usd_per_hour"]]
 
 
-def test_every_price_has_a_date_a_source_and_a_basis(catalogs):
+def test_every_price_is_plausible_and_has_a_date_a_source_and_a_basis(catalogs):
     prices = catalogs.prices
     for market in MARKETS:
         figure = "interruption_band" if market == "interruption" else f"{market}_usd_per_hour"
         held = prices[prices[figure] != ""] if market == "interruption" else prices[prices[figure].notna()]
         assert held[f"{market}_as_of"].str.fullmatch(DAY.pattern).all(), market
         assert (held[f"{market}_source"].str.len() > 10).all(), market
-        none = prices.drop(held.index)
-        assert (none[f"{market}_as_of"] == "").all(), market
+        assert (prices.drop(held.index)[f"{market}_as_of"] == "").all(), market
     assert set(prices["on_demand_basis"]) <= {"", "published", "derived", "assumed"}
     assert set(prices["spot_basis"]) <= {"", "observed", "estimated"}
-
-
-def test_prices_are_plausible(catalogs):
-    prices = catalogs.prices
-    money = prices.filter(like="usd_per_hour").to_numpy()
-    assert np.nanmin(money) > 0
+    assert np.nanmin(prices.filter(like="usd_per_hour").to_numpy()) > 0
     seen = prices[prices["spot_basis"] == "observed"]
     assert (seen["spot_low_usd_per_hour"] <= seen["spot_usd_per_hour"]).all()
     assert (seen["spot_usd_per_hour"] <= seen["spot_high_usd_per_hour"]).all()
@@ -94,28 +74,22 @@ def test_old_prices_are_reported_not_failed(catalogs):
     for market in ("on-demand", "spot"):
         said, _ = price_age(row | {"market": market}, catalogs, date(2026, 11, 21))
         assert said.startswith(f"Price of {day_text(price_facts(row, market, catalogs)['as_of'])}, ")
-    for market in ("on_demand", "spot"):
-        assert (catalogs.prices[f"{market}_as_of"] <= catalogs.prices_as_of).all()
+        assert (catalogs.prices[f"{market.replace('-', '_')}_as_of"] <= catalogs.prices_as_of).all()
 
 
-def test_cards_and_instances_are_what_the_driver_and_aws_report(catalogs):
+def test_cards_and_instances_are_what_the_driver_and_aws_report_and_every_fact_is_dated_and_sourced(catalogs):
     gpus, instances = catalogs.gpus, catalogs.instances
     assert gpus.loc["l4", "memory_bytes"] == 23034 * 2**20
     assert gpus.loc["h100-80gb-sxm", ["bandwidth_bytes_per_second", "bf16_flops_per_second"]].tolist() == [3.35e12, 989.4e12]
-    assert instances.loc["p5.48xlarge", ["gpus", "vcpus", "nvlink_domain_gpus"]].tolist() == [8, 192, 8]
-    assert instances.loc["p5.48xlarge", "network_bytes_per_second"] == 400e9
+    sizes = ["gpus", "vcpus", "nvlink_domain_gpus", "network_bytes_per_second"]
+    assert instances.loc["p5.48xlarge", sizes].tolist() == [8, 192, 8, 400e9]
     assert instances.loc["g6f.large", ["gpus", "gpu_fraction", "gpu_memory_bytes"]].tolist() == [1, 0.125, 2861 * 2**20]
     assert instances.loc["g5g.xlarge", "arm"]
-    assert len(gpus) == 36
-    assert len(instances) >= 69
+    assert (len(gpus), len(instances) >= 69) == (36, True)
     assert not instances.index.str.startswith(("inf", "trn")).any()
     assert (instances["nvlink_domain_gpus"] >= 1).all()
-    named = {column for names in gpus["unverified"] for column in names}
-    assert named <= set(gpus.columns)
-
-
-def test_every_fact_is_dated_and_sourced(catalogs):
-    for table in (catalogs.gpus, catalogs.instances):
+    assert {column for names in gpus["unverified"] for column in names} <= set(gpus.columns)
+    for table in (gpus, instances):
         assert table["checked_on"].str.fullmatch(DAY.pattern).all()
         assert (table["source"] != "").all()
     for name in FILES:
@@ -123,19 +97,14 @@ def test_every_fact_is_dated_and_sourced(catalogs):
         assert DAY.fullmatch(catalogs.about[name]["checked_on"]), name
 
 
-@pytest.mark.parametrize("name", ROOM_OF)
-def test_each_file_names_its_schema_and_the_schema_is_valid(name):
-    first = path_of(name).read_text("utf-8").partition("\n")[0]
-    assert first == f"# yaml-language-server: $schema=schema/{name}.json"
-    schema = json.loads(schema_of(name).read_text("utf-8"))
-    Draft202012Validator.check_schema(schema)
-
-
-def test_every_catalog_stands_in_its_room_and_in_the_readme():
+def test_every_catalog_stands_in_its_room_and_in_the_readme_and_names_its_schema_which_is_valid():
     """What the list of rooms names is what is there, and the README says in a line what each file is."""
     there = {(path.parent.name, path.stem) for path in FOLDER.glob("*/*.yaml")}
     assert there == {(room, name) for name, room in ROOM_OF.items()}
     assert {(path.parents[1].name, path.stem) for path in FOLDER.glob("*/schema/*.json")} == there
+    for name in ROOM_OF:
+        assert path_of(name).read_text("utf-8").partition("\n")[0] == f"# yaml-language-server: $schema=schema/{name}.json"
+        Draft202012Validator.check_schema(json.loads(schema_of(name).read_text("utf-8")))
     readme = (FOLDER / "README.md").read_text("utf-8")
     parts = {part.partition("\n")[0].partition(":")[0]: part for part in readme.split("\n## ")[1:]}
     for room, names in ROOMS.items():
@@ -164,7 +133,6 @@ def test_an_added_model_stands_for_its_id(catalogs):
 
 
 def test_choices_are_numbers(catalogs):
-    for name in CHOICES:
-        table = getattr(catalogs, name)
-        assert len(table), name
-        assert table.index.is_monotonic_increasing, name
+    for table in (getattr(catalogs, name) for name in CHOICES):
+        assert len(table)
+        assert table.index.is_monotonic_increasing, table

@@ -10,26 +10,14 @@ from calc.catalogs.load import FOLDER
 from calc.catalogs.rooms import path_of, schema_of
 from views.session import catalogs as session_catalogs
 
-DAMAGE = {  # to a folder of catalogs, with what the page then says of it
-    "a field is misspelt": (
-        lambda folder: rewritten(path_of("prices", folder), lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1)),
-        "usd_per_hour: this field is missing; add it",
-    ),
-    "cut": (
-        lambda folder: rewritten(path_of("models", folder), lambda text: text[: text.index("hidden", 9_000)]),
-        "catalogs/edited/models.yaml",
-    ),
-    "emptied": (lambda folder: rewritten(path_of("gpus", folder), lambda _: ""), "catalogs/edited/gpus.yaml: the file must hold a mapping"),
-    "removed": (lambda folder: (path_of("instances", folder)).unlink(), "catalogs/edited/instances.yaml: it cannot be read"),
-    "its schema is cut": (
-        lambda folder: rewritten(schema_of("heads", folder), lambda text: text[:9]),
-        "catalogs/read_off/schema/heads.json: this is not a schema",
-    ),
-    "one that no table holds": (
-        lambda folder: rewritten(path_of("setups", folder), lambda _: ""),
-        "catalogs/edited/setups.yaml: the file must",
-    ),
-    "the whole folder is gone": (shutil.rmtree, "it cannot be read (No such file or directory); put the file back"),
+DAMAGE = {  # to one file of a folder of catalogs: what is left of its text, and what the page then says of it
+    "a field is misspelt": (path_of, "prices", lambda text: text.replace("usd_per_hour: ", "usd_per_our: ", 1), "this field is missing"),
+    "cut": (path_of, "models", lambda text: text[: text.index("hidden", 9_000)], "catalogs/edited/models.yaml"),
+    "emptied": (path_of, "gpus", lambda _: "", "catalogs/edited/gpus.yaml: the file must hold a mapping"),
+    "its schema is cut": (schema_of, "heads", lambda text: text[:9], "catalogs/read_off/schema/heads.json: this is not a schema"),
+    "one that no table holds": (path_of, "setups", lambda _: "", "catalogs/edited/setups.yaml: the file must"),
+    "removed": (path_of, "instances", None, "catalogs/edited/instances.yaml: it cannot be read"),
+    "the whole folder is gone": (lambda _, folder: folder, "", None, "it cannot be read (No such file or directory); put the file back"),
 }
 
 
@@ -56,8 +44,11 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     assert len(other) == len(first)
     assert other != first
     good = shutil.copytree(folder, tmp_path / "good")
-    for damage, (harm, sentence) in DAMAGE.items():
-        harm(folder)
+    for damage, (place, name, change, sentence) in DAMAGE.items():
+        if change:
+            rewritten(place(name, folder), change)
+        else:
+            shutil.rmtree(place(name, folder)) if place(name, folder).is_dir() else place(name, folder).unlink()
         for each in (app.run(), opened()):  # who was there, and who comes now
             assert shown(each) == other, damage
             assert sentence in " ".join(warning.value for warning in each.warning), damage

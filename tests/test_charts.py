@@ -8,6 +8,7 @@ import pytest
 
 from calc import estimate, phases_table
 from calc.charts import tables as chart_tables
+from calc.columns import COMPONENTS
 from calc.memory.moments import components_of
 from calc.scenarios.read import cross
 from calc.search.standing import rank, scenario_of
@@ -48,62 +49,33 @@ def encodings(spec):
 
 def fields(spec, dataset="rows"):
     """The columns that the layers of a dataset read."""
-    found = set()
-    for layer in spec["layer"]:
-        if layer.get("data", {}).get("name", "rows") == dataset:
-            for channel in layer["encoding"].values():
-                parts = channel if isinstance(channel, list) else [channel]
-                found |= {part["field"] for part in parts if "field" in part}
-    return found
+    layers = [layer for layer in spec["layer"] if layer.get("data", {}).get("name", "rows") == dataset]
+    channels = [channel for layer in layers for channel in layer["encoding"].values()]
+    return {part["field"] for channel in channels for part in (channel if isinstance(channel, list) else [channel]) if "field" in part}
 
 
 @pytest.mark.parametrize("name", BAR_SPECS)
-def test_a_specification_holds_no_data_and_survives_json(name):
+def test_a_specification_is_valid_holds_no_data_survives_json_and_names_its_quantities(name):
     spec = BAR_SPECS[name]
     assert not {"data", "datasets"} & set(spec)
     assert json.loads(json.dumps(spec)) == spec
+    alt.LayerChart.from_dict({**spec, "data": {"name": "rows"}})
+    axes = [encoding[axis] for encoding in encodings(spec) for axis in ("x", "y") if "axis" in encoding.get(axis, {})]
+    titles = [axis["axis"]["title"] for axis in axes if axis.get("type") == "quantitative"]
+    assert titles
+    assert all(any(unit in title for unit in ("GiB", "USD", "GPUs", "hours")) for title in titles)
 
 
-@pytest.mark.parametrize("name", BAR_SPECS)
-def test_a_specification_is_valid(name):
-    alt.LayerChart.from_dict({**BAR_SPECS[name], "data": {"name": "rows"}})
-
-
-@pytest.mark.parametrize("name", BAR_SPECS)
-def test_every_quantitative_axis_names_its_quantity(name):
-    axes = [
-        encoding[axis]["axis"]["title"]
-        for encoding in encodings(BAR_SPECS[name])
-        for axis in ("x", "y")
-        if "axis" in encoding.get(axis, {}) and encoding[axis].get("type") == "quantitative"
-    ]
-    assert axes
-    assert all(any(unit in title for unit in ("GiB", "USD", "GPUs", "hours")) for title in axes)
-
-
-def test_a_specification_is_built_once_per_theme():
-    assert memory_charts.phases(theme.INKS["dark"], TRAINING) is memory_charts.phases(theme.INKS["dark"], TRAINING)
-    assert memory_charts.phases(theme.INKS["dark"], TRAINING) is not memory_charts.phases(INK, TRAINING)
-
-
-def test_a_component_has_one_colour_everywhere():
-    scales = [
-        e[c]["scale"]
-        for name in ("bars", "phases")
-        for e in encodings(BAR_SPECS[name])
-        for c in ("color", "fill", "stroke")
-        if "scale" in e.get(c, {})
-    ]
-    for scale in scales:
+def test_a_component_has_one_colour_everywhere_and_a_specification_is_built_once_per_theme():
+    parts = [part for name in ("bars", "phases") for part in encodings(BAR_SPECS[name])]
+    for scale in (part[c]["scale"] for part in parts for c in ("color", "fill", "stroke") if "scale" in part.get(c, {})):
         colours = dict(zip(scale["domain"], scale["range"], strict=True))
         assert colours == {chart_tables.COMPONENT_LABELS[name]: theme.COMPONENT_COLOURS[name] for name in TRAINING}
-
-
-def test_colours_are_distinct_and_every_component_has_one():
-    from calc.columns import COMPONENTS
-
     assert tuple(theme.COMPONENT_COLOURS) == COMPONENTS == tuple(chart_tables.COMPONENT_LABELS)
     assert len(set(theme.COMPONENT_COLOURS.values())) == len(COMPONENTS)
+    dark = memory_charts.phases(theme.INKS["dark"], TRAINING)
+    assert dark is memory_charts.phases(theme.INKS["dark"], TRAINING)
+    assert dark is not memory_charts.phases(INK, TRAINING)
 
 
 def test_stacked_bars_read_what_the_table_has(ranked, catalogs):

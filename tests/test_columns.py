@@ -44,9 +44,8 @@ def makers():
     for _, name, _ in pkgutil.walk_packages(calc.__path__, "calc."):
         if name.startswith(("calc.models.", "calc.explain.")):
             module = importlib.import_module(name)
-            groups = [value for value in vars(module).values() if isinstance(value, tuple | dict) and value]
-            groups = [group.values() if isinstance(group, dict) else (group,) for group in groups]
-            for group in (group for groups_of_one in groups for group in groups_of_one):
+            held = [value for value in vars(module).values() if isinstance(value, tuple | dict) and value]
+            for group in (group for value in held for group in (value.values() if isinstance(value, dict) else (value,))):
                 if isinstance(group, tuple) and group and all(is_named(value) for value in group):
                     for formula in group:
                         found.setdefault(column_of(formula), set()).add(formula)
@@ -62,8 +61,7 @@ def is_named(value):
 def column_of(formula):
     """The column that a formula makes, under the name that it has in the joined table where it comes from the models."""
     name = formula.__name__
-    prefix = next((prefix for prefix, names in JOINED_AS.items() if of_models(formula) and name in names), "")
-    return prefix + name
+    return next((prefix for prefix, names in JOINED_AS.items() if of_models(formula) and name in names), "") + name
 
 
 def of_models(formula):
@@ -75,11 +73,8 @@ def formulas():
 
 
 def test_a_column_has_one_maker():
-    """No two formulas make the same column, in whatever room they stand."""
+    """No two formulas make the same column, in whatever room they stand; each runs in one stage."""
     assert {name: sorted(one.__module__ for one in made) for name, made in makers().items() if len(made) > 1} == {}
-
-
-def test_a_formula_runs_in_one_stage():
     run = [formula for stage in STAGES for formula in stage.formulas]
     assert sorted(formula.__name__ for formula in run) == sorted(FORMULAS)
 
@@ -149,13 +144,8 @@ def moments():
 @cache
 def sizes_of_models():
     """What the formulas of a model and of its stacks find: the entry, the traits of its family, and each other."""
-    held = catalogs()
-    return {name for entry in entries("models").values() for found in described(entry, held.families) for name in found}
-
-
-def described(entry, families):
-    model, stacks = architecture.describe_model(entry, families)
-    return (model, *stacks)
+    described = (architecture.describe_model(entry, catalogs().families) for entry in entries("models").values())
+    return {name for model, stacks in described for found in (model, *stacks) for name in found}
 
 
 def test_every_column_that_a_formula_reads_is_known():
@@ -172,21 +162,14 @@ def catalog_columns():
     """The columns and numbers of all catalogs, each under its own name."""
     held = catalogs()
     tables = [value for value in vars(held).values() if isinstance(value, pd.DataFrame)]
-    return {name for table in tables for name in table.columns} | {
-        *held.overheads.index,
-        *held.time_constants.index,
-        *held.assumptions.index,
-        *held.starts.index,
-    }
+    numbers = (held.overheads, held.time_constants, held.assumptions, held.starts)
+    return {name for table in tables for name in table.columns}.union(*(table.index for table in numbers))
 
 
-def test_every_joined_column_is_explained():
+def test_every_joined_column_is_explained_and_the_glossary_has_none_that_is_gone():
     """It is a scenario column or a catalog's, under one word that says whose (gpu_, asked_), or it is in the glossary."""
     explained = {*read.inputs_by_name(), *catalog_columns(), *GLOSSARY}
     assert sorted(name for name in joined() if not {name, name.partition("_")[2]} & explained) == []
-
-
-def test_the_glossary_has_no_column_that_is_gone():
     assert sorted(set(GLOSSARY) - {*joined(), *FORMULAS, *COLUMNS}) == []
 
 
@@ -202,18 +185,8 @@ def test_a_formula_says_its_unit_and_its_name_ends_in_it():
     assert not wrong
 
 
-def test_no_column_has_a_foreign_unit_or_a_prefix_for_counts():
-    """Bytes, seconds and USD inside; GiB and percent are born where they are shown."""
-    parameters = {parameter for formula in formulas().values() for parameter in inspect.signature(formula).parameters}
-    names = {name for name in parameters | set(formulas()) if FOREIGN_UNITS.search(name)}
-    assert names == set()
-
-
-def test_formulas_have_no_defaults():
-    """A default lives with the controls and the catalogs, where it can be seen."""
-    with_default = {
-        name
-        for name, formula in formulas().items()
-        if any(parameter.default is not parameter.empty for parameter in inspect.signature(formula).parameters.values())
-    }
-    assert with_default == set()
+def test_no_column_has_a_foreign_unit_or_a_prefix_for_counts_and_no_formula_a_default():
+    """Bytes, seconds and USD inside; GiB and percent are born where they are shown, defaults where the catalogs are read."""
+    parameters = {name: inspect.signature(formula).parameters for name, formula in formulas().items()}
+    assert {name for names in parameters.values() for name in (*names, *parameters) if FOREIGN_UNITS.search(name)} == set()
+    assert {name for name, own in parameters.items() if any(one.default is not one.empty for one in own.values())} == set()

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from examples import at_random, catalogs
+from examples import at_random, catalogs, written
 
 from calc import estimate
 from calc.__main__ import main
@@ -27,11 +27,6 @@ def run(*arguments, given=b""):
     return subprocess.run([sys.executable, "-m", "calc", *arguments], input=given, capture_output=True, cwd=ROOT)
 
 
-def written(path):
-    with path.open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
-
-
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch):
     """The catalogs are read once for all tests of this process."""
@@ -45,18 +40,18 @@ def scenarios(tmp_path):
     return path
 
 
-def test_every_row_is_there_in_order_with_inputs_defaults_and_results(scenarios, tmp_path):
+def test_every_row_is_there_in_order_with_inputs_defaults_and_results_and_goes_in_again(scenarios, tmp_path):
     assert main([str(scenarios), "-o", str(tmp_path / "out.csv")]) == 0
     rows = written(tmp_path / "out.csv")
-    assert [row["scenario"] for row in rows] == ["first", "second", "third"]
-    assert [row["owner"] for row in rows] == ["me", "you", ""]
+    assert [[row[name] for name in ("scenario", "owner", "sequence_tokens", "batch")] for row in rows] == [
+        *(["first", "me", "1024", "2"], ["second", "you", "2048", "1"], ["third", "", "2048", "x"])
+    ]
     assert [bool(row["memory_bytes"]) for row in rows] == [True, False, False]
-    assert rows[0]["sequence_tokens"] == "1024"
-    assert rows[1]["sequence_tokens"] == "2048"
     assert rows[1]["problem"].startswith("model 'nope' is not in the catalog; ")
-    assert rows[2]["batch"] == "x"
     assert rows[2]["problem"].startswith("batch 'x' is not a whole number")
     assert {column.name for column in INPUTS} <= set(rows[0])
+    assert main([str(tmp_path / "out.csv"), "-o", str(tmp_path / "again.csv")]) == 0
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
 
 
 def test_the_numbers_are_those_of_python(tmp_path):
@@ -71,8 +66,7 @@ def test_the_numbers_are_those_of_python(tmp_path):
 
 def test_standard_input_and_output_and_nothing_else(monkeypatch, capsys):
     done = run(given=TABLE.encode())
-    assert done.returncode == 0
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (0, b"")
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode("utf-8"))))
     assert [row["scenario"] for row in rows] == ["first", "second", "third"]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TABLE.encode())))
@@ -89,13 +83,6 @@ def test_neither_streamlit_nor_altair_is_imported():
     assert done.stdout.startswith("usage: python -m calc ")
 
 
-def test_what_comes_out_goes_in_and_comes_out_the_same(scenarios, tmp_path):
-    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
-    assert main([str(scenarios), "-o", str(first)]) == 0
-    assert main([str(first), "-o", str(second)]) == 0
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_a_header_alone_gives_a_header_alone(tmp_path):
     (tmp_path / "in.csv").write_text("model,batch\n")
     assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv")]) == 0
@@ -107,9 +94,7 @@ def test_a_reader_that_stops_early_is_no_fault():
     command = f"{sys.executable} -m calc | head -c 10; exit ${{PIPESTATUS[0]}}"
     lines = "model,owner\n" + "gpt2,me\n" * 300
     done = subprocess.run(["bash", "-c", command], input=lines.encode(), capture_output=True, cwd=ROOT)
-    assert done.stdout == b"owner,scen"
-    assert done.stderr == b""
-    assert done.returncode == 0
+    assert (done.stdout, done.stderr, done.returncode) == (b"owner,scen", b"", 0)
 
 
 def test_a_config_becomes_a_model_by_the_name_of_its_file(tmp_path):
@@ -124,8 +109,7 @@ def test_a_config_becomes_a_model_by_the_name_of_its_file(tmp_path):
 
 
 def test_a_folder_of_configs_and_an_id_that_the_catalog_has_too(tmp_path):
-    folder = tmp_path / "configs"
-    folder.mkdir()
+    (folder := tmp_path / "configs").mkdir()
     for name in ("a", "gpt2"):
         (folder / f"{name}.json").write_text(json.dumps(LLAMA), encoding="utf-8-sig")
     (tmp_path / "in.csv").write_text("model\na\ngpt2\n")
@@ -137,48 +121,30 @@ def test_a_folder_of_configs_and_an_id_that_the_catalog_has_too(tmp_path):
 
 
 UNUSABLE = {  # test_export.py has every kind of file that is no table
-    "no file": (None, "in.csv: No such file or directory; check the path."),
-    "no model": (b"name,batch\ngpt2,1\n", "in.csv has no column 'model' (its columns: name, batch); the first line "),
-    "long row": (b"model\ngpt2,1\n", "in.csv is not a CSV table (Expected 1 fields in line 2, saw 2); give every "),
-    "capitals": (b"model,Batch\ngpt2,1\n", "The column 'Batch' would not be read; write its name as batch."),
+    "no table": ("in.csv", None, "in.csv: No such file or directory; check the path."),
+    "no model": ("in.csv", b"name,batch\ngpt2,1\n", "in.csv has no column 'model' (its columns: name, batch); the first line "),
+    "long row": ("in.csv", b"model\ngpt2,1\n", "in.csv is not a CSV table (Expected 1 fields in line 2, saw 2); give every "),
+    "capitals": ("in.csv", b"model,Batch\ngpt2,1\n", "The column 'Batch' would not be read; write its name as batch."),
+    "no config": ("my.json", None, "my.json: No such file or directory; check the path."),
+    "no JSON": ("my.json", b"{", "my: this is not JSON (line 1); give a config.json as the hub has it."),
+    "no UTF-8": ("my.json", b"\xff\xfe", "my.json is not UTF-8 text (byte 0); give a config.json."),
+    "a list": ("my.json", b"[]", "my: this is no config; give a JSON object with a model_type."),
+    "no type": ("my.json", b"{}", "my: model_type is missing; give the config.json of a model."),
+    "another type": ("my.json", b'{"model_type": "rwkv"}', "my: model_type rwkv is not covered"),
 }
 
 
 @pytest.mark.parametrize("fault", UNUSABLE)
-def test_an_unusable_table_ends_with_2_and_one_sentence(fault, tmp_path, capsys):
-    content, sentence = UNUSABLE[fault]
+def test_an_unusable_table_or_config_ends_with_2_and_one_sentence(fault, scenarios, tmp_path, capsys):
+    name, content, sentence = UNUSABLE[fault]
     if content is not None:
-        (tmp_path / "in.csv").write_bytes(content)
-    assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv")]) == 2
+        (tmp_path / name).write_bytes(content)
+    given = [str(tmp_path / name)] if name == "in.csv" else [str(scenarios), "--model-config", str(tmp_path / name)]
+    assert main([*given, "-o", str(tmp_path / "out.csv")]) == 2
     said = capsys.readouterr()
-    assert said.out == ""
     assert said.err.removeprefix(f"{tmp_path}/").startswith(sentence)
-    assert said.err.endswith(".\n")
-    assert said.err.count("\n") == 1
+    assert (said.out, said.err[-2:], said.err.count("\n")) == ("", ".\n", 1)
     assert not (tmp_path / "out.csv").exists()
-
-
-BAD_CONFIGS = {
-    "no file": (None, "my.json: No such file or directory; check the path."),
-    "no JSON": (b"{", "my: this is not JSON (line 1); give a config.json as the hub has it."),
-    "no UTF-8": (b"\xff\xfe", "my.json is not UTF-8 text (byte 0); give a config.json."),
-    "no config": (b"[]", "my: this is no config; give a JSON object with a model_type."),
-    "no type": (b"{}", "my: model_type is missing; give the config.json of a model."),
-    "another type": (b'{"model_type": "rwkv"}', "my: model_type rwkv is not covered"),
-}
-
-
-@pytest.mark.parametrize("fault", BAD_CONFIGS)
-def test_an_unusable_config_ends_with_2_and_one_sentence(fault, scenarios, tmp_path, capsys):
-    content, sentence = BAD_CONFIGS[fault]
-    if content is not None:
-        (tmp_path / "my.json").write_bytes(content)
-    assert main([str(scenarios), "--model-config", str(tmp_path / "my.json")]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.removeprefix(f"{tmp_path}/").startswith(sentence)
-    assert said.err.endswith(".\n")
-    assert said.err.count("\n") == 1
 
 
 def test_an_empty_folder_and_a_place_that_cannot_be_written(scenarios, tmp_path, capsys):
@@ -186,10 +152,11 @@ def test_an_empty_folder_and_a_place_that_cannot_be_written(scenarios, tmp_path,
     assert main([str(scenarios), "--model-config", str(tmp_path / "configs")]) == 2
     assert main([str(scenarios), "-o", str(tmp_path / "no" / "out.csv")]) == 2
     assert main([str(tmp_path)]) == 2
-    first, second, third = capsys.readouterr().err.splitlines()
-    assert first == f"{tmp_path}/configs: there is no *.json in this folder; put config.json files there."
-    assert second == f"{tmp_path}/no/out.csv: No such file or directory; check the path."
-    assert third == f"{tmp_path}: Is a directory; check the path."
+    assert capsys.readouterr().err.replace(str(tmp_path), "TMP").splitlines() == [
+        "TMP/configs: there is no *.json in this folder; put config.json files there.",
+        "TMP/no/out.csv: No such file or directory; check the path.",
+        "TMP: Is a directory; check the path.",
+    ]
 
 
 def test_an_unknown_option_ends_with_2(capsys):

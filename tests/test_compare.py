@@ -31,17 +31,12 @@ def rows(catalogs):
     return trained + beside(catalogs, SERVED, SERVE) + beside(catalogs, SERVED[:1], SERVE, "sagemaker-hosting")
 
 
-def test_the_parts_of_a_difference_sum_to_it(rows):
+def test_the_parts_of_a_difference_sum_to_it_and_the_other_way_round_each_changes_its_sign(rows):
     for first, other in itertools.permutations(rows, 2):
-        for name, difference in compare.differences(first, other).items():
-            assert difference.change == other[name] - first[name]
-            assert sum(difference.parts.values()) == pytest.approx(difference.change, rel=1e-9, abs=1e-6 * first[name])
-
-
-def test_the_other_way_round_every_part_changes_its_sign(rows):
-    for first, other in itertools.combinations(rows, 2):
         there, back = compare.differences(first, other), compare.differences(other, first)
         for name, difference in there.items():
+            assert difference.change == other[name] - first[name]
+            assert sum(difference.parts.values()) == pytest.approx(difference.change, rel=1e-9, abs=1e-6 * first[name])
             assert {cause: -part for cause, part in back[name].parts.items()} == pytest.approx(difference.parts, rel=1e-9, abs=1e-9)
 
 
@@ -56,27 +51,21 @@ def test_memory_is_made_of_the_components_and_the_cause_is_the_one_that_was_chan
     first, *others = beside(catalogs, TRAINED, RUN)
     found = [compare.differences(first, other)["memory_bytes"] for other in others]
     assert all(list(difference.parts) == list(COMPONENTS) for difference in found)
-    assert found[0].cause == "optimizer_bytes"
-    assert found[0].change < 0
-    assert found[2].cause == "activations_bytes"
+    assert (found[0].cause, found[0].change < 0, found[2].cause) == ("optimizer_bytes", True, "activations_bytes")
 
 
 def test_money_and_time_name_what_makes_them(catalogs):
     plain, _, twice, _, longer, *_ = beside(catalogs, TRAINED, RUN)
     spot, *_ = beside(catalogs, TRAINED[:1], RUN, "spot")
-    hourly = compare.differences(plain, twice)["usd_per_hour"]
-    assert hourly.cause == "instances"
-    assert hourly.parts["price"] == 0
-    assert hourly.change == pytest.approx(plain["usd_per_hour"])
-    assert compare.differences(plain, twice)["hours"].cause == "speed"
-    run = compare.differences(plain, longer)["usd"]
-    assert run.cause == "train_tokens"
-    assert run.change == pytest.approx(plain["run_usd_on_demand"] - plain["start_hours"] * plain["usd_per_hour"])  # starting is paid once
-    cheaper = compare.differences(plain, spot)["usd"]
-    assert cheaper.cause == "price"
-    assert cheaper.parts["interruptions"] > 0
-    assert compare.differences(plain, twice)["usd"].against in ("speed", "instances")
-    assert compare.differences(plain, longer)["usd"].against == ""
+    doubled, run, cheaper = (compare.differences(plain, other) for other in (twice, longer, spot))
+    assert (doubled["usd_per_hour"].cause, doubled["usd_per_hour"].parts["price"], doubled["hours"].cause) == ("instances", 0, "speed")
+    assert doubled["usd_per_hour"].change == pytest.approx(plain["usd_per_hour"])
+    assert doubled["usd"].against in ("speed", "instances")
+    assert (run["usd"].cause, run["usd"].against) == ("train_tokens", "")
+    start_usd = plain["start_hours"] * plain["usd_per_hour"]  # paid once
+    assert run["usd"].change == pytest.approx(plain["run_usd_on_demand"] - start_usd)
+    assert cheaper["usd"].cause == "price"
+    assert cheaper["usd"].parts["interruptions"] > 0
     assert spot["usd"] == pytest.approx(spot["run_usd_spot"])
 
 
@@ -91,9 +80,7 @@ def test_a_month_is_compared_with_a_month_and_not_with_a_run(catalogs, rows):
 def test_a_row_without_a_price_has_no_parts(catalogs):
     first, other = beside(catalogs, ({}, {"instance": "", "gpu": "h100-80gb-sxm"}), RUN)
     found = compare.differences(first, other)
-    assert found["usd"].parts == {}
-    assert found["usd"].cause == ""
-    assert found["memory_bytes"].change == 0
+    assert (found["usd"].parts, found["usd"].cause, found["memory_bytes"].change) == ({}, "", 0)
 
 
 def test_choices_that_differ_come_first_and_in_words(catalogs):
@@ -103,6 +90,8 @@ def test_choices_that_differ_come_first_and_in_words(catalogs):
     assert list(differing[1]) == ["1", "8", "AdamW 8-bit"]
     assert found["differs"].is_monotonic_decreasing
     assert not {"kv_precision", "lora_rank", "restart_seconds", "decoder_tokens"} & set(found["choice"])
+    found = compare.choices(billed(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
+    assert list(found[found["differs"]]["label"]) == [catalogs.assumptions["label"]["restart_seconds"]]
 
 
 def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
@@ -113,16 +102,7 @@ def test_what_a_kind_of_work_never_reads_is_empty(catalogs):
     assert found.loc["batch", "label"] == "Micro-batch"
 
 
-def test_an_assumption_is_named_where_it_differs(catalogs):
-    found = compare.choices(billed(catalogs, ({}, {"restart_seconds": 7200}), RUN), catalogs)
-    assert list(found[found["differs"]]["label"]) == [catalogs.assumptions["label"]["restart_seconds"]]
-
-
 def test_tanks_share_a_scale_that_one_giant_does_not_spoil():
-    fitting = {"gpu_memory_bytes": 80.0, "memory_high_bytes": 60.0}
-    giant = {"gpu_memory_bytes": 40.0, "memory_high_bytes": 400.0}
-    assert compare.tank_scale([fitting]) == 80
-    assert compare.tank_scale([fitting, {**giant, "memory_high_bytes": 100.0}]) == 100
-    assert compare.tank_scale([fitting, giant]) == 160
-    assert compare.tank_scale([{"gpu_memory_bytes": float("nan"), "memory_high_bytes": 50.0}]) == 50
-    assert compare.tank_scale([]) == 1
+    sizes = ([(80, 60)], 80), ([(80, 60), (40, 100)], 100), ([(80, 60), (40, 400)], 160), ([(float("nan"), 50)], 50), ([], 1)
+    for tanks, scale in sizes:
+        assert compare.tank_scale([{"gpu_memory_bytes": card, "memory_high_bytes": high} for card, high in tanks]) == scale, tanks

@@ -11,6 +11,7 @@ from calc.files.csv import tables as csv_tables
 from calc.plan.bill import billed
 from views.panels.compare import AGAIN, AWAY, LEFT, RIGHT
 
+PAIR = ({"scenario": "plain"}, {"scenario": "8-bit", "optimizer": "adamw-8bit"})
 HOLD = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "train_tokens": 1e9}
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~sequence_tokens~4096~train_tokens~150000000"
 PLAIN = f"plain~market~on-demand~{COMMON}"
@@ -38,7 +39,7 @@ def accept(app):
     return app.button(key="accept_earlier")
 
 
-def test_with_nothing_kept_it_says_what_keeping_does_and_keeps_the_present_answers():
+def test_with_nothing_kept_it_says_what_keeping_does_and_keeps_the_present_answers_and_one_alone_asks_for_a_second():
     app = opened("compare")
     assert title(app) == "Nothing is kept yet"
     assert "Two to six of them stand side by side" in said(app)
@@ -47,12 +48,9 @@ def test_with_nothing_kept_it_says_what_keeping_does_and_keeps_the_present_answe
     assert app.button(key="keep_answers").disabled
     run(app.button(key="undo").click())
     assert names(app) == []
-
-
-def test_one_alone_is_shown_and_asks_for_a_second():
-    app = opened("compare", kept=[PLAIN])
-    assert "Keep a second scenario" in said(app)
-    assert not app.table
+    alone = opened("compare", kept=[PLAIN])
+    assert "Keep a second scenario" in said(alone)
+    assert not alone.table
 
 
 def test_choices_that_differ_come_first_and_differences_say_why(catalogs):
@@ -63,35 +61,23 @@ def test_choices_that_differ_come_first_and_differences_say_why(catalogs):
     differing = app.table[0].value
     assert list(differing.iloc[:, 0]) == ["Market", "Optimizer"]
     assert list(differing.columns[1:]) == ["plain", "8-bit", "on spot"]
-    words = said(app)
-    assert ": optimizer state" in words
-    assert "on spot instead of on demand" in words
-    assert f"{rows['usd_per_hour'].iloc[0]:.2f} an hour on demand" in words
-    assert "The others are compared with this one." in words
-
-
-def test_a_run_and_a_month_are_not_compared_in_all():
-    app = opened("compare", kept=[PLAIN, SERVED])
-    assert "a run beside a month" in said(app)
+    hourly = f"{rows['usd_per_hour'].iloc[0]:.2f} an hour on demand"
+    for words in (": optimizer state", "on spot instead of on demand", hourly, "The others are compared with this one."):
+        assert words in said(app)
 
 
 def test_a_scenario_without_a_price_and_one_that_is_refused_stand_beside_the_others():
     app = opened("compare", kept=[PLAIN, NO_PRICE, REFUSED])
     assert "No instance, so no price" in said(app)
     assert "do not divide" in app.error[0].value
-    assert app.button(key="take_2").disabled
-    assert not app.button(key="take_0").disabled
+    assert (app.button(key="take_2").disabled, app.button(key="take_0").disabled) == (True, False)
+    assert "compared with this one" not in said(opened("compare", kept=[REFUSED, PLAIN]))
 
 
 def test_what_would_fail_is_marked_and_leads_in_nothing():
     app = opened("compare", kept=[PLAIN, f"too large~market~on-demand~{COMMON}~batch~16", EIGHT_BIT])
     assert "✗ does not fit" in said(app)
     assert "too large" not in title(app)
-
-
-def test_the_first_may_be_the_one_that_is_refused():
-    app = opened("compare", kept=[REFUSED, PLAIN])
-    assert "compared with this one" not in said(app)
 
 
 def test_scenarios_are_renamed_moved_duplicated_and_removed():
@@ -107,8 +93,9 @@ def test_scenarios_are_renamed_moved_duplicated_and_removed():
     assert names(app) == ["plain", "8-bit"]
 
 
-def test_use_in_plan_makes_it_the_plan():
+def test_a_run_and_a_month_are_not_compared_in_all_and_either_becomes_the_plan():
     app = opened("compare", kept=[PLAIN, SERVED])
+    assert "a run beside a month" in said(app)
     run(app.button(key="take_1").click())
     assert address(app)["goal"] == ["serve"]
     assert names(app) == ["plain", "served"]
@@ -164,8 +151,7 @@ def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs)
 )
 def test_nothing_is_kept_of_a_file_that_is_not_understood_whole(content, sentence):
     app = given(opened("compare", kept=[PLAIN]), content)
-    assert sentence in said(app)
-    assert "Nothing is kept of a file that is not understood whole" in said(app)
+    assert (sentence in said(app), "Nothing is kept of a file that is not understood whole" in said(app)) == (True, True)
     assert accept(app).disabled
     assert names(app) == ["plain"]
 
@@ -184,10 +170,7 @@ def test_a_file_with_more_than_there_is_room_for_is_left():
 
 
 def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
-    rows = billed(
-        table(({"scenario": "plain"}, {"scenario": "8-bit", "optimizer": "adamw-8bit"}), **HOLD).assign(market=["on-demand", "on-demand"]),
-        catalogs,
-    )
+    rows = billed(table(PAIR, **HOLD).assign(market=["on-demand", "on-demand"]), catalogs)
     older = rows.assign(usd_per_hour_on_demand=49.0, usd=rows["usd"] / 2, memory_bytes=rows["memory_bytes"] * [1, 1.25], fits=["yes", "no"])
     content = csv_tables.dated_csv(older, catalogs, date(2026, 1, 2)).replace(catalogs.facts_version.encode(), b"00000000")
     words = said(given(opened("compare"), content))
@@ -200,10 +183,6 @@ def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
 
 
 def test_a_file_of_today_has_nothing_to_say_but_that(catalogs):
-    rows = billed(
-        table(({"scenario": "plain"}, {"scenario": "8-bit", "optimizer": "adamw-8bit"}), **HOLD).assign(market=["on-demand", "spot"]),
-        catalogs,
-    )
+    rows = billed(table(PAIR, **HOLD).assign(market=["on-demand", "spot"]), catalogs)
     words = said(given(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today())))
-    assert "none of 2 has moved" in words
-    assert "→" not in words
+    assert ("none of 2 has moved" in words, "→" in words) == (True, False)

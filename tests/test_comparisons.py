@@ -24,28 +24,10 @@ from views.charts import bars, lines
 
 INK = theme.INKS["light"]
 AMOUNTS = st.floats(1e-6, 1e9)
-EIGHT_BILLION = {
-    "model": "llama-3.1-8b",
-    "instance": "p5.48xlarge",
-    "gpus": 8,
-    "sharding": "zero3",
-    "sequence_tokens": 4096,
-    "train_tokens": 150e6,
-    "accumulation_steps": 4,
-    "recompute": "full",
-}
-SERVED = {
-    "model": "qwen2.5-32b",
-    "work": "inference",
-    "implementation": "vllm",
-    "instance": "p5.48xlarge",
-    "precision": "bf16",
-    "gpus": 4,
-    "tensor_parallel": 4,
-    "sequence_tokens": 8192,
-    "prompt_tokens": 7168,
-    "batch": 20,
-}
+EIGHT_BILLION = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "gpus": 8, "sharding": "zero3", "sequence_tokens": 4096}
+EIGHT_BILLION |= {"train_tokens": 150e6, "accumulation_steps": 4, "recompute": "full"}
+SERVED = {"model": "qwen2.5-32b", "work": "inference", "implementation": "vllm", "instance": "p5.48xlarge", "precision": "bf16"}
+SERVED |= {"gpus": 4, "tensor_parallel": 4, "sequence_tokens": 8192, "prompt_tokens": 7168, "batch": 20}
 
 
 @pytest.fixture(scope="module", params=[EIGHT_BILLION, SERVED], ids=["training", "serving"])
@@ -82,30 +64,21 @@ def test_names_with_room_stay_where_they_are():
 
 
 @pytest.mark.parametrize("make", [comparisons.over_gpus, comparisons.over_batch])
-def test_every_point_does_the_work_of_the_scenario(make, scenario, catalogs):
+def test_every_point_does_the_work_of_the_scenario_which_is_marked_with_its_own_figures(make, scenario, catalogs):
     rows = make(scenario, "on-demand", catalogs)
     assert len(rows) > 8
     assert (rows["instance"] == scenario["instance"]).all()
+    at_once = comparisons.at_once(scenario)
     if scenario["work"] == "training":
-        at_once = rows.apply(lambda row: comparisons.at_once(row.to_dict()), axis=1)
-        assert at_once.between(comparisons.at_once(scenario), 1.5 * comparisons.at_once(scenario)).all()
+        assert rows.apply(lambda row: comparisons.at_once(row.to_dict()), axis=1).between(at_once, 1.5 * at_once).all()
     elif make is comparisons.over_gpus:
-        capacity = rows["batch"] * rows.apply(lambda row: comparisons.replicas(row.to_dict()), axis=1)
-        assert (capacity >= comparisons.at_once(scenario)).all()
-
-
-@pytest.mark.parametrize("make", [comparisons.over_gpus, comparisons.over_batch])
-def test_the_scenario_itself_is_marked_and_has_its_own_figures(make, scenario, catalogs):
-    rows = make(scenario, "on-demand", catalogs)
-    now = rows[rows["now"]]
-    assert len(now) == 1
-    assert {name: now.iloc[0][name] for name in scenario if not pd.isna(scenario[name])} == {
-        name: value for name, value in scenario.items() if not pd.isna(value)
-    }
+        assert (rows["batch"] * rows.apply(lambda row: comparisons.replicas(row.to_dict()), axis=1) >= at_once).all()
+    (now,) = rows[rows["now"]].to_dict("records")
+    given = {name: value for name, value in scenario.items() if not pd.isna(value)}
+    assert {name: now[name] for name in given} == given
     itself = estimate(scenario, catalogs, solve=False)
-    assert now["memory_bytes"].item() == itself["memory_bytes"]
-    money = "run_usd_on_demand" if scenario["work"] == "training" else "usd_per_month_on_demand"
-    assert now["usd"].item() == pytest.approx(itself[money])
+    assert now["memory_bytes"] == itself["memory_bytes"]
+    assert now["usd"] == pytest.approx(itself["run_usd_on_demand" if scenario["work"] == "training" else "usd_per_month_on_demand"])
 
 
 def over_formats(scenario, market, catalogs):
@@ -144,13 +117,8 @@ def test_spot_counts_its_interruptions(catalogs):
 
 def fields(spec):
     """The columns that a specification reads."""
-    return {
-        part["field"]
-        for layer in spec["layer"]
-        for channel in layer["encoding"].values()
-        for part in (channel if isinstance(channel, list) else [channel])
-        if "field" in part
-    }
+    channels = [channel for layer in spec["layer"] for channel in layer["encoding"].values()]
+    return {part["field"] for channel in channels for part in (channel if isinstance(channel, list) else [channel]) if "field" in part}
 
 
 @pytest.mark.parametrize("make", [comparisons.over_gpus, comparisons.over_batch])
@@ -173,14 +141,12 @@ def test_what_does_not_fit_is_hollow_in_lines_and_bars(scenario, catalogs):
     lines_spec = lines.over(INK, "Memory", ("GPUs", "d"), ("GiB", ",.3~r"))
     bars_spec = bars.memory(INK, components, "Memory")
 
-    def marks(spec, test):
-        return [
-            layer["mark"] for layer in spec["layer"] if any(f"datum.fits {test} 'no'" in str(step) for step in layer.get("transform", []))
-        ]
+    def marks(spec, test, name):
+        steps = [(layer["mark"], str(layer.get("transform", []))) for layer in spec["layer"]]
+        return [mark[name] for mark, step in steps if f"datum.fits {test} 'no'" in step]
 
-    assert [mark["filled"] for mark in marks(lines_spec, "==")] == [False]
-    assert [mark["filled"] for mark in marks(lines_spec, "!=")] == [True]
-    assert [mark["fillOpacity"] for mark in marks(bars_spec, "==")] == [0.15]
+    assert marks(lines_spec, "==", "filled") + marks(lines_spec, "!=", "filled") == [False, True]
+    assert marks(bars_spec, "==", "fillOpacity") == [0.15]
     rows = comparisons.over_values(scenario, "on-demand", catalogs, "batch", [1.0, 4096.0])
     table = chart_tables.by_component(rows, ["one", "many"], components)
     assert set(table["fits"]) == {"yes", "no"}
@@ -188,14 +154,9 @@ def test_what_does_not_fit_is_hollow_in_lines_and_bars(scenario, catalogs):
 
 
 def test_points_are_named_where_there_is_room():
-    rows = pd.DataFrame(
-        {
-            "seconds": [3600.0, 3700.0, 36000.0, 72000.0, 40000.0],
-            "usd": [100.0, 99.0, 20.0, 10.0, 25.0],
-            "label": ["a", "b", "c", "d", "e"],
-            "kind": ["frontier", "frontier", "frontier", "frontier", "other"],
-        }
-    )
+    columns = ["seconds", "usd", "label", "kind"]
+    points = [(3600.0, 100.0, "a"), (3700.0, 99.0, "b"), (36000.0, 20.0, "c"), (72000.0, 10.0, "d")]
+    rows = pd.DataFrame([*((*point, "frontier") for point in points), (40000.0, 25.0, "e", "other")], columns=columns)
     made = against_time(rows, trains=True)
     assert made["name"].to_list() == ["a", "", "c", "d", ""]
     assert made["time"].to_list() == pytest.approx([1, 1.0277777, 10, 20, 11.111111])

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from pages import address, by_hand, opened, title
+from pages import address, by_hand, opened, run, title, with_model_form
 
 from calc import CatalogError
 from calc.catalogs.load import FOLDER
@@ -18,9 +18,7 @@ def test_the_first_visit_is_answered():
     app = opened()
     assert title(app).startswith("Fine-tuning Llama 3.1 8B costs about ")
     assert title(app).endswith("an hour")
-    assert len(app.metric) == 3
-    assert not app.warning
-    assert not app.error
+    assert (len(app.metric), list(app.warning), list(app.error)) == (3, [], [])
 
 
 def test_the_address_holds_the_whole_plan_and_opens_the_same_screen():
@@ -33,28 +31,24 @@ def test_the_address_holds_the_whole_plan_and_opens_the_same_screen():
     assert address(again) == address(app)
 
 
-def test_choosing_another_model_changes_answer_and_address():
-    app = opened()
-    before = title(app)
-    app.selectbox(key="model").set_value("llama-3.2-1b").run()
-    assert not app.exception
-    assert title(app) != before
-    assert address(app)["model"] == ["llama-3.2-1b"]
-
-
-def test_a_bad_link_is_named_and_the_rest_stays():
+def test_a_bad_link_or_half_a_model_is_named_and_the_rest_stays():
     app = opened(model="nope", batch="-3", gpus="64x", colour="red", v="9", sequence_tokens="8192")
     for wrong in ("model=nope", "batch=-3", "gpus=64x", "colour=red", "version 9"):
         assert wrong in said(app)
-    assert app.session_state["sequence_tokens"] == 8192
-    assert app.session_state["model"] == "llama-3.1-8b"
-    app.button(key="dismiss").click().run()
+    assert (app.session_state["sequence_tokens"], app.session_state["model"]) == (8192, "llama-3.1-8b")
+    run(app.button(key="dismiss").click())
     assert not app.warning
+    assert "left aside" in said(opened(custom__mine__layers="4", model="mine"))
 
 
-@pytest.mark.parametrize(
-    ("query", "reason"), [({"tensor_parallel": "3"}, "divide"), ({"tuning": "full", "precision": "int4"}, "int4 is not possible")]
+IMPOSSIBLE = (
+    ({"tensor_parallel": "3"}, "divide"),
+    ({"tuning": "full", "precision": "int4"}, "int4 is not possible"),
+    ({"model": "deepseek-v4-pro"}, "compressed sparse attention"),
 )
+
+
+@pytest.mark.parametrize(("query", "reason"), IMPOSSIBLE)
 def test_an_impossible_choice_says_why(query, reason):
     assert reason in said(opened(**query))
 
@@ -66,21 +60,11 @@ def test_prices_of_another_day_are_said():
     assert "55.04 now: 44 % less" in told
 
 
-def with_form(way, **query):
-    """The app with the form for another model open."""
-    app = opened(**query)
-    app.session_state["model_form"] = True
-    app.run()
-    app.segmented_control(key="model_way").set_value(way).run()
-    app.text_input(key="new_model").set_value("Mine")
-    return app
-
-
 def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
-    app = with_form("hand")
+    app = with_model_form("hand")
+    app.text_input(key="new_model").set_value("Mine")
     app.number_input(key="size_layers").set_value(16)
-    app.button(key="add_model").click().run()
-    assert not app.exception
+    run(app.button(key="add_model").click())
     assert title(app).startswith("Fine-tuning Mine costs")
     asked, complaints = link.parse(address(app), catalogs)
     assert not complaints
@@ -88,59 +72,36 @@ def test_a_model_of_ones_own_by_six_sizes_is_in_the_address(catalogs):
     assert title(opened(**address(app))) == title(app)
 
 
-def test_a_pasted_config_becomes_the_model():
-    app = with_form("paste")
+@pytest.mark.parametrize(("goal", "stored", "held"), [("serve", "fp8", ["fp8"]), ("tune", "fp8", []), ("tune", None, [])])
+def test_a_pasted_config_becomes_the_model_and_is_served_as_its_file_is_stored(goal, stored, held):
+    app = with_model_form("paste", goal=goal)
+    app.text_input(key="new_model").set_value("Mine")
     config = {"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
               "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000}  # fmt: skip
+    config |= {"quantization_config": {"quant_method": stored}} if stored else {}
     app.text_area(key="config_text").set_value(json.dumps(config))
-    app.button(key="add_model").click().run()
-    assert title(app).lower().startswith("fine-tuning mine costs")
-
-
-@pytest.mark.parametrize(("goal", "held"), [("serve", ["fp8"]), ("tune", [])])
-def test_an_added_model_is_served_as_its_file_is_stored(goal, held):
-    app = with_form("paste", goal=goal)
-    config = {"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
-              "num_key_value_heads": 8, "intermediate_size": 4096, "vocab_size": 32000,
-              "quantization_config": {"quant_method": "fp8"}}  # fmt: skip
-    app.text_area(key="config_text").set_value(json.dumps(config))
-    app.button(key="add_model").click().run()
-    assert not app.exception
+    run(app.button(key="add_model").click())
+    assert title(app).lower().startswith(("serving mine", "fine-tuning mine costs")[goal == "tune"])
     assert by_hand(app, "precision") == held
 
 
 def test_a_pasted_config_that_is_none_says_what_is_wrong():
-    app = with_form("paste")
+    app = with_model_form("paste")
     app.text_area(key="config_text").set_value("hello")
-    app.button(key="add_model").click().run()
+    run(app.button(key="add_model").click())
     assert "this is not JSON" in said(app)
     assert title(app).startswith("Fine-tuning Llama 3.1 8B")
 
 
-def test_half_a_model_in_the_link_is_refused():
-    assert "left aside" in said(opened(custom__mine__layers="4", model="mine"))
-
-
 def test_every_catalog_is_shown():
-    app = opened().switch_page("views/pages/models_and_prices.py").run()
+    app = opened("models_and_prices")
     app.session_state["catalog_tab"] = "All catalogs"
-    app.run()
-    shown = app.selectbox(key="catalog").options
-    names = {path.stem for path in FOLDER.glob("*/*.yaml")} - {
-        "blocks",
-        "software_blocks",
-        "heads",
-        "config_defaults",
-        "model_types",
-        "config_fields",
-        "launch_files",
-        "setups",
-    }
-    assert len(shown) == len(names)
+    run(app)
+    no_tables = ("blocks", "software_blocks", "heads", "config_defaults", "model_types", "config_fields", "launch_files", "setups")
+    names = {path.stem for path in FOLDER.glob("*/*.yaml")} - {*no_tables}
+    assert len(app.selectbox(key="catalog").options) == len(names)
     for name in sorted(names):
-        app.selectbox(key="catalog").set_value(name).run()
-        assert not app.exception
-        assert len(app.dataframe) == 1
+        assert len(run(app.selectbox(key="catalog").set_value(name)).dataframe) == 1
 
 
 def test_a_broken_catalog_stops_the_page_with_its_sentence(monkeypatch):
@@ -153,13 +114,13 @@ def test_a_broken_catalog_stops_the_page_with_its_sentence(monkeypatch):
     assert not app.metric
 
 
-def test_a_model_with_learned_positions_is_answered_at_the_length_it_has():
+def test_another_model_changes_answer_and_address_and_is_answered_at_the_length_it_has():
     app = opened()
-    app.selectbox(key="model").set_value("gpt2").run()
-    assert title(app).startswith("Fine-tuning GPT-2")
-    assert "No plan" not in title(app)
+    run(app.selectbox(key="model").set_value("gpt2"))
+    assert title(app).startswith("Fine-tuning GPT-2 costs")
+    assert address(app)["model"] == ["gpt2"]
     assert "learned positions for 1,024 tokens" in said(app)
-    app.selectbox(key="model").set_value("llama-3.1-8b").run()
+    run(app.selectbox(key="model").set_value("llama-3.1-8b"))
     assert app.session_state["sequence_tokens"] == 4096
     assert "learned positions" not in said(app)
 
@@ -169,8 +130,3 @@ def test_a_service_is_answered_at_the_lengths_that_its_model_has(model, used):
     app = opened(goal="serve", model=model)
     assert title(app).startswith("Serving")
     assert used in said(app)
-
-
-def test_a_model_that_is_not_covered_says_why():
-    app = opened(model="deepseek-v4-pro")
-    assert "compressed sparse attention" in said(app)

@@ -19,9 +19,8 @@ SERVED = {"work": "inference", "implementation": "vllm", "model": "llama-3-8b", 
 @pytest.mark.parametrize(("gpus", "weights_gib", "pool_gib"), [(1, 14.96, 53.29), (2, 7.48, 58.97)])
 def test_the_cache_that_vllm_reported(gpus, weights_gib, pool_gib):
     row = one(**SERVED, gpus=gpus, tensor_parallel=gpus, max_sequences=256, max_batched_tokens=8192, memory_utilization=0.9)
-    pool = row["max_sequence_tokens"] * 131_072 / gpus
     assert row["weights_bytes"] / 2**30 == pytest.approx(weights_gib, abs=0.005)
-    assert pool / 2**30 == pytest.approx(pool_gib, rel=0.04)
+    assert row["max_sequence_tokens"] * 131_072 / gpus / 2**30 == pytest.approx(pool_gib, rel=0.04)
 
 
 def test_the_defaults_go_by_the_card_and_a100s_get_the_small_ones():
@@ -41,17 +40,12 @@ def test_the_defaults_go_by_the_card_and_a100s_get_the_small_ones():
 def test_the_sampler_outweighs_the_forward_pass_where_the_vocabulary_is_large():
     """Sequences x vocabulary x (2 + 12) bytes; Llama 3.1 8B with the defaults of an H100: 1.9 GB against 0.9."""
     sizes = {"engine_sequences": 1024.0, "engine_batched_tokens": 8192.0, "outputs": 128_256.0, "hidden": 4096.0}
-    widths = {
-        "stack_mixer_in_width": np.zeros(1),
-        "stack_ffn_width": np.array([14_336.0]),
-        "stack_expert_ffn_width": np.zeros(1),
-        "tensor_parallel": 1.0,
-        **dict.fromkeys(("tower_profile_width", "image_features_bytes"), 0.0),
-    }
-    experts = {"stack_experts_per_token": np.zeros(1), "stack_shared_ffn_width": np.zeros(1)}
+    none = ("stack_mixer_in_width", "stack_expert_ffn_width", "stack_experts_per_token", "stack_shared_ffn_width")
+    none = dict.fromkeys(none, np.zeros(1)) | dict.fromkeys(("tower_profile_width", "image_features_bytes"), 0.0)
     sampler = evaluate(sampler_bytes, VLLM | sizes)
     assert sampler == 1024 * 128_256 * 14 + 4 * 4096 * 8192
-    assert sampler > 2 * evaluate(engine_forward_bytes, sizes | widths | experts)
+    widths = {"stack_ffn_width": np.array([14_336.0]), "tensor_parallel": 1.0}
+    assert sampler > 2 * evaluate(engine_forward_bytes, sizes | none | widths)
 
 
 def test_the_cache_comes_in_pages_of_16_tokens():
@@ -65,29 +59,19 @@ def test_the_pool_is_what_the_share_of_the_card_leaves():
     """92 % of the card less weights, profile, CUDA graphs and the engine's own memory."""
     row = one(**SERVED, sequence_tokens=8192)
     full = one(**SERVED, sequence_tokens=8192, batch=row["max_batch"])
-    share = 0.92 * row["gpu_memory_bytes"]
-    used = full["memory_bytes"]
-    assert used <= share < used + 8192 * 131_072
+    assert full["memory_bytes"] <= 0.92 * row["gpu_memory_bytes"] < full["memory_bytes"] + 8192 * 131_072
     assert full["overhead_bytes"] > full["context_bytes"]
-    assert full["fits"] == "yes"
-    assert one(**SERVED, sequence_tokens=8192, batch=row["max_batch"] + 1)["fits"] == "no"
+    assert (full["fits"], one(**SERVED, sequence_tokens=8192, batch=row["max_batch"] + 1)["fits"]) == ("yes", "no")
 
 
-def test_fewer_sequences_in_the_profile_leave_more_cache():
+def test_fewer_sequences_in_the_profile_leave_more_cache_and_an_fp8_cache_holds_twice_the_tokens():
     answers = table([{"max_sequences": count} for count in (16, 256, 1024, 4096)], **SERVED)["max_sequence_tokens"]
     assert (np.diff(answers) <= 0).all()
     assert answers.iloc[0] > answers.iloc[-1]
-
-
-def test_the_profile_does_not_grow_with_the_prompt_or_its_logits():
-    rows = [{}, {"logits": "all"}, {"sequence_tokens": 8192}]
-    found = table(rows, **SERVED)[["activations_bytes", "logits_bytes"]]
-    assert len(found.drop_duplicates()) == 1
-
-
-def test_an_fp8_cache_holds_twice_the_tokens():
     wide, narrow = table([{}, {"kv_precision": "fp8"}], **SERVED)["max_sequence_tokens"]
     assert narrow == pytest.approx(2 * wide, rel=1e-3)
+    profiles = table([{}, {"logits": "all"}, {"sequence_tokens": 8192}], **SERVED)[["activations_bytes", "logits_bytes"]]
+    assert len(profiles.drop_duplicates()) == 1  # which grow neither with the prompt nor with its logits
 
 
 def test_one_card_of_a_tensor_parallel_pair_samples_the_whole_vocabulary():

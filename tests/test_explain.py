@@ -32,11 +32,13 @@ def test_every_component_is_explained_by_its_own_value(case):
     assert {*COMPONENTS, "memory_low_bytes", "memory_high_bytes"} == set(EXPLAINED)
 
 
-def test_the_moment_shown_is_that_of_the_peak(case):
+def test_the_moment_shown_is_that_of_the_peak_and_the_blocks_are_of_the_catalog(case, catalogs):
     row, explained = case
     assert explained.phase == row["peak_phase"]
     assert explained.moments["bytes"].max() == pytest.approx(row["allocated_peak_bytes"], rel=1e-12)
     assert explained.says in set(explained.moments["says"])
+    assert len(explained.blocks) > 0
+    assert set(explained.blocks["block"]) <= set(catalogs.blocks)
 
 
 def test_a_chain_ends_in_columns_with_a_source(case):
@@ -52,18 +54,9 @@ def test_a_chain_ends_in_columns_with_a_source(case):
             assert read in known, (component, read)
 
 
-def test_the_blocks_shown_are_of_the_catalog(case, catalogs):
-    _, explained = case
-    assert len(explained.blocks) > 0
-    assert set(explained.blocks["block"]) <= set(catalogs.blocks)
-
-
 @pytest.mark.parametrize(
     ("scenario", "vector"),
-    [
-        *(("first visit", "saved"), ("one GPU", "saved"), ("small and tied", "saved"), ("DDP", "saved")),
-        *(("muon, accumulating", "saved"), ("recompute", "checkpoint")),
-    ],
+    [*((name, "saved") for name in ("first visit", "one GPU", "small and tied", "DDP", "muon, accumulating")), ("recompute", "checkpoint")],
 )
 def test_what_a_block_keeps_is_in_its_catalog(scenario, vector, catalogs):
     """The coefficients shown, times the sizes shown, are the bytes per token that the formulas read."""
@@ -86,12 +79,9 @@ def test_an_equation_with_its_numbers_gives_its_value(case):
     assert read_back > 0.8 * len(explained.formulas)
 
 
-def test_numbers_are_written_as_asked(catalogs):
+def test_numbers_are_written_as_asked_and_every_formula_has_its_words(catalogs):
     explained = explain(TRAIN, catalogs, written=lambda name, _value: f"<{name}>")
     assert "<matrix_bytes_each>" in explained.formulas["numbers"].str.cat()
-
-
-def test_every_formula_has_its_words():
     assert [name for name, formula in FORMULAS.items() if not (formula.__doc__ or "").strip()] == []
 
 

@@ -31,13 +31,8 @@ def test_lists_that_multiply_are_refused_before_they_are_crossed():
     assert row["problem"].endswith("allow fewer instances.")
 
 
-def test_repeated_values_of_a_link_count_once():
-    choices, complaints = parse({"precision": ["bf16"] * 14, "gpus": ["1", "2", "1"]}, catalogs())
-    assert choices == {"precision": "bf16", "gpus": [1, 2]}
-    assert not complaints
-
-
-def test_a_models_id_and_name_hold_no_markdown():
+def test_repeated_values_of_a_link_count_once_and_a_models_id_and_name_hold_no_markdown():
+    assert parse({"precision": ["bf16"] * 14, "gpus": ["1", "2", "1"]}, catalogs()) == ({"precision": "bf16", "gpus": [1, 2]}, [])
     link = {"custom.[a](http://x).layers": ["1"], "custom.m.name": ['"[Sign in](http://x/y) ![p](q) 8B_v2"'], "custom.m.layers": ["2"]}
     choices, complaints = parse(link, catalogs())
     assert choices["custom_models"] == {"m": {"name": "Sign in(http//x/y) p(q) 8B_v2", "layers": 2}}

@@ -81,8 +81,7 @@ def test_a_model_is_read_by_its_name(address, tmp_path):
     done = asked("Qwen/Qwen3-4B", address, tmp_path, model="qwen3-4b")
     assert done.returncode == 0, done.stderr
     row = pd.read_csv(io.StringIO(done.stdout)).loc[0]
-    assert row["parameters"] == 4_022_468_096
-    assert pd.isna(row["problem"]) or row["problem"] == ""
+    assert (row["parameters"], row["problem"] == row["problem"] and row["problem"] != "") == (4_022_468_096, False)
     assert {path.rpartition("/")[2] for path in ASKED} == {"config.json", "model.safetensors.index.json"}
 
 

@@ -1,9 +1,8 @@
 """Hybrid sharding: states divided inside a group of GPUs, gradients all-reduced between the groups."""
 
 import pytest
-from examples import catalogs, one, timed
+from examples import catalogs, one, problem_of, timed
 
-from calc import estimate
 from calc.columns import COMPONENTS
 from calc.engine.one_scenario import one_scenario
 from calc.files.configs.run import run_row
@@ -20,9 +19,8 @@ def test_a_group_holds_what_fsdp_holds_on_as_many_gpus(implementation):
 
 
 def test_on_one_group_it_is_fsdp():
-    assert [one(**LLAMA, gpus=8, sharding="hsdp-8")[name] for name in SHARED] == [
-        one(**LLAMA, gpus=8, sharding="zero3")[name] for name in SHARED
-    ]
+    hybrid, whole = (one(**LLAMA, gpus=8, sharding=sharding) for sharding in ("hsdp-8", "zero3"))
+    assert [hybrid[name] for name in SHARED] == [whole[name] for name in SHARED]
 
 
 def test_a_narrow_reduction_keeps_its_buffers_beside_the_gradients():
@@ -34,13 +32,9 @@ def test_a_narrow_reduction_keeps_its_buffers_beside_the_gradients():
 
 
 def test_groups_divide_the_gpus():
-    assert (
-        "groups of 8 GPUs, and data x context parallel is 12"
-        in estimate({**LLAMA, "gpus": 12, "sharding": "hsdp-8"}, catalogs())["problem"]
-    )
-    assert (
-        estimate({**LLAMA, "gpus": 24, "sharding": "hsdp-8", "context_parallel": 3, "sequence_tokens": 6144}, catalogs())["problem"] == ""
-    )
+    odd, even = {"gpus": 12}, {"gpus": 24, "context_parallel": 3, "sequence_tokens": 6144}
+    assert "groups of 8 GPUs, and data x context parallel is 12" in problem_of(**LLAMA, **odd, sharding="hsdp-8")
+    assert problem_of(**LLAMA, **even, sharding="hsdp-8") == ""
 
 
 def test_between_groups_goes_one_shard_instead_of_all_weights():

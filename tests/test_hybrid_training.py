@@ -24,9 +24,20 @@ TOLERANCE = {"nemotron_h": 0.02, "qwen3_5_moe_text": 0.01, "gemma3n_text": 0.012
 KEPT = {"gemma3n_text": 0.04, "mamba": 0.015}
 
 
+def config_of(model_type):
+    return next(step["config"] for step in STEPS if step["config"]["model_type"] == model_type)
+
+
 def trained(config, **scenario):
     catalogs = add_models(CATALOGS, {"it": read_config(config, "it", CATALOGS)})
     return estimate({"model": "it", **ON_ONE_CARD, **scenario}, catalogs)
+
+
+def kept_bytes(config, scenario, **values):
+    """What is kept with one value of a field of the config less what is kept with the other."""
+    ((name, pair),) = values.items()
+    first, other = (trained({**config, name: value}, **scenario)["saved_activations_bytes"] for value in pair)
+    return first - other
 
 
 def beside(steps):
@@ -49,44 +60,37 @@ def test_a_step_peaks_where_the_simulation_did():
 
 
 def test_kernels_that_were_read_in_their_source_are_told():
-    step = next(step for step in STEPS if step["config"]["model_type"] == "nemotron_h")
-    assert trained(step["config"])["memory_basis"].startswith("derived from source: this kind of layer")
-    assert "mamba-ssm" in trained(step["config"])["note"]
+    row = trained(config_of("nemotron_h"))
+    assert row["memory_basis"].startswith("derived from source: this kind of layer")
+    assert "mamba-ssm" in row["note"]
 
 
 def test_heads_too_wide_for_flash_attention_repeat_their_keys():
     """Gemma 4's full layers have heads of 512, which flash attention does not take: keys and values stand once for each head."""
     full = {**STEPS[0]["config"], "layer_types": ["full_attention"] * 6, "num_global_key_value_heads": 4}
     layers, tokens, heads, kv_heads = 6, 2048, 32, 4
-    kept = [trained({**full, "global_head_dim": width}, batch=2, sequence_tokens=1024)["saved_activations_bytes"] for width in (512, 256)]
     same_form = tokens * layers * 256 * (12 * heads + 16 * kv_heads)  # what heads twice as wide keep more under flash attention
     repeated = tokens * layers * 512 * (4 * heads - 4 * kv_heads)
-    assert kept[0] - kept[1] == pytest.approx(same_form + repeated, rel=0.01)
+    more = kept_bytes(full, {"batch": 2, "sequence_tokens": 1024}, global_head_dim=(512, 256))
+    assert more == pytest.approx(same_form + repeated, rel=0.01)
 
 
-def test_experts_in_a_latent_keep_that_width():
-    """Nemotron 3 Super's experts take and give a latent: two copies of it for each chosen expert and one besides, in 16 bits."""
+def test_experts_in_a_latent_keep_that_width_and_sparse_layers_their_gates_before_the_cut_too():
+    """Nemotron 3 Super's experts take and give a latent: two copies of it for each chosen expert and one besides, in 16 bits.
+
+    Where Gemma 3n keeps a network's largest gates alone, the backward pass needs those before the cut too.
+    """
     super_ = next(step for step in STEPS if step["config"].get("moe_latent_size"))["config"]
-    kept = [
-        trained({**super_, "moe_latent_size": latent}, sequence_tokens=2048, precision="bf16")["saved_activations_bytes"]
-        for latent in (1024, 2048)
-    ]
+    more = kept_bytes(super_, {"sequence_tokens": 2048, "precision": "bf16"}, moe_latent_size=(2048, 1024))
     layers, per_token = 2, super_["num_experts_per_tok"]
-    assert kept[1] - kept[0] == pytest.approx(layers * 2048 * 1024 * (4 * per_token + 2), rel=1e-6)
-
-
-def test_gates_of_sparse_layers_are_kept_before_the_cut_too():
-    """Where Gemma 3n keeps a network's largest gates alone, the backward pass needs those before the cut too."""
-    config = next(step for step in STEPS if step["config"]["model_type"] == "gemma3n_text")["config"]
+    assert more == pytest.approx(layers * 2048 * 1024 * (4 * per_token + 2), rel=1e-6)
+    config = config_of("gemma3n_text")
     sparse, plain = config["activation_sparsity_pattern"], [0.0] * config["num_hidden_layers"]
-    kept = [
-        trained({**config, "activation_sparsity_pattern": each}, sequence_tokens=1024, precision="bf16")["saved_activations_bytes"]
-        for each in (sparse, plain)
-    ]
-    assert kept[0] - kept[1] == pytest.approx(2 * 1024 * sum(map(bool, sparse)) * config["intermediate_size"], rel=1e-6)
+    more = kept_bytes(config, {"sequence_tokens": 1024, "precision": "bf16"}, activation_sparsity_pattern=(sparse, plain))
+    assert more == pytest.approx(2 * 1024 * sum(map(bool, sparse)) * config["intermediate_size"], rel=1e-6)
 
 
 def test_residual_streams_of_another_number_are_refused():
-    config = next(step for step in STEPS if step["config"]["model_type"] == "gemma3n_text")["config"]
+    config = config_of("gemma3n_text")
     assert trained(config)["problem"] == ""
     assert "not known for transformers" in trained({**config, "altup_num_inputs": 2})["problem"]
