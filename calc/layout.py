@@ -85,7 +85,7 @@ def activation_bytes_each(activation_format):
 
 
 def stack_sequence(stack_side, sequence_tokens, decoder_tokens, fixed_tokens, has_source):
-    """Tokens of one sequence that pass through a stack. [tokens]"""
+    """Tokens of one sequence that pass through a stack. [tokens per sequence]"""
     main = np.where(has_source > 0, decoder_tokens, sequence_tokens)
     each = 0 * stack_side
     return np.select([stack_side == 1, stack_side == 2], [sequence_tokens + each, fixed_tokens + each], main + each)
