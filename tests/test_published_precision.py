@@ -1,6 +1,6 @@
 """Models whose weights are published in fewer than 16 bits: served so where the job allows it, named where it does not."""
 
-from calc import add_models
+from calc import add_models, estimate
 from calc.models.huggingface.config import read_config
 from calc.search.options import options
 
@@ -13,14 +13,46 @@ def test_published_4_bit_weights_are_served_as_they_are(catalogs):
     assert not {"awq-4bit", "gptq-4bit"} & set(found.board["precision"])
 
 
-def test_bits_of_published_weights_are_named_where_the_job_does_not_allow_them(catalogs):
-    narrow = "its weights are published in 4 bits, which are not allowed here"
-    assert narrow in options(SERVED | {"model": "gpt-oss-20b"}, catalogs).answers["why"].iloc[0]
-    assert narrow not in options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 4}, catalogs).answers["why"].iloc[0]
-    too_large = options({"work": "inference", "model": "kimi-k2"}, catalogs).problem
-    assert too_large.startswith("Nothing allowed is large enough")
-    assert "some of which must stay free" in too_large
-    assert too_large.endswith("or allow 8 bits, in which its weights are published.")
+def test_what_the_maker_publishes_is_the_default_and_said(catalogs):
+    for model, formats, said in (
+        ("gpt-oss-20b", {"mxfp4"}, "4-bit weights as openai publishes them (openai/gpt-oss-20b)"),
+        ("qwen2.5-32b", {"bf16", "int8"}, "8-bit weights as Qwen publishes them (Qwen/Qwen2.5-32B-Instruct-GPTQ-Int8)"),
+        ("qwen3-30b-a3b", {"bf16", "fp8"}, "8-bit weights as Qwen publishes them (Qwen/Qwen3-30B-A3B-FP8)"),
+        ("llama-3.1-8b", {"bf16"}, "1 L4, bf16, "),
+    ):
+        answers = options(SERVED | {"model": model, "instance": ["g6.xlarge", "g6e.xlarge", "p5.48xlarge"]}, catalogs)
+        assert set(answers.board["precision"]) <= formats, model
+        assert said in answers.answers["why"].iloc[0], model
+        assert set(answers.board["kv_precision"]) == {""}
+    made = options(
+        SERVED | {"model": "llama-3.1-8b", "precision": "int4", "instance": "g6.xlarge", "implementation": "transformers"}, catalogs
+    )
+    assert "nobody is known to publish its 4-bit weights: they are to be made" in made.answers["why"].iloc[0]
+    bits = "its weights are published in 4 bits, which are not allowed here"
+    assert bits in options(SERVED | {"model": "gpt-oss-20b", "fewest_bits": 16}, catalogs).answers["why"].iloc[0]
+
+
+def test_shards_of_block_scaled_weights_are_whole_blocks(catalogs):
+    """vLLM issues 17569 and 17604: a GPU's columns are whole blocks of 128, or groups, else the file does not load."""
+    cases = (
+        *(("qwen3-30b-a3b", "fp8", degree, whole) for degree, whole in ((1, True), (2, True), (4, False))),
+        *(("qwen3-coder-480b-a35b", "fp8", degree, whole) for degree, whole in ((4, True), (8, False))),
+        *(("minimax-m2.5", "fp8", degree, whole) for degree, whole in ((4, True), (8, False))),
+        *(
+            (model, "fp8", 8, whole)
+            for model, whole in (("qwen3-4b", False), ("qwen3-32b", True), ("glm-4.5", True), ("deepseek-v3", True))
+        ),
+        *(("qwen2.5-7b", "awq-4bit", degree, whole) for degree, whole in ((2, True), (4, True))),
+        ("qwen2.5-72b", "awq-4bit", 8, True),  # its file is padded
+    )
+    row = {"work": "inference", "implementation": "vllm"}
+    for model, precision, degree, whole in cases:
+        problem = estimate(row | {"model": model, "precision": precision, "tensor_parallel": degree, "gpus": degree}, catalogs, False)[
+            "problem"
+        ]
+        assert ("no whole blocks of 128" in problem) != whole, (model, degree, problem)
+    experts = {"model": "qwen3-30b-a3b", "precision": "fp8", "tensor_parallel": 4, "gpus": 4, "expert_parallel": 4}
+    assert estimate(row | experts, catalogs, False)["problem"] == ""
 
 
 def test_a_quantised_file_is_served_as_it_is(catalogs):

@@ -34,7 +34,7 @@ SPEED = (
     *("utilization", "engines", "serving_steps", "serving_releases", "kernels", "time_spreads", "time_boxes", "time_constants"),
     *("time_runs", "starts", "assumptions"),
 )
-OTHERS = ("overheads", "serving_engines")
+OTHERS = ("overheads", "serving_engines", "checkpoints")
 CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
     *("optimizer_kernels", "scored_logits"),
@@ -73,6 +73,7 @@ class Catalogs:
     scored_logits: pd.DataFrame
     overheads: pd.DataFrame
     serving_engines: pd.DataFrame
+    checkpoints: pd.DataFrame  # a row per published file of weights below 16 bits
     support: pd.DataFrame  # what runs where: a rule per row
     quality: dict  # choice -> what a change of it costs in quality, and who says so
     gpus: pd.DataFrame

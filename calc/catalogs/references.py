@@ -16,6 +16,9 @@ def check_references(entries: dict[str, Any], models: pd.DataFrame, stacks: pd.D
     _check("implementations", "block", ((name, block) for name, block in software["block"].items() if block), entries["software_blocks"])
     sound = models.loc[models["refused"] == "", "kind"]
     _check("models", "kind", sound.items(), tables["model_kinds"].index, "kind of model")
+    files = tables["checkpoints"]
+    _check("checkpoints", "model", files["model"].items(), models.index)
+    _check("checkpoints", "precision", files["precision"].items(), tables["precisions"].index)
     _check_alike("serving_engines", engines.index, software.index[software["reserves_share"] > 0], "implementation that reserves a share")
     _check_alike("utilization", tables["utilization"].index, tables["gpus"].index, "GPU")
     _check_alike("engines", tables["engines"].index, software.index, "implementation")

@@ -5,7 +5,8 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
 ROOMS = {
     "edited": (
-        *("assumptions", "capacity", "choices", "config_fields", "endpoints", "families", "gpus", "implementations", "instances"),
+        *("assumptions", "capacity", "checkpoints", "choices", "config_fields", "endpoints", "families", "gpus"),
+        *("implementations", "instances"),
         *("launch_files", "model_types", "models", "obtainability", "optimizers", "precisions", "prices", "quality", "quotas"),
         *("recomputes", "serving_engines", "setups", "shardings", "starts", "storage_and_traffic", "support"),
     ),

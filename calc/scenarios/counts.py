@@ -55,3 +55,22 @@ def trained_parameters(
     """
     outside = adapts_experts * lora_rank * outside_adapter_width
     return trains * np.where(adapts > 0, np.sum(stack_layers * stack_adapter_parameters, axis=0) + outside, parameters)
+
+
+def stack_split_width(stack_ffn_width, stack_experts, stack_expert_ffn_width, padded_ffn_width):
+    """Inner width that tensor parallel divides, of an expert or the network. [elements]
+
+    Shape: (stacks, rows).
+    """
+    dense = np.where((padded_ffn_width > 0) & (stack_ffn_width > 0), padded_ffn_width, stack_ffn_width)
+    return np.where(stack_experts > 0, stack_expert_ffn_width, dense)
+
+
+def broken_shard_elements(stack_split_width, stack_experts, scale_elements, tensor_parallel, expert_parallel):
+    """A GPU's share of that width where it is no whole number of blocks, else 0. [elements]
+
+    Source: vllm-project/vllm issues 17569 (block-scaled fp8) and 17604 (groups of int4).
+    """
+    shard = stack_split_width / np.where((stack_experts > 0) & (expert_parallel > 1), 1, tensor_parallel)
+    cut = (scale_elements > 0) & (tensor_parallel > 1) & (shard % np.maximum(scale_elements, 1) > 0)
+    return np.max(np.where(cut, shard, 0), axis=0)

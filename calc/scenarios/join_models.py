@@ -3,8 +3,8 @@
 import numpy as np
 
 from calc.evaluate import formulas_of
-from calc.scenarios import settled
-from calc.scenarios.lookups import find, numbers_in, numbers_of, words_of
+from calc.scenarios import published, settled
+from calc.scenarios.lookups import catalog_rows, find, numbers_in, numbers_of, words_of
 from calc.scenarios.stacks import adapter_widths, kind_numbers, stack_numbers, stack_rows, tower_kinds
 from calc.table import Words, where
 
@@ -33,6 +33,14 @@ def precision(asked_precision, names_precision, trains, model_row, catalogs):
     stored = words_of(catalogs, "models", "stored_precision")
     as_stored = (stored != "")[model_row] & (trains == 0) & ~names_precision
     return where(as_stored, Words(model_row, stored), asked_precision) if as_stored.any() else asked_precision
+
+
+def scale_elements(model_row, precision, catalogs):
+    """What shares a scale in a published file, 0 without a bound; its padded width. [elements]"""
+    elements, padded = published.scales_by_format(catalogs)
+    row = catalog_rows(catalogs, "precisions", precision.known)[precision.codes]
+    known = row >= 0
+    return {"scale_elements": np.where(known, elements[model_row, row], 0), "padded_ffn_width": np.where(known, padded[model_row, row], 0)}
 
 
 def refused_models(model_row, catalogs, problems):

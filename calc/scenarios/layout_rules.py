@@ -174,4 +174,11 @@ RULES = (
         lambda adapts, stack_adapter_parameters: (adapts > 0) & (np.sum(stack_adapter_parameters, axis=0) == 0),
         "{model} has no linear layer named {lora_targets}; choose all-linear.",
     ),
+    Rule(
+        lambda trains, broken_shard_elements, implementation_reserves_share: (
+            (trains == 0) & (broken_shard_elements > 0) & (implementation_reserves_share > 0)
+        ),
+        "{implementation} refuses {model} in {precision} with tensor parallel {tensor_parallel:.0f}: a GPU's {broken_shard_elements:g} "
+        "columns are no whole blocks of {scale_elements:.0f}; take fewer GPUs to a replica, or another precision.",
+    ),
 )

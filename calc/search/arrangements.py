@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calc.search.inputs import FIXABLE, SHARDINGS
+from calc.search.inputs import FIXABLE, PUBLISHED, SHARDINGS
 from calc.search.places import Place
 from calc.search.settle import bounded_by, fixed_at, tunings
 
@@ -214,17 +214,20 @@ def _pairs(job: dict, places: list[Place], tried: list, shapes: Shapes, trains: 
 
 def _choices(job: dict[str, Any], native: bool, trains: bool) -> dict[str, list]:
     """The values of every choice beside the shape, on cards with bf16 or without."""
-    bits = job["fewest_bits"]
+    bits = 16 if job["fewest_bits"] == PUBLISHED else job["fewest_bits"]
+    sixteen = "bf16" if native else "fp16"
     if trains:
         usual = dict.fromkeys(TRAINED_IN[method][0 if native else 1] for method in tunings(job))
         narrow = ["fp8-mixed"] if bits <= 8 and "full" in tunings(job) and native else []
         free: dict[str, list] = {"sharding": [*SHARDINGS], "recompute": [*RECOMPUTES], "precision": [*usual, *narrow]}
         free["optimizer"] = ["adamw"]  # its width is a question of its own: 8 bits where the job names such an optimizer
+    elif job["fewest_bits"] == PUBLISHED:
+        free = {"precision": [name or sixteen for name in job["formats"]], "kv_precision": [""]}
     else:
         published = job["published_precision"]
         four = SERVED_IN_4 if published in ("", *SERVED_IN_8) else (published,)
         narrow = [*(SERVED_IN_8 if bits <= 8 else ()), *(four if bits <= 4 else ())]
-        free = {"precision": ["bf16" if native else "fp16", *narrow], "kv_precision": ["", "fp8"] if bits <= 8 else [""]}
+        free = {"precision": [sixteen, *narrow], "kv_precision": ["", "fp8"] if bits <= 8 else [""]}
     lists = {name: fixed_at(job, name, values) for name, values in free.items()}
     lists |= {"tuning": job["fixed"]["tuning"]} if len(tunings(job)) > 1 else {}
     return lists | {name: values for name, values in job["fixed"].items() if name in FIXABLE and name not in {*LAID_OUT, *free}}

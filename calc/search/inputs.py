@@ -18,6 +18,8 @@ ASKED_ANSWERS = ("fastest", "roomiest")  # named beside least money, knee and ea
 ADMITS = ("tight", "unverified")  # what qualifies beside what is known to run and fits over the whole range
 STEP_FACTOR = 2.0  # a step of half to twice the tokens learns about the same; beyond, learning rate and schedule are others
 
+PUBLISHED = "published"  # 8 bits where the maker publishes such weights, else those of the original; no format is made
+
 JOB_INPUTS = (
     Input("job", "text"),
     Input("method", "choice", "full", METHODS),
@@ -36,7 +38,7 @@ JOB_INPUTS = (
     Input("usd_most", "number", None),
     Input("usd_per_hour_most", "number", None),
     Input("instances_most", "count", 16, most=512),
-    Input("fewest_bits", "choice", "16", ("16", "8", "4")),
+    Input("fewest_bits", "choice", PUBLISHED, (PUBLISHED, "16", "8", "4")),
     Input("confidence", "choice", "75", ("50", "75", "95")),
     Input("admits", "text", ""),
     Input("obtainable", "choice", "wait-or-quota", CLASSES),

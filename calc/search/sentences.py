@@ -8,6 +8,7 @@ from calc.layout import data_parallel
 from calc.say.numbers import count, duration, gib, more, span, three, usd
 from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
+from calc.scenarios.published import publisher_words
 from calc.units import GIB
 
 # limit -> what the row needs, what the job allows, what to change
@@ -115,6 +116,7 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         parts.append(
             f"{count(settled_job['requests_per_second'])} requests a second keep {at_once:,.0f} sequences busy (rate × time of a request)"
         )
+    parts += filter(None, ["" if trains else publisher_words(catalogs, row["model"], row["precision"])])
     if not trains and settled_job["confidence"] != "50":
         parts.append(f"its limits on time hold at {settled_job['confidence']} % confidence")
     if trains and row["start_hours"] > STARTING_RATIO * row["hours"]:

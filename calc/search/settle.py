@@ -12,6 +12,7 @@ from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_nam
 from calc.scenarios.lookups import numbers_of, row_numbers, similar
 from calc.scenarios.private_prices import PrivatePriceError, private_prices
 from calc.scenarios.problems import quoted
+from calc.scenarios.published import usual_formats
 from calc.scenarios.read import number
 from calc.scenarios.stacks import kind_numbers
 from calc.search.inputs import (
@@ -24,6 +25,7 @@ from calc.search.inputs import (
     JOB_INPUTS,
     JOB_MARKETS,
     JUDGED,
+    PUBLISHED,
     SEQUENCE_TOKENS,
     SEVERAL,
     USUAL,
@@ -33,7 +35,7 @@ TRAINING = "training"
 MOST_SETTINGS, MOST_WAYS = 5_000, 1_000_000  # crossed by hand, and with all that is left open: about 2 s and 1 GB
 MOST_WIDE_SETTINGS, MOST_WIDE_WAYS = 10_000_000, 100_000_000  # of a wide search, which goes through them in stretches
 OF_SOFTWARE = ("implementation", "generates", "divides_matrices", "divides_sequences")
-DERIVED = ("fixed", "assumed", "judged", *OF_SOFTWARE, "published_precision", "most_ways")
+DERIVED = ("fixed", "assumed", "judged", *OF_SOFTWARE, "published_precision", "formats", "most_ways")
 
 
 class JobError(ValueError):
@@ -62,6 +64,7 @@ def settled(row: Mapping[str, Any], catalogs: Catalogs, wide: bool = False) -> d
         fixed.setdefault("precision", [stored])  # a file that is quantised is served as it is
     published = catalogs.models["published_precision"][job["model"]]
     derived = {"fixed": fixed, "assumed": assumed, "judged": judged, "implementation": software, "published_precision": published}
+    derived["formats"] = usual_formats(catalogs, job["model"])
     derived["generates"] = generates(job["model"], catalogs)
     used = fixed.get("implementation", [software])
     derived["divides_matrices"] = all(divides_matrices(name, catalogs) for name in used)
@@ -98,7 +101,7 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         usual_share = catalogs.assumptions["value"]["share_active"]
         share = _one(bounded_inputs(catalogs)["share_active"], cells.get("share_active"), usual_share)
         job["users"] = math.ceil(round(job["people"] * float(share), 9))
-    job["fewest_bits"] = int(job["fewest_bits"])
+    job["fewest_bits"] = job["fewest_bits"] if job["fewest_bits"] == PUBLISHED else int(job["fewest_bits"])
     job["regions"] = _regions(cells, catalogs)
     job["markets"] = _words("markets", cells.get("markets", "on-demand"), JOB_MARKETS, OF_EC2)
     job["admits"] = _words("admits", cells.get("admits", ""), ADMITS)
@@ -109,7 +112,13 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
 def published_bits(job: Mapping[str, Any], catalogs: Catalogs) -> int:
     """The fewest_bits that admit the published weights of a service, where the settled job does not; else 0. [bits]"""
     published = catalogs.models["published_precision"].get(job.get("model"), "")
-    if not published or job["work"] == "training" or job.get("precision") or job.get("fixed", {}).get("precision"):
+    if (
+        not published
+        or job["fewest_bits"] == PUBLISHED
+        or job["work"] == "training"
+        or job.get("precision")
+        or job.get("fixed", {}).get("precision")
+    ):
         return 0
     bits = 8 if catalogs.precisions["matrix_bytes_each"][published] >= 1 else 4
     return bits if bits < int(job["fewest_bits"]) else 0

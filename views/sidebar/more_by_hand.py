@@ -31,7 +31,7 @@ FORMATS = ("fp32", "bf16", "fp16")
 TARGETS = ("all-linear", "attention", "q+v", "q+k+v+o", "gate+up+down")
 PRIVATE = "USD per instance-hour of your own contract, in place of on demand; pairs with semicolons between."
 RELEASE = "Empty: the newest known. An earlier one may take other times; a newer one is a warning."
-BITS = {"16": "16 bits", "8": "8 bits", "4": "4 bits"}
+BITS = {"published": "as published", "16": "16 bits", "8": "8 bits", "4": "4 bits"}
 
 
 def fields(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
@@ -88,7 +88,8 @@ def _limits() -> None:
         key=KEYS.fewest_bits,
         required=True,
         width="stretch",
-        help="Training: 8 bits admit 8-bit optimizers and fp8 products. Serving: the narrowest weights and cache that may be used.",
+        help="Training: 8 bits admit 8-bit optimizers and fp8 products. Serving: the narrowest weights and cache "
+        "that may be used, made where nobody publishes them; as published: 8 bits where the model's maker publishes such weights.",
         **SESSION,
     )
     st.segmented_control(

@@ -1,0 +1,58 @@
+"""Published weights below 16 bits: a model's formats, their publishers, what shares a scale."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from calc.catalogs.kept import kept
+from calc.catalogs.load import Catalogs
+
+MAKER = "maker"
+WIDTH = re.compile(r"(?:block|group)-(\d+)")
+
+
+@kept("checkpoints")
+def published_files(catalogs: Catalogs) -> dict[tuple[str, str], dict[str, Any]]:
+    """The published file of each (model, precision), its maker's where there is one."""
+    table = catalogs.checkpoints.rename_axis("file").reset_index()
+    table = table.sort_values(["publisher", "as_of"], ascending=[True, False], kind="stable").drop_duplicates(["model", "precision"])
+    return {(entry["model"], entry["precision"]): entry for entry in table.to_dict("records")}
+
+
+@kept("checkpoints", "models", "precisions")
+def usual_formats(catalogs: Catalogs, model: str) -> tuple[str, ...]:
+    """A model's original format, empty for 16 bits, and its maker's others of at least 8 bits."""
+    original = str(catalogs.models["published_precision"].get(model) or "")
+    ours = [precision for (of, precision), entry in published_files(catalogs).items() if of == model and entry["publisher"] == MAKER]
+    return original, *(name for name in ours if name != original and catalogs.precisions["matrix_bytes_each"][name] >= 1)
+
+
+@kept("checkpoints", "models", "precisions")
+def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
+    """The elements that share a scale, 0 without a bound, and the padded inner width.
+
+    Shape: (models, precisions) each.
+    """
+    models, precisions = (catalogs.models.index.get_indexer, catalogs.precisions.index.get_indexer)
+    elements = np.zeros((len(catalogs.models), len(catalogs.precisions)))
+    padded = np.zeros(elements.shape)
+    for (model, precision), entry in published_files(catalogs).items():
+        at = models([model])[0], precisions([precision])[0]
+        found = WIDTH.fullmatch(entry["scales"])
+        elements[at] = float(found[1]) if found and int(found[1]) > 16 else 0.0
+        padded[at] = np.nan_to_num(float(entry.get("padded_ffn") or 0))
+    return elements, padded
+
+
+def publisher_words(catalogs: Catalogs, model: str, precision: str) -> str:
+    """Whose file is served: 8-bit weights as Qwen publishes them (Qwen/Qwen3-32B-FP8)."""
+    width = catalogs.precisions["matrix_bytes_each"].get(precision, 2.0)
+    if width >= 2:
+        return ""
+    bits, entry = f"{8 if width >= 1 else 4}-bit weights", published_files(catalogs).get((model, precision))
+    if entry is None:
+        original = precision == catalogs.models["published_precision"].get(model)
+        return f"its {bits} are the original" if original else f"nobody is known to publish its {bits}: they are to be made"
+    by = entry["file"].partition("/")[0] + ("" if entry["publisher"] == MAKER else ", who is not its maker,")
+    return f"{bits} as {by} publishes them ({entry['file']})"
