@@ -1,18 +1,23 @@
 """Tables and metrics, whose columns take name, meaning and format from the glossary."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.catalogs.strict_yaml import read_strictly
 from calc.charts import tables as chart_tables
 from calc.columns import GLOSSARY
 from calc.scenarios.inputs import CATALOG_OF
 
 NUMBER = st.column_config.NumberColumn
 TEXT = st.column_config.TextColumn
+KINDS: dict[str, Any] = {"tick": st.column_config.CheckboxColumn, "progress": st.column_config.ProgressColumn}
+FILE = Path(__file__).with_name("table_columns.yaml")
+TABLES = read_strictly(FILE.read_text("utf-8"), FILE.name)
 
 
 def metric(label: str, value: str, note: str) -> None:
@@ -29,6 +34,16 @@ def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more:
     """The column of a quantity, its meaning as help; _gib takes the meaning of _bytes."""
     entry = GLOSSARY.get(name) or GLOSSARY[name.removesuffix("_gib") + "_bytes"]
     return kind(label or entry.label, help=entry.meaning, **more)
+
+
+def columns_of(table: str, **labels: str) -> dict[str, Any]:
+    """The columns of a table as table_columns.yaml has them, with the labels that depend on the job."""
+    named = {name: {"label": label} for name, label in labels.items()}
+    return {name: _column(**entry, **named.get(name, {})) for name, entry in TABLES[table].items()}
+
+
+def _column(kind: str = "", **look: Any) -> Any:
+    return (KINDS[kind] if kind else NUMBER if "format" in look else TEXT)(**look)
 
 
 def meanings(name: str, values: pd.Series, catalogs: Catalogs) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from calc.charts import accuracy as accuracy_tables
 from calc.columns import GLOSSARY
 from calc.evaluate import Row
-from views.tables import NUMBER, TEXT, show, text_table
+from views.tables import NUMBER, TEXT, columns_of, show, text_table
 from views.wording import accuracy as words
 
 SETTING = ("precision", "tuning", "recompute", "attention", "optimizer", "sharding", "implementation")
@@ -26,18 +26,7 @@ def summary(rows: pd.DataFrame, by_family: bool) -> None:
     )
     columns = {"group": TEXT("Group", pinned=True), "seen": TEXT("Truth")}
     columns |= {"family": TEXT("Family", pinned=True)} if by_family else {}
-    columns |= {
-        "cases": NUMBER("Cases", format="%d"),
-        "refused": NUMBER("Refused", format="%d"),
-        "median_error_percent": NUMBER("Median", format=PERCENT, help="Median size of the error."),
-        "p90_error_percent": NUMBER("90th percentile", format=PERCENT),
-        "worst_error_percent": NUMBER("Worst", format=PERCENT),
-        "mean_signed_error_percent": NUMBER("Mean, signed", format=PERCENT, help="Below zero: the estimate is low."),
-        "inside_percent": NUMBER("Inside the range", format="%.0f %%", help="Share of the truth in the stated range."),
-        "half_width_percent": NUMBER(
-            "Half width", format="%.1f %%", help="Of the range at the median: cases above 6 GiB, none extrapolated."
-        ),
-    }
+    columns |= columns_of("error_by_group")
     columns |= {} if by_family else {"meaning": TEXT("A case is", width="large")}
     show(table, columns, "Error of the estimate by group", "summary", height=480 if by_family else "content")
 
@@ -94,18 +83,7 @@ def reasons(rows: pd.DataFrame, alt: str, key: str) -> None:
 def speed(rows: pd.DataFrame) -> None:
     """The error of time by source of the published figures."""
     seen = rows["held_out"].astype(str).map({"True": "held out", "False": "looked at"})
-    columns = {
-        "source": TEXT("Published by", pinned=True),
-        "software": TEXT("Software", help="Engines that the estimate does not know by name are asked as vLLM."),
-        "gpu": TEXT("Card"),
-        "what": TEXT("What"),
-        "seen": TEXT("Rows", help="Held out: not looked at when the catalogs of time were fitted."),
-        "cases": NUMBER("Figures", format="%d"),
-        "median_error_percent": NUMBER("Median", format="%.0f %%"),
-        "bias_percent": NUMBER("Signed median", format="%+.0f %%"),
-        "p90_error_percent": NUMBER("90th percentile", format="%.0f %%"),
-        "inside_percent": NUMBER("Inside the range", format="%.0f %%"),
-    }
+    columns = columns_of("error_of_time")
     what = rows["measured"].map(lambda name: GLOSSARY[name].label)
     software = (rows["engine"] + " " + rows["engine_release"].fillna("").astype(str)).str.strip()
     show(

@@ -17,7 +17,7 @@ from views.elements import use_in_plan
 from views.panels.chart import draw
 from views.session import job_state
 from views.session.present_plan import Present
-from views.tables import NUMBER, TEXT, grid, text_table
+from views.tables import columns_of, grid, text_table
 from views.theme import Ink, verdict_words
 from views.wording import beside_the_bill as beside
 from views.wording import bill as words
@@ -45,26 +45,7 @@ def markets(lines: list[Row], names: pd.Series, today: date) -> None:
     table = pd.DataFrame(lines)
     days = [words.dated(day, name, today) for day, name in zip(table.pop("Of"), names, strict=True)]
     table.insert(table.columns.get_loc("USD in all") + 1, "Of", days)
-    grid(
-        table,
-        {
-            "Paid as": TEXT(pinned=True),
-            "USD per hour": NUMBER(format="$%,.2f", help="All instances of the job."),
-            "Hours billed": NUMBER(format="%,.2f"),
-            "USD in all": NUMBER(format="$%,.2f", help="Interruptions counted on spot; whole days on capacity blocks."),
-            "Signed for, USD": NUMBER(format="$%,.0f", help="Paid whatever is used: every hour of the term, or of the block."),
-            "Over": TEXT(help="How long that binds."),
-            "Pays off from, h a month": NUMBER(
-                format="%,.0f", help="Hours of use in a month of 730 from which on it costs less than on demand; above 730: never."
-            ),
-            "Price is": TEXT(help="published, derived from another region, observed, estimated or assumed"),
-            "Of": TEXT(help="The day of the price; old from 90 days on, on spot from 7: check it before you sign."),
-            "What it binds you to": TEXT(width="large"),
-            "Source": TEXT(width="medium"),
-        },
-        "The same job on every market",
-        "bill_markets",
-    )
+    grid(table, columns_of("ways_to_pay"), "The same job on every market", "bill_markets")
 
 
 def use_market(priced: pd.Series, now: Present, catalogs: Catalogs) -> None:

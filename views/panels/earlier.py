@@ -23,7 +23,6 @@ from calc.search.standing import rank
 from views import tables
 from views.elements import button
 from views.session import kept
-from views.tables import NUMBER, TEXT
 from views.wording import aged
 from views.wording.markdown import plain
 
@@ -98,20 +97,7 @@ def _table(rows: pd.DataFrame, catalogs: Catalogs) -> None:
     )
     tables.show(
         shown,
-        {
-            "name": TEXT("Scenario", pinned=True, width="medium"),
-            "standing": TEXT("Among the kept", help="new; changed: another scenario has this name; as kept; refused: it cannot be run so"),
-            "verdict": TEXT("Verdict"),
-            "then_usd_per_hour": NUMBER("USD/h then", format="$%,.2f", help="In the file."),
-            "usd_per_hour": NUMBER("USD/h now", format="$%,.2f", help="With today's catalog, on the scenario's market."),
-            "then_gib": NUMBER("GiB then", format="%.3g", help="Memory per GPU in the file."),
-            "memory_gib": NUMBER("GiB now", format="%.3g", help="Memory per GPU with today's formulas."),
-            "then_prices_as_of": TEXT("Prices then of"),
-            "prices_as_of": TEXT("Prices now of"),
-            "gpus": NUMBER("GPUs", format="%d"),
-            "max_batch": NUMBER("Largest batch", format="%d"),
-            "problem": TEXT("Problem", width="large"),
-        },
+        tables.columns_of("earlier_scenarios"),
         "Scenarios of the file, then and now",
         "earlier_rows",
         {name: shown[name] for name in ("name", "verdict", "then_gib")},

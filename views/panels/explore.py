@@ -24,7 +24,7 @@ from views.panels.open_tabs import open_tabs
 from views.session import job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.tables import NUMBER, TEXT, grid
+from views.tables import NUMBER, columns_of, grid
 from views.theme import Ink
 from views.wording import comparisons as compared_words
 from views.wording import explore as words
@@ -82,16 +82,7 @@ def _sent(rows: pd.DataFrame, sent: pd.DataFrame, names: dict[str, str]) -> None
         sent_gib=chart_tables.for_screen(sent, ["sent_gib"])["sent_gib"],
         what=[words.SENT.get(line, "") for line in rows["line"]],
     )
-    columns = {
-        "line": TEXT("Strategy", pinned=True),
-        "gpus": NUMBER("GPUs", format="%d"),
-        "memory_gib": NUMBER("GiB per GPU", format="%.3g"),
-        "hours": NUMBER("Hours", format="%.3g"),
-        "usd": NUMBER("USD", format="$%,.2f"),
-        "sent_gib": NUMBER("Sent per step, GiB", format="%.3g", help="By one GPU in one optimizer step."),
-        "what": TEXT("What is sent", width="large"),
-        "fits": TEXT("Fits"),
-    }
+    columns = columns_of("sent_by_gpus")
     grid(table[list(columns)], columns, words.SENT_ALT, "explore_sent")
 
 

@@ -17,13 +17,13 @@ from views.elements import button, segments
 from views.panels.chart import draw
 from views.session import SESSION, job_state, kept
 from views.session.present_plan import Present, look_at
-from views.tables import NUMBER, TEXT, chosen_in, column, grid, of_rows, text_table
+from views.tables import chosen_in, columns_of, grid, of_rows, text_table
 from views.theme import INKS
 from views.wording import instances as words
 from views.wording.markdown import plain
 
 MOST_SIDE_BY_SIDE = 6
-MONEY = "$%,.2f"
+OF_THE_JOB = ("instances_needed", "verdict", "usd")
 KEY = "instance_list"
 
 
@@ -55,10 +55,12 @@ def narrowed(catalogs: Catalogs) -> tuple[list[str], int]:
 
 def listed(table: pd.DataFrame, by: str, whole: bool) -> list[dict[str, Any]]:
     """The list; returns the rows that are ticked."""
-    frame = for_screen(table, [name for name in _columns(table, whole) if name in table or name == "spot_saving_percent"])
+    columns = columns_of("instance_types")
+    columns["gib_per_usd"]["type_config"]["max_value"] = float(table["gib_per_usd"].max() or 1)
+    frame = for_screen(table, [name for name in columns if name in table or name == "spot_saving_percent"])
     if not whole:
         frame["verdict"] = [words.verdict(row) for row in table.to_dict("records")]
-    columns = {name: config for name, config in _columns(table, whole).items() if name in frame}
+    columns = {name: config for name, config in columns.items() if name in frame and not (whole and name in OF_THE_JOB)}
     of_rows(KEY, (by, whole, tuple(table["instance"])))
     grid(
         frame[list(columns)],
@@ -70,38 +72,6 @@ def listed(table: pd.DataFrame, by: str, whole: bool) -> list[dict[str, Any]]:
         height=460 if len(frame) > 12 else "content",
     )
     return [table.iloc[at].to_dict() for at in chosen_in(KEY) if at < len(table)]
-
-
-def _columns(table: pd.DataFrame, whole: bool) -> dict[str, Any]:
-    most = float(table["gib_per_usd"].max() or 1)
-    job = {
-        "instances_needed": NUMBER("Needed", format="%d", help="Instances at the best arrangement of the job on this type."),
-        "verdict": TEXT("Verdict", help="Fits: the whole range of the estimate is within the card."),
-        "usd": NUMBER("Money for the job", format=MONEY, help="The run, or the month, on the job's market."),
-    }
-    return {
-        "instance": TEXT("Instance", pinned=True),
-        **({} if whole else job),
-        "gib_per_usd": st.column_config.ProgressColumn(
-            "GPU memory per $", min_value=0.0, max_value=most, format="%.3g GiB", help="All GPU memory over the price of an hour on demand."
-        ),
-        "on_demand_usd_per_hour": NUMBER("On demand, USD/h", format=MONEY, help="One instance."),
-        "spot_usd_per_hour": NUMBER("Spot, USD/h", format=MONEY, help="One instance, median over the zones."),
-        "spot_saving_percent": NUMBER("Spot saves", format="%.0f %%"),
-        "interruption_band": TEXT("Taken back", help="Share of such instances that AWS took back in a month: the Spot Advisor's band."),
-        "capacity_block_usd_per_hour": NUMBER("Capacity block, USD/h", format=MONEY),
-        "on_demand_as_of": TEXT("On demand of", help="The day on which the price stood so; past 90 days it is old."),
-        "spot_as_of": TEXT("Spot of", help="The day on which the price stood so; past 7 days it is old."),
-        "card": TEXT("Card"),
-        "gpus": NUMBER("GPUs", format="%d"),
-        "gpu_gib": NUMBER("GPU memory, GiB", format="%.4g", help="Of all GPUs of the instance, as the driver reports it."),
-        "bf16_pflops": NUMBER("16-bit PFLOP/s", format="%.3g", help="Dense, all GPUs together."),
-        "pflops_per_usd": NUMBER("PFLOP/s per $", format="%.3g"),
-        "host_gib": NUMBER("CPU memory, GiB", format="localized"),
-        "vcpus": column("vcpus_needed", "vCPUs of the quota", format="%d"),
-        "arm": st.column_config.CheckboxColumn("Arm", help="An Arm processor: not all software has builds for it."),
-        "region": TEXT("Region"),
-    }
 
 
 def actions(ticked: list[dict[str, Any]], now: Present, whole: bool) -> None:
@@ -147,17 +117,7 @@ def regions(instance: str, sold: list[str], here: str, catalogs: Catalogs) -> No
     if not len(table):
         st.info(f"No region of the catalog has a price of {chosen}.", icon=":material/public_off:")
         return
-    columns = {
-        "name": TEXT("Region", pinned=True),
-        "region": TEXT("Id"),
-        "on_demand_usd_per_hour": NUMBER("On demand, USD/h", format=MONEY),
-        "against_here_percent": NUMBER(f"Against {here}", format="%+.0f %%"),
-        "spot_usd_per_hour": NUMBER("Spot, USD/h", format=MONEY, help="Median over the zones."),
-        "spot_saving_percent": NUMBER("Spot saves", format="%.0f %%"),
-        "interruption_band": TEXT("Taken back", help="Share of such instances that AWS took back in a month."),
-        "on_demand_as_of": TEXT("On demand of"),
-        "spot_as_of": TEXT("Spot of"),
-    }
+    columns = columns_of("instance_by_region", against_here_percent=f"Against {here}")
     key = f"regions_of_{chosen}"
     grid(
         pd.DataFrame(for_screen(table, list(columns))),

@@ -7,21 +7,14 @@ import streamlit as st
 from calc.evaluate import Row
 from calc.say.numbers import gib, three
 from calc.units import GIB
-from views.tables import TEXT, grid, text_table
+from views.tables import columns_of, grid, text_table
 from views.wording import method as words
 
 
 def rules(table: pd.DataFrame) -> None:
     """The rules that apply to a scenario: subject, consequence, source and date."""
     shown = table.assign(about=[words.CHOICE_NAMES.get(name, name.capitalize()) for name in table["what"]])
-    columns = {
-        "about": TEXT("About", pinned=True),
-        "verdict": TEXT("Verdict"),
-        "effect": TEXT("What happens", width="large"),
-        "source": TEXT("Source", width="large"),
-        "checked_on": TEXT("Read on"),
-        "confidence": TEXT("Confidence"),
-    }
+    columns = columns_of("rules")
     grid(shown[list(columns)], columns, "Rules on what runs that count for this scenario, with their sources", "method_rules")
 
 

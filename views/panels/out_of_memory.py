@@ -1,7 +1,5 @@
 """An out-of-memory text explained: its parts beside the estimate, and what would fit."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -17,7 +15,7 @@ from calc.say.verdict import memory_of
 from views.panels import advice
 from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.tables import NUMBER, TEXT, grid
+from views.tables import columns_of, grid
 from views.wording.markdown import plain
 
 
@@ -45,14 +43,7 @@ def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanatio
 
 
 def _table(parts: list[MeasuredPart]) -> None:
-    gib: dict[str, Any] = {"format": "%.2f"}
-    columns = {
-        "part": TEXT("Part", pinned=True),
-        "measured_gib": NUMBER("Measured, GiB", **gib),
-        "estimated_gib": NUMBER("Estimate, GiB", **gib),
-        "difference_gib": NUMBER("Difference", format="%+.2f", help="Measured less estimated."),
-        "meaning": TEXT("What it is", width="large"),
-    }
+    columns = columns_of("measured_parts")
     table = pd.DataFrame([each.in_gib() for each in parts])
     grid(table, columns, "What was measured beside the estimate", "oom_parts")
 

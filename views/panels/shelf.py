@@ -13,13 +13,13 @@ from calc.search.options import Options
 from shelf import plans as shelf_plans
 from shelf.plans import LONGEST, Plan, Run
 from views.session import address, job_state
-from views.tables import NUMBER, TEXT, chosen_in, grid, of_rows
+from views.tables import chosen_in, columns_of, grid, of_rows
 from views.wording import aged
 from views.wording import plan as plan_words
 from views.wording import shelf as words
 from views.wording.markdown import plain
 
-KEY, MONEY = "shelf_plans", "$%,.2f"
+KEY = "shelf_plans"
 TALLEST = 460  # pixels
 
 
@@ -67,16 +67,7 @@ def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] 
         "versions": [each.versions for each in plans],
         "answer": [each.answer for each in plans],
     }
-    columns = {
-        "name": TEXT("Plan", pinned=True, width="medium"),
-        "then": NUMBER("USD then", format=MONEY, help="Of the run, or of a month."),
-        "now": NUMBER("USD now", format=MONEY, help=words.NOW_HELP),
-        "moved": TEXT("Since then"),
-        "saved_by": TEXT("Saved by"),
-        "saved_at": TEXT("On"),
-        "versions": NUMBER("Versions", format="%d", width="small"),
-        "answer": TEXT("Answer then", width="large"),
-    }
+    columns = columns_of("shelf")
     grid(
         table,
         columns,

@@ -27,7 +27,7 @@ from views.session import catalogs as session_catalogs
 from views.session import job_state, search_state
 from views.session.present_plan import Present
 from views.sidebar import search_form
-from views.tables import NUMBER, TEXT, download, show
+from views.tables import columns_of, download, show
 from views.theme import Ink, verdict_words
 from views.wording.markdown import plain
 
@@ -42,8 +42,6 @@ REASONS = {
     ranking.UNKNOWN: "are not known to run, or how fast",
     ranking.OUTSIDE: "are outside the limits",
 }
-STEPS = "Of the whole run; a search keeps the tokens per step within a factor of 2 unless its limits say otherwise."
-PROMPTS = "Of one arriving prompt at the steady rate, with its wait for the prompts before it."
 
 
 def panel(now: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -176,25 +174,9 @@ def _best_rows(rows: pd.DataFrame, trains: bool, catalogs: Catalogs) -> None:
     """The best of every instance and market as a table; the chosen row in full."""
     rows = rows[rows["each"]].sort_values(["usd", "seconds"], kind="stable").reset_index(drop=True)
     several = records(rows)
-    own = {"optimizer_steps": NUMBER("Optimizer steps", format="%,.0f", help=STEPS)}
-    columns = {
-        "place": TEXT("Where", pinned=True, width="medium"),
-        "usd": NUMBER("USD for the run" if trains else "USD per month", format="$%,.2f"),
-        "pace": NUMBER("Hours" if trains else "ms per token", format="%.3g"),
-        **(own if trains else {"time_to_first_token_seconds": NUMBER("First token, s", format="%.3g", help=PROMPTS)}),
-        "usd_per_hour": NUMBER("USD per hour", format="$%,.2f"),
-        "setting": TEXT("Setting", width="large"),
-        "why": TEXT("Why", width="large", help="Against the row looked at."),
-        "quality": TEXT("Quality", help="What number formats and optimizer cost, where it is known."),
-        "used_percent": st.column_config.ProgressColumn("Memory used", min_value=0, max_value=100, format="%.0f %%"),
-        "verdict": TEXT("Verdict"),
-        "card": TEXT("Card"),
-        "gpus": NUMBER("GPUs used", format="%d"),
-        "vcpus_needed": NUMBER("vCPUs of the quota", format="%d"),
-        "price_is": TEXT("Price is", help="Published, derived or assumed; spot observed or estimated; and its date."),
-        "interruption_band": TEXT("Interrupted in a month", help="The Spot Advisor's band; empty: not published."),
-        "arm": st.column_config.CheckboxColumn("Arm"),
-    }
+    money, time = ("USD for the run", "Hours") if trains else ("USD per month", "ms per token")
+    columns = columns_of("found_plans", usd=money, pace=time)
+    del columns["time_to_first_token_seconds" if trains else "optimizer_steps"]
     added = {
         "place": [place(row, with_region=True) for row in several],
         "card": [card_name(gpu, catalogs) for gpu in rows["gpu"]],

@@ -14,7 +14,6 @@ ABOUT = (
 )
 EMPTY = "Nothing stands here yet. Put the present plan on it: give it a name and say who you are."
 NOTHING_TO_SAVE = "The present plan has no answer: there is nothing to put on the shelf."
-NOW_HELP = "The same scenario with today's prices, facts and formulas."
 
 
 def heading(plans: list[Plan]) -> str:
