@@ -24,7 +24,10 @@ FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> its na
 def diff_markdown(before: pd.DataFrame, after: pd.DataFrame, names: tuple[str, str], catalogs: Catalogs) -> str:
     """Both tables (plan_rows) row by row of the same name; what only one of them has is named."""
     first, second = ({row["scenario"]: row for row in records(rows)} for rows in (before, after))
-    parts = [_heading(names, first, second)]
+    same = len(first.keys() & second.keys())
+    counts = f"{same} in both, {len(second.keys() - first.keys())} new, {len(first.keys() - second.keys())} gone"
+    heading = f"# {names[0]} to {names[1]}\n\nScenarios: {counts}. Both are estimated with the same catalogs.\n"
+    parts = [heading]
     for name, row in second.items():
         if name in first:
             both = pd.concat([before[before["scenario"] == name], after[after["scenario"] == name]], ignore_index=True)
@@ -33,12 +36,6 @@ def diff_markdown(before: pd.DataFrame, after: pd.DataFrame, names: tuple[str, s
             parts.append(f"## {name}: new\n\n{_figures(row)}\n")
     parts += [f"## {name}: gone\n\nIt was: {_figures(row)}\n" for name, row in first.items() if name not in second]
     return "\n".join(parts)
-
-
-def _heading(names: tuple[str, str], first: dict[str, Any], second: dict[str, Any]) -> str:
-    same = len(first.keys() & second.keys())
-    counts = f"{same} in both, {len(second.keys() - first.keys())} new, {len(first.keys() - second.keys())} gone"
-    return f"# {names[0]} to {names[1]}\n\nScenarios: {counts}. Both are estimated with the same catalogs.\n"
 
 
 def _changed(name: str, before: dict[str, Any], after: dict[str, Any], table: pd.DataFrame) -> str:

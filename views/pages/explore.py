@@ -2,7 +2,11 @@
 
 import streamlit as st
 
-from calc.say.setting import setting
+from calc.plan.figures import figures
+from calc.say.numbers import gib
+from calc.say.place import card_name, place
+from calc.say.setting import name_of, setting
+from calc.say.verdict import range_text
 from views.panels import explore
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
@@ -14,9 +18,13 @@ catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
 now = as_set(present(catalogs), catalogs)
 
-st.title(plain(words.heading(now.row, catalogs)), anchor=False)
+where = f" on {place(now.row)}" if now.row["instance"] else f" on {card_name(now.row['gpu'], catalogs)}" if now.row["gpu"] else ""
+heading = f"Explore around {name_of('model', now.row['model'], catalogs)}{where}"
+st.title(plain(heading), anchor=False)
 if now.row["memory_bytes"] != now.row["memory_bytes"]:
     st.info(words.NOTHING, icon=":material/info:")
     st.stop()
-st.markdown(plain(f"{words.around(now.row)} · {setting(now.row, catalogs)}"))
+numbers = figures(now.row)
+around = f"From the plan: {gib(numbers['memory_gib'])} per GPU ({range_text(numbers['low_gib'], numbers['high_gib'])})"
+st.markdown(plain(f"{around} · {setting(now.row, catalogs)}"))
 explore.tabs(now, ink, catalogs)

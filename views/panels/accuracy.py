@@ -14,9 +14,6 @@ from views.wording import accuracy as words
 SETTING = ("precision", "tuning", "recompute", "attention", "optimizer", "sharding", "implementation")
 
 
-PERCENT = "%.2f %%"
-
-
 def summary(rows: pd.DataFrame, by_family: bool) -> None:
     """The error of every group, or of every group and family."""
     rows = rows[rows["family"] != ""] if by_family else rows[rows["family"] == ""]

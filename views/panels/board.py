@@ -52,10 +52,13 @@ def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
         rows = records(frame)
         _keep_ticked([rows[at] for at in chosen_in(KEY) if at < len(rows)])
     table = remembered("board", (options.job, by, ink, catalogs.version), lambda: _cells(frame, rows, options.job, ink, catalogs))
+    priced = [row for row in rows if not is_missing(row["usd"])]
+    least = f"; least money {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
+    alt = f"{len(rows)} arrangements, {sum(row['fits'] == 'yes' and not row['misses'] for row in rows)} possible{least}"
     grid(
         table,
         _columns(options.job, list(table)),
-        _alt(rows),
+        alt,
         KEY,
         row_height=ROW,
         height=HEADER + ROW * min(len(rows), SHOWN) + 2,
@@ -157,13 +160,6 @@ def _gpus(row: Row, catalogs: Catalogs) -> str:
     """8 × H100 SXM5 80GB; 4 of 8 × A100 where the others stay idle."""
     idle = "" if row["gpus"] == row["gpus_paid"] else f" of {row['gpus_paid']:.0f}"
     return f"{row['gpus']:.0f}{idle} × {card_name(row['gpu'], catalogs)}"
-
-
-def _alt(rows: list[Row]) -> str:
-    """The takeaway of the table in under 120 characters."""
-    priced = [row for row in rows if not is_missing(row["usd"])]
-    least = f"; least money {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""
-    return f"{len(rows)} arrangements, {sum(row['fits'] == 'yes' and not row['misses'] for row in rows)} possible{least}"
 
 
 def _caption(rows: list[Row]) -> str:

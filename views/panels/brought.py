@@ -7,6 +7,7 @@ import streamlit as st
 
 from calc.catalogs.load import Catalogs
 from calc.files.brought import Brought, brought, sorted_documents
+from calc.files.configs.documents import names_of_tools
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.models.huggingface.config import ConfigError
 from calc.say.setting import setting
@@ -32,7 +33,11 @@ def given() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     with right:
         log = st.text_area("An out-of-memory message or a log", key="brought_log", height=150, placeholder=words.MESSAGE, **SESSION)
     files = st.file_uploader("Or the files, all of one run", key="brought_files", accept_multiple_files=True, help=words.FILES_HELP)
-    st.caption(words.what_is_read())
+    what_is_read = (
+        f"Configs and commands of {names_of_tools()}; torch's messages and memory_summary, start-up logs of vLLM and SGLang. "
+        "Text only: nothing of it is run."
+    )
+    st.caption(what_is_read)
     configs, logs = sorted_documents([(file.name, file.getvalue()) for file in files[:MOST_DOCUMENTS]])
     if text.strip():
         configs.insert(0, ("pasted", text.encode()))

@@ -1,13 +1,11 @@
 """Tables of models, cards and prices as people look them up."""
 
 import pandas as pd
-import streamlit as st
 
 from views.elements import button
 from views.session import job_state
 from views.tables import chosen_in, columns_of, of_rows, show
 
-TICK = st.column_config.CheckboxColumn
 MODELS = "model_list"
 
 

@@ -4,6 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.charts.tables import COMPONENT_LABELS
+from calc.columns import COMPONENTS
 from calc.evaluate import Row
 from calc.plan.aged import then_of
 from calc.say.numbers import is_missing
@@ -74,7 +76,9 @@ def _card(row: Row, at: int, first: Row, most: float, ink: Ink) -> None:
     if row["problem"]:
         st.error(plain(row["problem"]), icon=":material/block:")
     else:
-        st.image(tank_svg(row, ink, *TANK, most_bytes=most), width="stretch", alt=compare_words.tank_alt(row))
+        largest = max(COMPONENTS, key=lambda name: row[name])
+        alt = f"{row['scenario']}: {memory_of(row)}; largest part {COMPONENT_LABELS[largest].lower()}"[:200]
+        st.image(tank_svg(row, ink, *TANK, most_bytes=most), width="stretch", alt=alt)
         st.markdown(plain(f"**{compare_words.money(row)}**{compare_words.mark(row)}"))
         verdict_help = FITS_MEANING.get(row["fits"], "no card is named, so nothing is said about fitting").capitalize() + "."
         st.caption(plain(f"{compare_words.hourly(row)}  \n{memory_of(row)}"), help=verdict_help)

@@ -10,9 +10,10 @@ from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.charts.against_time import against_time
 from calc.charts.lines import chart_lines
+from calc.cost.markets import MARKETS
 from calc.memory.moments import components_of
 from calc.plan.figures import figures, records
-from calc.say.numbers import counted, three
+from calc.say.numbers import about, counted, three
 from calc.say.place import place
 from calc.say.setting import name_of
 from calc.search import comparisons
@@ -27,8 +28,9 @@ from views.panels.open_tabs import open_tabs
 from views.session import job_state
 from views.session.present_plan import Present
 from views.session.remembered import remembered
-from views.theme import Ink, verdict_words
+from views.theme import FITS, Ink, verdict_words
 from views.wording import comparisons as words
+from views.wording.comparisons import MARKS
 from views.wording.markdown import plain
 
 FIRST = "Cost against time"  # costs no estimate
@@ -62,7 +64,11 @@ def _values(name: str, values: list[str], now: Present, ink: Ink, catalogs: Cata
     labels, beside = [name_of(name, value, catalogs) for value in rows[name]], [words.values(row) for row in records(rows)]
     alt = f"Smallest: {name_of(name, rows[name].iloc[0], catalogs)}, {three(figures(rows.iloc[0])['memory_gib'])} GiB per GPU"
     memory_bars(rows, labels, beside, words.title(name, now.row), alt, ink, f"varied_{name}")
-    st.caption(plain(words.values_caption(now.row)))
+    marks = ", ".join(f"{mark} {word}" for word, mark, *_ in list(FITS.values())[:3])
+    caption = (
+        f"All else as in the row looked at. {marks}; hollow: does not fit. Money and time of the job {MARKETS[now.row['market']].phrase}."
+    )
+    st.caption(plain(caption))
     use(name, rows, labels, now, catalogs)
     tables.meanings(name, rows[name], catalogs)
 
@@ -82,7 +88,9 @@ def gpu_counts(
     rows = _made(key, comparisons.over_gpus, now, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
     _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, key)
-    st.caption(words.gpu_caption(now.row))
+    work = "every step keeps its tokens" if now.row["work"] == "training" else "the same requests at once, shared by the replicas"
+    caption = f"The same work on 1, 2, 4 … GPUs of {now.row['instance'] or now.row['gpu']}: {work}. Whole instances are paid. {MARKS}"
+    st.caption(caption)
     labels = [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)]
     use(key, rows, labels, now, catalogs)
     return rows, names
@@ -139,7 +147,12 @@ def _against_time(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     table = remembered("against_time", (now.job, now.scenario, now.market, catalogs.version), lambda: _points(now, trains))
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per token", "USD per month")
     draw(time_charts.cost_against_time(ink, *titles), table, words.FRONTIER_ALT, "frontier")
-    st.caption(plain(words.frontier_caption(options)))
+    least, most = about(options.edge["usd"].min()), about(options.edge["usd"].max())
+    caption = (
+        f"The line, {least} to {most}: the least money for each time, of the {options.possible:,} combinations possible. "
+        "Grey: the best of every instance type. Diamond: the row looked at. Spot counts its interruptions."
+    )
+    st.caption(plain(caption))
 
 
 def _points(now: Present, trains: bool) -> pd.DataFrame:

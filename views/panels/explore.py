@@ -10,7 +10,8 @@ from calc.catalogs.load import Catalogs
 from calc.charts import tables as chart_tables
 from calc.memory.moments import components_of
 from calc.plan.communicated import communicated
-from calc.plan.figures import records
+from calc.plan.figures import figures, records
+from calc.say.numbers import three
 from calc.say.setting import name_of
 from calc.search import comparisons
 from calc.search.guide import guide
@@ -28,6 +29,7 @@ from views.tables import NUMBER, columns_of, grid
 from views.theme import Ink
 from views.wording import comparisons as compared_words
 from views.wording import explore as words
+from views.wording.explore import METHODS
 from views.wording.markdown import plain
 
 FIRST = "Out of memory"
@@ -98,7 +100,9 @@ def _tasks(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     )
     shown = rows[rows["line"] == task].sort_values("memory_bytes", kind="stable")
     labels, beside = [name_of("precision", name, catalogs) for name in shown["precision"]], [words.task(row) for row in records(shown)]
-    memory_bars(shown, labels, beside, f"Memory of serving {task} tokens", words.task_alt(shown, catalogs), ink, "explore_tasks")
+    least = shown.iloc[0]
+    alt = f"Smallest: {name_of('precision', least['precision'], catalogs)}, {three(figures(least)['memory_gib'])} GiB"
+    memory_bars(shown, labels, beside, f"Memory of serving {task} tokens", alt, ink, "explore_tasks")
     st.caption(plain(words.overtakes(shown, catalogs)))
     use("explore_tasks", shown, labels, now, catalogs)
 
@@ -107,7 +111,9 @@ def _methods(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Full training, LoRA and QLoRA, component by component."""
     rows = _made("methods", now, catalogs, lambda: comparisons.over_methods(now.scenario, now.market, catalogs))
     labels, beside = [words.METHODS[line] for line in rows["line"]], [compared_words.values(row) for row in records(rows)]
-    memory_bars(rows, labels, beside, "Memory per GPU by method", words.methods_alt(rows), ink, "explore_methods")
+    least = rows.sort_values("memory_bytes", kind="stable").iloc[0]
+    alt = f"Least memory: {METHODS[least['line']]}, {three(figures(least)['memory_gib'])} GiB per GPU"
+    memory_bars(rows, labels, beside, "Memory per GPU by method", alt, ink, "explore_methods")
     parts = chart_tables.parts_by_row(rows, labels, components_of("training"))
     grid(parts, {label: NUMBER(label, format="%.3g") for label in labels}, "GiB of each component by method", "explore_parts")
     use("explore_methods", rows, labels, now, catalogs)

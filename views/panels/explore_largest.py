@@ -55,7 +55,12 @@ def table(now: Present, catalogs: Catalogs) -> None:
         placeholder="–",
         alt="The largest micro-batch by card, model and method",
     )
-    st.caption(words.largest_caption(now.row))
+    what = "micro-batch" if now.row["work"] == "training" else "number of sequences at once"
+    caption = (
+        f"The largest {what} on one whole card, sequences of {now.row['sequence_tokens']:,.0f} tokens, all else as in the plan. "
+        "0: not even one fits. Darker by every doubling. A click on a cell makes it the plan."
+    )
+    st.caption(caption)
 
 
 def _take(cells: Any, rows: pd.DataFrame, catalogs: Catalogs) -> None:

@@ -153,7 +153,9 @@ def _history(instance: str, region: str, catalogs: Catalogs) -> None:
         st.caption(f"No price of {instance} in {region} is kept: `make prices` keeps one for each day on which it changed.")
         return
     ink = INKS[st.context.theme.type or "light"]
-    draw(price_history.price_history(ink), table, words.history_alt(instance, region, table), "price_history")
+    first, last = table.iloc[0], table.iloc[-1]
+    alt = f"{instance} in {region}, {len(table)} prices from {first['day']} to {last['day']}"
+    draw(price_history.price_history(ink), table, alt, "price_history")
     st.caption(words.HISTORY.format(region=region))
 
 

@@ -5,7 +5,6 @@ from typing import Any
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
-from calc.evaluate import Row
 from calc.files.launch.kit import Kit, comment, kits
 from calc.files.launch.specs import kit_specs
 from calc.files.launch_files import files_of, zipped
@@ -28,7 +27,10 @@ def panel(now: Present, catalogs: Catalogs) -> None:
 def _kits(now: Any, catalogs: Catalogs) -> None:
     result = remembered("kits", (now.row, now.market, catalogs.version), lambda: kits(now.row, catalogs, now.market))
     if not result:
-        st.markdown(_none(now.row, catalogs))
+        software = name_of("implementation", now.row["implementation"], catalogs)
+        written = ", ".join(spec.name for spec in kit_specs())
+        none = f"No files are written for {software} set up so; they are for {written}. Set the software or the sharding by hand."
+        st.markdown(none)
         return
     names = {kit.id: kit.name for kit in result}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -51,13 +53,6 @@ def _kits(now: Any, catalogs: Catalogs) -> None:
         with tab:
             shown = "The row with every input and result: python -m calc reads it again." if name.endswith(".csv") else content.decode()
             st.code(shown, language=LANGUAGES[name.rpartition(".")[2]], wrap_lines=True)
-
-
-def _none(row: Row, catalogs: Catalogs) -> str:
-    """No files are written for Megatron-LM; they are for axolotl and others."""
-    software = name_of("implementation", row["implementation"], catalogs)
-    written = ", ".join(spec.name for spec in kit_specs())
-    return f"No files are written for {software} set up so; they are for {written}. Set the software or the sharding by hand."
 
 
 def _summary(kit: Kit) -> str:

@@ -42,7 +42,9 @@ def _results(stamp: tuple[int, ...]) -> Results:
         errors[name] = pd.to_numeric(errors[name], errors="coerce")
     reasons = read_strictly(REASONS.read_text("utf-8"), "validation/misses.yaml") if REASONS.exists() else {"misses": [], "times": []}
     summary, speed = (_as_numbers(tables[name]) for name in ("summary", "speed_errors"))
-    return Results(errors, summary, tables["left_out"], speed, tables["verdicts"], reasons["misses"], reasons["times"], _made())
+    paragraphs = MADE.read_text("utf-8").split("\n\n") if MADE.exists() else []
+    made = next((" ".join(part.split()) for part in paragraphs if part.startswith("Made with")), "")
+    return Results(errors, summary, tables["left_out"], speed, tables["verdicts"], reasons["misses"], reasons["times"], made)
 
 
 def _table(path: Path) -> pd.DataFrame:
@@ -53,9 +55,3 @@ def _table(path: Path) -> pd.DataFrame:
 def _as_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """The columns of shares as numbers, missing ones as NaN."""
     return table.assign(**{name: pd.to_numeric(table[name], errors="coerce") for name in table if name.endswith("_ratio")})
-
-
-def _made() -> str:
-    """With what and when the truth was made: the paragraph of the data's README that says so."""
-    paragraphs = MADE.read_text("utf-8").split("\n\n") if MADE.exists() else []
-    return next((" ".join(part.split()) for part in paragraphs if part.startswith("Made with")), "")

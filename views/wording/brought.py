@@ -4,7 +4,6 @@ from typing import Any
 
 from calc.columns import GLOSSARY
 from calc.files.brought import Brought
-from calc.files.configs.documents import names_of_tools
 from calc.files.configs.fields import tools
 from calc.files.configs.lines import STANDINGS, Line
 from calc.say.numbers import counted, gib
@@ -36,14 +35,6 @@ WIDTHS: dict[str, Any] = {
     "In the plan": "large",
     "File": "small",
 }
-
-
-def what_is_read() -> str:
-    """Which tools' files are read."""
-    return (
-        f"Configs and commands of {names_of_tools()}; torch's messages and memory_summary, start-up logs of vLLM and SGLang. "
-        "Text only: nothing of it is run."
-    )
 
 
 def heading(run: Brought | None) -> str:

@@ -9,7 +9,6 @@ from calc.evaluate import Row
 from calc.memory.moments import components_of
 from calc.say.change import cause_in_words
 from calc.say.numbers import duration, gib, is_missing, percent, signed, span, three, usd
-from calc.say.verdict import memory_of
 from calc.search.compare import Difference, differences
 from calc.units import GIB
 from views.theme import COMPONENT_COLOURS
@@ -157,12 +156,6 @@ def _serving(row: Row, name: str) -> str:
 
 def _known(value: float, say: Callable) -> str:
     return "–" if is_missing(value) else say(value)
-
-
-def tank_alt(row: Row) -> str:
-    """The tank of a row in words."""
-    largest = max(COMPONENTS, key=lambda name: row[name])
-    return f"{row['scenario']}: {memory_of(row)}; largest part {COMPONENT_LABELS[largest].lower()}"[:200]
 
 
 NOTHING_KEPT = (

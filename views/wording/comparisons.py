@@ -3,12 +3,10 @@
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
-from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import about, is_missing, span, three
 from calc.say.setting import name_of
-from calc.search.options import Options
 from views.theme import FITS
 
 NOTHING = "Nothing of this kind can be estimated for this job."
@@ -37,21 +35,9 @@ def values(row: Row) -> str:
     return f"{memory} · {about(row['usd'])} a month · {three(figures(row)['token_ms'])} ms"
 
 
-def values_caption(row: Row) -> str:
-    """What stays the same in a list of values."""
-    marks = ", ".join(f"{mark} {word}" for word, mark, *_ in list(FITS.values())[:3])
-    return f"All else as in the row looked at. {marks}; hollow: does not fit. Money and time of the job {MARKETS[row['market']].phrase}."
-
-
 def card(row: Row) -> str:
     """card 79.6: the name of the rule at the card's memory."""
     return f"card {three(figures(row)['card_gib'])}"
-
-
-def gpu_caption(row: Row) -> str:
-    """What the lines over GPU counts keep."""
-    work = "every step keeps its tokens" if row["work"] == "training" else "the same requests at once, shared by the replicas"
-    return f"The same work on 1, 2, 4 … GPUs of {row['instance'] or row['gpu']}: {work}. Whole instances are paid. {MARKS}"
 
 
 def batch_line(line: str, catalogs: Catalogs, work: str) -> str:
@@ -84,12 +70,3 @@ def lines_alt(name: str, rows: pd.DataFrame) -> str:
 
 
 FRONTIER_ALT = "The least money for each time as a line, the best of every instance type as points, the row looked at as a diamond"
-
-
-def frontier_caption(options: Options) -> str:
-    """What the points are, and the takeaway of the line."""
-    least, most = about(options.edge["usd"].min()), about(options.edge["usd"].max())
-    return (
-        f"The line, {least} to {most}: the least money for each time, of the {options.possible:,} combinations possible. "
-        "Grey: the best of every instance type. Diamond: the row looked at. Spot counts its interruptions."
-    )

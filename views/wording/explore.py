@@ -6,9 +6,8 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.plan.figures import figures
 from calc.say.numbers import about, count, gib, is_missing, span, three, usd
-from calc.say.place import card_name, place
+from calc.say.place import place
 from calc.say.setting import name_of, replicas
-from calc.say.verdict import range_text
 from calc.search.comparisons import at_once
 from calc.search.guide import Leaf
 from calc.units import GIB
@@ -43,18 +42,6 @@ SENT = {
 }
 SENT_ALT = "What one GPU sends in a step by strategy and number of GPUs"
 SHADES = tuple(f"rgba(0, 114, 178, 0.{alpha:02})" for alpha in range(8, 80, 6))
-
-
-def heading(row: Row, catalogs: Catalogs) -> str:
-    """Explore around Llama 3.1 8B on 1 × p5.48xlarge."""
-    where = f" on {place(row)}" if row["instance"] else f" on {card_name(row['gpu'], catalogs)}" if row["gpu"] else ""
-    return f"Explore around {name_of('model', row['model'], catalogs)}{where}"
-
-
-def around(row: Row) -> str:
-    """26.1 GiB per GPU (24.0 to 28.3)."""
-    numbers = figures(row)
-    return f"From the plan: {gib(numbers['memory_gib'])} per GPU ({range_text(numbers['low_gib'], numbers['high_gib'])})"
 
 
 def line(by: str, value: str, catalogs: Catalogs) -> str:
@@ -108,12 +95,6 @@ def task(row: Row) -> str:
     return f"{gib(numbers['memory_gib'])} · cache {gib(row['kv_cache_bytes'] / GIB)}"
 
 
-def task_alt(rows: pd.DataFrame, catalogs: Catalogs) -> str:
-    """The takeaway of the bars."""
-    least = rows.iloc[0]
-    return f"Smallest: {name_of('precision', least['precision'], catalogs)}, {three(figures(least)['memory_gib'])} GiB"
-
-
 def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     """From how many cached tokens on the cache is larger than the weights."""
     parts = [
@@ -126,24 +107,9 @@ def overtakes(rows: pd.DataFrame, catalogs: Catalogs) -> str:
     return f"The KV cache overtakes the weights from so many cached tokens on, all sequences together: {', '.join(parts)}."
 
 
-def methods_alt(rows: pd.DataFrame) -> str:
-    """The takeaway of the methods."""
-    least = rows.sort_values("memory_bytes", kind="stable").iloc[0]
-    return f"Least memory: {METHODS[least['line']]}, {three(figures(least)['memory_gib'])} GiB per GPU"
-
-
 def largest_column(model: str, method: str, catalogs: Catalogs) -> str:
     """Llama 3.1 8B, LoRA."""
     return f"{catalogs.models['name'].get(model, model)}, {METHODS.get(method, method).split(',')[0]}"
-
-
-def largest_caption(row: Row) -> str:
-    """What the cells keep."""
-    what = "micro-batch" if row["work"] == "training" else "number of sequences at once"
-    return (
-        f"The largest {what} on one whole card, sequences of {row['sequence_tokens']:,.0f} tokens, all else as in the plan. "
-        "0: not even one fits. Darker by every doubling. A click on a cell makes it the plan."
-    )
 
 
 def shade(grade: float) -> str:

@@ -91,9 +91,3 @@ HISTORY = (
     "In {region}: each point is a day on which a price was seen; it stood until the next. Estimates are left out. `make prices` adds a "
     "small file for each day on which prices changed (catalogs/edited/history)."
 )
-
-
-def history_alt(instance: str, region: str, table: pd.DataFrame) -> str:
-    """The takeaway of the chart of an instance's price over the days."""
-    first, last = table.iloc[0], table.iloc[-1]
-    return f"{instance} in {region}, {len(table)} prices from {first['day']} to {last['day']}"
