@@ -37,7 +37,7 @@ def column(name: str, label: str | None = None, kind: Callable = NUMBER, **more:
 
 
 def columns_of(table: str, **labels: str) -> dict[str, Any]:
-    """The columns of a table as table_columns.yaml has them, with the labels that depend on the job."""
+    """The columns of a table in table_columns.yaml; `labels` are those that the job decides."""
     named = {name: {"label": label} for name, label in labels.items()}
     return {name: _column(**entry, **named.get(name, {})) for name, entry in TABLES[table].items()}
 
