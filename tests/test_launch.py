@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 import yaml
-from examples import catalogs, steady
+from examples import catalogs, recorded, steady
 from hypothesis import given, strategies
 
 from calc import answer, estimate
@@ -27,47 +27,8 @@ SHARDED = {"gpus": 8, "instance": "p5.48xlarge", "sharding": "zero3"}
 ALONE = {"gpus": 1, "instance": "p5.4xlarge"}
 SERVED = {"model": "llama-3.1-8b", "work": "inference", "implementation": "vllm", "precision": "bf16", "instance": "g6e.xlarge",
           "sequence_tokens": 8192, "max_sequences": 32, "max_batched_tokens": 4096}  # fmt: skip
-EQUAL = [  # tool, scenario: nothing of it is lost
-    ("transformers", {**RUN, **SHARDED, "precision": "bf16-mixed", "accumulation_steps": 4, "batch": 2}),
-    ("transformers", {**RUN, **SHARDED, "sharding": "zero2", "precision": "bf16-mixed", "optimizer": "adamw-8bit",
-                      "optimizer_kernel": "loop"}),
-    ("transformers", {**RUN, **ALONE, "precision": "bf16-autocast", "loss": "fused", "compile": "yes"}),
-    ("transformers", {**RUN, **ALONE, "precision": "fp32", "recompute": "none", "optimizer_kernel": "foreach"}),
-    ("transformers", {**RUN, **SHARDED, "gpus": 16, "precision": "bf16-mixed", "offload": "states"}),
-    ("deepspeed", {**RUN, **SHARDED, "sharding": "zero1", "implementation": "deepspeed", "precision": "bf16-master"}),
-    ("deepspeed", {**RUN, **SHARDED, "gpus": 16, "implementation": "deepspeed", "precision": "bf16-master", "offload": "optimizer"}),
-    ("deepspeed", {**RUN, **SHARDED, "implementation": "deepspeed", "precision": "bf16-master", "gradient_precision": "fp32"}),
-    ("deepspeed", {**RUN, **SHARDED, "implementation": "deepspeed", "precision": "bf16-master", "offload": "states"}),
-    ("axolotl", {**RUN, **SHARDED, "precision": "bf16", "offload": "all"}),
-    ("axolotl", {**RUN, **ALONE, "precision": "nf4-dq", "tuning": "lora", "lora_rank": 32}),
-    ("axolotl", {**RUN, **SHARDED, "precision": "nf4-dq", "tuning": "lora", "lora_targets": "q+v"}),
-    ("axolotl", {**RUN, **SHARDED, "precision": "bf16", "attention": "eager", "sequence_tokens": 512}),
-    ("axolotl", {**RUN, **SHARDED, "gpus": 8, "tensor_parallel": 2, "precision": "bf16"}),
-    ("trl", {**RUN, **ALONE, "precision": "bf16-autocast", "tuning": "lora", "implementation": "trl", "loss": "fused",
-             "lora_targets": "q+k+v+o"}),
-    ("trl", {**RUN, **ALONE, "precision": "nf4-dq", "tuning": "lora", "implementation": "trl", "loss": "fused"}),
-    ("trl", {**RUN, **SHARDED, "precision": "bf16-mixed", "implementation": "trl", "loss": "fused"}),
-    ("torchtune", {**RUN, **SHARDED, "precision": "bf16", "implementation": "torchtune", "train_tokens": None}),
-    ("torchtune", {**RUN, **ALONE, "precision": "bf16", "implementation": "torchtune", "train_tokens": None, "tuning": "lora",
-                   "adapter_precision": "bf16"}),
-    ("torchtitan", {**RUN, **SHARDED, "precision": "bf16-mixed", "implementation": "torchtitan", "recompute": "selective-ops"}),
-    ("torchtitan", {**RUN, **SHARDED, "gpus": 32, "sharding": "hsdp-8", "precision": "bf16-mixed", "implementation": "torchtitan"}),
-    ("torchtitan", {**RUN, **SHARDED, "gpus": 16, "tensor_parallel": 2, "precision": "bf16-mixed", "implementation": "torchtitan",
-                    "accumulation_steps": 2, "reduce_precision": "bf16"}),
-    ("transformers", {**RUN, **SHARDED, "gpus": 32, "sharding": "hsdp-8", "precision": "bf16-mixed"}),
-    ("axolotl", {**RUN, **SHARDED, "gpus": 32, "sharding": "hsdp-16", "precision": "bf16"}),
-    ("trl", {**RUN, **SHARDED, "gpus": 16, "sharding": "hsdp-4", "precision": "bf16-mixed", "implementation": "trl", "loss": "fused"}),
-    ("trl-deepspeed", {**RUN, **SHARDED, "precision": "bf16", "tuning": "lora", "implementation": "deepspeed", "loss": "fused"}),
-    ("megatron", {**RUN, **SHARDED, "gpus": 16, "sharding": "zero1", "implementation": "megatron", "precision": "bf16-master",
-                  "tensor_parallel": 2, "pipeline_parallel": 2, "accumulation_steps": 4}),
-    ("megatron", {**RUN, **SHARDED, "implementation": "megatron", "precision": "fp8-mixed", "recompute": "selective"}),
-    ("megatron", {**RUN, **SHARDED, "model": "qwen2.5-7b", "sharding": "zero2", "implementation": "megatron", "precision": "bf16-master",
-                  "gradient_precision": "bf16"}),
-    ("vllm", {"model": "qwen2.5-32b", "work": "inference", "implementation": "vllm", "precision": "bf16", "gpus": 4, "tensor_parallel": 2,
-              "instance": "g6e.12xlarge", "sequence_tokens": 8192, "kv_precision": "fp8", "max_sequences": 64}),
-    ("vllm", {"model": "mixtral-8x7b", "work": "inference", "implementation": "vllm", "precision": "fp8", "gpus": 2, "tensor_parallel": 2,
-              "expert_parallel": 2, "instance": "g6e.12xlarge", "memory_utilization": 0.85, "max_batched_tokens": 4096}),
-]  # fmt: skip
+# Tool, scenario: nothing of it is lost; choices that each tool can say, in any combination.
+EQUAL = recorded("cases/launch.json")["equal"]
 
 
 def made(scenario, market="on-demand"):
@@ -99,14 +60,7 @@ def test_a_kit_brought_back_is_the_same_scenario(tool, scenario):
 
 @pytest.mark.parametrize(
     ("tool", "scenario", "column"),
-    [
-        ("axolotl", {**RUN, **ALONE, "precision": "bf16-autocast"}, "precision"),
-        ("transformers", {**RUN, **ALONE, "precision": "bf16-mixed", "attention": "eager", "sequence_tokens": 512}, "attention"),
-        ("transformers", {**RUN, **ALONE, "precision": "bf16-mixed", "recompute": "selective"}, "recompute"),
-        ("trl", {**RUN, **ALONE, "precision": "bf16-autocast", "implementation": "trl", "loss": "full"}, "loss"),
-        ("torchtitan", {**RUN, **SHARDED, "precision": "bf16-mixed", "implementation": "torchtitan", "optimizer": "lion"}, "optimizer"),
-        ("vllm", {"model": "gpt2", "work": "inference", "implementation": "vllm", "batch": 4, "instance": "g6.xlarge"}, "batch"),
-    ],
+    recorded("cases/launch.json")["different"],
 )  # fmt: skip
 def test_a_choice_without_an_equivalent_stands_in_a_comment(tool, scenario, column):
     _, found = made(scenario)
@@ -163,23 +117,7 @@ def test_another_engine_says_that_the_memory_is_of_the_plans(tool):
     )
 
 
-FREE = {  # choices that each tool can say, in any combination
-    "transformers": {"precision": ["bf16-mixed"], "sharding": ["none", "zero2", "zero3", "hsdp-4"], "recompute": ["none", "full"],
-                     "optimizer": ["adamw", "adafactor", "lion"], "loss": ["fused", "full"], "compile": ["yes", "no"]},
-    "axolotl": {"precision": ["bf16"], "sharding": ["none", "zero2", "zero3"], "recompute": ["none", "full"], 
-                "attention": ["flash", "eager"],
-                "tuning": ["full", "lora"], "lora_rank": [8, 64], "lora_targets": ["q+v", "all-linear", "gate+up+down"],
-                "offload": ["none", "activations"], "compile": ["yes", "no"]},
-    "trl": {"implementation": ["trl"], "precision": ["bf16-mixed"], "sharding": ["zero2", "zero3"], "recompute": ["none", "full"],
-            "loss": ["fused"], "optimizer": ["adamw", "adafactor"], "offload": ["none", "states"]},
-    "deepspeed": {"implementation": ["deepspeed"], "precision": ["bf16-master"], "sharding": ["none", "zero1", "zero2", "zero3"],
-                  "recompute": ["none", "full"], "loss": ["fused", "full"], "optimizer": ["adamw", "lion"]},
-    "megatron": {"implementation": ["megatron"], "precision": ["bf16-master", "fp8-mixed"], "sharding": ["none", "zero1", "zero2", "zero3"],
-                 "recompute": ["none", "selective", "full"], "tensor_parallel": [1, 2], "optimizer": ["adamw", "muon"]},
-    "torchtitan": {"implementation": ["torchtitan"], "precision": ["bf16-mixed"], "sharding": ["zero2", "zero3", "hsdp-4"],
-                   "recompute": ["none", "full", "selective-ops"], "tensor_parallel": [1, 2], "compile": ["yes", "no"],
-                   "model": ["llama-3.1-8b", "qwen3-1.7b"]},
-}  # fmt: skip
+FREE = recorded("cases/launch.json")["free"]
 
 
 @pytest.mark.parametrize("tool", FREE)

@@ -7,7 +7,7 @@ import weakref
 
 import pandas as pd
 import pytest
-from examples import entries
+from examples import entries, recorded
 
 from calc import add_models, estimate, load_catalogs
 from calc.catalogs.load import CLOSED, FILES, FOLDER
@@ -18,65 +18,10 @@ from calc.models.huggingface.config import custom_entry, read_config
 from calc.say.change import quality
 
 # Catalog, or section of one -> a field that results depend on, and a value that not all of its entries have.
-CHANGES = {
-    "families": ("qkv_bias", "1"),
-    "model_types": ("max_position", "77"),
-    "config_defaults": ("max_position_embeddings", "77"),
-    "models": ("vocab", "1000"),
-    "blocks": ("hidden", "21"),
-    "software_blocks": ("rms_hidden", "21"),
-    "heads": ("forward", "13"),
-    "precisions": ("outer_bytes_each", "3"),
-    "optimizers": ("matrix_states", "3"),
-    "shardings": ("shards_weights", "0"),
-    "recomputes": ("extra_forward_ratio", "0.3"),
-    "implementations": ("accumulates", "1"),
-    "choices/attentions": ("computes_all_scores", "1"),
-    "choices/compiled_sizes": ("compiled_bytes_each", "9"),
-    "choices/compiles": ("compiles", "1"),
-    "choices/interruption_bands": ("band_interruption_ratio", "0.33"),
-    "choices/losses": ("backward_bytes_each", "9"),
-    "choices/model_kinds": ("is_causal", "0"),
-    "choices/number_formats": ("bytes_each", "3"),
-    "choices/offloads": ("leaves_weights", "1"),
-    "choices/optimizer_kernels": ("steps_foreach", "1"),
-    "choices/scored_logits": ("logits_of_all", "1"),
-    "overheads": ("training_slack_ratio", "0.123"),
-    "serving_engines": ("sampler_bytes_each", "99"),
-    "support": ("max_compute_capability", '"99.0"'),
-    "quality": ("note", '"it is another"'),
-    "gpus": ("memory_mib", "50000"),
-    "instances": ("gpus", "4"),
-    "quotas": ("on_demand_code", '"L-00000000"'),
-    "obtainability": ("on_demand", '"by-agreement"'),
-    "prices": ("usd_per_hour", "7.77"),
-    "storage_and_traffic": ("usd_per_gib", "7.77"),
-    "endpoints": ("usd_per_million_output_tokens", "7.77"),
-    "utilization": ("matmul_ratio", "0.123"),
-    "engines": ("bandwidth_ratio", "0.123"),
-    "serving_steps": ("block_seconds", "0.9"),
-    "serving_releases": ("captured_tokens", "1"),
-    "kernels": ("dequantize_bytes_each", "99.0"),
-    "time_spreads": ("high_ratio", "9.5"),
-    "time_constants": ("attention_backward_passes", "9.5"),
-    "time_boxes": ("training_high", "2.5"),
-    "time_runs": ("runs", "987"),
-    "starts": ("value", "99"),
-    "assumptions": ("restart_seconds", "7200"),
-}
+CHANGES = recorded("cases/laws.json")["changes"]
 OFTEN_EDITED = ("models", "gpus", "prices")
 SCENARIOS = pd.DataFrame(
-    [
-        {"gpus": 16, "sharding": "zero3", "recompute": "full", "train_tokens": 1e9},
-        {"tuning": "lora", "precision": "nf4"},
-        {"compile": "yes", "sequence_tokens": 128},
-        {"work": "inference", "precision": "nf4", "batch": 8},
-        {"work": "inference", "implementation": "vllm", "batch": 8, "software_release": "0.4.2"},
-        {"work": "inference", "batch": 64},
-        {"work": "inference", "model": "llama-3-8b"},
-        {"implementation": "torchtune"},
-        {"model": "llama-3-8b", "implementation": "megatron", "precision": "fp8-mixed", "gpus": 8, "sharding": "zero1"},
-    ]
+    recorded("cases/laws.json")["scenarios"]
 ).assign(model=lambda rows: rows["model"].fillna("llama-3.2-1b"), instance="p5.48xlarge").astype(object).fillna("")  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from urllib.parse import parse_qs, urlencode
 
 import pytest
-from examples import catalogs
+from examples import catalogs, recorded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,42 +100,8 @@ def test_the_date_of_its_prices_travels():
     assert through_the_address({"prices_as_of": "2026-07-20"}) == ({"prices_as_of": "2026-07-20"}, [])
 
 
-WRONG = [
-    ({"v": ["9"]}, "The link is of version 9, this is version 2; "),
-    ({"v": ["1' OR 1=1 --"]}, "The link is of version 1' OR 1=1 --, this is version 2; "),
-    ({"colour": ["red"]}, "The link asked for colour=red , which is not a choice of this page; it was left aside."),
-    ({"\n": ["red\nor blue"]}, "The link asked for =red or blue , which is not a choice of this page; it was left aside."),
-    ({"colour": []}, "The link asked for colour= , which is not a choice of this page; it was left aside."),
-    ({"model": ["gpt-9"]}, "The link asked for model=gpt-9 , which is not possible; the usual value is used instead."),
-    ({"gpus": ["0"]}, "The link asked for gpus=0 , which is not possible; "),
-    ({"gpus": ["-1"]}, "The link asked for gpus=-1 , which is not possible; "),
-    ({"gpus": ["1.5"]}, "The link asked for gpus=1.5 , which is not possible; "),
-    ({"gpus": ["1e400"]}, "The link asked for gpus=1e400 , which is not possible; "),
-    ({"gpus": ["nan"]}, "The link asked for gpus=nan , which is not possible; "),
-    ({"gpus": ["1e16"]}, "The link asked for gpus=1e16 , which is not possible; "),
-    ({"gpus": [""]}, "The link asked for gpus= , which is not possible; "),
-    ({"batch": ["lots"]}, "The link asked for batch=lots , which is not possible; "),
-    ({"goal": ["sleep"]}, "The link asked for goal=sleep , which is not possible; "),
-    ({"markets": ["black"]}, "The link asked for markets=black , which is not possible; "),
-    ({"prices_as_of": ["<b>now</b>"]}, "The link asked for prices_as_of=<b>now</b> , which is not a choice "),
-    ({"precision": ["../../etc/passwd"]}, "The link asked for precision=../../etc/passwd , which is not possible; "),
-    ({"regions": ["x" * 5000]}, f"The link asked for regions={'x' * 40} , which is not possible; "),
-    ({"custom.mine.hidden": ["[1]"]}, "The link's custom.mine.hidden is not a size of a model; it was left aside."),
-    ({"custom.mine.hidden": ["1e999"]}, "The link's custom.mine.hidden is not a size of a model; it was left aside."),
-    ({"custom.mine.hidden": ["NaN"]}, "The link's custom.mine.hidden is not a size of a model; it was left aside."),
-    ({"custom.mine.hidden": ["-Infinity"]}, "The link's custom.mine.hidden is not a size of a model; it was left "),
-    ({"custom.mine.hidden": ["["] * 3}, "The link's custom.mine.hidden is not a size of a model; it was left aside."),
-    ({"custom.mine.hidden": ["[" * LONGEST_VALUE]}, "The link's custom.mine.hidden is not a size of a model; it was"),
-    ({"custom.mine.hidden": []}, "The link's custom.mine.hidden is not a size of a model; it was left aside."),
-    ({"custom.mine": ["1"]}, "The link's custom.mine is not a size of a model; it was left aside."),
-    ({"custom.": ["1"]}, "The link's custom. is not a size of a model; it was left aside."),
-    ({"kept": ["mine"]}, "The link's kept scenario mine names no model that is known; it was left aside."),
-    ({"kept": ["mine~model~gpt-9"]}, "The link's kept scenario mine names no model that is known; it was left aside."),
-    ({"looked": ["instance~p9.large"]}, "The link's row looked at has instance=p9.large , which is not possible; "),
-    ({"then": ["market~spot"]}, "The link's answer of then names no model that is known; it was left aside."),
-    ({"sort": ["colour"]}, "The link asked for sort=colour , which is not possible; "),
-    ({"days_most": ["0"]}, "The link asked for days_most=0 , which is not possible; "),
-]
+LONG = {"custom.mine.hidden": ["[" * LONGEST_VALUE]}, "The link's custom.mine.hidden is not a size of a model; it was"
+WRONG = [*recorded("cases/link.json")["wrong"], LONG]
 
 
 @pytest.mark.parametrize(("query", "sentence"), WRONG, ids=[str(query)[:40] for query, _ in WRONG])

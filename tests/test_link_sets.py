@@ -1,6 +1,7 @@
 """Allowed sets and limits in the link: out and in gives the same search, and what is not understood is named."""
 
 import pytest
+from examples import recorded
 
 from calc.files.link import link
 from calc.search.options import options
@@ -46,22 +47,7 @@ def test_a_link_without_a_search_asks_for_none(catalogs):
     assert "limits" not in choices
 
 
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ({"allow.colour": ["red"]}, "allow.colour , which a search does not know"),
-        ({"allow.": ["red"]}, "allow. , which a search does not know"),
-        ({"limit.pages": ["3"]}, "limit.pages , which a search does not know"),
-        ({"limit.usd": ["nan"]}, "limit.usd=nan , which is not a number from 0"),
-        ({"limit.usd": ["-1"]}, "limit.usd=-1 , which is not a number from 0"),
-        ({"limit.hours": ["1e999"]}, "limit.hours=1e999 , which is not a number from 0"),
-        ({"allow.family": ["g99"]}, "allow.family=g99 , which is not possible"),
-        ({"allow.region": ["mars-1"]}, "allow.region=mars-1 , which is not possible"),
-        ({"allow.market": ["barter"]}, "allow.market=barter , which is not possible"),
-        ({"allow.gpus": ["0"]}, "allow.gpus=0 , which is not possible"),
-        ({"allow.optimizer": ["adam-77"]}, "allow.optimizer=adam-77 , which is not possible"),
-    ],
-)
+@pytest.mark.parametrize(("query", "said"), recorded("cases/link_sets.json")["not_understood"])
 def test_what_is_not_understood_is_named(catalogs, query, said):
     choices, complaints = link.parse(query, catalogs)
     assert len(complaints) == 1

@@ -1,45 +1,14 @@
 """Links of version 1 open still: what they said of the work becomes the job, the rest counts as set by hand."""
 
 import pytest
+from examples import recorded
 
 from calc import estimate
 from calc.files.link.link import parse
 from calc.search.job_fields import JOB, LIMITS, asked_of, job_of
 
 # As version 1 wrote them.
-FIRST_VISIT = {
-    "v": ["1"],
-    "work": ["training"],
-    "model": ["llama-3.1-8b"],
-    "precision": ["bf16-mixed"],
-    "tuning": ["full"],
-    "lora_rank": ["16"],
-    "lora_targets": ["all-linear"],
-    "optimizer": ["adamw", "adamw-8bit"],
-    "recompute": ["none"],
-    "attention": ["flash"],
-    "loss": [""],
-    "implementation": ["transformers"],
-    "batch": ["1"],
-    "sequence_tokens": ["4096"],
-    "decoder_tokens": [""],
-    "prompt_tokens": [""],
-    "accumulation_steps": ["1"],
-    "gpus": ["8"],
-    "sharding": ["zero3"],
-    "tensor_parallel": ["1"],
-    "kv_precision": [""],
-    "gpu": [""],
-    "instance": ["p4de.24xlarge", "p5.48xlarge"],
-    "region": ["us-west-2"],
-    "train_tokens": [""],
-    "hours_per_month": ["730"],
-    "market": ["spot"],
-    "period": ["day"],
-    "layout": ["divided"],
-    "prices_as_of": ["2026-04-15"],
-    "scenario": [""],
-}
+FIRST_VISIT = recorded("cases/link_v1.json")["first_visit"]
 SERVING = {**FIRST_VISIT, "work": ["inference"], "precision": ["bf16"], "batch": ["20"], "sequence_tokens": ["8192"], "gpus": ["4"]}
 
 

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from examples import catalogs, choices, entries, one, table
+from examples import catalogs, choices, entries, one, recorded, table
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -49,22 +49,7 @@ def test_model_states_of_rajbhandari_2019(sharding, gigabytes):
 
 # Bytes per parameter of weights, gradients and optimizer state: DeepSpeed (Rajbhandari 2019, section 3.1: 2 + 2 + 12),
 # Megatron (fp32 gradients: 2 + 4 + 12) and PyTorch (all in the weight's own format).
-@pytest.mark.parametrize(
-    ("scenario", "each"),
-    [
-        ({"precision": "bf16"}, (2, 2, 4)),
-        ({"precision": "fp32"}, (4, 4, 8)),
-        ({"precision": "bf16-mixed"}, (4, 4, 8)),
-        ({"precision": "fp16-mixed"}, (4, 4, 8)),
-        ({"precision": "bf16-master"}, (2, 2, 12)),
-        ({"precision": "bf16-master", "implementation": "megatron"}, (2, 4, 12)),
-        ({"precision": "bf16", "gradient_precision": "fp32"}, (2, 4, 4)),
-        ({"precision": "bf16", "optimizer": "lion"}, (2, 2, 2)),
-        ({"precision": "bf16", "optimizer": "sgd"}, (2, 2, 0)),
-        ({"precision": "fp32", "optimizer": "sgd-momentum"}, (4, 4, 4)),
-        ({"precision": "fp32", "optimizer": "adafactor"}, (4, 4, 0)),
-    ],
-)
+@pytest.mark.parametrize(("scenario", "each"), recorded("cases/memory.json")["bytes_per_parameter"])
 def test_bytes_per_parameter(scenario, each):
     states = at_step(model="llama-3.1-8b", **scenario)
     found = states[["weights_bytes", "gradients_bytes", "optimizer_bytes"]] / LLAMA_8B["parameters"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from examples import catalogs
+from examples import catalogs, recorded
 from pages import opened
 from streamlit.testing.v1 import AppTest
 
@@ -25,14 +25,7 @@ CATALOGS = catalogs()
 PAGE = str(Path(__file__).resolve().parent.parent / "views" / "pages" / "method.py")
 CARD = {"gpus": "1", "gpu": "h100-80gb-sxm", "instances_most": "", "days_most": ""}
 ONE = {**CARD, "precision": "bf16", "optimizer": "adamw", "sharding": "none", "batch": "1", "accumulation_steps": "1", "recompute": "none"}
-QUERIES = {
-    "first visit": {},
-    "one GPU": {**ONE, "model": "llama-3.2-1b"},
-    "LoRA": {**ONE, "tuning": "lora"},
-    "serving": {**ONE, "work": "inference", "batch": "16"},
-    "an engine": {**ONE, "work": "inference", "implementation": "vllm"},
-    "sharded": {**ONE, "gpus": "8", "sharding": "zero3", "recompute": "full"},
-}
+QUERIES = recorded("cases/method_page.json")["queries"]
 
 
 def open_page(page, query):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from examples import catalogs
+from examples import catalogs, recorded
 
 from calc import add_models, estimate, load_catalogs
 from calc.catalogs.load import CatalogError, read_document
@@ -60,16 +60,7 @@ def test_harmless_fields_say_nothing():
     assert read_config({**LLAMA, **more}, "it", CATALOGS) == plain
 
 
-@pytest.mark.parametrize(
-    ("config", "named"),
-    [
-        ({**LLAMA, "sliding_window": 4096}, "sets sliding_window, which is not read"),
-        ({**LLAMA, "use_qk_norm": True, "a_new_one": [1]}, "sets a_new_one and use_qk_norm, which are not read"),
-        ({"model_type": "llava", "text_config": {**LLAMA, "num_experts": 8}, "a_new_one": 1}, "sets a_new_one and num_experts, which"),
-        ({**LLAMA, **{f"new_{letter}": 1 for letter in "abcdefgh"}}, "new_e, new_f and 2 more, which"),
-        ({"model_type": "clip", "vision_config": {"a_new_one": 1}}, "sets a_new_one, which"),
-    ],
-)
+@pytest.mark.parametrize(("config", "named"), recorded("cases/model_types.json")["not_read"])
 def test_a_field_that_is_not_read_is_named_in_the_note(config, named):
     models, _ = model_table({"it": read_config(config, "it", CATALOGS)}, CATALOGS.families)
     note = models.loc["it", "note"]
@@ -110,18 +101,7 @@ def test_a_new_family_of_an_existing_kind_is_one_entry(tmp_path):
     assert row["problem"] == ""
 
 
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
-        ({"like": "lama"}, ["entry newllama, field like", "no other type lama", "write llama"]),
-        ({"like": "newllama"}, ["no other type newllama"]),
-        ({"like": "llama", "layout": "moes"}, ["no layout moes", "write moe"]),
-        ({"like": "llama", "derive": "t5_size"}, ["no rule t5_size", "write t5_sizes"]),
-        ({"like": "llama", "family": "lama"}, ["no family lama"]),
-        ({"like": "llama", "without": ["experts"]}, ["field without", "no field experts"]),
-        ({"layout": "llama"}, ["no family newllama"]),
-    ],
-)
+@pytest.mark.parametrize(("entry", "words"), recorded("cases/model_types.json")["wrong"])
 def test_a_wrong_entry_of_a_type_is_a_sentence(entry, words):
     document = read_document(FOLDER, "model_types")
     document["model_types"]["newllama"] = entry

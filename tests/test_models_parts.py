@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from examples import catalogs
+from examples import catalogs, recorded
 
 from calc import add_models, estimate
 from calc.__main__ import main
@@ -74,39 +74,14 @@ def test_mistral_small_keeps_its_own_head():
     assert read({**config, "tie_word_embeddings": True})[1]["head_parameters"] == 0
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({"architectures": ["LlamaForCausalLM"]}, ""),
-        ({"architectures": ["LlamaForCausalLMEagle3"]}, "a draft head"),
-        ({"architectures": ["LlamaForRewardModel"]}, "names LlamaForRewardModel, which is not covered"),
-        ({"auto_map": {"AutoModel": "modeling_mine.Mine"}}, "code of its own (auto_map)"),
-        ({"quantization_config": {"quant_method": "aqlm"}}, "quantization_config (aqlm) is not covered"),
-        ({"quantization_config": {"bits": "many"}}, "quantization_config (of an unknown form)"),
-    ],
-)
+@pytest.mark.parametrize(("more", "words"), recorded("cases/models_parts.json")["notes"])
 def test_what_is_not_counted_is_said(more, words):
     note = read({**LLAMA, **more})[1]["note"]
     assert words.replace("names", "name") in note
     assert bool(note) == bool(words)
 
 
-@pytest.mark.parametrize(
-    ("stored", "precision"),
-    [
-        ({"quant_method": "awq", "bits": 4}, "awq-4bit"),
-        ({"quant_method": "gptq", "bits": 4, "group_size": 128}, "gptq-4bit"),
-        ({"quant_method": "gptq", "bits": 3}, ""),
-        ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8"),
-        ({"quant_method": "mxfp4"}, "mxfp4"),
-        ({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}, "nf4"),
-        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "int8"),
-        ({"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}}, "fp8"),
-        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "nvfp4"),
-        ({"quant_algo": "FP8"}, "fp8"),
-        ([1], ""),
-    ],
-)
+@pytest.mark.parametrize(("stored", "precision"), recorded("cases/models_parts.json")["precisions"])
 def test_a_model_is_served_as_its_file_is_stored(stored, precision):
     entry = read_config({**LLAMA, "quantization_config": stored}, "it", CATALOGS)
     assert entry.get("stored_precision", "") == precision

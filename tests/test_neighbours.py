@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from examples import catalogs, entries
+from examples import catalogs, entries, recorded
 
 from calc import add_models, answer, estimate
 from calc.__main__ import main
@@ -13,39 +13,10 @@ from calc.engine.stages import MEMORY_RESULTS, memory, memory_keys, work_of
 from calc.scenarios.inputs import INFERENCE_ONLY, TRAINING_ONLY, bounded_inputs
 from calc.table import Table
 
-TEXTS = {
-    "lora_targets": ("attention", "q+v"),
-    "software_release": ("0.4.2", "0.9"),
-    "private_prices": ("p5.48xlarge=40", "p5.48xlarge=50"),
-    "model": ("llama-3.1-8b", "t5-base", "gemma-3-4b", "mixtral-8x7b"),
-    "precision": ("bf16", "fp32", "fp8", "nf4", "bf16-master"),
-    "gpu": ("l4", "h100-80gb-sxm", "h200-sxm", "b200"),
-    "instance": ("p5.48xlarge", "p4d.24xlarge", "g6e.12xlarge"),
-}
+TEXTS = recorded("cases/neighbours.json")["texts"]
 COUNTS, AMOUNTS = (2, 3, 8, 64), (0.25, 0.75, 2, 5_000)
 SERVED = {"work": "inference", "model": "llama-3.1-8b", "batch": 4}
-BASES = (
-    {"model": "llama-3.2-1b", "gpu": "h100-80gb-sxm"},
-    {"model": "llama-3.2-1b", "tuning": "lora", "precision": "bf16", "instance": "g6e.12xlarge"},
-    {"model": "llama-3.1-8b", "implementation": "torchtitan", "sharding": "zero3", "gpus": 8, "instance": "p5.48xlarge", "batch": 2},
-    {
-        "model": "llama-3.1-8b",
-        "implementation": "megatron",
-        "gpus": 16,
-        "tensor_parallel": 2,
-        "pipeline_parallel": 4,
-        "accumulation_steps": 8,
-    },
-    {"model": "mixtral-8x7b", "sharding": "zero2", "gpus": 16, "expert_parallel": 8, "train_tokens": 1e9, "instance": "p5.48xlarge"},
-    {"model": "t5-base", "decoder_tokens": 64, "gpus": 2, "sharding": "zero1"},
-    {"model": "gemma-3-4b", "images_per_sequence": 2, "recompute": "full", "gpu": "h100-80gb-sxm"},
-    {**SERVED, "gpu": "h100-80gb-sxm"},
-    {**SERVED, "implementation": "vllm", "gpus": 2, "tensor_parallel": 2, "instance": "p5.48xlarge"},
-    {**SERVED, "implementation": "vllm", "model": "gemma-3-4b", "images_per_sequence": 1, "gpu": "l4"},
-    {**SERVED, "model": "t5-base", "decoder_tokens": 64, "prompt_tokens": 2},
-    {**SERVED, "model": "gemma-3-4b", "images_per_sequence": 2},
-    {**SERVED, "implementation": "vllm", "model": "mixtral-8x7b", "gpus": 8, "tensor_parallel": 4, "instance": "p5.48xlarge"},
-)
+BASES = recorded("cases/neighbours.json")["bases"]
 
 
 JOBS = (

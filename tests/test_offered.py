@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from examples import recorded
 
 from calc import estimate
 from calc.engine.pipeline import parts
@@ -19,17 +20,7 @@ from calc.search.wide import best, wide_search
 
 SERVE = DEFAULTS | {"work": "inference", "model": "llama-3.2-1b", "precision": "bf16", "implementation": "vllm", "sequence_tokens": 2048}
 TRAIN = DEFAULTS | {"work": "training", "model": "gpt2", "precision": "bf16-mixed", "train_tokens": 1e9, "sequence_tokens": 1024}
-OLD = [
-    "g4dn.xlarge",
-    "g4dn.12xlarge",
-    "g5g.xlarge",
-    "p3.8xlarge",
-    "g5.xlarge",
-    "g6e.xlarge",
-    "p4d.24xlarge",
-    "p5.48xlarge",
-    "p6-b200.48xlarge",
-]
+OLD = recorded("cases/offered.json")["old"]
 FORMATS = {"precision": ["bf16", "fp16", "fp8", "int8", "awq-4bit", "nvfp4", "gguf-q4-0"], "kv_precision": ["", "fp8"]}
 WAYS = {"precision": ["bf16-mixed", "fp16-mixed", "fp8-mixed"], "attention": ["flash", "eager"], "compile": ["no", "yes"]}
 

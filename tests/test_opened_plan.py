@@ -4,6 +4,7 @@ import re
 import shutil
 
 import pytest
+from examples import recorded
 from pages import address, opened, run, title
 
 from calc import load_catalogs, versions
@@ -35,17 +36,7 @@ def test_a_link_of_today_has_nothing_to_say(today):
     assert address(app)["then"][0].endswith(today["then"][0].partition("then_facts")[2])
 
 
-@pytest.mark.parametrize(
-    ("then", "sentence"),
-    [
-        ({"usd_per_hour": 0.5}, r"g6e.xlarge on demand in us-east-1: \$0.93 → \$1.86 an hour \(100 % more\), its price of \d+ \w+ 20\d\d."),
-        ({"usd": 2}, r"The money in all: \$11.04 → \$5.52 \(50 % less\)."),
-        ({"memory_bytes": 0.8, "facts_version": "0" * 8}, r"The memory per GPU: .* \(25 % more\).\n- Facts of the catalogs have changed."),
-        ({"hours": 0.8, "formulas_version": "0" * 8}, r"The time: .* \(25 % more\).\n- Formulas have changed."),
-        ({"fits": "tight"}, r"The verdict was 'tight' and is 'fits' today."),
-        ({"memory_bytes": 0.9995}, "^$"),
-    ],
-)
+@pytest.mark.parametrize(("then", "sentence"), recorded("cases/opened_plan.json")["moved"])
 def test_what_has_moved_is_said_with_whose_doing_it_is(today, then, sentence):
     told = said(opened(**of_then(today, made_on="2026-01-02", **then)))
     assert re.search(sentence, told)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from examples import recorded
 
 from calc.explain.calculators import GB, SYSTEMS, said_by
 from calc.units import GIB
@@ -12,23 +13,7 @@ LLAMA_3_8B = {"parameters": 8.03e9, "hidden": 4096, "layers": 32, "heads": 32, "
 THIRTEEN_B = {"parameters": 13e9, "hidden": 5120, "layers": 40, "heads": 40, "kv_heads": 40, "head_dim": 128}
 BERT_BASE = {"parameters": 110e6, "hidden": 768, "layers": 12, "heads": 12, "kv_heads": 12, "head_dim": 64}
 PHI_2 = {"parameters": 2.7e9, "hidden": 2560, "layers": 32, "heads": 32, "kv_heads": 32, "head_dim": 80}
-PLAIN = {
-    "model_kind": "decoder",
-    "precision": "bf16",
-    "tuning": "full",
-    "optimizer": "adamw",
-    "recompute": "none",
-    "sharding": "none",
-    "offload": "none",
-    "trains": 1,
-    "batch": 1,
-    "sequence_tokens": 2048,
-    "gpus": 1,
-    "tensor_parallel": 1,
-    "pipeline_parallel": 1,
-    "context_parallel": 1,
-    "expert_parallel": 1,
-}
+PLAIN = recorded("cases/origins.json")["plain"]
 
 
 def by(letter, row):
@@ -114,21 +99,7 @@ def test_d_knows_no_grouped_heads_where_c_does():
     assert by("c", serving)["kv_cache"] / 1e9 == pytest.approx(1.07, abs=0.005)
 
 
-@pytest.mark.parametrize(
-    ("row", "letters", "words"),
-    [
-        ({"tuning": "lora"}, "abc", "tuning lora"),
-        ({"precision": "int4", "trains": 0}, "cd", "precision int4"),
-        ({"precision": "nvfp4", "trains": 0}, "abd", "precision nvfp4"),
-        ({"optimizer": "muon"}, "abcd", "optimizer muon"),
-        ({"tensor_parallel": 2, "gpus": 2}, "abcd", "tensor parallel"),
-        ({"sharding": "zero3", "gpus": 2}, "ad", "sharding zero3"),
-        ({"recompute": "selective-ops"}, "abcd", "recompute selective-ops"),
-        ({"model_kind": "vision"}, "abcd", "model kind vision"),
-        ({"offload": "optimizer"}, "abcd", "offload optimizer"),
-        ({"optimizer": "muon", "trains": 0}, "", ""),
-    ],
-)
+@pytest.mark.parametrize(("row", "letters", "words"), recorded("cases/origins.json")["not_expressed"])
 def test_what_a_system_cannot_express_is_said(row, letters, words):
     scenario = {**PLAIN, **LLAMA_3_8B, "trained_parameters": LLAMA_3_8B["parameters"], **row}
     for system in SYSTEMS:

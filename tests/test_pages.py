@@ -3,21 +3,12 @@
 import re
 
 import pytest
+from examples import recorded
 from pages import PAGES, address, opened, texts, title
 
 COMMON = "model~llama-3.1-8b~gpus~8~sharding~zero3~instance~p5.48xlarge~train_tokens~150000000"
 KEPT = [f"a~market~spot~{COMMON}", f"b~market~on-demand~{COMMON}~optimizer~adamw-8bit"]
-STATES = {
-    "first visit": {},
-    "LoRA of a large model": {"method": "lora", "model": "llama-3.1-70b"},
-    "serving": {"goal": "serve", "model": "qwen2.5-32b", "users": "20"},
-    "on spot, kept": {"markets": "spot", "kept": KEPT},
-    "outside the limits": {"days_most": "0.04", "usd_most": "1"},
-    "nothing fits": {"goal": "train", "model": "deepseek-v3", "instance": "g6.xlarge"},
-    "not estimated": {"tensor_parallel": "3", "gpus": "3", "instance": "p5.48xlarge"},
-    "cannot serve": {"goal": "serve", "model": "bert-base-uncased", "implementation": "vllm"},
-    "an encoder": {"goal": "serve", "model": "bert-base-uncased"},
-}
+STATES = recorded("cases/page_states.json")["states"]
 REFUSED = ("nothing fits", "not estimated", "cannot serve")  # a page may say why in an error box
 BANNED = re.compile(r"\bways\b|\bholds?\b|\btold\b|\bsurely\b|arranged so|cannot be estimated|\bnan\b|\binf\b", re.IGNORECASE)
 LABELLED = ("button", "expander", "metric", "selectbox", "multiselect", "number_input", "text_input", "toggle", "tabs")

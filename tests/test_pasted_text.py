@@ -3,7 +3,7 @@
 import json
 from functools import cache
 
-from examples import catalogs, steady
+from examples import catalogs, recorded, steady
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,23 +20,7 @@ SIZES = st.one_of(
     st.sampled_from(["0 bytes", "0.00 GiB", "512 bytes", "999999999 GiB", "0 bytes", "0.00 GiB"]),
 )
 COUNTS = st.sampled_from([0, 0, 15, 30, 4096, 131072, 10**12])
-LINES = (
-    "CUDA out of memory. Tried to allocate {} (GPU 0; {} total capacity; {} already allocated; {} free; {} reserved in total by PyTorch)",
-    "CUDA out of memory. Tried to allocate {}. GPU 1 has a total capacity of {} of which {} is free. Including non-PyTorch memory, this "
-    "process has {} memory in use. Of the allocated memory {} is allocated by PyTorch, with {} allocated in private pools (e.g., CUDA "
-    "Graphs), and {} is reserved by PyTorch but unallocated. PYTORCH_ALLOC_CONF=expandable_segments:True",
-    "Process 12 has {} memory in use. {} allowed;",
-    "Free memory on device cuda:0 ({#}/{#} GiB) on startup is less than desired GPU memory utilization (0.9, 20 GiB)",
-    "model weights take {}; non_torch_memory takes {}; PyTorch activation peak memory takes {}; reserved for KV Cache is {}.",
-    "GPU KV cache size: {#} tokens",
-    "max seq len ({#}), ({} KV cache is needed, which is larger than the available KV cache memory ({})",
-    "The model's max seq len ({#}) is larger than the maximum number of tokens that can be stored in KV cache ({#})",
-    "Model loading took {} memory and 3 seconds",
-    "|{#}MiB / {#}MiB|",
-    "MA {} Max_MA {} CA {} Max_CA {}",
-    "| Allocated memory      |  14356 MiB |  {#} MiB |  32225 MiB |  17868 MiB |",
-    '{"allocated_bytes.all.peak": {#}, "num_ooms": {#}}',
-)
+LINES = recorded("cases/pasted_text.json")["lines"]
 VALUES = st.one_of(
     st.none(),
     st.booleans(),

@@ -1,54 +1,18 @@
 """What is saved and what is alive when: published coefficients per token and block, phases against the estimate."""
 
 import pytest
-from examples import PARTS, catalogs, choices, one
+from examples import PARTS, catalogs, choices, one, recorded
 from hypothesis import assume, given
 from test_memory import per_block
 
 from calc import estimate, phases_table
 
 TOKENS = 2048
-SIZES = {  # hidden, query, key, FFN, heads, KV heads
-    "llama-3.1-8b": {"h": 4096, "q": 4096, "k": 1024, "f": 14336, "a": 32, "n": 8},
-    "llama-2-7b": {"h": 4096, "q": 4096, "k": 4096, "f": 11008, "a": 32, "n": 32},
-    "qwen3-8b": {"h": 4096, "q": 4096, "k": 1024, "f": 12288, "a": 32, "n": 8},
-    "phi-4": {"h": 5120, "q": 5120, "k": 1280, "f": 17920, "a": 40, "n": 10},
-    "gpt2-xl": {"h": 1600, "q": 1600, "k": 1600, "f": 6400, "a": 25, "n": 25},
-    "pythia-6.9b": {"h": 4096, "q": 4096, "k": 4096, "f": 16384, "a": 32, "n": 32},
-    "opt-6.7b": {"h": 4096, "q": 4096, "k": 4096, "f": 16384, "a": 32, "n": 32},
-    "bert-large-uncased": {"h": 1024, "q": 1024, "k": 1024, "f": 4096, "a": 16, "n": 16},
-    "bloom-7b1": {"h": 4096, "q": 4096, "k": 4096, "f": 16384, "a": 32, "n": 32},
-}
-# Saved for the backward pass, bytes per token and block: PyTorch 2.13 and transformers 5.23, storages followed.
-SAVED = [
-    ("llama-3.1-8b", {"precision": "bf16"}, "16*h+4*q+4*k+8*f+4*a+8"),
-    ("llama-3.1-8b", {"precision": "fp32"}, "24*h+16*q+16*f+4*a*S+8"),
-    ("llama-3.1-8b", {"precision": "bf16-mixed"}, "26*h+4*q+4*k+8*f+4*a+8"),
-    ("llama-3.1-8b", {"precision": "bf16", "attention": "eager"}, "16*h+8*q+8*f+6*a*S+8"),
-    ("llama-3.1-8b", {"precision": "bf16-mixed", "attention": "eager"}, "26*h+8*q+8*f+6*a*S+8"),
-    ("llama-3.1-8b", {"precision": "bf16", "recompute": "full"}, "2*h"),
-    ("llama-3.1-8b", {"precision": "fp32", "recompute": "full"}, "4*h"),
-    ("llama-3.1-8b", {"precision": "bf16-mixed", "recompute": "full"}, "4*h"),
-    ("llama-3.1-8b", {"precision": "bf16", "recompute": "selective-ops"}, "4*h+4*q+2*k+2*f+4*a"),
-    ("llama-3.1-8b", {"precision": "bf16", "tuning": "lora"}, "28*h+8*q+4*k+10*f+28*16+4*a+8"),
-    ("llama-3.1-8b", {"precision": "bf16", "tuning": "lora", "lora_targets": "attention"}, "20*h+8*q+4*k+6*f+16*16+4*a+8"),
-    ("llama-3.1-8b", {"precision": "nf4-dq", "tuning": "lora", "recompute": "full"}, "2*h"),
-    ("llama-3.1-8b", {"precision": "int8", "tuning": "lora", "recompute": "full"}, "6*h+2*q+2*f"),
-    ("llama-2-7b", {"precision": "bf16"}, "24*h+8*f+4*a+8"),
-    ("llama-2-7b", {"precision": "fp32"}, "40*h+16*f+4*a+8"),
-    ("qwen3-8b", {"precision": "bf16"}, "16*h+10*q+10*k+8*f+8*a+4*n+8"),
-    ("qwen3-8b", {"precision": "bf16-mixed"}, "26*h+10*q+10*k+8*f+8*a+4*n+8"),
-    ("phi-4", {"precision": "bf16"}, "16*h+8*q+6*k+8*f+4*a+8"),
-    ("gpt2-xl", {"precision": "bf16"}, "18*h+10*f+4*a+16"),
-    ("gpt2-xl", {"precision": "bf16-mixed"}, "22*h+16*f+4*a+16"),
-    ("pythia-6.9b", {"precision": "bf16"}, "20*h+4*f+4*a+16"),
-    ("opt-6.7b", {"precision": "bf16"}, "18*h+2*f+4*a+16"),
-    ("opt-6.7b", {"precision": "fp32"}, "34*h+4*f+4*a+16"),
-    ("bloom-7b1", {"precision": "bf16", "attention": "eager"}, "32*h+6*a*S+16"),
-    ("bert-large-uncased", {"precision": "bf16"}, "18*h+4*f+4*a+16"),
-    # Korthikanti et al. 2022 (arXiv 2205.05198), equation 1: s b h (34 + 5 a s / h), for a block with GELU and dropout.
-    ("bert-large-uncased", {"precision": "bf16", "attention": "eager"}, "34*h+5*a*S"),
-]
+# Hidden, query, key and inner width, heads, KV heads.
+SIZES = recorded("cases/phases.json")["sizes"]
+# Saved for the backward pass, bytes per token and block: PyTorch 2.13 and transformers 5.23, storages followed;
+# of BERT Korthikanti et al. 2022 (arXiv 2205.05198), equation 1: s b h (34 + 5 a s / h), a block with GELU and dropout.
+SAVED = recorded("cases/phases.json")["saved"]
 
 
 @pytest.mark.parametrize(("model", "scenario", "form"), SAVED, ids=[f"{m} {' '.join(s.values())}" for m, s, _ in SAVED])

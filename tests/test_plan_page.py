@@ -5,6 +5,7 @@ from datetime import date
 
 import pandas as pd
 import pytest
+from examples import recorded
 from pages import address, opened, run, texts, title
 
 from calc.files.csv import tables as csv_tables
@@ -17,14 +18,7 @@ from views.session import present_plan
 from views.wording.rows import time_rests_on
 
 DAY = date(2026, 11, 22)
-STATES = {
-    "training": {},
-    "lora": {"method": "lora", "model": "llama-3.1-70b"},
-    "serving": {"goal": "serve", "model": "qwen2.5-32b", "users": "20", "prompt_tokens": "7168", "answer_tokens": "1024"},
-    "spot too": {"markets": ["on-demand", "spot"], "regions": ["us-east-1", "us-west-2"], "model": "llama-3.2-1b"},
-    "nothing within the limits": {"days_most": "0.04", "usd_most": "1"},
-    "five instances": {"instance": ["g6e.48xlarge", "p4d.24xlarge", "p4de.24xlarge", "p5.48xlarge", "p5en.48xlarge"]},
-}
+STATES = recorded("cases/plan_page.json")["states"]
 TABS = ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time")
 
 

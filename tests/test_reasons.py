@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from examples import recorded
 
 from calc import estimate
 from calc.say.change import change_in_words, quality
@@ -28,25 +29,7 @@ def test_a_change_says_what_it_costs_in_quality_and_who_says_so(catalogs):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"optimizer": "adamw-8bit"}, "AdamW 8-bit"),
-        ({"sharding": "zero3", "recompute": "full"}, "ZeRO 3 with full recompute"),
-        ({"recompute": "selective-ops"}, "selective recompute per operator"),
-        ({"sharding": "zero2", "recompute": "none"}, "ZeRO 2 without recompute"),
-        ({"recompute": "none"}, "no recompute"),
-        ({"tensor_parallel": 8.0, "accumulation_steps": 8.0}, "tensor parallel 8, 8 accumulation steps"),
-        ({"batch": 4.0, "accumulation_steps": 2.0}, "micro-batch 4 in 2 accumulation steps"),
-        ({"batch": 4.0, "accumulation_steps": 1.0}, "micro-batch 4, no accumulation"),
-        ({"tuning": "lora", "precision": "nf4", "recompute": "full"}, "LoRA over NF4 with full recompute"),
-        ({"gpus": 1.0, "sharding": "none"}, "1 GPU, no sharding"),
-        ({"instance": "p5.48xlarge", "gpu": "", "market": "spot"}, "p5.48xlarge, spot"),
-        ({"instance": "p5.48xlarge", "gpus": 16.0, "tensor_parallel": 8.0}, "2 × p5.48xlarge, tensor parallel 8"),
-        ({"instance": "g6e.12xlarge", "gpus": 2.0}, "2 of the 4 GPUs of g6e.12xlarge"),
-        ({"instance": "g6e.12xlarge", "gpus": 6.0}, "2 × g6e.12xlarge, 6 GPUs"),
-        ({"instance": "g7e.2xlarge", "gpus": 1.0, "tensor_parallel": 1.0}, "g7e.2xlarge"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ("change", "words"), recorded("cases/reasons.json")["changes"], ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_changes_are_said_in_the_words_of_the_catalogs(catalogs, change, words):
     assert change_in_words(change, catalogs) == words

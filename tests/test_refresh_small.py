@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.error import URLError
 
 import pytest
+from examples import recorded
 
 from calc.catalogs.load import FOLDER, load_catalogs
 from calc.catalogs.rooms import HISTORY
@@ -45,15 +46,7 @@ def test_what_is_kept_of_each_offer_file_and_what_is_not():
         "sagemaker_hosting": {("g5.xlarge", "us-east-1"): {"usd_per_hour": 1.408, "basis": "published", "source": SAGEMAKER}},
     }
     figures = {key[1]: {name: value for name, value in held.items() if name != "source"} for key, held in answers.small.items()}
-    assert figures == {
-        "llama-3.1-8b": {"usd_per_million_input_tokens": 0.23, "usd_per_million_output_tokens": 0.24, "sold_as": "Llama 3.1 8B"},
-        "gpt-oss-20b": {"usd_per_million_input_tokens": 0.07, "usd_per_million_output_tokens": 0.31, "sold_as": "gpt-oss-20b"},
-        "mixtral-8x7b": {"usd_per_million_input_tokens": 0.45, "sold_as": "Mixtral 8x7B"},  # one half: not merged
-        "s3-standard": {"usd_per_gib": 0.024},
-        "fsx-lustre-125": {"usd_per_gib": 0.15},
-        "traffic-internet": {"usd_per_gib": 0.095},
-        "traffic-zones": {"usd_per_gib": 0.01},
-    }
+    assert figures == recorded("cases/refresh_small.json")["kept"]
     assert not answers.notes
 
 
@@ -112,17 +105,7 @@ def test_they_go_into_their_catalogs_with_day_and_source():
     assert not answers.doubts
 
 
-@pytest.mark.parametrize(
-    ("service", "factor", "doubt"),
-    [
-        ("AmazonS3", 4, "s3-standard us-east-1 usd_per_gib goes from 0.023 to 0.096"),
-        ("AmazonS3", float("inf"), "which is no price"),
-        ("AmazonS3", 0, "which is no price"),
-        ("AmazonBedrock", 1000, "llama-3.1-8b us-east-1 usd_per_million_input_tokens goes from 0.22 to 230"),
-        ("AWSDataTransfer", 0.2, "traffic-internet us-east-1 usd_per_gib goes from 0.09"),
-        ("AmazonSageMaker", 5, "SageMaker training g5.xlarge us-east-1 asks 7.05, 701% of on demand"),
-    ],
-)
+@pytest.mark.parametrize(("service", "factor", "doubt"), recorded("cases/refresh_small.json")["doubts"])
 def test_what_is_strange_is_doubted(service, factor, doubt):
     assert any(doubt in each for each in merged_with(**{service: factor}).doubts)
 

@@ -1,7 +1,7 @@
 """diff, gate, solve, oom and launch: what a repository and a terminal ask of a plan; 0, 2 unusable, 3 over a limit."""
 
 import pytest
-from examples import catalogs, written
+from examples import catalogs, recorded, written
 
 from calc import estimate
 from calc.__main__ import main
@@ -69,18 +69,7 @@ def test_diff_says_why_a_row_cannot_be_estimated(tmp_path, capsys):
     assert "Now it cannot be estimated: precision" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("plan", "flags", "status", "words"),
-    [
-        ("a.csv", ["--fits"], 0, "Every limit is kept"),
-        ("b.csv", ["--fits"], 3, "new: it does not fit: 25.0 of 22.5 GiB"),
-        ("a.csv", ["--usd-most", "50"], 0, "Every limit is kept"),
-        ("a.csv", ["--usd-most", "40"], 3, "base: USD of the run: 4"),
-        ("a.csv", ["--hours-most", "1"], 3, "gone: hours of the run: 3.7"),
-        ("a.csv", ["--usd-per-hour-most", "55"], 3, "base: USD per hour: 55.04 USD, 0.04 over"),
-        ("s.csv", ["--usd-most", "1"], 3, "chat: USD of a month"),
-    ],
-)
+@pytest.mark.parametrize(("plan", "flags", "status", "words"), recorded("cases/repository_commands.json")["gate"])
 def test_gate(plans, capsys, plan, flags, status, words):
     assert main(["gate", str(plans / plan), *flags]) == status
     assert words in capsys.readouterr().out
@@ -101,22 +90,7 @@ def test_gate_passes_over_nothing_that_is_not_known(tmp_path, capsys, text, word
     assert words in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["gate", "a.csv"], "nothing to check"),
-        (["gate", "none.csv", "--fits"], "check the path"),
-        (["gate", "bad.csv", "--fits"], "Row 1: model 'nope'"),
-        (["solve", "colour", "a.csv"], "not solved for"),
-        (["solve", "price", "a.csv"], "compares two plans"),
-        (["solve", "price", "a.csv", "s.csv"], "2 and 1 rows"),
-        (["launch", "a.csv"], "name their folder"),
-        (["launch", "a.csv", "-o", "kit", "--scenario", "other"], "no scenario 'other'"),
-        (["launch", "a.csv", "-o", "kit", "--tool", "vllm"], "use transformers or axolotl"),
-        (["oom", "a.csv", "a.csv"], "No out-of-memory message"),
-        (["oom", "s.pickle", "a.csv"], "pickle"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), recorded("cases/repository_commands.json")["unusable"])
 def test_unusable_input_is_two_and_one_sentence(plans, capsys, monkeypatch, words, said):
     (plans / "bad.csv").write_text("model\nnope\n", encoding="utf-8")
     (plans / "s.pickle").write_bytes(b"\x80\x04x")

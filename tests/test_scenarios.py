@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from examples import catalogs, one, problem_of, table
+from examples import catalogs, one, problem_of, recorded, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,65 +13,7 @@ from calc.scenarios.problems import TableError
 from calc.scenarios.read import cross
 
 NOT_NUMBERS = ("0", "-3", "1.5", "x", "1e400", "inf", "-inf", "nan", "1,000", "0x10", "1e16", "9" * 400, "true", "4 5")
-REFUSED = [
-    ({"work": "train"}, "work 'train' is not known; use training or inference."),
-    ({"model": ""}, "No model is named; write the id of a model of the catalog."),
-    ({"model": "llama-3.1-8"}, "model 'llama-3.1-8' is not in the catalog; choose one such as llama-3.1-8b."),
-    ({"precision": "bf17"}, "precision 'bf17' is not in the catalog; choose one such as bf16, "),
-    ({"precision": "int4"}, "precision int4 cannot train all weights; choose tuning lora, or train in bf16-mixed."),
-    ({"precision": "gguf-q4-0", "tuning": "lora"}, "precision gguf-q4-0 does not go with LoRA; use bf16, int8, nf4"),
-    ({"work": "inference", "precision": "bf16-mixed"}, "precision bf16-mixed is a way to train; serve in bf16, fp8"),
-    ({"tuning": "half"}, "tuning 'half' is not known; use full or lora."),
-    ({"tuning": "lora", "lora_targets": "q+x"}, "lora_targets 'q+x' is not known; use attention, all-linear, or"),
-    ({"tuning": "lora", "lora_targets": "q+"}, "lora_targets 'q+' is not known; use attention, all-linear, or"),
-    ({"tuning": "lora", "model": "gpt2", "lora_targets": "gate"}, "gpt2 has no linear layer named gate; choose "),
-    ({"adapter_precision": "int8"}, "adapter_precision 'int8' is not known; use fp32 or bf16 or fp16."),
-    ({"optimizer": "adam"}, "optimizer 'adam' is not in the catalog; choose one such as adamw"),
-    ({"optimizer_kernel": "fast"}, "optimizer_kernel 'fast' is not known; use fused or foreach or loop."),
-    ({"gradient_precision": "fp8"}, "gradient_precision 'fp8' is not known; use fp32 or bf16 or fp16."),
-    ({"recompute": "some"}, "recompute 'some' is not in the catalog; choose one such as "),
-    ({"attention": "xformers"}, "attention 'xformers' is not known; use flash or eager."),
-    ({"loss": "cut"}, "loss 'cut' is not known; use full or kernel or fused or chunked or compiled."),
-    ({"implementation": "jax"}, "implementation 'jax' is not in the catalog; choose one such as "),
-    ({"implementation": "vllm"}, "implementation vllm does not do training; choose transformers."),
-    ({"implementation": "torchtitan", "work": "inference"}, "implementation torchtitan does not do inference; choose "),
-    ({"compile": "1"}, "compile '1' is not known; use no or yes."),
-    ({"reduce_precision": "fp64"}, "reduce_precision 'fp64' is not known; use fp32 or bf16 or fp16."),
-    ({"tie_embeddings": "maybe"}, "tie_embeddings 'maybe' is not known; use no or yes."),
-    ({"logits": "some", "work": "inference"}, "logits 'some' is not known; use last or all."),
-    ({"sharding": "fsdp"}, "sharding 'fsdp' is not in the catalog; choose one such as zero2, zero3."),
-    ({"sharding": "ddp"}, "sharding 'ddp' is not in the catalog; choose one such as none."),
-    ({"sharding": "hsdp"}, "sharding 'hsdp' is not in the catalog; choose one such as hsdp-16, "),
-    ({"offload": "disk"}, "offload 'disk' is not known; use none or optimizer or states or activations or all."),
-    ({"kv_precision": "int3", "work": "inference"}, "kv_precision 'int3' is not known; use fp32 or bf16 or fp16 or "),
-    ({"gpu": "h100"}, "gpu 'h100' is not in the catalog; choose one such as h100-"),
-    ({"instance": "p5.48x"}, "instance 'p5.48x' is not in the catalog; choose one such as p5.48xlarge."),
-    ({"instance": "p5.48xlarge", "gpu": "l4"}, "instance p5.48xlarge has the card h100-80gb-sxm, not l4; leave gpu "),
-    ({"region": "mars-1"}, "region 'mars-1' has no GPU prices in the catalog; choose one such as "),
-    ({"gpus": 3, "tensor_parallel": 3}, "tensor parallel 3 does not divide the 32 heads of llama-3.1-8b; take 2."),
-    ({"tensor_parallel": 2}, "tensor x pipeline x context parallel is 2, more than the 1 GPUs; take 2 GPUs or smaller"),
-    ({"gpus": 10, "tensor_parallel": 4}, "10 GPUs do not divide by tensor x pipeline x context parallel = 4; take 8 "),
-    ({"gpus": 64, "pipeline_parallel": 64}, "pipeline parallel 64 exceeds the 32 blocks of llama-3.1-8b; take at "),
-    ({"gpus": 8, "expert_parallel": 2}, "llama-3.1-8b has no experts to divide; set expert_parallel to 1."),
-    (
-        {"gpus": 8, "expert_parallel": 3, "model": "mixtral-8x7b"},
-        "expert parallel 3 does not divide the 8 experts of mixtral-8x7b; take 2.",
-    ),
-    (
-        {"gpus": 2, "context_parallel": 2, "sequence_tokens": 1001},
-        "context parallel 2 does not divide 1001 tokens evenly; take a multiple of 4 tokens.",
-    ),
-    ({"gpus": 2, "context_parallel": 2, "work": "inference"}, "Context parallel is estimated for training only; set "),
-    ({"model": "gpt2", "sequence_tokens": 1025}, "gpt2 has learned positions for 1024 tokens, and 1025 are asked "),
-    ({"work": "inference", "prompt_tokens": 4096}, "prompt_tokens 4096 exceeds sequence_tokens 2048, which holds "),
-    ({"model": "bert-base-uncased", "work": "inference", "implementation": "vllm"}, "vLLM's cache serves decoders; "),
-    ({"overlap_ratio": "5"}, "overlap_ratio '5' is not a number from 0 to 1; correct that cell."),
-    ({"utilization": "1.5"}, "utilization '1.5' is not a number from 0.001 to 1; correct that cell."),
-    ({"streaming_ratio": "0"}, "streaming_ratio '0' is not a number from 0.01 to 1; correct that cell."),
-    ({"hours_per_month": "800"}, "hours_per_month '800' is not a number above 0, at most 744; correct that cell."),
-    ({"hours_per_month": "0"}, "hours_per_month '0' is not a number above 0, at most 744; correct that cell."),
-    ({"train_tokens": "lots"}, "train_tokens 'lots' is not a number above 0 up to 1e+15; correct that cell."),
-]
+REFUSED = recorded("cases/scenarios.json")["refused"]
 
 
 def test_what_cannot_be_is_refused_in_one_sentence():

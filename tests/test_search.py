@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from examples import recorded
 
 from calc import estimate
 from calc.cost.job import billed_hours, job_of_rows
@@ -20,26 +21,8 @@ SERVE = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm",
 SERVE["confidence"] = TRAIN["confidence"]
 INSTANCES = ["g6.12xlarge", "g6e.xlarge", "p4d.24xlarge", "p5.48xlarge", "g6f.large", "p5e.48xlarge"]
 FAMILIES = ["g6", "g6e", "p4d", "p5"]
-TRAINING_SETS = {
-    "precision": ["bf16-mixed"],
-    "optimizer": ["adamw", "adamw-8bit"],
-    "recompute": ["none", "full"],
-    "sharding": ["none", "zero3"],
-    "batch": [1, 4],
-    "accumulation_steps": [1, 4],
-    "gpus": [1, 8, 16],
-    "tensor_parallel": [1, 2],
-    "region": ["us-east-1"],
-    "market": ["on-demand", "spot"],
-}
-SERVING_SETS = {
-    "precision": ["bf16", "fp8", "nf4"],
-    "batch": [1, 8, 64],
-    "gpus": [1, 2, 8],
-    "tensor_parallel": [1, 2, 4],
-    "region": ["us-east-1"],
-    "market": ["on-demand", "spot"],
-}
+TRAINING_SETS = recorded("cases/search.json")["training_sets"]
+SERVING_SETS = recorded("cases/search.json")["serving_sets"]
 
 
 def every_row(job, sets, catalogs):
@@ -75,19 +58,7 @@ def searched(catalogs, job, sets, limits):
     return wide_search(type(row).of(row.columns | {"instance": INSTANCES}), catalogs)
 
 
-CASES = {
-    "run": (TRAIN, {}),
-    "per hour": (TRAIN, {"usd_per_hour": 10}),
-    "deadline": (TRAIN, {"instances": 1, "hours": 1.5}),
-    "deadline at the slow end": (TRAIN, {"instances": 1, "hours": 1.5, "slow_end": 1}),
-    "in all": (TRAIN, {"usd": 12}),
-    "surely": (TRAIN, {"surely": 1}),
-    "step": (TRAIN, {"step_tokens": 16384, "highest_step_tokens": 65536}),
-    "wide heads": (TRAIN | {"model": "gemma-2-2b"}, {}),
-    "emulated too": (TRAIN | {"model": "gemma-2-2b"}, {"unverified": 1}),
-    "serve": (SERVE, {"users": 8}),
-    "64 users": (SERVE, {"users": 64, "usd_per_hour": 60}),
-}
+CASES = recorded("cases/search.json")["cases"]
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -177,19 +148,7 @@ def settled_job(catalogs, job):
     return options(job, catalogs).job
 
 
-LAWS = {
-    "train": TRAIN,
-    "LoRA": TRAIN | {"model": "llama-3.1-8b", "method": "lora"},
-    "QLoRA": TRAIN | {"model": "llama-3.1-8b", "method": "qlora"},
-    "8 bits by hand": TRAIN | {"fewest_bits": 8, "batch": 2, "sharding": "zero2", "optimizer": "adafactor"},
-    "spot anywhere": TRAIN | {"markets": "on-demand+spot", "regions": "anywhere", "hours_most": 2},
-    "odd step": TRAIN | {"step_tokens": 50_001, "usd_per_hour_most": 40},
-    "serve": SERVE,
-    "4 bits": SERVE | {"fewest_bits": 4, "users": 40},
-    "requests": SERVE | {"requests_per_second": 2},
-    "slow end": SERVE | {"confidence": "95", "token_seconds": 0.03},
-    "published in 4 bits": SERVE | {"model": "gpt-oss-20b", "fewest_bits": 4},
-}
+LAWS = recorded("cases/search.json")["laws"]
 
 
 @pytest.mark.parametrize("name", LAWS)

@@ -5,7 +5,7 @@ Megatron-Core 0.14; h, q, k, f, a: hidden, query, key and inner width, heads.
 """
 
 import pytest
-from examples import catalogs, entries, one
+from examples import catalogs, entries, one, recorded
 from test_memory import per_block
 
 from calc import add_models, estimate, phases_table
@@ -13,26 +13,10 @@ from calc.engine.one_scenario import one_scenario
 from calc.models.huggingface.config import read_config
 
 TOKENS = {"batch": 2, "sequence_tokens": 1024}
-SIZES = {  # h, q, k, f, a
-    "llama-3.1-8b": (4096, 4096, 1024, 14336, 32),
-    "llama-2-7b": (4096, 4096, 4096, 11008, 32),
-    "falcon-7b": (4544, 4544, 64, 18176, 71),
-    "pythia-1.4b": (2048, 2048, 2048, 8192, 16),
-    "gemma-2-2b": (2304, 2048, 1024, 9216, 8),
-}
-SAVED = [  # bytes per token, element and h, q, k, f, a
-    ("litgpt", "llama-3.1-8b", (16, 8, 0, 8, 4)),
-    ("litgpt", "llama-2-7b", (16, 12, 0, 8, 4)),  # the values are a view of all three
-    ("litgpt", "falcon-7b", (4, 8, 0, 4, 4)),  # one LayerNorm, one kernel of GELU
-    ("litgpt", "pythia-1.4b", (8, 12, 0, 4, 4)),
-    ("litgpt", "gemma-2-2b", (32, 8, 0, 8, 4 + 8 * 1024)),  # four norms, capped scores
-    ("torchtune", "llama-3.1-8b", (16, 8, 0, 8, 4)),
-    ("torchtitan", "llama-3.1-8b", (8, 8, 0, 8, 4)),
-    ("llm-foundry", "pythia-1.4b", (8, 4, 4, 4, 4)),
-    ("megatron", "llama-3.1-8b", (8, 4, 4, 6, 4)),
-    # Korthikanti et al. 2022 (arXiv 2205.05198), table 2: 34 h a block, less two dropout masks of h each.
-    ("megatron", "pythia-1.4b", (32, 0, 0, 0, 4)),
-]
+SIZES = recorded("cases/software_blocks.json")["sizes"]
+# Bytes per token, element and h, q, k, f, a. Megatron's pythia: Korthikanti et al. 2022 (arXiv 2205.05198), table 2: 34 h a
+# block, less two dropout masks of h each.
+SAVED = recorded("cases/software_blocks.json")["saved"]
 
 
 @pytest.mark.parametrize(("software", "model", "counted"), SAVED)
@@ -64,21 +48,7 @@ def logits_of(**scenario):
     return tuple(table[name][0] / 2048 / 128_256 for name in ("forward_logits_bytes", "backward_logits_bytes"))
 
 
-@pytest.mark.parametrize(
-    ("scenario", "each"),
-    [
-        ({"implementation": "torchtune", "loss": "full"}, (10, 12)),
-        ({"implementation": "torchtune", "tuning": "lora"}, (6.5, 5)),
-        ({"implementation": "torchtune", "tuning": "lora", "compile": "yes"}, (2.25, 2.25)),
-        ({"implementation": "torchtune"}, (6.5, 1.75 + 2 * 2 * 4096 / 2048)),  # two gradients of the head beside the chunks
-        ({"implementation": "torchtitan"}, (10, 12)),
-        ({"implementation": "torchtitan", "compile": "yes"}, (4, 4)),
-        ({"implementation": "torchtitan", "compile": "yes", "loss": "full"}, (10, 12)),
-        ({"implementation": "litgpt"}, (12, 12)),
-        ({"implementation": "litgpt", "batch": 1, "sequence_tokens": 2048}, (8, 12)),
-        ({"implementation": "litgpt", "tuning": "lora"}, (8, 8 + 8 * 128 / 1024)),
-    ],
-)
+@pytest.mark.parametrize(("scenario", "each"), recorded("cases/software_blocks.json")["logits"])
 def test_each_software_holds_its_own_logits(scenario, each):
     assert logits_of(**scenario) == pytest.approx(each, abs=1e-6)
 

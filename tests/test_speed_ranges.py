@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from examples import recorded
 
 from calc.scenarios.inputs import BY_NAME
 from calc.speed.spread import CORNERS, OF_FIRST_TOKEN
@@ -19,20 +20,8 @@ TRAINING = {
 SERVING = {"work": "inference", "model": "llama-3.1-8b", "gpu": "h200-sxm", "implementation": "vllm", "batch": 8}
 SERVING |= {"prompt_tokens": 4096, "sequence_tokens": 6144}
 EXPERTS = {"model": "qwen3-30b-a3b", "sequence_tokens": 8192}
-IN_CORNER = {  # of each corner: a scenario that lies in no other but those named, and what puts it there
-    "assumed-card": (SERVING, {"gpu": "l40s"}),
-    "cast-to-8-bits": (TRAINING, {"precision": "fp8-mixed"}),
-    "context-parallel": (TRAINING, {"context_parallel": 2}),
-    "experts-8-bit": (SERVING | EXPERTS, {"precision": "fp8"}),
-    "experts-adapters": (TRAINING | EXPERTS, {"tuning": "lora", "precision": "bf16"}),
-    "experts-serving": (SERVING, EXPERTS),
-    "experts-training": (TRAINING, EXPERTS),
-    "few-tokens": (TRAINING, {"sequence_tokens": 512}),
-    "long-cache": (SERVING | {"gpu": "a100-80gb-sxm"}, {"sequence_tokens": 16384}),
-    "many-gpus": (TRAINING, {"gpus": 1024}),
-    "many-sequences": (SERVING, {"batch": 512}),
-    "older-release": (SERVING, {"gpu": "a100-80gb-sxm"}),
-}
+# Of each corner a scenario that lies in no other but those named, and what puts it there.
+IN_CORNER = recorded("cases/speed_ranges.json")["corners"]
 
 
 def timed(catalogs, *scenarios):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples import catalogs as the_catalogs
+from examples import recorded
 from plain_support import RULES, SAID, pair, reading, traits
 
 from calc import estimate
@@ -141,34 +142,7 @@ SERVE = {"work": "inference", "model": "qwen3-0.6b", "implementation": "vllm"}
 TRAIN = {"work": "training", "model": "gpt2"}
 
 
-CASES = [  # scenario, what runs, the words of its note
-    ({**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}, "no", "choose fp16"),
-    ({**SERVE, "precision": "fp16", "instance": "g4dn.xlarge"}, "emulated", "without tensor cores"),
-    ({**SERVE, "precision": "awq-4bit", "instance": "p3.2xlarge"}, "no", "no code for Volta"),
-    ({**SERVE, "precision": "fp8", "instance": "p3.2xlarge"}, "no", "choose g4dn or newer"),
-    ({**SERVE, "precision": "awq-4bit", "instance": "p3.2xlarge", "implementation": "transformers"}, "no", "no kernel image"),
-    ({**SERVE, "precision": "fp8", "instance": "p4d.24xlarge"}, "emulated", "by Marlin: no fp8 speed; choose int8"),
-    ({**SERVE, "precision": "fp8", "instance": "p4d.24xlarge", "implementation": "transformers"}, "no", "twice the memory"),
-    ({**SERVE, "precision": "fp8", "instance": "p5.48xlarge"}, "yes", ""),
-    ({**SERVE, "precision": "int8", "instance": "p6-b200.48xlarge"}, "no", "choose fp8"),
-    ({**SERVE, "precision": "fp16", "instance": "g5g.xlarge"}, "no", "g5g cannot serve; choose g4dn"),
-    ({**SERVE, "precision": "bf16", "instance": "p6e-gb200.36xlarge"}, "yes", "has no price"),
-    ({**SERVE, "precision": "fp16", "model": "gemma-2-2b", "gpu": "h100-80gb-sxm"}, "no", "does not support float16"),
-    ({**SERVE, "precision": "nf4", "gpu": "a100-80gb-sxm"}, "yes", "install vllm-bnb-plugin"),
-    ({**SERVE, "precision": "awq-4bit", "gpu": "a100-80gb-sxm", "implementation": "litgpt"}, "yes", "LitGPT takes awq-4bit was not"),
-    ({**SERVE, "gpu": "mi300x"}, "unknown", "is not known"),
-    ({**SERVE, "gpu": "t4g", "precision": "fp16"}, "no", "Arm"),
-    ({**TRAIN, "precision": "fp8-mixed", "instance": "p4d.24xlarge"}, "no", "choose bf16-mixed"),
-    ({**TRAIN, "precision": "fp8-mixed", "instance": "p4d.24xlarge", "implementation": "deepspeed"}, "no", "choose bf16-mixed"),
-    ({**TRAIN, "precision": "fp8-mixed", "instance": "p5.48xlarge"}, "yes", ""),
-    ({**TRAIN, "precision": "bf16-mixed", "instance": "g4dn.xlarge"}, "no", "the memory is that of eager attention; choose fp16"),
-    ({**TRAIN, "precision": "bf16-mixed", "instance": "g4dn.xlarge", "attention": "eager"}, "emulated", "choose fp16 or fp16-mixed"),
-    ({**TRAIN, "precision": "fp16-mixed", "instance": "g4dn.xlarge"}, "emulated", "memory-efficient kernel takes over"),
-    ({**TRAIN, "precision": "bf16-mixed", "instance": "g5g.xlarge"}, "no", "choose g4dn"),
-    ({**TRAIN, "instance": "p6e-gb200.36xlarge"}, "unknown", "choose p6-b200"),
-    ({**TRAIN, "instance": "g6f.large"}, "yes", ""),
-    (TRAIN, "", ""),
-]  # fmt: skip
+CASES = recorded("cases/support.json")["verdicts"]  # scenario, what runs, the words of its note
 
 
 def test_what_is_known_of_a_case(catalogs):
