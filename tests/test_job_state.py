@@ -39,116 +39,74 @@ def test_a_choice_that_no_job_has_is_refused():
         job_state.choose(wrok="training")
 
 
-def test_a_first_visit_takes_nothing_over():
-    assert opened(model="qwen2.5-7b", method="lora").session_state["said_by_browser"] == {}
-
-
 def pill(app, key):
     return app.pills(key=key)
 
 
-def test_a_choice_is_auto_until_it_is_touched_and_again_after_one_click():
+def test_a_choice_is_auto_until_it_is_touched_and_again_when_it_is_emptied_or_sent_back():
+    """The four usual come first; several are compared; the group stays open while they change."""
     app = with_fields(opened())
     chosen = pill(app, "gpus").label
     assert "auto: " in chosen
-    assert "gpus" not in address(app)
-    run(pill(app, "gpus").set_value([8]))
-    assert "auto" not in pill(app, "gpus").label
-    assert address(app)["gpus"] == ["8"]
+    assert pill(app, "gpus").options == ["1", "2", "4", "8", "more…"]
+    run(pill(app, "gpus").set_value(["more"]))
+    assert (pill(app, "gpus").options[-1], app.session_state["gpus"]) == ("256", [])
+    for value in ([8], [8, 16], [], [8]):
+        run(pill(app, "gpus").set_value(value))
+        assert ("auto" in pill(app, "gpus").label) == (not value)
+        assert address(app).get("gpus", []) == [str(each) for each in value]
+        assert app.session_state["gpus"] == value
+        group = next(pane for pane in app.expander if pane.label == "Set by hand")
+        assert len(group.children) > 10
     run(app.button(key="auto_gpus").click())
     assert pill(app, "gpus").label == chosen
     assert "gpus" not in address(app)
-
-
-def test_all_that_is_set_by_hand_goes_back_at_once():
-    app = with_fields(opened(gpus="8", precision="bf16", batch="2", attention="eager"))
-    assert "4 set by hand" in app.button(key="all_to_auto").label
-    run(app.button(key="all_to_auto").click())
-    assert not {"gpus", "precision", "batch", "attention"} & set(address(app))
-
-
-def test_an_emptied_choice_is_auto():
-    app = with_fields(opened(optimizer="lion"))
-    run(pill(app, "optimizer").set_value([]))
-    assert "auto: " in pill(app, "optimizer").label
-
-
-def test_several_values_are_compared():
-    app = with_fields(opened())
-    run(pill(app, "optimizer").set_value(["adamw", "adafactor"]))
-    assert address(app)["optimizer"] == ["adamw", "adafactor"]
-    assert set(app.session_state["optimizer"]) == {"adamw", "adafactor"}
-
-
-def test_the_four_usual_come_first_and_more_shows_the_rest():
-    app = with_fields(opened())
-    assert pill(app, "gpus").options == ["1", "2", "4", "8", "more…"]
-    run(pill(app, "gpus").set_value(["more"]))
-    assert pill(app, "gpus").options[-1] == "256"
-    assert app.session_state["gpus"] == []
-
-
-def test_the_group_stays_open_while_its_values_change():
-    app = with_fields(opened())
-    for value in ([8], [8, 16], []):
-        run(pill(app, "gpus").set_value(value))
-        group = next(pane for pane in app.expander if pane.label == "Set by hand")
-        assert len(group.children) > 10
     assert app.session_state["by_hand"] is True
 
 
-def chosen_precision(app):
-    return pill(app, "precision").label.split("auto: ")[1].rstrip("]")
+def test_only_what_was_set_is_held_and_it_goes_back_at_once_alone_or_with_the_example():
+    by_hand = {"gpus": "8", "precision": "bf16", "batch": "2", "attention": "eager"}
+    app = opened(model="qwen2.5-7b", **by_hand)
+    assert app.session_state["said_by_browser"] == {}  # a first visit takes nothing over
+    assert {name for name in BY_HAND if name in app.session_state} == set(by_hand)
+    assert app.session_state["batch"] == [2]
+    with_fields(app)
+    assert "4 set by hand" in app.button(key="all_to_auto").label
+    run(app.button(key="all_to_auto").click())
+    assert not set(by_hand) & set(address(app))
+    run(pill(app, "gpus").set_value([8]))
+    run(app.button(key="reset").click())
+    assert address(app)["model"] == ["llama-3.1-8b"]
+    assert "gpus" not in address(app)
 
 
-def test_a_method_and_a_goal_take_their_usual_precision():
+def test_a_precision_is_the_usual_one_of_the_work_or_set_by_hand_waits_where_it_cannot_be():
     app = with_fields(opened())
-    assert chosen_precision(app) == "bf16 mixed"
-    run(app.segmented_control(key="method").set_value("qlora"))
-    assert chosen_precision(app).startswith("NF4")
-    run(app.segmented_control(key="method").set_value("lora"))
-    assert chosen_precision(app) == "bf16"
-    run(app.segmented_control(key="goal").set_value("serve"))
-    assert chosen_precision(app) == "bf16"
+    for key, value, usual in (("method", "full", "bf16 mixed"), ("method", "qlora", "NF4"), ("method", "lora", "bf16"),
+                              ("goal", "serve", "bf16"), ("goal", "tune", "bf16"), ("method", "full", "bf16 mixed")):  # fmt: skip
+        run(app.segmented_control(key=key).set_value(value))
+        chosen = pill(app, "precision").label.split("auto: ")[1].rstrip("]")
+        assert chosen.startswith("NF4") if usual == "NF4" else chosen == usual, value
+    run(pill(app, "precision").set_value(["bf16"]))
+    for key, value, possible in (("goal", "serve", 1), ("goal", "tune", 1), ("method", "qlora", 0), ("method", "full", 1)):
+        run(app.segmented_control(key=key).set_value(value))
+        assert app.session_state["precision"] == ["bf16"] * possible, value
+        assert possible or "bf16 is not possible" in " ".join(each.value for each in app.info)
 
 
-def test_a_precision_set_by_hand_stays_where_it_can_and_waits_where_it_cannot():
-    app = with_fields(opened(precision="bf16"))
-    run(app.segmented_control(key="goal").set_value("serve"))
-    assert app.session_state["precision"] == ["bf16"]
-    run(app.segmented_control(key="goal").set_value("tune"))
-    run(app.segmented_control(key="method").set_value("qlora"))
-    assert app.session_state["precision"] == []
-    assert "bf16 is not possible" in " ".join(each.value for each in app.info)
-    run(app.segmented_control(key="method").set_value("full"))
-    assert app.session_state["precision"] == ["bf16"]
-
-
-def test_what_the_work_does_not_read_is_kept_and_not_asked():
-    app = opened(optimizer="lion", kv_precision="fp8")
-    assert address(app)["optimizer"] == ["lion"]
-    run(app.segmented_control(key="goal").set_value("serve"))
-    assert address(app)["optimizer"] == ["lion"]
-    assert address(app)["kv_precision"] == ["fp8"]
-
-
-def test_no_deadline_is_a_field_left_empty():
-    app = opened(days_most="")
+def test_what_the_work_does_not_read_is_kept_and_not_asked_and_no_deadline_is_an_empty_field():
+    app = opened(optimizer="lion", kv_precision="fp8", days_most="")
     assert app.number_input(key="days_most").value is None
     assert address(app)["days_most"] == [""]
+    assert address(app)["optimizer"] == ["lion"]
+    run(app.segmented_control(key="goal").set_value("serve"))
+    assert (address(app)["optimizer"], address(app)["kv_precision"]) == (["lion"], ["fp8"])
 
 
 def test_more_work_costs_more():
     small, large = opened("bill", examples="1000"), opened("bill", examples="100000")
     assert small.table[0].value["For"][0].startswith("3.00 million tokens")
     assert large.table[0].value["For"][0].startswith("300 million tokens")
-
-
-def test_the_example_comes_back():
-    app = opened(model="qwen2.5-7b", gpus="16")
-    run(with_fields(app).button(key="reset").click())
-    assert address(app)["model"] == ["llama-3.1-8b"]
-    assert "gpus" not in address(app)
 
 
 def adopted(scenario, market="spot"):
@@ -185,15 +143,15 @@ def test_an_adopted_run_of_the_jobs_own_length_leaves_the_length_to_the_job():
 
 def test_an_old_link_opens_as_it_was_set():
     app = opened(
-        v="1", work="training", tuning="lora", precision="nf4-dq", model="llama-3.1-70b", gpus="8", instance="p4d.24xlarge", batch="1",
+        v="1", work="training", tuning="lora", precision="nf4-dq", model="llama-3.1-70b", gpus="8", instance="g6e.48xlarge", batch="1",
         accumulation_steps="1", sharding="zero3", recompute="full", sequence_tokens="4096", optimizer="adamw", market="spot", period="day",
         region="us-west-2", layout="divided", train_tokens="1000000000", prices_as_of="2026-07-20",
     )  # fmt: skip
     assert not app.warning
     query = address(app)
     assert (query["goal"], query["method"], query["markets"], query["regions"]) == (["tune"], ["qlora"], ["spot"], ["us-west-2"])
-    assert (query["gpus"], query["instance"], query["precision"], query["days_most"]) == (["8"], ["p4d.24xlarge"], ["nf4-dq"], [""])
-    assert "p4d.24xlarge" in app.title[0].value
+    assert (query["gpus"], query["instance"], query["precision"], query["days_most"]) == (["8"], ["g6e.48xlarge"], ["nf4-dq"], [""])
+    assert "g6e.48xlarge" in app.title[0].value
 
 
 def test_what_a_link_asked_in_vain_is_named_on_every_page():
@@ -224,9 +182,3 @@ def test_images_are_asked_for_where_a_model_takes_them():
     assert "images_per_sequence" not in {field.key for field in app.number_input}
     assert "images_per_sequence" not in app.query_params
     assert "takes no images or sounds" in " ".join(said.value for said in (*app.info, *app.toast, *app.warning))
-
-
-def test_a_choice_that_was_never_set_is_not_held():
-    app = opened(batch="4")
-    assert app.session_state["batch"] == [4]
-    assert not {name for name in BY_HAND if name in app.session_state} - {"batch"}
