@@ -1,6 +1,7 @@
 """The meaning of each tool's fields for a scenario (catalogs/edited/config_fields.yaml)."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
@@ -8,6 +9,7 @@ from typing import Any
 
 from calc.catalogs.load import FOLDER, read_document
 
+INHERITED, ORIGIN = ("like", "fields", "idle"), ("release", "source", "checked_on")  # keys of an entry
 LISTED = re.compile(r"\.\d+\..*")
 
 
@@ -16,12 +18,12 @@ class Field:
     """A field: the column or intermediate part that it settles, and how its value is read."""
 
     name: str
-    to: str
     read: str  # count, number, word, words, modules, model, document, open, steps
+    to: str = ""
     words: dict = field(default_factory=dict)  # its words -> the value
     default: Any = None  # the tool's own, as the file would write it
     sets: dict = field(default_factory=dict)  # parts that its presence settles
-    off: tuple = ()  # values that change nothing
+    idle_at: Sequence = ()  # values that change nothing
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,17 @@ class Tool:
     id: str
     name: str
     work: str
-    launches: bool  # its files say where a run goes, not what it is
     fields: dict[str, Field]  # by every name
     idle: tuple[str, ...]  # patterns of fields without bearing on memory or money
-    marks: tuple[str, ...]
-    commands: tuple[str, ...]
-    short: dict[str, str]
-    positional: str
-    sets: dict[str, str]
-    rules: tuple[str, ...]
-    product: tuple[str, ...]  # parts whose product is the GPUs of the job
-    models: dict[str, str]  # the tool's own names of models -> ids of the catalog
+    launches: bool = False  # its files say where a run goes, not what it is
+    marks: Sequence[str] = ()
+    commands: Sequence[str] = ()
+    short: dict[str, str] = field(default_factory=dict)
+    positional: str = ""
+    sets: dict[str, str] = field(default_factory=dict)
+    rules: Sequence[str] = ()
+    product: Sequence[str] = ()  # parts whose product is the GPUs of the job
+    models: dict[str, str] = field(default_factory=dict)  # the tool's own names of models -> ids of the catalog
 
     def knows(self, name: str) -> bool:
         """Whether the field is listed, with or without bearing."""
@@ -73,37 +75,16 @@ def rules() -> dict[str, list[dict]]:
 
 
 def _tool(name: str, entries: dict[str, dict[str, Any]]) -> Tool:
+    """A tool with the fields of those that it is like, its own the last."""
     lineage, entry = [entries[name]], entries[name]
     while "like" in entry:
         entry = entries[entry["like"]]
         lineage.insert(0, entry)
     fields: dict[str, Field] = {}
     for ancestor in lineage:
-        for own, told in ancestor["fields"].items():
-            made = Field(
-                own,
-                told.get("to", ""),
-                told["read"],
-                told.get("words", {}),
-                told.get("default"),
-                told.get("sets", {}),
-                tuple(told.get("idle_at", ())),
-            )
-            fields |= dict.fromkeys((own, *told.get("also", ())), made)
-    own = entries[name]
-    return Tool(
-        name,
-        own["name"],
-        own["work"],
-        own.get("launches", False),
-        fields,
-        tuple(pattern for ancestor in lineage for pattern in ancestor.get("idle", ())),
-        tuple(own.get("marks", ())),
-        tuple(own.get("commands", ())),
-        own.get("short", {}),
-        own.get("positional", ""),
-        own.get("sets", {}),
-        tuple(own.get("rules", ())),
-        tuple(own.get("product", ())),
-        own.get("models", {}),
-    )
+        for label, meaning in ancestor["fields"].items():
+            made = Field(label, **{key: value for key, value in meaning.items() if key != "also"})
+            fields |= dict.fromkeys((label, *meaning.get("also", ())), made)
+    idle = tuple(pattern for ancestor in lineage for pattern in ancestor.get("idle", ()))
+    own = {key: value for key, value in entries[name].items() if key not in INHERITED + ORIGIN}
+    return Tool(name, fields=fields, idle=idle, **own)

@@ -95,7 +95,7 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
 
 
 def _take(settled: Settled, reading: Reading, told: Field, name: str, value: Any, others: frozenset[str]) -> None:
-    if as_word(value) in told.off:
+    if as_word(value) in told.idle_at:
         return
     if told.read == "open":
         if not is_off(value):
