@@ -81,8 +81,9 @@ def test_every_change_holds_and_saves_what_it_says(name, market):
             "hours": row["spot_run_hours" if spot else "run_hours"] if trains else 730,
         }
         if trains:
-            hourly = now[f"usd_per_hour_{market.replace('-', '_')}"]
-            expected["saved_work_ratio"] = 1 - change["usd_per_hour"] * change["slowdown_ratio"] / hourly
+            before = market.replace("-", "_")
+            hourly = change["usd_per_hour"] * change["slowdown_ratio"] / now[f"usd_per_hour_{before}"]
+            expected["saved_work_ratio"] = 1 - (hourly if np.isnan(change["usd"]) else change["usd"] / now[f"run_usd_{before}"])
         assert {column: change[column] for column in expected} == pytest.approx(expected, nan_ok=True)
 
 
@@ -227,7 +228,7 @@ def test_no_advice_beats_the_answer_of_least_money_by_what_the_answer_was_free_t
     [
         ("too large", {"usd_per_hour_most": 30}, "usd_per_hour", 30),
         ("far too large", {"instances_most": 1}, "gpus", 8),
-        ("a run", {"hours_most": 4.2}, "hours", 4.2),
+        ("a run", {"hours_most": 5}, "hours", 5),
         ("32B served", {"token_seconds": 0.02}, "time_per_output_token_seconds", 0.02),
         ("32B served", {"token_seconds": 0.04, "confidence": "95"}, "time_per_output_token_high_seconds", 0.04 * (1 + 1e-9)),
     ],

@@ -57,23 +57,10 @@ LEVELS = (
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 DOORS = {
-    *(
-        "calc/catalogs/checked.py",
-        "calc/catalogs/history.py",
-        "calc/catalogs/load.py",
-        "calc/__main__.py",
-        "calc/columns.py",
-        "calc/models/huggingface/config.py",
-        "calc/files/csv/tables.py",
-        "calc/files/config_files.py",
-        "calc/files/hub.py",
-        "calc/files/launch_files.py",
-        "calc/files/model_configs.py",
-        "calc/files/oom_text.py",
-        "calc/files/csv/plan.py",
-        "calc/files/streams.py",
-        "calc/versions.py",
-    )
+    *("calc/__main__.py", "calc/columns.py", "calc/versions.py", "calc/models/huggingface/config.py"),
+    *(f"calc/catalogs/{name}.py" for name in ("checked", "history", "load")),
+    *(f"calc/files/{name}.py" for name in ("config_files", "hub", "launch_files", "model_configs", "oom_text", "streams")),
+    *("calc/files/csv/tables.py", "calc/files/csv/plan.py"),
 }
 # Public names of calc that two modules define, and why both keep it.
 DEFINED_TWICE = {
