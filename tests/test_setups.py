@@ -40,7 +40,7 @@ def test_a_click_starts_from_one_and_undo_goes_back():
     app.session_state["setups"] = True
     run(app)
     run(app.button(key="setup_8").click())
-    assert title(app).startswith("Serving Llama 3.1 8B to 16 users")
+    assert title(app).startswith("Serving Llama 3.1 8B with 16 requests at once")
     assert app.session_state["precision"] == []
     run(app.button(key="undo").click())
     assert title(app) == before

@@ -118,7 +118,7 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         )
     parts += filter(None, ["" if trains else publisher_words(catalogs, row["model"], row["precision"])])
     if not trains and settled_job["confidence"] != "50":
-        parts.append(f"its limits on time hold at {settled_job['confidence']} % confidence")
+        parts.append(f"its limits on time are kept at {settled_job['confidence']} % confidence")
     if trains and row["start_hours"] > STARTING_RATIO * row["hours"]:
         parts.append(f"starting ({span(row['start_hours'])}, {usd(row['start_hours'] * row['usd_per_hour'])}) is included")
     if row["market"] == "spot" and not trains:

@@ -42,6 +42,7 @@ OTHERS = {
     "support": "What runs where",
     "quotas": "Quotas of an account",
     "obtainability": "How hard to get",
+    "checkpoints": "Published 8 and 4 bits",
     "assumptions": "Assumptions",
     "quality": "Quality",
 }
