@@ -7,7 +7,6 @@ from views.panels import out_of_memory
 from views.session import catalogs as session_catalogs
 from views.session.present_plan import as_set, present
 from views.theme import INKS
-from views.wording import brought as words
 from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
@@ -16,7 +15,7 @@ ink = INKS[st.context.theme.type or "light"]
 title = st.container()
 documents, logs = panel.given()
 found = panel.read(documents, catalogs)
-title.title(plain(words.heading(found)), anchor=False)
+title.title(plain(panel.heading(found)), anchor=False)
 if found:
     panel.estimate(found, ink)
 if logs:

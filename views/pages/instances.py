@@ -13,7 +13,6 @@ from views.session import catalogs as session_catalogs
 from views.session import job_state
 from views.session.present_plan import present
 from views.sidebar import sidebar
-from views.wording import instances as words
 from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
@@ -30,8 +29,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 table = instances.priced(catalogs, [here]) if whole else instances.for_job(now.options.board, catalogs)
 table = instances.in_order(instances.chosen(table, families, least_gib), by)
 with title:
-    st.title(plain(words.heading(table, whole)), anchor=False)
-    st.markdown(plain(words.best(table, by, here)))
+    st.title(plain(panel.heading(table, whole)), anchor=False)
+    st.markdown(plain(panel.best(table, by, here)))
 
 if len(table):
     ticked = panel.listed(table, by, whole)
@@ -41,7 +40,7 @@ if len(table):
 else:
     st.info("No instance type is left: choose other families, or less GPU memory.", icon=":material/filter_alt_off:")
     ticked = []
-st.caption(words.CAPTION)
+st.caption(panel.CAPTION)
 tables.download(
     f"Instances as CSV ({counted(len(table), 'row')})", partial(csv_tables.to_csv, table), f"headroom-instances-{here}.csv", "instances_csv"
 )

@@ -7,14 +7,13 @@ from views.panels import shelf as panel
 from views.session import catalogs as session_catalogs
 from views.session import on_shelf
 from views.session.present_plan import present
-from views.wording import shelf as words
 from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 title = st.container()
 try:
     run = on_shelf.store()
-    st.caption(words.ABOUT)
+    st.caption(panel.ABOUT)
     panel.putting(run, present(catalogs).options, catalogs)
     plans = shelf_plans.newest(run)
 except shelf_plans.ShelfError as error:
@@ -22,8 +21,8 @@ except shelf_plans.ShelfError as error:
     st.error(plain(str(error)), icon=":material/block:")
     st.stop()
 
-title.title(words.heading(plans), anchor=False)
+title.title(panel.heading(plans), anchor=False)
 if not plans:
-    st.markdown(words.EMPTY)
+    st.markdown(panel.EMPTY)
     st.stop()
 panel.chosen(run, *panel.listed(plans, catalogs), catalogs)

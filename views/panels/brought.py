@@ -6,12 +6,17 @@ import pandas as pd
 import streamlit as st
 
 from calc.catalogs.load import Catalogs
+from calc.columns import GLOSSARY
 from calc.files.brought import Brought, brought, sorted_documents
 from calc.files.configs.documents import names_of_tools
+from calc.files.configs.fields import tools
+from calc.files.configs.lines import STANDINGS, Line
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.models.huggingface.config import ConfigError
-from calc.say.setting import setting
+from calc.say.numbers import counted, gib
+from calc.say.setting import name_of, setting
 from calc.say.verdict import memory_of
+from calc.search.compare import in_words
 from views.charts.tank import tank_svg
 from views.elements import button
 from views.panels.looked_at import components
@@ -19,20 +24,44 @@ from views.session import SESSION, job_state, kept, own_models
 from views.session.remembered import remembered
 from views.tables import TEXT, grid
 from views.theme import Ink
-from views.wording import brought as words
 from views.wording import rows as row_words
-from views.wording.brought import ORDER
 from views.wording.markdown import plain
+from views.wording.rows import figures
+
+EXAMPLE = "accelerate launch --num_processes 8 train.py --model_name_or_path Qwen/Qwen3-8B --max_length 4096 --bf16 True"
+MESSAGE = "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. ..."
+FILES_HELP = "A config, its launcher (accelerate, DeepSpeed, a script), the model's config.json where the catalog lacks it, a log."
+TAKE_HELP = (
+    "The plan becomes this run. What its files leave open, such as the instance, is chosen by the answer; Undo brings today's plan back."
+)
+ORDER = ("unused", "read", "open", "assumed", "idle", "aside")
+SHORT = {"read": "read", "unused": "no place here", "assumed": "the tool's default", "open": "left open", "idle": "no bearing"}
+SHORT |= {"aside": "not looked into"}
+SAID = {  # in the summary
+    "read": "read",
+    "unused": "with a say in memory or money and no place here",
+    "assumed": "that the tool sets by default",
+    "open": "left open",
+    "idle": "without bearing on memory or money",
+    "aside": "of a script that starts no tool that is read",
+}
+WIDTHS: dict[str, Any] = {
+    "Field": "medium",
+    "In the file": "medium",
+    "What becomes of it": "small",
+    "In the plan": "large",
+    "File": "small",
+}
 
 
 def given() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     """The documents of one run, and the messages and logs of its failure."""
     left, right = st.columns(2, gap="medium")
     with left:
-        text = st.text_area("A config or a launch command", key="brought_text", height=150, placeholder=words.EXAMPLE, **SESSION)
+        text = st.text_area("A config or a launch command", key="brought_text", height=150, placeholder=EXAMPLE, **SESSION)
     with right:
-        log = st.text_area("An out-of-memory message or a log", key="brought_log", height=150, placeholder=words.MESSAGE, **SESSION)
-    files = st.file_uploader("Or the files, all of one run", key="brought_files", accept_multiple_files=True, help=words.FILES_HELP)
+        log = st.text_area("An out-of-memory message or a log", key="brought_log", height=150, placeholder=MESSAGE, **SESSION)
+    files = st.file_uploader("Or the files, all of one run", key="brought_files", accept_multiple_files=True, help=FILES_HELP)
     what_is_read = (
         f"Configs and commands of {names_of_tools()}; torch's messages and memory_summary, start-up logs of vLLM and SGLang. "
         "Text only: nothing of it is run."
@@ -66,9 +95,9 @@ def estimate(result: Brought, ink: Ink) -> None:
     st.image(tank_svg(row, ink, 720, 34), width="stretch", alt=row_words.tank_alt(row))
     st.markdown(components(row))
     with st.container(horizontal=True, vertical_alignment="center"):
-        taken = button("Make it the plan", _take, result, icon="arrow_forward", type="primary", key="take_brought", help=words.TAKE_HELP)
+        taken = button("Make it the plan", _take, result, icon="arrow_forward", type="primary", key="take_brought", help=TAKE_HELP)
         button("Keep", _keep, result, icon="bookmark_add", disabled=kept.is_full(), key="keep_brought")
-        st.caption(plain(words.goes_on(result)))
+        st.caption(plain(_goes_on(result)))
     if taken:
         st.switch_page("views/pages/plan.py")
 
@@ -76,9 +105,9 @@ def estimate(result: Brought, ink: Ink) -> None:
 def lines(result: Brought) -> None:
     """Every field of the files and what became of it; fields without a place come first."""
     st.subheader("Line by line", anchor=False)
-    st.markdown(plain(words.summary(result.lines)))
-    table = pd.DataFrame([words.line(each, result) for each in sorted(result.lines, key=lambda line: ORDER.index(line.standing))])
-    columns = {name: TEXT(name, width=width) for name, width in words.WIDTHS.items()}
+    st.markdown(plain(_summary(result.lines)))
+    table = pd.DataFrame([_line(each, result) for each in sorted(result.lines, key=lambda line: ORDER.index(line.standing))])
+    columns = {name: TEXT(name, width=width) for name, width in WIDTHS.items()}
     grid(table, columns, "Every field and what became of it", "brought_lines")
 
 
@@ -91,9 +120,61 @@ def _take(result: Brought) -> None:
 def _keep(result: Brought) -> None:
     """Callback: kept as the files have it."""
     _add_models(result)
-    kept.keep(result.row, words.name(result))
+    kept.keep(result.row, _name(result))
 
 
 def _add_models(result: Brought) -> None:
     for model, entry in result.models.items():
         own_models.add_model(model, entry)
+
+
+def heading(run: Brought | None) -> str:
+    """TRL: training Llama 3.1 8B takes 23.1 GiB per GPU."""
+    if run is None:
+        return "Bring what you have"
+    row = run.row
+    work = "serving" if row["work"] == "inference" else "training"
+    memory = row["memory_bytes"]
+    if memory != memory:
+        return f"{_name(run)} cannot be estimated yet"
+    return f"{_name(run)}: {work} {name_of('model', row['model'], run.catalogs)} takes {gib(figures(row)['memory_gib'])} per GPU"
+
+
+def _name(run: Brought) -> str:
+    """TRL with accelerate config: the tools whose files were given."""
+    return " with ".join(tools()[tool].name for tool in dict.fromkeys(run.source_tool.split("+")) if tool)
+
+
+def _goes_on(run: Brought) -> str:
+    """What the plan will choose by itself."""
+    names = {"instance": "the instance", "gpus": "how many GPUs", "batch": "the micro-batch"}
+    left = [name for column, name in names.items() if column not in run.scenario]
+    return f"Left open for the plan to choose: {', '.join(left)}." if left else ""
+
+
+def _summary(lines: list[Line]) -> str:
+    """33 fields in the files: 11 read, 22 without bearing; 5 choices are defaults."""
+    inside, beside = [[line.standing for line in lines if bool(line.file) is is_said] for is_said in (True, False)]
+    sentence = ", ".join(f"{inside.count(each)} {SAID[each]}" for each in STANDINGS if each in inside)
+    more = " and ".join(f"{beside.count(each)} {SAID[each]}" for each in STANDINGS if each in beside)
+    return f"{counted(len(inside), 'field')} in the files: {sentence}." + (f" Beside them {more}." if more else "")
+
+
+def _line(each: Line, run: Brought) -> dict[str, str]:
+    """One field as a row of the table."""
+    settled = [_settled(column, value, run) for column, value in each.columns.items()]
+    default = each.standing == "open" and not each.file
+    cells = (
+        each.field if each.file else "",
+        each.said,
+        SHORT[each.standing],
+        ", ".join(settled),
+        each.file or ("" if default else each.field),
+    )
+    return dict(zip(WIDTHS, cells, strict=True))
+
+
+def _settled(column: str, value: str, run: Brought) -> str:
+    """Precision: BF16 mixed; of a column that is left open what the estimate takes."""
+    text = in_words(column, run.row, run.catalogs) or value
+    return f"{GLOSSARY[column].label}: {text or 'as usual'}"

@@ -10,7 +10,10 @@ from calc.charts.lines import over_days
 from calc.charts.tables import for_screen
 from calc.cost import offers
 from calc.cost.markets import MARKETS
-from calc.say.numbers import counted
+from calc.evaluate import Row
+from calc.say.numbers import about, counted, gib, is_missing, percent, three, usd
+from calc.say.place import card_name
+from calc.say.verdict import RUNS, fit_word
 from calc.search import instances
 from views.charts import price_history
 from views.elements import button, segments
@@ -19,12 +22,21 @@ from views.session import SESSION, job_state, kept
 from views.session.present_plan import Present, look_at
 from views.tables import chosen_in, columns_of, grid, of_rows, text_table
 from views.theme import INKS
-from views.wording import instances as words
 from views.wording.markdown import plain
 
 MOST_SIDE_BY_SIDE = 6
 OF_THE_JOB = ("instances_needed", "verdict", "usd")
 KEY = "instance_list"
+ORDERS = {"memory": "GPU memory per dollar", "compute": "Compute per dollar", "hour": "Price per hour", "job": "Money for the job"}
+CAPTION = (
+    "USD per instance-hour, Linux, shared tenancy, before tax, storage and traffic; spot is the median over the zones. GPU memory per "
+    "dollar: all the memory of an instance's GPUs, as their drivers report it, over its price on demand. Dates and sources of the "
+    "prices: Models and prices, under Reference."
+)
+HISTORY = (
+    "In {region}: each point is a day on which a price was seen; it stood until the next. Estimates are left out. `make prices` adds a "
+    "small file for each day on which prices changed (catalogs/edited/history)."
+)
 
 
 def whole_catalog(answered: bool) -> bool:
@@ -38,10 +50,10 @@ def whole_catalog(answered: bool) -> bool:
 
 def order(whole: bool) -> str:
     """The visible switch of the order."""
-    orders = [name for name in words.ORDERS if name != "job" or not whole]
+    orders = [name for name in ORDERS if name != "job" or not whole]
     key = "order_of_all" if whole else "order_for_job"
     st.session_state.setdefault(key, orders[0])
-    return st.segmented_control("First", orders, format_func=words.ORDERS.__getitem__, key=key, required=True, wrap=True, **SESSION)
+    return st.segmented_control("First", orders, format_func=ORDERS.__getitem__, key=key, required=True, wrap=True, **SESSION)
 
 
 def narrowed(catalogs: Catalogs) -> tuple[list[str], int]:
@@ -59,13 +71,13 @@ def listed(table: pd.DataFrame, by: str, whole: bool) -> list[dict[str, Any]]:
     columns["gib_per_usd"]["type_config"]["max_value"] = float(table["gib_per_usd"].max() or 1)
     frame = for_screen(table, [name for name in columns if name in table or name == "spot_saving_percent"])
     if not whole:
-        frame["verdict"] = [words.verdict(row) for row in table.to_dict("records")]
+        frame["verdict"] = [_verdict(row) for row in table.to_dict("records")]
     columns = {name: config for name, config in columns.items() if name in frame and not (whole and name in OF_THE_JOB)}
     of_rows(KEY, (by, whole, tuple(table["instance"])))
     grid(
         frame[list(columns)],
         columns,
-        f"{len(frame)} instance types by {words.ORDERS[by].lower()}",
+        f"{len(frame)} instance types by {ORDERS[by].lower()}",
         KEY,
         on_select="rerun",
         selection_mode="multi-row",
@@ -83,7 +95,7 @@ def actions(ticked: list[dict[str, Any]], now: Present, whole: bool) -> None:
         rows = [] if whole else [now.options.board.iloc[row["at"]].to_dict() for row in ticked]
         button("Keep ticked", kept.keep_all, rows, icon="bookmark_add", disabled=not rows or kept.is_full(), key="keep_ticked")
         sentence = f"Ticked: {', '.join(names)}. " if names else "Tick one to use it in the plan, two to six to see them side by side. "
-        st.caption(plain(sentence + words.in_the_plan(now.row)), width="content")
+        st.caption(plain(sentence + _in_the_plan(now.row)), width="content")
 
 
 def _use(ticked: list[dict[str, Any]], board: pd.DataFrame) -> None:
@@ -101,7 +113,7 @@ def side_by_side(ticked: list[dict[str, Any]], whole: bool, catalogs: Catalogs) 
     st.subheader("Side by side", anchor=False)
     lines = [
         {"": label, **dict(zip([row["instance"] for row in rows], map(plain, cells), strict=True))}
-        for label, cells in words.facts(rows, whole, catalogs)
+        for label, cells in _facts(rows, whole, catalogs)
     ]
     text_table(lines, "The ticked instance types side by side")
     if len(ticked) > len(rows):
@@ -156,10 +168,81 @@ def _history(instance: str, region: str, catalogs: Catalogs) -> None:
     first, last = table.iloc[0], table.iloc[-1]
     alt = f"{instance} in {region}, {len(table)} prices from {first['day']} to {last['day']}"
     draw(price_history.price_history(ink), table, alt, "price_history")
-    st.caption(words.HISTORY.format(region=region))
+    st.caption(HISTORY.format(region=region))
 
 
 def _move(instance: str, region: str) -> None:
     """Callback: the job in that region, on that type."""
     job_state.choose(regions=[region], instance=[instance])
     look_at(None)
+
+
+def heading(table: pd.DataFrame, whole: bool) -> str:
+    """18 instance types fit this job, 4 are tight."""
+    if whole:
+        return f"{counted(len(table), 'instance type')} with GPUs"
+    counts = [(table["fits"] == "yes").sum(), (table["fits"] == "tight").sum(), (table["fits"] == "no").sum()]
+    fits, tight, too_small = map(int, counts)
+    if not fits + tight:
+        return "No instance type fits this job"
+    sentences = [f"{counted(fits, 'instance type')} fit{'s' if fits == 1 else ''} this job"]
+    sentences += [f"{tight} {'is' if tight == 1 else 'are'} tight"] * (tight > 0)
+    return ", ".join([*sentences, *[f"{too_small} too small"] * (too_small > 0)])
+
+
+def best(table: pd.DataFrame, by: str, here: str) -> str:
+    """What is first in the order, and by what figure."""
+    if not len(table):
+        return ""
+    row = table.iloc[0].to_dict()
+    name = f"**{row['instance']}** ({row['gpus']:.0f} × {row['card']})"
+    figures = {
+        "memory": ("gib_per_usd", "Most GPU memory per dollar", lambda value: f"{three(value)} GiB for each dollar an hour"),
+        "compute": (
+            "pflops_per_usd",
+            "Most compute per dollar",
+            lambda value: f"{three(value)} dense bf16 PFLOP/s for each dollar an hour",
+        ),
+        "hour": ("on_demand_usd_per_hour", "Lowest price", lambda value: f"{usd(value)} an hour on demand"),
+        "job": ("usd", "Least money for the job", lambda value: f"about {about(value)} with {row['instances_needed']:.0f} of them"),
+    }
+    column, claim, say = figures[by]
+    if is_missing(row[column]):
+        return f"No on-demand price is known in {here}."
+    return f"{claim}: {name}, {say(row[column])}."
+
+
+def _verdict(row: Row) -> str:
+    """Fits, tight, too small; a word of its own for what is emulated or not known to run."""
+    return RUNS.get(row.get("runs", ""), "") or fit_word(row["fits"])
+
+
+def _in_the_plan(row: Row) -> str:
+    """Which row the plan looks at now."""
+    if not row["instance"]:
+        return ""
+    return f"In the plan now: {row['instances_needed']:.0f} × {row['instance']}."
+
+
+def _facts(rows: list[Row], whole: bool, catalogs: Catalogs) -> list[tuple[str, list]]:
+    """Label and one cell per instance type, for those that are ticked."""
+    table = [
+        ("Card", [f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" for row in rows]),
+        ("GPU memory", [gib(row["gpu_gib"]) for row in rows]),
+        ("USD per hour on demand", [usd(row["on_demand_usd_per_hour"]) for row in rows]),
+        ("USD per hour on spot", [usd(row["spot_usd_per_hour"]) for row in rows]),
+        ("Spot saves", [percent(row["spot_saving_ratio"]) for row in rows]),
+        ("Taken back in a month", [row["interruption_band"] or "not published" for row in rows]),
+        ("GPU memory per dollar and hour", [gib(row["gib_per_usd"]) for row in rows]),
+        ("Dense bf16 PFLOP/s", [three(row["bf16_pflops"]) for row in rows]),
+        ("vCPUs of the quota", [f"{row['vcpus']:,.0f}" for row in rows]),
+        ("Quota on demand", [row["on_demand_quota"] for row in rows]),
+        ("CPU memory", [gib(row["host_gib"]) for row in rows]),
+        ("Between the GPUs", [row["interconnect"] for row in rows]),
+        ("Processor", ["Arm" if row["arm"] else "x86" for row in rows]),
+    ]
+    job = [
+        ("Needed for the job", [f"{row['instances_needed']:.0f}, {_verdict(row)}" for row in rows]),
+        ("Money for the job", [usd(row["usd"]) for row in rows]),
+    ]
+    return [(label, [cell or "–" for cell in cells]) for label, cells in (table if whole else job + table)]

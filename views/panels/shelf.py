@@ -1,5 +1,6 @@
 """Panels of the Shelf page: save the plan, list the plans, open one."""
 
+from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlencode
 
@@ -8,7 +9,8 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.link.now import answers_now
-from calc.say.numbers import is_missing
+from calc.plan.aged import changes
+from calc.say.numbers import changed_by, counted, is_missing
 from calc.search.options import Options
 from shelf import plans as shelf_plans
 from shelf.plans import LONGEST, Plan, Run
@@ -16,18 +18,24 @@ from views.session import address, job_state
 from views.tables import chosen_in, columns_of, grid, of_rows
 from views.wording import aged
 from views.wording import plan as plan_words
-from views.wording import shelf as words
 from views.wording.markdown import plain
+from views.wording.plan import day_text
 
 KEY = "shelf_plans"
 TALLEST = 460  # pixels
+ABOUT = (
+    "Plans that the team keeps by name. Saving adds a version and never replaces one; a link is enough to pass a plan on without the "
+    "shelf. Names are as typed: nobody is asked to sign in, so anyone who reaches this page can read, open and add."
+)
+EMPTY = "Nothing stands here yet. Put the present plan on it: give it a name and say who you are."
+NOTHING_TO_SAVE = "The present plan has no answer: there is nothing to put on the shelf."
 
 
 def putting(run: Run, options: Options, catalogs: Catalogs) -> None:
     """The form that puts the present plan onto the shelf; what it said last stays under it."""
     row = options.rows[0]
     if not row["answer"]:
-        st.caption(words.NOTHING_TO_SAVE)
+        st.caption(NOTHING_TO_SAVE)
         return
     goal = job_state.now().asked["goal"]
     answer = plan_words.heading(options, goal, catalogs)
@@ -47,7 +55,7 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
     money = {field: None if is_missing(row[field]) else float(row[field]) for field in ("usd", "usd_per_hour")}
     try:
         plan = shelf_plans.save(run, name, who, answer[: LONGEST["answer"]], urlencode(address.address().query, doseq=True), **money)
-        st.success(plain(words.saved(plan, shelf_plans.versions(run, plan.name), seen)), icon=":material/inventory_2:")
+        st.success(plain(_saved(plan, shelf_plans.versions(run, plan.name), seen)), icon=":material/inventory_2:")
     except shelf_plans.ShelfError as error:
         st.error(plain(str(error)), icon=":material/block:")
 
@@ -61,9 +69,9 @@ def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] 
         "name": [each.name for each in plans],
         "then": [each.usd for each in plans],
         "now": [None if row is None or is_missing(row["usd"]) else row["usd"] for row in rows],
-        "moved": [words.moved(row) for row in rows],
+        "moved": [_moved(row) for row in rows],
         "saved_by": [each.saved_by for each in plans],
-        "saved_at": [words.when(each.saved_at) for each in plans],
+        "saved_at": [_when(each.saved_at) for each in plans],
         "versions": [each.versions for each in plans],
         "answer": [each.answer for each in plans],
     }
@@ -84,7 +92,7 @@ def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] 
 def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
     """One plan: what has changed since it was saved, the way back to it, and its versions."""
     st.subheader(plain(plan.name), anchor=False)
-    st.markdown(plain(words.version(plan, plan.versions)))
+    st.markdown(plain(_version(plan, plan.versions)))
     sentences = [] if row is None else aged.changed(row, catalogs)
     as_it_was = "Nothing in it has moved since." if row else "Its link says nothing of its answer then: open it to see today's."
     st.markdown(plain("\n".join(f"- {sentence}" for sentence in sentences) or as_it_was))
@@ -98,7 +106,7 @@ def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
             for number, each in zip(range(plan.versions, 0, -1), stand, strict=False):
                 with st.container(horizontal=True, vertical_alignment="center"):
                     _open_button(each, catalogs, "tertiary")
-                    st.markdown(plain(words.version(each, number)), width="stretch")
+                    st.markdown(plain(_version(each, number)), width="stretch")
 
 
 def _open_button(plan: Plan, catalogs: Catalogs, look: Literal["primary", "tertiary"]) -> None:
@@ -109,3 +117,37 @@ def _open_button(plan: Plan, catalogs: Catalogs, look: Literal["primary", "terti
 
 def _query(plan: Plan) -> dict[str, list[str]]:
     return parse_qs(plan.link, keep_blank_values=True)
+
+
+def heading(plans: list[Plan]) -> str:
+    """3 plans on the shelf."""
+    return f"{counted(len(plans), 'plan')} on the shelf" if plans else "The shelf is empty"
+
+
+def _when(saved_at: str) -> str:
+    """22 November 2026, 11:02 UTC."""
+    try:
+        return f"{day_text(saved_at[:10])}, {datetime.fromisoformat(saved_at):%H:%M} UTC"
+    except ValueError:
+        return saved_at
+
+
+def _moved(row: Row | None) -> str:
+    """9 % more; the same; empty where one of the two is not known."""
+    if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
+        return ""
+    change = next((each for each in changes(row) if each.figure == "usd"), None)
+    return changed_by(change.ratio) if change else "the same"
+
+
+def _saved(plan: Plan, stand: list[Plan], seen: str) -> str:
+    """What saving did; and whose versions came in between, which stand beside it."""
+    others = [each for each in stand if each.id != plan.id and each.saved_at > seen] if seen else []
+    sentence = f"**{plan.name}** is on the shelf, version {len(stand)}."
+    names = ", ".join(dict.fromkeys(each.saved_by for each in others))
+    return f"{sentence} {names} saved this name too since you looked: both stand." if others else sentence
+
+
+def _version(plan: Plan, number: int) -> str:
+    """Version 2 by Ana, 22 November 2026, 11:02 UTC: the answer."""
+    return f"Version {number} by {plan.saved_by}, {_when(plan.saved_at)}: {plan.answer}"
