@@ -27,7 +27,7 @@ def pair(images=2, **scenario):
     return one(**scenario), one(**scenario, images_per_sequence=images)
 
 
-def test_the_tower_is_stored_trained_or_frozen():
+def test_the_tower_is_stored_trained_or_frozen_and_stays_in_16_bits():
     before, after = pair(**TRAINED)
     assert after["parameters"] - before["parameters"] == after["trained_parameters"] - before["trained_parameters"] == TOWER
     assert after["weights_bytes"] - before["weights_bytes"] == 2 * TOWER
@@ -38,9 +38,6 @@ def test_the_tower_is_stored_trained_or_frozen():
         assert after[name] == before[name]
     sharded = [each["weights_bytes"] for each in pair(**TRAINED | {"gpus": 8, "sharding": "zero3"})]
     assert sharded[1] - sharded[0] == 2 * TOWER / 8
-
-
-def test_a_quantised_model_keeps_its_tower_in_16_bits():
     before, after = pair(**SERVED, precision="awq-4bit")
     assert after["weights_bytes"] - before["weights_bytes"] == 2 * TOWER
 

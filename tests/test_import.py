@@ -64,15 +64,12 @@ def test_a_launcher_written_into_the_config_is_read_too():
     assert (found["sharding"], found["offload"], found["precision"]) == ("zero2", "optimizer", "bf16-master")
 
 
-def test_what_the_tool_takes_by_itself_is_told_apart_from_what_the_file_says():
+def test_what_the_tool_takes_by_itself_and_what_a_missing_file_leaves_open_is_told_apart():
     found = row(yaml=TRL + "bf16: true\ndtype: bfloat16\n")
     assert {"recompute", "loss", "accumulation_steps"} <= set(listed(found["source_defaults"]))
     assert not {"model", "batch", "precision", "sequence_tokens"} & set(listed(found["source_defaults"]))
     assert {"gpus", "gpu", "instance"} <= set(listed(found["not_said"]))
     assert "kv_precision" not in listed(found["not_said"])
-
-
-def test_a_file_that_is_named_and_not_given_leaves_its_columns_open():
     found = row(yaml=FACTORY + "finetuning_type: full\nbf16: true\ndeepspeed: ds_z3.json\n")
     assert found["sharding"] == found["offload"] == ""
     assert {"sharding", "offload"} <= set(listed(found["not_said"]))
@@ -122,9 +119,12 @@ def test_python_is_parsed_and_never_run(text, words):
         row(py=text)
 
 
-def test_sizes_of_no_model_are_one_sentence():
+def test_sizes_of_no_model_are_one_sentence_and_those_of_anothers_shapes_that_model():
     found = row(sh="torchrun p.py --num-layers 3 --hidden-size 96 --num-attention-heads 3 --tensor-model-parallel-size 1\n")
     assert "no model of the catalog has these sizes (heads 3, hidden 96, layers 3)" in found["problem"]
+    assert row(sh="vllm serve deepseek-ai/DeepSeek-V3.1-Base -tp 8\n")["model"] == "deepseek-v3"
+    assert row(sh="vllm serve Qwen/Qwen2.5-Coder-32B-Instruct-AWQ\n")["model"] == "qwen2.5-32b"
+    assert "not in the catalog" in row(sh="vllm serve Qwen/Qwen2.5-Other-32B\n")["problem"]
 
 
 def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
@@ -137,9 +137,3 @@ def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
             assert told.read != "words" or told.words, (tool.id, told.name)
     for identifier in [*copies().values(), *(each for tool in tools().values() for each in tool.models.values())]:
         assert identifier in catalogs().models.index, identifier
-
-
-def test_a_model_of_anothers_shapes_is_that_model():
-    assert row(sh="vllm serve deepseek-ai/DeepSeek-V3.1-Base -tp 8\n")["model"] == "deepseek-v3"
-    assert row(sh="vllm serve Qwen/Qwen2.5-Coder-32B-Instruct-AWQ\n")["model"] == "qwen2.5-32b"
-    assert "not in the catalog" in row(sh="vllm serve Qwen/Qwen2.5-Other-32B\n")["problem"]

@@ -98,12 +98,9 @@ def test_a_value_that_cannot_be_read_leaves_its_column_open(line, said):
     assert (row["model"], row["sequence_tokens"]) == ("gpt2", "512")
 
 
-def test_an_unknown_model_is_named_with_the_nearest():
+def test_an_unknown_model_is_named_with_the_nearest_and_two_files_that_differ_are_told():
     row = run_row([("a.yaml", GOOD.replace("gpt2", "Qwen/Qwen2.5-Forest-32B-Instruct").encode())], catalogs())
     assert "Qwen/Qwen2.5-Forest-32B-Instruct is not in the catalog, the nearest is qwen2.5-32b" in row["problem"]
-
-
-def test_two_files_that_differ_are_told():
     deepspeed = b'{"zero_optimization": {"stage": 2}, "gradient_accumulation_steps": 4, "train_micro_batch_size_per_gpu": 2}'
     row = run_row([("a.yaml", (GOOD + "gradient_accumulation_steps: 2\n").encode()), ("d.json", deepspeed)], catalogs())
     assert row["accumulation_steps"] == "2"

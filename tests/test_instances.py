@@ -21,9 +21,13 @@ def test_every_instance_of_the_board_stands_once_with_the_boards_figures(board, 
         assert own["usd_per_hour_on_demand"] == pytest.approx(row["instances_needed"] * row["on_demand_usd_per_hour"], nan_ok=True)
 
 
-def test_memory_per_dollar_is_all_the_memory_over_the_price(catalogs):
+def test_memory_per_dollar_is_all_the_memory_over_the_price_and_families_and_memory_choose(catalogs):
     row = instances.priced(catalogs, ["us-east-1"]).set_index("instance").loc["p5.48xlarge"]
     assert row["gib_per_usd"] * row["on_demand_usd_per_hour"] == pytest.approx(8 * catalogs.gpus["memory_bytes"][row["gpu"]] / 2**30)
+    table = instances.priced(catalogs, ["us-east-1"])
+    assert set(instances.chosen(table, ["p5"])["family"]) == {"p5"}
+    assert (instances.chosen(table, least_gib=300)["gpu_gib"] >= 300).all()
+    assert len(instances.chosen(table)) == len(table) == len(catalogs.instances)
 
 
 @pytest.mark.parametrize("by", instances.SORTS)
@@ -34,13 +38,6 @@ def test_each_order_puts_the_best_first_and_the_unknown_last(by, catalogs):
     known = values[values.notna()]
     assert known.is_monotonic_increasing if smaller else known.is_monotonic_decreasing
     assert values.iloc[len(known) :].isna().all()
-
-
-def test_families_and_memory_choose(catalogs):
-    table = instances.priced(catalogs, ["us-east-1"])
-    assert set(instances.chosen(table, ["p5"])["family"]) == {"p5"}
-    assert (instances.chosen(table, least_gib=300)["gpu_gib"] >= 300).all()
-    assert len(instances.chosen(table)) == len(table) == len(catalogs.instances)
 
 
 def test_the_regions_of_one_type_are_those_with_a_price(catalogs):

@@ -33,16 +33,13 @@ def test_kept_scenarios_stand_on_every_page_with_their_money(catalogs):
         assert address(app)["kept"] == KEPT
 
 
-def test_removing_is_undone_and_done_again_with_one_click():
+def test_removing_is_undone_and_done_again_and_a_copy_has_a_name_of_its_own():
     app = act(opened(kept=KEPT), 0, "remove")
     assert address(app)["kept"] == KEPT[1:]
     run(app.button(key="undo").click())
     assert address(app)["kept"] == KEPT
     run(app.button(key="redo").click())
     assert address(app)["kept"] == KEPT[1:]
-
-
-def test_a_copy_has_a_name_of_its_own():
     app = act(opened(kept=KEPT), 0, "copy")
     assert [text.split("~")[0] for text in address(app)["kept"]] == ["A", "A 2", "B"]
 

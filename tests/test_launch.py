@@ -156,12 +156,9 @@ def test_a_run_goes_on_from_its_last_whole_checkpoint(form, tmp_path):
         assert found == ({"a": 1} if whole is None else {"a": 1, "resume_from_checkpoint": f"checkpoints/checkpoint-{whole}"})
 
 
-def test_an_arm_host_gets_an_arm_image():
+def test_an_arm_host_gets_an_arm_image_and_no_tool_no_kit():
     _, found = made({"model": "gpt2", "work": "inference", "implementation": "vllm", "instance": "g5g.xlarge"})
     assert "/arm64/" in found["vllm"].files["aws.sh"]
-
-
-def test_no_kit_without_a_tool_that_runs_it():
     row = estimate({**RUN, **SHARDED, "implementation": "litgpt", "precision": "bf16-mixed"}, catalogs(), solve=False)
     assert kits(row, catalogs()) == []
 

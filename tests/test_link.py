@@ -72,21 +72,16 @@ def test_out_and_in_gives_the_same_choices(choices):
     assert through_the_address(choices) == (choices, [])
 
 
-def test_the_first_visit_goes_out_and_in_too():
+def test_the_first_visit_a_free_region_and_the_day_of_prices_travel_and_what_is_not_set_does_not():
     choices = {name: "" if field.default is None else field.default for name, field in JOB.items()}
     back, complaints = through_the_address(choices)
     assert back == choices
     assert complaints == []
     assert set(compose(choices)) == {"v", *JOB}
-
-
-def test_what_is_not_set_by_hand_is_not_in_the_link():
     assert through_the_address({"model": "gpt2", "precision": [], "gpus": []}) == ({"model": "gpt2"}, [])
-
-
-def test_no_region_means_anywhere():
     assert compose({"regions": []})["regions"] == ["anywhere"]
     assert through_the_address({"regions": []}) == ({"regions": []}, [])
+    assert through_the_address({"prices_as_of": "2026-07-20"}) == ({"prices_as_of": "2026-07-20"}, [])
 
 
 @pytest.mark.parametrize("model", ["mine", "my-llama-3.1-8b.v2"])
@@ -94,10 +89,6 @@ def test_a_model_of_ones_own_travels_field_by_field(model):
     entry = {name: value for name, value in custom_entry(64, 2, 4, 2, 128, 999, model, catalogs()).items() if value != ""}
     choices = {"model": model, "custom_models": {model: entry}, "batch": 3}
     assert through_the_address(choices) == (choices, [])
-
-
-def test_the_date_of_its_prices_travels():
-    assert through_the_address({"prices_as_of": "2026-07-20"}) == ({"prices_as_of": "2026-07-20"}, [])
 
 
 LONG = {"custom.mine.hidden": ["[" * LONGEST_VALUE]}, "The link's custom.mine.hidden is not a size of a model; it was"
@@ -125,16 +116,17 @@ def test_a_choice_of_an_earlier_name_keeps_its_meaning():
     assert parse({"v": [VERSION], "hold_slow_end": ["yes"]}, catalogs()) == ({"confidence": "95"}, [])
 
 
-def test_of_several_values_the_possible_ones_stay():
+def test_of_several_values_the_possible_ones_stay_and_of_too_many_the_first():
     choices, complaints = parse({"precision": ["bf16", "bf17", "fp32"]}, catalogs())
     assert choices == {"precision": ["bf16", "fp32"]}
     assert len(complaints) == 1
-
-
-def test_more_values_than_can_be_shown_are_counted():
     choices, complaints = parse({"gpus": [str(number) for number in range(1, 100)]}, catalogs())
     assert choices == {"gpus": list(range(1, MOST_VALUES + 1))}
     assert complaints == [f"The link asked for 99 values of gpus; the first {MOST_VALUES} are used."]
+    query = {"kept": [f"{number}~model~gpt2" for number in range(MOST_KEPT + 1)]}
+    choices, complaints = parse(query, catalogs())
+    assert len(choices["kept"]) == MOST_KEPT
+    assert complaints == [f"The link holds {MOST_KEPT + 1} kept scenarios; the first {MOST_KEPT} are used."]
 
 
 @given(st.dictionaries(st.text(max_size=30), st.lists(st.text(max_size=50), max_size=3), max_size=5))
@@ -177,10 +169,3 @@ def test_a_figure_of_then_that_is_none_is_named_and_the_scenario_stays(pair):
 def test_a_kept_name_is_one_line_and_no_second_column():
     assert scenario_name(" a~b\n c ") == "a-b c"
     assert scenario_name(" \n") == "Scenario"
-
-
-def test_more_kept_scenarios_than_a_tray_holds_are_counted():
-    query = {"kept": [f"{number}~model~gpt2" for number in range(MOST_KEPT + 1)]}
-    choices, complaints = parse(query, catalogs())
-    assert len(choices["kept"]) == MOST_KEPT
-    assert complaints == [f"The link holds {MOST_KEPT + 1} kept scenarios; the first {MOST_KEPT} are used."]

@@ -32,15 +32,12 @@ def test_tuning_and_precision_make_the_method(catalogs, tuning, precision, metho
     assert (choices["goal"], choices["method"], choices["precision"]) == ("tune", method, precision)
 
 
-def test_serving_has_its_users_prompt_and_answer(catalogs):
+def test_serving_has_its_users_prompt_and_answer_and_as_set_its_degrees(catalogs):
     choices, complaints = parse({**SERVING, "prompt_tokens": ["6000"], "implementation": ["vllm"]}, catalogs)
     assert complaints == []
     assert (choices["goal"], choices["prompt_tokens"], choices["answer_tokens"]) == ("serve", 6000, 2192)
     assert (choices["users"], choices["batch"], choices["implementation"]) == (20, 20, "vllm")
     assert "tensor_parallel" not in choices  # version 1 divided the model by itself
-
-
-def test_serving_as_set_keeps_its_degrees(catalogs):
     query = {**SERVING, "layout": ["given"], "tensor_parallel": ["2"], "pipeline_parallel": ["1"], "context_parallel": ["1"]}
     choices, _ = parse(query, catalogs)
     assert (choices["tensor_parallel"], choices["users"]) == (2, 40)

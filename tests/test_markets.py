@@ -14,11 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = "calc/cost/markets.py"
 
 
-def test_the_catalog_of_prices_has_every_market(catalogs):
+def test_the_prices_and_a_result_have_every_market_of_a_plan(catalogs):
     assert {market.price for market in MARKETS.values()} <= set(catalogs.prices.columns)
-
-
-def test_a_result_is_priced_on_the_markets_of_a_plan(catalogs):
     row = estimate({"model": "gpt2", "instance": "p5.48xlarge", "gpus": 8, "train_tokens": 1e9}, catalogs, solve=False)
     for name in PLAN_MARKETS:
         key = MARKETS[name].key
@@ -27,12 +24,9 @@ def test_a_result_is_priced_on_the_markets_of_a_plan(catalogs):
         assert row[f"usd_per_month_{key}"] > 0
 
 
-def test_the_link_and_the_refresh_follow_the_table():
+def test_the_link_and_the_refresh_follow_the_table_which_says_where_money_is_spent():
     assert set(JOB["markets"].choices) == set(MARKETS)
     assert set(KINDS) - {"interruption"} == {market.key for name, market in MARKETS.items() if name not in SUMMED_UP}
-
-
-def test_a_phrase_says_where_money_is_spent():
     assert [MARKETS[name].phrase for name in PLAN_MARKETS] == ["on demand", "on spot"]
 
 

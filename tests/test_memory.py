@@ -56,13 +56,10 @@ def test_bytes_per_parameter(scenario, each):
     assert found.tolist() == pytest.approx(each, abs=1e-3)
 
 
-def test_8_bit_adamw_under_trainer_keeps_the_embedding_wide():
+def test_8_bit_adamw_keeps_the_embedding_wide_and_muon_one_state_of_a_matrix():
     """bitsandbytes 0.50.2 under Trainer, Llama 3.1 8B: 2.03125 (N - E) + 8 E = 19.4 GB."""
     state = at_step(model="llama-3.1-8b", precision="bf16", optimizer="adamw-8bit")["optimizer_bytes"]
     assert state == pytest.approx(19.4e9, rel=0.005)
-
-
-def test_muon_keeps_one_state_of_a_matrix_and_two_of_the_rest():
     state = at_step(model="llama-3.1-8b", precision="fp32", optimizer="muon")["optimizer_bytes"]
     outside = 2 * 128_256 * 4096
     assert state == pytest.approx(4 * (LLAMA_8B["parameters"] + outside), rel=1e-3)
@@ -116,15 +113,12 @@ def test_the_cache_of_a_token(model, bytes_per_token):
     assert row["kv_cache_bytes"] == 3 * 1000 * bytes_per_token
 
 
-def test_a_sliding_window_keeps_its_window_after_the_first_decode_step():
+def test_a_cache_has_its_own_format_never_splits_a_head_and_keeps_its_window_after_the_first_step():
     """Mistral 7B v0.1 at 8192 tokens: 1024 MiB after the prefill (a view of all tokens), 512 MiB from then on."""
     cache = phases_table({"model": "mistral-7b-v0.1", "work": "inference", "sequence_tokens": 8192}, catalogs())
     cache = cache[cache["component"] == "kv_cache_bytes"].set_index("phase")["bytes"] / 2**20
     assert cache["prefill"] == 1024
     assert cache["decode"] == 512
-
-
-def test_a_cache_has_its_own_format_and_a_head_is_never_split():
     rows = [{}, {"kv_precision": "fp8"}, {"gpus": 8, "tensor_parallel": 8}, {"gpus": 16, "tensor_parallel": 16}]
     whole, narrow, split, copied = table(rows, model="llama-3.1-8b", work="inference")["kv_cache_bytes"]
     assert narrow == whole / 2

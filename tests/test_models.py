@@ -24,17 +24,11 @@ def stacks_of(model):
     return STACKS[STACKS["model"] == model]
 
 
-def test_counts_are_those_of_the_class_in_transformers():
+def test_counts_are_those_of_the_class_and_of_others_and_most_models_have_one():
     for name, column in (("parameters", "parameters"), ("active", "active_parameters"), ("embedding", "embedding_parameters")):
         assert MODELS.loc[list(COUNTED), column].to_dict() == {model: counted[name] for model, counted in COUNTED.items()}
-
-
-def test_counts_are_those_that_others_give():
     counts = {model: MODELS.loc[model, "parameters"] + check.get("difference", 0) for model, check in CHECKED.items()}
     assert counts == {model: check["parameters"] for model, check in CHECKED.items()}
-
-
-def test_most_models_have_a_count_to_check_against():
     assert len(set(ESTIMATED) & (set(CHECKED) | set(COUNTED))) >= 105
     assert sum("difference" not in check for check in CHECKED.values()) >= 90
 
@@ -51,12 +45,9 @@ def test_the_cache_is_the_one_that_transformers_keeps():
         assert 2 * (stacks["layers"] * elements).sum() + counters == cache_bytes, (model, tokens)
 
 
-def test_blocks_and_what_is_outside_them_sum_to_the_model():
+def test_blocks_and_what_is_outside_sum_to_the_model_and_no_part_is_more_than_its_whole():
     held = (STACKS["layers"] * STACKS["block_parameters"]).groupby(STACKS["model"]).sum()
     assert (held + MODELS["outside_parameters"].dropna() == MODELS["parameters"].dropna()).all()
-
-
-def test_a_part_is_never_more_than_its_whole():
     assert (STACKS["block_linear_parameters"] <= STACKS["block_parameters"]).all()
     assert (STACKS["block_expert_parameters"] <= STACKS["block_parameters"]).all()
     assert (STACKS["block_largest_matrix"] <= STACKS["block_linear_parameters"]).all()
@@ -82,31 +73,22 @@ def test_a_model_whose_images_or_sounds_have_no_size_is_refused():
         assert "the length of its sounds, are missing" in row["refused"], model
 
 
-def test_every_block_is_one_of_the_catalog_of_blocks():
+def test_columns_are_complete_blocks_of_the_catalog_and_names_told_apart():
     assert set(STACKS["block"]) - {""} <= {block["id"] for block in BLOCKS}
-
-
-def test_columns_are_complete():
     assert tuple(MODELS.columns) == MODEL_COLUMNS
     assert tuple(STACKS.columns) == STACK_COLUMNS
     assert not STACKS.isna().any(axis=None)
+    assert MODELS["name"].is_unique
 
 
-def test_layers_differ_where_windows_and_experts_do():
+def test_layers_differ_where_windows_and_experts_do_and_latent_attention_caches_its_latent():
     maverick = stacks_of("llama-4-maverick-17b-128e").set_index("stack")["layers"]
     assert dict(maverick) == {"dense-windowed": 24, "moe": 12, "moe-windowed": 12}
     gemma = stacks_of("gemma-3-27b").set_index("stack")["layers"]
     assert dict(gemma) == {"dense": 10, "dense-windowed": 52}
     whisper = stacks_of("whisper-large-v3-turbo").set_index("stack")["layers"]
     assert dict(whisper) == {"encoder": 32, "decoder": 4}
-
-
-def test_latent_attention_caches_its_latent():
     assert (stacks_of("deepseek-v3")["cached_elements_per_token"] == 512 + 64).all()
-
-
-def test_names_are_told_apart():
-    assert MODELS["name"].is_unique
 
 
 def test_a_family_of_another_folder_reaches_the_counts(tmp_path):

@@ -38,37 +38,25 @@ def test_a_text_part_or_a_class_without_the_usual_head_counts_as_its_class(file)
     assert wrong == []
 
 
-def test_a_tower_left_out_counts_as_in_its_class():
+def test_towers_left_out_count_as_in_their_class_as_in_the_catalog_or_are_said_not_to_be_counted():
     for case in lines("towers.jsonl"):
         entry, model = read(case["config"])
         assert entry["left_out_parameters"] == case["left_out"], case["config"]["model_type"]
         assert f"{case['left_out']:,} parameters" in model["note"]
-
-
-def test_the_tower_of_a_published_config_is_that_of_the_catalog():
     config = json.loads((RECORDED / "configs/gemma-3-4b.json").read_text("utf-8"))
     assert read(config)[1]["left_out_parameters"] == CATALOGS.models["left_out_parameters"]["gemma-3-4b"] == 419816304
-
-
-def test_a_tower_of_an_unknown_kind_is_said_to_be_left_out():
     config = {"model_type": "qwen3_vl", "text_config": {**LLAMA, "model_type": "qwen3_vl_text"}, "vision_config": {"depth": "deep"}}
     assert read(config)[1]["note"] == "Left out: its vision tower and the projector, whose parameters are not counted."
     config = {"model_type": "a_new_one", "llm_config": LLAMA, "audio_config": {}, "vision_config": {}}
     assert "its vision and audio part, whose" in read(config)[1]["note"]
 
 
-def test_early_files_of_qwen2_vl_hold_their_text_part_beside_the_others():
+def test_text_parts_beside_the_others_and_inside_a_thinker_are_found_and_keep_their_own_head():
     config = {**LLAMA, "model_type": "qwen2_vl", "vision_config": {"depth": 2, "embed_dim": 64, "hidden_size": 64}}
     inner = {"model_type": "qwen2_vl", "text_config": {**LLAMA, "model_type": "qwen2_vl_text"}, "vision_config": config["vision_config"]}
     assert read(config)[1].drop("source").equals(read(inner)[1].drop("source"))
-
-
-def test_a_thinker_holds_a_text_part_of_its_own():
     thinker = {"model_type": "qwen3_omni_moe_thinker", "text_config": {"num_attention_heads": 16}, "audio_config": {}}
     assert read({"model_type": "qwen3_omni_moe", "thinker_config": thinker})[0]["model_type"] == "qwen3_moe"
-
-
-def test_mistral_small_keeps_its_own_head():
     config = {"model_type": "mistral3", "text_config": {**LLAMA, "model_type": "mistral"}, "vision_config": {}}
     assert read(config)[1]["head_parameters"] == 64 * 100
     assert read({**config, "tie_word_embeddings": True})[1]["head_parameters"] == 0

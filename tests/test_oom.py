@@ -90,15 +90,12 @@ def test_what_the_sizes_mean(text, words):
     assert words in said(text)
 
 
-def test_a_limit_of_the_program_is_the_ceiling():
+def test_a_limit_of_the_program_is_the_ceiling_and_the_setting_has_the_name_of_its_release():
     text = (
         "Tried to allocate 2.00 GiB (GPU 0; 23.99 GiB total capacity; 20.00 GiB already allocated; 3.00 GiB free; 21.59 GiB allowed; "
         "20.10 GiB reserved in total by PyTorch)"
     )
     assert "limits itself to 21.6 GiB" in said(text)
-
-
-def test_the_setting_has_the_name_of_its_release():
     newer = message(2, 44, 0.5, 30, 8, 43).replace("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
     assert "PYTORCH_ALLOC_CONF=expandable" in said(newer)
     assert "PYTORCH_CUDA_ALLOC_CONF=expandable" in said(message(2, 44, 0.5, 30, 8, 43))
@@ -172,13 +169,10 @@ def test_memory_stats_as_json_are_read():
     assert "lives on the edge" in said(text)
 
 
-def test_other_text_is_answered_in_one_sentence():
+def test_other_text_is_answered_in_one_sentence_and_long_and_hostile_text_in_bounded_time():
     with pytest.raises(LogProblem, match="Tried to allocate"):
         explained("all is well", plan(), catalogs())
     assert not tells(b"model_name_or_path: gpt2\n")
-
-
-def test_long_and_hostile_text_is_read_in_bounded_time():
     for text in ("GPU " * 300_000, "Tried to allocate " * 20_000, "| " * 300_000, "(a" * 300_000, "1" * 400_000):
         failures(text)
         logged_figures(text)

@@ -50,13 +50,10 @@ def test_a_counts_its_levers_as_it_says():
     assert checkpointed < 0.3 * whole["activations"]
 
 
-def test_b_shards_13b_over_two_gpus_as_its_formula_says():
+def test_b_shards_13b_and_counts_cache_and_activations_as_it_says():
     """Its strategies: 13B, ZeRO-3 on 2 GPUs, 104 GB of parameters, gradients and optimizer (the article prints 52)."""
     b = by("b", {**THIRTEEN_B, "sharding": "zero3", "gpus": 2})
     assert sum(b[part] for part in ("weights", "gradients", "optimizer")) == 104e9
-
-
-def test_b_counts_the_kv_cache_and_activations_as_it_says():
     small, large = (
         by("b", {**LLAMA_7B, "precision": "fp16", "trains": 0, "batch": b, "sequence_tokens": s}) for b, s in ((1, 512), (8, 2048))
     )
@@ -65,15 +62,12 @@ def test_b_counts_the_kv_cache_and_activations_as_it_says():
     assert by("b", {**LLAMA_7B})["activations"] == 12 * 4096 * 2048 * 32 * 2
 
 
-def test_c_prints_the_figures_of_its_page():
+def test_c_prints_the_figures_of_its_page_and_divides_by_zero_stage():
     """Llama 3 8B, batch 1 x 4096, selective, Adam: 16.1 + 16.1 + 96.4 + 18.3 + 14.7 = 161.4 GB."""
     c = by("c", {**LLAMA_3_8B, "sequence_tokens": 4096, "recompute": "selective"})
     parts = ("weights", "gradients", "optimizer", "activations", "kv_cache", "overhead")
     assert [round(c[part] / 1e9, 1) for part in parts] == [16.1, 16.1, 96.4, 18.3, 0, 14.7]
     assert sum(c.values()) / GB == pytest.approx(161.4, abs=0.05)
-
-
-def test_c_divides_by_zero_stage():
     zero = {stage: by("c", {**LLAMA_3_8B, "sharding": f"zero{stage}", "gpus": 8}) for stage in (1, 2, 3)}
     for part, first_stage in (("optimizer", 1), ("gradients", 2), ("weights", 3)):
         whole = by("c", LLAMA_3_8B)[part]
@@ -81,7 +75,7 @@ def test_c_divides_by_zero_stage():
             assert c[part] == pytest.approx(whole / (8 if stage >= first_stage else 1))
 
 
-def test_d_prints_the_ranges_of_its_article():
+def test_d_prints_the_ranges_of_its_article_and_knows_no_grouped_heads_where_c_does():
     """Llama 3 8B: full 107 to 128 GB, LoRA of rank 8 (20 M parameters: 40 + 40 + 160 MB) 27 to 48 GB."""
     half = next(system.range_bytes for system in SYSTEMS if system.letter == "d")
     full = by("d", {**LLAMA_3_8B, "parameters": 8e9})
@@ -90,10 +84,7 @@ def test_d_prints_the_ranges_of_its_article():
     assert (lora["gradients"], lora["optimizer"]) == (40e6, 160e6)
     assert lora["weights"] - 16e9 == 40e6
     assert (round((sum(lora.values()) - half) / 1e9), round((sum(lora.values()) + half) / 1e9)) == (27, 48)
-
-
-def test_d_knows_no_grouped_heads_where_c_does():
-    """Llama 3 8B, batch 4 x 2048: D says 4.29 GB of KV cache, its 8 KV heads make 1.07."""
+    # Llama 3 8B, batch 4 x 2048: D says 4.29 GB of KV cache, its 8 KV heads make 1.07.
     serving = {**LLAMA_3_8B, "batch": 4, "trains": 0}
     assert by("d", serving)["kv_cache"] / 1e9 == pytest.approx(4.29, abs=0.005)
     assert by("c", serving)["kv_cache"] / 1e9 == pytest.approx(1.07, abs=0.005)

@@ -38,20 +38,14 @@ def logits_by_phase(**scenario):
     return found[found["component"] == "logits_bytes"].set_index("phase")["bytes"]
 
 
-def test_logits_upcast_and_kept():
+def test_logits_are_upcast_and_kept_written_in_place_by_one_kernel_or_made_by_the_chunk():
     """transformers' causal loss: 10 bytes per logit at the forward peak, 12 when the backward pass begins."""
     logits = logits_by_phase(sequence_tokens=8192)
     assert logits["forward"] == 10 * 128_256 * 8192
     assert logits["backward"] == 12 * 128_256 * 8192
     assert logits["step"] == 0
-
-
-def test_one_kernel_on_the_stored_logits_writes_its_gradient_in_place():
     assert logits_by_phase(sequence_tokens=8192, loss="kernel")["backward"] == 4 * 128_256 * 8192
-
-
-def test_head_and_loss_fused_per_chunk():
-    """Liger 0.8.5, Llama 3.1 8B, 8192 tokens: a chunk of 65.7 MB, the input's gradient 67 MB, the head's 1.05 GB."""
+    # Liger 0.8.5, Llama 3.1 8B, 8192 tokens: a chunk of 65.7 MB, the input's gradient 67 MB, the head's 1.05 GB.
     assert logits_by_phase(sequence_tokens=8192, loss="fused")["forward"] == pytest.approx(1.183e9, rel=0.005)
 
 
@@ -67,7 +61,7 @@ def test_the_estimate_is_the_largest_phase(row):
     assert (phases >= 0).all()
 
 
-def test_earlier_micro_batches_leave_their_gradients():
+def test_earlier_micro_batches_leave_their_gradients_and_fsdp_keeps_whole_ones_in_the_reduce_format():
     """8 B parameters, bf16: gradients are alive in the forward pass of all micro-batches but the first."""
     alone, many = (
         phases_table({"model": "llama-3.1-8b", "precision": "bf16", "accumulation_steps": steps}, catalogs())
@@ -77,10 +71,7 @@ def test_earlier_micro_batches_leave_their_gradients():
     )
     assert alone == 0
     assert many == 2 * 8_030_261_248
-
-
-def test_fsdp_keeps_whole_gradients_between_micro_batches_in_the_reduce_format():
-    """Llama 3.1 8B over 8 GPUs without synchronisation: 32 GB more in fp32, 16 in bf16."""
+    # Llama 3.1 8B over 8 GPUs without synchronisation: 32 GB more in fp32, 16 in bf16.
     same = {"model": "llama-3.1-8b", "sharding": "zero3", "gpus": 8, "recompute": "full"}
     once = one(**same)["gradients_bytes"]
     for width, reduce_precision in ((4, "fp32"), (2, "bf16")):

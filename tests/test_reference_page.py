@@ -12,7 +12,7 @@ def on_tab(tab):
     return run(app)
 
 
-def test_models_are_found_by_words_family_and_size(catalogs):
+def test_models_are_found_by_words_family_and_size_and_the_sizes_leave_none_out(catalogs):
     found = catalog_tables.models(catalogs, "llama 70b")
     assert {"llama-3.1-70b", "llama-3.3-70b"} <= set(found["id"])
     assert len(catalog_tables.models(catalogs)) == len(catalogs.models)
@@ -20,9 +20,6 @@ def test_models_are_found_by_words_family_and_size(catalogs):
     small = catalog_tables.models(catalogs, sizes=["under 1 billion", "1 to 9 billion"])
     assert small["billions"].between(0, 9, inclusive="left").all()
     assert "llama-3.1-8b" in set(small["id"])
-
-
-def test_the_sizes_leave_no_model_out(catalogs):
     counted = catalogs.models["parameters"].notna().sum()
     assert sum(len(catalog_tables.models(catalogs, sizes=[size])) for size in catalog_tables.SIZES) == counted
 

@@ -140,14 +140,11 @@ def test_a_broken_half_leaves_everything_as_it_was(folder, capsys, codes, senten
     assert contents(folder) == before
 
 
-def test_an_answer_in_another_form_is_a_sentence(folder, capsys):
+def test_an_answer_in_another_form_or_empty_is_refused_and_nothing_is_written(folder, capsys):
     before = contents(folder)
     assert refresh(folder, session(["{}"])) == 2
     assert "form that is not known" in capsys.readouterr().err
     assert contents(folder) == before
-
-
-def test_empty_pages_are_refused_and_nothing_is_written(folder, capsys):
     before = contents(folder)
     assert refresh(folder, session([], [])) == 1
     assert "family g5 vanishes" in capsys.readouterr().err
@@ -174,14 +171,11 @@ def test_what_looks_wrong_is_refused_until_accepted(folder, capsys, changed, dou
     assert np.isclose(price(folder, instance)["on_demand_usd_per_hour"], expected, equal_nan=True)
 
 
-def test_another_gpu_count_of_a_known_type_is_doubted(folder, capsys):
+def test_another_gpu_count_is_doubted_and_a_card_that_is_not_held_named(folder, capsys):
     card = deepcopy(ANSWERS["describe_instance_types"]["InstanceTypes"][0])
     card["GpuInfo"]["Gpus"][0]["Count"] = 2
     assert refresh(folder, session(g5_prices(), types=[card])) == 1
     assert "instance g5.xlarge: gpus goes from 1 to 2" in capsys.readouterr().err
-
-
-def test_a_card_that_the_catalog_does_not_hold_is_named(folder, capsys):
     card = deepcopy(ANSWERS["describe_instance_types"]["InstanceTypes"][0])
     card["GpuInfo"]["Gpus"][0] |= {"Name": "X99", "MemoryInfo": {"SizeInMiB": 999}}
     assert refresh(folder, session(g5_prices(), types=[card | {"InstanceType": "g5.new"}])) == 0

@@ -33,20 +33,17 @@ def test_a_range_stands_in_the_unit_of_its_middle_and_only_where_both_ends_are_k
     assert numbers.span(UNKNOWN) == "unknown time"
 
 
-def test_what_is_unknown_is_never_zero():
+def test_what_is_unknown_is_never_zero_and_bytes_below_one_gib_are_mib():
     assert numbers.usd(UNKNOWN) == "no price"
     assert numbers.gib(UNKNOWN) == numbers.percent(UNKNOWN) == numbers.count(None) == "unknown"
+    assert numbers.size(424 * 2**20) == "424 MiB"
+    assert numbers.size(1230 * GIB) == "1,230 GiB"
 
 
 @pytest.mark.parametrize(("usd", "exact", "about"), [(3.356, "$3.36", "$3.36"), (36.2, "$36.20", "$36"), (40_213, "$40,200", "$40,200")])
 def test_money_has_cents_where_they_count(usd, exact, about):
     assert (numbers.usd(usd), numbers.about(usd)) == (exact, about)
     assert numbers.signed(-usd, numbers.usd) == f"-{exact}"
-
-
-def test_memory_in_bytes_is_written_in_mib_below_one_gib():
-    assert numbers.size(424 * 2**20) == "424 MiB"
-    assert numbers.size(1230 * GIB) == "1,230 GiB"
 
 
 def test_changes_and_ratios():

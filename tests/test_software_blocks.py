@@ -60,14 +60,11 @@ def test_the_loss_that_software_takes_by_itself_is_a_choice_that_gives_the_same(
         assert again["memory_bytes"] == row["memory_bytes"]
 
 
-def test_litgpts_recipes_keep_gradients_into_the_next_forward_pass():
+def test_litgpts_recipes_keep_gradients_into_the_next_pass_and_its_head_beside_4_bits_is_wide():
     forward = phases_table({"model": "tinyllama-1.1b", "precision": "bf16", "implementation": "litgpt"}, catalogs())
     held = forward[(forward["phase"] == "forward") & (forward["component"] == "gradients_bytes")]["bytes"].item()
     assert held == 2 * 1_100_048_384
-
-
-def test_litgpts_head_beside_4_bit_matrices_is_wide():
-    """LitGPT's resource tables of 2023: Llama 2 7B in nf4 takes 4.57 GB, 0.26 GB more than a 16-bit head leaves."""
+    # LitGPT's resource tables of 2023: Llama 2 7B in nf4 takes 4.57 GB, 0.26 GB more than a 16-bit head leaves.
     own = {"model": "llama-2-7b", "work": "inference", "precision": "nf4", "sequence_tokens": 128}
     head = 32_000 * 4096
     assert one(**own, implementation="litgpt")["weights_bytes"] - one(**own)["weights_bytes"] == 2 * head
@@ -102,23 +99,17 @@ def test_an_activation_function_that_is_one_kernel_keeps_its_input_alone(precisi
     assert difference == pytest.approx(less, abs=0.01)
 
 
-def test_functions_that_no_block_was_simulated_with_stand_for_the_next():
+def test_functions_of_no_block_stand_for_the_next_and_software_keeps_one_kernel():
     same = {"gelu_pytorch_tanh": "gelu", "silu": "gelu", "gelu_python": "gelu_new"}
     for named, like in same.items():
         assert saved_of_gpt2(named) == saved_of_gpt2(like)
     assert saved_of_gpt2("relu") < saved_of_gpt2("gelu") < saved_of_gpt2("gelu_new") <= saved_of_gpt2("gelu_fast")
-
-
-def test_software_keeps_one_kernel_whatever_the_config_says():
     assert saved_of_gpt2("gelu_new", implementation="litgpt") == saved_of_gpt2("gelu", implementation="litgpt")
 
 
-def test_every_software_block_belongs_to_a_software():
+def test_every_software_block_belongs_to_a_software_and_megatrons_keeps_korthikantis_scores():
     blocks = {block["id"] for block in entries("software_blocks")}
     assert blocks == set(catalogs().implementations["block"]) - {""}
-
-
-def test_megatrons_unfused_attention_keeps_korthikantis_scores():
-    """Softmax's output, dropout's mask and output: 5 a s per head and pair (arXiv 2205.05198, equation 1)."""
+    # Softmax's output, dropout's mask and output: 5 a s per head and pair (arXiv 2205.05198, equation 1).
     form = next(form for form in catalogs().blocks["megatron"]["forms"] if (form["format"], form["attention"]) == ("bf16", "eager"))
     assert form["saved"]["scores"] + form["saved"]["scores_dropout"] == 5

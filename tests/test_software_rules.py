@@ -18,16 +18,13 @@ MIXTRAL_EXPERTS = 32 * 8 * 3 * 4096 * 14336
 MIXTRAL_OTHERS = 46_702_792_704 - MIXTRAL_EXPERTS
 
 
-def test_scores_of_a_prefill_are_prompt_by_prompt():
+def test_scores_of_a_prefill_are_prompt_by_prompt_and_a_softcap_holds_two_copies_of_the_logits():
     """The rest of the sequence is cache: eager scores do not grow with it."""
     own = {"work": "inference", "model": "llama-2-7b", "attention": "eager", "batch": 2}
     long, short = one(**own, sequence_tokens=8192, prompt_tokens=1024), one(**own, sequence_tokens=1024)
     assert long["kv_cache_bytes"] == 8 * short["kv_cache_bytes"]
     scored = one_scenario({**own, "sequence_tokens": 8192, "prompt_tokens": 1024}, catalogs())["prefill_activations_bytes"]
     assert scored == one_scenario({**own, "sequence_tokens": 1024}, catalogs())["prefill_activations_bytes"]
-
-
-def test_a_final_softcap_holds_two_copies_of_the_logits():
     table = one_scenario({"work": "inference", "model": "gemma-2-2b", "logits": "all", "sequence_tokens": 512}, catalogs())
     assert table["prefill_logits_bytes"][0] == 4 * 256_000 * 512
 
@@ -38,21 +35,15 @@ def test_t5_of_transformers_5_always_ties(asked):
     assert one(model="flan-t5-base", tie_embeddings=asked)["parameters"] == 247_577_856 - 32_128 * 768
 
 
-def test_awq_checkpoints_hold_a_tied_heads_matrix_at_load():
+def test_awq_holds_a_tied_heads_matrix_at_load_and_autoawq_fuses_before_it_frees_and_prefills_eagerly():
     row = one(work="inference", model="llama-3.2-1b", precision="awq-4bit", sequence_tokens=128)
     assert (row["peak_phase"], row["allocated_peak_bytes"] - row["weights_bytes"]) == ("load", 2 * 128_256 * 2048)
-
-
-def test_autoawq_fuses_before_it_frees():
     own = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "sequence_tokens": 128}
     row, plain = one(**own, implementation="autoawq"), one(**own)
     parts = 32 * 4096 * (4096 + 2 * 1024) * 0.51953125
     assert row["peak_phase"] == "load"
     assert row["allocated_peak_bytes"] == pytest.approx(row["weights_bytes"] + parts)
     assert row["allocated_peak_bytes"] > plain["allocated_peak_bytes"]
-
-
-def test_autoawqs_prefill_is_eager():
     own = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "batch": 4, "sequence_tokens": 4096}
     eager = one(**own, attention="eager")
     assert one(**own, implementation="autoawq")["allocated_peak_bytes"] == eager["allocated_peak_bytes"]
@@ -102,20 +93,14 @@ def test_expert_parallel_lies_inside_the_group_when_serving(degrees):
     assert row["weights_bytes"] == pytest.approx(2 * (MIXTRAL_EXPERTS / 8 + others))
 
 
-def test_megatron_adds_gradients_into_a_buffer_that_stands_from_the_start():
+def test_megatron_adds_gradients_into_a_standing_buffer_keeps_its_loss_in_16_bits_and_shards_fully():
     """core/distributed/param_and_grad_buffer.py; its fused Adam reads them in fp32, so nothing is widened at the step."""
     table = one_scenario({"model": "llama-3.1-8b", "sharding": "zero1", **MEGATRON}, catalogs())
     assert table["earlier_gradients_bytes"][0] == 4 * LLAMA_8B
     assert table["step_working_bytes"][0] == 0
     assert table["products_working_bytes"].max() == 0
-
-
-def test_megatrons_loss_keeps_sixteen_bits():
     table = one_scenario({"model": "llama-3.1-8b", "sequence_tokens": 4096, **MEGATRON}, catalogs())
     assert table["backward_logits_bytes"][0] == 2 * 128_256 * 4096
-
-
-def test_megatron_has_a_fully_sharded_mode():
     row = one(model="llama-3.1-8b", sharding="zero3", **MEGATRON)
     assert row["problem"] == ""
     assert row["weights_bytes"] == 2 * LLAMA_8B / 64
@@ -140,7 +125,7 @@ def test_mxfp4_experts_fill_the_kernels_tile(tensor_parallel, padded):
     assert ratio * 2880 / tensor_parallel * 2880 == pytest.approx(padded * 3072)
 
 
-def test_an_engine_takes_the_share_of_the_card_that_is_asked():
+def test_an_engine_takes_the_share_that_is_asked_with_its_cuda_graphs_inside():
     own = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4", "sequence_tokens": 8192}
     usual, less = one(**own), one(**own, memory_utilization=0.85)
     assert usual["memory_utilization"] == 0.92
@@ -148,9 +133,6 @@ def test_an_engine_takes_the_share_of_the_card_that_is_asked():
     assert estimate({**own, "memory_utilization": 1.2}, catalogs())["problem"].startswith(
         "memory_utilization '1.2' is not a number above 0, at most 1"
     )
-
-
-def test_cuda_graphs_are_inside_the_share():
     table = one_scenario({"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4"}, catalogs())
     from calc.memory.fit import limit_bytes
 
@@ -165,12 +147,9 @@ def test_vllm_batches_more_tokens_on_larger_cards(gpu, tokens):
     assert table["engine_batched_tokens"][0] == tokens
 
 
-def test_trl_never_has_the_full_logits():
+def test_trl_never_has_the_full_logits_and_autocast_over_sixteen_bits_is_sixteen_bits():
     row = one(model="llama-3.1-8b", implementation="trl")
     assert (row["loss"], row["memory_bytes"]) == ("fused", one(model="llama-3.1-8b", loss="fused")["memory_bytes"])
-
-
-def test_autocast_over_sixteen_bit_weights_is_sixteen_bits():
     assert (
         one(model="llama-3.1-8b", precision="bf16-autocast")["memory_bytes"] == one(model="llama-3.1-8b", precision="bf16")["memory_bytes"]
     )

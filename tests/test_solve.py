@@ -38,14 +38,11 @@ def test_answers_of_a_table_are_those_of_its_rows():
         np.testing.assert_array_equal(alone.to_numpy()[0], together.to_numpy()[row])
 
 
-def test_no_card_no_answer_and_no_room_is_zero():
+def test_no_card_or_no_solving_no_answer_and_no_room_is_zero():
     answers = table([{"gpu": ""}, {"gpu": "t4"}], model="llama-3.1-70b")
     none, tiny = answers[["max_batch", "max_sequence_tokens"]].to_numpy()
     assert np.isnan(none).all()
     assert (tiny == 0).all()
-
-
-def test_without_solving_the_answers_stay_empty():
     result = estimate({"model": "gpt2", "gpu": "l4"}, catalogs(), solve=False)
     assert np.isnan(result["max_batch"])
     assert result["fits"] == "yes"
@@ -73,14 +70,14 @@ def test_what_follows_the_sequence_follows_it_while_solving():
     assert short > free
 
 
-def test_an_image_has_no_longest_sequence():
+def test_an_image_has_no_longest_sequence_learned_positions_bound_it_and_a_window_leaves_it_free():
     row = one(model="vit-large-patch16", gpu="l4")
     assert np.isnan(row["max_sequence_tokens"])
     assert row["max_batch"] > 0
-
-
-def test_learned_positions_bound_the_sequence():
     assert one(model="gpt2", gpu="h100-80gb-sxm", work="inference")["max_sequence_tokens"] == 1024
+    # Every layer of Mistral 7B v0.1 keeps a window of 4096 tokens: a paged cache never holds more.
+    row = one(model="mistral-7b-v0.1", gpu="h100-80gb-sxm", work="inference", implementation="vllm")
+    assert row["max_sequence_tokens"] == LARGEST["sequence_tokens"]
 
 
 def test_what_the_cpu_holds_of_offloaded_activations_bounds_the_batch():
@@ -90,9 +87,3 @@ def test_what_the_cpu_holds_of_offloaded_activations_bounds_the_batch():
     beyond = estimate({**scenario, "instance": "p5.4xlarge", "batch": row["max_batch"] + 1}, catalogs(), solve=False)
     assert 0 < row["max_batch"] < card["max_batch"]
     assert beyond["problem"].startswith("Offloading takes ")
-
-
-def test_where_memory_stops_growing_the_answer_is_the_largest_that_is_looked_at():
-    """Every layer of Mistral 7B v0.1 keeps a window of 4096 tokens: a paged cache never holds more."""
-    row = one(model="mistral-7b-v0.1", gpu="h100-80gb-sxm", work="inference", implementation="vllm")
-    assert row["max_sequence_tokens"] == LARGEST["sequence_tokens"]

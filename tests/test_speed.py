@@ -35,16 +35,13 @@ def test_the_assumptions_that_scenarios_may_set_are_those_of_the_catalog(catalog
     assert sorted(ASSUMPTIONS) == list(catalogs.assumptions.index)
 
 
-def test_palm_counts_six_flops_per_parameter_and_token(catalogs):
+def test_flops_of_a_step_are_those_of_palm_and_megatron(catalogs):
     """PaLM (arXiv 2204.02311), appendix B: 6 N + 12 L H Q T per token, attention not halved there."""
     table = timed(catalogs, {**TRAINING, "attention": "eager"})
     linear = 6 * (table["parameters"] - table["embedding_parameters"])
     per_token = linear + 12 * 32 * 4096 * 4096
     assert table["model_flops"] / 4096 == pytest.approx(per_token, rel=0.001)
-
-
-def test_megatron_counts_the_flops_of_a_175b_step():
-    """Narayanan et al. 2021 (arXiv 2104.04473), equation 3, GPT-3 175B: 96 B s l h² (1 + s / 6h), its head left out."""
+    # Narayanan et al. 2021 (arXiv 2104.04473), equation 3, GPT-3 175B: 96 B s l h² (1 + s / 6h), its head left out.
     batch, tokens, layers, hidden = 1, 2048, 96, 12288
     blocks = matmul_flops(batch, np.array([[tokens]]), np.array([[layers * 12 * hidden**2]]))
     scores = attention_flops(
@@ -54,19 +51,13 @@ def test_megatron_counts_the_flops_of_a_175b_step():
     assert 4 * (blocks + scores) == pytest.approx(expected)
 
 
-def test_experts_count_as_many_as_a_token_meets():
+def test_a_token_meets_its_experts_all_of_shared_weights_and_its_window():
     idle_ratio = stack_idle_experts_ratio(np.array([[8.0]]), np.array([[2.0]]))
     active = stack_active_parameters(*(np.array([[number]]) for number in (32.0, 1451.0, 1409.0)), idle_ratio, 0.0, 1.0)
     assert active == pytest.approx(32 * (1451 - 1409 * 6 / 8))
-
-
-def test_a_layer_that_uses_anothers_weights_multiplies_with_all_of_them():
-    """ALBERT's twelve layers of one block: a twelfth of 1200 weights each, 1200 that a token meets in each."""
+    # ALBERT's twelve layers of one block: a twelfth of 1200 weights each, 1200 that a token meets in each.
     active = stack_active_parameters(*(np.array([[number]]) for number in (12.0, 100.0, 0.0, 0.0, 0.0, 1 / 12)))
     assert active == pytest.approx(12 * 1200)
-
-
-def test_a_window_shorter_than_the_sequence():
     context = stack_context_tokens(np.zeros((1, 1)), np.array([[4096.0]]), np.array([[1024.0]]), 1, 0)
     rows = np.minimum(np.arange(4096), 1024)
     assert context == pytest.approx(rows.mean(), rel=0.001)
@@ -119,13 +110,10 @@ def test_an_accumulated_step_waits_less(catalogs):
     assert (np.diff(rates["tokens_per_second"]) > 0).all()
 
 
-def test_a_pipeline_idles_as_narayanan_says():
+def test_a_pipeline_idles_as_narayanan_says_and_a_group_inside_an_island_never_uses_the_network():
     """arXiv 2104.04473, section 2.2.1: (p − 1) / m; 2.2.2: divided by v."""
     assert pipeline_bubble_ratio(8, 32, 1) == 7 / 32
     assert pipeline_bubble_ratio(8, 32, 2) == 7 / 64
-
-
-def test_a_group_inside_an_island_never_uses_the_network():
     assert ring_bytes_per_second(8, 1, 8, 300e9, 12e9) == 300e9
     assert ring_bytes_per_second(16, 1, 8, 300e9, 12e9) == 96e9  # eight members share the way out
     assert ring_bytes_per_second(4, 8, 8, 300e9, 12e9) == 12e9

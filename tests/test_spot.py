@@ -31,21 +31,15 @@ def spotted(*scenarios):
     return estimate(pd.DataFrame(list(scenarios)), catalogs(), solve=False)
 
 
-def test_young_to_first_order():
+def test_intervals_are_youngs_as_daly_corrects_them_and_at_most_the_run():
     """Young 1974: √(2 δ M); δ of 5 minutes and M of 24 hours give two hours."""
     assert young_interval_seconds(300, 24 * HOUR) == pytest.approx(2 * HOUR)
-
-
-def test_daly_corrects_young_and_stops_at_m():
-    """Daly 2006, equation 37: near Young less δ for small δ, and M itself from δ = 2 M on."""
+    # Daly 2006, equation 37: near Young less δ for small δ, and M itself from δ = 2 M on.
     ratio = 300 / (2 * 24 * HOUR)
     expected = 2 * HOUR * (1 + np.sqrt(ratio) / 3 + ratio / 9) - 300
     assert checkpoint_interval_seconds(300, 24 * HOUR, np.inf) == pytest.approx(expected)
     assert checkpoint_interval_seconds(10 * HOUR, 4 * HOUR, np.inf) == 4 * HOUR
-
-
-def test_an_interval_is_at_most_the_run():
-    """8B on p4d, 14.3 h: the best interval would be longer than the run; a length that is not known does not cap it."""
+    # 8B on p4d, 14.3 h: the best interval would be longer than the run; a length that is not known does not cap it.
     row = spotted({**RUN, "instance": "p4d.24xlarge", "train_tokens": 1e8})
     assert row["checkpoint_interval_seconds"].iloc[0] == pytest.approx((row["run_hours"] - row["start_hours"]).iloc[0] * HOUR)
     assert checkpoint_interval_seconds(300, 24 * HOUR, np.nan) == checkpoint_interval_seconds(300, 24 * HOUR, np.inf)
@@ -79,15 +73,12 @@ def test_a_simulated_run_takes_as_long():
     assert spent / work - 1 == pytest.approx(expected, rel=0.15)
 
 
-def test_bands_of_aws():
+def test_every_band_of_aws_and_of_the_prices_has_its_middle():
     """The middle of a band; the assumption where AWS names none; one's own share before either."""
     named = catalogs().interruption_bands["band_interruption_ratio"].reindex(["<5%", "5-10%", ">20%", ""]).to_numpy()
     assert interruption_ratio(named, np.zeros(4), np.full(4, 0.3)) == pytest.approx([0.025, 0.075, 0.25, 0.3])
     assert interruption_ratio(named, np.full(4, 0.5), np.full(4, 0.3)) == pytest.approx([0.5] * 4)
-
-
-def test_every_band_of_the_prices_has_its_middle():
-    """What the prices say as words reaches the estimate as the middle of that band."""
+    # What the prices say as words reaches the estimate as the middle of that band.
     prices, middles = catalogs().prices, catalogs().interruption_bands["band_interruption_ratio"]
     of_band = prices[prices["interruption_band"] != ""].drop_duplicates("interruption_band")
     assert len(of_band) > 2
@@ -95,12 +86,18 @@ def test_every_band_of_the_prices_has_its_middle():
     assert spotted(*rows)["interruption_ratio"].tolist() == middles[of_band["interruption_band"]].tolist()
 
 
-def test_a_month_of_one_instance_is_its_band():
+def test_a_month_of_one_instance_is_its_band_more_are_interrupted_more_often_and_together_once():
     mean = mean_uninterrupted_seconds(0.25, 1, 0.92)
     assert 1 - np.exp(-730 * HOUR / mean) == pytest.approx(0.25)
     assert mean_uninterrupted_seconds(0.25, 8, 0) == pytest.approx(mean / 8)  # each at its own time
     assert mean_uninterrupted_seconds(0.25, 8, 1) == mean  # all at once
     assert mean_uninterrupted_seconds(0.25, 8, 0.92) == pytest.approx(mean / 1.56)  # 1 + 7 x 0.08
+    table = spotted(RUN, {**RUN, "gpus": 64})
+    assert table["mean_uninterrupted_seconds"][1] == pytest.approx(table["mean_uninterrupted_seconds"][0] / 1.56)
+    # Interruptions of eight instances drawn at random, nine tenths of each one's at a time of all: the mean time between stops.
+    draw, together, each, months = np.random.default_rng(3), 0.9, -np.log1p(-0.25), 20_000
+    stops = draw.poisson(each * together * months) + draw.poisson(8 * each * (1 - together) * months)
+    assert mean_uninterrupted_seconds(0.25, 8, together) == pytest.approx(730 * HOUR * months / stops, rel=0.02)
 
 
 def test_a_checkpoint_holds_weights_and_state():
@@ -136,18 +133,6 @@ def test_assumptions_can_be_set():
     paid = table["spot_run_hours"] * table["usd_per_hour_spot"]
     assert table["run_usd_spot"].to_numpy() == pytest.approx(paid.to_numpy())
     assert (table["spot_saving_ratio"] < 1 - table["usd_per_hour_spot"] / table["usd_per_hour_on_demand"]).all()
-
-
-def test_more_instances_are_interrupted_more_often():
-    table = spotted(RUN, {**RUN, "gpus": 64})
-    assert table["mean_uninterrupted_seconds"][1] == pytest.approx(table["mean_uninterrupted_seconds"][0] / 1.56)
-
-
-def test_instances_that_are_taken_back_together_stop_a_job_once():
-    """Interruptions of eight instances drawn at random, nine tenths of each one's at a time of all: the mean time between stops."""
-    draw, together, each, months = np.random.default_rng(3), 0.9, -np.log1p(-0.25), 20_000
-    stops = draw.poisson(each * together * months) + draw.poisson(8 * each * (1 - together) * months)
-    assert mean_uninterrupted_seconds(0.25, 8, together) == pytest.approx(730 * HOUR * months / stops, rel=0.02)
 
 
 def test_the_sober_case_is_an_interruption_a_day():

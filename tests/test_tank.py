@@ -59,13 +59,10 @@ def test_what_does_not_fit_runs_over_its_card_and_is_hollow(catalogs):
     assert {parts[name].get("stroke") == COMPONENT_COLOURS[name] for name in COMPONENTS if name in parts} == {True}
 
 
-def test_without_a_card_there_is_no_track(catalogs):
+def test_without_a_card_there_is_no_track_and_several_tanks_share_a_scale(catalogs):
     parts = drawn(catalogs)[1]
     assert not {"track", "card"} & set(parts)
     assert across(parts["range"])[1] == pytest.approx(399)
-
-
-def test_several_tanks_share_a_scale(catalogs):
     row, parts = drawn(catalogs, instance="p5.48xlarge", most_bytes=160 * 2**30)
     assert wide(parts["track"]) == pytest.approx(398 * row["gpu_memory_bytes"] / (160 * 2**30), abs=0.01)
 

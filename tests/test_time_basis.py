@@ -40,12 +40,9 @@ def test_the_word_and_the_reason(catalogs, word):
     assert reason in row["time_reason"]
 
 
-def test_what_rests_on_one_source_says_so(catalogs):
+def test_what_rests_on_one_source_says_so_and_where_there_is_no_time_it_rests_on_nothing(catalogs):
     rows = asked(catalogs, TRAINING | {"implementation": "llm-foundry"}, SERVING, SERVING | {"gpu": "h200-sxm"})
     assert ["one source" in reason for reason in rows["time_reason"]] == [True, True, False]
-
-
-def test_where_there_is_no_time_it_rests_on_nothing(catalogs):
     rows = asked(catalogs, {"model": "llama-3.1-8b"}, TRAINING | {"tensor_parallel": 3}, SERVING)
     for name in ("time_basis", "time_reason"):
         assert [*rows[name][:2]] == ["", ""]

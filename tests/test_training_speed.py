@@ -52,12 +52,9 @@ def test_megatron_interleaves_where_micro_batches_divide():
     assert stage_chunks(2, 0, layers, 4, 6) == 2
 
 
-def test_attention_in_pieces_reaches_less():
+def test_attention_in_pieces_reaches_less_and_a_serving_engine_runs_the_forward_kernel_alone():
     assert attention_flops_per_second(1, 1e15, 0.25, 0.6, 1.0, 0, 1, 0.8) == pytest.approx(0.25e15)
     assert attention_flops_per_second(1, 1e15, 0.25, 0.6, 1.0, 0, 4, 0.8) == pytest.approx(0.2e15)
-
-
-def test_a_serving_engine_runs_the_forward_kernel_alone():
     assert attention_flops_per_second(0, 1e15, 0.25, 0.6, 1.0, 1, 1, 0.8) == pytest.approx(0.6e15)
     assert attention_flops_per_second(0, 1e15, 0.25, 0.6, 1.0, 0, 1, 0.8) == pytest.approx(0.25e15)
 
