@@ -216,3 +216,13 @@ def test_an_encoder_is_served_by_transformers(model, catalogs):
     job = {"work": "inference", "model": model, "users": 4, "prompt_tokens": 128}
     assert set(answer(job, catalogs)["implementation"]) == {"transformers"}
     assert "choose implementation transformers" in answer(job | {"implementation": "vllm"}, catalogs)["problem"].iloc[0]
+
+
+def test_a_context_beyond_the_model_is_refused_with_what_extends_it(catalogs):
+    refused = answer({"model": "qwen3-8b", "work": "inference", "context_tokens": 65_536}, catalogs)["problem"].iloc[0]
+    assert refused.startswith("qwen3-8b takes 40,960 tokens, and 65,536 are asked for, which vllm refuses; YaRN by 4 ")
+    row = {"model": "qwen3-8b", "sequence_tokens": 65_536, "gpu": "h200-sxm"}
+    trained = estimate(row, catalogs, False)
+    assert trained["problem"] == ""
+    assert "made for 40,960 tokens: YaRN by 4 in its config.json extends it to 131,072" in trained["note"]
+    assert "made for" not in estimate(row | {"sequence_tokens": 4096}, catalogs, False)["note"]

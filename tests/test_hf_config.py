@@ -67,7 +67,7 @@ def test_a_config_makes_the_model_of_the_catalog():
     read_models, read_stacks = model_table({name: published(name) for name in names}, CATALOGS.families)
     pd.testing.assert_frame_equal(read_stacks, stacks)
     about = ["name", "family", "model_type", "hf_repo", "source", "checked_on", "notes", "max_position"]
-    about += ["note", "stored_precision", "published_precision", "left_out_parameters"]
+    about += ["note", "stored_precision", "published_precision", "extended_tokens", "extended_by", "left_out_parameters"]
     without_tower = models["left_out_parameters"] == 0  # or with one that the catalog does not count
     towers = [column for column in models if "tower" in column or "image" in column]
     pd.testing.assert_frame_equal(read_models.loc[~without_tower, towers], models.loc[~without_tower, towers])

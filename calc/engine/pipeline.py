@@ -20,6 +20,7 @@ from calc.evaluate import Columns
 from calc.memory.basis import BASES
 from calc.memory.fit import FITS
 from calc.memory.moments import MOMENTS
+from calc.scenarios.contexts import context_notes
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
 from calc.scenarios.layout_rules import RULES, refuse
 from calc.scenarios.lookups import words_of
@@ -154,6 +155,7 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
         runs, note, timed = support(table, catalogs)
         note = joined_sentences(model_notes(table, catalogs), note)
         note = joined_sentences(joined_sentences(note, release_notes(table, catalogs)), price_notes(table))
+        note = joined_sentences(note, context_notes(table))
         untimed = {name: emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
         obtainable = Words(table["instance_row"], obtainability(catalogs, "on-demand").words)
         found |= {"runs": runs, "note": note, "obtainable": obtainable} | untimed | basis(table | untimed, catalogs)._asdict()

@@ -42,13 +42,13 @@ ABSENT = {"window_tokens": math.inf, "channels": 3, "caches": 1, "owns_keys": 1,
         *("recurrent_bytes_each", "expert_latent", "keys_are_values"),
         *("per_layer_width", "per_layer_vocab", "residual_streams", "low_rank"),
         *("tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn", "tower_gated"),
-        *("patches_per_image_token", "usual_image_tokens", "total_parameters", "layer_groups"),
+        *("patches_per_image_token", "usual_image_tokens", "total_parameters", "layer_groups", "extended_tokens"),
         *("further_parameters", "further_outside_parameters"),
     ],
     0,
 )
 TEXTS = (
-    *("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_precision", "published_precision"),
+    *("name", "family", "model_type", "kind", "hf_repo", "refused", "stored_precision", "published_precision", "extended_by"),
     *("tower_block", "note", "note_with_images", "source", "checked_on", "notes"),
 )
 MODEL_COLUMNS = (
@@ -64,7 +64,7 @@ MODEL_COLUMNS = (
         "attention_dropout",
     ),
     *("softcap", "rms_norms", "recurrent_bytes_each", "longest_sequence_tokens", "refused", "left_out_parameters"),
-    *("stored_precision", "published_precision", "total_parameters"),
+    *("stored_precision", "published_precision", "total_parameters", "extended_tokens", "extended_by"),
     *("tower_layers", "tower_full_layers", "tower_window_tokens", "tower_hidden", "tower_heads", "tower_ffn"),
     *("tower_linear_parameters", "tower_block"),
     *("patches_per_image_token", "usual_image_tokens", "note", "note_with_images", "source", "checked_on", "notes"),

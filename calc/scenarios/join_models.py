@@ -55,6 +55,7 @@ def model_numbers(model_row, catalogs):
     names = [name for name in numbers_in(catalogs, "models") if name != LONGEST]
     made = {f"model_{name}" if name in SETTLED_ANEW else name: numbers_of(catalogs, "models", name)[model_row] for name in names}
     made["model_kind"] = Words(model_row, words_of(catalogs, "models", "kind"))
+    made["extended_by"] = Words(model_row, words_of(catalogs, "models", "extended_by"))
     kinds = {name: kind_numbers(catalogs, name)[model_row] for name in numbers_in(catalogs, "model_kinds")}
     return made | kinds | {"tower_kind": tower_kinds(catalogs)[model_row]}
 
