@@ -20,6 +20,12 @@ def catalogs():
     return examples.catalogs()
 
 
+@pytest.fixture
+def read_once(monkeypatch):
+    """The command takes the catalogs that the tests of this process have read."""
+    monkeypatch.setattr("calc.__main__.load_catalogs", examples.catalogs)
+
+
 def pytest_terminal_summary(terminalreporter):
     """Print what test_grid recorded, in whichever process it ran."""
     reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]

@@ -9,6 +9,8 @@ from examples import catalogs, written
 from calc import answer
 from calc.__main__ import main
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 JOBS = """job,model,method,work,instance,instances_most,users,team
 first,llama-3.2-1b,,,p4d.24xlarge+g6e.xlarge,1,,a
 second,nope,,,,,,b
@@ -16,12 +18,6 @@ third,llama-3.1-8b,,inference,g6e.12xlarge,1,5,c
 """
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
 LLAMA |= {"intermediate_size": 128, "vocab_size": 1000, "num_key_value_heads": 2, "tie_word_embeddings": False}
-
-
-@pytest.fixture(autouse=True)
-def read_once(monkeypatch):
-    """The catalogs are read once for all tests of this process."""
-    monkeypatch.setattr("calc.__main__.load_catalogs", catalogs)
 
 
 @pytest.fixture

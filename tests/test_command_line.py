@@ -16,6 +16,8 @@ from calc import estimate
 from calc.__main__ import main
 from calc.scenarios.inputs import INPUTS
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "scenario,model,batch,owner\nfirst,gpt2,2,me\nsecond,nope,,you\nthird,llama-3.2-1b,x,\n"
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
@@ -25,12 +27,6 @@ LLAMA |= {"intermediate_size": 128, "vocab_size": 1000, "num_key_value_heads": 2
 def run(*arguments, given=b""):
     """The command in a process of its own, as people run it."""
     return subprocess.run([sys.executable, "-m", "calc", *arguments], input=given, capture_output=True, cwd=ROOT)
-
-
-@pytest.fixture(autouse=True)
-def read_once(monkeypatch):
-    """The catalogs are read once for all tests of this process."""
-    monkeypatch.setattr("calc.__main__.load_catalogs", catalogs)
 
 
 @pytest.fixture

@@ -7,18 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from examples import at_random, catalogs
+from examples import at_random
 
 from calc import estimate
 from calc.__main__ import main
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 ROOT = Path(__file__).resolve().parent.parent
-
-
-@pytest.fixture(autouse=True)
-def read_once(monkeypatch):
-    """The catalogs are read once for all tests of this process."""
-    monkeypatch.setattr("calc.__main__.load_catalogs", catalogs)
 
 
 def many_rows(path, rows=50, last=""):
