@@ -93,7 +93,7 @@ def test_spot_that_was_seen_long_ago_is_shown_and_never_ranked(catalogs):
 
 
 def test_the_hardest_class_allowed_is_a_limit(catalogs):
-    job = {"work": "inference", "model": "qwen2.5-32b", "users": 20}
+    job = {"work": "inference", "model": "qwen2.5-32b", "users": 20, "fewest_bits": 16, "token_seconds": 0.05, "confidence": "50"}
     assert options(job, catalogs).rows[0]["obtainable"] == "wait-or-quota"
     for allowed in ("at-once", "usually"):
         found = options(job | {"obtainable": allowed}, catalogs)

@@ -56,4 +56,7 @@ SAID_BY_JOB = ("work", "model", "train_tokens", "sequence_tokens", "prompt_token
 FIXABLE = tuple(name for name in BY_NAME if name not in SAID_BY_JOB)  # scenario columns that fix, or list, a choice
 SEVERAL = tuple(name for name in FIXABLE if name not in ("lora_targets", "private_prices"))  # of these `a+b` is a list
 # What an answer has beside a result row.
-ANSWER_COLUMNS = ("answer", "market", "why", "tried", "possible", "usd", "hours", "usd_per_hour", "seconds", "misses")
+ANSWER_COLUMNS = (
+    *("answer", "market", "why", "tried", "possible", "usd", "hours", "usd_per_hour", "seconds", "misses"),
+    *("limits_cost", "rivals"),
+)

@@ -19,6 +19,7 @@ from calc.search.combinations import FITS, Combinations, combinations
 from calc.search.grid import grid
 from calc.search.inputs import ANSWER_COLUMNS
 from calc.search.job_row import JobRow
+from calc.search.limits_cost import Easing, easings, rivals
 from calc.search.named import answers as answers_of
 from calc.search.named import has_budget
 from calc.search.places import Place, places_of
@@ -28,7 +29,7 @@ from calc.search.settle import DERIVED, JobError, published_bits, settled, varie
 from calc.search.tokens import tokens_each
 from calc.units import GIB
 
-KEPT_JOBS, KEPT_COMBINATIONS = 64, 4
+KEPT_JOBS, KEPT_COMBINATIONS = 64, 8
 NEAREST = "nearest"
 WIDER = 8  # times as many instances, where nothing fits in those allowed
 
@@ -71,14 +72,30 @@ def _combined(catalogs: Catalogs) -> Any:
 def options_of(row: JobRow, catalogs: Catalogs) -> Options:
     """The options of a job, ranked anew."""
     try:
-        job = settled(row.columns, catalogs)
-        places, found = _combined(catalogs)(row.without(ranking.LIMITS))
+        ranked, places, found = _ranked(row, catalogs)
     except JobError as error:
         return _refused(row.columns, str(error), 0)
-    if found.problem or not found.candidates or not len(found.candidates["usd"]):
+    if ranked is None:
+        job = settled(row.columns, catalogs)
         return _refused(row.columns, found.problem or nothing_near(job, places, found, catalogs), found.tried)
-    ranked = ranking.ranking(found.candidates, job, plain_ranks(found.grid, places, found.candidates))
-    return _options(ranked, places, found, catalogs)
+    return _options(row, ranked, places, found, catalogs)
+
+
+def _ranked(row: JobRow, catalogs: Catalogs) -> tuple[Ranking | None, list[Place], Combinations]:
+    """The ranking of a job's candidates, None where it has none; its places, and its candidates."""
+    job = settled(row.columns, catalogs)
+    places, found = _combined(catalogs)(row.without(ranking.LIMITS))
+    if found.problem or not found.candidates or not len(found.candidates["usd"]):
+        return None, places, found
+    return ranking.ranking(found.candidates, job, plain_ranks(found.grid, places, found.candidates)), places, found
+
+
+def _ranking_of(row: JobRow, catalogs: Catalogs) -> Ranking | None:
+    """The ranking of another job, None where it cannot be answered."""
+    try:
+        return _ranked(row, catalogs)[0]
+    except JobError:
+        return None
 
 
 def _combinations_of(row: JobRow, catalogs: Catalogs) -> tuple[list[Place], Combinations]:
@@ -93,7 +110,7 @@ def _combinations_of(row: JobRow, catalogs: Catalogs) -> tuple[list[Place], Comb
     return places, found
 
 
-def _options(ranked: Ranking, places: list[Place], found: Combinations, catalogs: Catalogs) -> Options:
+def _options(row_of_job: JobRow, ranked: Ranking, places: list[Place], found: Combinations, catalogs: Catalogs) -> Options:
     """Answers, board and frontier among ranked candidates."""
     job, classes, usd = ranked.job, ranked.classes, ranked.candidates["usd"]
     qualifying = ranked.qualifying
@@ -109,9 +126,15 @@ def _options(ranked: Ranking, places: list[Place], found: Combinations, catalogs
 
     possible = int(np.count_nonzero(classes <= ranking.AGED))
     older = [answers + at for at, number in enumerate(board) if classes[number] == ranking.AGED and usd[number] < usd[board[0]]]
+    eased: list[Easing] = []
+    alike: dict[str, float] = {}
+    if len(qualifying):
+        eased = easings(row_of_job, ranked, places, first, lambda other: _ranking_of(other, catalogs), catalogs)
+        alike = rivals(ranked, places, first, catalogs)
     facts = {
         "possible": possible,
         "budget": has_budget(job),
+        "rivals": alike,
         "least": row(0),
         "next": row(answers + 1) if len(board) > 1 and classes[board[1]] == ranking.QUALIFIES else None,
         "published_bits": published_bits(job, catalogs),
@@ -122,8 +145,11 @@ def _options(ranked: Ranking, places: list[Place], found: Combinations, catalogs
     rest = [""] * (len(board) - 1)
     names = ["+".join(several) for several in named.values()]
     head = beside | {"answer": [*names, names[0], *rest], "why": [*why, why[0], *rest], "tried": found.tried, "possible": possible}
+    others = [""] * (answers - 1)
+    cost, names_alike = sentences.limits_cost(eased, row(0), catalogs), "+".join(alike)
+    head |= {"limits_cost": [cost, *others, cost, *rest], "rivals": [names_alike, *others, names_alike, *rest]}
     head |= {"problem": [problem] * (answers + 1) + rest}
-    table = results.plain(**{name: head[name] for name in (*ANSWER_COLUMNS, "problem")})
+    table = results.plain(**{name: head[name] for name in (*ANSWER_COLUMNS, "obtainable", "problem")})
     shown, below = table.iloc[:answers].reset_index(drop=True), table.iloc[answers:].reset_index(drop=True)
     edge = edge_of(job, places, found.candidates, ranking.frontier(found.candidates, qualifying))
     return Options(_plain_job(job), shown, below, edge, found.tried, possible, problem, records(shown))
@@ -178,6 +204,7 @@ def _refused(job: dict[str, Any], problem: str, tried: int) -> Options:
 @lru_cache(maxsize=64)
 def _problem_alone(tried: int, problem: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Its table, and a frontier without a point: many jobs fail for the same reason."""
-    head: dict[str, Any] = dict.fromkeys(ANSWER_COLUMNS, np.nan) | dict.fromkeys(("answer", "market", "why", "misses"), "")
+    words = ("answer", "market", "why", "misses", "limits_cost", "rivals")
+    head: dict[str, Any] = dict.fromkeys(ANSWER_COLUMNS, np.nan) | dict.fromkeys(words, "")
     head |= {"tried": tried, "possible": 0, "problem": problem}
     return Results(COLUMNS, WORDS, 1).plain(**head), edge_of({}, [], {}, np.empty(0, dtype=int))

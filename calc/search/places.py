@@ -97,6 +97,12 @@ def _prices(catalogs: Catalogs, regions: tuple[str, ...], markets: tuple[str, ..
     return prices[_price_rows(catalogs, regions)]
 
 
+def least_prices(job: dict[str, Any], places: list[Place], catalogs: Catalogs) -> np.ndarray:
+    """The least price of every place over the job's regions and markets; NaN where it is not sold so. [USD/h]"""
+    prices = _paid(job, catalogs)[[row_numbers(catalogs, "instances")[place.instance] for place in places]]
+    return np.fmin.reduce(prices.reshape(len(places), -1), axis=1)
+
+
 def _ages(job: dict[str, Any], catalogs: Catalogs) -> np.ndarray:
     """Age of every price; NaN where there is none, or a private one. Shape: as _prices. [days]"""
     listed = _listed_ages(catalogs, tuple(job["regions"]), tuple(job["markets"]))

@@ -1,14 +1,15 @@
 """The sentences of an answer: what decided, which limit it misses and by how much, what would make it smaller."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row, parameters_of
 from calc.layout import data_parallel
-from calc.say.numbers import count, duration, gib, more, span, three, usd
+from calc.say.numbers import about, count, counted, duration, gib, more, percent, span, three, usd
 from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
+from calc.search.limits_cost import Easing
 from calc.units import GIB
 
 # limit -> what the row needs, what the job allows, what to change
@@ -33,6 +34,7 @@ TITLES = {
     "roomiest": "Most headroom",
 }
 SAME_RATIO = 1.01
+MOST_NAMED = 3
 STARTING_RATIO = 0.01  # of a run, from which on its start is said
 
 
@@ -92,6 +94,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
             other = place(facts["next"])
             other = other if other != where else arrangement(facts["next"], catalogs)
             parts.append(f"the next, {other}, costs {_against(facts['next']['usd'], row['usd'])}")
+        if facts["rivals"]:
+            parts.append(_alike(facts["rivals"]))
         if facts["older"] is not None:
             parts.append(f"{place(facts['older'])} at {usd(facts['older']['usd'])} rests on an old price and yields to this one")
         if facts["published_bits"]:
@@ -105,9 +109,9 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
             "fastest": "" if facts["budget"] else budget.format("3"),
             "roomiest": f"{budget.format('1.5')}, {room}",
         }
-        about = "; ".join(filter(None, (said[name] for name in names)))
+        beside = "; ".join(filter(None, (said[name] for name in names)))
         title = _joined([_title(name, row, least, settled_job) for name in names])
-        parts.append(f"{title}{f' ({about})' if about else ''}: {how} on {where}")
+        parts.append(f"{title}{f' ({beside})' if beside else ''}: {how} on {where}")
         time, usual = duration(row["seconds"]), duration(least["seconds"])
         instead = "" if time == usual else f", {time}{'' if trains else ' a token'} instead of {usual}"
         parts[0] += instead + ("" if names == ["roomiest"] else f", for {_times(row['usd'] / least['usd'])} the least money")
@@ -124,6 +128,37 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
     if row["market"] == "spot" and not trains:
         parts.append("spare instances are in another zone or of another type, and are counted; capacity is not promised")
     return "; ".join(parts) + "."
+
+
+def limits_cost(eased: list[Easing], row: Row, catalogs: Catalogs) -> str:
+    """What each limit costs: 8-bit weights −$11,000 a month · 100 ms a token −$3,900 · spot −$2,100."""
+    said: list[str] = []
+    for easing in eased:
+        saved = about(row["usd"] - easing.usd)
+        said.append(f"{_step(easing, catalogs)} −{saved}{' a month' if row['work'] != 'training' and not said else ''}")
+    return " · ".join(said)
+
+
+def _step(easing: Easing, catalogs: Catalogs) -> str:
+    """The next step of a limit, as a noun."""
+    name, step = easing.name, easing.step
+    if name == "regions":
+        return f"{catalogs.regions['name'][step]} ({step})"
+    words = {"fewest_bits": f"{step}-bit weights", "instance": "any instance", "markets": str(step)}
+    if name in words:
+        return words[name]
+    form = {"hours_most": "{} in all", "first_token_seconds": "{} to the first token", "token_seconds": "{} a token"}
+    form |= {"usd_per_hour_most": "{} an hour", "usd_most": "{} in all"}
+    return form[name].format(say_limit(name)(float(step)).replace(".0 ", " "))
+
+
+def _alike(ratios: Mapping[str, float]) -> str:
+    """5 types within 10 % (g5.xlarge, g6e.xlarge and others): the figures cannot tell them apart."""
+    names = list(ratios)
+    listed = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
+    most = max(max(ratios.values()) - 1, 0.01)
+    apart = "it" if len(names) == 1 else "them"
+    return f"{counted(len(names), 'other type')} within {percent(most)} ({listed}): the figures cannot tell {apart} apart"
 
 
 def _against(cost: float, least: float) -> str:

@@ -35,6 +35,7 @@ status.line(options, first, ink, catalogs, date.today())
 if options.problem:
     st.warning(plain(plan_words.unbroken(options.problem)), icon=":material/block:")
 answer_cards.cards(options, now.row, bool(by_hand), free, ink, catalogs)
+st.markdown(plain(plan_words.limits_cost(options)))
 if is_answered:
     parts = [st.container() for _ in range(5)]
     with parts[0]:

@@ -33,6 +33,12 @@ def work(job: dict[str, Any], goal: str, catalogs: Catalogs) -> str:
     return f"{'Training' if goal == 'train' else METHODS[job.get('method') or 'full']} {model}"
 
 
+def limits_cost(options: Options) -> str:
+    """What looser limits would save: 8-bit weights −$2,570 a month · spot −$2,290."""
+    cost = options.rows[0].get("limits_cost")
+    return f"With a looser limit: {cost}" if cost else ""
+
+
 def money_and_time(row: Row) -> str:
     """about $245 in 4.5 h (3.6 to 6.9); about $6,050 a month."""
     if is_missing(row["usd"]):

@@ -43,7 +43,7 @@ def markdown(options: Options, heading: str, link: str, today: date, catalogs: C
     """The answers as one table, what was asked, the day of the prices, the link back."""
     rows = [row for row in options.rows if row["answer"]]
     lines = [f"## {heading}", "", _line(HEADS), _line(["---"] * len(HEADS)), *(_line(_answer(row, catalogs)) for row in rows)]
-    lines += ["", options.problem] if options.problem else []
+    lines += [text for line in (options.problem, plan_words.limits_cost(options)) if line for text in ("", line)]
     prices = "; ".join(f"{row['instance']} {row['market']} of {_price(row, catalogs)['as_of'][:10] or 'no day'}" for row in rows)
     lines += ["", f"Made on {today:%Y-%m-%d} by Headroom. Prices: {prices or 'none'}. The plan: {link}", ""]
     return "\n".join(lines)
@@ -58,6 +58,7 @@ def html(options: Options, heading: str, link: str, today: date, catalogs: Catal
         f"<p class='note'>Made on {today:%Y-%m-%d} by Headroom. {escape(plan_words.tried(options))}.</p>",
         f"<p>{escape(options.problem)}</p>" if options.problem else "",
         _table(HEADS, [_with_tank(_answer(row, catalogs), row, 4) for row in answers]),
+        f"<p>{escape(plan_words.limits_cost(options))}</p>",
     ]
     if answers:
         parts += [f"<h2>What is in the memory: {escape(place(answers[0]))}</h2>", _tank(answers[0], 900, 44), _components(answers[0])]

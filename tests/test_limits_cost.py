@@ -1,0 +1,72 @@
+"""What the limits cost and which types cannot be told apart: each step against a job that is asked so."""
+
+import re
+
+import numpy as np
+import pytest
+
+from calc.search import limits_cost
+from calc.search.job_row import JobRow
+from calc.search.named import least_money
+from calc.search.options import _ranked, _ranking_of, options
+
+FEW = ["g6e.xlarge", "g5.12xlarge", "p5.4xlarge", "p5.48xlarge", "g7e.2xlarge"]
+JOBS = {
+    "a run in a hurry": {"model": "llama-3.2-1b", "hours_most": 1, "instances_most": 2},
+    "dear hours": {"model": "llama-3.1-8b", "method": "lora", "usd_per_hour_most": 3, "instances_most": 2},
+    "fast tokens": {"work": "inference", "model": "llama-3.1-8b", "users": 12, "token_seconds": 0.01, "instances_most": 2},
+    "a first token": {"work": "inference", "model": "llama-3.1-8b", "users": 12, "prompt_tokens": 8000, "first_token_seconds": 0.3},
+    "by hand": {"work": "inference", "model": "qwen2.5-32b", "users": 20, "instance": ["p5.48xlarge", "p4d.24xlarge"]},
+}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_each_step_costs_what_the_job_costs_that_is_asked_so(catalogs, name):
+    """Money with a limit at its next step is the answer's with that step; a nearer one saves no more than a tie."""
+    job = {"fewest_bits": 16, **JOBS[name]}
+    ranked, places, _ = _ranked(JobRow.of(job), catalogs)
+    least = least_money(ranked, ranked.qualifying)
+    eased = limits_cost.easings(JobRow.of(job), ranked, places, least, lambda row: _ranking_of(row, catalogs), catalogs)
+    assert eased
+    usd = [easing.usd for easing in eased]
+    assert usd == sorted(usd)
+    assert max(usd) * 1.01 <= ranked.candidates["usd"][least]
+    for easing in eased:
+        limits = {"instance": {"instance": "", "gpu": ""}, "regions": {"regions": "anywhere"}, "markets": {"markets": "spot"}}
+        again = options(job | limits.get(easing.name, {easing.name: easing.step}), catalogs)
+        found = again.edge["usd"].min()
+        if easing.name in ("regions", "markets"):  # asked of the types whose prices promise most
+            assert found <= easing.usd * (1 + 1e-9)
+        else:
+            assert easing.usd == pytest.approx(found, rel=0.011)
+        if easing.name in limits_cost.STEPS:
+            steps = limits_cost.STEPS[easing.name]
+            nearer = steps[(steps > job[easing.name]) & (steps < easing.step)]
+            assert all(
+                options(job | {easing.name: step}, catalogs).edge["usd"].min() * 1.01 > ranked.candidates["usd"][least] for step in nearer
+            )
+
+
+def test_what_limits_cost_stands_in_one_sentence_with_the_first_answer(catalogs):
+    found = options({"work": "inference", "model": "qwen2.5-32b", "users": 20, "fewest_bits": 16, "token_seconds": 0.05}, catalogs)
+    cost = found.answers["limits_cost"]
+    assert cost.iloc[1:].eq("").all()
+    assert re.fullmatch(r"[^·]+ −\$[\d,]+ a month( · [^·]+ −\$[\d,.]+)*", cost[0])
+    assert "8-bit weights −$" in cost[0]
+
+
+def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):
+    row = options({"model": "llama-3.2-1b", "instance": FEW}, catalogs).rows[0]
+    alone = {name: options({"model": "llama-3.2-1b", "instance": name}, catalogs).rows[0] for name in FEW}
+
+    def doubt(name):
+        return np.log(alone[name]["run_high_hours"] / alone[name]["run_hours"])
+
+    apart = {name: np.log(alone[name]["usd"] / row["usd"]) / np.hypot(doubt(name), doubt(row["instance"])) for name in FEW}
+    cards = {name: catalogs.instances["gpu"][name] for name in FEW}
+    near = {name for name in FEW if apart[name] <= 0.98 and cards[name] != row["gpu"]}
+    far = {name for name in FEW if apart[name] > 1.02}
+    listed = set(row["rivals"].split("+")) - {""}
+    assert {cards[name] for name in near} == {cards[name] for name in listed}
+    assert not listed & far
+    assert ("the figures cannot tell" in row["why"]) == bool(listed)
