@@ -81,7 +81,7 @@ def test_a_restriction_is_said_with_what_it_costs(found):
 
 
 def test_published_bits_are_one_press_away(found):
-    app = opened(v="2", goal="serve", model="gpt-oss-120b")
+    app = opened(v="2", goal="serve", model="gpt-oss-120b", fewest_bits="16")
     (offered,) = [text for text in texts(app) if text.startswith("The weights are published in 4 bits")]
     app = run(app.button(key="allow_bits").click())
     assert found[-1].rows[0]["precision"] == "mxfp4"
