@@ -14,7 +14,13 @@ SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
 def figures_said(rows, catalogs, seconds):
     whole = {"work": "training", "requests_per_second": None}
     row, least = rows.iloc[-1].to_dict() | {"seconds": seconds}, rows.iloc[0].to_dict() | {"seconds": 6840.0}
-    return sentences.why(["roomiest"], row, {"budget": False, "least": least, "next": None, "possible": 2}, whole, catalogs)
+    return sentences.why(
+        ["roomiest"],
+        row,
+        {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "possible": 2},
+        whole,
+        catalogs,
+    )
 
 
 def test_a_time_is_compared_only_where_it_is_said_differently(catalogs):

@@ -3,6 +3,10 @@
 import pytest
 from examples import table
 
+from calc.say.numbers import usd
+from calc.search.options import options
+from calc.search.sentences import BRIEF
+
 LORA = {"model": "llama-3.1-8b", "tuning": "lora", "train_tokens": 1e8, "implementation": "transformers"}
 SERVE = {"work": "inference", "implementation": "vllm", "batch": 8}
 PUBLISHED = 16.060522496  # seconds in which 8.03 billion parameters of two bytes are read at 1 GB/s
@@ -66,3 +70,48 @@ def test_the_start_of_a_service_is_billed_by_nobody():
     rows = table([SERVE | {"model": "llama-3.1-8b", "instance": "g6e.xlarge", "start_seconds": seconds} for seconds in ("", 0, 7200)])
     assert rows["start_hours"].nunique() == 3
     assert rows["usd_per_month_on_demand"].nunique() == 1
+
+
+JOBS = [
+    {"model": "llama-3.1-8b", "train_tokens": 1e6},
+    {"model": "llama-3.1-8b", "train_tokens": 2e8, "hours_most": 1.0},
+    {"model": "qwen3-4b", "method": "lora", "train_tokens": 3e7, "hours_most": 0.5},
+    {"model": "llama-3.1-70b", "method": "qlora", "train_tokens": 5e7, "markets": "on-demand+spot"},
+    {"model": "gpt2", "train_tokens": 1e9, "regions": "anywhere", "answers": "fastest+roomiest"},
+]
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job['model']}, {job['train_tokens']:.0e}")
+def test_no_answer_works_for_less_time_than_it_takes_to_start_unless_nothing_else_keeps_the_limits(job, catalogs):
+    found = options(job, catalogs)
+    rows = [row for row in found.rows if row["answer"] != "nearest"]
+    brief = [row["hours"] < 2 * row["start_hours"] for row in rows]
+    assert [BRIEF in row["why"] for row in rows] == brief
+    if any(brief):
+        assert all(brief)
+        kept = found.board[(found.board["misses"] == "") & (found.board["fits"] == "yes") & (found.board["runs"] == "yes")]
+        assert (kept["hours"] < 2 * kept["start_hours"]).all()
+
+
+def test_blocks_of_p_families_are_tried_beside_on_demand_and_the_answer_says_which_was_taken(catalogs):
+    job = {"model": "llama-3.1-70b", "instance": "p5.48xlarge", "train_tokens": 5e9, "hours_most": 2000}
+    found = options(job, catalogs)
+    assert set(found.board["market"]) == {"on-demand", "capacity-block"}
+    row = found.rows[0]
+    other = found.board[found.board["market"] != row["market"]].iloc[0]
+    assert f"this type costs at least {usd(other['usd'])}" in row["why"]
+    for each in found.board[found.board["market"] == "capacity-block"].to_dict("records"):
+        booked = each["usd"] / each["usd_per_hour"]
+        assert booked % 24 == pytest.approx(0)
+        assert booked >= each["run_high_hours"] + 0.5
+    assert set(options(job | {"markets": "on-demand"}, catalogs).board["market"]) == {"on-demand"}
+    assert set(options(job | {"work": "inference"}, catalogs).board["market"]) == {"on-demand"}
+    small = options(job | {"model": "llama-3.2-1b", "instance": "g6e.48xlarge", "train_tokens": 1e8}, catalogs)
+    assert set(small.board["market"]) == {"on-demand"}
+
+
+def test_a_run_longer_than_the_longest_block_is_sold_on_none_and_many_instances_take_several(catalogs):
+    job = {"model": "llama-3.1-8b", "instance": "p5.48xlarge", "markets": "capacity-block", "hours_most": 1e5}
+    assert options(job | {"train_tokens": 1e15, "instances_most": 1}, catalogs).problem
+    many = options(job | {"train_tokens": 1e13, "gpus": 65 * 8, "instances_most": 65, "step_tokens": 8e6}, catalogs)
+    assert "2 capacity blocks of at most 64 instances are booked for" in many.rows[0]["why"]

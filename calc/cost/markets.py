@@ -78,7 +78,8 @@ MARKETS = {
     "capacity-block": Market(
         "capacity block",
         "capacity_block",
-        "Booked ahead in whole days and paid in full; the one way to be sure of the newest cards.",
+        "Booked ahead to the slow end of the run, in whole days to 14 and whole weeks to 182, and paid in full; the one way to be sure "
+        "of the newest cards.",
         note="whole days, paid ahead",
         block_hours=24,
         work="training",  # a block ends, and a service does not
@@ -103,6 +104,7 @@ def sold_for(market: str, work: str) -> bool:
     return MARKETS[market].work in ("", work)
 
 
+MOST_BLOCK_INSTANCES = 64  # of one capacity block: EC2 User Guide, Capacity Blocks for ML
 BY_USE = tuple(name for name, market in MARKETS.items() if not market.committed_years)
 OF_EC2 = tuple(name for name in BY_USE if not name.startswith("sagemaker"))
 SUMMED_UP = tuple(f"commit-{years}y" for years in YEARS)  # the cheapest of the commitments of a term

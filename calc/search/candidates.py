@@ -46,7 +46,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     table = {name: crossed.at(name, WAY) for name in STEPPED}
     copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
     figures = cost_of(table, market, price, interrupted, copies)._asdict()
-    figures |= {name: crossed.at(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps")}
+    figures |= {name: crossed.at(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")}
     figures |= {
         "first_token_seconds": crossed.at(first_token_column(job), WAY),
         "token_seconds": table["time_per_output_token_seconds"],
@@ -63,7 +63,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}
     timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
     figures = figures if timed.all() else figures | _untimed(figures, timed, job["work"] == "training")
-    sold = ~np.isnan(price)
+    sold = ~np.isnan(price) & ~(np.isnan(figures["usd"]) & ~np.isnan(figures["hours"]))  # a run beyond the longest block is not sold as one
     return figures if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in figures.items()}
 
 

@@ -33,7 +33,7 @@ JOB_INPUTS = (
     Input("first_token_seconds", "number", 5.0),
     Input("token_seconds", "number", 0.1),
     Input("regions", "text", "us-east-1"),
-    Input("markets", "text", "on-demand"),
+    Input("markets", "text", "on-demand+capacity-block"),  # blocks are sold of P families, for runs
     Input("hours_most", "number", None),
     Input("usd_most", "number", None),
     Input("usd_per_hour_most", "number", None),

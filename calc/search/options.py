@@ -1,6 +1,6 @@
 """The one ranked table of a job, which heading, cards, board and CSV read: answers, board, frontier."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -124,7 +124,7 @@ def _options(row_of_job: JobRow, ranked: Ranking, places: list[Place], found: Co
     def row(at: int) -> dict[str, Any]:
         return results.row(at) | {name: values[at] for name, values in beside.items()}
 
-    possible = int(np.count_nonzero(classes <= ranking.AGED))
+    possible = int(np.count_nonzero(classes <= ranking.BRIEF))
     older = [answers + at for at, number in enumerate(board) if classes[number] == ranking.AGED and usd[number] < usd[board[0]]]
     eased: list[Easing] = []
     alike: dict[str, float] = {}
@@ -140,7 +140,10 @@ def _options(row_of_job: JobRow, ranked: Ranking, places: list[Place], found: Co
         "published_bits": published_bits(job, catalogs),
         "older": min(map(row, older), key=lambda older_row: older_row["usd"], default=None),
     }
-    why = [sentences.why(names, row(at), facts, job, catalogs) for at, names in enumerate(named.values())]
+    why = [
+        sentences.why(names, row(at), facts | sold_otherwise(ranked, number, board, row, answers), job, catalogs)
+        for at, (number, names) in enumerate(named.items())
+    ]
     problem = "" if len(qualifying) else in_the_way(ranked, first, row(0))
     rest = [""] * (len(board) - 1)
     names = ["+".join(several) for several in named.values()]
@@ -153,6 +156,22 @@ def _options(row_of_job: JobRow, ranked: Ranking, places: list[Place], found: Co
     shown, below = table.iloc[:answers].reset_index(drop=True), table.iloc[answers:].reset_index(drop=True)
     edge = edge_of(job, places, found.candidates, ranking.frontier(found.candidates, qualifying))
     return Options(_plain_job(job), shown, below, edge, found.tried, possible, problem, records(shown))
+
+
+def sold_otherwise(ranked: Ranking, number: int, board: np.ndarray, row: Callable, answers: int) -> dict[str, Any]:
+    """The same instance type sold on demand where a run takes a block, or the reverse; whether its start is longer than it."""
+    candidates = ranked.candidates
+    sold = ("on-demand", "capacity-block")
+    markets = ranked.job["markets"]
+    alike = [
+        answers + at
+        for at, other in enumerate(board)
+        if candidates["place"][other] == candidates["place"][number]
+        and ranked.classes[other] <= ranking.BRIEF
+        and {markets[candidates["market"][other]], markets[candidates["market"][number]]} == {*sold}
+    ]
+    brief = ranked.job["work"] == "training" and bool(ranking.is_brief(candidates)[number])
+    return {"otherwise": row(alike[0]) if alike else None, "brief": brief}
 
 
 def in_the_way(ranked: Ranking, number: int, row: dict[str, Any]) -> str:

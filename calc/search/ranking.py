@@ -20,7 +20,7 @@ LIMITS = (
     *("hours_most", "confidence", "usd_most", "usd_per_hour_most", "first_token_seconds", "token_seconds"),
     *("obtainable", "answers", *JUDGED),
 )
-QUALIFIES, AGED, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(7)
+QUALIFIES, AGED, BRIEF, TIGHT, EMULATED, UNKNOWN, OUTSIDE, LEFT_OUT = range(8)
 FEW = 1e-9
 ONE_GROUP = np.zeros(1, dtype=int)
 
@@ -94,7 +94,8 @@ def _of_sale(candidates: Columns, job: dict[str, Any]) -> list[tuple[str, float,
 def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np.ndarray:
     """Whether each candidate qualifies, or the first reason against it; the lightest reason has the lowest number.
 
-    What qualifies at an old price yields to what qualifies at a fresher one (AGED); where there is none it qualifies.
+    What works for less time than it takes to start yields to what works longer (BRIEF), what qualifies at an old price to
+    what qualifies at a fresher one (AGED); where there is none it qualifies.
     """
     over = np.any([limit.excess > 0 for limit in limits], axis=0)
     fits, runs = candidates["fits"], candidates["runs"]
@@ -106,10 +107,17 @@ def classes(candidates: Columns, job: dict[str, Any], limits: list[Limit]) -> np
         result = np.where(runs == RUNS.index("emulated"), EMULATED, np.where(runs == RUNS.index("unknown"), UNKNOWN, result))
     result = np.where((result < EMULATED) & np.isnan(candidates["seconds"]), UNKNOWN, result)  # no time is known for its card
     result = np.where(lives, np.where(over, OUTSIDE, result), LEFT_OUT)
+    brief = is_brief(candidates) if job["work"] == "training" else np.zeros(1, dtype=bool)
+    result = np.where((result == QUALIFIES) & brief & np.any((result == QUALIFIES) & ~brief), BRIEF, result)
     age, qualifies = candidates["price_age_days"], result == QUALIFIES
     old = age > np.array([MARKETS[name].old_days for name in job["markets"]])[candidates["market"]]
     freshest = np.min(age, initial=np.inf, where=qualifies & ~old & ~np.isnan(age))
     return np.where(qualifies & old & (age > freshest), AGED, result)
+
+
+def is_brief(candidates: Columns) -> np.ndarray:
+    """Whether each run works for less time than it takes to start."""
+    return np.asarray(candidates["hours"] < 2 * candidates["start_hours"])
 
 
 def plainness(candidates: Columns, job: dict[str, Any], ranks: Columns) -> list[np.ndarray]:

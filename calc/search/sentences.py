@@ -1,8 +1,10 @@
 """The sentences of an answer: what decided, which limit it misses and by how much, what would make it smaller."""
 
 from collections.abc import Callable, Mapping
+from math import ceil
 
 from calc.catalogs.load import Catalogs
+from calc.cost.markets import MOST_BLOCK_INSTANCES
 from calc.evaluate import Row, parameters_of
 from calc.layout import data_parallel
 from calc.say.numbers import about, count, counted, duration, gib, more, percent, span, three, usd
@@ -10,7 +12,7 @@ from calc.say.place import OBTAINABLE, place
 from calc.say.setting import arrangement
 from calc.scenarios.published import publisher_words
 from calc.search.limits_cost import Easing
-from calc.units import GIB
+from calc.units import DAY_HOURS, GIB
 
 # limit -> what the row needs, what the job allows, what to change
 MISSED = {
@@ -35,6 +37,8 @@ TITLES = {
 }
 SAME_RATIO = 1.01
 MOST_NAMED = 3
+BLOCK = "capacity-block"
+BRIEF = "nothing that keeps the limits works longer than it takes to start"
 STARTING_RATIO = 0.01  # of a run, from which on its start is said
 
 
@@ -125,6 +129,12 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
         parts.append(f"its limits on time are kept at {settled_job['confidence']} % confidence")
     if trains and row["start_hours"] > STARTING_RATIO * row["hours"]:
         parts.append(f"starting ({span(row['start_hours'])}, {usd(row['start_hours'] * row['usd_per_hour'])}) is included")
+    parts += [BRIEF] if facts["brief"] and "nearest" not in names else []
+    parts += [_booked(row)] if row["market"] == BLOCK and row["usd"] > 0 else []
+    if facts["otherwise"] is not None:
+        other = facts["otherwise"]
+        how_else = "as a capacity block, booked to the slow end in whole days," if other["market"] == BLOCK else "on demand"
+        parts.append(f"{how_else} this type costs at least {usd(other['usd'])}")
     if row["market"] == "spot" and not trains:
         parts.append("spare instances are in another zone or of another type, and are counted; capacity is not promised")
     return "; ".join(parts) + "."
@@ -159,6 +169,14 @@ def _alike(ratios: Mapping[str, float]) -> str:
     most = max(max(ratios.values()) - 1, 0.01)
     apart = "it" if len(names) == 1 else "them"
     return f"{counted(len(names), 'other type')} within {percent(most)} ({listed}): the figures cannot tell {apart} apart"
+
+
+def _booked(row: Row) -> str:
+    """For how long a block is booked, and how many blocks hold so many instances."""
+    days = counted(round(row["usd"] / row["usd_per_hour"] / DAY_HOURS), "day")
+    several = ceil(row["instances_needed"] / MOST_BLOCK_INSTANCES)
+    blocks = f"{several} capacity blocks of at most {MOST_BLOCK_INSTANCES} instances are" if several > 1 else "the capacity block is"
+    return f"{blocks} booked for {days}, for a run of up to {span(row['run_high_hours'])}"
 
 
 def _against(cost: float, least: float) -> str:

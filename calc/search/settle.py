@@ -106,7 +106,7 @@ def _columns(cells: Mapping[str, Any], catalogs: Catalogs) -> dict[str, Any]:
         job["users"] = math.ceil(round(job["people"] * float(share), 9))
     job["fewest_bits"] = job["fewest_bits"] if job["fewest_bits"] == PUBLISHED else int(job["fewest_bits"])
     job["regions"] = _regions(cells, catalogs)
-    job["markets"] = _words("markets", cells.get("markets", "on-demand"), JOB_MARKETS, OF_EC2)
+    job["markets"] = _words("markets", job["markets"], JOB_MARKETS, OF_EC2)
     job["admits"] = _words("admits", cells.get("admits", ""), ADMITS)
     job["answers"] = _words("answers", cells.get("answers", ""), ASKED_ANSWERS)
     return job

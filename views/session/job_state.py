@@ -32,7 +32,7 @@ from views.session import extra_state
 
 LISTS = (*SEVERAL, *COMPARED)
 HELD_AS = {"count": int, "number": float, "amount": float}  # as number fields hold them, which mix no int and float
-FIRST_VISIT = {name: [field.default] if name in SEVERAL else field.default for name, field in JOB.items()}
+FIRST_VISIT = {name: str(field.default).split("+") if name in SEVERAL else field.default for name, field in JOB.items()}
 AUTO: dict[str, Any] = {name: [] if name in COMPARED else None for name in BY_HAND}
 KEYS = SimpleNamespace(**{name: name for name in (*JOB, *BY_HAND)})  # where the session holds each value, and its widget's key
 LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
