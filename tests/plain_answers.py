@@ -100,7 +100,7 @@ def plain(job, catalogs):
     parts = []
     for region in job.get("regions", "us-east-1").split("+"):
         result = estimate(rows.assign(region=region), catalogs, solve=False)
-        for market in job.get("markets", "on-demand").split("+"):
+        for market in job.get("markets", "on-demand" if serves else "on-demand+capacity-block").split("+"):
             done = job_of_rows(result, np.full(len(result), market, dtype=object), 0, catalogs)
             parts.append(result.assign(market=market, **done._asdict()))
     found = pd.concat(parts, ignore_index=True)
@@ -113,4 +113,6 @@ def plain(job, catalogs):
         good &= (found["time_to_first_token_seconds"] <= job.get("first_token_seconds", 2.0)) & (found["seconds"] <= 0.05)
     else:
         good &= found["hours"] <= job.get("hours_most", 168)
+        brief = found["hours"] < 2 * found["start_hours"]  # works for less time than it takes to start
+        good &= ~brief | ~(good & ~brief).any()
     return found[good]

@@ -170,7 +170,8 @@ def test_what_is_refused_never_appears(catalogs):
 def test_what_is_compared_has_a_row_for_each_value(catalogs):
     found = options(SMALL | {"optimizer": ["adamw", "adafactor"]}, catalogs)
     kinds = found.board[["instance", "optimizer"]].drop_duplicates()
-    assert len(kinds) == len(found.board) == 2 * found.board["instance"].nunique()
+    assert len(kinds) == 2 * found.board["instance"].nunique()
+    assert len(found.board) == len(found.board[["instance", "market", "optimizer"]].drop_duplicates())
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -204,10 +205,12 @@ def test_the_lower_bound_of_memory_is_one(catalogs):
 
 
 def test_whole_days_of_a_block_are_paid(catalogs):
-    row = answer(SMALL | {"markets": "capacity-block", "instance": "p5.48xlarge"}, catalogs).iloc[0]
+    row = answer(SMALL | {"markets": "capacity-block", "instance": "p5.48xlarge", "train_tokens": 3e9}, catalogs).iloc[0]
     price = catalogs.prices.set_index(["instance", "region"]).loc[("p5.48xlarge", "us-east-1"), MARKETS["capacity-block"].price]
     assert row["usd"] == pytest.approx(24 * price * row["instances_needed"])
     assert row["gpus"] == row["gpus_paid"]
+    served = options({"work": "inference", "model": "llama-3.1-8b", "markets": "capacity-block"}, catalogs)
+    assert served.problem == "Capacity block is not sold for a service; allow another market."
 
 
 @pytest.mark.parametrize("model", ["bert-base-uncased", "vit-base-patch16"])

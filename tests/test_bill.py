@@ -154,7 +154,7 @@ def test_sagemaker_is_sold_for_its_own_work(catalogs):
     hosted = options(job | {"markets": "sagemaker-hosting"}, catalogs).answers.iloc[0]
     rented = options(job | {"gpus": int(hosted["gpus"])}, catalogs).answers.iloc[0]
     assert hosted["usd"] / hosted["instances_needed"] == pytest.approx(1.25 * rented["usd"] / rented["instances_needed"])
-    assert options(job | {"markets": "sagemaker-training"}, catalogs).problem.startswith("No price is known")
+    assert options(job | {"markets": "sagemaker-training"}, catalogs).problem.startswith("SageMaker training is not sold for a service")
     with_both = options(job | {"markets": "on-demand+sagemaker-training+sagemaker-hosting"}, catalogs)
     assert set(with_both.board["market"]) == {"on-demand", "sagemaker-hosting"}
 

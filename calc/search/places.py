@@ -74,7 +74,11 @@ def _current(catalogs: Catalogs) -> dict[str, bool]:
 def _unsold(job: dict[str, Any], allowed: list[str] | None, catalogs: Catalogs) -> str:
     what = " or ".join(allowed or ["a GPU instance"])
     where = ", ".join(job["regions"]) if len(job["regions"]) < len(catalogs.regions) else "any region"
-    market = " or ".join(MARKETS[name].phrase for name in job["markets"])
+    sold = [name for name in job["markets"] if sold_for(name, job["work"])]
+    if not sold:
+        titles = " and ".join(MARKETS[name].title for name in job["markets"])
+        return f"{titles} is not sold for {'a run' if job['work'] == 'training' else 'a service'}; allow another market."
+    market = " or ".join(MARKETS[name].phrase for name in sold)
     return f"No price is known for {what} {market} in {where}; allow other instances, regions or markets."
 
 
