@@ -25,7 +25,7 @@ from calc.files.diff_text import diff_markdown
 from calc.files.gate import Limits, broken
 from calc.files.hub import model_of, read_repository
 from calc.files.launch.kit import comment, kits
-from calc.files.launch_files import files_of, write_folder
+from calc.files.launch_files import files_of, not_to_launch, warned, write_folder
 from calc.files.model_configs import added_models
 from calc.files.oom.explain import LogProblem
 from calc.files.oom_text import oom_markdown
@@ -44,7 +44,7 @@ UNUSABLE, OVER_THE_LIMIT = 2, 3
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns 0, or 2 for unusable input, 130 when interrupted.
 
-    `gate` returns 3 when a row is over a limit.
+    `gate` returns 3 when a row is over a limit, `launch` when its plan does not run or fit.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     name = words[0] if words and words[0] in COMMANDS else ""
@@ -164,7 +164,11 @@ def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
         cure = f"use {' or '.join(values)}" if values else "name software and sharding that a tool of the launch kit runs"
         raise TableError(f"{options.plan}, {row['scenario']}: {row['problem'] or 'no launch kit runs it so'}; {cure}.")
     kit = values[options.tool or next(iter(values))]
-    write_folder(files_of(kit, row, row["market"]), options.output)
+    warning = not_to_launch(row)
+    if warning and not options.anyway:
+        print(f"{row['scenario'] or options.plan}: {warning} Nothing was written; change the plan, or add --anyway.", file=sys.stderr)
+        return OVER_THE_LIMIT
+    write_folder(files_of(warned(kit, warning) if warning else kit, row, row["market"]), options.output)
     for each in kit.differences:
         print(comment(each, kit.name), file=sys.stderr)
     return 0
@@ -225,11 +229,12 @@ COMMANDS = {
         _import,
     ),
     "launch": Command(
-        "Write the files that start a scenario: for its tool, for SkyPilot, for AWS.",
+        "Write the files that start a scenario: for its tool, for SkyPilot, for AWS. Exit 3: it does not run or fit.",
         (
             PLAN,
             ("--scenario", {"default": "", "help": "the row's name; none: the first"}),
             ("--tool", {"default": "", "help": "the tool; none: the one that loses least"}),
+            ("--anyway", {"action": "store_true", "help": "write a plan that does not run or fit too, with a warning on top"}),
         ),
         _launch,
     ),

@@ -152,3 +152,13 @@ def test_launch_writes_a_folder_that_import_reads_again(plans):
     (found,) = written(plans / "i.csv")
     assert (found["model"], found["instance"], found["gpus"], found["sharding"]) == ("llama-3.1-8b", "p5.48xlarge", "8", "zero3")
     assert main(["gate", str(plans / "kit" / "plan.csv"), "--fits"]) == 0
+
+
+def test_launch_refuses_what_does_not_fit(plans, capsys):
+    (plans / "large.csv").write_text("model,instance,gpus,sharding\nllama-3.1-70b,p5.48xlarge,8,zero3\n", encoding="utf-8")
+    words = ["launch", str(plans / "large.csv"), "-o", str(plans / "large")]
+    assert main(words) == 3
+    assert "does not fit: it takes" in capsys.readouterr().err
+    assert not (plans / "large").exists()
+    assert main([*words, "--anyway"]) == 0
+    assert "# WARNING: This plan does not fit" in (plans / "large" / "launch.sh").read_text("utf-8").splitlines()[1]

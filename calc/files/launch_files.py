@@ -11,6 +11,7 @@ from calc.cost.markets import MARKETS
 from calc.evaluate import Row
 from calc.files.csv.tables import to_csv
 from calc.files.launch.kit import Kit
+from calc.units import GIB
 
 SAME_DAY = (1980, 1, 1, 0, 0, 0)  # in archives, so that the same kit is the same bytes
 # For GitHub Actions: the plan is checked at every change. The dollars and hours are the plan's own, with a tenth to spare.
@@ -45,6 +46,23 @@ def files_of(kit: Kit, row: Row, market: str = "on-demand") -> dict[str, bytes]:
     """Name -> content: the kit, plan.csv with the row, plan.yml which checks it in a repository."""
     plan = to_csv(pd.DataFrame([{**row, "market": market}]))
     return {**{name: text.encode() for name, text in kit.files.items()}, "plan.csv": plan, "plan.yml": _check(row, market).encode()}
+
+
+def not_to_launch(row: Row) -> str:
+    """Why a plan should not be started, as a sentence; empty where it runs and fits."""
+    if row["runs"] == "no":
+        return f"This plan does not run: {row['note'].rstrip('.')}."
+    if row["fits"] == "no":
+        need, has = (row[name] / GIB for name in ("memory_bytes", "gpu_memory_bytes"))
+        return f"This plan does not fit: it takes {need:,.1f} GiB on each GPU, and the card has {has:,.1f}."
+    return ""
+
+
+def warned(kit: Kit, warning: str) -> Kit:
+    """A kit whose scripts say on top why not to start it."""
+    start = "#!/bin/bash\n"
+    scripts = {name: text.replace(start, f"{start}# WARNING: {warning}\n", 1) for name, text in kit.files.items()}
+    return kit._replace(files=scripts)
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -35,8 +35,13 @@ def oom_markdown(log: str, run: str, catalogs: Catalogs) -> str:
     if told.parts:
         lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, told.parts)]
     changes = advise(told.row, known)
-    lines += ["", "## What to change: the same work for the least money first, then other work", ""]
-    lines += [_change(each) for each in changes.head(CHANGES).to_dict("records")] or ["Nothing that was tried makes it fit."]
+    for title, stays in (
+        ("What to change on the same machine: what costs least speed first, then other work", True),
+        ("Other machines", False),
+    ):
+        listed = [_change(each) for each in changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")]
+        lines += ["", f"## {title}", "", *listed] if listed else []
+    lines += [] if len(changes) else ["", "Nothing that was tried makes it fit."]
     return "\n".join(lines) + "\n"
 
 

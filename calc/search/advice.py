@@ -17,7 +17,7 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
 from calc.search.comparisons import at_once
 from calc.search.neighbours import LAYOUT, Change, distinct_changes, neighbours, pairs
-from calc.search.pick import MOST_OF_A_KIND, picked
+from calc.search.pick import MOST_OF_A_KIND, in_order, picked
 from calc.search.ranking import limits_of
 from calc.search.settle import settled
 from calc.search.standing import STANDINGS, offered, standing
@@ -35,10 +35,11 @@ _READ = (
 _SAME = ("tuning", "optimizer", "kv_precision")  # what the same work keeps beside the widths of its numbers
 _WIDTHS = ["matrix_bytes_each", "outer_bytes_each", "state_bytes_each", "compute_bytes_each"]
 _EMULATED = STANDINGS.index("emulated")
+MACHINE = {"instance", "gpu", "gpus"}  # a change of one of these rents another machine
 _PLACED = ("layout", "instance", "gpus")
 _TELLING_RATIO = 0.005  # nobody can tell half a per cent of a bill apart
 _FRAME = (
-    *("change", "kind", "same_work", "saved_gib", "saved_usd_per_hour", "saved_work_ratio", "slowdown_ratio"),
+    *("change", "kind", "same_machine", "same_work", "saved_gib", "saved_usd_per_hour", "saved_work_ratio", "slowdown_ratio"),
     *("usd_per_hour", "usd", "hours", "fits", "runs", "holds", "quality", "source", "set"),
 )
 
@@ -48,10 +49,11 @@ def advise(
 ) -> pd.DataFrame:
     """Changes of a scenario (or of a row of estimate) that run and fit, the most useful first, with the columns to `set`.
 
-    First what does the same work: the same number formats, method and tokens per optimizer step, or sequences at once; then
-    other work. Within each, what saves most of the work's cost comes first: that of the run, in serving of a month for as many
-    users, or of a token where more are served. Where the scenario does not fit or does not run, the changes mend that; pairs of
-    changes are tried where no single one does so for the same work. USD are those of the market, its interruptions counted.
+    First what stays on the same machine, and there what does the same work: the same number formats, method and tokens per
+    optimizer step, or sequences at once; then other work; then other machines. Within each, what saves most of the work's cost
+    comes first: that of the run, in serving of a month for as many users, or of a token where more are served. Where the scenario
+    does not fit or does not run, the changes mend that, on the same machine those that cost least speed first; pairs of changes
+    are tried where no single one does so for the same work. USD are those of the market, its interruptions counted.
     `limits`: the job whose limits the changes keep.
     """
     row = dict(scenario) if "allocated_peak_bytes" in scenario else estimate(dict(scenario), catalogs, solve=False)
@@ -65,7 +67,7 @@ def advise(
         both = distinct_changes(row, pairs(near.changes))
         more = picked(row, _tried(row, near.job, ["pair"] * len(both), both, catalogs), fitting)
         found = pd.concat([more[more["same_work"]], more[~more["same_work"]].head(MOST_OF_A_KIND["pair"]), found], ignore_index=True)
-        found = found.sort_values("same_work", ascending=False, kind="stable", ignore_index=True)
+        found = in_order(found, [], [])
     chosen = found[["kind", "set", "runs"]].to_numpy()
     notes = [quality({"step": ""} if kind == "step" else change, catalogs, row["work"] == "inference") for kind, change, _ in chosen]
     columns = {
@@ -128,6 +130,7 @@ def _tried(row: dict[str, Any], job: dict[str, Any], kinds: list[str], changes: 
         return pd.DataFrame(
             {
                 "kind": kinds,
+                "same_machine": [not change.keys() & MACHINE for change in changes],
                 "same_work": [_keeps_work(row, kind, change, widths) for kind, change in zip(kinds, changes, strict=True)],
                 "saved_gib": (row["memory_bytes"] - numbers["memory_bytes"]) / GIB,
                 "saved_usd_per_hour": base.usd_per_hour - done.usd_per_hour,

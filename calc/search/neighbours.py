@@ -149,7 +149,7 @@ def _trained(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     yield from ({"loss": "fused"}, {"compile": "yes"}, {"offload": "optimizer"}, {"offload": "none"})
     if row["tuning"] == "full":
         if row["precision"].endswith("-mixed") and _of_card(row, catalogs, "supports_fp8"):
-            yield {"precision": "fp8-mixed"}
+            yield from ({"precision": "fp8-mixed"}, {"precision": "fp8-mixed", "compile": "yes"})  # compiled, casts cost little
         yield {"precision": "bf16"}
         yield from ({"optimizer": name} for name in SMALL_OPTIMIZERS)
     yield from ({"tuning": "lora", "precision": name} for name in ADAPTED_IN)
@@ -164,6 +164,7 @@ def _served(row: dict[str, Any], catalogs: Catalogs) -> Iterator[Change]:
     yield from ({"batch": row["batch"] * times} for times in MORE_SEQUENCES)
     yield {"implementation": "vllm"}
     yield from ({"precision": name} for name in _narrower(row, catalogs))
+    yield from ({"precision": name, "kv_precision": "fp8"} for name in _narrower(row, catalogs))
     yield {"kv_precision": "fp8"}
     yield {"batch": np.ceil(row["batch"] / 2)}
 

@@ -45,7 +45,7 @@ def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFr
     able = tried["holds"].to_numpy() & tried["kept"].to_numpy()
     paced = able & tried["paced"].to_numpy()
     if fitting:
-        return _in_order(tried.loc[_saving(row, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False])
+        return in_order(tried.loc[_saving(row, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False])
     able = paced if paced.any() else able
     cost = cost_of(tried)
     least = np.min(cost[able & tried["same_work"].to_numpy()], initial=np.inf)
@@ -54,7 +54,8 @@ def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFr
     with np.errstate(divide="ignore", invalid="ignore"):  # the cheaper by the hour of those whose work costs about the same
         alike = np.floor(np.log(cost[chosen] / np.min(cost[chosen], initial=np.inf)) / ALIKE_RATIO)
     found = tried.loc[chosen].assign(alike=alike, dearer=~(tried["saved_usd_per_hour"][chosen] >= 0), unsure=_unsure(tried)[chosen])
-    return _in_order(found, ["unsure", "dearer", "alike", "usd_per_hour", "saved_gib"], [True, True, True, True, False])
+    found["loss"] = found["slowdown_ratio"].round(2).where(found["same_machine"], 0)  # of speed, on the same machine
+    return in_order(found, ["unsure", "loss", "dearer", "alike", "usd_per_hour", "saved_gib"], [True, True, True, True, True, False])
 
 
 def cost_of(tried: pd.DataFrame) -> np.ndarray:
@@ -70,9 +71,10 @@ def _unsure(tried: pd.DataFrame) -> np.ndarray:
     return np.where(tried["runs"] == "emulated", 2, np.where(tried["fits"] == "tight", 1, 0))
 
 
-def _in_order(found: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
-    """Same work first, then by these columns."""
-    return found.sort_values(["same_work", *columns], ascending=[False, *ascending], kind="stable", ignore_index=True)
+def in_order(found: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
+    """The same machine first, the same work first on each, then by these columns."""
+    first = ["same_machine", "same_work"]
+    return found.sort_values([*first, *columns], ascending=[False, False, *ascending], kind="stable", ignore_index=True)
 
 
 def _saving(row: dict[str, Any], tried: pd.DataFrame, able: np.ndarray) -> list[int]:

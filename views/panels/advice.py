@@ -19,7 +19,8 @@ from views.wording.plan import day_text
 
 SHOWN = 3
 SAME = {"training": "Trains the same", "inference": "Serves the same"}
-OTHER = "Other work: look at what it costs in quality first"
+OTHER = "Other work on the same machine: look at what it costs in quality first"
+MACHINES = "Another machine"
 TELLING_RATIO = 0.005  # nobody can tell half a per cent apart
 TELLING_GIB = 0.05
 
@@ -81,8 +82,9 @@ def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Cat
 
 
 def _groups(changes: pd.DataFrame, work: str) -> list[tuple[str, pd.DataFrame]]:
-    """The changes under their headings: the same work first."""
-    parts = ((SAME[work], changes[changes["same_work"]]), (OTHER, changes[~changes["same_work"]]))
+    """The changes under their headings: the same machine first, and there the same work."""
+    stays, same = changes["same_machine"], changes["same_work"]
+    parts = ((f"{SAME[work]} on the same machine", changes[stays & same]), (OTHER, changes[stays & ~same]), (MACHINES, changes[~stays]))
     return [(title, part) for title, part in parts if len(part)]
 
 
@@ -98,7 +100,8 @@ def _effects(change: Row, work: str, fits: bool) -> list[str]:
     parts = []
     if not is_missing(change["usd"]):
         time = f" in {span(change['hours'])}" if work == "training" else " a month"
-        parts.append(f"{about(change['usd'])}{time}{_share(change['saved_work_ratio'])}")
+        share = room(change) if work == "inference" and _same_bill(change) else _share(change["saved_work_ratio"])
+        parts.append(f"{about(change['usd'])}{time}{share}")
     if not is_missing(change["usd_per_hour"]):
         parts.append(f"{usd(change['usd_per_hour'])} an hour")
     if abs(change["saved_gib"]) >= TELLING_GIB:
@@ -115,6 +118,16 @@ def _quality(change: Row) -> str:
     """What a change costs in quality, and who says so; empty where nothing is known to be lost."""
     source = f" ({change['source']})" if change["source"] else ""
     return f"Quality: {change['quality']}{source}." if change["quality"] else ""
+
+
+def _same_bill(change: Row) -> bool:
+    return bool(abs(change["saved_usd_per_hour"]) < TELLING_RATIO * change["usd_per_hour"])
+
+
+def room(change: Row) -> str:
+    """What a service could carry beside its load where the bill stays."""
+    more = 1 / (1 - change["saved_work_ratio"]) - 1
+    return f" (room for {percent(more)} more load)" if more > TELLING_RATIO else ""
 
 
 def _share(saved: float) -> str:

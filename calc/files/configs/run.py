@@ -8,6 +8,7 @@ from calc.files.configs.documents import LAUNCH, Reading, names_of_tools, readin
 from calc.files.configs.fields import Tool, rules
 from calc.files.configs.lines import Line, field_lines
 from calc.files.configs.model_names import by_sizes, model_id, nearest_id
+from calc.files.configs.preference import refuse_preference
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.settled import Settled, settle_reading
 from calc.files.configs.texts import checked_text
@@ -33,9 +34,10 @@ def read_run(documents: list[tuple[str, bytes]], catalogs: Any) -> Run:
     """The scenario row of one run, and its files line by line; raises ConfigProblem as run_row."""
     if len(documents) > MOST_DOCUMENTS:
         raise ConfigProblem(f"{documents[0][0]}: a run of more than {MOST_DOCUMENTS} files is not read; give its config and its launcher.")
-    readings = sorted(
-        (one for file, content in documents for one in readings_of(checked_text(content, file), file)), key=lambda one: one.rank
-    )
+    texts = [(checked_text(content, file), file) for file, content in documents]
+    for text, file in texts:
+        refuse_preference(text, file)
+    readings = sorted((one for text, file in texts for one in readings_of(text, file)), key=lambda one: one.rank)
     main = _main(readings)
     settled = Settled()
     for reading in readings:
