@@ -58,7 +58,12 @@ def job_of_scenario(row: Mapping[str, Any], market: str, limits: Mapping[str, An
     job.pop("gpu" if row["instance"] else "instance", None)
     if row["work"] == "inference":
         return job | {"users": at_once(row), "prompt_tokens": row["prompt_tokens"]}
-    return job | {"step_tokens": row["step_tokens"]} | ({} if blank(row["train_tokens"]) else {"train_tokens": row["train_tokens"]})
+    step = limits.get("step_tokens")  # of the job, whose factor both ends keep
+    return (
+        job
+        | {"step_tokens": row["step_tokens"] if blank(step) else step}
+        | ({} if blank(row["train_tokens"]) else {"train_tokens": row["train_tokens"]})
+    )
 
 
 def neighbours(row: dict[str, Any], catalogs: Catalogs, market: str, limits: Mapping[str, Any]) -> Neighbours:
