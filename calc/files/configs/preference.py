@@ -1,4 +1,4 @@
-"""Configs that train by preference or reward: refused by name, since a supervised run would be planned in their place."""
+"""Configs that train by preference or reward are refused; they are not supervised runs."""
 
 import re
 
