@@ -17,7 +17,7 @@ from calc.scenarios.inputs import inputs_by_name
 from calc.scenarios.read import known_inputs
 from calc.search.comparisons import at_once
 from calc.search.neighbours import LAYOUT, Change, distinct_changes, neighbours, pairs
-from calc.search.pick import MOST_OF_A_KIND, in_order, picked
+from calc.search.pick import MOST_OF_A_KIND, machine_first, picked
 from calc.search.ranking import limits_of
 from calc.search.settle import settled
 from calc.search.standing import STANDINGS, offered, standing
@@ -67,7 +67,7 @@ def advise(
         both = distinct_changes(row, pairs(near.changes))
         more = picked(row, _tried(row, near.job, ["pair"] * len(both), both, catalogs), fitting)
         found = pd.concat([more[more["same_work"]], more[~more["same_work"]].head(MOST_OF_A_KIND["pair"]), found], ignore_index=True)
-        found = in_order(found, [], [])
+        found = machine_first(found, [], [])
     chosen = found[["kind", "set", "runs"]].to_numpy()
     notes = [quality({"step": ""} if kind == "step" else change, catalogs, row["work"] == "inference") for kind, change, _ in chosen]
     columns = {

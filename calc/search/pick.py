@@ -45,7 +45,7 @@ def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFr
     able = tried["holds"].to_numpy() & tried["kept"].to_numpy()
     paced = able & tried["paced"].to_numpy()
     if fitting:
-        return in_order(tried.loc[_saving(row, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False])
+        return machine_first(tried.loc[_saving(row, tried, paced)], ["saved_work_ratio", "saved_gib"], [False, False])
     able = paced if paced.any() else able
     cost = cost_of(tried)
     least = np.min(cost[able & tried["same_work"].to_numpy()], initial=np.inf)
@@ -55,7 +55,7 @@ def picked(row: dict[str, Any], tried: pd.DataFrame, fitting: bool) -> pd.DataFr
         alike = np.floor(np.log(cost[chosen] / np.min(cost[chosen], initial=np.inf)) / ALIKE_RATIO)
     found = tried.loc[chosen].assign(alike=alike, dearer=~(tried["saved_usd_per_hour"][chosen] >= 0), unsure=_unsure(tried)[chosen])
     found["loss"] = found["slowdown_ratio"].round(2).where(found["same_machine"], 0)  # of speed, on the same machine
-    return in_order(found, ["unsure", "loss", "dearer", "alike", "usd_per_hour", "saved_gib"], [True, True, True, True, True, False])
+    return machine_first(found, ["unsure", "loss", "dearer", "alike", "usd_per_hour", "saved_gib"], [True, True, True, True, True, False])
 
 
 def cost_of(tried: pd.DataFrame) -> np.ndarray:
@@ -71,7 +71,7 @@ def _unsure(tried: pd.DataFrame) -> np.ndarray:
     return np.where(tried["runs"] == "emulated", 2, np.where(tried["fits"] == "tight", 1, 0))
 
 
-def in_order(found: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
+def machine_first(found: pd.DataFrame, columns: list[str], ascending: list[bool]) -> pd.DataFrame:
     """The same machine first, the same work first on each, then by these columns."""
     first = ["same_machine", "same_work"]
     return found.sort_values([*first, *columns], ascending=[False, False, *ascending], kind="stable", ignore_index=True)
