@@ -16,6 +16,7 @@ from calc.cost.offers import price_change
 from calc.cost.quotas import quota_for
 from calc.models.huggingface.config import custom_entry, read_config
 from calc.say.change import quality
+from calc.scenarios.published import scales_by_format
 
 # Catalog, or section of one -> a field that results depend on, and a value that not all of its entries have.
 CHANGES = recorded("cases/laws.json")["changes"]
@@ -33,7 +34,8 @@ def numbers(catalogs):
     entry = custom_entry(hidden=64, layers=2, heads=4, kv_heads=2, ffn=128, vocab=1000, name="bare", catalogs=catalogs)
     sizes = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_ff": 128, "vocab_size": 1000}
     two_sided = read_config({"model_type": "t5", **sizes}, "two-sided", catalogs)
-    return results, then, entry, two_sided, quality({"tuning": "lora"}, catalogs), quota_for("g6", catalogs)
+    padded = float(scales_by_format(catalogs)[1].sum())
+    return results, then, entry, two_sided, quality({"tuning": "lora"}, catalogs), quota_for("g6", catalogs), padded
 
 
 @pytest.fixture(scope="module")

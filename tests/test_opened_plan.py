@@ -49,10 +49,10 @@ def test_it_is_carried_on_until_the_plan_is_another_one(today):
     assert address(app)["then"] == query["then"]
     run(app.button(key="keep_then").click())
     assert address(app)["kept"][0].endswith(query["then"][0].partition("~then_")[2])
-    assert "was $11.04" in app.menu_button[0].label.replace("\\", "")
+    assert "was $11.55" in app.menu_button[0].label.replace("\\", "")
     assert said(app)
     app.switch_page("views/pages/compare.py").run()
-    assert "The money in all: $11.04 → $5.52 (50 % less)." in said(app)
+    assert "The money in all: $11.55 → $5.77 (50 % less)." in said(app)
     app.switch_page("views/pages/plan.py").run()
     run(app.selectbox(key="model").set_value("gpt2"))
     assert "Made on" not in said(app)

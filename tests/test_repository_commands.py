@@ -5,7 +5,7 @@ from examples import catalogs, recorded, written
 
 from calc import estimate
 from calc.__main__ import main
-from calc.files.csv.solve import PACE
+from calc.files.csv.solve import USUAL_PACE
 from calc.say.numbers import usd
 
 PLAN = "scenario,model,instance,gpus,sharding,recompute,train_tokens,batch\n"
@@ -13,7 +13,7 @@ BEFORE = PLAN + "base,llama-3.1-8b,p5.48xlarge,8,zero3,full,150000000,1\ngone,ll
 AFTER = PLAN + "base,llama-3.1-8b,p5.48xlarge,8,zero2,full,150000000,4\nnew,llama-3.2-1b,g6.xlarge,1,none,none,150000000,1\n"
 SERVED = (
     "scenario,work,model,instance,gpus,implementation,precision,batch,sequence_tokens,prompt_tokens\n"
-    "chat,inference,llama-3.1-8b,g6e.xlarge,1,vllm,bf16,4,2048,1536\n"
+    "chat,inference,qwen2.5-0.5b,g6.xlarge,1,vllm,bf16,4,2048,1536\n"
 )
 MESSAGE = (
     "CUDA out of memory. Tried to allocate 424.00 MiB. GPU 0 has a total capacity of 21.96 GiB of which 163.12 MiB is free. Including "
@@ -116,8 +116,8 @@ def test_solve_users_is_the_most_at_the_usual_pace(plans):
     most = int(found["most"])
     here, more = (row(SERVED.replace(",4,2048", f",{users},2048"), "chat") for users in (most, most + 1))
     assert found["limit"] == "pace"
-    assert all(here[name] <= limit for name, limit in PACE.items())
-    assert any(more[name] > limit for name, limit in PACE.items())
+    assert all(here[name] <= limit for name, limit in USUAL_PACE.items())
+    assert any(more[name] > limit for name, limit in USUAL_PACE.items())
 
 
 def test_solve_users_of_training_says_so(plans):

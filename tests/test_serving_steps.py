@@ -83,9 +83,8 @@ def test_experts_are_read_where_they_lie(catalogs):
     dense = 7.947e9 + 1.25e9  # attention and head
     assert 205e9 < whole < 225e9  # of 64 tokens with 8 experts each some of the 128 experts get none
     assert one == pytest.approx(227.1e9 / 8 + dense, rel=0.1)
-    inside, groups = timed(catalogs, {**spread, "tensor_parallel": 8}, {**spread, "tensor_parallel": 8, "expert_parallel": 1})[
-        "expert_gpus"
-    ]
+    wide = {**spread, "tensor_parallel": 8, "precision": "bf16"}  # an eighth of its fp8 file's experts is no whole number of blocks
+    inside, groups = timed(catalogs, wide, {**wide, "expert_parallel": 1})["expert_gpus"]
     assert inside == groups == 8
     assert expert_gpus(2, 4) == 4
 
@@ -152,13 +151,11 @@ def test_padded_experts_are_all_read_whoever_chose_them(catalogs):
     """One sequence touches 8 of 128 experts; padded to tiles all are read, on cards that have the kernel and in 8 bits alone."""
     asked = {**HOPPER, "model": "qwen3-235b-a22b", "precision": "fp8", "batch": 1, "gpus": 4, "tensor_parallel": 4}
     tiled = {**asked, "software_release": "0.12.0"}
-    wider = {**tiled, "gpus": 8, "tensor_parallel": 8}
-    rows = (asked, tiled, {**tiled, "software_release": "0.18"}, {**tiled, "gpu": "a100-80gb-sxm"}, {**tiled, "precision": "bf16"}, wider)
-    bare, padded, later, ampere, wide, divided = timed(catalogs, *rows)["read_weights_bytes"]
+    rows = (asked, tiled, {**tiled, "software_release": "0.18"}, {**tiled, "gpu": "a100-80gb-sxm"}, {**tiled, "precision": "bf16"})
+    bare, padded, later, ampere, wide = timed(catalogs, *rows)["read_weights_bytes"]
     assert padded - bare == pytest.approx((1 / 0.67 - 8 / 128) * 227.1e9 / 4, rel=0.01)
     assert later == ampere == bare
     assert wide == pytest.approx(2 * bare, rel=0.1)
-    assert divided < bare
 
 
 @pytest.mark.parametrize(
