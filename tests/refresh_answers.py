@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from urllib.error import URLError
 
+import pytest
 from examples import catalogs
 
 from calc.catalogs.load import FOLDER, load_catalogs
@@ -40,6 +41,13 @@ def small_catalogs(folder):
     for name, text in small_texts().items():
         path_of(name, folder).write_text(text, "utf-8")
     return folder
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Small catalogs for a test, whose refresh does not pause before it asks again."""
+    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
+    return small_catalogs(tmp_path / "catalogs")
 
 
 @cache

@@ -16,33 +16,12 @@ from refresh.answers import Answers, Scope
 pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
 from botocore.stub import ANY
 
-from tests.refresh_answers import (
-    ANSWERS,
-    TODAY,
-    Session,
-    advice,
-    botocore_session,
-    contents,
-    g5_prices,
-    price,
-    product,
-    session,
-    small_catalogs,
-    spot,
-)
+from tests import refresh_answers
+from tests.refresh_answers import ANSWERS, TODAY, Session, advice, botocore_session, contents, g5_prices, price, product, session, spot
 
 pytestmark = pytest.mark.long
+folder = refresh_answers.folder  # a fixture
 G5 = ["--region", "us-east-1", "--family", "g5"]
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return small_catalogs(tmp_path / "catalogs")
-
-
-@pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch):
-    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
 
 
 def refresh(folder, session, *arguments, open_url=advice):

@@ -9,21 +9,13 @@ import pytest
 
 from calc.catalogs.load import FOLDER, load_catalogs
 from calc.catalogs.rooms import path_of
-from tests.refresh_answers import contents, g5_prices, price, product, session, small_catalogs, spot
+from tests import refresh_answers
+from tests.refresh_answers import contents, g5_prices, price, product, session, spot
 from tests.test_refresh import refresh
 
 pytestmark = pytest.mark.long
+folder = refresh_answers.folder  # a fixture
 pytest.importorskip("botocore", reason="the refresh needs pip install -r requirements/prices.txt")
-
-
-@pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch):
-    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return small_catalogs(tmp_path / "catalogs")
 
 
 @pytest.fixture

@@ -9,25 +9,17 @@ import pytest
 from refresh.__main__ import main
 from refresh.answers import Answers, Scope
 from refresh.plans import INDEX_URL
-from tests.refresh_answers import RECORDED, TODAY, Session, contents, g5_prices, price, session, small_catalogs
+from tests import refresh_answers
+from tests.refresh_answers import RECORDED, TODAY, Session, contents, g5_prices, price, session
 from tests.test_refresh import refresh
 from tests.test_refresh_public import GR6, NoCredentials, public_files
 
 pytestmark = pytest.mark.long
+folder = refresh_answers.folder  # a fixture
 PLANS = (RECORDED / "savings_plans_us_east_1.csv").read_bytes()
 INDEX = {
     "regions": [{"regionCode": "us-east-1", "versionUrl": "/savingsPlan/v1.0/aws/AWSComputeSavingsPlan/20261120/us-east-1/index.json"}]
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch):
-    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return small_catalogs(tmp_path / "catalogs")
 
 
 def with_plans(url, plans=PLANS, announced=None, **_):

@@ -13,24 +13,16 @@ from refresh.__main__ import main
 from refresh.answers import Answers, Scope, reserved
 from refresh.merge import merge
 from refresh.write import NAMES, read_documents, write_catalogs, yaml_text
-from tests.refresh_answers import ANSWERS, RECORDED, TODAY, contents, price, small_catalogs
+from tests import refresh_answers
+from tests.refresh_answers import ANSWERS, RECORDED, TODAY, contents, price
 
+folder = refresh_answers.folder  # a fixture
 OFFER = (RECORDED / "offer_us_east_1.csv").read_bytes()
 
 
 class NoCredentials:
     def get_credentials(self):
         return None
-
-
-@pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch):
-    monkeypatch.setattr("refresh.public.PATIENCE", (0, 0))
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return small_catalogs(tmp_path / "catalogs")
 
 
 def public_files(url, offer=OFFER, **_):
