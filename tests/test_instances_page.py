@@ -9,7 +9,7 @@ from views.panels import instances as panel
 
 @pytest.fixture(scope="module")
 def board(catalogs):
-    return options({"model": "llama-3.1-8b", "train_tokens": 1.5e8}, catalogs).board
+    return options({"model": "llama-3.1-8b", "train_tokens": 1.5e8}, catalogs).board.drop_duplicates("instance")
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ WAYS = {"precision": ["bf16-mixed", "fp16-mixed", "fp8-mixed"], "attention": ["f
 def all_of(workload, sets, admits, catalogs):
     """What a wide search admits, its best rows estimated; and every combination, estimated."""
     job = {name: value for name, value in workload.items() if name not in sets and value != ""} | {"hours_most": 1e6, "instance": OLD}
+    job["markets"] = "on-demand"
     job |= {"gpus": [1], "batch": [1], "accumulation_steps": [1], "users": 1, "token_seconds": 1e6, "first_token_seconds": 1e6}
     job |= {"step_tokens": 1024, "sharding": ["none"], "tensor_parallel": [1], "admits": admits} | sets
     lists = {name: values for name, values in sets.items()}

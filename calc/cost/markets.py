@@ -96,6 +96,7 @@ MARKETS = {
     **{f"commit-{years}y": _cheapest(years) for years in YEARS},
     **{key.replace("_", "-"): _commitment(*terms) for terms, key in COMMITMENTS.items()},
 }
+USUAL_MARKETS = ("on-demand", "capacity-block")  # those that a job is offered without being asked
 PLAN_MARKETS = ("on-demand", "spot")  # those whose prices every result row carries
 
 

@@ -1,6 +1,6 @@
 """The columns that a job may set beside those of a scenario: name, kind, default by kind of work, and what each means."""
 
-from calc.cost.markets import MARKETS
+from calc.cost.markets import MARKETS, USUAL_MARKETS
 from calc.cost.obtainability import CLASSES
 from calc.scenarios.inputs import BY_NAME, Input
 from calc.units import WEEK_HOURS
@@ -33,7 +33,7 @@ JOB_INPUTS = (
     Input("first_token_seconds", "number", 5.0),
     Input("token_seconds", "number", 0.1),
     Input("regions", "text", "us-east-1"),
-    Input("markets", "text", "on-demand+capacity-block"),  # blocks are sold of P families, for runs
+    Input("markets", "text", "+".join(USUAL_MARKETS)),  # blocks are sold of P families, for runs
     Input("hours_most", "number", None),
     Input("usd_most", "number", None),
     Input("usd_per_hour_most", "number", None),

@@ -9,6 +9,7 @@ import pandas as pd
 
 from calc.catalogs.kept import kept, last_few
 from calc.catalogs.load import Catalogs
+from calc.cost.markets import USUAL_MARKETS
 from calc.engine.pipeline import COLUMNS, WORDS, estimate
 from calc.engine.results import Results
 from calc.plan.figures import records
@@ -161,14 +162,13 @@ def _options(row_of_job: JobRow, ranked: Ranking, places: list[Place], found: Co
 def sold_otherwise(ranked: Ranking, number: int, board: np.ndarray, row: Callable, answers: int) -> dict[str, Any]:
     """The same instance type sold on demand where a run takes a block, or the reverse; whether its start is longer than it."""
     candidates = ranked.candidates
-    sold = ("on-demand", "capacity-block")
     markets = ranked.job["markets"]
     alike = [
         answers + at
         for at, other in enumerate(board)
         if candidates["place"][other] == candidates["place"][number]
         and ranked.classes[other] <= ranking.BRIEF
-        and {markets[candidates["market"][other]], markets[candidates["market"][number]]} == {*sold}
+        and {markets[candidates["market"][other]], markets[candidates["market"][number]]} == {*USUAL_MARKETS}
     ]
     brief = ranked.job["work"] == "training" and bool(ranking.is_brief(candidates)[number])
     return {"otherwise": row(alike[0]) if alike else None, "brief": brief}
