@@ -69,4 +69,6 @@ def test_rivals_are_types_with_other_cards_whose_times_overlap(catalogs):
     listed = set(row["rivals"].split("+")) - {""}
     assert {cards[name] for name in near} == {cards[name] for name in listed}
     assert not listed & far
-    assert ("the figures cannot tell" in row["why"]) == bool(listed)
+    close = {name for name in listed if alone[name]["usd"] <= 1.25 * row["usd"]}
+    assert ("the figures cannot tell" in row["why"]) == bool(close)
+    assert not close or f"{len(close)} other type" in row["why"]

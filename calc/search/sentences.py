@@ -38,6 +38,7 @@ TITLES = {
 SAME_RATIO = 1.01
 MOST_NAMED = 3
 BLOCK = "capacity-block"
+NEAR_RATIO = 1.25  # of the least money; a rival beyond it stands in the column alone
 BRIEF = "nothing that keeps the limits works longer than it takes to start"
 STARTING_RATIO = 0.01  # of a run, from which on its start is said
 
@@ -98,8 +99,8 @@ def why(names: list[str], row: Row, facts: Row, settled_job: Row, catalogs: Cata
             other = place(facts["next"])
             other = other if other != where else arrangement(facts["next"], catalogs)
             parts.append(f"the next, {other}, costs {_against(facts['next']['usd'], row['usd'])}")
-        if facts["rivals"]:
-            parts.append(_alike(facts["rivals"]))
+        near = {name: ratio for name, ratio in facts["rivals"].items() if ratio <= NEAR_RATIO}
+        parts += [_alike(near)] if near else []
         if facts["older"] is not None:
             parts.append(f"{place(facts['older'])} at {usd(facts['older']['usd'])} rests on an old price and yields to this one")
         if facts["published_bits"]:
