@@ -41,7 +41,7 @@ def test_a_catalog_may_change_under_the_running_app(monkeypatch, tmp_path):
     assert first
     rewritten(path_of("prices", folder), lambda text: re.sub(r"usd_per_hour: [\d.]+", "usd_per_hour: 7.5", text))
     other = shown(app.run())
-    assert len(other) == len(first)
+    assert other  # how many answers there are hangs on the prices
     assert other != first
     good = shutil.copytree(folder, tmp_path / "good")
     for damage, (place, name, change, sentence) in DAMAGE.items():
