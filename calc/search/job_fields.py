@@ -91,7 +91,7 @@ def step_by_hand(asked: dict[str, Any], by_hand: dict[str, list]) -> int | None:
 
 
 def job_of(asked: dict[str, Any], by_hand: dict[str, list]) -> dict[str, Any]:
-    """The job row (contract.md, "Jobs in, answers out"); a column set by hand is one value, or a list to be compared."""
+    """The job row; a column set by hand is one value, or a list to be compared."""
     limits = {name: min(NO_LIMIT, JOB[name].most) if asked[name] is None and name not in BUDGETS else asked[name] for name in LIMITS}
     job = {"model": asked["model"], "work": work_of(asked), **{name: asked[name] for name in ("fewest_bits", "confidence")}}
     if job["work"] == "training":
