@@ -9,8 +9,7 @@ import pandas as pd
 
 from calc import estimate
 from calc.scenarios.inputs import BY_NAME
-from validation.case_words import read
-from validation.cases import published_scenario
+from validation.cases import published_scenario, read
 from validation.speed import DATA, with_published_models
 
 RAN, FAILED = "ran", "out of memory"
@@ -20,7 +19,7 @@ SHOWN = ["work", "model", "precision", "implementation", "gpu", "gpus", "batch",
 
 def of_memory():
     """The runs of published_memory.csv that name their card."""
-    rows = [row for row in read("published_memory.csv") if row["gpu"] and not row["left_out"]]
+    rows = [row for row in read("published_memory") if row["gpu"] and not row["left_out"]]
     return pd.DataFrame([{**published_scenario(row), **{name: row[name] for name in ("source", "outcome", "gpu")}} for row in rows])
 
 
