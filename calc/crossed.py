@@ -35,7 +35,7 @@ class Crossed:
     def __contains__(self, name: str) -> bool:
         return name in self.columns
 
-    def at(self, name: str, level: int) -> Any:
+    def column(self, name: str, level: int) -> Any:
         """A column at its own level or a wider one, its last axis that of the level, or one value."""
         own, values = self.columns[name]
         if own in (ONE, level):
@@ -51,7 +51,7 @@ class Crossed:
 
     def value(self, formula: Callable, level: int) -> Any:
         """What a formula makes of the columns, each at this level."""
-        return formula(**{name: self.at(name, level) for name in parameters_of(formula)})
+        return formula(**{name: self.column(name, level) for name in parameters_of(formula)})
 
     def evaluate_all(self, formulas: Iterable[Callable]) -> None:
         """Add the column that each formula makes, in order, at its level."""

@@ -89,27 +89,36 @@ class Chosen(Table):
 
 
 class Words(NamedTuple):
-    """A column of words: `codes` (rows,) into `known` (words,), an array of objects."""
+    """A column of words: `codes` (rows,) into `vocabulary` (words,), an array of objects."""
 
     codes: np.ndarray
-    known: np.ndarray
+    vocabulary: np.ndarray
 
-    def each(self, rows: int) -> np.ndarray:
+    def by_row(self, rows: int) -> np.ndarray:
         """The word of every row, shape (rows,)."""
-        return np.broadcast_to(self.known[self.codes], rows)
+        return np.broadcast_to(self.vocabulary[self.codes], rows)
 
-    def at(self, row: int) -> str:
+    def in_row(self, row: int) -> str:
         """The word of one row."""
-        return str(self.known[self.codes[row if len(self.codes) > 1 else 0]])
+        return str(self.vocabulary[self.codes[row if len(self.codes) > 1 else 0]])
 
     def are(self, wanted: Callable[[str], Any] | str) -> np.ndarray:
         """Whether each row's word is the wanted one, or passes a test; shape (rows,) or (1,)."""
         test = wanted if callable(wanted) else wanted.__eq__
-        return np.array([bool(test(word)) for word in self.known])[self.codes]
+        return np.array([bool(test(word)) for word in self.vocabulary])[self.codes]
 
     def numbers(self, number: Callable[[str], float]) -> np.ndarray:
         """A number for each row's word; shape (rows,) or (1,)."""
-        return np.array([float(number(word)) for word in self.known])[self.codes]
+        return np.array([float(number(word)) for word in self.vocabulary])[self.codes]
+
+
+def word_pairs(first: Words, second: Words) -> tuple[np.ndarray, list[tuple[str, str]]]:
+    """The number of each row's pair of words, and the pairs that occur."""
+    codes = np.broadcast_arrays(first.codes, second.codes)
+    numbers, pairs = pd.factorize(codes[0].astype(np.int64) * len(second.vocabulary) + codes[1])
+    return numbers, [
+        (first.vocabulary[one], second.vocabulary[other]) for one, other in zip(*np.divmod(pairs, len(second.vocabulary)), strict=True)
+    ]
 
 
 def word(text: str) -> Words:
@@ -119,8 +128,8 @@ def word(text: str) -> Words:
 
 def where(condition: np.ndarray, first: Words, second: Words) -> Words:
     """The first column's word where the condition holds, else the second's."""
-    known = np.concatenate([first.known, second.known])
-    return Words(np.where(condition, first.codes, second.codes + len(first.known)), known)
+    known = np.concatenate([first.vocabulary, second.vocabulary])
+    return Words(np.where(condition, first.codes, second.codes + len(first.vocabulary)), known)
 
 
 def take(table: Mapping[str, Any], rows: np.ndarray, names: Iterable[str] = ()) -> Table:
@@ -132,7 +141,7 @@ def take(table: Mapping[str, Any], rows: np.ndarray, names: Iterable[str] = ()) 
 def taken(values: Any, total: int, rows: np.ndarray) -> Any:
     """The chosen of `total` rows of one column, or of a tuple of them."""
     if isinstance(values, Words):
-        return values if len(values.codes) == 1 else Words(values.codes[rows], values.known)
+        return values if len(values.codes) == 1 else Words(values.codes[rows], values.vocabulary)
     if isinstance(values, np.ndarray) and values.ndim and values.shape[-1] == total and total > 1:
         return values.take(rows, axis=-1)
     if isinstance(values, pd.Series):
@@ -143,7 +152,7 @@ def taken(values: Any, total: int, rows: np.ndarray) -> Any:
 def key_codes(values: Any) -> tuple[np.ndarray, int]:
     """A code for each value of a column, and their number; missing values share a code."""
     if isinstance(values, Words):
-        codes, found = pd.factorize(values.known)
+        codes, found = pd.factorize(values.vocabulary)
         return codes[values.codes], len(found)
     if isinstance(values, pd.Series):
         codes, cells = factorized(values)
@@ -197,7 +206,7 @@ def _some_meet(columns: list[Any], rows: int) -> bool:
 def gathered(values: Any, rows: int, copies: np.ndarray) -> Any:
     """A column of distinct rows, or a tuple of them, for all the rows that they stand for."""
     if isinstance(values, Words):
-        return Words(np.broadcast_to(values.codes, rows)[copies], values.known)
+        return Words(np.broadcast_to(values.codes, rows)[copies], values.vocabulary)
     if isinstance(values, tuple):
         return tuple(gathered(each, rows, copies) for each in values)
     return np.broadcast_to(values, (*np.shape(values)[:-1], rows)).take(copies, axis=-1) if np.ndim(values) else values
@@ -206,7 +215,7 @@ def gathered(values: Any, rows: int, copies: np.ndarray) -> Any:
 def emptied(values: Any, where: np.ndarray) -> Any:
     """A column with nothing in some rows."""
     if isinstance(values, Words):
-        return Words(np.where(where, len(values.known), values.codes), np.append(values.known, ""))
+        return Words(np.where(where, len(values.vocabulary), values.codes), np.append(values.vocabulary, ""))
     return np.where(where, np.nan, values)
 
 
@@ -215,9 +224,9 @@ def spread(values: Any, sound: np.ndarray, rows: int) -> Any:
     if len(sound) == rows:
         return values
     if isinstance(values, Words):
-        codes = np.full(rows, len(values.known))
+        codes = np.full(rows, len(values.vocabulary))
         codes[sound] = values.codes
-        return Words(codes, np.append(values.known, ""))
+        return Words(codes, np.append(values.vocabulary, ""))
     filled = np.full(rows, np.nan)
     filled[sound] = values
     return filled

@@ -84,7 +84,7 @@ def test_the_older_date_counts():
         return Words(np.arange(len(days)), np.array(days, dtype=object))
 
     older = prices_as_of(dates("2026-07-20", "2026-07-20", "", ""), dates("2026-04-15", "", "2026-04-15", ""))
-    assert older.each(4).tolist() == ["2026-04-15", "2026-07-20", "2026-04-15", ""]
+    assert older.by_row(4).tolist() == ["2026-04-15", "2026-07-20", "2026-04-15", ""]
 
 
 def test_a_load_takes_whole_deployments(catalogs):

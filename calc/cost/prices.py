@@ -60,7 +60,7 @@ usd_per_month_spot = twin(usd_per_month_on_demand, ON_SPOT)
 
 def prices_as_of(on_demand_as_of, spot_as_of):
     """The older date of the two prices, ISO; both come from one entry of the catalog, so they share codes."""
-    first, second = on_demand_as_of.known, spot_as_of.known
+    first, second = on_demand_as_of.vocabulary, spot_as_of.vocabulary
     older = np.where((second == "") | ((first != "") & (first < second)), first, second)
     return Words(on_demand_as_of.codes, older)
 

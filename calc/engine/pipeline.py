@@ -29,7 +29,7 @@ from calc.scenarios.read import as_frame, read_inputs
 from calc.scenarios.releases import release_notes
 from calc.scenarios.support import support
 from calc.speed.basis import basis
-from calc.table import Table, Words, emptied, factorized, spread
+from calc.table import Table, Words, emptied, factorized, spread, word_pairs
 
 FEWEST_SCENARIOS = 64  # among which looking for like ones pays
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
@@ -185,12 +185,10 @@ def model_notes(table: Columns, catalogs: Catalogs) -> Words:
 
 def joined_sentences(first: Words, second: Words) -> Words:
     """Two columns of sentences as one. Shape (rows,)."""
-    if not (second.known != "").any():
+    if not (second.vocabulary != "").any():
         return first
-    codes, others = np.broadcast_arrays(first.codes, second.codes)
-    pairs, found = pd.factorize(codes.astype(np.int64) * len(second.known) + others)
-    said = [f"{first.known[pair // len(second.known)]} {second.known[pair % len(second.known)]}".strip() for pair in found]
-    return Words(pairs, np.array(said, dtype=object))
+    codes, pairs = word_pairs(first, second)
+    return Words(codes, np.array([" ".join(pair).strip() for pair in pairs], dtype=object))
 
 
 def _found(table: Table, solve: bool) -> Columns:
@@ -213,5 +211,5 @@ def not_covered(table: Columns, row: int, catalogs: Catalogs) -> str:
     """Why the memory of a row is not known."""
     kind = [*catalogs.blocks, "an unknown kind"][int(np.broadcast_to(table["stack_kind"][0], table["rows"])[row])]
     how = " with LoRA" if np.broadcast_to(table["adapts"], table["rows"])[row] else ""
-    chosen = ", ".join(f"{name} {table[name].at(row)}" for name in ("precision", "attention", "recompute"))
+    chosen = ", ".join(f"{name} {table[name].in_row(row)}" for name in ("precision", "attention", "recompute"))
     return f"Blocks of kind {kind} were not measured with {chosen}{how}; choose another precision, attention or recompute."

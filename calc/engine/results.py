@@ -35,9 +35,9 @@ class Results:
     def _known(self, name: str, values: Words) -> np.ndarray:
         """The codes of a column's vocabulary for its words here, those that occur."""
         own = self.words[name]
-        codes = np.zeros(len(values.known), dtype=np.int32)
+        codes = np.zeros(len(values.vocabulary), dtype=np.int32)
         for place in np.unique(values.codes).tolist():
-            codes[place] = own.setdefault(values.known[place], len(own))
+            codes[place] = own.setdefault(values.vocabulary[place], len(own))
         return codes
 
     def row(self, number: int) -> dict[str, Any]:

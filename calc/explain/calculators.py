@@ -175,7 +175,7 @@ def beside_ours(ours: Row, catalogs: Catalogs) -> pd.DataFrame:
     What a system cannot express is NaN, with the reason in `problem`; a component that it does not count is 0.
     """
     joined = next(parts(as_frame({name: ours[name] for name in DEFAULTS}), catalogs)).table
-    columns = {name: joined[name].each(1) if isinstance(joined[name], Words) else joined[name] for name in joined}
+    columns = {name: joined[name].by_row(1) if isinstance(joined[name], Words) else joined[name] for name in joined}
     scenario = {name: values[0] for name, values in columns.items() if np.ndim(values) == 1}
     named = ("work", "fits", "gpu_memory_bytes", "memory_bytes", "memory_low_bytes", "memory_high_bytes", "problem", *COMPONENTS)
     rows = [{name: ours[name] for name in named} | {"system": "ours", "title": "Headroom", "leaves_out": ""}]

@@ -173,20 +173,20 @@ def _origin(name: str, table: Columns, catalogs: Catalogs) -> tuple[str, str]:
             return f"{file} with {label_of(used[0])}", catalogs.about[used[0]].get("source", "")
         return file, "from the choices"
     for choice, catalog in CATALOG_OF.items():
-        frame, entry, prefix = getattr(catalogs, catalog), table[choice].at(0), PREFIXES.get(choice, "")
+        frame, entry, prefix = getattr(catalogs, catalog), table[choice].in_row(0), PREFIXES.get(choice, "")
         if choice != "model" and name.startswith(prefix) and name.removeprefix(prefix) in frame.columns and entry in frame.index:
             own = frame.at[entry, "source"] if "source" in frame.columns else ""
             return f"{label_of(catalog)}, {entry}", own or catalogs.about[catalog].get("source", "")
     for choice, catalog in LIST_OF.items():
         if name in getattr(catalogs, catalog).columns:
-            return f"{label_of('choices')}, {catalog}, {table[choice].at(0)}", catalogs.about["choices"]["source"]
+            return f"{label_of('choices')}, {catalog}, {table[choice].in_row(0)}", catalogs.about["choices"]["source"]
     if name in catalogs.model_kinds.columns:
-        return f"{label_of('choices')}, model_kinds, {table['model_kind'].at(0)}", catalogs.about["choices"]["source"]
+        return f"{label_of('choices')}, model_kinds, {table['model_kind'].in_row(0)}", catalogs.about["choices"]["source"]
     if name in catalogs.overheads.index:
         return f"{label_of('overheads')}, {name}", catalogs.overheads.at[name, "source"]
     if name.removeprefix("serving_") in catalogs.serving_engines.columns:
         return label_of("serving_engines"), catalogs.about["serving_engines"]["source"]
-    model = table["model"].at(0)
+    model = table["model"].in_row(0)
     if name.removeprefix("model_") in numbers_in(catalogs, "models") or name.removeprefix("stack_") in numbers_in(catalogs, "stacks"):
         return f"{label_of('models')}, {model}", catalogs.models.at[model, "source"]
     return "calc/scenarios/join.py", "from the choices"

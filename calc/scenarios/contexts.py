@@ -42,7 +42,7 @@ def context_notes(table: Columns) -> Words:
     sentences = []
     for row in rows:
         at = int(np.argmax(models == row))
-        by = extension(sizes[at], longest[at], table["extended_by"].at(at)) if row >= 0 else ""
+        by = extension(sizes[at], longest[at], table["extended_by"].in_row(at)) if row >= 0 else ""
         more = (
             f"{by}; longer ones are learned by training"
             if by

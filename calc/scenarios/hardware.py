@@ -7,7 +7,7 @@ from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
 from calc.scenarios.lookups import columns_of, numbers_in, numbers_of, words_of
-from calc.table import Words
+from calc.table import Words, word_pairs
 
 ASSUMED = "assumed"  # the basis of an entry that no published run was held against
 OF_RELEASE = "of_older_release"
@@ -48,9 +48,8 @@ def price_at(catalogs: Catalogs, instances: pd.Series, regions: pd.Series) -> np
 def prices_of(catalogs: Catalogs, instance: Words, region: Words) -> np.ndarray:
     """The price row of each row's instance and region, both as words; -1 where there is none."""
     price_of, _ = price_rows(catalogs)
-    pairs, found = pd.factorize(np.atleast_1d(instance.codes * len(region.known) + region.codes))
-    named = [(instance.known[pair // len(region.known)], region.known[pair % len(region.known)]) for pair in found]
-    return np.array([price_of.get(pair, -1) for pair in named], dtype=np.int64)[pairs]
+    codes, pairs = word_pairs(instance, region)
+    return np.array([price_of.get(pair, -1) for pair in pairs], dtype=np.int64)[codes]
 
 
 @kept("gpus", "utilization")

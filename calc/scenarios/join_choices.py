@@ -95,19 +95,19 @@ def able(work, trains, adapts, precision, implementation, catalogs, problems):
     allowed = np.where(trains, np.where(adapts, can["adapts"], can["trains"]), can["serves"]) > 0
     problems.add(
         ~allowed & trains & ~adapts,
-        lambda row: f"precision {precision.at(row)} cannot train all weights; choose tuning lora, or train in bf16-mixed.",
+        lambda row: f"precision {precision.in_row(row)} cannot train all weights; choose tuning lora, or train in bf16-mixed.",
     )
     problems.add(
         ~allowed & trains & adapts,
-        lambda row: f"precision {precision.at(row)} does not go with LoRA; use bf16, int8, nf4 or nf4-dq for the frozen base.",
+        lambda row: f"precision {precision.in_row(row)} does not go with LoRA; use bf16, int8, nf4 or nf4-dq for the frozen base.",
     )
     problems.add(
-        ~allowed & ~trains, lambda row: f"precision {precision.at(row)} is a way to train; serve in bf16, fp8, int8 or a 4-bit format."
+        ~allowed & ~trains, lambda row: f"precision {precision.in_row(row)} is a way to train; serve in bf16, fp8, int8 or a 4-bit format."
     )
     does = columns_of(catalogs, "implementations", ("trains", "serves"), _row(catalogs, "implementations", implementation))
     problems.add(
         ~(trains & (does["trains"] > 0) | ~trains & (does["serves"] > 0)),
-        lambda row: f"implementation {implementation.at(row)} does not do {work.at(row)}; choose transformers.",
+        lambda row: f"implementation {implementation.in_row(row)} does not do {work.in_row(row)}; choose transformers.",
     )
     return {}
 
@@ -188,7 +188,9 @@ def adapts_matrices(lora_targets, adapts, problems):
     """The matrices that LoRA adapts, as indicators. Shape (matrices, 1, rows)."""
     problems.add(
         ~lora_targets.are(lambda word: word in TARGETS or set(_targets(word)) <= set(PROJECTIONS)) & (adapts > 0),
-        lambda row: f"lora_targets '{quoted(lora_targets.at(row))}' is not known; use attention, all-linear, or projections such as q+v.",
+        lambda row: (
+            f"lora_targets '{quoted(lora_targets.in_row(row))}' is not known; use attention, all-linear, or projections such as q+v."
+        ),
     )
     return np.stack([lora_targets.are(lambda word, name=name: name in _targets(word)) for name in ADAPTED])[:, None] * adapts
 
@@ -199,7 +201,7 @@ def _targets(word: str) -> tuple[str, ...]:
 
 def _row(catalogs: Catalogs, name: str, words: Words) -> np.ndarray:
     """Row numbers of words in a catalog; a word that it lacks is a problem and takes row 0."""
-    return np.maximum(catalog_rows(catalogs, name, words.known), 0)[words.codes]
+    return np.maximum(catalog_rows(catalogs, name, words.vocabulary), 0)[words.codes]
 
 
 def _chosen(words: Words, column: str, catalogs: Catalogs, problems: Problems, prefix: str = "", without: tuple[str, ...] = ()) -> Columns:
@@ -217,8 +219,8 @@ def _listed(catalogs: Catalogs, column: str, words: Words) -> Columns:
 
 def _width(words: Words, default: float, catalogs: Catalogs) -> np.ndarray:
     """Bytes of the number formats that are named, the default where none is. [B]"""
-    widths, rows = numbers_of(catalogs, "number_formats", "bytes_each"), catalog_rows(catalogs, "number_formats", words.known)
-    unknown = np.where(words.known == "", default, 0.0)
+    widths, rows = numbers_of(catalogs, "number_formats", "bytes_each"), catalog_rows(catalogs, "number_formats", words.vocabulary)
+    unknown = np.where(words.vocabulary == "", default, 0.0)
     return np.where(rows >= 0, widths[rows], unknown)[words.codes]
 
 

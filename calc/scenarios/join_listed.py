@@ -6,7 +6,8 @@ import pandas as pd
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
 from calc.scenarios.lookups import columns_of, numbers_in
-from calc.scenarios.releases import earlier_release, software_and_release
+from calc.scenarios.releases import earlier_release
+from calc.table import word_pairs
 
 STORED_ON = "s3-standard"
 ENDPOINT = ("usd_per_million_input_tokens", "usd_per_million_output_tokens")
@@ -14,8 +15,8 @@ ENDPOINT = ("usd_per_million_input_tokens", "usd_per_million_output_tokens")
 
 def release_numbers(implementation, software_release, catalogs):
     """Numbers of the release that a row names, NaN where they are those of the newest."""
-    pairs, found = software_and_release(implementation, software_release)
-    row = np.array([earlier_release(software, release, catalogs) for software, release in found], dtype=np.int64)[pairs]
+    codes, pairs = word_pairs(implementation, software_release)
+    row = np.array([earlier_release(software, release, catalogs) for software, release in pairs], dtype=np.int64)[codes]
     named = {"names_release": (~software_release.are("")).astype(float)}
     return columns_of(catalogs, "serving_releases", numbers_in(catalogs, "serving_releases"), row, "release_") | named
 
@@ -23,13 +24,13 @@ def release_numbers(implementation, software_release, catalogs):
 def listed_storage_usd_per_gib_month(region, catalogs):
     """The listed price of storage in the region. [USD]"""
     s3 = _s3(catalogs)
-    return np.array([s3.get(name, np.nan) for name in region.known])[region.codes]
+    return np.array([s3.get(name, np.nan) for name in region.vocabulary])[region.codes]
 
 
 def listed_endpoints(region, model, catalogs):
     """Listed prices of an endpoint for the model in the region, NaN where there is none."""
     listed = _endpoints(catalogs)
-    grid = np.array([[listed.get((name, place), (np.nan, np.nan)) for place in region.known] for name in model.known])
+    grid = np.array([[listed.get((name, place), (np.nan, np.nan)) for place in region.vocabulary] for name in model.vocabulary])
     usd = grid[model.codes, region.codes]
     return {f"listed_{name}": usd[..., number] for number, name in enumerate(ENDPOINT)}
 

@@ -38,7 +38,7 @@ def precision(asked_precision, names_precision, trains, model_row, catalogs):
 def scale_elements(model_row, precision, catalogs):
     """What shares a scale in a published file, 0 without a bound; its padded width. [elements]"""
     elements, padded = published.scales_by_format(catalogs)
-    row = catalog_rows(catalogs, "precisions", precision.known)[precision.codes]
+    row = catalog_rows(catalogs, "precisions", precision.vocabulary)[precision.codes]
     known = row >= 0
     return {"scale_elements": np.where(known, elements[model_row, row], 0), "padded_ffn_width": np.where(known, padded[model_row, row], 0)}
 

@@ -18,7 +18,8 @@ def place(instance, asked_gpu, catalogs, problems):
     problems.add(
         ~asked_gpu.are("") & (row >= 0) & ~_same(asked_gpu, of_instance),
         lambda number: (
-            f"instance {instance.at(number)} has the card {gpu.at(number)}, not {asked_gpu.at(number)}; leave gpu empty or name that one."
+            f"instance {instance.in_row(number)} has the card {gpu.in_row(number)}, not {asked_gpu.in_row(number)}; "
+            "leave gpu empty or name that one."
         ),
     )
     return {"gpu": gpu} | place_numbers(catalogs, find(catalogs, "gpus", gpu, problems, "gpu"), row)
@@ -30,8 +31,8 @@ def price(instance, region, private_prices, catalogs, problems):
     problems.add(
         ~region.are(regions.__contains__),
         lambda row: (
-            f"region '{quoted(region.at(row))}' has no GPU prices in the catalog; choose one such as "
-            f"{similar(region.at(row), regions) or 'us-east-1'}."
+            f"region '{quoted(region.in_row(row))}' has no GPU prices in the catalog; choose one such as "
+            f"{similar(region.in_row(row), regions) or 'us-east-1'}."
         ),
     )
     row = prices_of(catalogs, instance, region)
@@ -44,6 +45,6 @@ def price(instance, region, private_prices, catalogs, problems):
 
 def _same(first: Words, second: Words) -> np.ndarray:
     """Whether two columns have the same word in each row."""
-    numbers = {word: number for number, word in enumerate({*first.known, *second.known})}
-    one, other = (np.array([numbers[word] for word in words.known])[words.codes] for words in (first, second))
+    numbers = {word: number for number, word in enumerate({*first.vocabulary, *second.vocabulary})}
+    one, other = (np.array([numbers[word] for word in words.vocabulary])[words.codes] for words in (first, second))
     return one == other

@@ -50,7 +50,7 @@ def said(rule: Rule, columns: Columns, row: int) -> str:
 def _value(column: Words | np.ndarray, row: int) -> Any:
     """One row's word or number."""
     if isinstance(column, Words):
-        return column.at(row)
+        return column.in_row(row)
     return column[row] if len(column) > 1 else column[0]
 
 

@@ -48,13 +48,13 @@ def catalog_rows(catalogs: Catalogs, name: str, words: Iterable[str]) -> np.ndar
 def find(catalogs: Catalogs, name: str, words: Words, problems: Problems, column: str) -> np.ndarray:
     """Row numbers of words in a catalog, -1 for empty ones; an unknown word is a problem."""
     known = row_numbers(catalogs, name)
-    at = catalog_rows(catalogs, name, words.known)
-    missing = (at < 0) & (words.known != "")
+    at = catalog_rows(catalogs, name, words.vocabulary)
+    missing = (at < 0) & (words.vocabulary != "")
     problems.add(
         missing[words.codes],
         lambda row: (
-            f"{column} '{quoted(words.at(row))}' is not in the catalog; choose one such as "
-            f"{similar(words.at(row), known, getattr(catalogs, name).get('name', ())) or ', '.join(list(known)[:6])}."
+            f"{column} '{quoted(words.in_row(row))}' is not in the catalog; choose one such as "
+            f"{similar(words.in_row(row), known, getattr(catalogs, name).get('name', ())) or ', '.join(list(known)[:6])}."
         ),
     )
     return at[words.codes]

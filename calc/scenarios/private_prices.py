@@ -37,14 +37,14 @@ def join_private_prices(texts: Words, instances: Words, catalogs: Catalogs, prob
     known = row_numbers(catalogs, "instances")
     read: list[dict[str, float]] = []
     wrong: dict[str, str] = {}
-    for text in texts.known:
+    for text in texts.vocabulary:
         try:
             read.append(private_prices(str(text), known))
         except PrivatePriceError as error:
             read.append({})
             wrong[str(text)] = str(error)
-    problems.add(texts.are(wrong.__contains__), lambda row: wrong[texts.at(row)])
-    usd = np.array([[prices.get(str(instance), np.nan) for instance in instances.known] for prices in read])
+    problems.add(texts.are(wrong.__contains__), lambda row: wrong[texts.in_row(row)])
+    usd = np.array([[prices.get(str(instance), np.nan) for instance in instances.vocabulary] for prices in read])
     return usd[texts.codes, instances.codes]
 
 

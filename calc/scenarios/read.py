@@ -58,7 +58,7 @@ def read_inputs(frame: pd.DataFrame, problems: Problems, catalogs: Catalogs) -> 
     unnamed = inputs["model"].are("")
     if "problem" in frame.columns:  # a job's row without a plan, read again, says what it said
         earlier = _read_words(Input("problem", "text"), frame["problem"], problems)
-        problems.add(unnamed & ~earlier.are(""), earlier.at)
+        problems.add(unnamed & ~earlier.are(""), earlier.in_row)
     problems.add(unnamed, "No model is named; write the id of a model of the catalog.")
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
 
@@ -75,7 +75,7 @@ def known_inputs(row: Mapping[str, Any], columns: Mapping[str, Any] | None = Non
     inputs["names_sequence"] = np.array(["sequence_tokens" in row])
     inputs["names_precision"] = np.array(["precision" in {**row, **(columns or {})}])
     if "precision" not in row:
-        inputs["precision"] = word(DEFAULT_PRECISION[inputs["work"].at(0)])
+        inputs["precision"] = word(DEFAULT_PRECISION[inputs["work"].in_row(0)])
     inputs |= columns or {}
     return {f"asked_{name}" if name in ASKED else name: values for name, values in inputs.items()}
 
@@ -108,7 +108,7 @@ def _read_words(column: Input, cells: pd.Series, problems: Problems) -> Words:
     if column.kind == "choice":
         problems.add(
             ~words.are(lambda text: text in column.choices or text == column.default),
-            lambda row: f"{column.name} '{quoted(words.at(row))}' is not known; use {' or '.join(column.choices)}.",
+            lambda row: f"{column.name} '{quoted(words.in_row(row))}' is not known; use {' or '.join(column.choices)}.",
         )
     return words
 

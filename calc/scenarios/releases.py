@@ -3,11 +3,10 @@
 import re
 
 import numpy as np
-import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
-from calc.table import Words
+from calc.table import Words, word_pairs
 
 RELEASE = re.compile(r"\d+(?:\.\d+)*")
 
@@ -31,15 +30,8 @@ def is_newer(release: str, releases: str) -> bool:
 
 def release_notes(table: Columns, catalogs: Catalogs) -> Words:
     """The warning of each row whose release is newer than those known, else an empty text."""
-    pairs, found = software_and_release(table["implementation"], table["software_release"])
-    return Words(pairs, np.array([_warning(software, release, catalogs) for software, release in found], dtype=object))
-
-
-def software_and_release(software: Words, release: Words) -> tuple[np.ndarray, list[tuple[str, str]]]:
-    """The number of each row's pair of software and release, and the pairs."""
-    codes = np.broadcast_arrays(software.codes, release.codes)
-    pairs, found = pd.factorize(codes[0].astype(np.int64) * len(release.known) + codes[1])
-    return pairs, [(software.known[pair // len(release.known)], release.known[pair % len(release.known)]) for pair in found]
+    codes, pairs = word_pairs(table["implementation"], table["software_release"])
+    return Words(codes, np.array([_warning(software, release, catalogs) for software, release in pairs], dtype=object))
 
 
 def earlier_release(software: str, release: str, catalogs: Catalogs) -> int:

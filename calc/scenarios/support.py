@@ -105,11 +105,11 @@ def _notes(counts: np.ndarray, codes: np.ndarray, small: Columns, catalogs: Cata
     notes = np.full(rows, "", dtype=object)
     for row in np.flatnonzero(codes < len(RUNS)).tolist():
         said = [*rules.sentences[rules.order[speaks[rules.order, row]]]]
-        software = names[small["implementation"].at(row)]
+        software = names[small["implementation"].in_row(row)]
         if not loads[row]:
             said.append(f"Whether {software} loads on this card is not known: no rule names it; choose an NVIDIA card that is named.")
         if unread[row]:
-            said.append(f"Whether {software} takes {small['precision'].at(row)} was not read; nothing is known against it.")
+            said.append(f"Whether {software} takes {small['precision'].in_row(row)} was not read; nothing is known against it.")
         notes[row] = " ".join(dict.fromkeys(said))
     return notes
 

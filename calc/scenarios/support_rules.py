@@ -85,7 +85,7 @@ def _members(lists: list[list[str]]) -> tuple[dict[str, int], np.ndarray]:
 def rules_that_take(rules: Rules, name: str, words: Words) -> np.ndarray:
     """Which rules take each row's word of a column. Shape (rules, rows) or (rules, 1)."""
     places, members = rules.members[name]
-    return members[:, np.array([places.get(each, len(places)) for each in words.known])[words.codes]]
+    return members[:, np.array([places.get(each, len(places)) for each in words.vocabulary])[words.codes]]
 
 
 def _sentence(rule: dict) -> str:
@@ -131,8 +131,8 @@ def at_least(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
 def _cache(table: Columns) -> Words:
     """The cache's number format; unnamed, that of 16-bit products in the row's precision."""
     asked = table["kv_precision"]
-    own = len(asked.known) + (table["computes_bf16"] > 0)
-    return Words(np.where(asked.are(""), own, asked.codes), np.append(asked.known, SIXTEEN_BITS))
+    own = len(asked.vocabulary) + (table["computes_bf16"] > 0)
+    return Words(np.where(asked.are(""), own, asked.codes), np.append(asked.vocabulary, SIXTEEN_BITS))
 
 
 def _places(table: Columns, catalogs: Catalogs) -> tuple[np.ndarray, Words, Words]:

@@ -29,7 +29,7 @@ def candidates_of(crossed: Crossed, grid: Grid, sold: list[Offer], job: dict[str
 
 def _accumulate(crossed: Crossed, grid: Grid) -> None:
     """A way for each accumulation of every pair."""
-    layout = np.broadcast_to(crossed.at("row_number", PAIR), len(crossed.layout))
+    layout = np.broadcast_to(crossed.column("row_number", PAIR), len(crossed.layout))
     count = grid.steps_count[layout]
     pair = np.repeat(np.arange(len(layout)), count)
     first = grid.first_step.take(layout) - (np.cumsum(count) - count)  # of each pair's ways in `steps`, less its place among the ways
@@ -43,16 +43,16 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     place = crossed.place.take(crossed.pair)
     price = offer.usd_per_hour.take(place)
     interrupted = spot_overhead(crossed, offer.band_interruption_ratio) if MARKETS[market].interrupted else np.zeros(1)
-    table = {name: crossed.at(name, WAY) for name in STEPPED}
+    table = {name: crossed.column(name, WAY) for name in STEPPED}
     copies = deployments(table, 0) if np.any(table["served_tokens_per_second"] > 0) else np.ones(1)
     figures = cost_of(table, market, price, interrupted, copies)._asdict()
-    figures |= {name: crossed.at(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")}
+    figures |= {name: crossed.column(name, WAY) for name in (*SHOWN, "step_tokens", "accumulation_steps", "start_hours")}
     figures |= {
-        "first_token_seconds": crossed.at(first_token_column(job), WAY),
+        "first_token_seconds": crossed.column(first_token_column(job), WAY),
         "token_seconds": table["time_per_output_token_seconds"],
         "slow_first_token_ratio": table["first_token_high_ratio"],
         "slow_token_ratio": table["time_high_ratio"],
-        "layout": crossed.at("row_number", WAY),
+        "layout": crossed.column("row_number", WAY),
         "place": place,
         "region": offer.region.take(place),
         "market": np.full(1, offer.market),
@@ -61,7 +61,7 @@ def _sold(crossed: Crossed, offer: Offer, job: dict[str, Any]) -> Columns:
     }
     figures |= {"load_ratio": _load_ratio(figures, table["data_parallel"], job)}
     figures = {name: np.broadcast_to(values, len(place)) for name, values in figures.items()}
-    timed = np.broadcast_to(crossed.at("timed", WAY), len(place))
+    timed = np.broadcast_to(crossed.column("timed", WAY), len(place))
     figures = figures if timed.all() else figures | _untimed(figures, timed, job["work"] == "training")
     sold = ~np.isnan(price) & ~(np.isnan(figures["usd"]) & ~np.isnan(figures["hours"]))  # a run beyond the longest block is not sold as one
     return figures if sold.all() else {name: values.take(np.flatnonzero(sold)) for name, values in figures.items()}

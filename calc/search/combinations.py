@@ -180,7 +180,7 @@ def least_memory_bytes(table: Table) -> np.ndarray:
 def _keep_fitting(crossed: Crossed) -> int:
     """Drop the pairs that do not fit or that a rule of placement forbids; return how many fit or are tight."""
     crossed.evaluate_all((fit.limit_bytes, fit.fits))
-    fitting = np.flatnonzero(np.broadcast_to(crossed.at("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
+    fitting = np.flatnonzero(np.broadcast_to(crossed.column("fits", PAIR), len(crossed.layout)) <= FITS.index("tight"))
     crossed.keep(fitting)
     crossed.evaluate_all((fit.headroom_bytes, *formulas_of(machines), island_gpus, *formulas_of(placement), *STARTING))
     broken = [np.broadcast_to(crossed.value(rule.wrong, PAIR), len(crossed.layout)) for rule in placement.RULES]
@@ -208,7 +208,7 @@ def _by_card_class(table: Table, grid: Grid, sound: np.ndarray, cards: Columns) 
     size = grid.size
     crossed = crossed_with(table, cards, grid)
     crossed.evaluate_all((on_large_card, on_huge_card))
-    large, huge = (np.broadcast_to(crossed.at(name, PAIR), len(grid.layout)) > 0 for name in ("on_large_card", "on_huge_card"))
+    large, huge = (np.broadcast_to(crossed.column(name, PAIR), len(grid.layout)) > 0 for name in ("on_large_card", "on_huge_card"))
     every = take(table, np.tile(np.arange(size), 3))
     every |= {"on_large_card": np.repeat([0.0, 1.0, 1.0], size), "on_huge_card": np.repeat([0.0, 0.0, 1.0], size)}
     return every, grid._replace(layout=grid.layout + size * (large.astype(int) + huge)), np.tile(sound, 3)

@@ -101,9 +101,9 @@ def _column(values: list, several: list[Grid]) -> np.ndarray | Words:
         return values[0]
     if not isinstance(values[0], Words):
         return np.concatenate([np.broadcast_to(own, one.size) for own, one in zip(values, several, strict=True)])
-    starts = np.cumsum([0, *(len(own.known) for own in values)])
+    starts = np.cumsum([0, *(len(own.vocabulary) for own in values)])
     codes = [np.broadcast_to(own.codes, one.size) + start for own, one, start in zip(values, several, starts, strict=False)]
-    return Words(np.concatenate(codes), np.concatenate([own.known for own in values]))
+    return Words(np.concatenate(codes), np.concatenate([own.vocabulary for own in values]))
 
 
 def _short(values: np.ndarray | Words) -> np.ndarray | Words:
@@ -111,4 +111,4 @@ def _short(values: np.ndarray | Words) -> np.ndarray | Words:
     codes = values.codes if isinstance(values, Words) else values
     if not len(codes) or (codes != codes[0]).any():
         return values
-    return Words(codes[:1], values.known) if isinstance(values, Words) else values[:1]
+    return Words(codes[:1], values.vocabulary) if isinstance(values, Words) else values[:1]

@@ -60,8 +60,8 @@ def _needed(crossed: Crossed, batch: np.ndarray, job: dict[str, Any]) -> np.ndar
     """Sequences that the rate keeps busy on each replica of this batch, in whole numbers and up to the most. [sequences]"""
     crossed.set("batch", PAIR, batch)
     add_time(crossed, job["work"], READ if generates_nothing(job) else ANSWERED)
-    first = crossed.at(first_token_column(job), PAIR)
-    token = np.zeros(1) if generates_nothing(job) else crossed.at(ANSWERED[1], PAIR)
+    first = crossed.column(first_token_column(job), PAIR)
+    token = np.zeros(1) if generates_nothing(job) else crossed.column(ANSWERED[1], PAIR)
     busy = job["requests_per_second"] * request_seconds(first, token, job)
-    needed = np.ceil(busy / crossed.at("data_parallel", PAIR))
+    needed = np.ceil(busy / crossed.column("data_parallel", PAIR))
     return np.broadcast_to(np.minimum(np.nan_to_num(needed, nan=np.inf), MOST_SEQUENCES), len(batch))

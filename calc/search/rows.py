@@ -30,7 +30,7 @@ def plain_ranks(grid: Grid, places: list[Place], candidates: Columns) -> Columns
         words = grid.layouts.get(name)
         ranks[name] = np.zeros(1)
         if isinstance(words, Words):
-            rank = np.array([order.index(word) if word in order else len(order) for word in words.known])[words.codes]
+            rank = np.array([order.index(word) if word in order else len(order) for word in words.vocabulary])[words.codes]
             ranks[name] = rank[candidates["layout"]] if len(rank) > 1 else rank
     return ranks
 

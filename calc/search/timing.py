@@ -33,4 +33,4 @@ def spot_overhead(crossed: Crossed, band_interruption_ratio: np.ndarray) -> np.n
     crossed.set("band_interruption_ratio", PLACE, band_interruption_ratio)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         crossed.evaluate_all(UNTIL_OVERHEAD)
-    return np.asarray(crossed.at("spot_overhead_ratio", WAY))
+    return np.asarray(crossed.column("spot_overhead_ratio", WAY))

@@ -43,7 +43,7 @@ def basis(table: Columns, catalogs: Catalogs) -> Basis:
 def _runs(table: Columns, catalogs: Catalogs, work: str) -> np.ndarray:
     """Published runs of each row's software, model, card and precision. [runs]"""
     software, precision = (
-        catalog_rows(catalogs, f"{name}s", table[name].known)[table[name].codes] for name in ("implementation", "precision")
+        catalog_rows(catalogs, f"{name}s", table[name].vocabulary)[table[name].codes] for name in ("implementation", "precision")
     )
     key = _key((software, table["model_row"], table["gpu_row"], precision), catalogs)
     keys, runs = _published(catalogs, work)
