@@ -109,9 +109,9 @@ def _answer(options: argparse.Namespace, catalogs: Catalogs) -> int:
 
 
 def _streamed(options: Any, rows: int, results_of: Callable, what: str = "rows") -> int:
-    given = "standard input" if options.table == "-" else options.table
+    source_name = "standard input" if options.table == "-" else options.table
     with read(options.table) as source, written(options.output) as target:
-        _stream(read_tables(source, given, rows), results_of, target, what)
+        _stream(read_tables(source, source_name, rows), results_of, target, what)
     return 0
 
 
@@ -169,8 +169,8 @@ def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
         print(f"{row['scenario'] or options.plan}: {warning} Nothing was written; change the plan, or add --anyway.", file=sys.stderr)
         return OVER_THE_LIMIT
     write_folder(files_of(warned(kit, warning) if warning else kit, row, row["market"]), options.output)
-    for each in kit.differences:
-        print(comment(each, kit.name), file=sys.stderr)
+    for difference in kit.differences:
+        print(comment(difference, kit.name), file=sys.stderr)
     return 0
 
 

@@ -4,10 +4,10 @@ import pytest
 from examples import catalogs, published
 
 from calc import estimate
-from calc.files.oom.beside import cards_of_capacity
 from calc.files.oom.explain import LogProblem, explained, tells, text_of
 from calc.files.oom.failures import failures, fullest
 from calc.files.oom.logs import logged_figures
+from calc.files.oom.parts import cards_of_capacity
 from calc.units import GIB
 
 MESSAGES = published("oom_messages")["messages"]

@@ -35,29 +35,29 @@ def brought(documents: Documents, catalogs: Catalogs) -> Brought:
     """
     configs = [(name, content) for name, content in documents if _is_model(content)]
     models = {_id(name): read_config_text(content.decode("utf-8-sig"), _id(name), catalogs) for name, content in configs}
-    known = add_models(catalogs, models) if models else catalogs
-    run = read_run([each for each in documents if each not in configs], known)
-    said = {name: run.row[name] for name in BY_NAME if run.row[name]}
+    extended = add_models(catalogs, models) if models else catalogs
+    run = read_run([document for document in documents if document not in configs], extended)
+    choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
     problem = run.row["problem"]
-    if models and said.get("model") not in known.models.index:
-        said["model"], problem = next(iter(models)), ""
-    row = estimate({"model": "", **said}, known, solve=False)
+    if models and choices.get("model") not in extended.models.index:
+        choices["model"], problem = next(iter(models)), ""
+    row = estimate({"model": "", **choices}, extended, solve=False)
     row["problem"] = problem or row["problem"]
-    return Brought({name: row[name] for name in said if name != "scenario"}, row, run.lines, run.row["source_tool"], models, known)
+    return Brought({name: row[name] for name in choices if name != "scenario"}, row, run.lines, run.row["source_tool"], models, extended)
 
 
 def sorted_documents(documents: Documents) -> tuple[Documents, Documents]:
     """Configs and launchers, and messages or logs of memory that ran out."""
-    logs = [each for each in documents if tells(each[1])]
-    return [each for each in documents if each not in logs], logs
+    logs = [document for document in documents if tells(document[1])]
+    return [document for document in documents if document not in logs], logs
 
 
 def _is_model(content: bytes) -> bool:
     try:
-        found = json.loads(content)
+        config = json.loads(content)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and all(name in found for name in OF_A_MODEL)
+    return isinstance(config, dict) and all(name in config for name in OF_A_MODEL)
 
 
 def _id(name: str) -> str:

@@ -47,7 +47,7 @@ def _changed(name: str, before: dict[str, Any], after: dict[str, Any], table: pd
         return "\n".join([*lines, "", *problems, ""])
     if before["fits"] != after["fits"]:
         lines.append(f"Verdict: {fit_word(before['fits'])} to **{fit_word(after['fits'])}**.")
-    rows = list(filter(None, (_row(each) for each in differences(before, after).values() if each.quantity in FIGURES)))
+    rows = list(filter(None, (_row(difference) for difference in differences(before, after).values() if difference.quantity in FIGURES)))
     if rows:
         lines += ["", "| | before | now | change | most of it by |", "|---|---|---|---|---|", *rows]
     return "\n".join([*lines, ""])

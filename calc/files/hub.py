@@ -28,8 +28,8 @@ def read_repository(repository: str, catalogs: Any) -> dict[str, Any]:
     text = _file(repository, "config.json")
     index = _file(repository, INDEX, needed=False)
     stored = _stored_bytes(index)
-    beside = f"\n{index}" if stored else ""
-    entry = read_config_text(text + beside, model_of(repository), catalogs)
+    appended = f"\n{index}" if stored else ""
+    entry = read_config_text(text + appended, model_of(repository), catalogs)
     size = f" Its checkpoint on the hub has {stored / 1e9:,.1f} GB." if stored else ""
     about = {"name": repository.rpartition("/")[2], "hf_repo": repository, "source": f"config.json of {repository} on the Hugging Face hub"}
     return {**entry, **about, "notes": (entry.get("notes", "") + size).strip()}

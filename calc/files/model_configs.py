@@ -36,5 +36,5 @@ def _text(file: Path) -> str:
 
 def _index(file: Path) -> str:
     """The index of the weights beside a config, by the hub's name or the config's."""
-    beside = file.with_name(("model" if file.name == "config.json" else file.stem) + INDEX)
-    return "\n" + _text(beside) if beside.exists() else ""
+    index = file.with_name(("model" if file.name == "config.json" else file.stem) + INDEX)
+    return "\n" + _text(index) if index.exists() else ""

@@ -6,8 +6,8 @@ from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.brought import brought
 from calc.files.csv.plan import plan_rows
-from calc.files.oom.beside import MeasuredPart
 from calc.files.oom.explain import explained, text_of
+from calc.files.oom.parts import MeasuredPart
 from calc.files.oom.sizes import MOST_CHARACTERS
 from calc.plan.figures import records
 from calc.say.numbers import gib, is_missing, usd
@@ -21,34 +21,38 @@ def oom_markdown(log: str, run: str, catalogs: Catalogs) -> str:
     """The text of `log` explained beside `run`, a scenario CSV or configs joined by +."""
     with Path(log).open("rb") as stream:
         text = text_of(stream.read(4 * MOST_CHARACTERS))
-    known, row = catalogs, {}
+    extended, row = catalogs, {}
     if run.lower().endswith(".csv"):
         row = records(plan_rows(run, catalogs).head(1))[0]
     else:
-        found = brought([(name, Path(name).read_bytes()) for name in run.split("+")], catalogs)
-        known, row = found.catalogs, found.row
+        run_read = brought([(name, Path(name).read_bytes()) for name in run.split("+")], catalogs)
+        extended, row = run_read.catalogs, run_read.row
     if row["problem"] and not row["memory_bytes"] > 0:
         return f"{run}: {row['problem']}\n"
-    told = explained(text, row, known)
-    cards = f"By its capacity the card is {' or '.join(card_name(card, known) for card in told.cards[:2])}." if told.cards else ""
-    lines = [f"# {log} beside {run}", "", *filter(None, [cards]), *(f"- {sentence}" for sentence in told.sentences)]
-    if told.parts:
-        lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, told.parts)]
-    changes = advise(told.row, known)
+    explanation = explained(text, row, extended)
+    cards = (
+        f"By its capacity the card is {' or '.join(card_name(card, extended) for card in explanation.cards[:2])}."
+        if explanation.cards
+        else ""
+    )
+    lines = [f"# {log} beside {run}", "", *filter(None, [cards]), *(f"- {sentence}" for sentence in explanation.sentences)]
+    if explanation.parts:
+        lines += ["", "| part | measured, GiB | estimate, GiB | difference |", "|---|---|---|---|", *map(_part, explanation.parts)]
+    changes = advise(explanation.row, extended)
     for title, stays in (
         ("What to change on the same machine: what costs least speed first, then other work", True),
         ("Other machines", False),
     ):
-        listed = [_change(each) for each in changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")]
+        listed = [_change(change) for change in changes[changes["same_machine"] == stays].head(CHANGES).to_dict("records")]
         lines += ["", f"## {title}", "", *listed] if listed else []
     lines += [] if len(changes) else ["", "Nothing that was tried makes it fit."]
     return "\n".join(lines) + "\n"
 
 
 def _part(part: MeasuredPart) -> str:
-    told = part.in_gib()
+    figures = part.in_gib()
     numbers = [
-        "" if told[name] is None else f"{told[name]:{form}}"
+        "" if figures[name] is None else f"{figures[name]:{form}}"
         for name, form in (("measured_gib", ".2f"), ("estimated_gib", ".2f"), ("difference_gib", "+.2f"))
     ]
     return f"| {part.name} | {' | '.join(numbers)} |"

@@ -18,4 +18,4 @@ class Setup(NamedTuple):
 @cache
 def setups() -> list[Setup]:
     """Every ready set-up, in the order in which they are offered."""
-    return [Setup(each["name"], each["about"], link.compose(each["asks"])) for each in read_document(FOLDER, "setups")["setups"]]
+    return [Setup(setup["name"], setup["about"], link.compose(setup["asks"])) for setup in read_document(FOLDER, "setups")["setups"]]

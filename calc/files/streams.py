@@ -24,19 +24,19 @@ def written(path: str) -> Iterator[Any]:
             yield stream
     else:
         final = Path(path).resolve()
-        beside = final.with_name(f".{final.name}.{os.getpid()}")
+        partial = final.with_name(f".{final.name}.{os.getpid()}")
         try:
-            with beside.open("x", encoding="utf-8", newline="") as stream:
+            with partial.open("x", encoding="utf-8", newline="") as stream:
                 yield stream
             if final.exists():
-                copymode(final, beside)
-            beside.replace(final)
+                copymode(final, partial)
+            partial.replace(final)
         except OSError as error:
-            if error.filename == str(beside):
+            if error.filename == str(partial):
                 error.filename = path
             raise
         finally:
-            beside.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
 
 
 def forget_standard_output() -> None:

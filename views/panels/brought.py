@@ -166,7 +166,7 @@ def _line(each: Line, run: Brought) -> dict[str, str]:
     default = each.standing == "open" and not each.file
     cells = (
         each.field if each.file else "",
-        each.said,
+        each.text,
         SHORT[each.standing],
         ", ".join(settled),
         each.file or ("" if default else each.field),

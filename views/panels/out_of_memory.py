@@ -6,8 +6,8 @@ import streamlit as st
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
 from calc.files.brought import Brought
-from calc.files.oom.beside import MeasuredPart
 from calc.files.oom.explain import LogProblem, OomExplanation, explained, text_of
+from calc.files.oom.parts import MeasuredPart
 from calc.say.numbers import counted
 from calc.say.place import card_name
 from calc.say.setting import setting

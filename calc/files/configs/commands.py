@@ -14,15 +14,15 @@ BREAKS = ("&&", "||", ";", "|", "&")
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
-def shell_commands(text: str, file: str, known: dict[str, str] | None = None) -> tuple[list[list[str]], dict[str, str]]:
+def shell_commands(text: str, file: str, environment: dict[str, str] | None = None) -> tuple[list[list[str]], dict[str, str]]:
     """The commands of a shell text as lists of words, and what its #SBATCH lines say.
 
     A line that only sets variables is one of the commands too."""
     slurm = {name.replace("-", "_"): value or "true" for name, value in SLURM.findall(text)}
-    variables: dict[str, str] = dict(known or {})
+    variables: dict[str, str] = dict(environment or {})
     if "nodes" in slurm:
         variables |= dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), slurm["nodes"])
-    found = []
+    commands = []
     for line in re.sub(r"\\\s*\n", " ", text.replace("\r\n", "\n")).split("\n"):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -37,13 +37,13 @@ def shell_commands(text: str, file: str, known: dict[str, str] | None = None) ->
             while command and (set_here := ASSIGNED.fullmatch(command[0])):
                 variables[set_here[1]] = set_here[2]
                 assigned, command = [*assigned, command[0]], command[1:]
-            found.append(command or assigned)
-    return found, slurm
+            commands.append(command or assigned)
+    return commands, slurm
 
 
 def _filled(line: str, variables: dict[str, str]) -> str:
-    named = VARIABLE.sub(lambda found: variables.get(found[1] or found[3], found[2] if found[2] is not None else found[0]), line)
-    return PRODUCT.sub(lambda found: str(int(found[1]) * int(found[2])), named)
+    named = VARIABLE.sub(lambda match: variables.get(match[1] or match[3], match[2] if match[2] is not None else match[0]), line)
+    return PRODUCT.sub(lambda match: str(int(match[1]) * int(match[2])), named)
 
 
 def _split(words: list[str]) -> list[list[str]]:
@@ -63,7 +63,7 @@ def fields_of(
 
     `short` maps one-letter and joined names (-tp) to the field; `switches` are flags that take no value.
     """
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     others: list[str] = []
     place = 0
     while place < len(words):
@@ -80,7 +80,7 @@ def fields_of(
                 values.append(words[place])
                 place += 1
             taken = values[0] if len(values) == 1 else values or True
-        if name in found and found[name] != taken:
+        if name in fields and fields[name] != taken:
             raise ConfigProblem(f"{file}: --{name} stands twice with two values; keep one of the two.")
-        found[name] = taken
-    return found, others
+        fields[name] = taken
+    return fields, others

@@ -42,22 +42,22 @@ def _model(settled: Settled, main: Tool) -> None:
     word = " ".join(str(settled.values[part]) for part in ("model_name", "model_flavor", "builder") if part in settled.values).lower()
     if word and "model" not in settled.values:
         parts = ("model_flavor", "model_name", "builder")
-        whole = " ".join(word.rsplit("_", 1))  # llama3_8b, the name of a config function
-        _set(settled, "model", main.models.get(word) or main.models.get(whole, word), parts)
+        spaced = " ".join(word.rsplit("_", 1))  # llama3_8b, the name of a config function
+        _set(settled, "model", main.models.get(word) or main.models.get(spaced, word), parts)
 
 
 def _targets(settled: Settled) -> None:
     single = [letter for part, letter in SINGLE.items() if settled.values.get(part) == "yes"]
     if single:
-        found = "+".join(single)
-        _set(settled, "lora_targets", "all-linear" if found == "+".join(SINGLE.values()) else found, tuple(SINGLE))
+        targets = "+".join(single)
+        _set(settled, "lora_targets", "all-linear" if targets == "+".join(SINGLE.values()) else targets, tuple(SINGLE))
         return
     attention, mlp = settled.values.get("lora_attention"), settled.values.get("lora_mlp")
     if settled.values.get("linear") == "yes":
         _set(settled, "lora_targets", "all-linear", ("linear",))
     elif attention:
-        found = "+".join([attention, *(["gate+up+down"] if mlp == "yes" else [])])
-        _set(settled, "lora_targets", "all-linear" if found == "q+k+v+o+gate+up+down" else found, ("lora_attention",))
+        targets = "+".join([attention, *(["gate+up+down"] if mlp == "yes" else [])])
+        _set(settled, "lora_targets", "all-linear" if targets == "q+k+v+o+gate+up+down" else targets, ("lora_attention",))
 
 
 def _gpus(settled: Settled, main: Tool) -> None:
@@ -87,9 +87,9 @@ def _groups(settled: Settled, group_gpus: pd.Series) -> None:
         part, size = "dp_replicate", ranks / copies * (sharding == WHOLE)
     else:
         return
-    known = group_gpus.index[(group_gpus > 0) & (group_gpus == size)]
-    if len(known):
-        _set(settled, "sharding", known[0], (part,))
+    matches = group_gpus.index[(group_gpus > 0) & (group_gpus == size)]
+    if len(matches):
+        _set(settled, "sharding", matches[0], (part,))
         settled.defaulted.discard("sharding")
     else:
         settled.unused[settled.fields[part]] = None
@@ -111,19 +111,19 @@ def _by_tokens(settled: Settled, replicas: int | None) -> None:
     """Micro-batch and micro-batches per step where a tool counts both in tokens."""
     length = int(settled.values.get("sequence_tokens") or 0)
     for part, column, unit in (("micro_batch_tokens", "batch", length), ("step_tokens", "accumulation_steps", 0)):
-        whole = settled.values.get(part)
+        tokens = settled.values.get(part)
         if column == "accumulation_steps":
             unit = length * int(settled.values.get("batch") or 0) * (replicas or 0)
-        if whole and unit and whole % unit == 0:
+        if tokens and unit and tokens % unit == 0:
             settled.defaulted.discard(column)
-            _set(settled, column, whole // unit, (part,))
-        elif whole:
+            _set(settled, column, tokens // unit, (part,))
+        elif tokens:
             settled.unused[settled.fields[part]] = None
 
 
 def _accumulation(settled: Settled, replicas: int | None) -> None:
-    whole, batch = settled.values.get("global_batch"), settled.values.get("batch")
-    if whole is None:
+    sequences, batch = settled.values.get("global_batch"), settled.values.get("batch")
+    if sequences is None:
         return
     source = settled.fields["global_batch"]
     if "accumulation_steps" in settled.explicit or not replicas or not batch:
@@ -131,11 +131,11 @@ def _accumulation(settled: Settled, replicas: int | None) -> None:
         if "accumulation_steps" in settled.defaulted:
             settled.defaulted.discard("accumulation_steps")
             settled.values.pop("accumulation_steps")
-    elif whole % (replicas * batch):
-        settled.problems.append(f"{source}: {whole} sequences are no multiple of batch {batch} x {replicas} replicas; make them one.")
+    elif sequences % (replicas * batch):
+        settled.problems.append(f"{source}: {sequences} sequences are no multiple of batch {batch} x {replicas} replicas; make them one.")
     else:
         settled.defaulted.discard("accumulation_steps")
-        _set(settled, "accumulation_steps", whole // (replicas * batch), ("global_batch",))
+        _set(settled, "accumulation_steps", sequences // (replicas * batch), ("global_batch",))
 
 
 def _tokens(settled: Settled, replicas: int | None) -> None:

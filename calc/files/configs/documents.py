@@ -38,30 +38,34 @@ def readings_of(text: str, file: str) -> list[Reading]:
     fields = resolved({name.removeprefix(PARAMETERS): value for name, value in flat(read_mapping(text, file, form), file).items()})
     tool = _tool_of(fields, file)
     inner = {name: value for name, value in fields.items() if name.startswith(WITHIN)} if "deepspeed" in tool.fields else {}
-    own = Reading(file, tool, {name: value for name, value in fields.items() if name not in inner}, LAUNCH if tool.launches else CONFIG, {})
+    reading = Reading(
+        file, tool, {name: value for name, value in fields.items() if name not in inner}, LAUNCH if tool.launches else CONFIG, {}
+    )
     if tool.id == "skypilot":
-        return [own, *_of_task(own, file)]
+        return [reading, *_of_task(reading, file)]
     written = {name.removeprefix(WITHIN): value for name, value in inner.items()}
-    return [own, Reading(file, tools()["deepspeed"], written, LAUNCH, {})] if inner else [own]
+    return [reading, Reading(file, tools()["deepspeed"], written, LAUNCH, {})] if inner else [reading]
 
 
-def _of_task(own: Reading, file: str) -> list[Reading]:
+def _of_task(task: Reading, file: str) -> list[Reading]:
     """The commands and variables of a SkyPilot task, whose `run` is then no field."""
-    known = {name.removeprefix("envs."): str(value) for name, value in own.fields.items() if name.startswith("envs.") and value is not None}
-    known["SKYPILOT_NUM_NODES"] = str(own.fields.get("num_nodes", 1))
-    per_node = {each.partition(":")[2] for each in _cards(own.fields)}
-    known |= {"SKYPILOT_NUM_GPUS_PER_NODE": per_node.pop()} if len(per_node) == 1 else {}
-    readings, asides, _ = _statements(str(own.fields.get("run", "")), file, known)
+    environment = {
+        name.removeprefix("envs."): str(value) for name, value in task.fields.items() if name.startswith("envs.") and value is not None
+    }
+    environment["SKYPILOT_NUM_NODES"] = str(task.fields.get("num_nodes", 1))
+    per_node = {card.partition(":")[2] for card in _cards(task.fields)}
+    environment |= {"SKYPILOT_NUM_GPUS_PER_NODE": per_node.pop()} if len(per_node) == 1 else {}
+    readings, asides, _ = _statements(str(task.fields.get("run", "")), file, environment)
     if readings:
-        own.fields.pop("run")
+        task.fields.pop("run")
     return [*readings, Reading(file, None, {}, LAUNCH, {}, asides)] if readings and asides else readings
 
 
 def _cards(fields: dict[str, Any]) -> list[str]:
     """Every card:number that a task may run on, as a word, a list or a mapping."""
-    told = fields.get("resources.accelerators", [])
+    accelerators = fields.get("resources.accelerators", [])
     chosen = [name.removeprefix("resources.accelerators.") for name in fields if name.startswith("resources.accelerators.")]
-    return chosen or [str(each) for each in (told if isinstance(told, list) else [told])]
+    return chosen or [str(card) for card in (accelerators if isinstance(accelerators, list) else [accelerators])]
 
 
 def names_of_tools() -> str:
@@ -92,10 +96,10 @@ def _commands(text: str, file: str) -> list[Reading]:
     return [*readings, Reading(file, tool, slurm, LAUNCH, {}, asides)] if slurm or asides else readings
 
 
-def _statements(text: str, file: str, known: dict[str, str]) -> tuple[list[Reading], tuple[str, ...], dict[str, str]]:
+def _statements(text: str, file: str, environment: dict[str, str]) -> tuple[list[Reading], tuple[str, ...], dict[str, str]]:
     """The readings of a script's commands, its other statements, its #SBATCH lines."""
-    found, slurm = shell_commands(text, file, known)
-    read = [(words, _command(words, file)) for words in found]
+    commands, slurm = shell_commands(text, file, environment)
+    read = [(words, _command(words, file)) for words in commands]
     asides = tuple(" ".join(words)[:LONGEST_ASIDE] for words, readings in read if not readings)
     return [one for _, readings in read for one in readings], asides, slurm
 
@@ -114,8 +118,8 @@ def _command(words: list[str], file: str) -> list[Reading]:
     launcher, best = _launcher(words[:script], file), _best(fields)
     if best:
         return [*launcher, _with_others(Reading(file, best, fields, COMMAND, {}), others)]
-    own = {name: {"model": fields.pop(name)} for name in NAMES_MODEL if "/" in str(fields.get(name, ""))}
-    return [*launcher, Reading(file, None, fields, COMMAND, next(iter(own.values()), {}))] if launcher else []
+    models = {name: {"model": fields.pop(name)} for name in NAMES_MODEL if "/" in str(fields.get(name, ""))}
+    return [*launcher, Reading(file, None, fields, COMMAND, next(iter(models.values()), {}))] if launcher else []
 
 
 def _own(tool: Tool, words: list[str], file: str) -> Reading:
@@ -164,6 +168,6 @@ def _place(words: list[str], pattern: list[str]) -> int:
     """Where the words after the pattern begin; 0 where it does not stand in them."""
     for place in range(len(words) - len(pattern) + 1):
         window = words[place : place + len(pattern)]
-        if all(word.rpartition("/")[2] == own or word == own for word, own in zip(window, pattern, strict=True)):
+        if all(word.rpartition("/")[2] == expected or word == expected for word, expected in zip(window, pattern, strict=True)):
             return place + len(pattern)
     return 0

@@ -51,8 +51,8 @@ class Tool:
 
     def is_idle(self, name: str) -> bool:
         """Whether the field, or its list (datasets.0.path), bears neither on memory nor money."""
-        whole = LISTED.sub("", name)
-        return name not in self.fields and any(fnmatchcase(each, pattern) for each in (name, whole) for pattern in self.idle)
+        listed = LISTED.sub("", name)
+        return name not in self.fields and any(fnmatchcase(spelling, pattern) for spelling in (name, listed) for pattern in self.idle)
 
 
 @cache
@@ -86,5 +86,5 @@ def _tool(name: str, entries: dict[str, dict[str, Any]]) -> Tool:
             made = Field(label, **{key: value for key, value in meaning.items() if key != "also"})
             fields |= dict.fromkeys((label, *meaning.get("also", ())), made)
     idle = tuple(pattern for ancestor in lineage for pattern in ancestor.get("idle", ()))
-    own = {key: value for key, value in entries[name].items() if key not in INHERITED + ORIGIN}
-    return Tool(name, fields=fields, idle=idle, **own)
+    details = {key: value for key, value in entries[name].items() if key not in INHERITED + ORIGIN}
+    return Tool(name, fields=fields, idle=idle, **details)

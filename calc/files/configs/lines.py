@@ -19,7 +19,7 @@ class Line(NamedTuple):
 
     file: str
     field: str
-    said: str
+    text: str
     standing: str
     columns: dict[str, str]
 
@@ -27,16 +27,16 @@ class Line(NamedTuple):
 def field_lines(readings: list[Reading], settled: Settled, row: dict[str, str]) -> list[Line]:
     """The fields of the files in order, then the tool's own columns, then open ones."""
     sources = {name: _sources(name, settled) for name in BY_NAME if row[name]}
-    given = []
+    lines = []
     for reading in readings:
         for field, value in {**reading.parts, **reading.fields}.items():
             columns = {name: row[name] for name, fields in sources.items() if field in fields}
-            given.append(Line(reading.file, field, _text(value), _standing(reading, field, columns, settled), columns))
-        given += [Line(reading.file, statement, "", "aside", {}) for statement in reading.asides]
-    read = {name for line in given for name in line.columns} | {"scenario"}
+            lines.append(Line(reading.file, field, _text(value), _standing(reading, field, columns, settled), columns))
+        lines += [Line(reading.file, statement, "", "aside", {}) for statement in reading.asides]
+    read = {name for line in lines for name in line.columns} | {"scenario"}
     taken = [name for name in BY_NAME if row[name] and name not in read]
     assumed = [Line("", settled.fields.get(name, ""), "", "assumed", {name: row[name]}) for name in taken]
-    return [*given, *assumed, *(Line("", "", "", "open", {name: ""}) for name in (row["not_said"].split("+") if row["not_said"] else []))]
+    return [*lines, *assumed, *(Line("", "", "", "open", {name: ""}) for name in (row["not_said"].split("+") if row["not_said"] else []))]
 
 
 def _standing(reading: Reading, field: str, columns: dict[str, str], settled: Settled) -> str:
@@ -44,8 +44,8 @@ def _standing(reading: Reading, field: str, columns: dict[str, str], settled: Se
         return "unused"
     if columns:
         return "read"
-    told = reading.tool.fields.get(field) if reading.tool else None
-    return "open" if told and told.to in settled.left else "idle"
+    meaning = reading.tool.fields.get(field) if reading.tool else None
+    return "open" if meaning and meaning.to in settled.left else "idle"
 
 
 def _sources(name: str, settled: Settled) -> set[str]:
@@ -55,7 +55,7 @@ def _sources(name: str, settled: Settled) -> set[str]:
         part = parts.pop()
         if part in settled.explicit or part == name:
             fields |= {settled.fields[part]} if part in settled.fields else set()
-        parts += [each for each in settled.made_of.get(part, ()) if each != part]
+        parts += [component for component in settled.made_of.get(part, ()) if component != part]
     return fields
 
 

@@ -24,11 +24,11 @@ def model_id(name: str, catalogs: Any) -> str:
     repositories = catalogs.models["hf_repo"].astype(str) if "hf_repo" in catalogs.models else catalogs.models.index.to_series()
     tail = PurePosixPath(name.rstrip("/")).name
     keys = ((name.lower(), str.lower), (tail.lower(), _tail), (_plain(tail), lambda text: _plain(_tail(text))))
-    for key, own in (*keys, (_joined(tail), lambda text: _joined(_tail(text)))):
-        found = [model for model, repository in repositories.items() if repository and own(repository) == key]
-        found = found or [model for model in repositories.index if own(str(model)) == key]
-        if len(found) == 1:
-            return str(found[0])
+    for key, spelling in (*keys, (_joined(tail), lambda text: _joined(_tail(text)))):
+        matches = [model for model, repository in repositories.items() if repository and spelling(repository) == key]
+        matches = matches or [model for model in repositories.index if spelling(str(model)) == key]
+        if len(matches) == 1:
+            return str(matches[0])
     same = copies().get(_plain(tail), "")
     return same if same in catalogs.models.index else ""
 
@@ -49,10 +49,10 @@ def by_sizes(sizes: Mapping[str, Any], catalogs: Any, named: str = "") -> str:
     wide = catalogs.stacks.groupby("model")["ffn_width"].max()
     experts = catalogs.stacks.groupby("model")["experts"].max()
     has = {"ffn": wide.reindex(models.index), "experts": experts.reindex(models.index)}
-    asked = {"kv_heads": sizes.get("heads"), "experts": 0, **sizes}
-    model_type = asked.pop("model_type", "")
+    wanted = {"kv_heads": sizes.get("heads"), "experts": 0, **sizes}
+    model_type = wanted.pop("model_type", "")
     same = (models["kind"] == "decoder") & ((models["model_type"] == model_type) | (model_type == ""))
-    for name, value in asked.items():
+    for name, value in wanted.items():
         same &= abs(has.get(name, models.get(name)).astype(float) / float(value) - 1 if value else has[name].astype(float)) <= SAME_RATIO
     return min(map(str, models.index[same]), key=lambda model: (model != named, len(model), model), default="")
 

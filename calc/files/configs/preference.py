@@ -25,8 +25,8 @@ _COMMENT = re.compile(r"^\s*#(?!SBATCH).*$", re.MULTILINE)
 def refuse_preference(text: str, file: str) -> None:
     """Raise ConfigProblem where a config or a command trains by preference or reward."""
     for tool, pattern in _PATTERNS.items():
-        if found := pattern.search(_COMMENT.sub("", text)):
-            objective = next((value for value in found.groups() if value), "")
+        if match := pattern.search(_COMMENT.sub("", text)):
+            objective = next((value for value in match.groups() if value), "")
             named = f"{tool}, {objective.upper().replace('_', ' ')}" if objective else tool
             raise ConfigProblem(
                 f"{file}: it trains by preference or reward ({named}), whose memory and time are not those of supervised training and are "

@@ -18,7 +18,7 @@ def read_python(text: str, file: str) -> dict[str, Any]:
         raise ConfigProblem(f"{file}: this is not Python ({str(error)[:120]}); mend it there.") from None
     functions = [node for node in module.body if isinstance(node, ast.FunctionDef) and _returned(node)]
     if len(functions) != 1:
-        names = ", ".join(each.name for each in functions)[:120] or "none"
+        names = ", ".join(function.name for function in functions)[:120] or "none"
         raise ConfigProblem(f"{file}: one function that returns a config is read, this has {names}; keep the one that runs.")
     return {"config": functions[0].name, **_arguments(_returned(functions[0]))}
 
@@ -29,15 +29,15 @@ def _returned(function: Any) -> Any:
 
 
 def _arguments(call: Any) -> dict[str, Any]:
-    placed = {str(place): _value(each) for place, each in enumerate(call.args)}
-    return placed | {each.arg: _value(each.value) for each in call.keywords if each.arg}
+    placed = {str(place): _value(argument) for place, argument in enumerate(call.args)}
+    return placed | {argument.arg: _value(argument.value) for argument in call.keywords if argument.arg}
 
 
 def _value(node: Any) -> Any:
     if isinstance(node, ast.Call):
         return {"class": ast.unparse(node.func), **_arguments(node)}
     if isinstance(node, ast.List):
-        return [_value(each) for each in node.elts]
+        return [_value(element) for element in node.elts]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         left, right = _value(node.left), _value(node.right)
         return left * right if isinstance(left, int) and isinstance(right, int) else ast.unparse(node)

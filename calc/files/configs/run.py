@@ -118,10 +118,10 @@ def _by_sizes(settled: Settled, main: Tool, catalogs: Any) -> None:
         settled.unused |= dict.fromkeys(settled.fields[name] for name in parts)
         return
     tokenizer = model_id(str(settled.values.get("tokenizer", "")), catalogs)
-    found = by_sizes({size: settled.values[name] for name, size in parts.items()}, catalogs, tokenizer)
-    if found:
-        named = ("tokenizer",) if found == tokenizer else ()
-        settled.values["model"], settled.fields["model"], settled.made_of["model"] = found, main.name, (*parts, *named)
+    model = by_sizes({size: settled.values[name] for name, size in parts.items()}, catalogs, tokenizer)
+    if model:
+        named = ("tokenizer",) if model == tokenizer else ()
+        settled.values["model"], settled.fields["model"], settled.made_of["model"] = model, main.name, (*parts, *named)
     else:
         shown = ", ".join(f"{size} {settled.values[name]}" for name, size in sorted(parts.items()))
         settled.problems.append(f"{main.name}: no model of the catalog has these sizes ({shown}); add its config.json.")

@@ -33,13 +33,13 @@ class Settled:
         """Whether the part has one of the wanted values (a|b; - where it is not said)."""
         return str(self.values.get(part, "-")) in wanted.split("|")
 
-    def default(self, told: Field, tool: str) -> None:
+    def default(self, meaning: Field, tool: str) -> None:
         """The tool's own value of a field that no file names."""
-        value = SPECIAL[told.read](told.default) if told.read in SPECIAL else read_value(told, told.default, tool)
-        found = value if isinstance(value, dict) else {told.to: value}
-        for name, own in found.items():
-            if own is not None and name not in self.values:
-                self.values[name], self.fields[name] = own, tool
+        value = SPECIAL[meaning.read](meaning.default) if meaning.read in SPECIAL else read_value(meaning, meaning.default, tool)
+        parts = value if isinstance(value, dict) else {meaning.to: value}
+        for name, setting in parts.items():
+            if setting is not None and name not in self.values:
+                self.values[name], self.fields[name] = setting, tool
                 self.defaulted.add(name)
 
     def put(self, name: str, value: Any, source: str, reading: Reading) -> None:
@@ -73,59 +73,59 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
         return
     seen: dict[int, str] = {}
     for name, value in reading.fields.items():
-        told = reading.tool.fields.get(name)
-        if told is None:
+        meaning = reading.tool.fields.get(name)
+        if meaning is None:
             if not reading.tool.is_idle(name):
                 settled.unused[name] = None
             continue
-        if id(told) in seen and told.name != "flash_attention":
-            settled.problems.append(f"{reading.file}: {seen[id(told)]} and {name} are the same field; keep one of the two.")
+        if id(meaning) in seen and meaning.name != "flash_attention":
+            settled.problems.append(f"{reading.file}: {seen[id(meaning)]} and {name} are the same field; keep one of the two.")
             continue
-        seen[id(told)] = name
+        seen[id(meaning)] = name
         try:
-            _take(settled, reading, told, name, value, others)
+            _take(settled, reading, meaning, name, value, others)
         except NoEqual:
             settled.unused[name] = None
-            if told.to not in settled.explicit:
-                settled.left.add(told.to)
+            if meaning.to not in settled.explicit:
+                settled.left.add(meaning.to)
         except ConfigProblem as error:
             settled.problems.append(str(error))
-            if told.to not in settled.explicit:
-                settled.left.add(told.to)
+            if meaning.to not in settled.explicit:
+                settled.left.add(meaning.to)
 
 
-def _take(settled: Settled, reading: Reading, told: Field, name: str, value: Any, others: frozenset[str]) -> None:
-    if as_word(value) in told.idle_at:
+def _take(settled: Settled, reading: Reading, meaning: Field, name: str, value: Any, others: frozenset[str]) -> None:
+    if as_word(value) in meaning.idle_at:
         return
-    if told.read == "open":
+    if meaning.read == "open":
         if not is_off(value):
             settled.unused[name] = None
-            for part, own in told.sets.items():
-                settled.put(part, own, name, reading)
+            for part, setting in meaning.sets.items():
+                settled.put(part, setting, name, reading)
         return
-    for part, own in told.sets.items():
-        settled.put(part, own, name, reading)
-    if told.read == "document":
+    for part, setting in meaning.sets.items():
+        settled.put(part, setting, name, reading)
+    if meaning.read == "document":
         if value in (None, "", False) or as_word(value) == "null":
             return
-        if told.to not in others:
+        if meaning.to not in others:
             settled.unused[name] = None
-            settled.put(told.to, "named", name, reading)
+            settled.put(meaning.to, "named", name, reading)
         return
     where = f"{reading.file}, {name}"
-    found = SPECIAL[told.read](value) if told.read in SPECIAL else read_value(told, value, where)
-    if isinstance(found, dict):
-        for part, own in found.items():
-            settled.put(part, own, name, reading)
+    read = SPECIAL[meaning.read](value) if meaning.read in SPECIAL else read_value(meaning, value, where)
+    if isinstance(read, dict):
+        for part, setting in read.items():
+            settled.put(part, setting, name, reading)
         return
-    if found is not None:
-        settled.put(told.to, found, name, reading)
-    elif told.read == "steps" or (told.read == "words" and as_word(value) in told.words):
+    if read is not None:
+        settled.put(meaning.to, read, name, reading)
+    elif meaning.read == "steps" or (meaning.read == "words" and as_word(value) in meaning.words):
         return
     elif value is not None and as_word(value) == "auto" and reading.rank == LAUNCH:
         return  # the trainer's own
     else:
         if not isinstance(value, int | float | None) and as_word(value) not in OPEN:
             settled.unused[name] = None
-        if told.to not in settled.explicit:
-            settled.left.add(told.to)
+        if meaning.to not in settled.explicit:
+            settled.left.add(meaning.to)

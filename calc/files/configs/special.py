@@ -9,13 +9,13 @@ from calc.files.configs.values import NoEqual, as_word
 def plugins(value: Any) -> dict:
     """Axolotl's plugins: cut cross entropy fuses the loss; others settle no column."""
     names = value if isinstance(value, list) else [value]
-    found = {}
+    parts = {}
     for name in map(str, names):
         if "cut_cross_entropy" in name:
-            found["liger"] = "yes"
+            parts["liger"] = "yes"
         elif "liger" not in name.lower():
             raise NoEqual
-    return found
+    return parts
 
 
 def components(value: Any) -> dict:
@@ -41,8 +41,8 @@ def component(value: Any) -> dict:
         raise NoEqual
     name = value.rpartition(".")[2]
     method, bare = next((one for one in ("qlora_", "lora_") if name.startswith(one)), ""), name
-    found = {"builder": bare.removeprefix(method), "tuning": "lora" if method else "full"}
-    return found | ({"quantised": "nf4-dq"} if method == "qlora_" else {})
+    parts = {"builder": bare.removeprefix(method), "tuning": "lora" if method else "full"}
+    return parts | ({"quantised": "nf4-dq"} if method == "qlora_" else {})
 
 
 def fsdp(value: Any) -> dict:
@@ -54,8 +54,8 @@ def fsdp(value: Any) -> dict:
     if any(word not in (*named, "auto_wrap", "offload") for word in words):
         raise NoEqual
     strategy = [named[word] for word in words if word in named]
-    found = {"fsdp": "yes"} | ({"strategy": strategy[0]} if strategy else {})
-    return found | ({"fsdp_offload": "yes"} if "offload" in words else {})
+    parts = {"fsdp": "yes"} | ({"strategy": strategy[0]} if strategy else {})
+    return parts | ({"fsdp_offload": "yes"} if "offload" in words else {})
 
 
 def recompute(value: Any) -> dict:
@@ -94,10 +94,10 @@ DURATION = re.compile(r"(\d[\d_]{0,17}(?:\.\d+)?(?:e\d{1,2})?)(ba|tok)")
 
 def length_of_run(value: Any) -> dict:
     """Composer's length of a run: ba is steps, tok is tokens, epochs settle nothing."""
-    found = DURATION.fullmatch(as_word(value))
-    if not found:
+    match = DURATION.fullmatch(as_word(value))
+    if not match:
         raise NoEqual
-    return {"steps" if found[2] == "ba" else "train_tokens": int(float(found[1].replace("_", "")))}
+    return {"steps" if match[2] == "ba" else "train_tokens": int(float(match[1].replace("_", "")))}
 
 
 def attention_kinds(value: Any) -> dict:

@@ -37,8 +37,8 @@ def checked_text(content: bytes, file: str) -> str:
 
 def format_of(text: str, file: str) -> str:
     """JSON, TOML, YAML, Python or command, by the extension or the first code line."""
-    if known := FORMATS.get(PurePath(file).suffix.lower()):
-        return known
+    if (suffix := PurePath(file).suffix.lower()) in FORMATS:
+        return FORMATS[suffix]
     lines = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
     first = next(lines, "")
     return next((form for form, begins in BEGINS.items() if begins.match(first)), "command")
@@ -67,31 +67,31 @@ def read_mapping(text: str, file: str, form: str) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]], file: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in fields:
             raise ConfigProblem(f"{file}: {key[:60]} stands twice; keep one of the two.")
-        found[key] = value
-    return found
+        fields[key] = value
+    return fields
 
 
 def flat(value: dict[str, Any], file: str, path: tuple[str, ...] = ()) -> dict[str, Any]:
     """Nested mappings as dotted fields; a list of mappings by position, others as values."""
     if len(path) > DEEPEST:
         raise ConfigProblem(f"{file}: values are nested deeper than {DEEPEST}; give the config alone.")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, inner in value.items():
-        own = (*path, str(key).strip().replace("-", "_"))
+        full = (*path, str(key).strip().replace("-", "_"))
         if isinstance(inner, list) and inner and all(isinstance(item, dict) and item for item in inner):
             inner = {str(place): item for place, item in enumerate(inner)}
-        added = flat(inner, file, own) if isinstance(inner, dict) and inner else {".".join(own): inner}
-        if twice := found.keys() & added:
+        added = flat(inner, file, full) if isinstance(inner, dict) and inner else {".".join(full): inner}
+        if twice := fields.keys() & added:
             raise ConfigProblem(f"{file}: {min(twice)[:60]} stands twice; keep one of the two.")
-        found |= added
-    return found
+        fields |= added
+    return fields
 
 
 def resolved(fields: dict[str, Any]) -> dict[str, Any]:
     """Fields that refer to another (${variables.max_seq_len}), with its value."""
     named = {name: REFERENCE.fullmatch(value) for name, value in fields.items() if isinstance(value, str)}
-    return {name: fields.get(found[1], value) if (found := named.get(name)) else value for name, value in fields.items()}
+    return {name: fields.get(match[1], value) if (match := named.get(name)) else value for name, value in fields.items()}

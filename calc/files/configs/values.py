@@ -31,40 +31,40 @@ def is_off(value: Any) -> bool:
     return value in ([], {}) or as_word(value) in ("null", "false", "none", "", "no")
 
 
-def read_value(told: Field, value: Any, where: str) -> Any:
+def read_value(meaning: Field, value: Any, where: str) -> Any:
     """The scenario's value, None where it stays open; raises NoEqual or ConfigProblem."""
     if isinstance(value, str) and VARIABLE.search(value):
         raise ConfigProblem(f"{where} holds the variable {value[:60]}; write its value.")
-    if told.read in ("count", "number", "steps"):
-        return _number(told, value, where)
-    if told.read == "words":
+    if meaning.read in ("count", "number", "steps"):
+        return _number(meaning, value, where)
+    if meaning.read == "words":
         word = as_word(value)
-        if word in told.words:
-            return told.words[word] or None
+        if word in meaning.words:
+            return meaning.words[word] or None
         if word in OPEN:
             return None
         raise NoEqual
-    if told.read == "modules":
+    if meaning.read == "modules":
         return lora_targets(value)
     if value is None or isinstance(value, list | dict | bool):
         return None
     return str(value).strip()
 
 
-def _number(told: Field, value: Any, where: str) -> float | None:
+def _number(meaning: Field, value: Any, where: str) -> float | None:
     if value is None or as_word(value) in OPEN:
         return None
     text = str(value).strip().replace("_", "")
-    factor = SUFFIXES.get(text[-1:], 1) if told.name == "max_model_len" else 1
+    factor = SUFFIXES.get(text[-1:], 1) if meaning.name == "max_model_len" else 1
     try:
         number = float(text[:-1] if factor > 1 else text) * factor
     except ValueError:
         number = float("nan")
     if isinstance(value, bool | list | dict) or not isfinite(number):
         raise ConfigProblem(f"{where} is {str(value)[:40]!r}, not a number; write a number.")
-    if told.read == "number":
+    if meaning.read == "number":
         return number
-    if number < 0 or (told.read == "steps" and not number):  # -1: the tool's own choice
+    if number < 0 or (meaning.read == "steps" and not number):  # -1: the tool's own choice
         return None
     if not number.is_integer() or number < 1 or number > 1e15:
         raise ConfigProblem(f"{where} is {str(value)[:40]}, not a whole number from 1; write one.")

@@ -30,8 +30,8 @@ def read_yaml(text: str, file: str) -> Any:
             if isinstance(event, yaml.NodeEvent):
                 return _value(event, events, file, 0)
     except yaml.YAMLError as error:
-        mark, said = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "unreadable characters"
-        raise ConfigProblem(f"{file}{f', line {mark.line + 1}' if mark else ''}: this is not YAML ({said}); mend the line.") from None
+        mark, reason = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "unreadable characters"
+        raise ConfigProblem(f"{file}{f', line {mark.line + 1}' if mark else ''}: this is not YAML ({reason}); mend the line.") from None
     return None
 
 

@@ -44,17 +44,17 @@ def earlier(cells: pd.DataFrame, name: str, catalogs: Catalogs, solve: bool = Tr
         )
     rows = pd.DataFrame(estimate(table, catalogs, solve))
     market = _said(cells, "market").replace("", "on-demand")
-    known = market.isin(list(MARKETS)).to_numpy()
-    rows = billed(rows.assign(market=market.where(known, "on-demand").to_numpy()), catalogs)
+    is_market = market.isin(list(MARKETS)).to_numpy()
+    rows = billed(rows.assign(market=market.where(is_market, "on-demand").to_numpy()), catalogs)
     hourly = np.select(
-        [market == each for each in MARKETS], [_number(cells, f"usd_per_hour_{terms.key}") for terms in MARKETS.values()], np.nan
+        [market == name for name in MARKETS], [_number(cells, f"usd_per_hour_{terms.key}") for terms in MARKETS.values()], np.nan
     )
     then = {name: _number(cells, name) if name in FIGURES else _said(cells, name) for name in (*THEN, "prices_as_of")}
     then["usd_per_hour"] = hourly
     rows = rows.assign(**{f"then_{column}": np.asarray(values) for column, values in then.items()})
-    unread = ~known | _unread(table, catalogs)
-    sentences = np.where(known, rows["problem"].astype(object), [_no_market(each) for each in market])
-    return Earlier(table, rows, complaints, [f"Row {at + 1}: {sentences[at]}" for at in np.flatnonzero(unread)])
+    unread = ~is_market | _unread(table, catalogs)
+    sentences = np.where(is_market, rows["problem"].astype(object), [_no_market(name) for name in market])
+    return Earlier(table, rows, complaints, [f"Row {row + 1}: {sentences[row]}" for row in np.flatnonzero(unread)])
 
 
 def standings(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
@@ -62,11 +62,11 @@ def standings(rows: pd.DataFrame, kept: pd.DataFrame) -> list[str]:
     names = [name for name in inputs_by_name() if name != "scenario"] + ["market"]
     mine = [_choices(row, names) for row in kept.to_dict("records")]
     named = set(kept["scenario"])
-    found = []
+    results = []
     for row in rows.to_dict("records"):
         same = "as kept" if _choices(row, names) in mine else "changed" if row["scenario"] in named else "new"
-        found.append("refused" if row["problem"] else same)
-    return found
+        results.append("refused" if row["problem"] else same)
+    return results
 
 
 def _choices(row: Row, names: list[str]) -> dict[str, float | str]:
@@ -81,8 +81,8 @@ def _unread(table: pd.DataFrame, catalogs: Catalogs) -> np.ndarray:
     wrong = ~problems.sound
     for name, catalog in CATALOG_OF.items():
         if name in table:
-            said = table[name].astype(str).str.strip()
-            wrong |= ~said.isin(["", *getattr(catalogs, catalog).index]).to_numpy()
+            ids = table[name].astype(str).str.strip()
+            wrong |= ~ids.isin(["", *getattr(catalogs, catalog).index]).to_numpy()
     return wrong
 
 

@@ -15,10 +15,10 @@ def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFram
 
     A cell that is not understood makes the whole file unusable: a check must not pass over what it did not read.
     """
-    found = earlier(read_csv(Path(path).read_bytes(), path), path, catalogs, solve)
-    if found.unread:
-        raise TableError(f"{path}: {found.unread[0]}")
-    return found.rows.assign(scenario=_names(found.rows))
+    plan = earlier(read_csv(Path(path).read_bytes(), path), path, catalogs, solve)
+    if plan.unread:
+        raise TableError(f"{path}: {plan.unread[0]}")
+    return plan.rows.assign(scenario=_names(plan.rows))
 
 
 def _names(rows: pd.DataFrame) -> list[str]:

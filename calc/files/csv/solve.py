@@ -24,13 +24,15 @@ def solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The most of the field for each row, and what limits it; raises TableError."""
     if field not in FIELDS:
         raise TableError(f"'{field}' is not solved for; use {', '.join([*FIELDS, 'price'])}.")
-    now, most, limit = FIELDS[field](rows, catalogs)
+    present, most, limit = FIELDS[field](rows, catalogs)
     problems = [
         problem or ("" if value == value else _unknown(field, row))
         for problem, value, row in zip(rows["problem"], most, rows.to_dict("records"), strict=True)
     ]
-    found = pd.DataFrame({"scenario": rows["scenario"], "model": rows["model"], "field": field, "now": now, "most": most, "limit": limit})
-    return found.assign(limit=np.where(np.isnan(most), "", limit), problem=problems)[list(COLUMNS)]
+    table = pd.DataFrame(
+        {"scenario": rows["scenario"], "model": rows["model"], "field": field, "now": present, "most": most, "limit": limit}
+    )
+    return table.assign(limit=np.where(np.isnan(most), "", limit), problem=problems)[list(COLUMNS)]
 
 
 def break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
@@ -38,8 +40,8 @@ def break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     if len(before) != len(after):
         raise TableError(f"the two plans have {len(before)} and {len(after)} rows; give as many in both, in the same order.")
     first, second = before.reset_index(drop=True), after.reset_index(drop=True)
-    now = second["usd_per_hour"] / second["instances"]
-    most = now * first["usd"] / second["usd"]
+    hourly = second["usd_per_hour"] / second["instances"]
+    most = hourly * first["usd"] / second["usd"]
     problems = [a or b or ("" if value == value else "one of the two has no bill: name instance and train_tokens.") for a, b, value in
                 zip(first["problem"], second["problem"], most, strict=True)]  # fmt: skip
     return pd.DataFrame(
@@ -47,7 +49,7 @@ def break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
             "scenario": second["scenario"],
             "model": second["model"],
             "field": "price",
-            "now": now,
+            "now": hourly,
             "most": most,
             "limit": first["scenario"],
             "problem": problems,

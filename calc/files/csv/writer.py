@@ -32,14 +32,14 @@ def _columns(frame: pd.DataFrame) -> Iterator[pd.Series]:
 
 def _coded(column: pd.Series) -> Coded:
     if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, found = column.cat.codes.to_numpy(dtype=np.int64), column.cat.categories
+        codes, values = column.cat.codes.to_numpy(dtype=np.int64), column.cat.categories
     elif column.dtype.kind == "f":
-        codes, found = pd.factorize(np.where(np.isfinite(column), column, np.nan))
+        codes, values = pd.factorize(np.where(np.isfinite(column), column, np.nan))
     elif column.dtype == object and not set(map(type, column)) <= {str, float}:
-        codes, found = np.arange(len(column)), column  # 1, 1.0 and True are equal and written differently
+        codes, values = np.arange(len(column)), column  # 1, 1.0 and True are equal and written differently
     else:
-        codes, found = pd.factorize(column)
-    words = _numbers(found) if column.dtype.kind == "f" else list(map(_text, found.tolist()))
+        codes, values = pd.factorize(column)
+    words = _numbers(values) if column.dtype.kind == "f" else list(map(_text, values.tolist()))
     return (np.where(codes < 0, len(words), codes), [*words, ""]) if (codes < 0).any() else (codes, words)
 
 
@@ -52,10 +52,10 @@ def _joined(columns: Iterable[Coded]) -> Iterator[Coded]:
             continue
         few = REPEATED * max(len(words), len(own_words)) <= len(codes)  # both together have no fewer combinations
         if few:
-            both, found = pd.factorize(codes * len(own_words) + own_codes)
-            few = REPEATED * len(found) <= len(both)
+            both, distinct = pd.factorize(codes * len(own_words) + own_codes)
+            few = REPEATED * len(distinct) <= len(both)
         if few:
-            pairs = zip(*(place.tolist() for place in np.divmod(found, len(own_words))), strict=True)
+            pairs = zip(*(place.tolist() for place in np.divmod(distinct, len(own_words))), strict=True)
             codes, words = both, [f"{words[left]},{own_words[right]}" for left, right in pairs]
         else:
             yield codes, words

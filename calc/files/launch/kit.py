@@ -47,15 +47,15 @@ def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
     """A kit for every tool that runs the row (catalogs/edited/launch_files.yaml)."""
     values = {**launch_values(row, catalogs), "market": market}
     chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
-    found = [_kit(spec, row, values, catalogs, market) for spec in chosen]
-    return sorted(found, key=lambda kit: len(kit.differences))
+    written = [_kit(spec, row, values, catalogs, market) for spec in chosen]
+    return sorted(written, key=lambda kit: len(kit.differences))
 
 
 def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, Any], set[str]]:
     """The estimate of the files as `import` reads them, and the columns that they leave open."""
     run = read_run([(name, text.encode()) for name, text in files.items()], catalogs)
-    said = {name: run.row[name] for name in BY_NAME if run.row[name]}
-    return estimate(said, catalogs, solve=False), set(BY_NAME) - set(said)
+    choices = {name: run.row[name] for name in BY_NAME if run.row[name]}
+    return estimate(choices, catalogs, solve=False), set(BY_NAME) - set(choices)
 
 
 def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs, market: str) -> Kit:
@@ -73,7 +73,7 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs, ma
         **{name: text for name, text in place.items() if name != "spot_watch.sh"},
     }
     differences = _differences(row, readable, catalogs)
-    missing = [comment(each, spec.name) for each in differences]
+    missing = [comment(difference, spec.name) for difference in differences]
     same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
     head = [f"{_what(row, values)}. Brought back by `python -m calc import` {same}.", *missing, spec.about.replace("{hub}", values["hub"])]
     commented = {name: file_text(_fields(specs, values), form, missing) for name, (form, specs) in spec.files.items()}
@@ -82,12 +82,12 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs, ma
 
 
 def _fields(specs: tuple[Spec, ...], values: dict[str, Any]) -> dict[str, Any]:
-    found = {}
+    fields = {}
     for spec in specs:
         value = spec.value(values)
         if value is not None:
-            found[spec.field] = value
-    return found
+            fields[spec.field] = value
+    return fields
 
 
 def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[Inexpressible]:
@@ -112,13 +112,13 @@ def _same(name: str, row: Row, back: dict[str, float | str]) -> bool:
     return str(wanted) == str(got) or (wanted != wanted and got != got)
 
 
-def comment(each: Inexpressible, tool: str) -> str:
+def comment(difference: Inexpressible, tool: str) -> str:
     """A difference in one sentence, for a file and for the screen."""
-    if each.column == "problem":
-        return str(each.taken)
-    wanted, taken = (_said(value) for value in (each.wanted, each.taken))
-    label, takes = GLOSSARY[each.column].label, f"it takes {taken}" if taken else "it leaves that open"
-    return f"No equivalent in {tool}: {label} {wanted or 'as usual'} ({each.column}); {takes}."
+    if difference.column == "problem":
+        return str(difference.taken)
+    wanted, taken = (_said(value) for value in (difference.wanted, difference.taken))
+    label, takes = GLOSSARY[difference.column].label, f"it takes {taken}" if taken else "it leaves that open"
+    return f"No equivalent in {tool}: {label} {wanted or 'as usual'} ({difference.column}); {takes}."
 
 
 def _said(value: float | str | None) -> str:

@@ -14,5 +14,5 @@ def resuming(file: str, form: str, spot: bool) -> str:
 
     Empty `file`: the tool searches by itself.
     """
-    found = [LAST, f'[ -z "$LAST" ] || sed -i {INSERTED[form]}{file}'] if file else []
-    return "".join(f"{line}\n" for line in [*([COPIED] if spot else []), *found])
+    lines = [LAST, f'[ -z "$LAST" ] || sed -i {INSERTED[form]}{file}'] if file else []
+    return "".join(f"{line}\n" for line in [*([COPIED] if spot else []), *lines])

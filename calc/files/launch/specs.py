@@ -28,11 +28,11 @@ class Spec:
             return None
         if self.constant or self.raw:
             return Raw(self.raw) if self.raw else _typed(self.constant)
-        found = values.get(self.column)
+        setting = values.get(self.column)
         if self.words:
-            word = self.words.get(str(found))
+            word = self.words.get(str(setting))
             return None if word is None else _typed(word)
-        return None if found in ("", None) or found != found else found
+        return None if setting in ("", None) or setting != setting else setting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,13 +66,17 @@ def matches(when: Mapping[str, str], values: Row) -> bool:
 
 
 def _kit(name: str, entry: Row) -> KitSpec:
-    files = {file: (told["form"], tuple(_spec(each) for each in told["fields"])) for file, told in entry.get("files", {}).items()}
-    flags, resume = tuple(_spec(each) for each in entry.get("flags", ())), entry.get("resume", "")
+    files = {
+        file: (details["form"], tuple(_spec(field) for field in details["fields"])) for file, details in entry.get("files", {}).items()
+    }
+    flags, resume = tuple(_spec(field) for field in entry.get("flags", ())), entry.get("resume", "")
     return KitSpec(name, entry["name"], tuple(entry["software"]), entry["when"], entry["about"], entry["command"], flags, resume, files)
 
 
-def _spec(told: dict[str, Any]) -> Spec:
-    return Spec(told["field"], told.get("column", ""), told.get("words", {}), told.get("is", ""), told.get("raw", ""), told.get("when", {}))
+def _spec(entry: dict[str, Any]) -> Spec:
+    return Spec(
+        entry["field"], entry.get("column", ""), entry.get("words", {}), entry.get("is", ""), entry.get("raw", ""), entry.get("when", {})
+    )
 
 
 def _typed(word: str) -> bool | int | str:

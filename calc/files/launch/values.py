@@ -45,9 +45,9 @@ def launch_values(row: Row, catalogs: Catalogs) -> dict[str, Any]:
         "global_batch": values["batch"] * values["accumulation_steps"] * replicas,
         "steps": steps,
         "save_steps": _save_steps(row, steps),
-        "target_modules": [MODULES[each] for each in targets if each in MODULES],
+        "target_modules": [MODULES[target] for target in targets if target in MODULES],
         "all_linear": _yes(values["lora_targets"] == "all-linear"),
-        "attention_modules": [MODULES[each].replace("o_proj", "output_proj") for each in targets if each in "qkvo"],
+        "attention_modules": [MODULES[target].replace("o_proj", "output_proj") for target in targets if target in "qkvo"],
         "adapts_mlp": _yes("gate" in targets),
         "experts_spread": _yes(values["expert_parallel"] > 1),
         "recipe": f"{RECIPES[values['tuning']]}_{'single_device' if gpus == 1 else 'distributed'}",
@@ -70,23 +70,23 @@ def _names(values: dict[str, Any]) -> dict[str, str]:
 
 def _sizes(model: str, catalogs: Catalogs) -> dict[str, Any]:
     """The model's sizes for Megatron's flags; only dense models with equal blocks."""
-    told, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
+    sizes, stacks = catalogs.models.loc[model], catalogs.stacks[catalogs.stacks["model"] == model]
     stack = stacks.iloc[0]
-    grouped = told["kv_heads"] != told["heads"]
-    dense = len(stacks) == 1 and told["kind"] == "decoder" and not stacks["experts"].max()
+    grouped = sizes["kv_heads"] != sizes["heads"]
+    dense = len(stacks) == 1 and sizes["kind"] == "decoder" and not stacks["experts"].max()
     return {
         "dense": _yes(dense),
-        "layers": _plain(told["layers"]),
-        "hidden": _plain(told["hidden"]),
-        "heads": _plain(told["heads"]),
-        "kv_heads": _plain(told["kv_heads"]) if grouped else None,
+        "layers": _plain(sizes["layers"]),
+        "hidden": _plain(sizes["hidden"]),
+        "heads": _plain(sizes["heads"]),
+        "kv_heads": _plain(sizes["kv_heads"]) if grouped else None,
         "grouped": _yes(grouped),
         "ffn": _plain(stack["ffn_width"]),
-        "vocabulary": _plain(told["vocab"]),
-        "longest": _plain(told["max_position"]),
+        "vocabulary": _plain(sizes["vocab"]),
+        "longest": _plain(sizes["max_position"]),
         "gated": _yes(stack["gated_ffn_width"] > 0),
-        "rms_norms": _yes(told["rms_norms"]),
-        "tied": _yes(told["tied"]),
+        "rms_norms": _yes(sizes["rms_norms"]),
+        "tied": _yes(sizes["tied"]),
     }
 
 

@@ -57,10 +57,10 @@ def read_kept(name: str, texts: list[str], choices: dict[str, Any], complaints: 
     if len(texts) > MOST_KEPT:
         complaints.append(f"The link holds {len(texts)} kept scenarios; the first {MOST_KEPT} are used.")
     for text in texts[:MOST_KEPT]:
-        own, *parts = text[:LONGEST_TEXT].split(BETWEEN)
-        entry = _entry(f"kept scenario {own[:40]}", parts, complaints, value_of)
+        label, *parts = text[:LONGEST_TEXT].split(BETWEEN)
+        entry = _entry(f"kept scenario {label[:40]}", parts, complaints, value_of)
         if entry:
-            choices.setdefault("kept", []).append({"name": scenario_name(own), **entry})
+            choices.setdefault("kept", []).append({"name": scenario_name(label), **entry})
 
 
 def _entry(whose: str, parts: list[str], complaints: list[str], value_of: Callable) -> dict[str, Any] | None:
@@ -118,12 +118,12 @@ def differing(scenario: dict[str, Any], catalogs: Catalogs, assumed: Iterable[st
 
     Assumptions stay where they are among the `assumed`, those set by hand; the model always stays.
     """
-    asked, _ = asked_of(scenario, catalogs)
-    asked["goal"] = "serve" if scenario.get("work") == "inference" else "tune"
+    job, _ = asked_of(scenario, catalogs)
+    job["goal"] = "serve" if scenario.get("work") == "inference" else "tune"
     kept = {}
     for name, value in scenario.items():
-        known = name in DEFAULTS or name in assumed
-        if known and name != "scenario" and not _usual(name, value, scenario, catalogs) and (name in JOB or is_read(name, asked)):
+        possible = name in DEFAULTS or name in assumed
+        if possible and name != "scenario" and not _usual(name, value, scenario, catalogs) and (name in JOB or is_read(name, job)):
             kept[name] = int(value) if isinstance(value, float) and value.is_integer() else value
     return kept
 

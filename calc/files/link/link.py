@@ -34,7 +34,7 @@ def compose(choices: dict[str, Any]) -> dict[str, list[str]]:
     for name, value in choices.items():
         if name in COLUMNS or name in VIEW_CHOICES or name == "prices_as_of":
             values = list(value) if isinstance(value, (list, tuple)) else [value]
-            query[name] = [link_word(each) for each in values] or ([ANYWHERE] if name == "regions" else [])
+            query[name] = [link_word(item) for item in values] or ([ANYWHERE] if name == "regions" else [])
     query |= link_kept.compose_kept(choices, link_word)
     query |= link_models.compose_models(choices.get("custom_models") or {})
     return {name: values for name, values in (query | compose_sets(choices, link_word)).items() if values}
@@ -50,17 +50,17 @@ def parse(query: dict[str, list[str]], catalogs: Catalogs) -> tuple[dict[str, An
             f"The link is of version {version[:20]}, this is version {VERSION}; open it where it was made, or check every choice here."
         )
     custom = link_models.read_models(query, complaints)
-    for written, given in query.items():
-        texts = [str(each) for each in given] or [""]
+    for written, raw in query.items():
+        texts = [str(item) for item in raw] or [""]
         name, words = EARLIER.get(written, (written, {}))
         texts = [words.get(text, text) for text in texts]
         if name == "v" or name.startswith(link_models.PREFIX):
             continue
         if name.startswith(PREFIXES):
             short = [text[:LONGEST_VALUE] for text in texts]
-            read_set(name, short, choices, complaints, lambda own, text: value_of(own, text, catalogs), catalogs)
+            read_set(name, short, choices, complaints, lambda column, text: value_of(column, text, catalogs), catalogs)
         elif name in link_kept.NAMES:
-            link_kept.read_kept(name, texts, choices, complaints, lambda own, text: value_of(own, text, catalogs, custom))
+            link_kept.read_kept(name, texts, choices, complaints, lambda column, text: value_of(column, text, catalogs, custom))
         else:
             values, wrong = _read_choice(name, texts, catalogs, custom)
             complaints += wrong
@@ -79,18 +79,18 @@ def link_word(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e16 else str(value)
 
 
-def _read_choice(name: str, given: list[str], catalogs: Catalogs, custom: dict[str, Any]) -> tuple[list[Any], list[str]]:
-    if name == "prices_as_of" and DAY.fullmatch(given[0]):
-        return given[:1], []
+def _read_choice(name: str, texts: list[str], catalogs: Catalogs, custom: dict[str, Any]) -> tuple[list[Any], list[str]]:
+    if name == "prices_as_of" and DAY.fullmatch(texts[0]):
+        return texts[:1], []
     if name not in COLUMNS and name not in VIEW_CHOICES and name not in link_v1.COLUMNS:
-        return [], [f"The link asked for {name[:40]}={given[0][:40]} , which is not a choice of this page; it was left aside."]
-    if name == "regions" and given == [ANYWHERE]:
+        return [], [f"The link asked for {name[:40]}={texts[0][:40]} , which is not a choice of this page; it was left aside."]
+    if name == "regions" and texts == [ANYWHERE]:
         return [[]], []
     values: list[Any] = []
     complaints: list[str] = []
-    if len(given) > MOST_VALUES:
-        complaints.append(f"The link asked for {len(given)} values of {name}; the first {MOST_VALUES} are used.")
-    for text in given[:MOST_VALUES]:
+    if len(texts) > MOST_VALUES:
+        complaints.append(f"The link asked for {len(texts)} values of {name}; the first {MOST_VALUES} are used.")
+    for text in texts[:MOST_VALUES]:
         value = value_of(name, text[:LONGEST_VALUE], catalogs, custom)
         if value is None:
             complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; the usual value is used instead.")

@@ -24,12 +24,12 @@ def compose_models(models: dict[str, dict[str, Any]]) -> dict[str, list[str]]:
 def read_models(query: dict[str, list[str]], complaints: list[str]) -> dict[str, dict[str, Any]]:
     """The models of a query; a sentence for each size that is none is added to the complaints."""
     models: dict[str, dict[str, Any]] = {}
-    for name, given in query.items():
+    for name, texts in query.items():
         if not name.startswith(PREFIX):
             continue
         model, _, field = name.removeprefix(PREFIX).rpartition(".")
         try:
-            value = json.loads(str(given[0])[:LONGEST_SIZE], parse_constant=_refused)
+            value = json.loads(str(texts[0])[:LONGEST_SIZE], parse_constant=_refused)
             if not ID.fullmatch(model) or not field or not isinstance(value, (int, float, str, bool)) or value in (inf, -inf):
                 raise ValueError
         except (ValueError, IndexError, RecursionError):

@@ -10,14 +10,16 @@ from calc.plan.aged import rows_now
 def answers_now(queries: list[dict[str, list[str]]], catalogs: Catalogs) -> list[dict[str, Any] | None]:
     """The answer of each query estimated today, with its former figures as then_*."""
     read = [link.parse(query, catalogs)[0] for query in queries]
-    found: list[dict[str, Any] | None] = [None] * len(read)
-    plain = [at for at, choices in enumerate(read) if "then" in choices and choices["then"]["scenario"]["model"] in catalogs.models.index]
-    for at, row in zip(plain, rows_now([read[at]["then"] for at in plain], catalogs), strict=True):
-        found[at] = row
-    for at, choices in enumerate(read):
-        if "then" in choices and found[at] is None:
-            found[at] = _with_own_models(choices, catalogs)
-    return found
+    answers: list[dict[str, Any] | None] = [None] * len(read)
+    plain = [
+        place for place, choices in enumerate(read) if "then" in choices and choices["then"]["scenario"]["model"] in catalogs.models.index
+    ]
+    for place, row in zip(plain, rows_now([read[place]["then"] for place in plain], catalogs), strict=True):
+        answers[place] = row
+    for place, choices in enumerate(read):
+        if "then" in choices and answers[place] is None:
+            answers[place] = _with_own_models(choices, catalogs)
+    return answers
 
 
 def _with_own_models(choices: dict[str, Any], catalogs: Catalogs) -> dict[str, Any] | None:

@@ -23,33 +23,33 @@ def compose_sets(choices: dict[str, Any], word: Callable[[Any], str]) -> dict[st
 
 def read_set(
     name: str,
-    given: list[str],
+    texts: list[str],
     choices: dict[str, Any],
     complaints: list[str],
     value_of: Callable[[str, str], Any],
     catalogs: Catalogs | None,
 ) -> None:
     """Add a name of the query to the allowed sets or the limits."""
-    prefix, _, own = name.partition(".")
-    if own not in (SETS if prefix + "." == ALLOW else LIMIT_NAMES):
+    prefix, _, field = name.partition(".")
+    if field not in (SETS if prefix + "." == ALLOW else LIMIT_NAMES):
         complaints.append(f"The link asked for {name[:40]} , which a search does not know; it was left aside.")
         return
     if prefix + "." == LIMIT:
-        limit = _limit(given[0])
+        limit = _limit(texts[0])
         if limit is None:
-            complaints.append(f"The link asked for {name}={given[0][:40]} , which is not a number from 0; it was left aside.")
+            complaints.append(f"The link asked for {name}={texts[0][:40]} , which is not a number from 0; it was left aside.")
         else:
-            choices.setdefault("limits", {})[own] = limit
+            choices.setdefault("limits", {})[field] = limit
         return
     values = []
-    for text in given[:MOST_VALUES]:
-        value = _place(own, text, catalogs) if own in PLACES else value_of(own, text)
+    for text in texts[:MOST_VALUES]:
+        value = _place(field, text, catalogs) if field in PLACES else value_of(field, text)
         if value is None:
             complaints.append(f"The link asked for {name}={text[:40]} , which is not possible; it was left aside.")
-        elif not (own in PLACES and value == "") and value not in values:
+        elif not (field in PLACES and value == "") and value not in values:
             values.append(value)
-    if values or own in PLACES:  # of a place no value means all of them
-        choices.setdefault("allowed", {})[own] = values
+    if values or field in PLACES:  # of a place no value means all of them
+        choices.setdefault("allowed", {})[field] = values
 
 
 def _limit(text: str) -> float | None:
@@ -67,5 +67,5 @@ def _place(name: str, text: str, catalogs: Catalogs | None) -> str | None:
         return text if text in ("", *MARKETS) else None
     if text == "" or catalogs is None:
         return text
-    known = set(catalogs.instances["family"]) if name == "family" else catalogs.regions.index
-    return text if text in known else None
+    places = set(catalogs.instances["family"]) if name == "family" else catalogs.regions.index
+    return text if text in places else None

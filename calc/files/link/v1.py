@@ -21,23 +21,23 @@ def is_version_1(query: dict[str, list[str]]) -> bool:
     return query.get("v", [""])[:1] == [VERSION] or any(name in COLUMNS for name in query)
 
 
-def as_job(choices: dict[str, Any], whole: bool, catalogs: Catalogs) -> dict[str, Any]:
+def as_job(choices: dict[str, Any], complete: bool, catalogs: Catalogs) -> dict[str, Any]:
     """The choices as those of a job; a complete link of version 1 had no limits."""
     scenario = {name: value for name, value in choices.items() if name in BY_NAME}
     divided = choices.get("layout", "divided") == "divided" and choices.get("work") == "inference"
     if divided:
         scenario = {name: value for name, value in scenario.items() if name not in DEGREES}
-    asked, by_hand = asked_of(scenario, catalogs)
-    if divided and "users" in asked:
-        asked["users"] = int(scenario["batch"])  # one replica over all GPUs
+    job, by_hand = asked_of(scenario, catalogs)
+    if divided and "users" in job:
+        job["users"] = int(scenario["batch"])  # one replica over all GPUs
     if "work" not in choices and "tuning" not in choices:
-        asked = {name: value for name, value in asked.items() if name not in ("goal", "method")}
+        job = {name: value for name, value in job.items() if name not in ("goal", "method")}
     if "market" in choices:
-        asked["markets"] = choices["market"]
+        job["markets"] = choices["market"]
     others = {name: value for name, value in choices.items() if name not in COLUMNS and name not in BY_HAND and name not in JOB}
     fields = {name: value for name, value in choices.items() if name in JOB and name not in BY_NAME}
-    unlimited = dict.fromkeys(LIMITS, "") if whole else {}
+    unlimited = dict.fromkeys(LIMITS, "") if complete else {}
     plain = {name: values[0] if len(values) == 1 else values for name, values in by_hand.items()}
-    regions = asked.pop("regions", None)
+    regions = job.pop("regions", None)
     placed = {} if regions is None else {"regions": regions[0] if len(regions) == 1 else regions}
-    return others | plain | unlimited | fields | asked | placed
+    return others | plain | unlimited | fields | job | placed

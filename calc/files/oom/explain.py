@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Row
-from calc.files.oom import beside, findings
 from calc.files.oom.failures import Failure, failures, fullest
+from calc.files.oom.findings import findings_of_failure, findings_of_figures
 from calc.files.oom.logs import logged_figures, silent
+from calc.files.oom.parts import MeasuredPart, cards_of_capacity, on_card, parts_of_failure, parts_of_figures
 
 PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"PK\x03\x04")
 REFUSED = (
@@ -30,7 +31,7 @@ class OomExplanation(NamedTuple):
     messages: int
     cards: list[str]
     row: Row
-    parts: list[beside.MeasuredPart]
+    parts: list[MeasuredPart]
     sentences: list[str]
 
 
@@ -56,12 +57,12 @@ def explained(text: str, row: Row, catalogs: Catalogs) -> OomExplanation:
         raise LogProblem(NOTHING)
     worst = fullest(messages) if messages else None
     total = worst.total if worst else sizes.get("card")
-    here = beside.on_card(row, total, catalogs)
+    here = on_card(row, total, catalogs)
     parts, sentences = [], list(meanings)
     if worst:
-        parts += beside.parts_of_failure(worst, here)
-        sentences += findings.findings_of_failure(worst, here, catalogs)
+        parts += parts_of_failure(worst, here)
+        sentences += findings_of_failure(worst, here, catalogs)
     if sizes:
-        parts += beside.parts_of_figures(sizes, here, catalogs)
-        sentences += findings.findings_of_figures(sizes, here)
-    return OomExplanation(worst, len(messages), beside.cards_of_capacity(total, catalogs), here, parts, sentences)
+        parts += parts_of_figures(sizes, here, catalogs)
+        sentences += findings_of_figures(sizes, here)
+    return OomExplanation(worst, len(messages), cards_of_capacity(total, catalogs), here, parts, sentences)

@@ -93,8 +93,8 @@ def _failure(text: str) -> Failure | None:
     process = first_size(r"this process has {} memory in use", text)
     total = _first(text, r"total capaci?ty of {}", r"{} total capacity")
     free = _first(text, r"of which {} is free", r"{} free")
-    own = (allocated or 0.0) + (unallocated or 0.0)
-    if process is None and len(others) == 1 and (total or 0.0) - (free or 0.0) - sum(others.values()) < own:
+    held_bytes = (allocated or 0.0) + (unallocated or 0.0)
+    if process is None and len(others) == 1 and (total or 0.0) - (free or 0.0) - sum(others.values()) < held_bytes:
         process, others = next(iter(others.values())), {}  # in a container the own process goes by its number: no room for both
     return Failure(
         next((release for words, release in RELEASES if words in text), ""),
@@ -112,4 +112,4 @@ def _failure(text: str) -> Failure | None:
 
 
 def _first(text: str, *patterns: str) -> float | None:
-    return next((found for found in (first_size(pattern, text) for pattern in patterns) if found is not None), None)
+    return next((size for size in (first_size(pattern, text) for pattern in patterns) if size is not None), None)

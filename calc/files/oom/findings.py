@@ -20,64 +20,68 @@ def findings_of_failure(failure: Failure, row: Row, catalogs: Catalogs) -> list[
     """What a message means, the cause first; missing sizes are not guessed."""
     tried, total, free = failure.tried, failure.total or 0.0, failure.free
     allocated, cached = failure.allocated or 0.0, failure.unallocated or 0.0
-    said = []
+    sentences = []
     if shape := _shape(tried, row, catalogs):
-        said.append(f"The request of {size(tried)} is {shape}.")
+        sentences.append(f"The request of {size(tried)} is {shape}.")
     if total and allocated > total:
-        said.append(
+        sentences.append(
             f"{size(allocated)} are allocated on a card of {size(total)}: the driver had moved memory to the computer's, which is slow; "
             f"the job needs more than the card by at least {size(allocated - total)}."
         )
     elif total and tried > total:
-        said.append(f"One request of {size(tried)} is larger than the whole card: no setting of the allocator helps, its size must change.")
+        sentences.append(
+            f"One request of {size(tried)} is larger than the whole card: no setting of the allocator helps, its size must change."
+        )
     elif failure.allowed and allocated + cached + tried > failure.allowed:
-        said.append(f"The program limits itself to {size(failure.allowed)} (set_per_process_memory_fraction); that was the ceiling.")
+        sentences.append(f"The program limits itself to {size(failure.allowed)} (set_per_process_memory_fraction); that was the ceiling.")
     elif cached >= tried and cached > TELLING_RATIO * total:
-        said.append(
+        sentences.append(
             f"Fragmentation: {size(cached)} are reserved and not in use, more than the {size(tried)} asked for. Set "
             f"{_setting(failure.release)}=expandable_segments:True, and sort or pack sequences of like length."
         )
     elif free is not None and free > tried:
-        said.append(
+        sentences.append(
             f"{size(free)} were free and {size(tried)} refused: a limit below the card, a process that has gone since, "
             "or address space in pieces."
         )
     elif total:
-        said.append(f"Plain lack: {size(allocated)} of tensors were alive on {size(total)}, and {size(tried)} more did not fit.")
+        sentences.append(f"Plain lack: {size(allocated)} of tensors were alive on {size(total)}, and {size(tried)} more did not fit.")
     if failure.others_bytes > GIB:
         numbers = f" (process {', '.join(map(str, failure.others))})" if failure.others else ""
-        said.append(f"Others on the card take {size(failure.others_bytes)}{numbers}: nothing in the plan makes up for them.")
-    return [*said, *_against(allocated, "were allocated when it failed", row)]
+        sentences.append(f"Others on the card take {size(failure.others_bytes)}{numbers}: nothing in the plan makes up for them.")
+    return [*sentences, *_against(allocated, "were allocated when it failed", row)]
 
 
 def findings_of_figures(figures: Mapping[str, float], row: Row) -> list[str]:
     """What a summary or a log means."""
-    said = []
+    sentences = []
     if figures.get("retries", 0) > 0 and not figures.get("ooms"):
-        said.append(f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the run lives on the edge.")
+        sentences.append(f"The allocator gave its cache back {figures['retries']:.0f} times to go on: the run lives on the edge.")
     peak, reserved = figures.get("allocated_peak", 0.0), figures.get("reserved_peak", 0.0)
     if peak and reserved - peak > TELLING_RATIO * reserved:
-        said.append(f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments or a passing peak of another shape.")
+        sentences.append(f"{size(reserved - peak)} were reserved beyond the allocated peak: fragments or a passing peak of another shape.")
     if "free_at_start" in figures:
         wanted = figures["utilization"] * figures["card"]
-        said.append(
+        sentences.append(
             f"At start {size(figures['free_at_start'])} were free and {size(wanted)} wanted: free the card, or lower "
             f"gpu_memory_utilization to {floor(100 * figures['free_at_start'] / figures['card']) / 100} at most."
         )
-    most, asked = figures.get("most_tokens") or figures.get("kv_tokens"), figures.get("request_tokens")
-    if asked and most and most < asked:
-        said.append(f"The cache holds {most:,.0f} tokens and one request may have {asked:,.0f}: set max_model_len to at most {most:,.0f}.")
-    elif asked and figures.get("kv_needed", 0.0) > figures.get("kv_pool", float("inf")):
+    most, needed = figures.get("most_tokens") or figures.get("kv_tokens"), figures.get("request_tokens")
+    if needed and most and most < needed:
+        sentences.append(
+            f"The cache holds {most:,.0f} tokens and one request may have {needed:,.0f}: set max_model_len to at most {most:,.0f}."
+        )
+    elif needed and figures.get("kv_needed", 0.0) > figures.get("kv_pool", float("inf")):
         ratio = figures["kv_pool"] / figures["kv_needed"]
-        said.append(f"The cache has room for {ratio:.0%} of one longest request: lower max_model_len, or take an fp8 cache.")
+        sentences.append(f"The cache has room for {ratio:.0%} of one longest request: lower max_model_len, or take an fp8 cache.")
     if is_other_work(figures, row):
-        return [*said, OTHER_WORK]
+        return [*sentences, OTHER_WORK]
     if "weights" in figures and row["weights_bytes"] > 0 and abs(figures["weights"] / row["weights_bytes"] - 1) > 2 * SAME_RATIO:
-        said.append(
+        sentences.append(
             f"The weights take {size(figures['weights'])} and {size(row['weights_bytes'])} in the plan: another model, "
             "number format or split."
         )
-    return [*said, *(_against(peak, "were allocated at the peak", row) if peak else [])]
+    return [*sentences, *(_against(peak, "were allocated at the peak", row) if peak else [])]
 
 
 def is_other_work(figures: Mapping[str, float], row: Row) -> bool:

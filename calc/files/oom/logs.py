@@ -87,14 +87,14 @@ def logged_figures(text: str) -> dict[str, float]:
     if text.lstrip().startswith("{"):
         return _stats(text)
     line = one_line(text)
-    found: dict[str, float] = {}
-    for told in TOLD:
-        for value in _values(told, line):
-            peak = told.name.endswith("_peak") or told.name in ("used", "weights")
-            found[told.name] = max(found.get(told.name, 0.0), value) if peak else value
+    figures: dict[str, float] = {}
+    for kind in TOLD:
+        for value in _values(kind, line):
+            peak = kind.name.endswith("_peak") or kind.name in ("used", "weights")
+            figures[kind.name] = max(figures.get(kind.name, 0.0), value) if peak else value
     if (start := STARTUP.search(line)) and float(start[2]) > 0:
-        found |= {"free_at_start": in_bytes(start[1], "GiB"), "card": in_bytes(start[2], "GiB"), "utilization": float(start[3])}
-    return found | _summary(text[:MOST_CHARACTERS])
+        figures |= {"free_at_start": in_bytes(start[1], "GiB"), "card": in_bytes(start[2], "GiB"), "utilization": float(start[3])}
+    return figures | _summary(text[:MOST_CHARACTERS])
 
 
 def silent(text: str) -> list[str]:
@@ -103,18 +103,20 @@ def silent(text: str) -> list[str]:
     return [meaning for words, meaning in SILENT.items() if words in line]
 
 
-def _values(told: Told, line: str) -> Iterator[float]:
-    pattern = told.pattern.replace("{}", SIZE).replace("{count}", COUNT).replace("{number}", NUMBER)
-    for found in re.finditer(pattern, line):
-        groups = [group for group in found.groups() if group is not None]
-        yield (in_bytes(*groups[:2]) if "{}" in told.pattern else float(groups[0].replace(",", ""))) * told.factor
+def _values(kind: Told, line: str) -> Iterator[float]:
+    pattern = kind.pattern.replace("{}", SIZE).replace("{count}", COUNT).replace("{number}", NUMBER)
+    for match in re.finditer(pattern, line):
+        groups = [group for group in match.groups() if group is not None]
+        yield (in_bytes(*groups[:2]) if "{}" in kind.pattern else float(groups[0].replace(",", ""))) * kind.factor
 
 
 def _summary(text: str) -> dict[str, float]:
-    found = {SUMMARY_PEAKS[name]: in_bytes(number, unit) for name, _, _, number, unit in SUMMARY_ROW.findall(text)}
-    if found:
-        found |= {name: float(count[1].replace(",", "")) for name, pattern in SUMMARY_COUNTS.items() if (count := re.search(pattern, text))}
-    return found
+    figures = {SUMMARY_PEAKS[name]: in_bytes(number, unit) for name, _, _, number, unit in SUMMARY_ROW.findall(text)}
+    if figures:
+        figures |= {
+            name: float(count[1].replace(",", "")) for name, pattern in SUMMARY_COUNTS.items() if (count := re.search(pattern, text))
+        }
+    return figures
 
 
 def _stats(text: str) -> dict[str, float]:

@@ -19,8 +19,8 @@ def in_bytes(number: str, unit: str) -> float:
 
 def first_size(pattern: str, text: str) -> float | None:
     """The first size that stands where {} does in the pattern, or None. [B]"""
-    found = re.search(pattern.replace("{}", SIZE), text)
-    return in_bytes(*found.groups()[:2]) if found else None
+    match = re.search(pattern.replace("{}", SIZE), text)
+    return in_bytes(*match.groups()[:2]) if match else None
 
 
 def one_line(text: str) -> str:

@@ -50,16 +50,16 @@ def cards_of_capacity(total: float | None, catalogs: Catalogs) -> list[str]:
 
 def on_card(row: Row, total: float | None, catalogs: Catalogs) -> dict[str, Any]:
     """The row on the card of the message, estimated anew where it names another card."""
-    found = cards_of_capacity(total, catalogs)
-    if not found or row["gpu"] in found:
+    cards = cards_of_capacity(total, catalogs)
+    if not cards or row["gpu"] in cards:
         return dict(row)
     scenario = {name: row[name] for name in BY_NAME if name in row and row[name] == row[name] and row[name] is not None}
-    return estimate({**scenario, "instance": "", "gpu": found[0]}, catalogs, solve=False)
+    return estimate({**scenario, "instance": "", "gpu": cards[0]}, catalogs, solve=False)
 
 
 def parts_of_failure(failure: Failure, row: Row) -> list[MeasuredPart]:
     """A message's parts: allocated, reserved beyond, context, other processes, free, the card."""
-    told = [
+    rows = [
         (
             "Allocated by PyTorch",
             failure.allocated,
@@ -82,13 +82,13 @@ def parts_of_failure(failure: Failure, row: Row) -> list[MeasuredPart]:
         ("Free", failure.free, max(row["headroom_bytes"], 0.0), "On the whole card at that moment"),
         ("The card", failure.total, row["gpu_memory_bytes"], "What its driver leaves to PyTorch"),
     ]
-    return _parts(told)
+    return _parts(rows)
 
 
 def parts_of_figures(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> list[MeasuredPart]:
     """A summary's or a log's parts, each beside what the estimate counts as the same."""
     outside, forward = row["memory_bytes"] - row["context_bytes"], sum(row[name] for name in FORWARD_PASS)
-    told = [
+    rows = [
         ("Allocated peak", figures.get("allocated_peak"), row["logged_peak_bytes"], "torch.cuda.max_memory_allocated"),
         ("Reserved peak", figures.get("reserved_peak"), outside, "torch.cuda.max_memory_reserved"),
         ("In use on the card", figures.get("used"), row["memory_bytes"], "What nvidia-smi shows, context included"),
@@ -104,7 +104,7 @@ def parts_of_figures(figures: Mapping[str, float], row: Row, catalogs: Catalogs)
         ("One request's KV cache", figures.get("kv_needed"), _one_request(figures, row, catalogs), "At the longest that the engine admits"),
         ("CUDA graphs", figures.get("graphs"), None, "Inside the overhead of the estimate"),
     ]
-    return _parts(told if not is_other_work(figures, row) else [(*each[:2], None, each[3]) for each in told])
+    return _parts(rows if not is_other_work(figures, row) else [(*entry[:2], None, entry[3]) for entry in rows])
 
 
 def _one_request(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> float | None:
@@ -116,9 +116,9 @@ def _one_request(figures: Mapping[str, float], row: Row, catalogs: Catalogs) -> 
     return estimate({**scenario, **longest}, catalogs, solve=False)["kv_cache_bytes"]
 
 
-def _parts(told: list[tuple[str, float | None, float | None, str]]) -> list[MeasuredPart]:
+def _parts(rows: list[tuple[str, float | None, float | None, str]]) -> list[MeasuredPart]:
     return [
         MeasuredPart(name, measured, None if estimated is None or estimated != estimated else float(estimated), meaning)
-        for name, measured, estimated, meaning in told
+        for name, measured, estimated, meaning in rows
         if measured is not None
     ]
