@@ -10,7 +10,7 @@ from calc.catalogs.strict_yaml import read_strictly
 from calc.charts.accuracy import misses
 from validation.cases import all_cases
 from validation.compare import predicted, summary
-from validation.verdicts import verdicts, verdicts_summary
+from validation.verdicts import RAN, verdicts, verdicts_summary
 
 BARS, WIDEST_RATIO = recorded("cases/accuracy.json").values()  # the largest errors that a group may show: median, worst
 
@@ -43,8 +43,10 @@ def test_every_simulated_case_is_answered(errors):
 
 
 def test_published_runs_that_ran_are_not_called_no_and_none_that_failed_yes():
-    found = verdicts_summary(verdicts(catalogs())).set_index(["work", "outcome"])
-    ran, failed = found.loc[("all", "ran")], found.loc[("all", "out of memory")]
+    runs = verdicts(catalogs())
+    assert sorted(set(runs.loc[runs["outcome"] == RAN, "problem"])) == [""]
+    shares = verdicts_summary(runs).set_index(["work", "outcome"])
+    ran, failed = shares.loc[("all", "ran")], shares.loc[("all", "out of memory")]
     assert ran["called_no_ratio"] <= 0.01
-    assert found.loc[("training", "ran"), "called_tight_ratio"] <= 0.4
+    assert shares.loc[("training", "ran"), "called_tight_ratio"] <= 0.4
     assert (failed["called_yes_ratio"], failed["called_tight_ratio"]) == (0, 0)

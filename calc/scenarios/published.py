@@ -39,8 +39,8 @@ def scales_by_format(catalogs: Catalogs) -> tuple[np.ndarray, np.ndarray]:
     padded = np.zeros(elements.shape)
     for (model, precision), entry in published_files(catalogs).items():
         at = models([model])[0], precisions([precision])[0]
-        found = WIDTH.fullmatch(entry["scales"])
-        elements[at] = float(found[1]) if found and int(found[1]) > 16 else 0.0
+        width = WIDTH.fullmatch(entry["scales"])
+        elements[at] = float(width[1]) if width else 0.0
         padded[at] = np.nan_to_num(float(entry.get("padded_ffn") or 0))
     return elements, padded
 
