@@ -1,95 +1,63 @@
 """Configs of training and serving tools as scenario rows: every listed field settles its column, and none is dropped."""
 
 import json
+from contextlib import suppress
 
 import pytest
-from examples import catalogs, recorded
+from examples import catalogs, recorded, written
 
+from calc.__main__ import main
 from calc.files.configs.derived import SINGLE
 from calc.files.configs.fields import copies, rules, tools
-from calc.files.configs.problem import ConfigProblem
+from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
 from calc.files.configs.run import run_row
 from calc.scenarios.inputs import BY_NAME
 
 TRL = "model_name_or_path: meta-llama/Llama-3.1-8B-Instruct\nmax_length: 4096\nper_device_train_batch_size: 2\n"
-DEEPSPEED = {"zero_optimization": {"stage": 3}, "bf16": {"enabled": "auto"}, "train_micro_batch_size_per_gpu": "auto"}
-AXOLOTL = "base_model: NousResearch/Llama-2-7b-hf\nsequence_len: 4096\n"
+GOOD = "model_name_or_path: gpt2\nmax_length: 512\nper_device_train_batch_size: 2\n"
 FACTORY = "model_name_or_path: Qwen/Qwen3-4B-Instruct-2507\ncutoff_len: 2048\n"
-TUNE = "model:\n  _component_: torchtune.models.llama3_1.lora_llama3_1_8b\ncheckpointer:\n  _component_: a.B\nbatch_size: 2\n"
-TITAN = '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 1\nseq_len = 8192\n'
-ACCELERATE = "compute_environment: LOCAL_MACHINE\nnum_processes: 8\nmixed_precision: bf16\n"
-FSDP2 = ACCELERATE + "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n  fsdp_reshard_after_forward: true\n"
 
 
-def row(*documents, **named):
-    """The row of one run: texts named by what they are, or (name, text)."""
-    kinds = {"yaml": "a.yaml", "toml": "a.toml", "json": "a.json", "sh": "a.sh", "py": "a.py"}
-    pairs = [*documents, *((kinds[kind], text) for kind, text in named.items())]
-    return run_row([(name, text.encode()) for name, text in pairs], catalogs())
+CASES = recorded("cases/import.json")
+
+
+def row_of(text, *documents, name="a.yaml"):
+    """The row of one run: a text, and other documents as (name, text)."""
+    return run_row([(name, text.encode()) for name, text in [(name, text), *documents]], catalogs())
 
 
 def listed(cell):
-    return cell.split("+") if cell else []
+    """The names in a cell that lists them."""
+    return set(cell.split("+"))
 
 
-CASES = recorded("cases/import.json")["settled"]
-
-
-@pytest.mark.parametrize(("files", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(("files", "expected"), [case[1:] for case in CASES["settled"]], ids=[case[0] for case in CASES["settled"]])
 def test_fields_settle_their_columns(files, expected):
-    found = row(**files)
-    assert {name: found[name] for name in expected} == expected
-    assert found["problem"] == ""
-
-
-@pytest.mark.parametrize(
-    ("launcher", "expected"),
-    [
-        (("b.yaml", FSDP2), {"precision": "bf16-mixed", "sharding": "zero3", "gpus": "8", "offload": "none"}),
-        (("b.yaml", ACCELERATE + "distributed_type: MULTI_GPU\n"), {"sharding": "none", "precision": "bf16-mixed"}),
-        (("b.yaml", ACCELERATE + "distributed_type: DEEPSPEED\ndeepspeed_config:\n  zero_stage: 2\n  offload_optimizer_device: cpu\n"),
-         {"precision": "bf16-master", "sharding": "zero2", "offload": "optimizer", "implementation": "deepspeed"}),
-        (("b.json", json.dumps(DEEPSPEED)), {"precision": "bf16-master", "sharding": "zero3", "implementation": "deepspeed", "gpus": ""}),
-    ],
-)  # fmt: skip
-def test_a_config_with_its_launcher_is_one_run(launcher, expected):
-    found = row(("a.yaml", TRL), launcher)
-    assert {name: found[name] for name in expected} == expected
-    assert found["source_tool"].startswith("trl+")
-    assert found["source_file"] == f"a.yaml+{launcher[0]}"
-
-
-def test_a_launcher_written_into_the_config_is_read_too():
-    found = row(yaml=TRL + "deepspeed:\n  zero_optimization:\n    stage: 2\n    offload_optimizer:\n      device: cpu\n")
-    assert (found["sharding"], found["offload"], found["precision"]) == ("zero2", "optimizer", "bf16-master")
+    (name, text), *others = files.items()
+    row = row_of(text, *others, name=name)
+    assert {name: row[name] for name in expected} == expected
+    assert row["problem"] == ""
 
 
 def test_what_the_tool_takes_by_itself_and_what_a_missing_file_leaves_open_is_told_apart():
-    found = row(yaml=TRL + "bf16: true\ndtype: bfloat16\n")
-    assert {"recompute", "loss", "accumulation_steps"} <= set(listed(found["source_defaults"]))
-    assert not {"model", "batch", "precision", "sequence_tokens"} & set(listed(found["source_defaults"]))
-    assert {"gpus", "gpu", "instance"} <= set(listed(found["not_said"]))
-    assert "kv_precision" not in listed(found["not_said"])
-    found = row(yaml=FACTORY + "finetuning_type: full\nbf16: true\ndeepspeed: ds_z3.json\n")
-    assert found["sharding"] == found["offload"] == ""
-    assert {"sharding", "offload"} <= set(listed(found["not_said"]))
-    assert listed(found["unused"]) == ["deepspeed"]
+    row = row_of(TRL + "bf16: true\ndtype: bfloat16\n")
+    assert {"recompute", "loss", "accumulation_steps"} <= listed(row["source_defaults"])
+    assert not {"model", "batch", "precision", "sequence_tokens"} & listed(row["source_defaults"])
+    assert {"gpus", "gpu", "instance"} <= listed(row["not_said"])
+    assert "kv_precision" not in listed(row["not_said"])
+    row = row_of(FACTORY + "finetuning_type: full\nbf16: true\ndeepspeed: ds_z3.json\n")
+    assert (row["sharding"], row["offload"], row["unused"]) == ("", "", "deepspeed")
+    assert {"sharding", "offload"} <= listed(row["not_said"])
 
 
 @pytest.mark.parametrize("tool", [tool for tool in tools().values() if tool.marks], ids=lambda tool: tool.id)
 def test_no_field_is_dropped(tool):
     """A field with a strange word, or that nobody knows, is named: in `unused` or in a sentence."""
-    mark = tool.marks[0]
+    idle = next(pattern for pattern in tool.idle if "*" not in pattern)
     for name in [*tool.fields, "a_field_of_next_year"]:
-        idle = next(pattern for pattern in tool.idle if "*" not in pattern)
-        text = json.dumps({mark: "x", idle: "x"} | {name: ["strange"]})
-        try:
-            found = row(json=text)
-        except ConfigProblem:  # the fields are another tool's as well
-            continue
-        if tool.id in found["source_tool"]:
-            named = name in listed(found["unused"]) or f"{name} " in found["problem"]
-            assert named, name
+        with suppress(ConfigProblem):  # the fields are another tool's as well
+            row = row_of(json.dumps({tool.marks[0]: "x", idle: "x"} | {name: ["strange"]}), name="a.json")
+            assert tool.id not in row["source_tool"] or name in listed(row["unused"]) or f"{name} " in row["problem"], name
 
 
 def test_a_cluster_file_settles_where_a_run_goes():
@@ -97,43 +65,100 @@ def test_a_cluster_file_settles_where_a_run_goes():
         "    - Name: gpu\n      CapacityType: SPOT\n      ComputeResources:\n        - InstanceType: p5.48xlarge\n          MaxCount: 2\n"
     )
     cluster = f"Region: us-east-2\nHeadNode:\n  InstanceType: m5.large\nScheduling:\n  Scheduler: slurm\n  SlurmQueues:\n{queue}"
-    found = row(("a.yaml", TRL), ("cluster.yaml", cluster), ("job.sbatch", "#SBATCH -N 2\n#SBATCH --gpus-per-node=8\nsrun python t.py\n"))
-    assert (found["instance"], found["region"], found["gpus"]) == ("p5.48xlarge", "us-east-2", "16")
-    assert listed(found["unused"]) == ["Scheduling.SlurmQueues.0.CapacityType"]
-    second = row(("a.yaml", TRL), ("cluster.yaml", cluster + queue))
-    assert "Scheduling.SlurmQueues.1.ComputeResources.0.InstanceType" in listed(second["unused"])
-    open_one = row(("a.yaml", TRL), ("cluster.yaml", cluster.replace("p5.48xlarge", "${INSTANCE}")))
-    assert "InstanceType holds the variable ${INSTANCE}; write its value." in open_one["problem"]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("def a(:\n", "this is not Python"),
-        ("def a():\n    return 1\n", "this has none"),
-        ("def a():\n    return C(x=1)\ndef b():\n    return C(x=2)\n", "this has a, b; keep the one that runs"),
-    ],
-)
-def test_python_is_parsed_and_never_run(text, words):
-    with pytest.raises(ConfigProblem, match=words):
-        row(py=text)
+    script = "#SBATCH -N 2\n#SBATCH --gpus-per-node=8\nsrun python t.py\n"
+    row = row_of(TRL, ("cluster.yaml", cluster), ("job.sbatch", script))
+    assert (row["instance"], row["region"], row["gpus"]) == ("p5.48xlarge", "us-east-2", "16")
+    assert row["unused"] == "Scheduling.SlurmQueues.0.CapacityType"
+    two_queues = row_of(TRL, ("cluster.yaml", cluster + queue))
+    assert "Scheduling.SlurmQueues.1.ComputeResources.0.InstanceType" in listed(two_queues["unused"])
+    variable = row_of(TRL, ("cluster.yaml", cluster.replace("p5.48xlarge", "${INSTANCE}")))
+    assert "InstanceType holds the variable ${INSTANCE}; write its value." in variable["problem"]
 
 
 def test_sizes_of_no_model_are_one_sentence_and_those_of_anothers_shapes_that_model():
-    found = row(sh="torchrun p.py --num-layers 3 --hidden-size 96 --num-attention-heads 3 --tensor-model-parallel-size 1\n")
-    assert "no model of the catalog has these sizes (heads 3, hidden 96, layers 3)" in found["problem"]
-    assert row(sh="vllm serve deepseek-ai/DeepSeek-V3.1-Base -tp 8\n")["model"] == "deepseek-v3"
-    assert row(sh="vllm serve Qwen/Qwen2.5-Coder-32B-Instruct-AWQ\n")["model"] == "qwen2.5-32b"
-    assert "not in the catalog" in row(sh="vllm serve Qwen/Qwen2.5-Other-32B\n")["problem"]
+    sizes = "torchrun p.py --num-layers 3 --hidden-size 96 --num-attention-heads 3 --tensor-model-parallel-size 1\n"
+    sentence = "no model of the catalog has these sizes (heads 3, hidden 96, layers 3)"
+    assert sentence in row_of(sizes, name="a.sh")["problem"]
+    for repository, model in (("deepseek-ai/DeepSeek-V3.1-Base", "deepseek-v3"), ("Qwen/Qwen2.5-Coder-32B-Instruct-AWQ", "qwen2.5-32b")):
+        assert row_of(f"vllm serve {repository} -tp 8\n", name="a.sh")["model"] == model
+    assert "not in the catalog" in row_of("vllm serve Qwen/Qwen2.5-Other-32B\n", name="a.sh")["problem"]
 
 
 def test_the_table_of_fields_leads_to_columns_and_parts_that_are_used():
     listed_rules = [rule for tool in tools().values() for name in tool.rules for rule in rules()[name]]
     used = {part for rule in listed_rules for part in (*rule["when"], rule["is"].removeprefix("="))}
-    derived = {*recorded("cases/import.json")["derived"], *SINGLE}
+    derived = {*CASES["derived"], *SINGLE}
     for tool in tools().values():
-        for told in tool.fields.values():
-            assert told.read == "open" or told.to in BY_NAME or told.to in used | derived, (tool.id, told.name)
-            assert told.read != "words" or told.words, (tool.id, told.name)
-    for identifier in [*copies().values(), *(each for tool in tools().values() for each in tool.models.values())]:
-        assert identifier in catalogs().models.index, identifier
+        for field in tool.fields.values():
+            assert field.read == "open" or field.to in BY_NAME or field.to in used | derived, (tool.id, field.name)
+            assert field.read != "words" or field.words, (tool.id, field.name)
+    assert {*copies().values(), *(model for tool in tools().values() for model in tool.models.values())} <= set(catalogs().models.index)
+
+
+@pytest.mark.usefixtures("read_once")
+def test_the_output_is_a_scenario_csv(tmp_path):
+    (tmp_path / "a.yaml").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "serve.sh").write_text("vllm serve openai/gpt-oss-20b --max-model-len 4096\n", encoding="utf-8")
+    (tmp_path / "launch.sh").write_text("torchrun --nproc_per_node 2 train.py\n", encoding="utf-8")
+    runs = [f"{tmp_path / 'a.yaml'}+{tmp_path / 'launch.sh'}", str(tmp_path / "serve.sh")]
+    assert main(["import", *runs, "-o", str(tmp_path / "s.csv")]) == 0
+    rows = written(tmp_path / "s.csv")
+    assert [(row["model"], row["gpus"], row["work"]) for row in rows] == [("gpt2", "2", "training"), ("gpt-oss-20b", "1", "inference")]
+    assert main([str(tmp_path / "s.csv"), "-o", str(tmp_path / "e.csv")]) == 0
+    for row, estimated in zip(rows, written(tmp_path / "e.csv"), strict=True):
+        assert estimated["problem"] == ""
+        assert float(estimated["memory_bytes"]) > 0
+        assert all(estimated[name] == row[name] for name in BY_NAME if row[name])
+        assert estimated["source_file"] == row["source_file"]
+
+
+@pytest.mark.usefixtures("read_once")
+def test_a_bad_file_has_its_sentence_and_the_others_are_read(tmp_path, capsys):
+    (tmp_path / "a.yaml").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "b.json").write_text('{"zero_optimization": {', encoding="utf-8")
+    assert main(["import", str(tmp_path / "b.json"), str(tmp_path / "a.yaml"), "-o", str(tmp_path / "s.csv")]) == 0
+    bad, good = written(tmp_path / "s.csv")
+    assert bad["problem"].startswith(f"{tmp_path / 'b.json'}: this is not JSON")
+    assert (bad["model"], good["model"], good["problem"]) == ("", "gpt2", "")
+    assert capsys.readouterr().err.strip() == bad["problem"]
+
+
+@pytest.mark.usefixtures("read_once")
+def test_nothing_readable_is_two_and_writes_nothing(tmp_path, capsys):
+    assert main(["import", str(tmp_path / "no.yaml"), str(tmp_path), "-o", str(tmp_path / "s.csv")]) == 2
+    missing, folder = capsys.readouterr().err.splitlines()
+    assert missing.endswith("No such file or directory; check the path.")
+    assert "is a folder" in folder
+    assert not (tmp_path / "s.csv").exists()
+
+
+LARGE = (  # beside the recorded ones, whose bytes are text, each its own character
+    ["a.yaml", "a: " + "[" * 5000, "nested deeper"],
+    ["a.json", '{"a": ' + "[" * 100_000, "nested deeper"],
+    ["a.json", '{"a": ' * 40 + "1" + "}" * 40, "nested deeper"],
+    ["a.yaml", "#" * (LARGEST_BYTES + 1), "more than 1,000,000 bytes"],
+)
+
+
+@pytest.mark.parametrize(("name", "content", "sentence"), [*CASES["unreadable"], *LARGE])
+def test_a_file_that_cannot_be_read_is_one_sentence(name, content, sentence):
+    with pytest.raises(ConfigProblem, match=sentence) as error:
+        run_row([(name, content.encode("latin-1"))], catalogs())
+    assert str(error.value).startswith(name)
+    assert str(error.value).endswith(".")
+
+
+@pytest.mark.parametrize(("line", "sentence"), CASES["unreadable values"])
+def test_a_value_that_cannot_be_read_leaves_its_column_open(line, sentence):
+    row = row_of(f"model_name_or_path: gpt2\nmax_length: 512\n{line}\n")
+    assert sentence in row["problem"]
+    assert (row["batch"], row["model"], row["sequence_tokens"]) == ("", "gpt2", "512")
+
+
+def test_an_unknown_model_is_named_with_the_nearest_and_two_files_that_differ_are_told():
+    row = row_of(GOOD.replace("gpt2", "Qwen/Qwen2.5-Forest-32B-Instruct"))
+    assert "Qwen/Qwen2.5-Forest-32B-Instruct is not in the catalog, the nearest is qwen2.5-32b" in row["problem"]
+    deepspeed = '{"zero_optimization": {"stage": 2}, "gradient_accumulation_steps": 4, "train_micro_batch_size_per_gpu": 2}'
+    row = row_of(GOOD + "gradient_accumulation_steps: 2\n", ("d.json", deepspeed))
+    assert row["accumulation_steps"] == "2"
+    assert row["problem"] == "d.json, gradient_accumulation_steps: 4 here and 2 in a.yaml; 2 was taken, make them equal."
