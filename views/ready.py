@@ -25,5 +25,5 @@ def get_ready() -> None:
 
     with suppress(CatalogError):  # the page says which file it is
         options(job_of(job_state.first_visit(), {}), catalogs.read_ahead())
-    for each in iter_modules(import_module(PANELS).__path__, f"{PANELS}."):
-        import_module(each.name)
+    for module in iter_modules(import_module(PANELS).__path__, f"{PANELS}."):
+        import_module(module.name)

@@ -83,9 +83,9 @@ def of_rows(key: str, what: list[str] | tuple[Any, ...]) -> None:
 
     The table keeps its one key, so that the browser fills it anew and does not build it anew.
     """
-    state, now = st.session_state, hash(repr(what))
-    if state.get(f"{key}_rows") != now:
-        state[f"{key}_rows"] = now
+    state, rows_hash = st.session_state, hash(repr(what))
+    if state.get(f"{key}_rows") != rows_hash:
+        state[f"{key}_rows"] = rows_hash
         state[key] = {"selection": {"rows": [], "columns": [], "cells": []}}
 
 
@@ -97,9 +97,7 @@ def chosen_in(key: str, kind: str = "rows") -> list[Any]:
 def raw(table: pd.DataFrame, name: str) -> None:
     """A catalog as it is: ids pinned, sizes in GiB."""
     shown = chart_tables.screen_names(table.columns)
-    config: dict[str, Any] = {each: each.replace("_", " ") for each in shown}
-    config |= {
-        each: NUMBER(each.removesuffix("_gib").replace("_", " ") + ", GiB", format="%.4g") for each in shown if each.endswith("_gib")
-    }
+    labels = {name: name.removesuffix("_gib").replace("_", " ") for name in shown}
+    config = {name: NUMBER(f"{label}, GiB", format="%.4g") if name.endswith("_gib") else label for name, label in labels.items()}
     config[shown[0]] = TEXT(shown[0], pinned=True)
     show(table, config, f"Catalog of {name.lower()}", f"catalog_{name}", height=600)

@@ -43,4 +43,4 @@ FITS = {
 
 def verdict_words(fits: pd.Series) -> pd.Index:
     """The verdict of each row in words."""
-    return word_column([fit_word(each) for each in fits])
+    return word_column([fit_word(value) for value in fits])

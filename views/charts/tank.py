@@ -38,18 +38,18 @@ def _track(wide: float, ink: Ink, height: int) -> Iterator[str]:
 
 def _components(row: Row, pixels: float, ink: Ink, height: int) -> Iterator[str]:
     """The components in order, as wide as they are large; outlined where the row does not fit."""
-    at, hollow = 1.0, row["fits"] == "no"
+    left, hollow = 1.0, row["fits"] == "no"
     for name in COMPONENTS:
         wide = float(row[name]) * pixels
         if not wide > 0:
             continue
         line = min(OUTLINE if hollow else 0.8, wide / 4)
         inset = line / 2 if hollow else 0.0
-        place = f"x='{at + inset:.2f}' y='{4 + inset:.2f}' width='{wide - 2 * inset:.2f}' height='{height - 8 - 2 * inset:.2f}'"
+        place = f"x='{left + inset:.2f}' y='{4 + inset:.2f}' width='{wide - 2 * inset:.2f}' height='{height - 8 - 2 * inset:.2f}'"
         colour = COMPONENT_COLOURS[name]
         look = f"fill-opacity='.15' stroke='{colour}'" if hollow else f"stroke='{ink.paper}'"
         yield f"<rect class='{name}' {place} fill='{colour}' {look} stroke-width='{line:.2f}'/>"
-        at += wide
+        left += wide
 
 
 def _card_end(wide: float, ink: Ink, height: int) -> Iterator[str]:

@@ -22,28 +22,28 @@ WORST = 20
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
-found = results.results()
-if found is None:
+comparison = results.results()
+if comparison is None:
     st.title("The estimate was not compared yet", anchor=False)
     st.info("`make accuracy` compares it with every case of validation/ and writes what this page draws.")
     st.stop()
 
-compared_peaks = accuracy_tables.peaks(found.errors)
+compared_peaks = accuracy_tables.peaks(comparison.errors)
 peaks = accuracy_tables.size_of_error(compared_peaks)
 real = accuracy_tables.on_gpus(compared_peaks)
 st.title(accuracy_words.headline(compared_peaks), anchor=False)
-st.markdown(accuracy_words.introduction(found.errors, int(peaks["cases"]), int(real.sum())))
-if len(found.verdicts):
-    st.markdown(accuracy_words.verdicts(found.verdicts))
+st.markdown(accuracy_words.introduction(comparison.errors, int(peaks["cases"]), int(real.sum())))
+if len(comparison.verdicts):
+    st.markdown(accuracy_words.verdicts(comparison.verdicts))
 with st.container(horizontal=True):
-    for label, value, note in accuracy_words.metrics(peaks, found.errors):
+    for label, value, note in accuracy_words.metrics(peaks, comparison.errors):
         tables.metric(label, value, note)
 
-quantities = sorted(set(found.errors["quantity"]), key=lambda name: (name not in accuracy_tables.PEAKS, name))
+quantities = sorted(set(comparison.errors["quantity"]), key=lambda name: (name not in accuracy_tables.PEAKS, name))
 left, middle, right = st.columns([2, 3, 3])
 with left:
     quantity = st.selectbox("Quantity", quantities, format_func=lambda name: GLOSSARY[name].label, key="accuracy_quantity")
-of_quantity = accuracy_tables.without_problem(found.errors)
+of_quantity = accuracy_tables.without_problem(comparison.errors)
 of_quantity = of_quantity[of_quantity["quantity"] == quantity]
 with middle:
     groups = st.multiselect("Groups", sorted(of_quantity["group"].unique()), key="accuracy_groups", placeholder="All")
@@ -75,50 +75,49 @@ else:
 
 st.subheader("Error by group", anchor=False)
 by_family = st.toggle("Each family of models", key="accuracy_by_family", persist_state="session")
-panel.summary(found.summary, by_family)
+panel.summary(comparison.summary, by_family)
 
-on_gpus = accuracy_tables.on_gpus(found.errors)
-for part, words in ((found.errors[on_gpus], "on real GPUs"), (found.errors[~on_gpus], "simulated")):
+on_gpus = accuracy_tables.on_gpus(comparison.errors)
+for part, words in ((comparison.errors[on_gpus], "on real GPUs"), (comparison.errors[~on_gpus], "simulated")):
     if len(part):
         st.subheader(f"The {WORST} cases that miss most, {words}", anchor=False)
-        panel.misses(accuracy_tables.misses(part, found.reasons, WORST))
+        panel.misses(accuracy_tables.misses(part, comparison.reasons, WORST))
 
 st.subheader("What is not covered", anchor=False)
 left, right = st.columns(2)
 with left:
     st.markdown("**Refused**, in the row's own words: no estimate is made.")
-    panel.reasons(accuracy_tables.refused(found.errors), "Cases that the estimate refuses", "refused")
+    panel.reasons(accuracy_tables.refused(comparison.errors), "Cases that the estimate refuses", "refused")
     st.markdown("**Models of the catalog** that are refused by name:")
     st.markdown(accuracy_words.refused_models(catalogs.models))
 with right:
     st.markdown("**Left out of the comparison**: no scenario column says what these cases did.")
-    panel.reasons(accuracy_tables.not_compared(found.left_out), "Cases left out of the comparison", "left_out")
+    panel.reasons(accuracy_tables.not_compared(comparison.left_out), "Cases left out of the comparison", "left_out")
 
-if len(found.speed):
+if len(comparison.speed):
     st.subheader("Time against published runs", anchor=False)
-    st.markdown(accuracy_words.speed_sentence(found.speed))
+    st.markdown(accuracy_words.speed_sentence(comparison.speed))
     st.markdown(TOKEN_TIMES)
     left, right = st.columns(2)
     with left:
         draw(
             accuracy_charts.predicted_against_truth(ink, "tokens per second", "published", "Time: predicted and published"),
-            accuracy_tables.speed_points(found.speed),
-            accuracy_words.speed_sentence(found.speed)[:118],
+            accuracy_tables.speed_points(comparison.speed),
+            accuracy_words.speed_sentence(comparison.speed)[:118],
             "accuracy_speed",
         )
     with right:
-        panel.speed(accuracy_tables.by_source(found.speed, ("source", "engine", "engine_release", "gpu", "measured", "held_out")))
+        panel.speed(accuracy_tables.by_source(comparison.speed, ("source", "engine", "engine_release", "gpu", "measured", "held_out")))
 
-    first = found.speed["measured"] == "time_to_first_token_seconds"
+    first = comparison.speed["measured"] == "time_to_first_token_seconds"
     for part, count, words in (
-        (found.speed[~first], WORST, f"{WORST} times and rates"),
-        (found.speed[first], WORST // 2, f"{WORST // 2} first tokens"),
+        (comparison.speed[~first], WORST, f"{WORST} times and rates"),
+        (comparison.speed[first], WORST // 2, f"{WORST // 2} first tokens"),
     ):
         st.subheader(f"The {words} furthest off", anchor=False)
-        panel.missed_times(accuracy_tables.misses(part, found.time_reasons, count))
+        panel.missed_times(accuracy_tables.misses(part, comparison.time_reasons, count))
 
 with st.container(horizontal=True):
-    tables.download(
-        f"Every case as CSV ({len(found.errors):,} rows)", partial(csv_tables.to_csv, found.errors), "headroom-accuracy.csv", "accuracy_csv"
-    )
-st.caption(f"{found.made} `make accuracy` compares again and writes the files that this page draws.")
+    csv = partial(csv_tables.to_csv, comparison.errors)
+    tables.download(f"Every case as CSV ({len(comparison.errors):,} rows)", csv, "headroom-accuracy.csv", "accuracy_csv")
+st.caption(f"{comparison.made} `make accuracy` compares again and writes the files that this page draws.")

@@ -25,30 +25,30 @@ from views.wording.markdown import plain
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
-now, goal = present(catalogs), job_state.now().asked["goal"]
-if not bill_words.is_billed(now.row):
-    st.title(plain(bill_words.heading(now.row, now.job, goal, catalogs)), anchor=False)
-    st.error(plain(now.row["problem"]), icon=":material/block:")
-    assumptions.editor(now.row, catalogs)
+plan, goal = present(catalogs), job_state.current().fields["goal"]
+if not bill_words.is_billed(plan.row):
+    st.title(plain(bill_words.heading(plan.row, plan.job, goal, catalogs)), anchor=False)
+    st.error(plain(plan.row["problem"]), icon=":material/block:")
+    assumptions.editor(plan.row, catalogs)
     st.stop()
 
-row = billed(pd.DataFrame([now.row]).assign(market=now.market), catalogs).iloc[0].to_dict()
+row = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
 markets = bill.on_markets(row, catalogs)
-own = markets[markets["market"] == now.market].iloc[0].to_dict()
+market_line = markets[markets["market"] == plan.market].iloc[0].to_dict()
 trains = row["work"] == "training"
 
-st.title(plain(bill_words.heading(row, now.job, goal, catalogs)), anchor=False)
+st.title(plain(bill_words.heading(row, plan.job, goal, catalogs)), anchor=False)
 if row["misses"]:
-    st.warning(plain(bill_words.outside(row, now.options.problem)), icon=":material/rule:")
-if own["basis"]:
-    st.markdown(plain(bill_words.summary(row, own)))
+    st.warning(plain(bill_words.outside(row, plan.options.problem)), icon=":material/rule:")
+if market_line["basis"]:
+    st.markdown(plain(bill_words.summary(row, market_line)))
     panel.paid(bill_words.paid(row, bill.lines(row), catalogs))
-    st.markdown(plain(ways.signed(own)))
+    st.markdown(plain(ways.signed(market_line)))
     st.caption(plain(bill_words.idle(row)))
 left, right = st.columns(2, gap="large")
 with left:
     st.subheader("How sure it is", anchor=False)
-    panel.points(bill_words.how_sure(row, own, date.today()))
+    panel.points(bill_words.how_sure(row, market_line, date.today()))
 with right:
     st.subheader("What is not in it", anchor=False)
     panel.points(beside_the_bill.not_in_it(row))
@@ -56,25 +56,25 @@ with st.expander("Storage and traffic, each by itself", key="small_lines"):
     panel.small(bill.small_lines(row, catalogs))
 
 st.subheader("Other prices for the same job", anchor=False)
-st.markdown(plain(ways.cheapest(markets, now.market, row["work"])))
+st.markdown(plain(ways.cheapest(markets, plan.market, row["work"])))
 panel.markets(ways.other_markets(markets), markets["market"], date.today())
 st.caption(ways.no_commitments(markets))
 with st.expander("From which use on each pays off", key="break_even"):
     panel.over_use(row, break_even.over_use(row, markets), ink)
-panel.use_market(markets[markets["usd"].notna()]["market"], now, catalogs)
+panel.use_market(markets[markets["usd"].notna()]["market"], plan, catalogs)
 
-if own["basis"] and not MARKETS[now.market].work:
-    said, asks = ways.obtainable(row, own, catalogs)
+if market_line["basis"] and not MARKETS[plan.market].work:
+    sentence, questions = ways.obtainable(row, market_line, catalogs)
     with st.expander("Can it be had", key="obtainable"):
-        st.markdown(plain(said))
+        st.markdown(plain(sentence))
         quota = ways.quota_of(row, catalogs)
         panel.points(ways.answered(bill.answers_of_aws(row, quota.code, catalogs), quota))
-        st.code("\n".join(asks), language="bash", wrap_lines=True)
+        st.code("\n".join(questions), language="bash", wrap_lines=True)
         st.caption(ways.ASKED)
 
 if trains:
     st.subheader("A longer or shorter run", anchor=False)
-    panel.over_tokens(row, run_length.over_tokens(now.scenario, catalogs), ink)
+    panel.over_tokens(row, run_length.over_tokens(plan.scenario, catalogs), ink)
     with st.expander("Spot and its interruptions", key="spot_details"):
         panel.details(bill_words.spot_details(row))
         st.caption(plain(bill_words.SOURCES))
@@ -83,7 +83,7 @@ else:
     with st.container(horizontal=True):
         for label, value, note in bill_words.serving(row):
             tables.metric(label, value, note)
-    panel.over_concurrency(row, run_length.over_concurrency(now.scenario, now.market, catalogs), ink)
+    panel.over_concurrency(row, run_length.over_concurrency(plan.scenario, plan.market, catalogs), ink)
     st.markdown(plain(beside_the_bill.per_token(row, bill.endpoint_facts(row, catalogs))))
     if row["endpoint_usd_per_million_tokens"] > 0:
         panel.over_load(row, break_even.over_load(row), ink)

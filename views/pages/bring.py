@@ -13,12 +13,12 @@ catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
 
 title = st.container()
-documents, logs = panel.given()
-found = panel.read(documents, catalogs)
-title.title(plain(panel.heading(found)), anchor=False)
-if found:
-    panel.estimate(found, ink)
+documents, logs = panel.documents_and_logs()
+run = panel.read(documents, catalogs)
+title.title(plain(panel.heading(run)), anchor=False)
+if run:
+    panel.estimate(run, ink)
 if logs:
-    out_of_memory.explanation(logs, found, as_set(present(catalogs), catalogs), catalogs)
-if found:
-    panel.lines(found)
+    out_of_memory.explanation(logs, run, as_set(present(catalogs), catalogs), catalogs)
+if run:
+    panel.lines(run)

@@ -39,7 +39,7 @@ if not everything:
     st.stop()
 
 shown = panel.shown(everything)
-shown_rows = [everything[at] for at in shown]
+shown_rows = [everything[index] for index in shown]
 title.title(plain(compare_words.heading(shown_rows)), anchor=False)
 panel.since_kept(shown_rows, shown, catalogs)
 panel.cards(shown_rows, shown, ink)

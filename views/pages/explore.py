@@ -16,15 +16,15 @@ from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 ink = INKS[st.context.theme.type or "light"]
-now = as_set(present(catalogs), catalogs)
+plan = as_set(present(catalogs), catalogs)
 
-where = f" on {place(now.row)}" if now.row["instance"] else f" on {card_name(now.row['gpu'], catalogs)}" if now.row["gpu"] else ""
-heading = f"Explore around {name_of('model', now.row['model'], catalogs)}{where}"
+where = f" on {place(plan.row)}" if plan.row["instance"] else f" on {card_name(plan.row['gpu'], catalogs)}" if plan.row["gpu"] else ""
+heading = f"Explore around {name_of('model', plan.row['model'], catalogs)}{where}"
 st.title(plain(heading), anchor=False)
-if now.row["memory_bytes"] != now.row["memory_bytes"]:
+if plan.row["memory_bytes"] != plan.row["memory_bytes"]:
     st.info(words.NOTHING, icon=":material/info:")
     st.stop()
-numbers = figures(now.row)
+numbers = figures(plan.row)
 around = f"From the plan: {gib(numbers['memory_gib'])} per GPU ({range_text(numbers['low_gib'], numbers['high_gib'])})"
-st.markdown(plain(f"{around} · {setting(now.row, catalogs)}"))
-explore.tabs(now, ink, catalogs)
+st.markdown(plain(f"{around} · {setting(plan.row, catalogs)}"))
+explore.tabs(plan, ink, catalogs)

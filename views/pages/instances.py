@@ -17,26 +17,26 @@ from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
-now = present(catalogs)
-here = next(iter(job_state.now().asked["regions"]), catalogs.regions.index[0])
-answered = not is_missing(now.row["memory_bytes"])
+plan = present(catalogs)
+here = next(iter(job_state.current().fields["regions"]), catalogs.regions.index[0])
+answered = not is_missing(plan.row["memory_bytes"])
 
 title = st.container()
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    whole = panel.whole_catalog(answered)
-    by = panel.order(whole)
+    all_types = panel.whole_catalog(answered)
+    by = panel.order(all_types)
     families, least_gib = panel.narrowed(catalogs)
-table = instances.priced(catalogs, [here]) if whole else instances.for_job(now.options.board, catalogs)
+table = instances.priced(catalogs, [here]) if all_types else instances.for_job(plan.options.board, catalogs)
 table = instances.in_order(instances.chosen(table, families, least_gib), by)
 with title:
-    st.title(plain(panel.heading(table, whole)), anchor=False)
+    st.title(plain(panel.heading(table, all_types)), anchor=False)
     st.markdown(plain(panel.best(table, by, here)))
 
 if len(table):
-    ticked = panel.listed(table, by, whole)
-    panel.actions(ticked, now, whole)
+    ticked = panel.listed(table, by, all_types)
+    panel.actions(ticked, plan, all_types)
     if len(ticked) > 1:
-        panel.side_by_side(ticked, whole, catalogs)
+        panel.side_by_side(ticked, all_types, catalogs)
 else:
     st.info("No instance type is left: choose other families, or less GPU memory.", icon=":material/filter_alt_off:")
     ticked = []
@@ -46,6 +46,6 @@ tables.download(
 )
 
 sold = list(catalogs.instances.index)
-first = ticked[0]["instance"] if ticked else now.row["instance"] or sold[0]
+first = ticked[0]["instance"] if ticked else plan.row["instance"] or sold[0]
 st.subheader("One instance type, region by region", anchor=False)
 panel.regions(first, sold, here, catalogs)

@@ -34,20 +34,20 @@ catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
 ink = INKS[st.context.theme.type or "light"]
 
-now = as_set(present(catalogs), catalogs)
-row, scenario = pd.Series(now.row), now.scenario
+plan = as_set(present(catalogs), catalogs)
+row, scenario = pd.Series(plan.row), plan.scenario
 model = name_of("model", row["model"], catalogs)
 
 if is_missing(row["memory_bytes"]):
     st.title(plain(f"{model}: there is no estimate to explain"), anchor=False)
-    st.error(plain(now.options.problem), icon=":material/block:")
+    st.error(plain(plan.options.problem), icon=":material/block:")
     st.stop()
 
 why = explain(scenario, catalogs, method_words.written)
 total = float(row["memory_bytes"])
 st.title(plain(f"Where the {gib(total / GIB)} per GPU of {model} come from"), anchor=False)
-if now.options.problem:
-    st.warning(plain(now.options.problem), icon=":material/rule:")
+if plan.options.problem:
+    st.warning(plain(plan.options.problem), icon=":material/rule:")
 st.markdown(plain(setting(row, catalogs)))
 first_sentence = method_words.prose(why.says).split(". ")[0].removesuffix(".") + "."
 st.markdown(
@@ -113,11 +113,11 @@ with st.expander("Formulas of the range", key="why_range"):
         st.code(method_words.derivation(why.formulas[why.formulas["component"] == name]), language="python", wrap_lines=True)
 st.markdown("\n".join(f"- **{FITS[name][0]}**: {meaning}." for name, meaning in FITS_MEANING.items()))
 
-bill = billed(pd.DataFrame([now.row]).assign(market=now.market), catalogs).iloc[0].to_dict()
+bill = billed(pd.DataFrame([plan.row]).assign(market=plan.market), catalogs).iloc[0].to_dict()
 if not is_missing(bill["usd"]):
     st.subheader("What it costs", anchor=False)
     st.markdown(plain(method_words.bill(bill)))
-    costs = explain_bill(scenario, now.market, bill, catalogs, method_words.written)
+    costs = explain_bill(scenario, plan.market, bill, catalogs, method_words.written)
     for name, chain in costs.formulas.groupby("component", sort=False):
         with st.expander(plain(method_words.cost_title(chain.iloc[0])), key=f"why_{name}"):
             st.code(method_words.derivation(chain), language="python", wrap_lines=True)
@@ -134,18 +134,18 @@ st.subheader("What is left out", anchor=False)
 st.markdown("\n".join(f"- {sentence}" for sentence in method_words.LEFT_OUT))
 
 st.subheader("What four published calculators say", anchor=False)
-beside = calculators.beside_ours(row, catalogs)
-labels = ["Headroom", *(f"System {letter.upper()}" for letter in beside["system"][1:])]
+systems = calculators.beside_ours(row, catalogs)
+labels = ["Headroom", *(f"System {letter.upper()}" for letter in systems["system"][1:])]
 memory_bars(
-    beside.assign(problem="").fillna(dict.fromkeys(COMPONENTS, 0)),
+    systems.assign(problem="").fillna(dict.fromkeys(COMPONENTS, 0)),
     labels,
-    method_words.totals(beside),
+    method_words.totals(systems),
     "Memory per GPU of this scenario, by system",
-    method_words.systems_alt(beside),
+    method_words.systems_alt(systems),
     ink,
     "method_systems",
 )
-panel.systems(beside)
+panel.systems(systems)
 st.caption(
     "Each system's own formula as its text states it, for the exact parameters and sizes of this model. Where it "
     "prints GB of 10^9 bytes, the bytes are shown in GiB here."

@@ -66,10 +66,10 @@ if model_pane.open:
             families = st.multiselect("Family", every, key="model_families", placeholder="All", **SESSION)
         with size:
             sizes = st.pills("Parameters", list(catalog_tables.SIZES), selection_mode="multi", key="model_sizes", wrap=True, **SESSION)
-        found = catalog_tables.models(catalogs, text, families, sizes)
-        st.caption(f"{len(found)} of {len(catalogs.models)} models. For one that is not here, give its config.json to the sidebar of Plan.")
-        if len(found):
-            panel.models(found)
+        matches = catalog_tables.models(catalogs, text, families, sizes)
+        st.caption(f"{len(matches)} of {len(catalogs.models)} models. For another one, give its config.json to the sidebar of Plan.")
+        if len(matches):
+            panel.models(matches)
         else:
             st.info("No model of the catalog has this name, family and size: clear one of the three.", icon=":material/search_off:")
 
@@ -82,11 +82,10 @@ if price_pane.open:
     with price_pane:
         place, sold = st.columns(2)
         names = catalogs.regions["name"]
-        st.session_state.setdefault("prices_region", next(iter(job_state.now().asked["regions"]), names.index[0]))
+        st.session_state.setdefault("prices_region", next(iter(job_state.current().fields["regions"]), names.index[0]))
         with place:
-            region = st.selectbox(
-                "Region", list(names.index), format_func=lambda each: f"{each} · {names[each]}", key="prices_region", **SESSION
-            )
+            labels = {region: f"{region} · {name}" for region, name in names.items()}
+            region = st.selectbox("Region", list(labels), format_func=labels.__getitem__, key="prices_region", **SESSION)
         with sold:
             every = sorted(catalogs.instances["family"].unique())
             families = st.multiselect("Instance family", every, key="prices_families", placeholder="All", **SESSION)

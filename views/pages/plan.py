@@ -16,14 +16,14 @@ from views.wording.markdown import plain
 
 catalogs = session_catalogs.catalogs()
 sidebar.sidebar(catalogs)
-asked, by_hand, _ = job_state.now()
+fields, by_hand, _ = job_state.current()
 ink = INKS[st.context.theme.type or "light"]
-now, free = present(catalogs), over_all(catalogs)
-options, first = now.options, now.options.rows[0]
+present_plan, free = present(catalogs), over_all(catalogs)
+options, first = present_plan.options, present_plan.options.rows[0]
 is_answered = bool(first["answer"])
 
 opened_plan.since_then(first, catalogs)
-st.title(plain(plan_words.unbroken(plan_words.heading(options, asked["goal"], catalogs))), anchor=False)
+st.title(plain(plan_words.unbroken(plan_words.heading(options, fields["goal"], catalogs))), anchor=False)
 if limited := plan_words.restriction(options, free, by_hand.get("instance")):
     st.markdown(plain(limited))
 if published := as_published(catalogs):
@@ -34,18 +34,18 @@ if published := as_published(catalogs):
 status.line(options, first, ink, catalogs, date.today())
 if options.problem:
     st.warning(plain(plan_words.unbroken(options.problem)), icon=":material/block:")
-answer_cards.cards(options, now.row, bool(by_hand), free, ink, catalogs)
+answer_cards.cards(options, present_plan.row, bool(by_hand), free, ink, catalogs)
 st.markdown(plain(plan_words.limits_cost(options)))
 if is_answered:
     parts = [st.container() for _ in range(5)]
     with parts[0]:
-        looked_at.memory(now.row, now.scenario, ink, catalogs)
+        looked_at.memory(present_plan.row, present_plan.scenario, ink, catalogs)
     with parts[4]:
-        comparisons.tabs(now, ink, catalogs)
+        comparisons.tabs(present_plan, ink, catalogs)
     with parts[1]:  # the browser draws the pictures while what has none is still to come
-        launch_kit.panel(now, catalogs)
+        launch_kit.panel(present_plan, catalogs)
     with parts[2]:
         board.board(options, ink, catalogs)
     with parts[3]:
-        advice.panel(now.row, now.market, now.job, catalogs)
-wider_search.panel(now, ink, catalogs)
+        advice.panel(present_plan.row, present_plan.market, present_plan.job, catalogs)
+wider_search.panel(present_plan, ink, catalogs)

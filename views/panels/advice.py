@@ -40,8 +40,8 @@ def panel(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> Non
     with st.container(border=True):
         for title, part in _groups(shown, row["work"]):
             st.caption(title)
-            for at, change in part.iterrows():
-                _line(at, change.to_dict(), row, market, fits, catalogs)
+            for index, change in part.iterrows():
+                _line(index, change.to_dict(), row, market, fits, catalogs)
     with st.container(horizontal=True, vertical_alignment="center"):
         if len(tried) > SHOWN:
             st.toggle(f"All {len(tried)} changes", key="more_changes", persist_state="session")
@@ -54,7 +54,7 @@ def changes(row: Row, market: str, job: dict[str, Any], catalogs: Catalogs) -> p
     return remembered("advice", key, lambda: advise(row, catalogs, market, job))
 
 
-def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Catalogs) -> None:
+def _line(index: int, change: Row, row: Row, market: str, fits: bool, catalogs: Catalogs) -> None:
     scenario, market = {**scenario_of(row), **change["set"]}, change["set"].get("market", market)
     scenario.pop("market", None)
     text = plain(f"**{change['change']}**: {'; '.join(_effects(change, row['work'], fits))}.")
@@ -67,7 +67,7 @@ def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Cat
             scenario,
             market,
             catalogs,
-            key=f"take_{at}",
+            key=f"take_{index}",
             help=f"The plan becomes this with {change['change']}; Undo brings today's back.",
         )
         button(
@@ -76,7 +76,7 @@ def _line(at: int, change: Row, row: Row, market: str, fits: bool, catalogs: Cat
             {**scenario, "market": market, "instances_needed": None},
             change["change"],
             disabled=kept.is_full(),
-            key=f"keep_change_{at}",
+            key=f"keep_change_{index}",
             help="Keeps it beside the plan.",
         )
 
@@ -147,5 +147,5 @@ def _caption(row: Row) -> str:
         if row["on_demand_as_of"]
         else ""
     )
-    each = "Each was estimated anew, with nothing else changed, and keeps the limits of the job."
-    return " ".join(filter(None, (each, f"{spot}{taken}." if spot else "", day)))
+    estimated = "Each was estimated anew, with nothing else changed, and keeps the limits of the job."
+    return " ".join(filter(None, (estimated, f"{spot}{taken}." if spot else "", day)))

@@ -31,15 +31,15 @@ def cards(options: Options, looked: Row, is_by_hand: bool, over_all: Options | N
     if not rows and not free:
         return
     with st.grid(max(2, len(rows) + bool(free)), min_column_width=CARD_WIDTH, border=True, key="answers"):
-        for at, row in enumerate(rows):
+        for index, row in enumerate(rows):
             with st.container(height="stretch"):
-                _card(at, row, looked, is_by_hand, options.job, ink, catalogs)
+                _card(index, row, looked, is_by_hand, options.job, ink, catalogs)
         if free:
             with st.container(height="stretch"):
                 _over_all(free.rows[0], free.job, ink, catalogs)
 
 
-def _card(at: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
+def _card(index: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any], ink: Ink, catalogs: Catalogs) -> None:
     nearest = row["answer"] == "nearest"
     with st.container(height="stretch"):  # the buttons of all cards stand on one line
         _head("As you set it" if nearest and is_by_hand else row_words.name(row["answer"]), row)
@@ -55,7 +55,7 @@ def _card(at: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any],
             disabled=done or kept.is_full(),
             type="primary",
             help="Puts it in the row of kept scenarios, on every page and in the link.",
-            key=f"keep_{at}",
+            key=f"keep_{index}",
         )
         here = _same(row, looked)
         button(
@@ -66,7 +66,7 @@ def _card(at: int, row: Row, looked: Row, is_by_hand: bool, job: dict[str, Any],
             disabled=here,
             type="tertiary",
             help="The memory, the changes and the comparisons below start from it.",
-            key=f"look_{at}",
+            key=f"look_{index}",
         )
 
 

@@ -19,7 +19,7 @@ from views.session import job_state
 from views.session.present_plan import Present
 from views.tables import columns_of, grid, text_table
 from views.theme import Ink, verdict_words
-from views.wording import beside_the_bill as beside
+from views.wording import beside_the_bill as small_words
 from views.wording import bill as words
 from views.wording.markdown import plain
 
@@ -48,11 +48,11 @@ def markets(lines: list[Row], names: pd.Series, today: date) -> None:
     grid(table, columns_of("ways_to_pay"), "The same job on every market", "bill_markets")
 
 
-def use_market(priced: pd.Series, now: Present, catalogs: Catalogs) -> None:
+def use_market(priced: pd.Series, plan: Present, catalogs: Catalogs) -> None:
     """The same plan, paid otherwise, becomes the plan; Undo brings today's back."""
-    others = [market for market in priced if market in JOB["markets"].choices and market != now.market]
+    others = [market for market in priced if market in JOB["markets"].choices and market != plan.market]
     labels = {market: MARKETS[market].label for market in others}
-    use_in_plan(labels, "use_market", lambda market: job_state.adopt(now.scenario, market, catalogs))
+    use_in_plan(labels, "use_market", lambda market: job_state.adopt(plan.scenario, market, catalogs))
 
 
 def over_tokens(row: Row, table: pd.DataFrame, ink: Ink) -> None:
@@ -92,9 +92,9 @@ def over_load(row: Row, table: pd.DataFrame, ink: Ink) -> None:
 
 
 def small(table: pd.DataFrame) -> None:
-    """What stands beside the bill, a line each."""
-    text_table(beside.small_lines(table), "Storage and traffic, each by itself")
-    st.caption(beside.SMALL_LINES)
+    """Storage and traffic, a line each."""
+    text_table(small_words.small_lines(table), "Storage and traffic, each by itself")
+    st.caption(small_words.SMALL_LINES)
 
 
 def _lines(

@@ -39,7 +39,7 @@ COLUMNS = {
 }
 USD_HELP = "Of the whole job on its market: the run with its interruptions, or a month."
 TANK_HELP = "Pale: the card's usable memory. Whisker: the range of the estimate. Hollow: it does not fit, and runs over the card's end."
-VERDICT_HELP = "  \n".join(f"{FITS[each][1]} {FITS[each][0]}: {meaning}." for each, meaning in FITS_MEANING.items())
+VERDICT_HELP = "  \n".join(f"{FITS[fits][1]} {FITS[fits][0]}: {meaning}." for fits, meaning in FITS_MEANING.items())
 
 
 def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
@@ -50,7 +50,7 @@ def board(options: Options, ink: Ink, catalogs: Catalogs) -> None:
         of_rows(KEY, (options.job, by))
         frame = ordered(options.board, by)
         rows = records(frame)
-        _keep_ticked([rows[at] for at in chosen_in(KEY) if at < len(rows)])
+        _keep_ticked([rows[index] for index in chosen_in(KEY) if index < len(rows)])
     table = remembered("board", (options.job, by, ink, catalogs.version), lambda: _cells(frame, rows, options.job, ink, catalogs))
     priced = [row for row in rows if not is_missing(row["usd"])]
     least = f"; least money {about(priced[0]['usd'])} on {priced[0]['instance']}" if priced else ""

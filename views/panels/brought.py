@@ -54,7 +54,7 @@ WIDTHS: dict[str, Any] = {
 }
 
 
-def given() -> tuple[list[tuple[Any, ...]], list[bytes]]:
+def documents_and_logs() -> tuple[list[tuple[Any, ...]], list[bytes]]:
     """The documents of one run, and the messages and logs of its failure."""
     left, right = st.columns(2, gap="medium")
     with left:
@@ -106,7 +106,7 @@ def lines(result: Brought) -> None:
     """Every field of the files and what became of it; fields without a place come first."""
     st.subheader("Line by line", anchor=False)
     st.markdown(plain(_summary(result.lines)))
-    table = pd.DataFrame([_line(each, result) for each in sorted(result.lines, key=lambda line: ORDER.index(line.standing))])
+    table = pd.DataFrame([_line(field, result) for field in sorted(result.lines, key=lambda line: ORDER.index(line.standing))])
     columns = {name: TEXT(name, width=width) for name, width in WIDTHS.items()}
     grid(table, columns, "Every field and what became of it", "brought_lines")
 
@@ -154,22 +154,22 @@ def _goes_on(run: Brought) -> str:
 
 def _summary(lines: list[Line]) -> str:
     """33 fields in the files: 11 read, 22 without bearing; 5 choices are defaults."""
-    inside, beside = [[line.standing for line in lines if bool(line.file) is is_said] for is_said in (True, False)]
-    sentence = ", ".join(f"{inside.count(each)} {SAID[each]}" for each in STANDINGS if each in inside)
-    more = " and ".join(f"{beside.count(each)} {SAID[each]}" for each in STANDINGS if each in beside)
+    inside, outside = [[line.standing for line in lines if bool(line.file) is is_said] for is_said in (True, False)]
+    sentence = ", ".join(f"{inside.count(standing)} {SAID[standing]}" for standing in STANDINGS if standing in inside)
+    more = " and ".join(f"{outside.count(standing)} {SAID[standing]}" for standing in STANDINGS if standing in outside)
     return f"{counted(len(inside), 'field')} in the files: {sentence}." + (f" Beside them {more}." if more else "")
 
 
-def _line(each: Line, run: Brought) -> dict[str, str]:
+def _line(line: Line, run: Brought) -> dict[str, str]:
     """One field as a row of the table."""
-    settled = [_settled(column, value, run) for column, value in each.columns.items()]
-    default = each.standing == "open" and not each.file
+    settled = [_settled(column, value, run) for column, value in line.columns.items()]
+    default = line.standing == "open" and not line.file
     cells = (
-        each.field if each.file else "",
-        each.text,
-        SHORT[each.standing],
+        line.field if line.file else "",
+        line.text,
+        SHORT[line.standing],
         ", ".join(settled),
-        each.file or ("" if default else each.field),
+        line.file or ("" if default else line.field),
     )
     return dict(zip(WIDTHS, cells, strict=True))
 

@@ -13,7 +13,7 @@ def models(rows: pd.DataFrame) -> None:
     """Models with shape, size of their weights and coverage; one can go into the plan."""
     of_rows(MODELS, list(rows["id"]))
     show(rows, columns_of("models"), "Models, by name", MODELS, height=560, on_select="rerun", selection_mode="single-row")
-    chosen = [rows.iloc[at] for at in chosen_in(MODELS) if at < len(rows)]
+    chosen = [rows.iloc[index] for index in chosen_in(MODELS) if index < len(rows)]
     named = chosen[0] if chosen and chosen[0]["estimated"] else None
     button(
         "Use in plan" if named is None else f"Use {named['name']} in plan",

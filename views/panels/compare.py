@@ -27,9 +27,9 @@ LEFT, RIGHT, AGAIN, AWAY = "Move left", "Move right", "Duplicate", "Remove"
 ICONS = {LEFT: "arrow_back", RIGHT: "arrow_forward", AGAIN: "content_copy", AWAY: "delete"}
 
 
-def keep_answers(now: Present) -> None:
+def keep_answers(plan: Present) -> None:
     """A button that keeps the present answers."""
-    rows = [row for row in now.options.rows if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
+    rows = [row for row in plan.options.rows if not is_missing(row["memory_bytes"]) and not kept.is_kept(row)]
     many = f"Keep the {len(rows)} present answers" if len(rows) > 1 else "Keep the present answer"
     button(
         many,
@@ -56,7 +56,7 @@ def shown(rows: list[Row]) -> list[int]:
 
 def since_kept(rows: list[Row], places: list[int], catalogs: Catalogs) -> None:
     """What has changed of each scenario since it was kept; nothing where all is as it was."""
-    changes = {row["scenario"]: aged.changed(row | then_of(kept.kept()[at]), catalogs) for row, at in zip(rows, places, strict=True)}
+    changes = {row["scenario"]: aged.changed(row | then_of(kept.kept()[index]), catalogs) for row, index in zip(rows, places, strict=True)}
     lines = [f"- **{name}**: {' '.join(sentences)}" for name, sentences in changes.items() if sentences]
     if lines:
         st.info(plain("\n".join(["Since they were kept:", "", *lines])), icon=":material/history:")
@@ -66,13 +66,13 @@ def cards(rows: list[Row], places: list[int], ink: Ink) -> None:
     """A card per scenario; the others say how they differ from the first."""
     most = tank_scale([row for row in rows if not row["problem"]])
     with st.grid(len(rows), min_column_width=NARROWEST, border=True, key="compared"):
-        for row, at in zip(rows, places, strict=True):
+        for row, index in zip(rows, places, strict=True):
             with st.container():
-                _card(row, at, rows[0], most, ink)
+                _card(row, index, rows[0], most, ink)
 
 
-def _card(row: Row, at: int, first: Row, most: float, ink: Ink) -> None:
-    st.text_input("Name", value=row["scenario"], key=_name_key(at, row["scenario"]), on_change=_rename, args=(at,), max_chars=60)
+def _card(row: Row, index: int, first: Row, most: float, ink: Ink) -> None:
+    st.text_input("Name", value=row["scenario"], key=_name_key(index, row["scenario"]), on_change=_rename, args=(index,), max_chars=60)
     if row["problem"]:
         st.error(plain(row["problem"]), icon=":material/block:")
     else:
@@ -87,38 +87,41 @@ def _card(row: Row, at: int, first: Row, most: float, ink: Ink) -> None:
         elif row is first:
             st.caption("The others are compared with this one.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        button("Use in plan", kept.take, at, icon="input", key=f"take_{at}", disabled=bool(row["problem"]))
-        st.menu_button(
-            "More", _possible(at), format_func=lambda what: f":material/{ICONS[what]}: {what}", on_click=_more, args=(at,), key=f"more_{at}"
-        )
+        button("Use in plan", kept.take, index, icon="input", key=f"take_{index}", disabled=bool(row["problem"]))
+        st.menu_button("More", _possible(index), format_func=_action, on_click=_more, args=(index,), key=f"more_{index}")
 
 
-def _name_key(at: int, name: str) -> str:
+def _name_key(index: int, name: str) -> str:
     """Another place or name is another field, which begins with that name."""
-    return f"name_{at}_{name}"
+    return f"name_{index}_{name}"
 
 
-def _possible(at: int) -> list[str]:
-    left, right = [LEFT] * (at > 0), [RIGHT] * (at < len(kept.kept()) - 1)
+def _possible(index: int) -> list[str]:
+    left, right = [LEFT] * (index > 0), [RIGHT] * (index < len(kept.kept()) - 1)
     return [*left, *right, *[AGAIN] * (not kept.is_full()), AWAY]
 
 
-def _more(at: int) -> None:
+def _action(name: str) -> str:
+    """An entry of a card's menu: its icon and its name."""
+    return f":material/{ICONS[name]}: {name}"
+
+
+def _more(index: int) -> None:
     """Callback: what was chosen in a card's menu."""
-    what = st.session_state[f"more_{at}"]
+    what = st.session_state[f"more_{index}"]
     if what in (LEFT, RIGHT):
-        kept.move(at, 1 if what == RIGHT else -1)
+        kept.move(index, 1 if what == RIGHT else -1)
     elif what == AGAIN:
-        kept.duplicate(at)
+        kept.duplicate(index)
     else:
-        kept.remove(at)
+        kept.remove(index)
 
 
-def _rename(at: int) -> None:
+def _rename(index: int) -> None:
     """Callback: another name; where the row is one of six chosen, it stays chosen."""
-    before, state = kept.kept()[at]["name"], st.session_state
-    kept.rename(at, state[_name_key(at, before)])
-    after = kept.kept()[at]["name"]
+    before, state = kept.kept()[index]["name"], st.session_state
+    kept.rename(index, state[_name_key(index, before)])
+    after = kept.kept()[index]["name"]
     state["side_by_side"] = [after if name == before else name for name in state.get("side_by_side", [])]
 
 

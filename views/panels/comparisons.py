@@ -36,83 +36,83 @@ from views.wording.markdown import plain
 FIRST = "Cost against time"  # costs no estimate
 
 
-def tabs(now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """How the row compares: every tab starts from its scenario and market."""
-    trains = now.scenario["work"] == "training"
+    trains = plan.scenario["work"] == "training"
     bodies = {
-        "Precisions": lambda: _values("precision", job_state.possible_precisions(catalogs, job_state.now().asked), now, ink, catalogs),
-        **({"Optimizers": lambda: _values("optimizer", list(catalogs.optimizers.index), now, ink, catalogs)} if trains else {}),
-        "GPU counts": lambda: gpu_counts(now, ink, catalogs),
-        "Batch": lambda: _batch(now, ink, catalogs),
-        "Cost against time": lambda: _against_time(now, ink, catalogs),
+        "Precisions": lambda: _values("precision", job_state.possible_precisions(catalogs), plan, ink, catalogs),
+        **({"Optimizers": lambda: _values("optimizer", list(catalogs.optimizers.index), plan, ink, catalogs)} if trains else {}),
+        "GPU counts": lambda: gpu_counts(plan, ink, catalogs),
+        "Batch": lambda: _batch(plan, ink, catalogs),
+        "Cost against time": lambda: _against_time(plan, ink, catalogs),
     }
     open_tabs(bodies, FIRST, "tab")
 
 
-def _made(name: str, make: Callable, now: Present, catalogs: Catalogs, *more: Any) -> pd.DataFrame:
+def _made(name: str, make: Callable, plan: Present, catalogs: Catalogs, *more: Any) -> pd.DataFrame:
     """The rows of a comparison, estimated once for a scenario and market."""
-    key = (now.scenario, now.market, catalogs.version, more)
-    return remembered(f"compared_{name}", key, lambda: make(now.scenario, now.market, catalogs, *more))
+    key = (plan.scenario, plan.market, catalogs.version, more)
+    return remembered(f"compared_{name}", key, lambda: make(plan.scenario, plan.market, catalogs, *more))
 
 
-def _values(name: str, values: list[str], now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def _values(name: str, values: list[str], plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Bars of memory for each value of a choice, with money and time of the job."""
-    rows = _made(name, comparisons.over_values, now, catalogs, name, tuple(values)).sort_values("memory_bytes", kind="stable")
+    rows = _made(name, comparisons.over_values, plan, catalogs, name, tuple(values)).sort_values("memory_bytes", kind="stable")
     if rows.empty:
         st.info(words.NOTHING)
         return
-    labels, beside = [name_of(name, value, catalogs) for value in rows[name]], [words.values(row) for row in records(rows)]
+    labels, texts = [name_of(name, value, catalogs) for value in rows[name]], [words.values(row) for row in records(rows)]
     alt = f"Smallest: {name_of(name, rows[name].iloc[0], catalogs)}, {three(figures(rows.iloc[0])['memory_gib'])} GiB per GPU"
-    memory_bars(rows, labels, beside, words.title(name, now.row), alt, ink, f"varied_{name}")
+    memory_bars(rows, labels, texts, words.title(name, plan.row), alt, ink, f"varied_{name}")
     marks = ", ".join(f"{mark} {word}" for word, mark, *_ in list(FITS.values())[:3])
     caption = (
-        f"All else as in the row looked at. {marks}; hollow: does not fit. Money and time of the job {MARKETS[now.row['market']].phrase}."
+        f"All else as in the row looked at. {marks}; hollow: does not fit. Money and time of the job {MARKETS[plan.row['market']].phrase}."
     )
     st.caption(plain(caption))
-    use(name, rows, labels, now, catalogs)
+    use(name, rows, labels, plan, catalogs)
     tables.meanings(name, rows[name], catalogs)
 
 
-def memory_bars(rows: pd.DataFrame, labels: list[str], beside: list[str], title: str, alt: str, ink: Ink, key: str) -> None:
+def memory_bars(rows: pd.DataFrame, labels: list[str], texts: list[str], title: str, alt: str, ink: Ink, key: str) -> None:
     """Bars of memory by component, one for each row, with words beside its name."""
     components = components_of(rows["work"].iloc[0])
     table = chart_tables.by_component(rows, labels, components)
-    table["value_text"] = [beside[rank] for rank in table["rank"]]
+    table["value_text"] = [texts[rank] for rank in table["rank"]]
     draw(bars.memory(ink, components, title), table, alt, key)
 
 
 def gpu_counts(
-    now: Present, ink: Ink, catalogs: Catalogs, key: str = "gpus", most_gpus: int = comparisons.MOST_GPUS
+    plan: Present, ink: Ink, catalogs: Catalogs, key: str = "gpus", most_gpus: int = comparisons.MOST_GPUS
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Memory, time and money by GPUs and layout; returns the rows and the names of lines."""
-    rows = _made(key, comparisons.over_gpus, now, catalogs, most_gpus)
+    rows = _made(key, comparisons.over_gpus, plan, catalogs, most_gpus)
     names = {line: words.LINES.get(line, line) for line in rows["line"].unique()}
-    _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, now, ink, key)
-    work = "every step keeps its tokens" if now.row["work"] == "training" else "the same requests at once, shared by the replicas"
-    caption = f"The same work on 1, 2, 4 … GPUs of {now.row['instance'] or now.row['gpu']}: {work}. Whole instances are paid. {MARKS}"
+    _three_charts(rows, rows["gpus"], ("GPUs", "d"), names, plan, ink, key)
+    work = "every step keeps its tokens" if plan.row["work"] == "training" else "the same requests at once, shared by the replicas"
+    caption = f"The same work on 1, 2, 4 … GPUs of {plan.row['instance'] or plan.row['gpu']}: {work}. Whole instances are paid. {MARKS}"
     st.caption(caption)
     labels = [f"{names[row['line']]}, {counted(int(row['gpus']), 'GPU')}" for row in records(rows)]
-    use(key, rows, labels, now, catalogs)
+    use(key, rows, labels, plan, catalogs)
     return rows, names
 
 
-def _batch(now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def _batch(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Memory, time and money over the sequences at once."""
-    rows = _made("batch", comparisons.over_batch, now, catalogs)
-    names = {line: words.batch_line(line, catalogs, now.scenario["work"]) for line in rows["line"].unique()}
-    _three_charts(rows, rows["batch"], (words.BATCH_AXIS[now.scenario["work"]], "d"), names, now, ink, "batch")
-    st.caption(words.batch_caption(now.row))
-    axis = words.BATCH_AXIS[now.scenario["work"]]
-    use("batch", rows, [f"{names[row['line']]}, {axis} {row['batch']:,.0f}" for row in records(rows)], now, catalogs)
+    rows = _made("batch", comparisons.over_batch, plan, catalogs)
+    names = {line: words.batch_line(line, catalogs, plan.scenario["work"]) for line in rows["line"].unique()}
+    _three_charts(rows, rows["batch"], (words.BATCH_AXIS[plan.scenario["work"]], "d"), names, plan, ink, "batch")
+    st.caption(words.batch_caption(plan.row))
+    axis = words.BATCH_AXIS[plan.scenario["work"]]
+    use("batch", rows, [f"{names[row['line']]}, {axis} {row['batch']:,.0f}" for row in records(rows)], plan, catalogs)
 
 
 def _three_charts(
-    rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict[str, str], now: Present, ink: Ink, key: str
+    rows: pd.DataFrame, x: pd.Series, x_axis: tuple[str, str], names: dict[str, str], plan: Present, ink: Ink, key: str
 ) -> None:
     """Three charts of the same lines: memory against the one card, time, money."""
-    trains = now.scenario["work"] == "training"
+    trains = plan.scenario["work"] == "training"
     shown = chart_tables.for_screen(rows, ["memory_gib", "hours", "usd", "gpu_memory_gib", "time_per_output_token_ms"])
-    card = [(words.card(now.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
+    card = [(words.card(plan.row), float(shown["gpu_memory_gib"].iloc[0]))] if len(rows) else []
     charts: Any = (
         ("memory", "Memory per GPU", ("GiB per GPU", THREE), shown["memory_gib"], card),
         ("time", "Time of the run", ("hours", THREE), shown["hours"], [])
@@ -131,20 +131,21 @@ def _three_charts(
             draw(spec, table, words.lines_alt(name, rows), f"{key}_{name}")
 
 
-def use(name: str, rows: pd.DataFrame, labels: list[str], now: Present, catalogs: Catalogs) -> None:
+def use(name: str, rows: pd.DataFrame, labels: list[str], plan: Present, catalogs: Catalogs) -> None:
     """A row of a comparison that runs and fits becomes the plan; Undo brings today's back."""
     points = records(rows)
-    sound = [at for at, row in enumerate(points) if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"]
-    use_in_plan({at: labels[at] for at in sound}, f"use_{name}", lambda at: job_state.adopt(scenario_of(points[at]), now.market, catalogs))
+    sound = [index for index, row in enumerate(points) if not row["problem"] and row["fits"] != "no" and row["runs"] != "no"]
+    choices = {index: labels[index] for index in sound}
+    use_in_plan(choices, f"use_{name}", lambda index: job_state.adopt(scenario_of(points[index]), plan.market, catalogs))
 
 
-def _against_time(now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def _against_time(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """The frontier of money against time, with the best of every instance type."""
-    options, trains = now.options, now.scenario["work"] == "training"
+    options, trains = plan.options, plan.scenario["work"] == "training"
     if options.edge.empty:
         st.info(words.NO_FRONTIER)
         return
-    table = remembered("against_time", (now.job, now.scenario, now.market, catalogs.version), lambda: _points(now, trains))
+    table = remembered("against_time", (plan.job, plan.scenario, plan.market, catalogs.version), lambda: _points(plan, trains))
     titles = ("hours of the run", "USD for the run") if trains else ("milliseconds per token", "USD per month")
     draw(time_charts.cost_against_time(ink, *titles), table, words.FRONTIER_ALT, "frontier")
     least, most = about(options.edge["usd"].min()), about(options.edge["usd"].max())
@@ -155,9 +156,9 @@ def _against_time(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     st.caption(plain(caption))
 
 
-def _points(now: Present, trains: bool) -> pd.DataFrame:
+def _points(plan: Present, trains: bool) -> pd.DataFrame:
     """The board, the frontier and the row looked at as points of that chart."""
-    parts = {"other": now.options.board, "frontier": now.options.edge, "now": pd.DataFrame([now.row])}
+    parts = {"other": plan.options.board, "frontier": plan.options.edge, "now": pd.DataFrame([plan.row])}
     names = ["seconds", "usd", "instance", "instances_needed", "market"]
     table = pd.concat([rows[names].assign(kind=kind) for kind, rows in parts.items()], ignore_index=True)
-    return against_time(table.assign(label=[place(each) for each in records(table)]), trains)
+    return against_time(table.assign(label=[place(point) for point in records(table)]), trains)

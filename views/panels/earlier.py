@@ -72,9 +72,9 @@ def preview(file: Any, catalogs: Catalogs) -> None:
 
 def _read(file: Any, name: str, catalogs: Catalogs) -> Earlier:
     """The file's rows, worked out once per file and catalogs."""
-    held = st.session_state.get("earlier")
-    if held and held[0] == file.file_id and held[1] is catalogs:
-        return held[2]
+    cached = st.session_state.get("earlier")
+    if cached and cached[0] == file.file_id and cached[1] is catalogs:
+        return cached[2]
     cells = csv_tables.read_csv(file.getvalue(), name)
     with st.spinner(f"Estimating {counted(len(cells), 'scenario')}"):
         result = earlier(cells, name, catalogs)
@@ -139,8 +139,8 @@ def _csv(result: Earlier) -> bytes:
 def names(rows: pd.DataFrame, catalogs: Catalogs) -> list[str]:
     """A name for each row: its own, else what sets it apart, else its number."""
     labels = chart_tables.labels(rows, catalogs)
-    given = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)
-    return [quoted(name) or (f"Row {number + 1}" if problem else label) for number, name, problem, label in given]
+    columns = zip(rows.index, rows["scenario"], rows["problem"], labels, strict=True)
+    return [quoted(name) or (f"Row {number + 1}" if problem else label) for number, name, problem, label in columns]
 
 
 def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
@@ -154,9 +154,9 @@ def _summary(rows: pd.DataFrame, states: np.ndarray, unread: list[str]) -> str:
         (wrong.sum() - len(unread), "refused"),
         (len(unread), "not understood"),
     ]
-    known = [((states == each).sum(), each) for each in ("new", "changed", "as kept")]
-    parts = [f"{counted(len(rows), 'scenario')}: {_joined(verdicts)}.", f"Beside what is kept: {_joined(known)}."]
-    return " ".join(parts if any(count for count, _ in known) else parts[:1])
+    states_counted = [((states == state).sum(), state) for state in ("new", "changed", "as kept")]
+    parts = [f"{counted(len(rows), 'scenario')}: {_joined(verdicts)}.", f"Beside what is kept: {_joined(states_counted)}."]
+    return " ".join(parts if any(count for count, _ in states_counted) else parts[:1])
 
 
 def _joined(counts: list[tuple[int, str]]) -> str:

@@ -36,39 +36,39 @@ FIRST = "Out of memory"
 MOST_GPUS = 64
 
 
-def tabs(now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def tabs(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """What can be walked along from the present plan."""
-    trains = now.scenario["work"] == "training"
+    trains = plan.scenario["work"] == "training"
     bodies = {
-        FIRST: lambda: explore_cliff.cliff(now, ink, catalogs),
-        "Phases": lambda: _phases(now, ink, catalogs),
-        "GPUs": lambda: _gpus(now, ink, catalogs),
-        "Largest batch": lambda: explore_largest.table(now, catalogs),
-        "Precision and task": lambda: _tasks(now, ink, catalogs),
-        **({"Full, LoRA, QLoRA": lambda: _methods(now, ink, catalogs)} if trains else {}),
-        "Decision guide": lambda: _guide(now, catalogs),
+        FIRST: lambda: explore_cliff.cliff(plan, ink, catalogs),
+        "Phases": lambda: _phases(plan, ink, catalogs),
+        "GPUs": lambda: _gpus(plan, ink, catalogs),
+        "Largest batch": lambda: explore_largest.table(plan, catalogs),
+        "Precision and task": lambda: _tasks(plan, ink, catalogs),
+        **({"Full, LoRA, QLoRA": lambda: _methods(plan, ink, catalogs)} if trains else {}),
+        "Decision guide": lambda: _guide(plan, catalogs),
     }
     open_tabs(bodies, FIRST, "explore_tab")
 
 
-def _made(name: str, now: Present, catalogs: Catalogs, make: Callable, *more: Any) -> pd.DataFrame:
-    return remembered(f"explored_{name}", (now.scenario, now.market, catalogs.version, more), make)
+def _made(name: str, plan: Present, catalogs: Catalogs, make: Callable, *more: Any) -> pd.DataFrame:
+    return remembered(f"explored_{name}", (plan.scenario, plan.market, catalogs.version, more), make)
 
 
-def _phases(now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def _phases(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """What is alive in each phase of a step, or of a request, under the card."""
-    allocated = tuple(name for name in components_of(now.scenario["work"]) if name != "overhead_bytes")
-    table = _made("phases", now, catalogs, lambda: phase_table(now.scenario, allocated, catalogs))
-    cards = chart_tables.card_rules(chart_tables.one_row(now.row), catalogs)
-    draw(memory_charts.phases(ink, allocated), table, f"The peak is in the {now.row['peak_phase']} phase", "explore_phases", cards)
-    st.caption(words.phases(now.row))
+    allocated = tuple(name for name in components_of(plan.scenario["work"]) if name != "overhead_bytes")
+    table = _made("phases", plan, catalogs, lambda: phase_table(plan.scenario, allocated, catalogs))
+    cards = chart_tables.card_rules(chart_tables.one_row(plan.row), catalogs)
+    draw(memory_charts.phases(ink, allocated), table, f"The peak is in the {plan.row['peak_phase']} phase", "explore_phases", cards)
+    st.caption(words.phases(plan.row))
 
 
-def _gpus(now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def _gpus(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Memory, time and money on 1 to 64 GPUs by strategy, and the bytes that training sends."""
-    rows, names = gpu_counts(now, ink, catalogs, "explore_gpus", MOST_GPUS)
-    if now.scenario["work"] == "training":
-        sent = _made("sent", now, catalogs, lambda: communicated([scenario_of(row) for row in records(rows)], catalogs))
+    rows, names = gpu_counts(plan, ink, catalogs, "explore_gpus", MOST_GPUS)
+    if plan.scenario["work"] == "training":
+        sent = _made("sent", plan, catalogs, lambda: communicated([scenario_of(row) for row in records(rows)], catalogs))
         _sent(rows, sent, names)
 
 
@@ -88,10 +88,10 @@ def _sent(rows: pd.DataFrame, sent: pd.DataFrame, names: dict[str, str]) -> None
     grid(table[list(columns)], columns, words.SENT_ALT, "explore_sent")
 
 
-def _tasks(now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def _tasks(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Serving in each number format at three tasks: where the cache overtakes the weights."""
     usual = [name for name in words.FORMATS if name in catalogs.precisions.index]
-    rows = _made("tasks", now, catalogs, lambda: comparisons.over_tasks(now.scenario, catalogs, usual))
+    rows = _made("tasks", plan, catalogs, lambda: comparisons.over_tasks(plan.scenario, catalogs, usual))
     if rows.empty:
         st.info(compared_words.NOTHING)
         return
@@ -99,33 +99,33 @@ def _tasks(now: Present, ink: Ink, catalogs: Catalogs) -> None:
         "Task", list(comparisons.TASKS), default=list(comparisons.TASKS)[1], required=True, key="explore_task", help=words.TASK_HELP
     )
     shown = rows[rows["line"] == task].sort_values("memory_bytes", kind="stable")
-    labels, beside = [name_of("precision", name, catalogs) for name in shown["precision"]], [words.task(row) for row in records(shown)]
+    labels, texts = [name_of("precision", name, catalogs) for name in shown["precision"]], [words.task(row) for row in records(shown)]
     least = shown.iloc[0]
     alt = f"Smallest: {name_of('precision', least['precision'], catalogs)}, {three(figures(least)['memory_gib'])} GiB"
-    memory_bars(shown, labels, beside, f"Memory of serving {task} tokens", alt, ink, "explore_tasks")
+    memory_bars(shown, labels, texts, f"Memory of serving {task} tokens", alt, ink, "explore_tasks")
     st.caption(plain(words.overtakes(shown, catalogs)))
-    use("explore_tasks", shown, labels, now, catalogs)
+    use("explore_tasks", shown, labels, plan, catalogs)
 
 
-def _methods(now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def _methods(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """Full training, LoRA and QLoRA, component by component."""
-    rows = _made("methods", now, catalogs, lambda: comparisons.over_methods(now.scenario, now.market, catalogs))
-    labels, beside = [words.METHODS[line] for line in rows["line"]], [compared_words.values(row) for row in records(rows)]
+    rows = _made("methods", plan, catalogs, lambda: comparisons.over_methods(plan.scenario, plan.market, catalogs))
+    labels, texts = [words.METHODS[line] for line in rows["line"]], [compared_words.values(row) for row in records(rows)]
     least = rows.sort_values("memory_bytes", kind="stable").iloc[0]
     alt = f"Least memory: {METHODS[least['line']]}, {three(figures(least)['memory_gib'])} GiB per GPU"
-    memory_bars(rows, labels, beside, "Memory per GPU by method", alt, ink, "explore_methods")
+    memory_bars(rows, labels, texts, "Memory per GPU by method", alt, ink, "explore_methods")
     parts = chart_tables.parts_by_row(rows, labels, components_of("training"))
     grid(parts, {label: NUMBER(label, format="%.3g") for label in labels}, "GiB of each component by method", "explore_parts")
-    use("explore_methods", rows, labels, now, catalogs)
+    use("explore_methods", rows, labels, plan, catalogs)
 
 
-def _guide(now: Present, catalogs: Catalogs) -> None:
+def _guide(plan: Present, catalogs: Catalogs) -> None:
     """The questions in turn, each with the least money for it."""
-    key = (now.job, catalogs.version)
+    key = (plan.job, catalogs.version)
     with st.spinner("Answering each question"):
-        leaves = remembered("guide", key, lambda: guide(now.job, catalogs))
+        leaves = remembered("guide", key, lambda: guide(plan.job, catalogs))
     st.caption(words.guide(leaves))
-    for at, leaf in enumerate(leaves):
+    for index, leaf in enumerate(leaves):
         with st.container(border=True):
             answer, button = st.columns([5, 1], vertical_alignment="center")
             answer.markdown(plain(words.leaf(leaf, catalogs)))
@@ -134,5 +134,5 @@ def _guide(now: Present, catalogs: Catalogs) -> None:
                 on_click=job_state.adopt,
                 args=(scenario_of(leaf.row), leaf.row.get("market") or "", catalogs),
                 disabled=not leaf.row["answer"],
-                key=f"guide_{at}",
+                key=f"guide_{index}",
             )

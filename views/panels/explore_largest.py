@@ -20,13 +20,13 @@ from views.wording import explore as words
 MODELS = ("llama-3.2-1b", "llama-3.1-8b", "llama-2-13b", "llama-3.1-70b")
 
 
-def table(now: Present, catalogs: Catalogs) -> None:
+def table(plan: Present, catalogs: Catalogs) -> None:
     """Cards down, models and methods across; nothing fits is white and says 0."""
     offered = list(catalogs.models.index)
     chosen = st.multiselect(
         "Models",
         offered,
-        default=list(dict.fromkeys([now.scenario["model"], *(each for each in MODELS if each in offered)]))[:4],
+        default=list(dict.fromkeys([plan.scenario["model"], *(model_id for model_id in MODELS if model_id in offered)]))[:4],
         format_func=lambda model: catalogs.models["name"].get(model, model),
         max_selections=6,
         key="largest_models",
@@ -34,8 +34,8 @@ def table(now: Present, catalogs: Catalogs) -> None:
     if not chosen:
         return
     cards = comparisons.cards_on_aws(catalogs)
-    key = (now.scenario, catalogs.version, chosen)
-    rows = remembered("largest", key, lambda: comparisons.largest_batches(now.scenario, catalogs, chosen, cards))
+    key = (plan.scenario, catalogs.version, chosen)
+    rows = remembered("largest", key, lambda: comparisons.largest_batches(plan.scenario, catalogs, chosen, cards))
     cells, grades = (
         chart_tables.crossed(rows, "gpu", ("model", "method"), "most"),
         chart_tables.crossed(rows, "gpu", ("model", "method"), "grade"),
@@ -55,9 +55,9 @@ def table(now: Present, catalogs: Catalogs) -> None:
         placeholder="–",
         alt="The largest micro-batch by card, model and method",
     )
-    what = "micro-batch" if now.row["work"] == "training" else "number of sequences at once"
+    what = "micro-batch" if plan.row["work"] == "training" else "number of sequences at once"
     caption = (
-        f"The largest {what} on one whole card, sequences of {now.row['sequence_tokens']:,.0f} tokens, all else as in the plan. "
+        f"The largest {what} on one whole card, sequences of {plan.row['sequence_tokens']:,.0f} tokens, all else as in the plan. "
         "0: not even one fits. Darker by every doubling. A click on a cell makes it the plan."
     )
     st.caption(caption)
@@ -68,11 +68,11 @@ def _take(cells: Any, rows: pd.DataFrame, catalogs: Catalogs) -> None:
     picked = st.session_state["largest_cells"]["selection"]["cells"]
     if not picked:
         return
-    at, name = picked[0]
+    index, name = picked[0]
     names = {words.largest_column(column[0], column[1], catalogs): column for column in cells}
     if name not in names:
         return
     model, method = names[name]
-    result = next(row for row in records(rows) if (row["gpu"], row["model"], row["method"]) == (cells.index[at], model, method))
+    result = next(row for row in records(rows) if (row["gpu"], row["model"], row["method"]) == (cells.index[index], model, method))
     if result["most"] >= 1:
         job_state.adopt({**scenario_of(result), "batch": int(result["most"])}, "", catalogs)

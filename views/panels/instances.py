@@ -48,10 +48,10 @@ def whole_catalog(answered: bool) -> bool:
     return segments("Show", views, "whole_catalog", **SESSION)
 
 
-def order(whole: bool) -> str:
+def order(all_types: bool) -> str:
     """The visible switch of the order."""
-    orders = [name for name in ORDERS if name != "job" or not whole]
-    key = "order_of_all" if whole else "order_for_job"
+    orders = [name for name in ORDERS if name != "job" or not all_types]
+    key = "order_of_all" if all_types else "order_for_job"
     st.session_state.setdefault(key, orders[0])
     return st.segmented_control("First", orders, format_func=ORDERS.__getitem__, key=key, required=True, wrap=True, **SESSION)
 
@@ -65,15 +65,15 @@ def narrowed(catalogs: Catalogs) -> tuple[list[str], int]:
     return families, least
 
 
-def listed(table: pd.DataFrame, by: str, whole: bool) -> list[dict[str, Any]]:
+def listed(table: pd.DataFrame, by: str, all_types: bool) -> list[dict[str, Any]]:
     """The list; returns the rows that are ticked."""
     columns = columns_of("instance_types")
     columns["gib_per_usd"]["type_config"]["max_value"] = float(table["gib_per_usd"].max() or 1)
     frame = for_screen(table, [name for name in columns if name in table or name == "spot_saving_percent"])
-    if not whole:
+    if not all_types:
         frame["verdict"] = [_verdict(row) for row in table.to_dict("records")]
-    columns = {name: config for name, config in columns.items() if name in frame and not (whole and name in OF_THE_JOB)}
-    of_rows(KEY, (by, whole, tuple(table["instance"])))
+    columns = {name: config for name, config in columns.items() if name in frame and not (all_types and name in OF_THE_JOB)}
+    of_rows(KEY, (by, all_types, tuple(table["instance"])))
     grid(
         frame[list(columns)],
         columns,
@@ -83,19 +83,19 @@ def listed(table: pd.DataFrame, by: str, whole: bool) -> list[dict[str, Any]]:
         selection_mode="multi-row",
         height=460 if len(frame) > 12 else "content",
     )
-    return [table.iloc[at].to_dict() for at in chosen_in(KEY) if at < len(table)]
+    return [table.iloc[index].to_dict() for index in chosen_in(KEY) if index < len(table)]
 
 
-def actions(ticked: list[dict[str, Any]], now: Present, whole: bool) -> None:
+def actions(ticked: list[dict[str, Any]], plan: Present, all_types: bool) -> None:
     """What may be done with the ticked rows, and what the plan looks at."""
     with st.container(horizontal=True, vertical_alignment="center"):
         names = [row["instance"] for row in ticked]
         label = "Use in plan" if len(ticked) < 2 else f"Plan with these {len(ticked)} only"
-        button(label, _use, ticked, now.options.board, icon="input", disabled=not ticked, type="primary", key="use")
-        rows = [] if whole else [now.options.board.iloc[row["at"]].to_dict() for row in ticked]
+        button(label, _use, ticked, plan.options.board, icon="input", disabled=not ticked, type="primary", key="use")
+        rows = [] if all_types else [plan.options.board.iloc[row["at"]].to_dict() for row in ticked]
         button("Keep ticked", kept.keep_all, rows, icon="bookmark_add", disabled=not rows or kept.is_full(), key="keep_ticked")
         sentence = f"Ticked: {', '.join(names)}. " if names else "Tick one to use it in the plan, two to six to see them side by side. "
-        st.caption(plain(sentence + _in_the_plan(now.row)), width="content")
+        st.caption(plain(sentence + _in_the_plan(plan.row)), width="content")
 
 
 def _use(ticked: list[dict[str, Any]], board: pd.DataFrame) -> None:
@@ -107,13 +107,13 @@ def _use(ticked: list[dict[str, Any]], board: pd.DataFrame) -> None:
         look_at(None)
 
 
-def side_by_side(ticked: list[dict[str, Any]], whole: bool, catalogs: Catalogs) -> None:
+def side_by_side(ticked: list[dict[str, Any]], all_types: bool, catalogs: Catalogs) -> None:
     """Two to six types as columns."""
     rows = ticked[:MOST_SIDE_BY_SIDE]
     st.subheader("Side by side", anchor=False)
     lines = [
         {"": label, **dict(zip([row["instance"] for row in rows], map(plain, cells), strict=True))}
-        for label, cells in _facts(rows, whole, catalogs)
+        for label, cells in _facts(rows, all_types, catalogs)
     ]
     text_table(lines, "The ticked instance types side by side")
     if len(ticked) > len(rows):
@@ -177,9 +177,9 @@ def _move(instance: str, region: str) -> None:
     look_at(None)
 
 
-def heading(table: pd.DataFrame, whole: bool) -> str:
+def heading(table: pd.DataFrame, all_types: bool) -> str:
     """18 instance types fit this job, 4 are tight."""
-    if whole:
+    if all_types:
         return f"{counted(len(table), 'instance type')} with GPUs"
     counts = [(table["fits"] == "yes").sum(), (table["fits"] == "tight").sum(), (table["fits"] == "no").sum()]
     fits, tight, too_small = map(int, counts)
@@ -224,7 +224,7 @@ def _in_the_plan(row: Row) -> str:
     return f"In the plan now: {row['instances_needed']:.0f} × {row['instance']}."
 
 
-def _facts(rows: list[Row], whole: bool, catalogs: Catalogs) -> list[tuple[str, list]]:
+def _facts(rows: list[Row], all_types: bool, catalogs: Catalogs) -> list[tuple[str, list]]:
     """Label and one cell per instance type, for those that are ticked."""
     table = [
         ("Card", [f"{row['gpus']:.0f} × {card_name(row['gpu'], catalogs)}" for row in rows]),
@@ -245,4 +245,4 @@ def _facts(rows: list[Row], whole: bool, catalogs: Catalogs) -> list[tuple[str, 
         ("Needed for the job", [f"{row['instances_needed']:.0f}, {_verdict(row)}" for row in rows]),
         ("Money for the job", [usd(row["usd"]) for row in rows]),
     ]
-    return [(label, [cell or "–" for cell in cells]) for label, cells in (table if whole else job + table)]
+    return [(label, [cell or "–" for cell in cells]) for label, cells in (table if all_types else job + table)]

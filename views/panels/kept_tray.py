@@ -27,15 +27,15 @@ FIELDS = {
 def tray(rows: pd.DataFrame) -> None:
     """The chips of the kept rows, Undo and Redo."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="kept_tray"):
-        for at, row in enumerate(records(rows)):
+        for index, row in enumerate(records(rows)):
             st.menu_button(
-                _chip(row | then_of(kept.kept()[at])),
+                _chip(row | then_of(kept.kept()[index])),
                 list(ACTIONS),
                 format_func=ACTIONS.__getitem__,
                 on_click=_act,
-                args=(at,),
+                args=(index,),
                 icon=":material/bookmark:",
-                key=f"kept_{at}",
+                key=f"kept_{index}",
             )
         if not (len(rows) or undo.can_undo() or undo.can_redo()):
             return
@@ -52,9 +52,9 @@ def counted(page: str) -> str:
     return f" ({many})" if page == "compare" and many else ""
 
 
-def _act(at: int) -> None:
+def _act(index: int) -> None:
     """Callback: what was chosen in a chip's menu."""
-    {"take": kept.take, "copy": kept.duplicate, "remove": kept.remove}[st.session_state[f"kept_{at}"]](at)
+    {"take": kept.take, "copy": kept.duplicate, "remove": kept.remove}[st.session_state[f"kept_{index}"]](index)
 
 
 def _chip(row: Row) -> str:
@@ -62,7 +62,7 @@ def _chip(row: Row) -> str:
     name = row["scenario"]
     if row["problem"]:
         return plain(f"{name} · refused")
-    moved = {each.figure: f", was {usd(each.then)}" for each in changes(row)}
+    moved = {change.figure: f", was {usd(change.then)}" for change in changes(row)}
     if not is_missing(row["usd"]):
         return plain(f"{name} · {usd(row['usd'])}{'' if row['work'] == 'training' else ' a month'}{moved.get('usd', '')}")
     hourly = "no price" if is_missing(row["usd_per_hour"]) else f"{usd(row['usd_per_hour'])} an hour"

@@ -17,17 +17,17 @@ from views.wording.markdown import plain
 LANGUAGES = {"json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml", "sh": "bash", "csv": None}
 
 
-def panel(now: Present, catalogs: Catalogs) -> None:
+def panel(plan: Present, catalogs: Catalogs) -> None:
     """Closed until it is wanted: the kits are written, and read back, when it is opened."""
     with st.expander("Launch kit: the files that start it", icon=":material/rocket_launch:", on_change="rerun", key="launch_kit") as kit:
         if kit.open:
-            _kits(now, catalogs)
+            _kits(plan, catalogs)
 
 
-def _kits(now: Any, catalogs: Catalogs) -> None:
-    result = remembered("kits", (now.row, now.market, catalogs.version), lambda: kits(now.row, catalogs, now.market))
+def _kits(plan: Any, catalogs: Catalogs) -> None:
+    result = remembered("kits", (plan.row, plan.market, catalogs.version), lambda: kits(plan.row, catalogs, plan.market))
     if not result:
-        software = name_of("implementation", now.row["implementation"], catalogs)
+        software = name_of("implementation", plan.row["implementation"], catalogs)
         written = ", ".join(spec.name for spec in kit_specs())
         none = f"No files are written for {software} set up so; they are for {written}. Set the software or the sharding by hand."
         st.markdown(none)
@@ -35,12 +35,12 @@ def _kits(now: Any, catalogs: Catalogs) -> None:
     names = {kit.id: kit.name for kit in result}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = segments("Tool", names, "kit_tool", default=result[0].id, width="content")
-        kit = next((each for each in result if each.id == chosen), result[0])
-        files = files_of(kit, now.row, now.market)
+        kit = next((option for option in result if option.id == chosen), result[0])
+        files = files_of(kit, plan.row, plan.market)
         st.download_button(
             "Launch kit, zip",
             zipped(files),
-            f"headroom-{now.row['model']}-{kit.id}.zip",
+            f"headroom-{plan.row['model']}-{kit.id}.zip",
             mime="application/zip",
             on_click="ignore",
             icon=":material/download:",
@@ -48,7 +48,7 @@ def _kits(now: Any, catalogs: Catalogs) -> None:
         )
     st.markdown(plain(_summary(kit)))
     if kit.differences:
-        st.warning(plain("\n".join(f"- {comment(each, kit.name)}" for each in kit.differences)), icon=":material/rule:")
+        st.warning(plain("\n".join(f"- {comment(option, kit.name)}" for option in kit.differences)), icon=":material/rule:")
     for tab, (name, content) in zip(st.tabs(list(files)), files.items(), strict=True):
         with tab:
             shown = "The row with every input and result: python -m calc reads it again." if name.endswith(".csv") else content.decode()

@@ -47,7 +47,7 @@ def block(forms: pd.DataFrame) -> None:
             "(`catalogs/read_off/blocks.yaml`), bytes per token as coefficient · size."
         )
         terms = {
-            vector: " + ".join(f"{each.coefficient:g} · {each.size}" for each in part.itertuples())
+            vector: " + ".join(f"{term.coefficient:g} · {term.size}" for term in part.itertuples())
             for vector, part in rows.groupby("vector", sort=False)
         }
         totals = rows.groupby("vector", sort=False)["bytes_per_token"].sum()
@@ -89,7 +89,7 @@ def _range(row: Row) -> str:
     return f" ({three(row['memory_low_bytes'] / GIB)} to {three(row['memory_high_bytes'] / GIB)})"
 
 
-def systems(beside: pd.DataFrame) -> None:
+def systems(rows: pd.DataFrame) -> None:
     """Our estimate and four published systems: figures, ranges and what each leaves out."""
     text_table(
         [
@@ -98,7 +98,7 @@ def systems(beside: pd.DataFrame) -> None:
                 "Per GPU": "–" if np.isnan(row["memory_bytes"]) else gib(row["memory_bytes"] / GIB) + _range(row),
                 "Remarks": " ".join(filter(None, (row["problem"], row["leaves_out"]))) or "This estimate.",
             }
-            for row in beside.to_dict("records")
+            for row in rows.to_dict("records")
         ],
         "What each system says of this scenario",
     )

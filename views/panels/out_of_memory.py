@@ -19,23 +19,24 @@ from views.tables import columns_of, grid
 from views.wording.markdown import plain
 
 
-def explanation(logs: list[bytes], brought: Brought | None, now: Present, catalogs: Catalogs) -> None:
+def explanation(logs: list[bytes], brought: Brought | None, plan: Present, catalogs: Catalogs) -> None:
     """The texts explained beside the run that was brought with them, else beside the plan."""
-    row, known = (brought.row, brought.catalogs) if brought else (now.row, catalogs)
+    row, run_catalogs = (brought.row, brought.catalogs) if brought else (plan.row, catalogs)
     if row["memory_bytes"] != row["memory_bytes"]:
         st.info("There is no estimate to stand beside it yet: give the run's config, or make a plan.", icon=":material/info:")
         return
     try:
-        result = remembered("explained", (logs, row, known.version), lambda: _explained(logs, row, known))
+        result = remembered("explained", (logs, row, run_catalogs.version), lambda: _explained(logs, row, run_catalogs))
     except LogProblem as error:
         st.error(plain(str(error)), icon=":material/block:")
         return
     st.subheader("Why it ran out" if result.failure else "What it tells", anchor=False)
-    st.markdown(plain("\n".join(f"- {sentence}" for sentence in [_read(result, known), *result.sentences])))
+    st.markdown(plain("\n".join(f"- {sentence}" for sentence in [_read(result, run_catalogs), *result.sentences])))
     if result.parts:
-        st.caption(plain(f"Beside {'the run above' if brought else 'the plan'}: {memory_of(result.row)} · {setting(result.row, known)}"))
+        whose = "the run above" if brought else "the plan"
+        st.caption(plain(f"Beside {whose}: {memory_of(result.row)} · {setting(result.row, run_catalogs)}"))
         _table(result.parts)
-    advice.panel(result.row, now.market, now.job, known)
+    advice.panel(result.row, plan.market, plan.job, run_catalogs)
 
 
 def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanation:
@@ -44,7 +45,7 @@ def _explained(logs: list[bytes], row: Row, catalogs: Catalogs) -> OomExplanatio
 
 def _table(parts: list[MeasuredPart]) -> None:
     columns = columns_of("measured_parts")
-    table = pd.DataFrame([each.in_gib() for each in parts])
+    table = pd.DataFrame([part.in_gib() for part in parts])
     grid(table, columns, "What was measured beside the estimate", "oom_parts")
 
 

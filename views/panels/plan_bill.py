@@ -85,8 +85,8 @@ def _rows(bill: pd.DataFrame) -> None:
 
 def _edit(key: str) -> None:
     """Callback: runs and months as they were written into the table."""
-    for at, changed in st.session_state[key]["edited_rows"].items():
-        kept.plan(int(at), **{name: value for name, value in changed.items() if name in EDITED and value})
+    for index, changed in st.session_state[key]["edited_rows"].items():
+        kept.plan(int(index), **{name: value for name, value in changed.items() if name in EDITED and value})
 
 
 def _sums(sums: pd.DataFrame) -> None:

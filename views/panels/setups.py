@@ -17,8 +17,8 @@ def chooser() -> None:
             return
         st.caption("Each becomes the plan; what is kept stays, and Undo goes back.")
         with st.container(gap=None):
-            for at, each in enumerate(setups()):
-                button(each.name, _start, each.query, help=plain(each.about), type="tertiary", key=f"setup_{at}")
+            for index, setup in enumerate(setups()):
+                button(setup.name, _start, setup.query, help=plain(setup.about), type="tertiary", key=f"setup_{index}")
 
 
 def _start(query: dict[str, list[str]]) -> None:

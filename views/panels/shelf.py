@@ -37,7 +37,7 @@ def putting(run: Run, options: Options, catalogs: Catalogs) -> None:
     if not row["answer"]:
         st.caption(NOTHING_TO_SAVE)
         return
-    goal = job_state.now().asked["goal"]
+    goal = job_state.current().fields["goal"]
     answer = plan_words.heading(options, goal, catalogs)
     with st.form("to_shelf"):
         st.markdown(plain(answer))
@@ -62,18 +62,18 @@ def _save(run: Run, name: str, who: str, answer: str, row: Row) -> None:
 
 def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] | None]:
     """Lists the plans; returns the chosen or newest plan and its row of today."""
-    st.session_state["shelf_seen"] = max(each.saved_at for each in plans)
-    rows = answers_now([_query(each) for each in plans], catalogs)
-    of_rows(KEY, [each.id for each in plans])
+    st.session_state["shelf_seen"] = max(plan.saved_at for plan in plans)
+    rows = answers_now([_query(plan) for plan in plans], catalogs)
+    of_rows(KEY, [plan.id for plan in plans])
     table = {
-        "name": [each.name for each in plans],
-        "then": [each.usd for each in plans],
+        "name": [plan.name for plan in plans],
+        "then": [plan.usd for plan in plans],
         "now": [None if row is None or is_missing(row["usd"]) else row["usd"] for row in rows],
         "moved": [_moved(row) for row in rows],
-        "saved_by": [each.saved_by for each in plans],
-        "saved_at": [_when(each.saved_at) for each in plans],
-        "versions": [each.versions for each in plans],
-        "answer": [each.answer for each in plans],
+        "saved_by": [plan.saved_by for plan in plans],
+        "saved_at": [_when(plan.saved_at) for plan in plans],
+        "versions": [plan.versions for plan in plans],
+        "answer": [plan.answer for plan in plans],
     }
     columns = columns_of("shelf")
     grid(
@@ -85,8 +85,8 @@ def listed(plans: list[Plan], catalogs: Catalogs) -> tuple[Plan, dict[str, Any] 
         selection_mode="single-row",
         height=TALLEST if len(plans) > 12 else "content",
     )
-    at = next((each for each in chosen_in(KEY) if each < len(plans)), 0)
-    return plans[at], rows[at]
+    index = next((plan for plan in chosen_in(KEY) if plan < len(plans)), 0)
+    return plans[index], rows[index]
 
 
 def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
@@ -103,10 +103,10 @@ def chosen(run: Run, plan: Plan, row: Row | None, catalogs: Catalogs) -> None:
     if plan.versions > 1:
         with st.expander(f"All {plan.versions} versions", key="shelf_versions"):
             stand = shelf_plans.versions(run, plan.name)
-            for number, each in zip(range(plan.versions, 0, -1), stand, strict=False):
+            for number, version in zip(range(plan.versions, 0, -1), stand, strict=False):
                 with st.container(horizontal=True, vertical_alignment="center"):
-                    _open_button(each, catalogs, "tertiary")
-                    st.markdown(plain(_version(each, number)), width="stretch")
+                    _open_button(version, catalogs, "tertiary")
+                    st.markdown(plain(_version(version, number)), width="stretch")
 
 
 def _open_button(plan: Plan, catalogs: Catalogs, look: Literal["primary", "tertiary"]) -> None:
@@ -136,15 +136,15 @@ def _moved(row: Row | None) -> str:
     """9 % more; the same; empty where one of the two is not known."""
     if row is None or is_missing(row["then_usd"]) or is_missing(row["usd"]):
         return ""
-    change = next((each for each in changes(row) if each.figure == "usd"), None)
+    change = next((moved for moved in changes(row) if moved.figure == "usd"), None)
     return changed_by(change.ratio) if change else "the same"
 
 
 def _saved(plan: Plan, stand: list[Plan], seen: str) -> str:
     """What saving did; and whose versions came in between, which stand beside it."""
-    others = [each for each in stand if each.id != plan.id and each.saved_at > seen] if seen else []
+    others = [version for version in stand if version.id != plan.id and version.saved_at > seen] if seen else []
     sentence = f"**{plan.name}** is on the shelf, version {len(stand)}."
-    names = ", ".join(dict.fromkeys(each.saved_by for each in others))
+    names = ", ".join(dict.fromkeys(version.saved_by for version in others))
     return f"{sentence} {names} saved this name too since you looked: both stand." if others else sentence
 
 

@@ -44,7 +44,7 @@ REASONS = {
 }
 
 
-def panel(now: Present, ink: Ink, catalogs: Catalogs) -> None:
+def panel(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
     """An expander that searches only while it is open."""
     opened, icon = bool(st.session_state.get("allowed")), ":material/manage_search:"
     pane = st.expander("Widen or narrow the search", icon=icon, on_change="rerun", key="wider", expanded=opened)
@@ -52,20 +52,20 @@ def panel(now: Present, ink: Ink, catalogs: Catalogs) -> None:
         return
     with pane:
         st.markdown(ABOUT)
-        if now.row["problem"] and not now.row["instance"]:
+        if plan.row["problem"] and not plan.row["instance"]:
             st.info("The search starts from a plan: loosen what is in the way above first.")
         else:
-            _search(now, ink, catalogs)
+            _search(plan, ink, catalogs)
         st.divider()
         earlier.preview(earlier.chooser(), catalogs)
 
 
-def _search(now: Present, ink: Ink, catalogs: Catalogs) -> None:
-    search_form.prepare(now, catalogs)
-    if search_form.question(now, catalogs) == "budget":
-        _four_forms(now, catalogs)
+def _search(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
+    search_form.prepare(plan, catalogs)
+    if search_form.question(plan, catalogs) == "budget":
+        _four_forms(plan, catalogs)
         return
-    kept = search_state.found(now, catalogs, *search_form.form(now, catalogs))
+    kept = search_state.shown(plan, catalogs, *search_form.form(plan, catalogs))
     if kept is None:
         return
     search, rows = kept["search"], kept["rows"]
@@ -73,12 +73,12 @@ def _search(now: Present, ink: Ink, catalogs: Catalogs) -> None:
     if search.problem:
         st.info(plain(search.problem), icon=":material/lightbulb:")
         return
-    before, numbered, firsts = search_state.before(now, kept, catalogs), rows.set_index("candidate"), named(search)
+    before, numbered, firsts = search_state.before(plan, kept, catalogs), rows.set_index("candidate"), named(search)
     for (name, number), column in zip(firsts.items(), st.columns(len(firsts)), strict=True):
         with column, st.container(border=True):
             _card(name, numbered.loc[number].to_dict(), catalogs)
-    st.caption(plain(_present(now, before)))
-    _frontier(points(search), now, before, ink)
+    st.caption(plain(_present(plan, before)))
+    _frontier(points(search), plan, before, ink)
     _best_rows(rows, kept["work"] == "training", catalogs)
     name = f"headroom-search-{rows['model'].iloc[0]}-{kept['work']}.csv"
     download(f"Found plans as CSV ({len(rows)} rows)", partial(csv_tables.to_csv, rows), name, "search_csv")
@@ -138,9 +138,9 @@ def _memory(row: Row, catalogs: Catalogs) -> str:
     return f"{cards(row, catalogs)}, {used}{', tight' if row['fits'] == 'tight' else ''}"
 
 
-def _present(now: Present, before: Job) -> str:
+def _present(plan: Present, before: Job) -> str:
     """The plan that the rows are compared with."""
-    row = now.row
+    row = plan.row
     if row["problem"]:
         return f"Row looked at: {row['problem']}"
     if is_missing(float(before.usd[0])):
@@ -149,14 +149,14 @@ def _present(now: Present, before: Job) -> str:
     when = f" in {duration(before.seconds[0])}" if row["work"] == "training" else " a month"
     ends = ["" if row["fits"] in ("yes", "tight") else " It does not fit.", f" It {row['misses']}." if row.get("misses") else ""]
     money = f"{usd(before.usd[0])}{when}, {usd(before.usd_per_hour[0])} per hour"
-    return f"Row looked at: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[now.market].label}, {money}.{''.join(ends)}"
+    return f"Row looked at: {before.instances[0]:.0f} × {row['instance']}, {MARKETS[plan.market].label}, {money}.{''.join(ends)}"
 
 
-def _frontier(table: pd.DataFrame, now: Present, before: Job, ink: Ink) -> None:
+def _frontier(table: pd.DataFrame, plan: Present, before: Job, ink: Ink) -> None:
     """Cost against time of the plans that no other beats in both, with the row on view."""
-    trains = now.scenario["work"] == "training"
+    trains = plan.scenario["work"] == "training"
     table = table.assign(label=[place(row, with_region=True) for row in records(table)])
-    if not now.row["problem"] and before.seconds[0] == before.seconds[0]:
+    if not plan.row["problem"] and before.seconds[0] == before.seconds[0]:
         present = {"kind": "now", "label": "Row looked at", "seconds": float(before.seconds[0]), "usd": float(before.usd[0])}
         table = pd.concat([table, pd.DataFrame([present])], ignore_index=True)
     drawn = against_time(table, trains)
@@ -200,15 +200,15 @@ def _best_rows(rows: pd.DataFrame, trains: bool, catalogs: Catalogs) -> None:
         _take_button(row, "take_row")
 
 
-def _four_forms(now: Present, catalogs: Catalogs) -> None:
+def _four_forms(plan: Present, catalogs: Catalogs) -> None:
     """One load in four forms: the cheapest by the hour, and the fastest within the budget."""
     st.session_state.setdefault("budget", BUDGET_USD_PER_HOUR)
     budget = st.number_input("USD per hour at most", 0.1, step=1.0, format="%.2f", key="budget", persist_state="session")
-    for at, (form, rows) in enumerate(search_state.four_forms(now, catalogs).items()):
-        if at % 2 == 0:
+    for index, (form, rows) in enumerate(search_state.four_forms(plan, catalogs).items()):
+        if index % 2 == 0:
             pair = st.columns(2)
         row, *fastest = records(rows)
-        with pair[at % 2], st.container(border=True):
+        with pair[index % 2], st.container(border=True):
             gap = row["usd_per_hour"] - budget
             note = f"within, {usd(-gap)} to spare" if gap <= 0 else f"{usd(gap)} over the budget"
             _metric(f"{form}, USD per hour", usd(row["usd_per_hour"]), note)
@@ -216,10 +216,10 @@ def _four_forms(now: Present, catalogs: Catalogs) -> None:
             st.caption(plain(f"{_memory(row, catalogs)}. {setting(row, catalogs)}"))
             if fastest and fastest[0]["candidate"] != row["candidate"]:
                 st.markdown(plain(f"Fastest within the budget: {_in_place(fastest[0])}"))
-            _take_button(row, f"take_form_{at}")
-    model, length = name_of("model", now.scenario["model"], catalogs), f"{now.scenario['sequence_tokens']:,.0f} tokens"
+            _take_button(row, f"take_form_{index}")
+    model, length = name_of("model", plan.scenario["model"], catalogs), f"{plan.scenario['sequence_tokens']:,.0f} tokens"
     note = (
-        f"{model}, {counted(int(now.scenario['batch']), 'sequence')} of {length} at once, the same load in four forms; each is the "
+        f"{model}, {counted(int(plan.scenario['batch']), 'sequence')} of {length} at once, the same load in four forms; each is the "
         "least money an hour of all layouts on all instances, in the regions and on the markets that the search allows."
     )
     st.caption(plain(note))

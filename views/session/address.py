@@ -73,7 +73,7 @@ def settle(catalogs: Catalogs) -> None:
 
 def _read() -> None:
     """The job of this run, and the query of all that the user made."""
-    state, assumed, fields = st.session_state, extra_state.assumed(), job_state.asked()
+    state, assumed, fields = st.session_state, extra_state.assumed(), job_state.job_fields()
     by_hand = {name: value for name in job_state.AUTO if (value := state.get(name)) not in (None, [])}
     job_state.read(fields, by_hand, assumed)
     state["made"] = link.compose({**fields, **by_hand, **assumed, "kept": state["kept"]})
@@ -83,7 +83,7 @@ def write_link(catalogs: Catalogs) -> None:
     """Write the job, the answer with its figures, and the view into the address."""
     state, made = st.session_state, st.session_state["made"]
     view = {name: state[name] for name in (*VIEW, "allowed", "limits") if state.get(name)}
-    beside = {"custom_models": own_models(), "prices_as_of": catalogs.prices_as_of, **view}
-    query = made | link.compose(beside | {"then": opened_plan.for_link(made, catalogs)})
+    rest = {"custom_models": own_models(), "prices_as_of": catalogs.prices_as_of, **view}
+    query = made | link.compose(rest | {"then": opened_plan.for_link(made, catalogs)})
     st.query_params.from_dict(query)
     state["query"] = query

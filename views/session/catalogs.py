@@ -26,8 +26,8 @@ READ_ONCE = (rules, tools, kit_specs, setups)
 
 def catalogs() -> Catalogs:
     """The catalogs with this session's own models."""
-    base, own = base_catalogs(), own_models()
-    return _with_models(base.version, json.dumps(own, sort_keys=True), base) if own else base
+    base, added = base_catalogs(), own_models()
+    return _with_models(base.version, json.dumps(added, sort_keys=True), base) if added else base
 
 
 def look_at_files() -> None:
@@ -58,8 +58,8 @@ def _stamp() -> str:
     """A text of the day and of each file's name, time and size, which tells a change."""
     try:
         every = chain(*(os.scandir(folder) for folder in folders_of(FOLDER)))
-        files = [each for each in every if each.name.endswith((".yaml", ".json", ".csv"))]
-        return repr((date.today(), sorted((each.name, each.stat().st_mtime_ns, each.stat().st_size) for each in files)))
+        files = [file for file in every if file.name.endswith((".yaml", ".json", ".csv"))]
+        return repr((date.today(), sorted((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files)))
     except OSError as error:  # a file or the folder went while it was looked at
         return repr(error)
 
@@ -104,5 +104,5 @@ def _last_good() -> list[Any]:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _with_models(version: str, own: str, _base: Catalogs) -> Catalogs:
-    return calc.add_models(_base, json.loads(own))
+def _with_models(version: str, added: str, _base: Catalogs) -> Catalogs:
+    return calc.add_models(_base, json.loads(added))

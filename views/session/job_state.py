@@ -38,30 +38,30 @@ KEYS = SimpleNamespace(**{name: name for name in (*JOB, *BY_HAND)})  # where the
 LENGTHS = {KEYS.prompt_tokens: "prompt", KEYS.answer_tokens: "answer"}
 
 
-class Now(NamedTuple):
+class CurrentJob(NamedTuple):
     """The fields of the job, the columns fixed by hand as lists, and both for `options`."""
 
-    asked: dict
+    fields: dict
     by_hand: dict
     job: dict
 
 
-def now() -> Now:
+def current() -> CurrentJob:
     """The job of this run, as it was read before any widget was drawn."""
-    return st.session_state["now"]
+    return st.session_state["current_job"]
 
 
-def asked() -> dict[str, Any]:
+def job_fields() -> dict[str, Any]:
     """The fields of the job as this session has them now."""
     return {name: st.session_state[name] for name in JOB}
 
 
 def read(fields: dict[str, Any], by_hand: dict[str, Any], assumed: dict[str, float]) -> None:
     """Once per run: the job from its fields, the columns fixed by hand and the assumptions."""
-    held = {name: values if name in LISTS else [values] for name, values in by_hand.items() if is_read(name, fields)}
-    held = {name: list(values) for name, values in held.items() if values not in ([], [None], [""])}
-    held |= {name: [value] for name, value in assumed.items()}
-    st.session_state["now"] = Now(fields, held, job_of(fields, held))
+    fixed = {name: values if name in LISTS else [values] for name, values in by_hand.items() if is_read(name, fields)}
+    fixed = {name: list(values) for name, values in fixed.items() if values not in ([], [None], [""])}
+    fixed |= {name: [value] for name, value in assumed.items()}
+    st.session_state["current_job"] = CurrentJob(fields, fixed, job_of(fields, fixed))
 
 
 def first_visit() -> dict[str, Any]:
@@ -95,13 +95,13 @@ def adopt(scenario: Row, market: str, catalogs: Catalogs) -> None:
     """Callback: a scenario becomes the plan, all its choices fixed; the limits stay."""
     state = st.session_state
     fields, by_hand = asked_of(scenario, catalogs, state[KEYS.goal])
-    whole = {**asked(), **fields}
-    if "train_tokens" in by_hand and by_hand["train_tokens"] == [tokens_of_run({**whole, "goal": "tune"})]:
+    job = {**job_fields(), **fields}
+    if "train_tokens" in by_hand and by_hand["train_tokens"] == [tokens_of_run({**job, "goal": "tune"})]:
         del by_hand["train_tokens"]
     if market in JOB["markets"].choices:
-        whole["markets"] = [market]
+        job["markets"] = [market]
     to_auto(*BY_HAND)
-    choose(**whole, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()})
+    choose(**job, **{name: values if name in LISTS else values[0] for name, values in by_hand.items()})
 
 
 def reset() -> None:
@@ -113,8 +113,8 @@ def reset() -> None:
 def _held(name: str, value: Any) -> Any:
     """A value as its widget holds it: a list, a number of one type, None for empty."""
     column = JOB.get(name) or inputs_by_name()[name]
-    values = [_of_kind(column.kind, each) for each in (value if isinstance(value, (list, tuple)) else [value])]
-    kept = [each for each in values if each is not None and each != ""]
+    values = [_of_kind(column.kind, entry) for entry in (value if isinstance(value, (list, tuple)) else [value])]
+    kept = [entry for entry in values if entry is not None and entry != ""]
     return kept if name in LISTS else (kept[0] if kept else None)
 
 
@@ -124,9 +124,10 @@ def _of_kind(kind: str, value: Any) -> Any:
     return HELD_AS[kind](value) if kind in HELD_AS else value
 
 
-def possible_precisions(catalogs: Catalogs, fields: dict[str, Any]) -> list[str]:
-    """The number formats that this work can use."""
-    table, method = catalogs.precisions, method_of(fields)
+def possible_precisions(catalogs: Catalogs) -> list[str]:
+    """The number formats that the work of this session can use."""
+    table, fields = catalogs.precisions, job_fields()
+    method = method_of(fields)
     if work_of(fields) == "inference":
         return list(table.index[table["serves"]])
     able = table["trains"] if method == "full" else table["adapts"] & ~table["trains"] if method == "qlora" else table["adapts"]
@@ -142,9 +143,9 @@ def settle(catalogs: Catalogs) -> list[str]:
         notes.append(f"The model '{state['model']}' is not in the catalog; {FIRST_VISIT['model']} is used.")
         state["model"] = FIRST_VISIT["model"]
     notes += [*_fit_lengths(catalogs), *_fit_images(catalogs)]
-    fields = asked()
+    fields = job_fields()
     able: dict[str, Callable[[], list[str]]] = {
-        "precision": partial(possible_precisions, catalogs, fields),
+        "precision": partial(possible_precisions, catalogs),
         "implementation": partial(possible, "implementation", work_of(fields), catalogs),
         "optimizer": partial(list, catalogs.optimizers.index),
         "instance": partial(list, catalogs.instances.index),
@@ -177,9 +178,9 @@ def _fit_lengths(catalogs: Catalogs) -> list[str]:
     asked_for = [before[name][0] if before.get(name, (0, 0))[1] == state[name] else state[name] for name in names]
     result = dict(zip(names, zip(asked_for, fitted_lengths(asked_for, longest), strict=True), strict=True))
     state["shortened"] = {name: pair for name, pair in result.items() if pair[1] < pair[0]}
-    for name, (_, given) in result.items():
-        state[name] = given
-    used = ", ".join(f"{LENGTHS.get(name, 'context')} {given:,}, not {asked:,}" for name, (asked, given) in state["shortened"].items())
+    for name, (_, fitted) in result.items():
+        state[name] = fitted
+    used = ", ".join(f"{LENGTHS.get(name, 'context')} {fitted:,}, not {wanted:,}" for name, (wanted, fitted) in state["shortened"].items())
     return [f"{entry['name']} has learned positions for {longest:,.0f} tokens; used: {used}."] if used else []
 
 
@@ -197,14 +198,14 @@ def _keep_possible(name: str, values: list[str]) -> list[str]:
     """Keep the possible values of a column; the rest waits for a work that can use them."""
     state = st.session_state
     parked = state.setdefault("parked", {})
-    back = [each for each in parked.get(name, []) if each in values]
+    back = [value for value in parked.get(name, []) if value in values]
     if back and not state.get(name):
         state[name] = back
         del parked[name]
-    lost = [each for each in state.get(name) or [] if each not in values]
+    lost = [value for value in state.get(name) or [] if value not in values]
     if not lost:
         return []
     parked[name] = lost
-    state[name] = [each for each in state[name] if each in values]
+    state[name] = [value for value in state[name] if value in values]
     instead = ", ".join(state[name]) or "the usual one"
-    return [f"{name} {each} is not possible for this work; {instead} is used instead." for each in lost]
+    return [f"{name} {value} is not possible for this work; {instead} is used instead." for value in lost]

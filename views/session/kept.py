@@ -59,43 +59,43 @@ def is_kept(row: Row) -> bool:
     return any(entry["scenario"] == scenario and entry["market"] == row.get("market") for entry in kept())
 
 
-def remove(at: int) -> None:
+def remove(index: int) -> None:
     """Callback: no longer kept; Undo brings it back."""
-    _set([entry for place, entry in enumerate(kept()) if place != at])
+    _set([entry for place, entry in enumerate(kept()) if place != index])
 
 
-def rename(at: int, name: str) -> None:
+def rename(index: int, name: str) -> None:
     """Callback: another name."""
-    _set([entry | {"name": _free(scenario_name(name), at)} if place == at else entry for place, entry in enumerate(kept())])
+    _set([entry | {"name": _free(scenario_name(name), index)} if place == index else entry for place, entry in enumerate(kept())])
 
 
-def plan(at: int, **columns: Any) -> None:
+def plan(index: int, **columns: Any) -> None:
     """Callback: set the runs a month and the months of a kept scenario."""
-    scenario = kept()[at]["scenario"] | columns
+    scenario = kept()[index]["scenario"] | columns
     scenario = {name: value for name, value in scenario.items() if name not in columns or value != DEFAULTS[name]}
-    changed = {name: value for name, value in kept()[at].items() if name != "then"} | {"scenario": scenario}
-    _set([changed if place == at else entry for place, entry in enumerate(kept())])
+    changed = {name: value for name, value in kept()[index].items() if name != "then"} | {"scenario": scenario}
+    _set([changed if place == index else entry for place, entry in enumerate(kept())])
 
 
-def duplicate(at: int) -> None:
+def duplicate(index: int) -> None:
     """Callback: once more, right after itself."""
     if not is_full():
-        entry = kept()[at]
-        _set([*kept()[: at + 1], entry | {"name": _free(entry["name"])}, *kept()[at + 1 :]])
+        entry = kept()[index]
+        _set([*kept()[: index + 1], entry | {"name": _free(entry["name"])}, *kept()[index + 1 :]])
 
 
-def move(at: int, by: int) -> None:
+def move(index: int, by: int) -> None:
     """Callback: so many places further."""
-    to = at + by
+    to = index + by
     if 0 <= to < len(kept()):
-        rest = [entry for place, entry in enumerate(kept()) if place != at]
-        _set([*rest[:to], kept()[at], *rest[to:]])
+        rest = [entry for place, entry in enumerate(kept()) if place != index]
+        _set([*rest[:to], kept()[index], *rest[to:]])
 
 
-def take(at: int) -> None:
+def take(index: int) -> None:
     """Callback: a kept scenario becomes the plan; Undo restores the former one."""
-    entry, catalogs = kept()[at], session_catalogs.catalogs()
-    row = rows(catalogs).iloc[at]
+    entry, catalogs = kept()[index], session_catalogs.catalogs()
+    row = rows(catalogs).iloc[index]
     chosen = {name: row[name] for name in CHOSEN if row[name] == row[name]}  # also where it is the default, or an answer chooses anew
     job_state.adopt({**chosen, **entry["scenario"]}, entry["market"], catalogs)
 
@@ -124,9 +124,9 @@ def _usual_name(row: Row) -> str:
     return f"{count:.0f} x {place}" if row.get("instance") and count == count and count else str(place)
 
 
-def _free(name: str, at: int | None = None) -> str:
+def _free(name: str, index: int | None = None) -> str:
     """The name, numbered where another scenario has it."""
-    taken = {entry["name"] for place, entry in enumerate(kept()) if place != at}
+    taken = {entry["name"] for place, entry in enumerate(kept()) if place != index}
     plain = re.sub(r" \d+$", "", name)
     numbers = (f"{plain} {number}" for number in range(2, MOST_KEPT + 2))
-    return next(each for each in (name, *numbers) if each not in taken)
+    return next(free for free in (name, *numbers) if free not in taken)

@@ -38,7 +38,7 @@ def for_link(made: dict[str, list[str]], catalogs: Catalogs) -> dict[str, Any] |
     if state.get("link_then") and _job(made) == state["opened_job"]:
         return state["link_then"]
     state["link_then"] = None
-    row = options(job_state.now().job, catalogs).rows[0]
+    row = options(job_state.current().job, catalogs).rows[0]
     return kept.written_down(row) if row["answer"] else None
 
 

@@ -10,7 +10,7 @@ PLACES = ("instance", "gpu")
 
 def over_all(catalogs: Catalogs) -> Options | None:
     """The options of the job on every instance; None where none was set by hand."""
-    job = job_state.now().job
+    job = job_state.current().job
     if not any(job.get(name) for name in PLACES):
         return None
     return options({name: value for name, value in job.items() if name not in PLACES}, catalogs)
@@ -18,6 +18,6 @@ def over_all(catalogs: Catalogs) -> Options | None:
 
 def as_published(catalogs: Catalogs) -> tuple[int, Options] | None:
     """The fewest bits that admit the published weights, with the options; None if admitted."""
-    job = job_state.now().job
+    job = job_state.current().job
     bits = published_bits(job, catalogs)
     return (bits, options({**job, "fewest_bits": str(bits)}, catalogs)) if bits else None

@@ -30,24 +30,24 @@ class Present(NamedTuple):
 
 def present(catalogs: Catalogs) -> Present:
     """What the plan is now."""
-    result = options(job_state.now().job, catalogs)
+    result = options(job_state.current().job, catalogs)
     row = _looked_at(result)
     if row["memory_bytes"] == row["memory_bytes"]:
         row["problem"] = ""
     return Present(result, result.job, row, scenario_of(row), row.get("market") or "on-demand")
 
 
-def as_set(now: Present, catalogs: Catalogs) -> Present:
+def as_set(plan: Present, catalogs: Catalogs) -> Present:
     """The scenario as it is set, with its memory, where nothing can be rented for the job."""
-    if now.row["memory_bytes"] == now.row["memory_bytes"]:
-        return now
-    usual = {"implementation": usual_software(now.job.get("work", "training"), now.job["model"], catalogs)}
+    if plan.row["memory_bytes"] == plan.row["memory_bytes"]:
+        return plan
+    usual = {"implementation": usual_software(plan.job.get("work", "training"), plan.job["model"], catalogs)}
     inputs = inputs_by_name()
-    one = {name: value for name, value in now.job.items() if name in inputs and not isinstance(value, list) and value not in (None, "")}
+    one = {name: value for name, value in plan.job.items() if name in inputs and not isinstance(value, list) and value not in (None, "")}
     row = estimate({**usual, **one}, catalogs, solve=False)
     if row["memory_bytes"] != row["memory_bytes"]:
-        return now
-    return now._replace(row={**now.row, **row}, scenario=scenario_of(row))
+        return plan
+    return plan._replace(row={**plan.row, **row}, scenario=scenario_of(row))
 
 
 def look_at(row: Row | None) -> None:
@@ -64,7 +64,7 @@ def look_at(row: Row | None) -> None:
 
 def _named_by_row() -> list[str]:
     """What tells rows on one instance apart: the GPUs, and what is compared."""
-    compared = [name for name, values in job_state.now().by_hand.items() if len(values) > 1 and name != "instance"]
+    compared = [name for name, values in job_state.current().by_hand.items() if len(values) > 1 and name != "instance"]
     return list(dict.fromkeys(["gpus", *compared]))
 
 

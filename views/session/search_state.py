@@ -22,21 +22,21 @@ SLOW_SECONDS = 1.0
 STOPPED = "The search was stopped before it had tried everything, and says nothing. Search begins it anew."
 
 
-def found(now: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[str, float]) -> dict[str, Any] | None:
+def shown(plan: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[str, float]) -> dict[str, Any] | None:
     """The search of the session with its rows; None after a message that says why.
 
     A search that came with the link waits for its button: opening a link must not cost a shared server minutes.
     """
     state = st.session_state
-    key = (widened(now.job, sets, limits, catalogs), catalogs.version)
+    key = (widened(plan.job, sets, limits, catalogs), catalogs.version)
     clicked, kept = state.pop("search_now", False), state.get("found")
     if state["search_waits"] and not clicked:
         st.info("This search came with the link and has not run yet.", icon=":material/link:")
         _button("Search")
         return None
     state["search_waits"] = False
-    if clicked or kept is None or kept["work"] != now.scenario["work"]:
-        state["found"] = kept = _run(now, catalogs, key)
+    if clicked or kept is None or kept["work"] != plan.scenario["work"]:
+        state["found"] = kept = _run(plan, catalogs, key)
     if kept["problem"]:
         st.error(plain(kept["problem"]), icon=":material/block:")
         return None
@@ -44,9 +44,9 @@ def found(now: Present, catalogs: Catalogs, sets: dict[str, Any], limits: dict[s
         older = "These were found for another plan or other sets than the present ones."
         st.warning(older, title="Search again to see today's", icon=":material/update:")
         _button("Search again")
-    against = repr((now.scenario, now.market))
+    against = repr((plan.scenario, plan.market))
     if (kept["against"] != against and kept["key"] == key) or kept["rows"] is None:
-        kept["rows"] = reasons(best(kept["search"], catalogs), now.row, now.market, _users(kept), catalogs)
+        kept["rows"] = reasons(best(kept["search"], catalogs), plan.row, plan.market, _users(kept), catalogs)
         kept["against"] = against
     return kept
 
@@ -55,21 +55,22 @@ def _button(label: str) -> None:
     button(label, st.session_state.update, {"search_now": True}, key="again")
 
 
-def four_forms(now: Any, catalogs: Catalogs) -> Any:
+def four_forms(plan: Any, catalogs: Catalogs) -> Any:
     """One load in four forms, searched once: the cheapest hour and the fastest of each."""
     state = st.session_state
     places = {name: state["allowed"][name] for name in ("family", "region", "market")}
-    key = repr((now.scenario, places, catalogs.version))
+    key = repr((plan.scenario, places, catalogs.version))
     if state.get("four_forms", {}).get("key") != key:
-        found = {name: wide_search(form_of(now.job, now.scenario, change, places, catalogs), catalogs) for name, change in FORMS.items()}
-        state["four_forms"] = {"key": key, "found": found}
+        jobs = {name: form_of(plan.job, plan.scenario, form, places, catalogs) for name, form in FORMS.items()}
+        searches = {name: wide_search(job, catalogs) for name, job in jobs.items()}
+        state["four_forms"] = {"key": key, "found": searches}
     several = {name: search for name, search in state["four_forms"]["found"].items() if not search.problem}
     return {name: estimated(search, np.array(within(search, state["budget"])), catalogs) for name, search in several.items()}
 
 
-def before(now: Present, kept: Any, catalogs: Catalogs) -> Job:
+def before(plan: Present, kept: Any, catalogs: Catalogs) -> Job:
     """The money and time of the present plan."""
-    return job_of_rows(pd.DataFrame([now.row]), [now.market], _users(kept), catalogs)
+    return job_of_rows(pd.DataFrame([plan.row]), [plan.market], _users(kept), catalogs)
 
 
 def _users(kept: Any) -> Any:
@@ -77,9 +78,9 @@ def _users(kept: Any) -> Any:
     return 0 if job["requests_per_second"] or kept["work"] == "training" else job["users"]
 
 
-def _run(now: Present, catalogs: Catalogs, key: tuple[JobRow, str]) -> dict[str, Any]:
+def _run(plan: Present, catalogs: Catalogs, key: tuple[JobRow, str]) -> dict[str, Any]:
     """Search; once it takes more than a second, with a bar and a button that stops it."""
-    made = {"key": key, "work": now.scenario["work"], "rows": None, "against": ""}
+    made = {"key": key, "work": plan.scenario["work"], "rows": None, "against": ""}
     started, holder = perf_counter(), st.empty()
     bars: list[Any] = []
 

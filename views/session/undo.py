@@ -11,12 +11,12 @@ MOST_STEPS = 50
 
 def note() -> None:
     """At every run: where the user made a change, what stood before it is a step to go back to."""
-    state, now = st.session_state, st.session_state["made"]
-    before = state.get("made_before", now)
-    if before != now:
+    state, made = st.session_state, st.session_state["made"]
+    before = state.get("made_before", made)
+    if before != made:
         state["steps"] = [*state.get("steps", []), before][-MOST_STEPS:]
         state["undone"] = []
-    state["made_before"] = now
+    state["made_before"] = made
 
 
 def can_undo() -> bool:
@@ -54,5 +54,5 @@ def changed() -> list[str]:
     steps = st.session_state.get("steps")
     if not steps:
         return []
-    before, now = steps[-1], st.session_state["made_before"]
-    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    before, after = steps[-1], st.session_state["made_before"]
+    return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))

@@ -37,13 +37,13 @@ def _fields(row: Row, catalogs: Catalogs) -> None:
         "is an input like the others: it is in the link, in the CSV, and in every page's figures."
     )
     reached = row["utilization_ratio"]
-    now = "" if is_missing(reached) else f"; now {percent(reached)}"
+    present_share = "" if is_missing(reached) else f"; now {percent(reached)}"
     _field(
         inputs["utilization"],
         "Utilization",
         UNITS["ratio"],
         f"{three(reached)} for this plan",
-        f"Share of the card's dense rate that a GPU reaches while it computes{now}.",
+        f"Share of the card's dense rate that a GPU reaches while it computes{present_share}.",
         CALIBRATED,
     )
     _field(

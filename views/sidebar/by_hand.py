@@ -29,20 +29,20 @@ COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 SEQUENCES = (8, 16, 32, 64, 1, 2, 4, 12, 24, 48, 96, 128, 192, 256)
 
 
-def group(asked: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
+def group(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
     """The closed group; its fields exist only while it is open, what was chosen in them stays."""
     pane = st.expander("Set by hand", icon=":material/tune:", on_change="rerun", key="by_hand")
     if pane.open:
         with pane:
-            _fields(asked, by_hand, catalogs)
+            _fields(fields, by_hand, catalogs)
     if several := len(by_hand):
         button(f"{several} set by hand: back to auto", job_state.to_auto, icon="undo", type="tertiary", key="all_to_auto")
 
 
-def _fields(asked: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
-    chosen, work = present(catalogs).row, work_of(asked)
+def _fields(fields: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) -> None:
+    chosen, work = present(catalogs).row, work_of(fields)
     _summary(by_hand, catalogs)
-    precisions = job_state.possible_precisions(catalogs, asked)
+    precisions = job_state.possible_precisions(catalogs)
     pills(KEYS.precision, _ordered(precisions, PRECISION_ORDER[work]), chosen, catalogs)
     if work == "training":
         pills(KEYS.optimizer, _ordered(catalogs.optimizers.index, OPTIMIZER_ORDER), chosen, catalogs)
@@ -59,13 +59,13 @@ def _fields(asked: dict[str, Any], by_hand: dict[str, Any], catalogs: Catalogs) 
     if work == "training":
         pills(KEYS.sharding, _ordered(catalogs.shardings.index, SHARDING_ORDER), chosen, catalogs)
         pills(KEYS.recompute, ("none", "selective", "selective-ops", "full"), chosen, catalogs)
-    if takes_images(asked["model"], catalogs):
+    if takes_images(fields["model"], catalogs):
         with st.container(horizontal=True, wrap=False, gap="xsmall"):
             number(KEYS.images_per_sequence, "Images or sounds", chosen, catalogs, least=0.0, step=1.0, shown="%g")
-            number(KEYS.image_tokens, "Tokens of one", chosen, catalogs, usual=catalogs.models["usual_image_tokens"][asked["model"]])
+            number(KEYS.image_tokens, "Tokens of one", chosen, catalogs, usual=catalogs.models["usual_image_tokens"][fields["model"]])
     pills(KEYS.tensor_parallel, COUNTS[:4], chosen, catalogs)
     pills(KEYS.implementation, _ordered(possible("implementation", work, catalogs), SOFTWARE_ORDER), chosen, catalogs)
-    more_by_hand.fields(asked, chosen, catalogs)
+    more_by_hand.fields(fields, chosen, catalogs)
     button("Start again from the example", job_state.reset, icon="restart_alt", type="tertiary", key="reset")
 
 
@@ -91,4 +91,4 @@ def _summary(by_hand: dict[str, Any], catalogs: Catalogs) -> None:
 
 def _ordered(ids: list[str] | pd.Index, first: tuple[str, ...]) -> list[str]:
     """The usual ones first, the others in the order of their catalog."""
-    return [*(each for each in first if each in ids), *(each for each in ids if each not in first)]
+    return [*(value for value in first if value in ids), *(value for value in ids if value not in first)]

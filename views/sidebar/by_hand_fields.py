@@ -52,16 +52,16 @@ def pills(key: str, options: Iterable[Any], chosen: Row, catalogs: Catalogs, lab
     """The usual four, those that are set, and the rest behind one more; several are compared."""
     state, options = st.session_state, list(options)
     chosen_now = state.get(key) or []
-    fitting = [each for each in chosen_now if each not in options]
+    fitting = [value for value in chosen_now if value not in options]
     shown = [*options, *fitting]
     if len(shown) > USUAL and not state.get(f"more_{key}"):
-        shown = [*(each for at, each in enumerate(shown) if at < USUAL or each in chosen_now), MORE]
+        shown = [*(value for index, value in enumerate(shown) if index < USUAL or value in chosen_now), MORE]
     label = label or LABELS[key]
     st.pills(
         label if chosen_now else f"{label} :gray[{auto(key, chosen, catalogs)}]",
         shown,
         selection_mode="multi",
-        format_func=lambda each: "more…" if each == MORE else words(key, each, catalogs),
+        format_func=lambda value: "more…" if value == MORE else words(key, value, catalogs),
         key=key,
         on_change=_more,
         args=(key,),
@@ -74,7 +74,7 @@ def _more(key: str) -> None:
     """Callback: the pill `more` is no value, it shows the rest."""
     state = st.session_state
     if MORE in state[key]:
-        state[key] = [each for each in state[key] if each != MORE]
+        state[key] = [value for value in state[key] if value != MORE]
         state[f"more_{key}"] = True
 
 
@@ -89,7 +89,7 @@ def multiselect(key: str, named: dict[str, str], chosen: Row) -> None:
 
 def choice(key: str, label: str, options: Sequence[Any], chosen: Row, catalogs: Catalogs, say: Any = None) -> None:
     """One of a closed list; cleared it is auto."""
-    say = say or (lambda each: words(key, each, catalogs))
+    say = say or (lambda option: words(key, option, catalogs))
     value = chosen.get(key)
     placeholder = "auto" if is_missing(value) else f"auto: {say(value)}"
     st.selectbox(label, options, index=None, format_func=say, key=key, placeholder=placeholder, help=GLOSSARY[key].meaning, **SESSION)
@@ -106,14 +106,14 @@ def number(
     shown: str = "%.0f",
 ) -> None:
     """A number; empty it is auto."""
-    whole = inputs_by_name()[key].kind == "count"
+    is_count = inputs_by_name()[key].kind == "count"
     value = chosen.get(key) if usual is None else usual
     st.number_input(
         label,
-        min_value=1 if whole else least,
+        min_value=1 if is_count else least,
         value=None,
-        step=1 if whole else step,
-        format=None if whole else shown,
+        step=1 if is_count else step,
+        format=None if is_count else shown,
         key=key,
         placeholder="auto" if is_missing(value) else f"auto: {words(key, value, catalogs)}",
         help=GLOSSARY[key].meaning,

@@ -63,7 +63,7 @@ def _add() -> None:
 def _as_stored(entry: Row) -> dict[str, str]:
     """The precision of a file whose weights are quantised, where the work can use it."""
     stored = entry.get("stored_precision", "")
-    able = job_state.possible_precisions(base_catalogs(), job_state.asked())
+    able = job_state.possible_precisions(base_catalogs())
     return {"precision": stored} if stored in able else {}
 
 

@@ -34,11 +34,11 @@ RELEASE = "Empty: the newest known. An earlier one may take other times; a newer
 BITS = {"published": "as published", "16": "16 bits", "8": "8 bits", "4": "4 bits"}
 
 
-def fields(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
+def fields(job_fields: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     """The rest, drawn only while it is open."""
     if not st.toggle("More", key="more_by_hand", persist_state="session"):
         return
-    trains = work_of(asked) == "training"
+    trains = work_of(job_fields) == "training"
     with st.container(horizontal=True, wrap=False, gap="xsmall"):
         number(KEYS.pipeline_parallel, "Pipeline", chosen, catalogs)
         number(KEYS.context_parallel, "Context", chosen, catalogs)
@@ -46,11 +46,11 @@ def fields(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     choice(KEYS.gpu, "Card", list(catalogs.gpus.index), chosen, catalogs, catalogs.gpus["name"].get)
     choice(KEYS.attention, "Attention", list(ATTENTIONS), chosen, catalogs, ATTENTIONS.get)
     choice(KEYS.compile, "torch.compile of the blocks", ["no", "yes"], chosen, catalogs, str)
-    known = f"known: {known}" if (known := catalogs.implementations["releases"].get(chosen["implementation"])) else ""
-    st.text_input("Release of the software", key=KEYS.software_release, placeholder=known, help=RELEASE, **SESSION)
+    releases = f"known: {releases}" if (releases := catalogs.implementations["releases"].get(chosen["implementation"])) else ""
+    st.text_input("Release of the software", key=KEYS.software_release, placeholder=releases, help=RELEASE, **SESSION)
     choice(KEYS.tie_embeddings, "Embedding and head", list(TIES), chosen, catalogs, TIES.get)
     if trains:
-        _training(asked, chosen, catalogs)
+        _training(job_fields, chosen, catalogs)
     else:
         choice(KEYS.logits, "Logits of", list(SCORED), chosen, catalogs, SCORED.get)
         number(KEYS.max_sequences, "Most sequences (vLLM)", chosen, catalogs)
@@ -64,18 +64,18 @@ def fields(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     _limits()
 
 
-def _training(asked: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
+def _training(job_fields: dict[str, Any], chosen: Row, catalogs: Catalogs) -> None:
     choice(KEYS.offload, "Offload to CPU memory", list(OFFLOADS), chosen, catalogs, OFFLOADS.get)
     choice(KEYS.loss, "Loss", list(LOSSES), chosen, catalogs, LOSSES.get)
     choice(KEYS.gradient_precision, "Gradients kept in", FORMATS, chosen, catalogs, str)
     choice(KEYS.reduce_precision, "Gradients reduced in", FORMATS, chosen, catalogs, str)
     choice(KEYS.optimizer_kernel, "Optimizer kernel", list(KERNELS), chosen, catalogs, KERNELS.get)
-    if method_of(asked) != "full":
+    if method_of(job_fields) != "full":
         number(KEYS.lora_rank, "LoRA rank", chosen, catalogs)
         targets = [*TARGETS, *{st.session_state.get(KEYS.lora_targets)}.difference((None, *TARGETS))]
         choice(KEYS.lora_targets, "LoRA targets", targets, chosen, catalogs, str)
         choice(KEYS.adapter_precision, "Adapter format", FORMATS, chosen, catalogs, str)
-    if asked["goal"] == "tune":
+    if job_fields["goal"] == "tune":
         number(KEYS.train_tokens, "Tokens of the run, instead of examples", chosen, catalogs)
 
 

@@ -56,11 +56,11 @@ SWITCH_WORDS = {  # title in the form, words of the summary
 }
 
 
-def prepare(now: Present, catalogs: Catalogs) -> None:
+def prepare(plan: Present, catalogs: Catalogs) -> None:
     """Before any widget: settle the sets and limits, and refill the form where they changed."""
-    state, work = st.session_state, now.job["work"]
-    sets = settled_sets(state.get("allowed") or {}, now.job, catalogs)
-    usual = usual_limits(now.job)
+    state, work = st.session_state, plan.job["work"]
+    sets = settled_sets(state.get("allowed") or {}, plan.job, catalogs)
+    usual = usual_limits(plan.job)
     if state.get("limits") in (None, state.get("limits_offered")) and state.get("limits") != usual:
         state.update({"limits": usual, "fill_form": True})
     state["limits_offered"] = usual
@@ -73,10 +73,11 @@ def prepare(now: Present, catalogs: Catalogs) -> None:
     state["allowed"] = sets
 
 
-def question(now: Present, catalogs: Catalogs) -> str:
+def question(plan: Present, catalogs: Catalogs) -> str:
     """The question, whose answer fills the form; returns its id."""
     st.session_state.setdefault("question", "cheapest")
-    return segments("Question", QUESTIONS, "question", label_visibility="collapsed", on_change=_answer, args=(now.job, catalogs), **SESSION)
+    look: dict[str, Any] = {"label_visibility": "collapsed", "on_change": _answer, "args": (plan.job, catalogs)}
+    return segments("Question", QUESTIONS, "question", **look, **SESSION)
 
 
 def _answer(job: Row, catalogs: Catalogs) -> None:
@@ -98,26 +99,26 @@ def _answer(job: Row, catalogs: Catalogs) -> None:
     state.update({"allowed": sets, "limits": usual_limits(job) | limits, "fill_form": True, "search_now": True})
 
 
-def form(now: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, float]]:
+def form(plan: Present, catalogs: Catalogs) -> tuple[dict[str, list], dict[str, float]]:
     """The allowed sets and limits; nothing runs before the button."""
-    state, work = st.session_state, now.job["work"]
+    state, work = st.session_state, plan.job["work"]
     names, limits, regions = names_for(work), _limits(work), catalogs.regions["name"]
     families = catalogs.instances.sort_values(["current", "family"], ascending=[False, True])["family"].unique()
     priced = [name for name, market in MARKETS.items() if catalogs.prices[market.price].notna().any()]
     several: dict[str, Any] = {"selection_mode": "multi", **SESSION}
     with st.expander(_summary(work), icon=":material/tune:"), st.form("search_form", border=False):
         left, middle, right = columns = st.columns(3)
-        for at, name in enumerate(names):
+        for index, name in enumerate(names):
             words, meaning = partial(_option_words, name, catalogs=catalogs), GLOSSARY[name].meaning
-            column, options = columns[at // -(-len(names) // 3)], _options(name, work, catalogs)
+            column, options = columns[index // -(-len(names) // 3)], _options(name, work, catalogs)
             column.pills(_label(name, work), options, format_func=words, key=f"allow_{name}", wrap=True, help=meaning, **several)
         left.multiselect("Instance families", families, key="allow_family", placeholder="All current ones", **SESSION)
         with_name = {region: f"{region} · {name}" for region, name in regions.items()}
         middle.multiselect("Regions", list(with_name), None, with_name.__getitem__, key="allow_region", placeholder="Anywhere", **SESSION)
         right.pills("Markets", priced, format_func=lambda name: MARKETS[name].title, key="allow_market", **several)
-        for at, (name, title) in enumerate(limits.items()):
+        for index, (name, title) in enumerate(limits.items()):
             look: dict[str, Any] = {"min_value": 1, "step": 1} if name in COUNTED_LIMITS else {"min_value": 0.0, "format": "%g"}
-            columns[at % 3].number_input(title, value=None, placeholder="no limit", key=f"limit_{name}", **look, **SESSION)
+            columns[index % 3].number_input(title, value=None, placeholder="no limit", key=f"limit_{name}", **look, **SESSION)
         for (name, (title, _)), column in zip(SWITCH_WORDS.items(), columns, strict=True):
             column.checkbox(title, key=f"limit_{name}", **SESSION)
         st.form_submit_button("Search", type="primary", icon=":material/search:", on_click=_submitted, args=(work,), key="go")

@@ -23,16 +23,16 @@ METHODS = {"full": "Full", "lora": "LoRA", "qlora": "QLoRA"}
 
 def sidebar(catalogs: Catalogs) -> None:
     """Draw the job, and what is set by hand."""
-    asked, by_hand_now, _ = job_state.now()
+    fields, by_hand_now, _ = job_state.current()
     with st.sidebar, st.container(gap="xsmall"):
         _segments("Goal", KEYS.goal, GOALS)
-        if asked["goal"] == "tune":
+        if fields["goal"] == "tune":
             _segments("Method", KEYS.method, METHODS)
         _model(catalogs)
-        _how_much(asked, by_hand_now, catalogs)
-        _where(asked, catalogs)
-        _limits(asked["goal"] == "serve")
-        by_hand.group(asked, by_hand_now, catalogs)
+        _how_much(fields, by_hand_now, catalogs)
+        _where(fields, catalogs)
+        _limits(fields["goal"] == "serve")
+        by_hand.group(fields, by_hand_now, catalogs)
 
 
 def complaints() -> None:
@@ -65,23 +65,23 @@ def _model_names(catalogs: Catalogs) -> dict[str, str]:
     return {model: f"{name} (not estimated)" if refused else name for model, name, refused in rows}
 
 
-def _how_much(asked: dict[str, Any], by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
+def _how_much(fields: dict[str, Any], by_hand_now: dict[str, Any], catalogs: Catalogs) -> None:
     """The amount of work: a run's tokens, or the requests to be served."""
-    if asked["goal"] == "serve":
+    if fields["goal"] == "serve":
         rate, share = (
-            bool(asked["requests_per_second"]),
+            bool(fields["requests_per_second"]),
             by_hand_now.get("share_active", [catalogs.assumptions["value"]["share_active"]])[0],
         )
         with _row():
             people = f"People at work with the service; {share:.3g} of them wait for an answer at one moment (share_active, assumed)."
             _whole("People", KEYS.people, people, "–", disabled=rate)
             at_once = "Requests being answered at the same moment, by all replicas together; with people, their share."
-            _whole("At once", KEYS.users, at_once, disabled=rate or bool(asked["people"]))
+            _whole("At once", KEYS.users, at_once, disabled=rate or bool(fields["people"]))
             _number("or req/s", KEYS.requests_per_second, "Requests per second at the peak, instead of requests at once.", "–")
         with _row():
             _whole("Prompt", KEYS.prompt_tokens, "Tokens of one prompt.")
             context = "Tokens generated for a request, none by an encoder; prompt and answer are its context."
-            _whole("Answer", KEYS.answer_tokens, context, disabled=not generates(asked["model"], catalogs))
+            _whole("Answer", KEYS.answer_tokens, context, disabled=not generates(fields["model"], catalogs))
             _instances()
         with _row():
             first = "Seconds to the first token of one arriving prompt, queueing counted. 5 is usual: people wait 2 to 6."
@@ -89,7 +89,7 @@ def _how_much(asked: dict[str, Any], by_hand_now: dict[str, Any], catalogs: Cata
             token = "Seconds for each generated token after the first, at the steady rate. 0.1 is usual: as fast as people read."
             _number("Token, s (usual 0.1)", KEYS.token_seconds, token)
         return
-    if asked["goal"] == "train":
+    if fields["goal"] == "train":
         _number("Tokens of the run", KEYS.run_tokens, None, "", form="%.0f", step=1e9)
     else:
         with _row():
@@ -97,7 +97,7 @@ def _how_much(asked: dict[str, Any], by_hand_now: dict[str, Any], catalogs: Cata
             _whole("Tokens each", KEYS.example_tokens)
             _number("Epochs", KEYS.epochs, "How often each example is seen.", "", step=1.0)
     named = by_hand_now.get(KEYS.train_tokens)
-    st.caption(f"{count(named[0])} tokens, set by hand below" if named else f"{count(tokens_of_run(asked))} tokens in all")
+    st.caption(f"{count(named[0])} tokens, set by hand below" if named else f"{count(tokens_of_run(fields))} tokens in all")
     with _row():
         _whole("Context", KEYS.sequence_tokens, "Tokens of one sequence, into which examples are packed.")
         step = "Tokens of an optimizer step, all GPUs together; answers stay within a factor of 2 of it."
@@ -109,11 +109,11 @@ def _instances() -> None:
     _whole("Instances", KEYS.instances_most, "The most instances of one job.", "no limit")
 
 
-def _where(asked: dict[str, Any], catalogs: Catalogs) -> None:
+def _where(fields: dict[str, Any], catalogs: Catalogs) -> None:
     """The regions and the markets."""
     regions(catalogs)
-    by_use = [market for market in BY_USE if sold_for(market, work_of(asked))]
-    signed = [market for market in asked["markets"] if market not in by_use]  # chosen on Bill, or by the link
+    by_use = [market for market in BY_USE if sold_for(market, work_of(fields))]
+    signed = [market for market in fields["markets"] if market not in by_use]  # chosen on Bill, or by the link
     st.pills(
         "Markets",
         [*by_use, *signed],
@@ -131,7 +131,7 @@ def regions(catalogs: Catalogs) -> None:
     st.multiselect(
         "Where",
         list(names),
-        format_func=lambda each: names.get(each, each),
+        format_func=lambda region: names.get(region, region),
         key=KEYS.regions,
         placeholder="Anywhere",
         help="Regions that may be used; none: anywhere.",

@@ -88,10 +88,10 @@ def metrics(size: dict[str, float], errors: pd.DataFrame) -> tuple[tuple[str, ..
 
 def speed_sentence(rows: pd.DataFrame) -> str:
     """The error of time on the figures that nothing was fitted to."""
-    held = rows[rows["held_out"].astype(str) == "True"]
+    held_out = rows[rows["held_out"].astype(str) == "True"]
     sentences = [
         f"{GLOSSARY[name].label.lower()} {error(size['median_error_ratio'])} at the median over {size['cases']} figures"
-        for name, size in ((name, accuracy_tables.size_of_error(part)) for name, part in held.groupby("measured"))
+        for name, size in ((name, accuracy_tables.size_of_error(part)) for name, part in held_out.groupby("measured"))
     ]
     return f"On published figures that nothing was fitted to: {'; '.join(sentences)}."
 

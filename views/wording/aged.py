@@ -26,8 +26,8 @@ def changed(row: Row, catalogs: Catalogs) -> list[str]:
     if row["problem"]:
         return [f"Today it cannot be estimated: {row['problem']}", *_because([row], catalogs)]
     moved = changes(row)
-    sentences = [_price(each, row, catalogs) for each in moved if each.figure == "usd_per_hour"]
-    sentences += [f"{SAID[each.figure][0]}: {_figure(each)}." for each in moved if each.figure in SAID]
+    sentences = [_price(change, row, catalogs) for change in moved if change.figure == "usd_per_hour"]
+    sentences += [f"{SAID[change.figure][0]}: {_figure(change)}." for change in moved if change.figure in SAID]
     if not is_missing(row.get("then_usd_per_hour")) and is_missing(row["usd_per_hour"]):
         sentences.append(f"No price is known today for {place(row)}.")
     sentences += [_verdict("The verdict", row)] if _turned(row) else []
@@ -37,11 +37,11 @@ def changed(row: Row, catalogs: Catalogs) -> list[str]:
 def among(rows: list[Row], catalogs: Catalogs) -> list[str]:
     """What has changed among rows: prices, the largest moves, verdicts and causes."""
     moved = [(row, changes(row)) for row in rows if not row["problem"]]
-    every = [(row, each) for row, those in moved for each in those]
-    prices = {(place(row), each.then): _price(each, row, catalogs) for row, each in every if each.figure == "usd_per_hour"}
+    every = [(row, change) for row, those in moved for change in those]
+    prices = {(place(row), change.then): _price(change, row, catalogs) for row, change in every if change.figure == "usd_per_hour"}
     sentences = _first(list(prices.values()), "prices")
     for figure, (label, _) in SAID.items():
-        matches = [(row, each) for row, each in every if each.figure == figure]
+        matches = [(row, change) for row, change in every if change.figure == figure]
         if matches:
             row, most = max(matches, key=lambda pair: abs(pair[1].ratio))
             sentences.append(f"{label} has moved in {counted(len(matches), 'scenario')}, most in {_name(row)}: {_figure(most)}.")
@@ -93,7 +93,7 @@ def _turned(row: Row) -> bool:
 
 
 def _is_estimated(row: Row, moved: list[Moved]) -> bool:
-    return _turned(row) or any(each.figure in ESTIMATED for each in moved)
+    return _turned(row) or any(change.figure in ESTIMATED for change in moved)
 
 
 def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
@@ -101,8 +101,8 @@ def _because(rows: list[Row], catalogs: Catalogs) -> list[str]:
     result = {name for row in rows for name in causes(row, catalogs)}
     if not result:
         return []
-    known = not any(is_missing(row.get("then_facts_version")) for row in rows)
-    words = (" and " if known else " or ").join(words for name, words in CAUSES.items() if name in result)
+    is_certain = not any(is_missing(row.get("then_facts_version")) for row in rows)
+    words = (" and " if is_certain else " or ").join(words for name, words in CAUSES.items() if name in result)
     return [f"{words[:1].upper()}{words[1:]} have changed."]
 
 

@@ -42,13 +42,13 @@ def small_lines(table: pd.DataFrame) -> list[dict[str, str]]:
     """Each line beside the bill on a line: what it is, how much, USD, of when."""
     return [
         {
-            "What": f"{each['label']}{', once' if is_traffic(each) else ', a month'}",
-            "GiB": f"{each['gib']:,.0f}" if each["gib"] >= 10 else f"{each['gib']:.2g}",
-            "USD": "not known here" if is_missing(each["usd"]) else usd(each["usd"]),
-            "Price of": each["as_of"],
-            "Source": each["source"],
+            "What": f"{line['label']}{', once' if is_traffic(line) else ', a month'}",
+            "GiB": f"{line['gib']:,.0f}" if line["gib"] >= 10 else f"{line['gib']:.2g}",
+            "USD": "not known here" if is_missing(line["usd"]) else usd(line["usd"]),
+            "Price of": line["as_of"],
+            "Source": line["source"],
         }
-        for each in table.to_dict("records")
+        for line in table.to_dict("records")
     ]
 
 
@@ -72,9 +72,9 @@ def per_token(row: Row, listed: dict[str, Any]) -> str:
             "with another endpoint, set its prices among the assumptions below."
         )
     whose = f"As Amazon Bedrock lists {listed['sold_as']} in {row['region']} ({listed['as_of']}), " if listed else ""
-    asked = f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts included"
-    asked = f"{whose}{asked}:" if whose else f"At {asked},"
+    price = f"{usd(row['endpoint_usd_per_million_tokens'])} for a million generated tokens, prompts included"
+    price = f"{whose}{price}:" if whose else f"At {price},"
     if row["endpoint_break_even_ratio"] > 1:
-        return f"{asked} own instances never pay off: that takes {count(tokens)} a day, more than they can generate."
+        return f"{price} own instances never pay off: that takes {count(tokens)} a day, more than they can generate."
     share = percent(row["endpoint_break_even_ratio"])
-    return f"{asked} own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."
+    return f"{price} own instances pay off from {count(tokens)} generated tokens a day, {share} of what they can."

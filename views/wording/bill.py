@@ -69,26 +69,26 @@ def working(row: Row) -> float:
     return row["instances"] - (row["spare_instances"] if MARKETS[row["market"]].interrupted else 0)
 
 
-def summary(row: Row, own: Row) -> str:
+def summary(row: Row, market_line: Row) -> str:
     """Between which ends the bill lies; `own` is the row's market of bill.on_markets."""
     if row["work"] == "inference":
         return f"For {row['hours']:,.0f} hours of the month, whatever the load."
-    if own["low_usd"] == own["high_usd"]:
+    if market_line["low_usd"] == market_line["high_usd"]:
         return "The same wherever the run ends in the range of its time, since whole days are billed."
-    return f"Expect {about(own['low_usd'])} to {about(own['high_usd'])}."
+    return f"Expect {about(market_line['low_usd'])} to {about(market_line['high_usd'])}."
 
 
 def paid(row: Row, table: pd.DataFrame, catalogs: Catalogs) -> list[tuple[str, ...]]:
     """Lines of the bill: what, what for, how long, USD per hour, USD; and their sum."""
     share = ("", row_words.own_share(row))
     lines: list[tuple[str, ...]] = [
-        (*_line(row, each["line"], catalogs), *(_timed(row, each) if each["hours"] else share), usd(each["usd"]))
-        for each in table.to_dict("records")
+        (*_line(row, line["line"], catalogs), *(_timed(row, line) if line["hours"] else share), usd(line["usd"]))
+        for line in table.to_dict("records")
     ]
     if len(lines) == 1:
         return lines
-    whole = time(row, table.loc[table["line"] != "spare", "hours"].sum())
-    return [*lines, ("**Together**", "", f"**{whole}**", "", f"**{usd(row['usd'])}**")]
+    total = time(row, table.loc[table["line"] != "spare", "hours"].sum())
+    return [*lines, ("**Together**", "", f"**{total}**", "", f"**{usd(row['usd'])}**")]
 
 
 def _timed(row: Row, line: Row) -> tuple[str, str]:
@@ -123,9 +123,9 @@ def idle(row: Row) -> str:
     return f"{row['idle_gpus']:.0f} of {row['gpus_paid']:.0f} GPUs {'is' if one else 'are'} paid and stay{'s' if one else ''} idle."
 
 
-def how_sure(row: Row, own: Row, today: date) -> list[str]:
+def how_sure(row: Row, market_line: Row, today: date) -> list[str]:
     """Sentences on time, price, memory, spot and what the estimate assumes of this row."""
-    return [sentence for sentence in (_time(row), _price(row, own, today), _memory(row), _spot(row), row.get("note") or "") if sentence]
+    return [*filter(None, (_time(row), _price(row, market_line, today), _memory(row), _spot(row), row.get("note")))]
 
 
 def _time(row: Row) -> str:
@@ -149,16 +149,17 @@ def between(low: float, high: float) -> str:
     return f"{first.removesuffix(' ' + unit)} to {second}"
 
 
-def _price(row: Row, own: Row, today: date) -> str:
+def _price(row: Row, market_line: Row, today: date) -> str:
     share = row_words.own_share(row)
     share = f" All prices are paid {share} (Paid of every price, among the assumptions)." if share else ""
-    if own["basis"] == "private":
+    if market_line["basis"] == "private":
         return f"**Price**: of your own contract, {usd(row['private_usd_per_hour'])} an hour for an instance.{share}"
-    if not own["basis"]:
+    if not market_line["basis"]:
         return f"**Price**: none is known {MARKETS[row['market']].phrase} in {row['region']}."
-    days, check = _age(own["as_of"], row["market"], today)
+    days, check = _age(market_line["as_of"], row["market"], today)
     age = f"{counted(days, 'day')} old" + (": check it before you sign" if check else "")
-    return f"**Price**: {own['basis']} ({BASIS.get(own['basis'], own['basis'])}), of {own['as_of']}, {age}.{share}"
+    basis = f"{market_line['basis']} ({BASIS.get(market_line['basis'], market_line['basis'])})"
+    return f"**Price**: {basis}, of {market_line['as_of']}, {age}.{share}"
 
 
 def dated(day: str, market: str, today: date) -> str:
@@ -223,10 +224,10 @@ SOURCES = (
 def serving(row: Row) -> tuple[tuple[str, ...], ...]:
     """Label, value, note: how fast it answers and what a million tokens cost."""
     first = f"{duration(row['time_to_first_token_low_seconds'])} to {duration(row['time_to_first_token_high_seconds'])}"
-    each = f"{duration(row['time_per_output_token_low_seconds'])} to {duration(row['time_per_output_token_high_seconds'])}"
+    further = f"{duration(row['time_per_output_token_low_seconds'])} to {duration(row['time_per_output_token_high_seconds'])}"
     return (
         ("First token", duration(row["time_to_first_token_seconds"]), first),
-        ("Each further token", duration(row["time_per_output_token_seconds"]), each),
+        ("Each further token", duration(row["time_per_output_token_seconds"]), further),
         ("Million prompt tokens", usd(row["usd_per_million_input_tokens"]), "on demand"),
         ("Million generated tokens", usd(row["usd_per_million_output_tokens"]), "on demand"),
     )
@@ -236,8 +237,8 @@ def load(row: Row) -> str:
     """How many deployments a load takes, or where to set it."""
     if is_missing(row["load_deployments"]):
         return "To be billed for a load, set “Load to serve” among the assumptions below."
-    asked = f"{three(row['served_tokens_per_second'])} tokens a second"
-    return f"{asked} take {counted(int(row['load_deployments']), 'deployment')} on {counted(int(row['load_instances']), 'instance')}."
+    load_text = f"{three(row['served_tokens_per_second'])} tokens a second"
+    return f"{load_text} take {counted(int(row['load_deployments']), 'deployment')} on {counted(int(row['load_instances']), 'instance')}."
 
 
 def tokens(row: Row) -> str:

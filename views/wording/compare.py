@@ -106,15 +106,14 @@ def cause(name: str, first: Row, other: Row) -> str:
     if name == "price":
         return _price(first, other)
     if name == "speed":
-        was, now = three(first["tokens_per_second"]), three(other["tokens_per_second"])
-        return f"{now} tokens per second instead of {was}"
+        return f"{three(other['tokens_per_second'])} tokens per second instead of {three(first['tokens_per_second'])}"
     return cause_in_words(name)
 
 
-def _instances(was: float, now: float) -> str:
-    if (was, now) == (1, 2):
+def _instances(before: float, after: float) -> str:
+    if (before, after) == (1, 2):
         return "a second instance"
-    return f"{now:.0f} instance{'s' if now > 1 else ''} instead of {was:.0f}"
+    return f"{after:.0f} instance{'s' if after > 1 else ''} instead of {before:.0f}"
 
 
 def _price(first: Row, other: Row) -> str:

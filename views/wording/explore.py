@@ -51,23 +51,26 @@ def line(by: str, value: str, catalogs: Catalogs) -> str:
     return LINES.get(value) or name_of(by, value, catalogs)
 
 
-def largest(rows: pd.DataFrame, over: str, by: str, names: dict[str, str], now: Row) -> str:
+def largest(rows: pd.DataFrame, over: str, by: str, names: dict[str, str], plan_row: Row) -> str:
     """The largest that fits of each line, and accumulation as the way round."""
     column = {"batch": "max_batch", "sequence_tokens": "max_sequence_tokens"}[over]
-    parts = [
+    limits = [
         f"{names[row[by]]} {count(row[column]) if row[column] >= 1 else 'none'}"
         for row in rows.to_dict("records")
         if not is_missing(row[column])
     ]
     sentence = (
-        f"Largest {SPOKEN[over]} that fits the plan's card: {', '.join(parts)}."
-        if parts
+        f"Largest {SPOKEN[over]} that fits the plan's card: {', '.join(limits)}."
+        if limits
         else "No card is named, so nothing is said of fitting."
     )
-    if over == "batch" and now["work"] == "training":
-        step, copies = at_once(now), replicas(now)
-        each = f"{now['batch']:.0f} × {now['accumulation_steps']:.0f} on {copies:.0f} {'GPU' if copies == 1 else 'replicas'}"
-        sentence += f" The way round is accumulation: the plan's step of {step:,.0f} sequences is {each}; smaller and more trains the same."
+    if over == "batch" and plan_row["work"] == "training":
+        step, copies = at_once(plan_row), replicas(plan_row)
+        where = f"{copies:.0f} {'GPU' if copies == 1 else 'replicas'}"
+        parts = f"{plan_row['batch']:.0f} × {plan_row['accumulation_steps']:.0f} on {where}"
+        sentence += (
+            f" The way round is accumulation: the plan's step of {step:,.0f} sequences is {parts}; smaller and more trains the same."
+        )
     return sentence
 
 
@@ -119,17 +122,17 @@ def shade(grade: float) -> str:
 
 def guide(leaves: list[Leaf]) -> str:
     """How to read the questions."""
-    held = next((leaf.question for leaf in leaves if leaf.holds), "")
-    start = f"The first yes: “{held}”" if held else "None is answered yes; the nearest plan stands at each."
+    question = next((leaf.question for leaf in leaves if leaf.holds), "")
+    start = f"The first yes: “{question}”" if question else "None is answered yes; the nearest plan stands at each."
     return f"Asked in turn, each answered with the job's own load and limits, least money first. {start}"
 
 
-def leaf(each: Leaf, catalogs: Catalogs) -> str:
+def leaf(answered: Leaf, catalogs: Catalogs) -> str:
     """Yes: 1 × g6e.xlarge, $26 in 14 h, 30.1 of 45.0 GiB; what it means."""
-    row = each.row
-    head = f"**{each.question}** {'✓ Yes' if each.holds else '✗ No'}. {each.meaning}."
+    row = answered.row
+    head = f"**{answered.question}** {'✓ Yes' if answered.holds else '✗ No'}. {answered.meaning}."
     if not row["answer"]:
-        return f"{head}  \n{each.problem}"
+        return f"{head}  \n{answered.problem}"
     precision = name_of("precision", row["precision"], catalogs)
     cost = (
         "no price"
@@ -140,4 +143,4 @@ def leaf(each: Leaf, catalogs: Catalogs) -> str:
     memory = f"{three(numbers['memory_gib'])} of {three(numbers['card_gib'])} GiB"
     hourly = "" if is_missing(row["usd_per_hour"]) else f", {usd(row['usd_per_hour'])} an hour"
     text = f"{place(row)}, {precision}: {cost}{hourly}, {memory} per GPU."
-    return f"{head}  \n{text}" if each.holds else f"{head}  \nNearest: {text} {each.problem}"
+    return f"{head}  \n{text}" if answered.holds else f"{head}  \nNearest: {text} {answered.problem}"

@@ -142,16 +142,16 @@ def prose(docstring: str) -> str:
     return " ".join(docstring.replace("`", "").split())
 
 
-def totals(beside: pd.DataFrame) -> pd.DataFrame:
+def totals(systems: pd.DataFrame) -> pd.DataFrame:
     """What stands at the end of each system's bar: its total, and how far it is from ours."""
-    sizes = beside["memory_bytes"].astype(float)
-    against = [f", {100 * (size / sizes.iloc[0] - 1):+.0f} %" if at else "" for at, size in enumerate(sizes)]
+    sizes = systems["memory_bytes"].astype(float)
+    against = [f", {100 * (size / sizes.iloc[0] - 1):+.0f} %" if index else "" for index, size in enumerate(sizes)]
     return ["cannot express it" if np.isnan(size) else gib(size / GIB) + words for size, words in zip(sizes, against, strict=True)]
 
 
-def systems_alt(beside: pd.DataFrame) -> str:
+def systems_alt(systems: pd.DataFrame) -> str:
     """The takeaway of the systems' chart."""
-    ours, *others = beside["memory_bytes"].astype(float) / GIB
+    ours, *others = systems["memory_bytes"].astype(float) / GIB
     others = pd.Series(others).dropna()
     if not len(others):
         return "None of the four systems can express this scenario"

@@ -104,12 +104,12 @@ def price_age(row: Row, catalogs: Catalogs, today: date) -> tuple[str, bool]:
     facts = price_facts(row, row["market"], catalogs) if row["market"] else {"as_of": "", "basis": ""}
     if facts["basis"] == "private":
         return "Price of your own contract", False
-    own = facts["as_of"][:10]
-    as_of = own or catalogs.prices_as_of
+    own_day = facts["as_of"][:10]
+    as_of = own_day or catalogs.prices_as_of
     days = offers.days_since(as_of, today)
     old = days > MARKETS[row["market"] or "on-demand"].old_days
     age = f"{offers.months(days)} months" if days > offers.MONTHS_FROM_DAYS else f"{days} days"
-    return f"{'Price' if own else 'Prices'} of {day_text(as_of)}" + (f", {age} old: check before renting" if old else ""), old
+    return f"{'Price' if own_day else 'Prices'} of {day_text(as_of)}" + (f", {age} old: check before renting" if old else ""), old
 
 
 def day_text(day: str) -> str:

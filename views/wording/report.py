@@ -95,8 +95,8 @@ def _board(row: Row, catalogs: Catalogs) -> list[str]:
     return [*map(escape, cells), _tank(row, 200, 24), escape(setting(row, catalogs))]
 
 
-def _with_tank(cells: tuple[str, ...], row: Row, at: int) -> list[str]:
-    return [escape(cell) + (_tank(row, 200, 24) if number == at else "") for number, cell in enumerate(cells)]
+def _with_tank(cells: tuple[str, ...], row: Row, index: int) -> list[str]:
+    return [escape(cell) + (_tank(row, 200, 24) if number == index else "") for number, cell in enumerate(cells)]
 
 
 def _tank(row: Row, width: int, height: int) -> str:
@@ -131,7 +131,7 @@ def _assumptions(rows: list[Row], catalogs: Catalogs) -> Iterator[list[str]]:
         set_value: Any = rows[0].get(name) if rows else None
         value = entry["value"] if is_missing(set_value) else set_value
         parts = entry["label"], f"{three(float(value))} {str(entry['unit']).replace('_', ' ')}", entry["basis"], entry["source"]
-        yield [escape(str(each)) for each in parts]
+        yield [escape(str(part)) for part in parts]
 
 
 def _table(heads: tuple[str, ...], rows: Iterator | list[list[str]]) -> str:

@@ -30,7 +30,7 @@ TOKEN_TIMES = (
 
 def name(answer: str) -> str:
     """Least money · Fastest."""
-    return " · ".join(ANSWERS[each] for each in answer.split("+"))
+    return " · ".join(ANSWERS[answer_id] for answer_id in answer.split("+"))
 
 
 def obtainable(row: Row, catalogs: Catalogs) -> str:

@@ -38,14 +38,14 @@ def over(hours: float) -> str:
     return counted(int(years), "year") if years == int(years) and years > 0 else counted(round(hours / DAY_HOURS), "day")
 
 
-def signed(own: Row) -> str:
+def signed(market_line: Row) -> str:
     """What the row's market commits to: $121,949 over 1 year; empty where use is paid."""
-    if is_missing(own["committed_usd"]):
+    if is_missing(market_line["committed_usd"]):
         return ""
-    even = own["break_even_hours_per_month"]
+    even = market_line["break_even_hours_per_month"]
     pays = "never: on demand is cheaper however much is used" if even > MEAN_MONTH_HOURS else f"from {even:,.0f} of 730 hours a month"
     against = "" if is_missing(even) else f" Against on demand it pays off {pays}."
-    return f"Signed for: {usd(own['committed_usd'])} over {over(own['committed_hours'])}, used or not.{against}"
+    return f"Signed for: {usd(market_line['committed_usd'])} over {over(market_line['committed_hours'])}, used or not.{against}"
 
 
 ASKED = (
@@ -60,15 +60,15 @@ def quota_of(row: Row, catalogs: Catalogs) -> Quota:
     return quota_for(family, catalogs, terms.interrupted, terms.block_hours)
 
 
-def obtainable(row: Row, own: Row, catalogs: Catalogs) -> tuple[str, list[str]]:
+def obtainable(row: Row, market_line: Row, catalogs: Catalogs) -> tuple[str, list[str]]:
     """The quota that the account needs, and the commands that ask AWS."""
     terms, quota = MARKETS[row["market"]], quota_of(row, catalogs)
     code = f" ({quota.code})" if quota.code else ""
     vcpus = row["instances"] * catalogs.instances.at[row["instance"], "vcpus"]
-    each = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"
-    need = counted(1, "block") if quota.counts == "blocks" else each
+    need_text = f"{vcpus:,.0f} vCPUs for {row['instances']:.0f} × {row['instance']}"
+    need = counted(1, "block") if quota.counts == "blocks" else need_text
     sentence = f"Quota **{quota.name}**{code} in {row['region']}: {need}; a new account has 0. A price is known, capacity is not promised."
-    booked = own["billed_hours"] if terms.block_hours else 0
+    booked = market_line["billed_hours"] if terms.block_hours else 0
     return sentence, commands(row, quota, terms.interrupted, terms.block_hours, booked)
 
 
@@ -76,7 +76,7 @@ def answered(table: pd.DataFrame, quota: Quota) -> list[str]:
     """What AWS answered the account, a sentence each; how to have it asked where nothing was."""
     if not len(table):
         return [NOT_ASKED]
-    return [f"{_answer(each, quota)} ({each['as_of']})." for each in table.to_dict("records")]
+    return [f"{_answer(row, quota)} ({row['as_of']})." for row in table.to_dict("records")]
 
 
 NOT_ASKED = "AWS was not asked for this account: `make prices` with credentials reads quotas, offers of blocks and spot scores."
@@ -103,10 +103,10 @@ ASKED_FOR = {"quota": "Quota {of}", "score": "Spot placement score of {of}", "bl
 
 def no_commitments(table: pd.DataFrame) -> str:
     """What to do where no price of a Savings Plan is known, or of no commitment at all."""
-    known = {row for row in table["market"] if MARKETS[row].committed_years}
-    if not known:
+    commitments = {row for row in table["market"] if MARKETS[row].committed_years}
+    if not commitments:
         return "No price of a commitment is known for it: `make prices` reads Savings Plans and reserved terms."
-    plans = any("Savings Plan" in MARKETS[row].label for row in known)
+    plans = any("Savings Plan" in MARKETS[row].label for row in commitments)
     return "" if plans else "No price of a Savings Plan is known for it, which often is the cheapest: `make prices` reads them."
 
 
@@ -118,12 +118,12 @@ def _zones(row: Row) -> str:
 def cheapest(table: pd.DataFrame, market: str, work: str) -> str:
     """Which market costs least in all, against the row's own."""
     spare = " Spare instances are counted; capacity is not promised." if work == "inference" else " Capacity is not promised."
-    known = table[table["usd"].notna()].sort_values("usd", kind="stable")
-    if not len(known):
+    priced = table[table["usd"].notna()].sort_values("usd", kind="stable")
+    if not len(priced):
         return "No price of any kind is known for it."
-    least, own = known.iloc[0], table[table["market"] == market].iloc[0]
-    if least["market"] == market or is_missing(own["usd"]):
+    least, market_line = priced.iloc[0], table[table["market"] == market].iloc[0]
+    if least["market"] == market or is_missing(market_line["usd"]):
         return f"Least in all: {MARKETS[least['market']].phrase}, as above."
-    saved = percent(1 - least["usd"] / own["usd"])
+    saved = percent(1 - least["usd"] / market_line["usd"])
     note = spare if MARKETS[least["market"]].interrupted else ""
     return f"Least in all: {MARKETS[least['market']].phrase}, {about(least['usd'])}, {saved} less.{note}"
