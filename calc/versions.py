@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-ROOMS = ("models", "scenarios", "memory", "speed", "cost", "engine")  # and the files beside them: what makes an estimate
+ROOMS = ("models", "scenarios", "rules", "memory", "speed", "cost", "engine")  # and the files beside them: what makes an estimate
 DIGITS = 8
 
 

@@ -13,7 +13,7 @@ from calc.cost.job import job_of_rows
 from calc.cost.markets import MARKETS
 from calc.engine.pipeline import parts
 from calc.engine.stages import MEMORY, fuller_end, walk
-from calc.scenarios.support import RUNS
+from calc.rules.support import RUNS
 from calc.search.combinations import FITS, combinations, least_memory_bytes
 from calc.search.grid import grid
 from calc.search.options import options

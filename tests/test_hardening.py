@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from calc import answer, estimate
 from calc.files.link.link import parse
 from calc.models.huggingface.config import ConfigError, read_config_text
-from calc.scenarios.layout_rules import nearest_divisor
+from calc.rules.layouts import nearest_divisor
 from calc.search.options import options
 from views.wording.markdown import plain
 

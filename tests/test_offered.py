@@ -9,8 +9,8 @@ from examples import recorded
 
 from calc import estimate
 from calc.engine.pipeline import parts
+from calc.rules.support import RUNS, asks, verdicts
 from calc.scenarios.inputs import DEFAULTS
-from calc.scenarios.support import RUNS, asks, verdicts
 from calc.search.advice import advise
 from calc.search.comparisons import over_values
 from calc.search.job_row import JobRow

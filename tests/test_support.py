@@ -14,7 +14,7 @@ from plain_support import RULES, SAID, pair, reading, traits
 from calc import estimate
 from calc.engine.stages import RESTING_ON_TIME
 from calc.explain.rules import rules_that_count
-from calc.scenarios.support import RUNS
+from calc.rules.support import RUNS
 
 CAPABILITIES = ("6.0", "7.5", "7.9", "7.10", "8.0", "8.6", "8.8", "8.9", "9.0", "9.9", "10.0", "12.0", "12.1", "12.2")
 

@@ -7,9 +7,9 @@ the bracket there, and where they do not (squares, a chunked loss), thirds of it
 
 import numpy as np
 
-from calc.cost.placement import host_memory_needed_bytes
 from calc.engine.stages import before_memory, fuller_end, memory_keys
 from calc.evaluate import Columns
+from calc.rules.placement import host_memory_needed_bytes
 from calc.scenarios.inputs import SAME_AS_SEQUENCE
 from calc.table import Table, gathered
 

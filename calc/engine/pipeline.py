@@ -8,9 +8,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.columns import GLOSSARY, SECTIONS
-from calc.cost import placement
 from calc.cost.obtainability import obtainability
-from calc.cost.unpriced import price_notes
 from calc.engine.largest import SOLVED, largest_columns
 from calc.engine.least import least
 from calc.engine.origins import joined_table
@@ -20,16 +18,15 @@ from calc.evaluate import Columns
 from calc.memory.basis import BASES
 from calc.memory.fit import FITS
 from calc.memory.moments import MOMENTS
-from calc.scenarios.contexts import context_notes
+from calc.rules import placement
+from calc.rules.layouts import RULES, refuse
+from calc.rules.notes import notes
+from calc.rules.support import support
 from calc.scenarios.inputs import ASSUMED, inputs_by_name
-from calc.scenarios.layout_rules import RULES, refuse
-from calc.scenarios.lookups import words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import as_frame, read_inputs
-from calc.scenarios.releases import release_notes
-from calc.scenarios.support import support
 from calc.speed.basis import basis
-from calc.table import Table, Words, emptied, factorized, spread, word_pairs
+from calc.table import Table, Words, emptied, factorized, spread
 
 FEWEST_SCENARIOS = 64  # among which looking for like ones pays
 CHUNK_ROWS = 16_384  # columns of this length stay in the processor's cache
@@ -153,12 +150,13 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
             walk(table, AFTER_MEMORY)
         found = _found(table, solve)
         runs, note, timed = support(table, catalogs)
-        note = joined_sentences(model_notes(table, catalogs), note)
-        note = joined_sentences(joined_sentences(note, release_notes(table, catalogs)), price_notes(table))
-        note = joined_sentences(note, context_notes(table))
         untimed = {name: emptied(found[name], ~timed) for name in RESTING_ON_TIME.intersection(found)} if not timed.all() else {}
         obtainable = Words(table["instance_row"], obtainability(catalogs, "on-demand").words)
-        found |= {"runs": runs, "note": note, "obtainable": obtainable} | untimed | basis(table | untimed, catalogs)._asdict()
+        found |= (
+            {"runs": runs, "note": notes(table, note, catalogs), "obtainable": obtainable}
+            | untimed
+            | basis(table | untimed, catalogs)._asdict()
+        )
         covered = ~np.isnan(np.broadcast_to(table["allocated_peak_bytes"], len(sound)))
         stands = Problems(len(sound))
         stands.add(~covered, lambda row: not_covered(table, row, catalogs))
@@ -174,21 +172,6 @@ def _finished(part: Part, catalogs: Catalogs, solve: bool) -> Columns:
         found[name] = np.where(np.isnan(values), found.get(name, np.nan), values)
     codes, said = pd.factorize(problems.text)
     return shown | counts | found | {"problem": Words(codes, said)}
-
-
-def model_notes(table: Columns, catalogs: Catalogs) -> Words:
-    """The note on each row's model; with images its tower is counted, and the note differs."""
-    own, with_images = (words_of(catalogs, "models", name) for name in ("note", "note_with_images"))
-    row = table["model_row"] + len(own) * (table["images_per_sequence"] > 0)
-    return Words(row, np.concatenate([own, with_images]))
-
-
-def joined_sentences(first: Words, second: Words) -> Words:
-    """Two columns of sentences as one. Shape (rows,)."""
-    if not (second.vocabulary != "").any():
-        return first
-    codes, pairs = word_pairs(first, second)
-    return Words(codes, np.array([" ".join(pair).strip() for pair in pairs], dtype=object))
 
 
 def _found(table: Table, solve: bool) -> Columns:

@@ -8,7 +8,7 @@ import numpy as np
 
 from calc import layout
 from calc.columns import ALLOCATED, COMPONENTS, SECTIONS
-from calc.cost import interruptions, machines, placement, prices, spot, starts
+from calc.cost import interruptions, machines, prices, spot, starts
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import (
     adapters,
@@ -33,6 +33,7 @@ from calc.memory import (
     weights,
 )
 from calc.memory.backward import block, groups, head, last, loss, places, saved, schedule
+from calc.rules import placement
 from calc.scenarios import counts, settled
 from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, step_tokens, training
 from calc.table import ORIGINS, Table

@@ -6,9 +6,9 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.engine.pipeline import parts
+from calc.rules.support import asks
+from calc.rules.support_rules import counting, rules_of
 from calc.scenarios.read import as_frame
-from calc.scenarios.support import asks
-from calc.scenarios.support_rules import counting, rules_of
 
 SHOWN = ("what", "verdict", "effect", "needs", "instead", "source", "checked_on", "confidence")
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.cost import machines, placement, starts
+from calc.cost import machines, starts
 from calc.cost.spot import UNTIL_OVERHEAD
 from calc.crossed import PAIR, Crossed, needed
 from calc.engine.pipeline import not_covered, settled_table
@@ -19,11 +19,12 @@ from calc.engine.stages import MEMORY, TIME, before_memory, fuller_end, makes, m
 from calc.evaluate import Columns, evaluate_all, formulas_of, parameters_of
 from calc.memory import fit, states
 from calc.memory.serving_traits import on_huge_card, on_large_card
+from calc.rules import placement
+from calc.rules.support import RUNS, asks, verdicts_on
 from calc.scenarios.hardware import hardware
 from calc.scenarios.lookups import row_numbers
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
-from calc.scenarios.support import RUNS, asks, verdicts_on
 from calc.search import bounds
 from calc.search.candidates import candidates_of
 from calc.search.grid import Grid, joined, only

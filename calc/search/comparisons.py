@@ -16,8 +16,8 @@ from calc.catalogs.load import Catalogs
 from calc.cost.job import job_of_rows
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
+from calc.rules.support import RUNS
 from calc.say.setting import replicas
-from calc.scenarios.support import RUNS
 
 NVLINK_GPUS = 8.0  # of one instance; no card of the catalog joins more
 MOST_GPUS, MOST_TIMES = 32, 4  # GPU counts go so far, or to so many times the scenario's own

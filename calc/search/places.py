@@ -9,7 +9,7 @@ from calc.catalogs.load import Catalogs
 from calc.cost.markets import MARKETS, sold_for
 from calc.cost.obtainability import obtainability
 from calc.cost.offers import age_days
-from calc.cost.placement import slow_to_join
+from calc.rules.placement import slow_to_join
 from calc.scenarios.hardware import band_ratios, hardware, price_rows
 from calc.scenarios.lookups import constants, numbers_of, row_numbers
 from calc.scenarios.private_prices import own_prices

@@ -10,7 +10,7 @@ import numpy as np
 from calc.cost.markets import MARKETS
 from calc.cost.obtainability import CLASSES, WAIT
 from calc.evaluate import Columns
-from calc.scenarios.support import RUNS
+from calc.rules.support import RUNS
 from calc.search.combinations import FITS
 from calc.search.inputs import CONFIDENCE_REACH, JUDGED
 from calc.units import DAY_HOURS, HOUR_SECONDS

@@ -8,7 +8,7 @@ import numpy as np
 
 from calc.catalogs.load import Catalogs
 from calc.cost.markets import OF_EC2
-from calc.scenarios.contexts import refused_context
+from calc.rules.contexts import refused_context
 from calc.scenarios.inputs import DEFAULTS, Input, bounded_inputs, inputs_by_name
 from calc.scenarios.lookups import numbers_of, row_numbers, similar
 from calc.scenarios.private_prices import PrivatePriceError, private_prices

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calc.rules.support import RUNS
 from calc.scenarios.inputs import inputs_by_name
-from calc.scenarios.support import RUNS
 
 # Best first: the row fits (or is tight) and runs, runs by emulation, or may run; else why it does not.
 STANDINGS = (*RUNS[:-1], "does not fit", "no card", "refused", "problem")

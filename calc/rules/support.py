@@ -12,7 +12,7 @@ import pandas as pd
 
 from calc.catalogs.load import Catalogs
 from calc.evaluate import Columns
-from calc.scenarios.support_rules import (
+from calc.rules.support_rules import (
     BOUNDS,
     CHOICES,
     VERDICTS,

@@ -1,8 +1,8 @@
-"""Where a job may run: tensor parallel inside one instance, several instances over EFA only, no joined fractions."""
+"""The places where a job may run: tensor parallel inside an instance, several over EFA only."""
 
 import numpy as np
 
-from calc.scenarios.layout_rules import Rule
+from calc.rules.layouts import Rule
 from calc.units import GIB
 
 

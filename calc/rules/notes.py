@@ -1,0 +1,56 @@
+"""The sentences of `note` that warn of a row's model, release, missing price or context."""
+
+from functools import reduce
+
+import numpy as np
+
+from calc.catalogs.load import Catalogs
+from calc.evaluate import Columns
+from calc.rules.contexts import context_notes
+from calc.scenarios.lookups import words_of
+from calc.scenarios.releases import newest_known, numbers_of_release
+from calc.table import Words, word_pairs
+
+
+def notes(table: Columns, support_note: Words, catalogs: Catalogs) -> Words:
+    """All sentences of each row in one text, those of its support after those of its model."""
+    columns = [_of_model(table, catalogs), support_note, _of_release(table, catalogs), _of_price(table), context_notes(table)]
+    return reduce(_joined, columns)
+
+
+def _joined(first: Words, second: Words) -> Words:
+    """Two columns of sentences as one. Shape (rows,)."""
+    if not (second.vocabulary != "").any():
+        return first
+    codes, pairs = word_pairs(first, second)
+    return Words(codes, np.array([" ".join(pair).strip() for pair in pairs], dtype=object))
+
+
+def _of_model(table: Columns, catalogs: Catalogs) -> Words:
+    """The note on each row's model; with images its tower is counted, and the note differs."""
+    without, with_images = (words_of(catalogs, "models", name) for name in ("note", "note_with_images"))
+    row = table["model_row"] + len(without) * (table["images_per_sequence"] > 0)
+    return Words(row, np.concatenate([without, with_images]))
+
+
+def _of_release(table: Columns, catalogs: Catalogs) -> Words:
+    """A warning where the release is newer than those that the constants were read from."""
+    codes, pairs = word_pairs(table["implementation"], table["software_release"])
+    return Words(codes, np.array([_warning(software, release, catalogs) for software, release in pairs], dtype=object))
+
+
+def _warning(software: str, release: str, catalogs: Catalogs) -> str:
+    entry = catalogs.implementations.loc[software]
+    newest = newest_known(entry["releases"])
+    if not numbers_of_release(release)[: len(newest)] > newest > ():  # a patch of the newest release is no newer one
+        return ""
+    return f"{entry['name']} {release} is newer than what this is known from ({entry['releases']}): it may differ."
+
+
+def _of_price(table: Columns) -> Words:
+    """A sentence where the instance has no listed price in its region."""
+    usd = np.fmax(table["instance_usd_per_hour_on_demand"], table["instance_usd_per_hour_spot"])
+    unpriced = np.isnan(usd) & ~np.isnan(table["instance_gpus"])
+    codes, pairs = word_pairs(table["instance"], table["region"])
+    sentence = "{} has no price in {}, so the row has no costs; choose another region or instance."
+    return Words(np.where(unpriced, codes, len(pairs)), np.array([*(sentence.format(*pair) for pair in pairs), ""], dtype=object))
