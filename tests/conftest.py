@@ -29,5 +29,5 @@ def read_once(monkeypatch):
 def pytest_terminal_summary(terminalreporter):
     """Print what test_grid recorded, in whichever process it ran."""
     reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]
-    for said in (value for report in reports for name, value in report.user_properties if name == "moved"):
-        terminalreporter.write_line(said)
+    for line in (value for report in reports for name, value in report.user_properties if name == "moved"):
+        terminalreporter.write_line(line)

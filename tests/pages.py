@@ -66,7 +66,7 @@ def texts(app):
     return [element.value.replace("\\", "") for kind in SPOKEN for element in getattr(app, kind)]
 
 
-def said(app):
+def page_text(app):
     """The same in one text."""
     return "\n".join(texts(app))
 

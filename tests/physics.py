@@ -38,14 +38,14 @@ def _shares(rows, trains):
 
 def _sizes(models):
     """What a token is multiplied with: blocks, and the encoder's part of them; attention and cache of like layers. [parameters]"""
-    known, files = catalogs().models.loc[models].reset_index(drop=True), entries("models")
-    table = known[["kind", "fixed_tokens", "tower_linear_parameters", "patches_per_image_token", "usual_image_tokens"]].copy()
-    table["blocks"] = known["active_parameters"] - known["outside_parameters"]
-    table["head"] = known["outputs"] * known["hidden"]
+    rows, files = catalogs().models.loc[models].reset_index(drop=True), entries("models")
+    table = rows[["kind", "fixed_tokens", "tower_linear_parameters", "patches_per_image_token", "usual_image_tokens"]].copy()
+    table["blocks"] = rows["active_parameters"] - rows["outside_parameters"]
+    table["head"] = rows["outputs"] * rows["hidden"]
     table["encoder"] = [_encoder(files[name]) for name in models]
-    like = (known["kind"] == "decoder") & np.array([not any(files[name].get(field) for field in SPECIAL) for name in models])
-    table["score_width"] = like * known["layers"] * known["heads"] * known["head_dim"]
-    table["cache_width"] = like * known["layers"] * 2 * known["kv_heads"] * known["head_dim"]
+    like = (rows["kind"] == "decoder") & np.array([not any(files[name].get(field) for field in SPECIAL) for name in models])
+    table["score_width"] = like * rows["layers"] * rows["heads"] * rows["head_dim"]
+    table["cache_width"] = like * rows["layers"] * 2 * rows["kv_heads"] * rows["head_dim"]
     return table
 
 
@@ -63,7 +63,7 @@ def _rates(rows):
     single = card[["tf32_flops_per_second", "fp32_flops_per_second"]].max(axis=1)
     by_width = {4: single, 2: wide, 1: eight, 0.5: card["fp4_flops_per_second"].fillna(eight)}
     width = catalogs().precisions.loc[rows["precision"].astype(str), "compute_bytes_each"].to_numpy()
-    return np.select([width == each for each in by_width], [*by_width.values()], np.nan), wide, card["bandwidth_bytes_per_second"]
+    return np.select([width == size for size in by_width], [*by_width.values()], np.nan), wide, card["bandwidth_bytes_per_second"]
 
 
 def _forward(numbers, model, tokens, decoder_tokens):

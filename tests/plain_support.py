@@ -54,7 +54,7 @@ def counts(rule, row):
         return False
     if row[rule["what"]] not in rule["values"] or rule.get("host_architecture", row["host_architecture"]) != row["host_architecture"]:
         return False
-    for end, beyond in (("min", lambda own, bound: own < bound), ("max", lambda own, bound: own > bound)):
+    for end, beyond in (("min", lambda capability, bound: capability < bound), ("max", lambda capability, bound: capability > bound)):
         bound = rule.get(f"{end}_compute_capability")
         if bound and (row["capability"] is None or beyond(row["capability"], pair(bound))):
             return False
@@ -70,10 +70,10 @@ def counts(rule, row):
 
 def reading(row):
     """What `runs` is to say of a row of traits, and the rules that it rests on."""
-    found = {name: rule for name, rule in RULES.items() if counts(rule, row)}
-    own = {rule["what"] for rule in found.values() if rule["software"] != "any"}
-    found = {name: rule for name, rule in found.items() if rule["software"] != "any" or rule["what"] not in own}
-    verdicts = [rule["verdict"] for rule in found.values()]
-    if not any(rule["what"] == "loading" for rule in found.values()):
+    rules = {name: rule for name, rule in RULES.items() if counts(rule, row)}
+    specific = {rule["what"] for rule in rules.values() if rule["software"] != "any"}
+    rules = {name: rule for name, rule in rules.items() if rule["software"] != "any" or rule["what"] not in specific}
+    verdicts = [rule["verdict"] for rule in rules.values()]
+    if not any(rule["what"] == "loading" for rule in rules.values()):
         verdicts.append("unknown")
-    return SAID[max(verdicts, key=WORST_LAST.index)], found
+    return SAID[max(verdicts, key=WORST_LAST.index)], rules

@@ -27,10 +27,10 @@ CATALOGS = catalogs()
 def small_texts():
     """The prices of two families in three regions, as the text of each file: as real, and quicker to read."""
     documents = read_documents(FOLDER)
-    held = {instance: rows for instance, rows in documents["prices"]["prices"].items() if family_of(instance) in ("g5", "gr6")}
+    kept = {instance: rows for instance, rows in documents["prices"]["prices"].items() if family_of(instance) in ("g5", "gr6")}
     documents["prices"]["prices"] = {
         instance: {region: row for region, row in rows.items() if region in ("eu-south-2", "eu-west-1", "us-east-1")}
-        for instance, rows in held.items()
+        for instance, rows in kept.items()
     }
     return {name: yaml_text(name, documents[name]) for name in NAMES}
 
@@ -102,8 +102,8 @@ def product(instance, usd, recorded="on_demand_only"):
 def g5_prices(**changed):
     """Today's on-demand prices of g5 in us-east-1 as the catalog has them, but for what a test changes (by size)."""
     prices = CATALOGS.prices
-    held = prices[prices["instance"].str.startswith("g5.") & (prices["region"] == "us-east-1")]
-    today = dict(zip(held["instance"], held["on_demand_usd_per_hour"], strict=True))
+    current = prices[prices["instance"].str.startswith("g5.") & (prices["region"] == "us-east-1")]
+    today = dict(zip(current["instance"], current["on_demand_usd_per_hour"], strict=True))
     today |= {f"g5.{size.removeprefix('_')}": usd for size, usd in changed.items()}
     return [product(instance, usd) for instance, usd in today.items() if usd is not None]
 
@@ -111,9 +111,9 @@ def g5_prices(**changed):
 def spot(instances, usd=None):
     """Today's spot prices, one zone, as the catalog has them or at `usd`."""
     prices = CATALOGS.prices.query("region == 'us-east-1'").set_index("instance")["spot_usd_per_hour"]
-    at = datetime(2026, 11, 20, tzinfo=UTC)
+    seen_at = datetime(2026, 11, 20, tzinfo=UTC)
     zone = {"ProductDescription": "Linux/UNIX", "AvailabilityZone": "us-east-1a", "AvailabilityZoneId": "use1-az1"}
-    return [{**zone, "InstanceType": name, "SpotPrice": f"{usd or prices[name]:.6f}", "Timestamp": at} for name in instances]
+    return [{**zone, "InstanceType": name, "SpotPrice": f"{usd or prices[name]:.6f}", "Timestamp": seen_at} for name in instances]
 
 
 def session(price_list, history=None, types=()):

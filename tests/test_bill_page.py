@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 from examples import table
-from pages import address, opened, run, said, title
+from pages import address, opened, page_text, run, title
 
 from calc import estimate
 from calc.plan.bill import billed, on_markets
@@ -51,7 +51,7 @@ def test_a_run_says_what_is_paid_for_what_and_between_which_ends(row):
     assert dollars(line[4]) + dollars(start[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
     assert dollars(whole[4]) == pytest.approx(row["run_usd_on_demand"], rel=0.005)
     assert title(app).replace("\\", "") == f"About {about(row['usd'])} for training Llama 3.1 8B once"
-    text = said(app)
+    text = page_text(app)
     for heading in ("**Time**", "**Price**", "**Memory**", "Other runs", "tax", "check it before you sign"):
         assert heading in text
 
@@ -80,8 +80,8 @@ def test_on_spot_what_interruptions_cost_is_a_line_each_and_they_sum(row):
     assert [line[1].startswith("Work done twice") for line in lines].count(True) == 1
     assert sum(dollars(line[4]) for line in lines) == pytest.approx(dollars(whole[4]), rel=0.01)
     assert dollars(whole[4]) == pytest.approx(row["run_usd_spot"], rel=0.005)
-    assert "**Interruptions**" in said(app)
-    assert "Daly 2006" in said(app)
+    assert "**Interruptions**" in page_text(app)
+    assert "Daly 2006" in page_text(app)
 
 
 def test_serving_is_billed_by_the_month_and_by_the_token():
@@ -90,9 +90,9 @@ def test_serving_is_billed_by_the_month_and_by_the_token():
     shown = {metric.label for metric in app.metric}
     assert shown == {"First token", "Each further token", "Million prompt tokens", "Million generated tokens"}
     assert paid(app)[0][2] == "730 h"
-    assert "set “Load to serve”" in said(app)
+    assert "set “Load to serve”" in page_text(app)
     run(app.get_by_key("served_tokens_per_second").set_value(2_000.0))
-    assert "2,000 tokens a second take" in said(app)
+    assert "2,000 tokens a second take" in page_text(app)
 
 
 def test_the_bill_is_of_the_row_looked_at(catalogs):
@@ -111,7 +111,7 @@ def test_every_assumption_is_an_input_like_any_other_in_a_group_that_is_closed()
     run(app.get_by_key("utilization").set_value(0.4))
     assert paid(app) != before
     assert address(app)["utilization"] == ["0.4"]
-    assert "worked out with 40 % of the card's rate, as you set it" in said(app)
+    assert "worked out with 40 % of the card's rate, as you set it" in page_text(app)
     assert address(opened(restart_seconds="7200"))["restart_seconds"] == ["7200"]  # and reaches the plan page from a link
 
 
@@ -159,7 +159,7 @@ def test_cost_over_tokens_is_that_of_the_estimate_and_more_at_once_make_a_token_
 )
 def test_what_the_account_must_be_allowed_is_said(market, code, command):
     app = bill(**RUN, markets=market)
-    assert f"({code}) in us-east-1: 192 vCPUs for 1 × p5.48xlarge; a new account has 0" in said(app)
+    assert f"({code}) in us-east-1: 192 vCPUs for 1 × p5.48xlarge; a new account has 0" in page_text(app)
     asks = "\n".join(block.value for block in app.code)
     assert (code in asks, command in asks) == (True, True)
 
@@ -168,4 +168,4 @@ def test_another_market_becomes_the_plans():
     app = bill()
     run(app.selectbox(key="use_market").select_index(0))
     assert app.session_state["markets"] == ["spot"]
-    assert "on spot" in said(app)
+    assert "on spot" in page_text(app)

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 from examples import catalogs
-from pages import opened, run, said, with_model_form
+from pages import opened, page_text, run, with_model_form
 
 from calc import add_models, answer, estimate
 from calc.__main__ import main
@@ -113,5 +113,5 @@ def test_the_page_says_the_least_and_its_link_keeps_the_model():
     app.text_area(key="config_text").set_value(TEXT)
     run(app.button(key="add_model").click())
     least = "7.20 billion parameters, 13.4 GiB of weights in 16 bits"
-    assert least in said(app)
-    assert least in said(opened(**{name.replace(".", "__"): value for name, value in app.query_params.items()}))
+    assert least in page_text(app)
+    assert least in page_text(opened(**{name.replace(".", "__"): value for name, value in app.query_params.items()}))

@@ -1,7 +1,7 @@
 """The Bring page: a config becomes the plan, a message stands beside it, and nothing that is wrong empties the page."""
 
 import pytest
-from pages import by_hand, opened, run, said, title
+from pages import by_hand, opened, page_text, run, title
 
 TRL = "model_name_or_path: meta-llama/Llama-3.1-8B\nmax_length: 1024\nper_device_train_batch_size: 8\nuse_peft: true\npacking: true\n"
 MESSAGE = (
@@ -42,7 +42,7 @@ def test_it_can_be_kept_and_becomes_the_plan_and_what_it_leaves_open_is_the_answ
 
 def test_a_message_is_explained_beside_the_plan_and_beside_what_was_brought(app):
     run(app.text_area(key="brought_log").set_value(MESSAGE))
-    assert ["by its capacity A10G or L4" in said(app), "Plain lack" in said(app)] == [True, True]
+    assert ["by its capacity A10G or L4" in page_text(app), "Plain lack" in page_text(app)] == [True, True]
     before = table(app, "measured_gib")["estimated_gib"].iloc[0]
     run(app.text_area(key="brought_text").set_value(TRL))
     parts = table(app, "measured_gib")

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 from examples import table
-from pages import address, opened, run, said, title
+from pages import address, opened, page_text, run, title
 
 from calc.files.csv import tables as csv_tables
 from calc.plan.bill import billed
@@ -42,14 +42,14 @@ def accept(app):
 def test_with_nothing_kept_it_says_what_keeping_does_and_keeps_the_present_answers_and_one_alone_asks_for_a_second():
     app = opened("compare")
     assert title(app) == "Nothing is kept yet"
-    assert "Two to six of them stand side by side" in said(app)
+    assert "Two to six of them stand side by side" in page_text(app)
     run(app.button(key="keep_answers").click())
     assert 1 <= len(names(app)) <= 3
     assert app.button(key="keep_answers").disabled
     run(app.button(key="undo").click())
     assert names(app) == []
     alone = opened("compare", kept=[PLAIN])
-    assert "Keep a second scenario" in said(alone)
+    assert "Keep a second scenario" in page_text(alone)
     assert not alone.table
 
 
@@ -63,20 +63,20 @@ def test_choices_that_differ_come_first_and_differences_say_why(catalogs):
     assert list(differing.columns[1:]) == ["plain", "8-bit", "on spot"]
     hourly = f"{rows['usd_per_hour'].iloc[0]:.2f} an hour on demand"
     for words in (": optimizer state", "on spot instead of on demand", hourly, "The others are compared with this one."):
-        assert words in said(app)
+        assert words in page_text(app)
 
 
 def test_a_scenario_without_a_price_and_one_that_is_refused_stand_beside_the_others():
     app = opened("compare", kept=[PLAIN, NO_PRICE, REFUSED])
-    assert "No instance, so no price" in said(app)
+    assert "No instance, so no price" in page_text(app)
     assert "do not divide" in app.error[0].value
     assert (app.button(key="take_2").disabled, app.button(key="take_0").disabled) == (True, False)
-    assert "compared with this one" not in said(opened("compare", kept=[REFUSED, PLAIN]))
+    assert "compared with this one" not in page_text(opened("compare", kept=[REFUSED, PLAIN]))
 
 
 def test_what_would_fail_is_marked_and_leads_in_nothing():
     app = opened("compare", kept=[PLAIN, f"too large~market~on-demand~{COMMON}~batch~16", EIGHT_BIT])
-    assert "✗ does not fit" in said(app)
+    assert "✗ does not fit" in page_text(app)
     assert "too large" not in title(app)
 
 
@@ -95,7 +95,7 @@ def test_scenarios_are_renamed_moved_duplicated_and_removed():
 
 def test_a_run_and_a_month_are_not_compared_in_all_and_either_becomes_the_plan():
     app = opened("compare", kept=[PLAIN, SERVED])
-    assert "a run beside a month" in said(app)
+    assert "a run beside a month" in page_text(app)
     run(app.button(key="take_1").click())
     assert address(app)["goal"] == ["serve"]
     assert names(app) == ["plain", "served"]
@@ -128,7 +128,7 @@ def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs)
     )
     older = billed(rows.assign(market="on-demand"), catalogs).assign(usd_per_hour_on_demand=99.0, prices_as_of="2026-01-02")
     app = given(opened("compare", kept=[PLAIN, EIGHT_BIT]), csv_tables.to_csv(older))
-    words = said(app)
+    words = page_text(app)
     assert "1 new, 1 changed, 1 as kept" in words
     assert "Of 3 hourly prices in the file of 2026-01-02, 3 cost less today" in words
     shown = app.dataframe[0].value
@@ -151,7 +151,7 @@ def test_a_csv_of_an_earlier_meeting_is_previewed_and_kept_in_one_step(catalogs)
 )
 def test_nothing_is_kept_of_a_file_that_is_not_understood_whole(content, sentence):
     app = given(opened("compare", kept=[PLAIN]), content)
-    assert (sentence in said(app), "Nothing is kept of a file that is not understood whole" in said(app)) == (True, True)
+    assert (sentence in page_text(app), "Nothing is kept of a file that is not understood whole" in page_text(app)) == (True, True)
     assert accept(app).disabled
     assert names(app) == ["plain"]
 
@@ -165,7 +165,7 @@ def test_a_file_that_is_no_table_costs_one_sentence():
 def test_a_file_with_more_than_there_is_room_for_is_left():
     rows = "".join(f"s{number},gpt2,{number + 1}\n" for number in range(25))
     app = given(opened("compare"), "scenario,model,batch\n" + rows)
-    assert "There is room for 24 more scenarios" in said(app)
+    assert "There is room for 24 more scenarios" in page_text(app)
     assert accept(app).disabled
 
 
@@ -173,7 +173,7 @@ def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
     rows = billed(table(PAIR, **HOLD).assign(market=["on-demand", "on-demand"]), catalogs)
     older = rows.assign(usd_per_hour_on_demand=49.0, usd=rows["usd"] / 2, memory_bytes=rows["memory_bytes"] * [1, 1.25], fits=["yes", "no"])
     content = csv_tables.dated_csv(older, catalogs, date(2026, 1, 2)).replace(catalogs.facts_version.encode(), b"00000000")
-    words = said(given(opened("compare"), content))
+    words = page_text(given(opened("compare"), content))
     assert "in the file of 2026-01-02, 2 cost more today" in words
     assert re.search(r"p5.48xlarge on demand in us-east-1: \$49.00 → \$55.04 an hour \(12 % more\), its price of \d+ \w+ 20", words)
     assert re.search(r"The memory per GPU has moved in 1 scenario, most in 8-bit: [\d.]+ GiB → [\d.]+ GiB \(20 % less\)", words)
@@ -184,5 +184,5 @@ def test_what_has_changed_since_a_file_was_written_is_said_in_words(catalogs):
 
 def test_a_file_of_today_has_nothing_to_say_but_that(catalogs):
     rows = billed(table(PAIR, **HOLD).assign(market=["on-demand", "spot"]), catalogs)
-    words = said(given(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today())))
+    words = page_text(given(opened("compare"), csv_tables.dated_csv(rows, catalogs, date.today())))
     assert ("none of 2 has moved" in words, "→" in words) == (True, False)

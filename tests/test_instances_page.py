@@ -1,7 +1,7 @@
 """The Instances page: what runs the job first, in a visible order; ticked types side by side and in the plan."""
 
 import pytest
-from pages import address, opened, run, said, title
+from pages import address, opened, page_text, run, title
 
 from calc.search.options import options
 from views.panels import instances as panel
@@ -29,7 +29,7 @@ def test_it_opens_on_what_runs_the_job_most_memory_per_dollar_first(board):
     assert title(app).startswith(f"{(board['fits'] == 'yes').sum()} instance types fit this job")
     assert sorted(listed(app)["instance"]) == sorted(board["instance"])
     assert listed(app)["gib_per_usd"].is_monotonic_decreasing
-    assert f"**{listed(app)['instance'].iloc[0]}**" in said(app)
+    assert f"**{listed(app)['instance'].iloc[0]}**" in page_text(app)
 
 
 def test_the_order_and_the_list_are_switched():
@@ -49,7 +49,7 @@ def test_a_ticked_type_goes_into_the_plan(ticking):
     app = opened("instances")
     name = listed(app)["instance"].iloc[1]
     run(app.button(key="use").click())
-    assert f"× {name}." in said(app)
+    assert f"× {name}." in page_text(app)
     app.switch_page("views/pages/bill.py").run()
     assert name in str(app.table[0].value.iloc[0, 0])
 
@@ -87,4 +87,4 @@ def test_a_region_without_prices_and_a_model_that_cannot_serve_leave_the_catalog
 def test_a_family_that_is_not_there_says_so():
     app = opened("instances")
     run(app.number_input(key="least_gib").set_value(100_000))
-    assert "No instance type is left" in said(app)
+    assert "No instance type is left" in page_text(app)

@@ -19,8 +19,8 @@ QWEN_7B = 7_615_616_512
 
 def at_step(**scenario):
     """Components in bytes when the optimizer runs."""
-    found = phases_table(scenario, catalogs())
-    return found[found["phase"] == "step"].set_index("component")["bytes"]
+    phases = phases_table(scenario, catalogs())
+    return phases[phases["phase"] == "step"].set_index("component")["bytes"]
 
 
 @cache
@@ -49,11 +49,11 @@ def test_model_states_of_rajbhandari_2019(sharding, gigabytes):
 
 # Bytes per parameter of weights, gradients and optimizer state: DeepSpeed (Rajbhandari 2019, section 3.1: 2 + 2 + 12),
 # Megatron (fp32 gradients: 2 + 4 + 12) and PyTorch (all in the weight's own format).
-@pytest.mark.parametrize(("scenario", "each"), recorded("cases/memory.json")["bytes_per_parameter"])
-def test_bytes_per_parameter(scenario, each):
+@pytest.mark.parametrize(("scenario", "expected"), recorded("cases/memory.json")["bytes_per_parameter"])
+def test_bytes_per_parameter(scenario, expected):
     states = at_step(model="llama-3.1-8b", **scenario)
-    found = states[["weights_bytes", "gradients_bytes", "optimizer_bytes"]] / LLAMA_8B["parameters"]
-    assert found.tolist() == pytest.approx(each, abs=1e-3)
+    per_parameter = states[["weights_bytes", "gradients_bytes", "optimizer_bytes"]] / LLAMA_8B["parameters"]
+    assert per_parameter.tolist() == pytest.approx(expected, abs=1e-3)
 
 
 def test_8_bit_adamw_keeps_the_embedding_wide_and_muon_one_state_of_a_matrix():
@@ -95,8 +95,8 @@ def test_a_block_in_nf4_weighs_what_bitsandbytes_stores(model, bytes_each):
 def test_bits_per_weight_of_a_matrix_count_its_scales(precision, bits):
     """Dettmers 2023 (4.127 with double quantisation), OCP MX 1.0, llama.cpp's blocks, GPTQ and AWQ in groups of 128."""
     matrices = 218_103_808  # of a block of Llama 3.1 8B; its norms are 8192 more
-    found = per_block("weights_bytes", "llama-3.1-8b", work="inference", precision=precision)
-    assert 8 * found / matrices == pytest.approx(bits, abs=0.002)
+    block_bytes = per_block("weights_bytes", "llama-3.1-8b", work="inference", precision=precision)
+    assert 8 * block_bytes / matrices == pytest.approx(bits, abs=0.002)
 
 
 # Bytes per cached token in 16 bits: 2 x layers x KV heads x head size x 2; DeepSeek's latent; Falcon 40B's 128 copied
@@ -120,33 +120,33 @@ def test_a_cache_has_its_own_format_never_splits_a_head_and_keeps_its_window_aft
     assert cache["prefill"] == 1024
     assert cache["decode"] == 512
     rows = [{}, {"kv_precision": "fp8"}, {"gpus": 8, "tensor_parallel": 8}, {"gpus": 16, "tensor_parallel": 16}]
-    whole, narrow, split, copied = table(rows, model="llama-3.1-8b", work="inference")["kv_cache_bytes"]
-    assert narrow == whole / 2
-    assert split == copied == whole / 8
+    usual, narrow, split, copied = table(rows, model="llama-3.1-8b", work="inference")["kv_cache_bytes"]
+    assert narrow == usual / 2
+    assert split == copied == usual / 8
 
 
 @given(choices("inference", implementation="transformers"), st.sampled_from([2, 3, 8]))
 def test_more_tokens_are_so_much_more_cache(row, times):
     rows = [row, {**row, "sequence_tokens": row["sequence_tokens"] * times}]
-    found = estimate(pd.DataFrame(rows), catalogs(), solve=False)
-    assume((found["problem"] == "").all() and row["model"] in PLAIN)
-    assert found["kv_cache_bytes"][1] == pytest.approx(times * found["kv_cache_bytes"][0], rel=1e-12)
+    results = estimate(pd.DataFrame(rows), catalogs(), solve=False)
+    assume((results["problem"] == "").all() and row["model"] in PLAIN)
+    assert results["kv_cache_bytes"][1] == pytest.approx(times * results["kv_cache_bytes"][0], rel=1e-12)
 
 
 @given(choices("training"), st.sampled_from(["zero1", "zero2", "zero3"]))
 def test_more_shards_are_never_more_weights_or_optimizer(row, sharding):
     row |= {"tensor_parallel": 1, "pipeline_parallel": 1, "context_parallel": 1, "sharding": sharding}
-    found = estimate(pd.DataFrame([{**row, "gpus": gpus} for gpus in (1, 2, 4, 16, 128)]), catalogs(), solve=False)
-    assume((found["problem"] == "").all())
+    results = estimate(pd.DataFrame([{**row, "gpus": gpus} for gpus in (1, 2, 4, 16, 128)]), catalogs(), solve=False)
+    assume((results["problem"] == "").all())
     for name in ("weights_bytes", "optimizer_bytes"):
-        assert (np.diff(found[name]) <= 0).all()
+        assert (np.diff(results[name]) <= 0).all()
 
 
 @given(choices("training", offload="none", layout=(1, 1, 1, 1), compile="no"))
 def test_recompute_never_keeps_more(row):
     rows = [{**row, "recompute": recompute} for recompute in ("full", "selective-ops", "selective", "none")]
-    found = estimate(pd.DataFrame(rows), catalogs(), solve=False)
-    saved = found.loc[found["problem"] == "", "saved_activations_bytes"]
+    results = estimate(pd.DataFrame(rows), catalogs(), solve=False)
+    saved = results.loc[results["problem"] == "", "saved_activations_bytes"]
     assert (np.diff(saved) >= 0).all()
 
 

@@ -95,17 +95,17 @@ def test_the_headline_is_the_estimate():
 
 
 def test_the_four_systems_are_named_with_what_they_leave_out(app):
-    said = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
+    cells = "\n".join(str(cell) for table in app.table for cell in table.value.to_numpy().ravel())
     for system in SYSTEMS:
-        assert system.title in said
-        assert system.leaves_out in said
-    assert "Headroom" in said
+        assert system.title in cells
+        assert system.leaves_out in cells
+    assert "Headroom" in cells
 
 
 def test_the_range_the_phases_and_the_omissions_are_said(app):
-    said = words_of(app)
+    text = words_of(app)
     for words in ("Expect", "does not fit", "Saving: a full state dict", "Rajbhandari et al. 2019"):
-        assert words in said
+        assert words in text
     assert app.subheader[0].value == "At the peak, component by component"
 
 
@@ -120,9 +120,9 @@ def test_a_scenario_that_does_not_run_says_why_and_who_says_so():
     query = {"work": "inference", "implementation": "vllm", "model": "qwen3-0.6b", "precision": "bf16", "gpus": "1"}
     app = open_page(PAGE, {**query, "instance": "g4dn.xlarge"})
     assert not app.exception
-    said = words_of(app)
-    assert "It does not run" in said
-    assert "choose fp16" in said
+    text = words_of(app)
+    assert "It does not run" in text
+    assert "choose fp16" in text
     rules = next(table.value for table in app.dataframe if "verdict" in table.value)
     assert rules["verdict"].iloc[0] == "refuses"
     assert "check_if_supports_dtype" in rules["source"].iloc[0]

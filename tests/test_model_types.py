@@ -21,7 +21,7 @@ from calc.models.huggingface.values import FLAGS, SWITCHES
 RECORDED = Path(__file__).parent / "recorded"
 CATALOGS = catalogs()
 TYPES = CATALOGS.model_types.types
-FAMILY_OF = {name: each.family for name, each in TYPES.items()} | {"mt5": "t5_gated"}  # its class has gated networks
+FAMILY_OF = {name: kind.family for name, kind in TYPES.items()} | {"mt5": "t5_gated"}  # its class has gated networks
 LLAMA = {
     "model_type": "llama",
     "hidden_size": 64,

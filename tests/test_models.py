@@ -46,8 +46,8 @@ def test_the_cache_is_the_one_that_transformers_keeps():
 
 
 def test_blocks_and_what_is_outside_sum_to_the_model_and_no_part_is_more_than_its_whole():
-    held = (STACKS["layers"] * STACKS["block_parameters"]).groupby(STACKS["model"]).sum()
-    assert (held + MODELS["outside_parameters"].dropna() == MODELS["parameters"].dropna()).all()
+    in_blocks = (STACKS["layers"] * STACKS["block_parameters"]).groupby(STACKS["model"]).sum()
+    assert (in_blocks + MODELS["outside_parameters"].dropna() == MODELS["parameters"].dropna()).all()
     assert (STACKS["block_linear_parameters"] <= STACKS["block_parameters"]).all()
     assert (STACKS["block_expert_parameters"] <= STACKS["block_parameters"]).all()
     assert (STACKS["block_largest_matrix"] <= STACKS["block_linear_parameters"]).all()

@@ -75,16 +75,16 @@ def test_a_model_is_served_as_its_file_is_stored(stored, precision):
     assert entry.get("stored_precision", "") == precision
     catalogs = add_models(CATALOGS, {"it": entry})
     rows = [{"model": "it", "work": "inference"}, {"model": "it", "work": "inference", "precision": "bf16"}, {"model": "it"}]
-    found = estimate(pd.DataFrame(rows), catalogs, False)
-    assert found["precision"].tolist() == [precision or "bf16", "bf16", "bf16-mixed"]
+    results = estimate(pd.DataFrame(rows), catalogs, False)
+    assert results["precision"].tolist() == [precision or "bf16", "bf16", "bf16-mixed"]
     assert estimate(rows[0], catalogs, False)["precision"] == (precision or "bf16")
 
 
 def test_the_note_reaches_every_row_of_the_model():
     rows = pd.DataFrame([{"model": "gemma-3-4b"}, {"model": "gpt2"}, {"model": "gemma-3-4b", "work": "inference"}])
     notes = estimate(rows, CATALOGS, False)["note"].tolist()
-    said = "Left out: its vision tower and the projector, 419,816,304 parameters, 9.8% of all."
-    assert [note.startswith(said) for note in notes] == [True, False, True]
+    start = "Left out: its vision tower and the projector, 419,816,304 parameters, 9.8% of all."
+    assert [note.startswith(start) for note in notes] == [True, False, True]
 
 
 def test_one_uncovered_file_of_a_folder_refuses_its_own_rows_alone(tmp_path, capsys):
@@ -95,9 +95,9 @@ def test_one_uncovered_file_of_a_folder_refuses_its_own_rows_alone(tmp_path, cap
     (folder / "latin.json").write_bytes("ü".encode("latin-1"))
     (tmp_path / "in.csv").write_text("model\ngood\nbad\n")
     assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "out.csv"), "--model-config", str(folder)]) == 0
-    found = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
-    assert found["problem"][0] == ""
-    assert "rwkv is not covered" in found["problem"][1]
+    results = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
+    assert results["problem"][0] == ""
+    assert "rwkv is not covered" in results["problem"][1]
     assert len(capsys.readouterr().err.splitlines()) == 2
 
 
@@ -134,19 +134,19 @@ def test_windows_of_later_families():
     ],
 )
 def test_a_class_of_one_side_of_a_model_is_said_not_to_be_covered(config, name):
-    given = json.loads((RECORDED / f"configs/{config}.json").read_text("utf-8"))
-    assert f"Its architectures name {name}, which is not covered" in read({**given, "architectures": [name]})[1]["note"]
-    assert "architectures" not in read({**given, "architectures": None})[1]["note"]
+    published = json.loads((RECORDED / f"configs/{config}.json").read_text("utf-8"))
+    assert f"Its architectures name {name}, which is not covered" in read({**published, "architectures": [name]})[1]["note"]
+    assert "architectures" not in read({**published, "architectures": None})[1]["note"]
 
 
 def test_a_decoder_alone_is_served_as_one_and_not_trained():
     """Its cross attention has weights and no source: the cache is that of its own tokens; what it keeps was not read off."""
     config = json.loads((RECORDED / "configs/bart-large.json").read_text("utf-8"))
     catalogs = add_models(CATALOGS, {"it": read_config({**config, "architectures": ["BartForCausalLM"]}, "it", CATALOGS)})
-    asked = {"model": "it", "gpu": "h200-sxm", "sequence_tokens": 256}
-    served = estimate({**asked, "work": "inference", "implementation": "vllm"}, catalogs, False)
+    scenario = {"model": "it", "gpu": "h200-sxm", "sequence_tokens": 256}
+    served = estimate({**scenario, "work": "inference", "implementation": "vllm"}, catalogs, False)
     assert served["kv_cache_bytes"] == 12 * 2 * 1024 * 256 * 2
-    assert "served with implementation vllm it is estimated" in estimate(asked, catalogs, False)["problem"]
+    assert "served with implementation vllm it is estimated" in estimate(scenario, catalogs, False)["problem"]
 
 
 def test_an_encoder_whose_blocks_are_unknown_is_not_sent_from_one_software_to_another():
@@ -159,8 +159,8 @@ def test_an_encoder_whose_blocks_are_unknown_is_not_sent_from_one_software_to_an
 
 def test_a_classifier_of_a_pair_is_its_vision_side_alone():
     """Recorded counts of such classes stand in small_configs.jsonl; here a published config."""
-    given = json.loads((RECORDED / "configs/clip-vit-base-patch32.json").read_text("utf-8"))
-    entry = read({**given, "architectures": ["CLIPForImageClassification"], "num_labels": 5})
+    published = json.loads((RECORDED / "configs/clip-vit-base-patch32.json").read_text("utf-8"))
+    entry = read({**published, "architectures": ["CLIPForImageClassification"], "num_labels": 5})
     assert entry[1]["kind"] == "vision"
     assert entry[1]["note"] == ""
     assert entry[1]["parameters"] == 87456000 + 5 * 769
@@ -171,12 +171,12 @@ def test_layers_that_share_a_block_keep_each_their_own_and_weigh_once(tuning, we
     """ALBERT's 12 layers of one block, beside as many blocks of their own: the same activations, other weights."""
     small = {**LLAMA, "model_type": "albert", "num_hidden_layers": 12, "embedding_size": 32, "max_position_embeddings": 64}
     configs = {str(groups): read_config({**small, "num_hidden_groups": groups}, "it", CATALOGS) for groups in (1, 12)}
-    asked = {"gpu": "h200-sxm", "sequence_tokens": 64, "batch": 4, "tuning": tuning, "precision": "bf16"}
+    scenario = {"gpu": "h200-sxm", "sequence_tokens": 64, "batch": 4, "tuning": tuning, "precision": "bf16"}
     catalogs = add_models(CATALOGS, configs)
-    one, twelve = (estimate({**asked, "model": model}, catalogs, False) for model in configs)
+    one, twelve = (estimate({**scenario, "model": model}, catalogs, False) for model in configs)
     assert one["problem"] == twelve["problem"] == ""
     assert one["saved_activations_bytes"] == twelve["saved_activations_bytes"]
-    each = {"weights_bytes": 2 * (4 * 65 * 64 + 64 * 128 * 2 + 128 + 64 + 4 * 64), "trained_parameters": 16 * (4 * 128 + 2 * 192)}[
+    block = {"weights_bytes": 2 * (4 * 65 * 64 + 64 * 128 * 2 + 128 + 64 + 4 * 64), "trained_parameters": 16 * (4 * 128 + 2 * 192)}[
         weights_once
     ]
-    assert twelve[weights_once] - one[weights_once] == 11 * each
+    assert twelve[weights_once] - one[weights_once] == 11 * block

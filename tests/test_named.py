@@ -32,10 +32,10 @@ def knee_by_hand(usd, seconds):
     points = [np.log([money, time]) for money, time in zip(usd, seconds, strict=True) if money <= 1.25 * usd[0]]
     chord = points[-1] - points[0]
     below = {}
-    for at, point in enumerate(points):
-        if seconds[at] * 1.5 <= seconds[0]:
+    for place, point in enumerate(points):
+        if seconds[place] * 1.5 <= seconds[0]:
             off = point - points[0]
-            below[at] = chord[1] * off[0] - chord[0] * off[1]  # twice the area of the triangle, above 0 below the line
+            below[place] = chord[1] * off[0] - chord[0] * off[1]  # twice the area of the triangle, above 0 below the line
     return max(below, key=below.get) if below else min(1, len(usd) - 1)
 
 
@@ -82,10 +82,10 @@ def test_answers_that_coincide_share_a_row_and_fastest_waits_to_be_asked():
 
 def test_spot_that_was_seen_long_ago_is_shown_and_never_ranked(catalogs):
     """Spot of P families of April is no answer, not even where spot alone is allowed; of a G family it stays one."""
-    found = options(SPOT | {"instance": ["p4d.24xlarge", "g6e.xlarge"]}, catalogs)
-    old = found.board[(found.board["market"] == "spot") & (found.board["instance"] == "p4d.24xlarge")].iloc[0]
+    several = options(SPOT | {"instance": ["p4d.24xlarge", "g6e.xlarge"]}, catalogs)
+    old = several.board[(several.board["market"] == "spot") & (several.board["instance"] == "p4d.24xlarge")].iloc[0]
     assert "was so on spot" in old["misses"]
-    assert "p4d.24xlarge" not in set(found.edge[found.edge["market"] == "spot"]["instance"])
+    assert "p4d.24xlarge" not in set(several.edge[several.edge["market"] == "spot"]["instance"])
     alone = options(SPOT | {"instance": "p4d.24xlarge", "markets": "spot"}, catalogs)
     assert "fetch its prices anew" in alone.problem
     assert not alone.possible
@@ -96,7 +96,7 @@ def test_the_hardest_class_allowed_is_a_limit(catalogs):
     job = {"work": "inference", "model": "qwen2.5-32b", "users": 20, "fewest_bits": 16, "token_seconds": 0.05, "confidence": "50"}
     assert options(job, catalogs).rows[0]["obtainable"] == "wait-or-quota"
     for allowed in ("at-once", "usually"):
-        found = options(job | {"obtainable": allowed}, catalogs)
+        result = options(job | {"obtainable": allowed}, catalogs)
         harder = CLASSES[CLASSES.index(allowed) + 1 :]
-        assert not found.possible or not {row["obtainable"] for row in found.rows} & {*harder}
+        assert not result.possible or not {row["obtainable"] for row in result.rows} & {*harder}
     assert "p6e" not in "".join(row["instance"] for row in options(job, catalogs).rows)

@@ -121,8 +121,8 @@ def test_every_key_of_memory_is_needed(settled, monkeypatch):
     assert len(keys) > 25
     for key in keys:
         monkeypatch.setattr(Origins, "deciding", lambda self, read, key=key: [name for name in deciding(self, read) if name != key])
-        found = memory(table | {})
-        moved = not all(np.array_equal(found[name], right[name], equal_nan=True) for name in MEMORY_RESULTS)
+        merged = memory(table | {})
+        moved = not all(np.array_equal(merged[name], right[name], equal_nan=True) for name in MEMORY_RESULTS)
         assert moved or key in OTHER_WORK[work_of(table)], key
 
 
@@ -142,7 +142,7 @@ def test_a_job_of_a_table_is_answered_as_alone():
     """Its answers among other jobs are its answers alone, from catalogs that remember none, and each is its own estimate."""
     together = answer(pd.DataFrame(JOBS), catalogs())
     fresh = add_models(catalogs(), {"another": entries("models")["gpt2"]})
-    each = pd.concat([answer(job, fresh) for job in JOBS], ignore_index=True)[list(together)]
-    assert differing(each, together) == {}
+    single = pd.concat([answer(job, fresh) for job in JOBS], ignore_index=True)[list(together)]
+    assert differing(single, together) == {}
     again = alone(together, columns=[name for name in COLUMNS if name in together])
     assert differing(again, together[list(again)]) == {}

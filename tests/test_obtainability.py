@@ -24,5 +24,5 @@ def test_an_instance_takes_the_longest_entry_that_its_family_begins_with(catalog
     rows = {name: tuple(market.words[catalogs.instances.index.get_loc(name)] for market in markets) for name in SEEN}
     assert rows == SEEN
     assert set(markets[0].words) <= {*CLASSES, ""}
-    found = estimate(pd.DataFrame([{"model": "llama-3.2-1b", "instance": name} for name in ("p5.48xlarge", "g4dn.xlarge", "")]), catalogs)
-    assert found["obtainable"].tolist() == ["wait-or-quota", "at-once", ""]
+    results = estimate(pd.DataFrame([{"model": "llama-3.2-1b", "instance": name} for name in ("p5.48xlarge", "g4dn.xlarge", "")]), catalogs)
+    assert results["obtainable"].tolist() == ["wait-or-quota", "at-once", ""]

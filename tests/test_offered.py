@@ -72,17 +72,17 @@ def test_layouts_are_judged_in_places_put_in_later(catalogs):
         place = {"instance_row": [catalogs.instances.index.get_loc(name)]}
         place["gpu_row"] = [catalogs.gpus.index.get_loc(catalogs.instances.at[name, "gpu"])]
         verdict, timed = verdicts(small | {key: np.array(value) for key, value in place.items()}, catalogs)
-        said = estimate(rows.assign(instance=name), catalogs, solve=False)
-        assert [RUNS[code] for code in verdict[copies]] == said["runs"].tolist()
-        assert timed[copies].tolist() == said["tokens_per_second"].notna().tolist()
+        results = estimate(rows.assign(instance=name), catalogs, solve=False)
+        assert [RUNS[code] for code in verdict[copies]] == results["runs"].tolist()
+        assert timed[copies].tolist() == results["tokens_per_second"].notna().tolist()
 
 
 def test_rows_stand_as_they_fit_and_run():
     rows = [("yes", "yes"), ("tight", "yes"), ("yes", "emulated"), ("tight", "unknown"), ("no", "yes"), ("no", "unknown"), ("", "")]
     rows += [("yes", "no"), ("no", "no")]
     table = pd.DataFrame(rows, columns=["fits", "runs"]).assign(problem="")
-    said = ["yes", "yes", "emulated", "unknown", "does not fit", "does not fit", "no card", "refused", "refused"]
-    assert [STANDINGS[place] for place in standing(table)] == said
+    expected = ["yes", "yes", "emulated", "unknown", "does not fit", "does not fit", "no card", "refused", "refused"]
+    assert [STANDINGS[place] for place in standing(table)] == expected
     assert offered(table).tolist() == [True] * 4 + [False] * 5
     assert STANDINGS[standing(table.iloc[0].to_dict() | {"problem": "no"})[0]] == "problem"
 
@@ -110,7 +110,7 @@ def test_a_refused_value_is_compared_by_its_memory_alone(catalogs):
 @pytest.mark.parametrize("scenario", [SERVE, SERVE | {"model": "llama-3.1-8b"}, TRAIN], ids=["serve", "8B", "train"])
 def test_no_advice_is_refused(catalogs, scenario, place):
     tried = advise(scenario | place, catalogs)
-    rows = [estimate(scenario | place | {k: v for k, v in each.items() if k != "market"}, catalogs, solve=False) for each in tried["set"]]
+    rows = [estimate(scenario | place | {k: v for k, v in to.items() if k != "market"}, catalogs, solve=False) for to in tried["set"]]
     assert len(rows)
     assert {row["runs"] for row in rows} <= {"yes", "emulated"}
     emulated = [row for row in rows if row["runs"] == "emulated"]  # on the card at hand, at a known speed, where today's is refused

@@ -11,8 +11,8 @@ from calc.files.oom.parts import cards_of_capacity
 from calc.units import GIB
 
 MESSAGES = published("oom_messages")["messages"]
-WITH_SIZES = [name for name, told in MESSAGES.items() if "failure" in told]
-WITH_FIGURES = [name for name, told in MESSAGES.items() if "figures" in told]
+WITH_SIZES = [name for name, case in MESSAGES.items() if "failure" in case]
+WITH_FIGURES = [name for name, case in MESSAGES.items() if "figures" in case]
 COUNTS = ("kv_tokens", "request_tokens", "most_tokens", "sampled_sequences", "utilization", "ooms", "retries")
 SILENT = {
     "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`": "cuBLAS",
@@ -25,41 +25,40 @@ def plan(**choices):
     return estimate({"model": "llama-3.1-8b", "precision": "bf16", "gpu": "a10g", **choices}, catalogs(), solve=False)
 
 
-def said(text, **choices):
+def sentences_on(text, **choices):
     return " ".join(explained(text, plan(**choices), catalogs()).sentences)
 
 
 def message(tried, total, free, allocated, unallocated, process=None):
     """A message of torch 2.2 to 2.9, sizes in GiB."""
-    own = "" if process is None else f"Including non-PyTorch memory, this process has {process:.2f} GiB memory in use. "
+    in_use = "" if process is None else f"Including non-PyTorch memory, this process has {process:.2f} GiB memory in use. "
     return (
-        f"CUDA out of memory. Tried to allocate {tried:.2f} GiB. GPU 0 has a total capacity of {total:.2f} GiB of which "
-        f"{free:.2f} GiB is free. "
-        f"{own}Of the allocated memory {allocated:.2f} GiB is allocated by PyTorch, and {unallocated:.2f} GiB is reserved by PyTorch but "
-        "unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+        f"CUDA out of memory. Tried to allocate {tried:.2f} GiB. GPU 0 has a total capacity of {total:.2f} GiB of which {free:.2f} GiB is "
+        f"free. {in_use}Of the allocated memory {allocated:.2f} GiB is allocated by PyTorch, and {unallocated:.2f} GiB is reserved by "
+        "PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
     )
 
 
 @pytest.mark.parametrize("name", WITH_SIZES)
 def test_every_generation_of_torchs_message_is_read(name):
-    (found,) = failures(MESSAGES[name]["text"])
+    (failure,) = failures(MESSAGES[name]["text"])
     for field, value in MESSAGES[name]["failure"].items():
-        got = getattr(found, field)
+        got = getattr(failure, field)
         assert got == (value if isinstance(value, str) or field == "gpu" else pytest.approx(value * GIB, abs=GIB * 1e-5)), field
 
 
 @pytest.mark.parametrize("name", WITH_FIGURES)
 def test_every_figure_of_a_log_is_read(name):
-    found = logged_figures(MESSAGES[name]["text"])
+    figures = logged_figures(MESSAGES[name]["text"])
     for field, value in MESSAGES[name]["figures"].items():
-        assert found[field] == pytest.approx(value if field in COUNTS else value * GIB), field
+        assert figures[field] == pytest.approx(value if field in COUNTS else value * GIB), field
 
 
 @pytest.mark.parametrize("name", WITH_SIZES)
 def test_a_message_is_read_as_terminals_and_loggers_wrap_it(name):
     words = MESSAGES[name]["text"].split()
     wrapped = "\n".join(
-        f"(VllmWorker rank=1 pid=77) ERROR 06-05 09:00:00 [w.py:1] {' '.join(words[at : at + 9])}" for at in range(0, len(words), 9)
+        f"(VllmWorker rank=1 pid=77) ERROR 06-05 09:00:00 [w.py:1] {' '.join(words[i : i + 9])}" for i in range(0, len(words), 9)
     )
     assert failures(wrapped) == failures(MESSAGES[name]["text"])
     assert failures(MESSAGES[name]["text"].replace("CUDA out", "[rank3]: CUDA out")) == failures(MESSAGES[name]["text"])
@@ -67,9 +66,9 @@ def test_a_message_is_read_as_terminals_and_loggers_wrap_it(name):
 
 def test_of_several_ranks_the_fullest_is_shown():
     text = "\n".join(message(1, 22, 0.1, allocated, 0.2, 21) for allocated in (18.0, 20.5, 19.0))
-    found = failures(text)
-    assert [each.allocated / GIB for each in found] == [18.0, 20.5, 19.0]
-    assert fullest(found).allocated == 20.5 * GIB
+    ranks = failures(text)
+    assert [rank.allocated / GIB for rank in ranks] == [18.0, 20.5, 19.0]
+    assert fullest(ranks).allocated == 20.5 * GIB
     assert explained(text, plan(), catalogs()).messages == 3
 
 
@@ -87,7 +86,7 @@ def test_of_several_ranks_the_fullest_is_shown():
     ],
 )
 def test_what_the_sizes_mean(text, words):
-    assert words in said(text)
+    assert words in sentences_on(text)
 
 
 def test_a_limit_of_the_program_is_the_ceiling_and_the_setting_has_the_name_of_its_release():
@@ -95,47 +94,47 @@ def test_a_limit_of_the_program_is_the_ceiling_and_the_setting_has_the_name_of_i
         "Tried to allocate 2.00 GiB (GPU 0; 23.99 GiB total capacity; 20.00 GiB already allocated; 3.00 GiB free; 21.59 GiB allowed; "
         "20.10 GiB reserved in total by PyTorch)"
     )
-    assert "limits itself to 21.6 GiB" in said(text)
+    assert "limits itself to 21.6 GiB" in sentences_on(text)
     newer = message(2, 44, 0.5, 30, 8, 43).replace("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
-    assert "PYTORCH_ALLOC_CONF=expandable" in said(newer)
-    assert "PYTORCH_CUDA_ALLOC_CONF=expandable" in said(message(2, 44, 0.5, 30, 8, 43))
+    assert "PYTORCH_ALLOC_CONF=expandable" in sentences_on(newer)
+    assert "PYTORCH_CUDA_ALLOC_CONF=expandable" in sentences_on(message(2, 44, 0.5, 30, 8, 43))
 
 
 def test_a_request_of_the_size_of_a_tensor_is_named():
     """4 sequences of 2048 tokens over 128,256 words in 32 bits are 3.91 GiB."""
     logits = 4 * 2048 * 128256 * 4 / GIB
-    assert "the logits" in said(message(logits, 22, 0.5, 20, 0.3, 21), batch=4, sequence_tokens=2048)
-    assert "the logits" not in said(message(logits, 22, 0.5, 20, 0.3, 21), batch=3, sequence_tokens=2048)
+    assert "the logits" in sentences_on(message(logits, 22, 0.5, 20, 0.3, 21), batch=4, sequence_tokens=2048)
+    assert "the logits" not in sentences_on(message(logits, 22, 0.5, 20, 0.3, 21), batch=3, sequence_tokens=2048)
     scores = 2 * 32 * 8192 * 8192 * 2 / GIB
-    assert "eager attention" in said(message(scores, 44, 0.5, 40, 0.3, 43), batch=2, sequence_tokens=8192)
+    assert "eager attention" in sentences_on(message(scores, 44, 0.5, 40, 0.3, 43), batch=2, sequence_tokens=8192)
 
 
 def test_what_was_alive_is_held_against_the_range_of_the_peak():
     row = plan(model="llama-3.2-1b")
     peak = row["allocated_peak_bytes"] / GIB
-    assert "within the range" in said(message(1, 22, 0.1, peak, 0.1), model="llama-3.2-1b")
-    assert "still to come" in said(message(1, 22, 0.1, peak / 2, 0.1), model="llama-3.2-1b")
-    assert "above the estimate's peak" in said(message(1, 22, 0.1, peak * 1.5, 0.1), model="llama-3.2-1b")
+    assert "within the range" in sentences_on(message(1, 22, 0.1, peak, 0.1), model="llama-3.2-1b")
+    assert "still to come" in sentences_on(message(1, 22, 0.1, peak / 2, 0.1), model="llama-3.2-1b")
+    assert "above the estimate's peak" in sentences_on(message(1, 22, 0.1, peak * 1.5, 0.1), model="llama-3.2-1b")
 
 
 def test_parts_stand_beside_the_estimate_of_the_messages_card():
-    found = explained(message(1, 44.53, 0.5, 40, 2, 43.5), plan(instance="g5.xlarge", gpu=""), catalogs())
-    assert found.cards[0] == "l40s"
-    assert (found.row["gpu"], found.row["instance"]) == ("l40s", "")
-    parts = {each.name: each for each in found.parts}
+    explanation = explained(message(1, 44.53, 0.5, 40, 2, 43.5), plan(instance="g5.xlarge", gpu=""), catalogs())
+    assert explanation.cards[0] == "l40s"
+    assert (explanation.row["gpu"], explanation.row["instance"]) == ("l40s", "")
+    parts = {part.name: part for part in explanation.parts}
     assert parts["Context and libraries"].measured == pytest.approx(1.5 * GIB)
-    assert parts["Allocated by PyTorch"].estimated == found.row["allocated_peak_bytes"]
-    assert parts["Allocated by PyTorch"].in_gib()["difference_gib"] == pytest.approx(40 - found.row["allocated_peak_bytes"] / GIB)
+    assert parts["Allocated by PyTorch"].estimated == explanation.row["allocated_peak_bytes"]
+    assert parts["Allocated by PyTorch"].in_gib()["difference_gib"] == pytest.approx(40 - explanation.row["allocated_peak_bytes"] / GIB)
 
 
 def test_an_engines_log_is_calibration_for_its_own_command():
     """Llama 3.1 8B in bf16 on an L40S (vLLM pull request 17122): weights and cache per token as the estimate has them."""
     serving = {"work": "inference", "implementation": "vllm", "gpu": "l40s", "sequence_tokens": 32768}
-    found = explained(MESSAGES["V8"]["text"], plan(**serving), catalogs())
-    weights = next(each for each in found.parts if each.name == "Weights")
+    explanation = explained(MESSAGES["V8"]["text"], plan(**serving), catalogs())
+    weights = next(part for part in explanation.parts if part.name == "Weights")
     assert weights.measured == pytest.approx(weights.estimated, rel=0.005)
-    assert "another model" not in " ".join(found.sentences)
-    assert "give the engine's command" in said(MESSAGES["V8"]["text"])
+    assert "another model" not in " ".join(explanation.sentences)
+    assert "give the engine's command" in sentences_on(MESSAGES["V8"]["text"])
 
 
 def test_one_longest_request_is_estimated_as_the_engine_counts_it():
@@ -145,14 +144,14 @@ def test_one_longest_request_is_estimated_as_the_engine_counts_it():
         "(8.00 GiB)"
     )
     serving = {"work": "inference", "implementation": "vllm", "gpu": "l40s"}
-    found = explained(text, plan(**serving), catalogs())
-    one = next(each for each in found.parts if each.name == "One request's KV cache")
+    explanation = explained(text, plan(**serving), catalogs())
+    one = next(part for part in explanation.parts if part.name == "One request's KV cache")
     assert one.measured == pytest.approx(one.estimated)
 
 
 @pytest.mark.parametrize("text", SILENT)
 def test_failures_without_sizes_have_their_meaning(text):
-    assert SILENT[text] in said(text)
+    assert SILENT[text] in sentences_on(text)
     assert tells(text.encode())
 
 
@@ -166,7 +165,7 @@ def test_a_pickle_is_never_read(content):
 def test_memory_stats_as_json_are_read():
     text = '{"allocated_bytes.all.peak": 2147483648, "num_ooms": 0, "num_alloc_retries": 2, "segment": "x"}'
     assert logged_figures(text) == {"allocated_peak": 2 * GIB, "ooms": 0, "retries": 2}
-    assert "lives on the edge" in said(text)
+    assert "lives on the edge" in sentences_on(text)
 
 
 def test_other_text_is_answered_in_one_sentence_and_long_and_hostile_text_in_bounded_time():

@@ -17,7 +17,7 @@ def of_then(query, **figures):
     text = query["then"][0]
     for name, changed in figures.items():
         pattern = rf"(then_{name}~)([^~]+)"
-        text = re.sub(pattern, lambda found, by=changed: found[1] + (by if isinstance(by, str) else f"{float(found[2]) * by:.6g}"), text)
+        text = re.sub(pattern, lambda match, by=changed: match[1] + (by if isinstance(by, str) else f"{float(match[2]) * by:.6g}"), text)
     return query | {"then": [text]}
 
 
@@ -26,21 +26,21 @@ def today():
     return address(opened(model="llama-3.2-1b"))
 
 
-def said(app):
-    return "\n".join(each.value for each in app.info).replace("\\", "")
+def notice(app):
+    return "\n".join(element.value for element in app.info).replace("\\", "")
 
 
 def test_a_link_of_today_has_nothing_to_say(today):
     app = opened(**of_then(today, made_on="2026-01-02"))
-    assert said(app) == ""
+    assert notice(app) == ""
     assert address(app)["then"][0].endswith(today["then"][0].partition("then_facts")[2])
 
 
 @pytest.mark.parametrize(("then", "sentence"), recorded("cases/opened_plan.json")["moved"])
 def test_what_has_moved_is_said_with_whose_doing_it_is(today, then, sentence):
-    told = said(opened(**of_then(today, made_on="2026-01-02", **then)))
-    assert re.search(sentence, told)
-    assert told == "" or told.startswith("Made on 2 January 2026: about $")
+    text = notice(opened(**of_then(today, made_on="2026-01-02", **then)))
+    assert re.search(sentence, text)
+    assert text == "" or text.startswith("Made on 2 January 2026: about $")
 
 
 def test_it_is_carried_on_until_the_plan_is_another_one(today):
@@ -50,19 +50,19 @@ def test_it_is_carried_on_until_the_plan_is_another_one(today):
     run(app.button(key="keep_then").click())
     assert address(app)["kept"][0].endswith(query["then"][0].partition("~then_")[2])
     assert "was $11.55" in app.menu_button[0].label.replace("\\", "")
-    assert said(app)
+    assert notice(app)
     app.switch_page("views/pages/compare.py").run()
-    assert "The money in all: $11.55 → $5.77 (50 % less)." in said(app)
+    assert "The money in all: $11.55 → $5.77 (50 % less)." in notice(app)
     app.switch_page("views/pages/plan.py").run()
     run(app.selectbox(key="model").set_value("gpt2"))
-    assert "Made on" not in said(app)
+    assert "Made on" not in notice(app)
     assert "then_made_on~2026-01-02" not in address(app)["then"][0]
 
 
 def test_dismissed_the_link_says_what_is_true_today(today):
     app = opened(**of_then(today, made_on="2026-01-02", usd=2))
     run(app.button(key="dismiss_then").click())
-    assert said(app) == ""
+    assert notice(app) == ""
     assert address(app)["then"] == today["then"]
 
 
@@ -70,15 +70,15 @@ def test_another_answer_today_is_said(today):
     query = of_then(today, made_on="2026-01-02")
     query["then"] = [query["then"][0].replace("g6e.xlarge", "p5.48xlarge")]
     app = opened(**query)
-    assert "Another answer comes first today: the heading has it." in said(app)
-    assert "1 × p5.48xlarge on demand in us-east-1" in said(app)
+    assert "Another answer comes first today: the heading has it." in notice(app)
+    assert "1 × p5.48xlarge on demand in us-east-1" in notice(app)
     assert "g6e.xlarge" in title(app)
 
 
 def test_what_cannot_be_estimated_any_more_says_why(today):
     query = of_then(today, made_on="2026-01-02")
     query["then"] = [query["then"][0] + "~gpus~3~tensor_parallel~2"]
-    assert re.search(r"Today it cannot be estimated: .*tensor", said(opened(**query)))
+    assert re.search(r"Today it cannot be estimated: .*tensor", notice(opened(**query)))
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ PLAIN = recorded("cases/origins.json")["plain"]
 def by(letter, row):
     """What a system says of one scenario: the bytes of each component, under its name without the unit."""
     system = next(system for system in SYSTEMS if system.letter == letter)
-    said, _ = said_by(system, {"trained_parameters": row["parameters"], **PLAIN, **row})
-    return {name.removesuffix("_bytes"): value for name, value in said.items()}
+    parts, _ = said_by(system, {"trained_parameters": row["parameters"], **PLAIN, **row})
+    return {name.removesuffix("_bytes"): value for name, value in parts.items()}
 
 
 # A prints two decimals of its own formula; the figures beside them in its table come from elsewhere.
@@ -42,12 +42,12 @@ def test_a_prints_the_figures_of_its_tutorial(row, printed_gb):
 
 def test_a_counts_its_levers_as_it_says():
     one = {**LLAMA_7B, "batch": 4}
-    whole, int8 = by("a", one), by("a", {**one, "precision": "int8", "trains": 0})
+    usual, int8 = by("a", one), by("a", {**one, "precision": "int8", "trains": 0})
     assert int8["weights"] == 7e9
     assert by("a", {**one, "optimizer": "sgd-momentum"})["optimizer"] == 4 * 7e9
     assert by("a", {**one, "optimizer": "sgd"})["optimizer"] == 0
     checkpointed = by("a", {**one, "recompute": "full"})["activations"]
-    assert checkpointed < 0.3 * whole["activations"]
+    assert checkpointed < 0.3 * usual["activations"]
 
 
 def test_b_shards_13b_and_counts_cache_and_activations_as_it_says():
@@ -70,9 +70,9 @@ def test_c_prints_the_figures_of_its_page_and_divides_by_zero_stage():
     assert sum(c.values()) / GB == pytest.approx(161.4, abs=0.05)
     zero = {stage: by("c", {**LLAMA_3_8B, "sharding": f"zero{stage}", "gpus": 8}) for stage in (1, 2, 3)}
     for part, first_stage in (("optimizer", 1), ("gradients", 2), ("weights", 3)):
-        whole = by("c", LLAMA_3_8B)[part]
+        undivided = by("c", LLAMA_3_8B)[part]
         for stage, c in zero.items():
-            assert c[part] == pytest.approx(whole / (8 if stage >= first_stage else 1))
+            assert c[part] == pytest.approx(undivided / (8 if stage >= first_stage else 1))
 
 
 def test_d_prints_the_ranges_of_its_article_and_knows_no_grouped_heads_where_c_does():

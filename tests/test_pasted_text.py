@@ -78,12 +78,12 @@ def read(name, text):
 @given(text=logs(), work=st.sampled_from(["training", "inference"]))
 def test_any_log_is_explained_or_refused_in_a_sentence(text, work):
     tells(text.encode("utf-8", "replace"))
-    found = answer_of(explained, text, plan(work), catalogs())
-    if isinstance(found, str):
-        assert "\n" not in found
+    explanation = answer_of(explained, text, plan(work), catalogs())
+    if isinstance(explanation, str):
+        assert "\n" not in explanation
         return
-    assert all(sentence.strip() and "nan" not in sentence for sentence in found.sentences)
-    assert all(part.measured >= 0 for part in found.parts)
+    assert all(sentence.strip() and "nan" not in sentence for sentence in explanation.sentences)
+    assert all(part.measured >= 0 for part in explanation.parts)
 
 
 @steady(20)

@@ -19,8 +19,8 @@ SAVED = recorded("cases/phases.json")["saved"]
 def test_saved_per_token_and_block(model, scenario, form):
     tokens = 512 if model.startswith("bert") else 1024 if model.startswith("gpt2") else TOKENS
     expected = eval(form, {}, {**SIZES[model], "S": tokens})
-    found = per_block("saved_activations_bytes", model, sequence_tokens=tokens, **scenario)
-    assert found / tokens == pytest.approx(expected, rel=2e-3)
+    saved = per_block("saved_activations_bytes", model, sequence_tokens=tokens, **scenario)
+    assert saved / tokens == pytest.approx(expected, rel=2e-3)
 
 
 @pytest.mark.parametrize("gpus", [1, 2, 4, 8])
@@ -29,13 +29,13 @@ def test_korthikanti_2022_tensor_and_sequence_parallel(gpus, recompute, core):
     """Equations 4 and 6: s b h / t (34 + 5 a s / h), and 34 s b h / t where the core of attention is computed again."""
     scenario = {"implementation": "megatron", "precision": "bf16-master", "attention": "eager", "recompute": recompute}
     layout = {"gpus": gpus, "tensor_parallel": gpus, "sequence_tokens": 512}
-    found = per_block("saved_activations_bytes", "bert-large-uncased", **scenario, **layout)
-    assert found / 512 == pytest.approx((34 * 1024 + core * 16 * 512) / gpus, rel=2e-3)
+    saved = per_block("saved_activations_bytes", "bert-large-uncased", **scenario, **layout)
+    assert saved / 512 == pytest.approx((34 * 1024 + core * 16 * 512) / gpus, rel=2e-3)
 
 
 def logits_by_phase(**scenario):
-    found = phases_table({"model": "llama-3.1-8b", "precision": "bf16", **scenario}, catalogs())
-    return found[found["component"] == "logits_bytes"].set_index("phase")["bytes"]
+    phases = phases_table({"model": "llama-3.1-8b", "precision": "bf16", **scenario}, catalogs())
+    return phases[phases["component"] == "logits_bytes"].set_index("phase")["bytes"]
 
 
 def test_logits_are_upcast_and_kept_written_in_place_by_one_kernel_or_made_by_the_chunk():
@@ -98,9 +98,9 @@ def test_offloading_all_leaves_no_gradient_and_nothing_below_none(sharding):
 def test_the_fuller_end_of_a_pipeline_counts():
     """1F1B: the first of p stages holds p micro-batches' activations, the last one the logits."""
     same = {"model": "llama-3.1-8b", "precision": "bf16", "gpus": 4, "pipeline_parallel": 4, "accumulation_steps": 8, "optimizer": "sgd"}
-    whole = one(model="llama-3.1-8b", precision="bf16", sequence_tokens=8192)["saved_activations_bytes"]
+    alone = one(model="llama-3.1-8b", precision="bf16", sequence_tokens=8192)["saved_activations_bytes"]
     first, last = one(**same, sequence_tokens=8192), one(**same, sequence_tokens=8192, recompute="full")
-    assert first["saved_activations_bytes"] == pytest.approx(whole, rel=0.02)
+    assert first["saved_activations_bytes"] == pytest.approx(alone, rel=0.02)
     assert first["logits_bytes"] == 0
     assert last["logits_bytes"] == 12 * 128_256 * 8192
 

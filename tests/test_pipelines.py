@@ -29,10 +29,10 @@ def test_a_step_of_one_round_is_all_forward_first_on_the_first_stage():
 
 def test_rows_that_differ_in_their_chunks_alone_are_told_apart():
     rows = [STAGED | {"accumulation_steps": 8, "pipeline_chunks": count} for count in (1, 2) * 8]
-    found = estimate(pd.DataFrame(rows), catalogs())["allocated_peak_bytes"].to_numpy()
+    peaks = estimate(pd.DataFrame(rows), catalogs())["allocated_peak_bytes"].to_numpy()
     alone = [estimate(row, catalogs())["allocated_peak_bytes"] for row in rows[:2]]
     assert alone[0] != alone[1]
-    np.testing.assert_array_equal(found, alone * 8)
+    np.testing.assert_array_equal(peaks, alone * 8)
 
 
 def test_a_chunk_that_is_done_is_divided_before_the_next_has_gradients():
@@ -45,10 +45,10 @@ def test_a_chunk_that_is_done_is_divided_before_the_next_has_gradients():
 
 def test_experts_are_gathered_apart_under_expert_parallel():
     """torchtitan, apply_fsdp: fully_shard of the experts, then of the block."""
-    own = TITAN | {"model": "mixtral-8x7b", "gpus": 16, "recompute": "full"}
-    whole, apart = (one_scenario(own | degrees, catalogs()) for degrees in ({}, {"expert_parallel": 4}))
+    base = TITAN | {"model": "mixtral-8x7b", "gpus": 16, "recompute": "full"}
+    together, apart = (one_scenario(base | degrees, catalogs()) for degrees in ({}, {"expert_parallel": 4}))
     experts = 3 * 4096 * 14336 * 8
-    assert whole["stack_group_here"][0, 0] - apart["stack_group_here"][0, 0] == pytest.approx(experts)
+    assert together["stack_group_here"][0, 0] - apart["stack_group_here"][0, 0] == pytest.approx(experts)
 
 
 def test_scores_of_experts_ask_most_where_experts_are_narrow():

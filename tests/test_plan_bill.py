@@ -63,8 +63,8 @@ def test_a_base_on_a_plan_and_peaks_on_demand_are_two_lines(catalogs):
 
 def test_a_budget_says_what_is_left(bill):
     total = bill["year_usd"].sum()
-    found = against_budget(bill, 2 * total, "year")
-    assert (found["usd"], found["left_usd"], found["used_ratio"]) == pytest.approx((total, total, 0.5))
+    budget = against_budget(bill, 2 * total, "year")
+    assert (budget["usd"], budget["left_usd"], budget["used_ratio"]) == pytest.approx((total, total, 0.5))
     assert against_budget(bill, total / 2, "year")["left_usd"] == pytest.approx(-total / 2)
 
 
@@ -83,9 +83,9 @@ KEPT = [
 
 def test_the_page_sums_what_is_kept_against_a_budget():
     app = opened("bill", kept=KEPT, budget_usd="1000000", budget_for="quarter")
-    said = "\n".join(element.value for element in app.markdown).replace("\\", "")
-    assert "of the budget of $1,000,000" in said
-    assert "a quarter" in said
+    text = "\n".join(element.value for element in app.markdown).replace("\\", "")
+    assert "of the budget of $1,000,000" in text
+    assert "a quarter" in text
     assert [row[0] for row in app.table[-1].value.to_numpy()] == ["On demand", "Spot", "**Together**"]
     assert address(app)["kept"] == KEPT
     run(app.number_input(key="budget_usd").set_value(0.01))

@@ -23,7 +23,7 @@ TABS = ("Precisions", "Optimizers", "GPU counts", "Batch", "Cost against time")
 
 
 @pytest.fixture
-def found(monkeypatch):
+def shown_options(monkeypatch):
     """The options that the page works out, in their order; the last are those on screen."""
     seen = []
     monkeypatch.setattr(present_plan, "options", lambda job, catalogs: seen.append(answers.options(job, catalogs)) or seen[-1])
@@ -35,9 +35,9 @@ def board(app):
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_heading_cards_board_and_csv_are_of_one_table(state, found, catalogs):
+def test_heading_cards_board_and_csv_are_of_one_table(state, shown_options, catalogs):
     app = opened(v="2", **STATES[state])
-    options = found[-1]
+    options = shown_options[-1]
     first = options.board.iloc[0]
     where = f"{first['instances_needed']:.0f} × {first['instance']}"
     heading = title(app).replace("\\$", "$")
@@ -62,37 +62,37 @@ def test_heading_cards_board_and_csv_are_of_one_table(state, found, catalogs):
     assert len(written) >= len(options.board)
 
 
-def test_the_csv_is_a_scenario_csv(found, catalogs):
+def test_the_csv_is_a_scenario_csv(shown_options, catalogs):
     opened()
-    options = found[-1]
+    options = shown_options[-1]
     scenarios, _ = csv_tables.scenarios_of(csv_tables.read_csv(status._csv(options, catalogs, DAY)), "the file")
     assert scenarios["instance"].iloc[0] == options.board["instance"].iloc[0]
     assert len(scenarios) == len(pd.read_csv(io.BytesIO(status._csv(options, catalogs, DAY))))
 
 
-def test_a_restriction_is_said_with_what_it_costs(found):
+def test_a_restriction_is_said_with_what_it_costs(shown_options):
     app = opened(v="2", instance="p4d.24xlarge")
     assert any("On p4d.24xlarge, as set by hand" in text and "over all" in text for text in texts(app))
     free = next(metric for metric in app.metric if metric.label == "Over all instances")
     app = run(app.button(key="free_instances").click())
-    assert about(found[-1].answers["usd"].iloc[0]) == free.value.replace("\\$", "$")
+    assert about(shown_options[-1].answers["usd"].iloc[0]) == free.value.replace("\\$", "$")
     assert "instance" not in address(app)
     assert not any("set by hand" in text for text in texts(app))
 
 
-def test_published_bits_are_one_press_away(found):
+def test_published_bits_are_one_press_away(shown_options):
     app = opened(v="2", goal="serve", model="gpt-oss-120b", fewest_bits="16")
     (offered,) = [text for text in texts(app) if text.startswith("The weights are published in 4 bits")]
     app = run(app.button(key="allow_bits").click())
-    assert found[-1].rows[0]["precision"] == "mxfp4"
-    assert about(found[-1].rows[0]["usd"]) in offered
+    assert shown_options[-1].rows[0]["precision"] == "mxfp4"
+    assert about(shown_options[-1].rows[0]["usd"]) in offered
     assert not any(text.startswith("The weights are published") for text in texts(app))
 
 
-def test_nothing_possible_says_what_is_in_the_way_and_what_else(found):
+def test_nothing_possible_says_what_is_in_the_way_and_what_else(shown_options):
     app = opened(v="2", instance=["g5.xlarge", "g6.xlarge"])
     assert title(app).startswith("No plan for fine-tuning Llama 3.1 8B")
-    assert found[-1].problem
+    assert shown_options[-1].problem
     assert app.warning[0].value
     assert [metric.label for metric in app.metric] == ["Over all instances"]
     assert not app.dataframe
@@ -106,10 +106,10 @@ def test_what_misses_a_limit_is_named_with_the_limit():
     assert "misses" in board(app)
 
 
-def test_looking_at_an_answer_moves_the_memory_and_not_the_heading(found):
+def test_looking_at_an_answer_moves_the_memory_and_not_the_heading(shown_options):
     app = opened()
     before = title(app)
-    fastest = found[-1].answers.iloc[1]
+    fastest = shown_options[-1].answers.iloc[1]
     app = run(app.button(key="look_1").click())
     assert title(app) == before
     assert f"{fastest['instances_needed']:.0f} × {fastest['instance']}" in app.subheader[0].value
@@ -128,11 +128,11 @@ def test_keep_puts_a_card_into_the_kept_and_once():
     assert not app.session_state["kept"]
 
 
-def test_the_board_is_sorted_by_its_switch(found, catalogs):
+def test_the_board_is_sorted_by_its_switch(shown_options, catalogs):
     app = opened(v="2", model="llama-3.2-3b")
     for by in ORDERS:
         run(app.segmented_control(key="sort").set_value(by))
-        rows = ordered(found[-1].board, by)
+        rows = ordered(shown_options[-1].board, by)
         assert board(app)["usd"].to_list() == pytest.approx(rows["usd"].to_list(), nan_ok=True), by
         possible = rows[rows["usd"].notna() & (rows["fits"] == "yes") & (rows["misses"] == "") & (rows["runs"] == "yes")]
         values = possible[COLUMN.get(by, "usd")]
@@ -142,12 +142,12 @@ def test_the_board_is_sorted_by_its_switch(found, catalogs):
         assert link.parse(address(app), catalogs)[1] == []
 
 
-def test_ticked_rows_are_kept_and_a_cell_is_looked_at(found, monkeypatch):
+def test_ticked_rows_are_kept_and_a_cell_is_looked_at(shown_options, monkeypatch):
     app = opened()
     key = next(frame.proto.id for frame in app.dataframe if "tank" in frame.value)
     assert key
     assert app.button(key="keep_ticked").disabled
-    rows = found[-1].board.to_dict("records")
+    rows = shown_options[-1].board.to_dict("records")
     from views.panels import board as board_panel
 
     kept = []
@@ -158,19 +158,19 @@ def test_ticked_rows_are_kept_and_a_cell_is_looked_at(found, monkeypatch):
 
 
 @pytest.mark.parametrize("state", ["training", "serving"])
-def test_without_a_budget_the_fastest_costs_at_most_three_times_the_least(state, found):
+def test_without_a_budget_the_fastest_costs_at_most_three_times_the_least(state, shown_options):
     opened(v="2", **STATES[state])
-    assert found[-1].job["usd_most"] is None
-    usd_of = found[-1].answers.set_index("answer")["usd"]
+    assert shown_options[-1].job["usd_most"] is None
+    usd_of = shown_options[-1].answers.set_index("answer")["usd"]
     assert usd_of.max() <= 3 * usd_of.iloc[0] * 1.001
 
 
-def test_what_is_compared_has_a_column_of_its_own(found):
+def test_what_is_compared_has_a_column_of_its_own(shown_options):
     app = opened(v="2", model="llama-3.2-1b", optimizer=["adamw", "adamw-8bit"], gpus=["1", "2"])
     shown = board(app)
     assert set(shown["optimizer"]) == {"AdamW", "AdamW 8-bit"}
     assert set(shown["gpus"]) == {"1", "2"}
-    assert len(shown) == len(found[-1].board)
+    assert len(shown) == len(shown_options[-1].board)
 
 
 @pytest.mark.parametrize("state", ["training", "serving"])
@@ -212,18 +212,18 @@ def test_nothing_is_worked_out_twice(monkeypatch):
     calls = []
     for module, name in ((comparisons, "estimate"), (present_plan, "options")):
         plain = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *given, plain=plain, name=name: calls.append(name) or plain(*given))
+        monkeypatch.setattr(module, name, lambda *arguments, plain=plain, name=name: calls.append(name) or plain(*arguments))
     run(app)
     assert "estimate" not in calls
 
 
 @pytest.mark.parametrize("state", ["training", "serving"])
-def test_a_row_of_a_comparison_becomes_the_plan(state, found):
+def test_a_row_of_a_comparison_becomes_the_plan(state, shown_options):
     app = opened(v="2", **STATES[state])
     for tab, column in (("Precisions", "precision"), ("GPU counts", "gpus"), ("Batch", "batch")):
         app.session_state["tab"] = tab
         box = run(app).selectbox(key=f"use_{column}")
-        other = next(option for option in box.options if str(found[-1].answers.iloc[0][column]) not in option)
+        other = next(option for option in box.options if str(shown_options[-1].answers.iloc[0][column]) not in option)
         run(box.set_value(other))
         assert app.session_state[column], "set by hand"
         assert app.selectbox(key=f"use_{column}").value is None

@@ -35,9 +35,9 @@ READ = (
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_preference_and_reward_are_refused_by_name(text):
-    with pytest.raises(ConfigProblem, match="preference or reward") as told:
+    with pytest.raises(ConfigProblem, match="preference or reward") as raised:
         refuse_preference(text, "run.yaml")
-    assert REFUSED[text].lower() in str(told.value).lower().replace(" ", " ")
+    assert REFUSED[text].lower() in str(raised.value).lower().replace(" ", " ")
 
 
 @pytest.mark.parametrize("text", READ)

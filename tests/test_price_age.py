@@ -34,44 +34,44 @@ def test_where_all_prices_are_old_the_least_is_first(catalogs):
 
 @pytest.mark.parametrize(("spot", "market"), [("2026-11-19", "spot"), ("2026-11-13", "spot"), ("2026-11-12", "on-demand")])
 def test_an_old_spot_price_yields_to_a_fresher_one_on_demand(catalogs, spot, market):
-    known = seen_on(seen_on(catalogs, "on-demand", "2026-11-15"), "spot", spot)
-    found = options(JOB | BOTH, known)
-    row = found.answers.iloc[0]
+    aged = seen_on(seen_on(catalogs, "on-demand", "2026-11-15"), "spot", spot)
+    results = options(JOB | BOTH, aged)
+    row = results.answers.iloc[0]
     assert row["market"] == market
-    assert set(found.board["market"]) == {"spot", "on-demand"}  # what yields stays in sight
+    assert set(results.board["market"]) == {"spot", "on-demand"}  # what yields stays in sight
     assert ("on spot" in row["why"] and "rests on an old price and yields to this one" in row["why"]) == (market == "on-demand")
-    assert found.possible == options(JOB | BOTH, catalogs).possible
+    assert results.possible == options(JOB | BOTH, catalogs).possible
 
 
 def test_an_old_price_does_not_yield_to_one_that_is_older(catalogs):
     """Spot of 12 days ago is old, on demand of 60 days ago is not, and yet of longer ago."""
-    known = seen_on(seen_on(catalogs, "on-demand", "2026-09-21"), "spot", "2026-11-08")
-    assert first(JOB | BOTH, known)["market"] == "spot"
+    aged = seen_on(seen_on(catalogs, "on-demand", "2026-09-21"), "spot", "2026-11-08")
+    assert first(JOB | BOTH, aged)["market"] == "spot"
 
 
 def test_the_market_that_the_job_names_always_answers(catalogs):
-    known = seen_on(seen_on(catalogs, "on-demand", DAY), "spot", "2025-01-01")
+    aged = seen_on(seen_on(catalogs, "on-demand", DAY), "spot", "2025-01-01")
     for market in ("spot", "on-demand"):
-        row = first(JOB | {"markets": market}, known)
+        row = first(JOB | {"markets": market}, aged)
         assert (row["market"], row["answer"].split("+")[0]) == (market, "least-money")
 
 
 def test_a_region_with_an_old_price_yields_to_a_fresh_one_and_answers_alone(catalogs):
     job = JOB | {"instance": ["g6e.xlarge"]}
-    known = seen_on(seen_on(catalogs, "on-demand", "2026-01-01"), "on-demand", DAY, region="eu-central-1")
+    aged = seen_on(seen_on(catalogs, "on-demand", "2026-01-01"), "on-demand", DAY, region="eu-central-1")
     both = job | {"regions": "us-east-1+eu-central-1"}
     assert first(both, catalogs)["region"] == "us-east-1"  # the cheaper
-    dear = first(both, known)
+    dear = first(both, aged)
     assert dear["region"] == "eu-central-1"
-    assert first(job | {"regions": "us-east-1"}, known)["region"] == "us-east-1"
-    cheap = first(job | {"regions": "us-east-1"}, known)["usd"]
+    assert first(job | {"regions": "us-east-1"}, aged)["region"] == "us-east-1"
+    cheap = first(job | {"regions": "us-east-1"}, aged)["usd"]
     within = both | {"usd_most": (cheap + dear["usd"]) / 2}
-    assert first(within, known)["region"] == "us-east-1"  # the fresh one keeps no limit, and so competes no more
+    assert first(within, aged)["region"] == "us-east-1"  # the fresh one keeps no limit, and so competes no more
 
 
 def test_a_private_price_has_no_age(catalogs):
-    own = JOB | {"private_prices": "g5.xlarge=0.9"}
-    assert first(own, replace(catalogs, read_on=DAY))["usd"] == pytest.approx(first(own, catalogs)["usd"])
-    known = seen_on(seen_on(catalogs, "on-demand", "2026-01-01"), "on-demand", DAY, instance="g6e.xlarge")
+    private = JOB | {"private_prices": "g5.xlarge=0.9"}
+    assert first(private, replace(catalogs, read_on=DAY))["usd"] == pytest.approx(first(private, catalogs)["usd"])
+    aged = seen_on(seen_on(catalogs, "on-demand", "2026-01-01"), "on-demand", DAY, instance="g6e.xlarge")
     cheap = JOB | {"private_prices": "g5.xlarge=0.001"}
-    assert first(cheap, known)["instance"] == "g5.xlarge"
+    assert first(cheap, aged)["instance"] == "g5.xlarge"

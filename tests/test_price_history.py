@@ -19,17 +19,17 @@ def price(usd, day, basis="published"):
     return {"usd_per_hour": usd, "as_of": day, "source": "here", "basis": basis}
 
 
-def rows(before, now, held=()):
-    known = last_known(pd.DataFrame(held, columns=["instance", "region", "market", "usd_per_hour", "as_of"]))
-    found = changed({KEY: before}, {KEY: now}, known, ("on_demand", "spot"), "2026-11-21")
-    return [(row["market"], row["usd_per_hour"], row["as_of"]) for row in found]
+def rows(before, after, history=()):
+    last = last_known(pd.DataFrame(history, columns=["instance", "region", "market", "usd_per_hour", "as_of"]))
+    changes = changed({KEY: before}, {KEY: after}, last, ("on_demand", "spot"), "2026-11-21")
+    return [(row["market"], row["usd_per_hour"], row["as_of"]) for row in changes]
 
 
 OLD, SAME, NEW = price(1.0, "2026-07-20"), price(1.0, "2026-11-21"), price(1.2, "2026-11-21")
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "held", "kept"),
+    ("before", "after", "history", "kept"),
     [
         ({"on_demand": OLD}, {"on_demand": NEW}, [], [("on_demand", 1.0, "2026-07-20"), ("on_demand", 1.2, "2026-11-21")]),
         ({"on_demand": OLD}, {"on_demand": NEW}, [(*KEY, "on_demand", 1.0, "2023-09-18")], [("on_demand", 1.2, "2026-11-21")]),
@@ -41,8 +41,8 @@ OLD, SAME, NEW = price(1.0, "2026-07-20"), price(1.0, "2026-11-21"), price(1.2, 
         ({"spot": price(0.4, "2026-04-15")}, {"spot": price(0.3, "2026-11-21", "estimated")}, [], [("spot", 0.4, "2026-04-15")]),
     ],
 )
-def test_what_a_refresh_adds(before, now, held, kept):
-    assert rows(before, now, held) == kept
+def test_what_a_refresh_adds(before, after, history, kept):
+    assert rows(before, after, history) == kept
 
 
 def test_a_second_refresh_of_a_day_adds_to_its_file(tmp_path):

@@ -11,7 +11,7 @@ from calc.models.architecture import model_table
 from calc.models.huggingface.config import ConfigError, read_config
 
 VALIDATION = Path(__file__).parents[1] / "validation"
-CONFIGS = {each["id"]: each["config"] for each in map(json.loads, (VALIDATION / "data/published_configs.jsonl").read_text().splitlines())}
+CONFIGS = {case["id"]: case["config"] for case in map(json.loads, (VALIDATION / "data/published_configs.jsonl").read_text().splitlines())}
 ROWS = {row["id"]: row for row in csv.DictReader((VALIDATION / "results/published_configs.csv").read_text("utf-8").splitlines())}
 CATALOGS = catalogs()
 

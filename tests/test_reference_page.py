@@ -13,8 +13,8 @@ def on_tab(tab):
 
 
 def test_models_are_found_by_words_family_and_size_and_the_sizes_leave_none_out(catalogs):
-    found = catalog_tables.models(catalogs, "llama 70b")
-    assert {"llama-3.1-70b", "llama-3.3-70b"} <= set(found["id"])
+    matches = catalog_tables.models(catalogs, "llama 70b")
+    assert {"llama-3.1-70b", "llama-3.3-70b"} <= set(matches["id"])
     assert len(catalog_tables.models(catalogs)) == len(catalogs.models)
     assert set(catalog_tables.models(catalogs, families=["bert"])["family"]) == {"bert"}
     small = catalog_tables.models(catalogs, sizes=["under 1 billion", "1 to 9 billion"])
@@ -56,9 +56,9 @@ def test_a_model_that_is_not_estimated_cannot_be_used(catalogs, monkeypatch):
 def test_prices_say_how_many_are_old_and_unknown():
     app = on_tab("Prices")
     shown = app.dataframe[0].value
-    said = " ".join(element.value for element in app.markdown)
-    assert f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} instance types" in said
-    assert f"{shown['old'].sum()} of these prices" in said
+    text = " ".join(element.value for element in app.markdown)
+    assert f"{shown['on_demand_usd_per_hour'].notna().sum()} of {len(shown)} instance types" in text
+    assert f"{shown['old'].sum()} of these prices" in text
 
 
 def test_cards_that_aws_rents_come_first(catalogs):

@@ -40,10 +40,10 @@ def test_prices_come_in_with_date_and_source(folder, capsys):
     listed = [text for text in listed if '"g5.xlarge"' not in text or "Reserved" in text] + g5_prices()[:1]
     code = refresh(folder, session(listed, [*older, *others, *second], [card]))
     printed = capsys.readouterr()
-    said = printed.out
+    output = printed.out
     assert code == 0, printed.err
-    assert "on demand g5.2xlarge us-east-1: 1.212 -> 1.25 (+3.1%)" in said
-    assert "new instance type g5.96xlarge: 16 x a10g" in said
+    assert "on demand g5.2xlarge us-east-1: 1.212 -> 1.25 (+3.1%)" in output
+    assert "new instance type g5.96xlarge: 16 x a10g" in output
     new = price(folder, "g5.2xlarge")
     assert (new["on_demand_usd_per_hour"], new["on_demand_as_of"]) == (1.25, TODAY)
     assert new["on_demand_source"].startswith("AWS Price List Query API")
@@ -113,9 +113,9 @@ def failing(*codes, operation="describe_spot_price_history"):
 def test_a_broken_half_leaves_everything_as_it_was(folder, capsys, codes, sentence):
     before = contents(folder)
     assert refresh(folder, failing(*codes)) == 2
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert "as they were" in said
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert "as they were" in error
     assert contents(folder) == before
 
 
@@ -191,10 +191,10 @@ def test_the_filters_leave_the_linux_price_alone():
     fields |= {"marketoption": "OnDemand", "tenancy": "Shared", "productFamily": "Compute Instance"}
     filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in fields.items()]
     expected = {"ServiceCode": "AmazonEC2", "FormatVersion": "aws_v1", "MaxResults": 100, "Filters": filters}
-    asked = Session().expect("pricing", "get_products", {"PriceList": [product("g5.xlarge", 1.006)]}, expected)
-    asked.expect("pricing", "get_products", {"PriceList": []}, {**expected, "Filters": ANY})
+    stubbed = Session().expect("pricing", "get_products", {"PriceList": [product("g5.xlarge", 1.006)]}, expected)
+    stubbed.expect("pricing", "get_products", {"PriceList": []}, {**expected, "Filters": ANY})
     answers, scope = Answers(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})
-    read_on_demand(asked.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, answers)
+    read_on_demand(stubbed.client("pricing", "us-east-1"), "us-east-1", {"g5.xlarge"}, scope, answers)
     assert answers.prices["on_demand"]["g5.xlarge", "us-east-1"]["usd_per_hour"] == 1.006
     assert answers.regions == {"us-east-1": "N. Virginia"}
 

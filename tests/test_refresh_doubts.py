@@ -53,11 +53,11 @@ def test_spot_above_on_demand_is_doubted(folder, capsys):
 
 
 def test_a_family_that_moves_together_is_doubted(folder, capsys):
-    now = {f"_{size}xlarge": price(folder, f"g5.{size}xlarge")["on_demand_usd_per_hour"] for size in ("", 2, 4, 8, 12, 16, 24, 48)}
-    raised = {name: 2.5 * usd for name, usd in now.items()}
+    today = {f"_{size}xlarge": price(folder, f"g5.{size}xlarge")["on_demand_usd_per_hour"] for size in ("", 2, 4, 8, 12, 16, 24, 48)}
+    raised = {name: 2.5 * usd for name, usd in today.items()}
     assert refresh(folder, session(g5_prices(**raised))) == 1
     assert "the family g5 in us-east-1 moves together by +150%" in capsys.readouterr().err
-    fallen = {name: 0.8 * usd for name, usd in now.items()}
+    fallen = {name: 0.8 * usd for name, usd in today.items()}
     assert refresh(folder, session(g5_prices(**fallen))) == 0
 
 
@@ -79,10 +79,10 @@ def test_what_a_killed_refresh_left_is_swept_by_the_next(folder):
     left = folder.parent / f".catalogs-{ended.pid}-abc"
     left.mkdir()
     (left / "prices.yaml").write_text("half", "utf-8")
-    own = folder.parent / f".catalogs-{1}-abc"  # a process that lives
-    own.mkdir()
+    living = folder.parent / f".catalogs-{1}-abc"  # a process that lives
+    living.mkdir()
     assert refresh(folder, session(g5_prices(_xlarge=1.1))) == 0
-    assert sorted(each.name for each in folder.parent.glob(".catalogs-*")) == [own.name]
+    assert sorted(path.name for path in folder.parent.glob(".catalogs-*")) == [living.name]
 
 
 KILLED = """

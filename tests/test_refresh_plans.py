@@ -102,19 +102,19 @@ def test_the_api_is_read_page_by_page():
     from refresh.aws import read_plans
 
     filters = [("region", ["us-east-1"]), ("instanceType", ["g5.xlarge"]), ("productDescription", ["Linux/UNIX"]), ("tenancy", ["shared"])]
-    asked = {"savingsPlanTypes": ["Compute", "EC2Instance"], "products": ["EC2"], "serviceCodes": ["AmazonEC2"], "maxResults": 1000}
-    asked["filters"] = [{"name": name, "values": values} for name, values in filters]
+    request = {"savingsPlanTypes": ["Compute", "EC2Instance"], "products": ["EC2"], "serviceCodes": ["AmazonEC2"], "maxResults": 1000}
+    request["filters"] = [{"name": name, "values": values} for name, values in filters]
     others = [rate(9, usage="UnusedBox:g5.xlarge"), rate(9, operation="RunInstances:0002"), rate(9, plan="Database")]
     answering = (
         Session()
         .expect(
-            "savingsplans", "describe_savings_plans_offering_rates", {"searchResults": [rate(0.7), *others], "nextToken": "more"}, asked
+            "savingsplans", "describe_savings_plans_offering_rates", {"searchResults": [rate(0.7), *others], "nextToken": "more"}, request
         )
         .expect(
             "savingsplans",
             "describe_savings_plans_offering_rates",
             {"searchResults": [rate(0.45, "EC2Instance", 94_608_000)]},
-            {**asked, "nextToken": "more"},
+            {**request, "nextToken": "more"},
         )
     )
     answers, scope = Answers(), Scope(("us-east-1",), None, frozenset(["g5.xlarge"]), {})

@@ -38,10 +38,10 @@ GR6 = ["--region", "us-east-1", "--family", "gr6"]
 
 def test_without_credentials_the_public_files_are_read(folder, capsys):
     code = main([*GR6, "--folder", str(folder)], session=NoCredentials(), open_url=public_files, today=TODAY)
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     assert code == 0
-    assert "no AWS credentials were found" in said.err
-    assert "gr6.16xlarge is sold and new" in said.out
+    assert "no AWS credentials were found" in output.err
+    assert "gr6.16xlarge is sold and new" in output.out
     small, large = price(folder, "gr6.4xlarge"), price(folder, "gr6.8xlarge")
     assert (small["on_demand_usd_per_hour"], small["on_demand_basis"]) == (1.6, "published")
     assert (small["spot_usd_per_hour"], small["spot_basis"], small["spot_as_of"]) == (0.64, "estimated", TODAY)

@@ -41,11 +41,11 @@ def found_in(offers=OFFERS):
 
 def test_what_is_kept_of_each_offer_file_and_what_is_not():
     answers = found_in()
-    assert {market: held for market, held in answers.prices.items() if held} == {
+    assert {market: rows for market, rows in answers.prices.items() if rows} == {
         "sagemaker_training": {("g5.xlarge", "us-east-1"): {"usd_per_hour": 1.41, "basis": "published", "source": SAGEMAKER}},
         "sagemaker_hosting": {("g5.xlarge", "us-east-1"): {"usd_per_hour": 1.408, "basis": "published", "source": SAGEMAKER}},
     }
-    figures = {key[1]: {name: value for name, value in held.items() if name != "source"} for key, held in answers.small.items()}
+    figures = {key[1]: {name: value for name, value in rows.items() if name != "source"} for key, rows in answers.small.items()}
     assert figures == recorded("cases/refresh_small.json")["kept"]
     assert not answers.notes
 
@@ -71,12 +71,12 @@ def test_one_file_that_cannot_be_read_leaves_the_others(service, broken):
             {"cut off": text[:-300], "other form": '{"products": []}', "empty": '{"products": {}, "terms": {}}'}[broken].encode()
         )
 
-    answers, whole = Answers(), found_in()
+    answers, complete = Answers(), found_in()
     fetch(SCOPE, answers, lambda _: None, files)
     assert len(answers.notes) == 1
     assert service in answers.notes[0]
     assert "as they were" in answers.notes[0] or "stay as they were" in answers.notes[0]
-    assert 0 < len(answers.small) <= len(whole.small)
+    assert 0 < len(answers.small) <= len(complete.small)
 
 
 def merged_with(**changes):
@@ -84,8 +84,8 @@ def merged_with(**changes):
     offers = deepcopy(OFFERS)
     for service, factor in changes.items():
         for term in offers[service]["terms"]["OnDemand"].values():
-            for each in next(iter(term.values()))["priceDimensions"].values():
-                each["pricePerUnit"]["USD"] = str(float(each["pricePerUnit"]["USD"]) * factor)
+            for dimension in next(iter(term.values()))["priceDimensions"].values():
+                dimension["pricePerUnit"]["USD"] = str(float(dimension["pricePerUnit"]["USD"]) * factor)
     return merge(read_documents(FOLDER), found_in(offers), SCOPE, TODAY)
 
 
@@ -107,7 +107,7 @@ def test_they_go_into_their_catalogs_with_day_and_source():
 
 @pytest.mark.parametrize(("service", "factor", "doubt"), recorded("cases/refresh_small.json")["doubts"])
 def test_what_is_strange_is_doubted(service, factor, doubt):
-    assert any(doubt in each for each in merged_with(**{service: factor}).doubts)
+    assert any(doubt in sentence for sentence in merged_with(**{service: factor}).doubts)
 
 
 def offering(usd, days=2, hours=24, count=1, zone="us-east-1a", **more):
@@ -130,14 +130,14 @@ def offering(usd, days=2, hours=24, count=1, zone="us-east-1a", **more):
 def test_offers_of_blocks_by_day_duration_and_zone():
     from refresh.capacity import read_blocks
 
-    asked = {"InstanceType": "p5.48xlarge", "InstanceCount": 1, "StartDateRange": NOW, "EndDateRange": NOW + timedelta(weeks=8)}
+    request = {"InstanceType": "p5.48xlarge", "InstanceCount": 1, "StartDateRange": NOW, "EndDateRange": NOW + timedelta(weeks=8)}
     local = offering(10, 1, zone="us-east-1-atl-2a")
     first = {"CapacityBlockOfferings": [offering(1000.8, 5), local, offering(1044, 3)], "NextToken": "more"}
     second = {"CapacityBlockOfferings": [offering(996.672, 9)]}
-    answering = Session().expect("ec2", "describe_capacity_block_offerings", first, {**asked, "CapacityDurationHours": 24})
-    answering.expect("ec2", "describe_capacity_block_offerings", second, {**asked, "CapacityDurationHours": 24, "NextToken": "more"})
+    answering = Session().expect("ec2", "describe_capacity_block_offerings", first, {**request, "CapacityDurationHours": 24})
+    answering.expect("ec2", "describe_capacity_block_offerings", second, {**request, "CapacityDurationHours": 24, "NextToken": "more"})
     none = {"CapacityBlockOfferings": []}
-    answering.expect("ec2", "describe_capacity_block_offerings", none, {**asked, "CapacityDurationHours": 168})
+    answering.expect("ec2", "describe_capacity_block_offerings", none, {**request, "CapacityDurationHours": 168})
     answers = Answers()
     read_blocks(answering.client("ec2", "us-east-1"), "us-east-1", "p5.48xlarge", answers, NOW)
     day, week = answers.signals
@@ -163,8 +163,8 @@ def test_refused_is_not_none():
     read_scores(ec2, ("us-east-1",), ("g5.xlarge", "g5.2xlarge", "g5.4xlarge"), answers)
     read_blocks(ec2, "us-east-1", "g5.xlarge", answers, NOW)  # not sold in blocks: no answer at all
     read_quotas(answering.client("service-quotas", "us-east-1"), "us-east-1", ("L-417A185B", "L-DB2E81BA"), answers)
-    said = [(row["signal"], row["answer"], row.get("error", row.get("value"))) for row in answers.signals]
-    assert said == [
+    signals = [(row["signal"], row["answer"], row.get("error", row.get("value"))) for row in answers.signals]
+    assert signals == [
         ("block", "refused", "UnauthorizedOperation"),
         ("block", "refused", "UnauthorizedOperation"),
         ("score", "refused", "MaxConfigLimitExceeded"),
@@ -177,7 +177,7 @@ def test_refused_is_not_none():
 def test_scores_of_a_pool_over_regions():
     from refresh.capacity import read_scores
 
-    scores = [{"Region": "us-east-1", "AvailabilityZoneId": f"use1-az{at}", "Score": at} for at in (2, 7, 3)]
+    scores = [{"Region": "us-east-1", "AvailabilityZoneId": f"use1-az{zone}", "Score": zone} for zone in (2, 7, 3)]
     answering = Session().expect("ec2", "get_spot_placement_scores", {"SpotPlacementScores": scores})
     answers = Answers()
     read_scores(answering.client("ec2", "us-east-1"), ("us-east-1", "us-west-2"), ("g5.xlarge", "g5.2xlarge", "g5.4xlarge"), answers)

@@ -35,8 +35,8 @@ class Parts(HTMLParser):
 
 @pytest.fixture(scope="module", params=["training", "inference"])
 def answered(request):
-    found = options({"work": request.param, "model": "llama-3.1-8b"}, catalogs())
-    return found, plan_words.heading(found, "tune", catalogs())
+    result = options({"work": request.param, "model": "llama-3.1-8b"}, catalogs())
+    return result, plan_words.heading(result, "tune", catalogs())
 
 
 def read(text):
@@ -46,54 +46,54 @@ def read(text):
 
 
 def test_the_page_says_what_the_plan_says_and_needs_no_network(answered):
-    found, heading = answered
-    parts = read(report.html(found, heading, LINK, DAY, catalogs()))
+    result, heading = answered
+    parts = read(report.html(result, heading, LINK, DAY, catalogs()))
     text = " ".join(parts.text)
     assert heading in text
-    for row in records(found.answers):
+    for row in records(result.answers):
         assert place(row, True) in text
         assert plan_words.money_and_time(row) in text
     assert "2026-11-22" in text
     assert set(parts.references) == {LINK}
     assert not {"script", "link", "img", "iframe"} & set(parts.tags)
-    assert parts.tags.count("svg") >= 1 + len(found.answers)
+    assert parts.tags.count("svg") >= 1 + len(result.answers)
 
 
 def test_prices_stand_with_their_days_and_assumptions_with_their_sources(answered):
-    found, heading = answered
-    text = " ".join(read(report.html(found, heading, LINK, DAY, catalogs())).text)
+    result, heading = answered
+    text = " ".join(read(report.html(result, heading, LINK, DAY, catalogs())).text)
     assert re.search(r"\d{4}-\d\d-\d\d", text.split("Prices")[1])
     for label in catalogs().assumptions["label"]:
         assert str(label) in text
 
 
 def test_what_is_typed_cannot_become_markup(answered):
-    found, _ = answered
-    text = report.html(found, "<script>alert(1)</script>", "javascript:'><b>", DAY, catalogs())
+    result, _ = answered
+    text = report.html(result, "<script>alert(1)</script>", "javascript:'><b>", DAY, catalogs())
     assert "<script" not in text
     assert "'><b>" not in text
 
 
 def test_the_minutes_are_one_table(answered):
-    found, heading = answered
-    lines = report.markdown(found, heading, LINK, DAY, catalogs()).splitlines()
+    result, heading = answered
+    lines = report.markdown(result, heading, LINK, DAY, catalogs()).splitlines()
     table = [line for line in lines if line.startswith("|")]
-    assert len(table) == 2 + len(found.answers)
+    assert len(table) == 2 + len(result.answers)
     assert {line.count(" | ") for line in table} == {len(report.HEADS) - 1}
     assert lines[0] == f"## {heading}"
     assert LINK in lines[-1]
 
 
 def test_a_job_without_a_plan_has_a_report_too():
-    found = options({"work": "training", "model": "llama-3.1-405b", "usd_most": 1}, catalogs())
-    heading = plan_words.heading(found, "tune", catalogs())
-    assert found.problem in read(report.html(found, heading, LINK, DAY, catalogs())).text
-    assert found.problem in report.markdown(found, heading, LINK, DAY, catalogs())
+    result = options({"work": "training", "model": "llama-3.1-405b", "usd_most": 1}, catalogs())
+    heading = plan_words.heading(result, "tune", catalogs())
+    assert result.problem in read(report.html(result, heading, LINK, DAY, catalogs())).text
+    assert result.problem in report.markdown(result, heading, LINK, DAY, catalogs())
 
 
 def test_the_plan_page_gives_it():
     app = opened(model="llama-3.2-1b")
     app.session_state["report"] = True
     run(app)
-    assert any(each.value.startswith("## Fine-tuning Llama 3.2 1B costs") for each in app.code)
+    assert any(block.value.startswith("## Fine-tuning Llama 3.2 1B costs") for block in app.code)
     assert not app.error

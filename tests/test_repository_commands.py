@@ -44,22 +44,22 @@ def row(text, name):
 
 def test_diff_says_what_changed_and_what_that_does(plans, capsys):
     assert main(["diff", str(plans / "a.csv"), str(plans / "b.csv")]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     before, after = row(BEFORE, "base"), row(AFTER, "base")
-    assert "Micro-batch: 1 to 4" in said
-    assert f"{(after['memory_bytes'] - before['memory_bytes']) / 2**30:+.3g} GiB" in said
-    assert f"{usd(before['run_usd_on_demand'])} | {usd(after['run_usd_on_demand'])}" in said
-    assert "## new: new" in said
-    assert "## gone: gone" in said
-    assert "1 in both, 1 new, 1 gone" in said
+    assert "Micro-batch: 1 to 4" in output
+    assert f"{(after['memory_bytes'] - before['memory_bytes']) / 2**30:+.3g} GiB" in output
+    assert f"{usd(before['run_usd_on_demand'])} | {usd(after['run_usd_on_demand'])}" in output
+    assert "## new: new" in output
+    assert "## gone: gone" in output
+    assert "1 in both, 1 new, 1 gone" in output
 
 
 def test_diff_of_a_plan_with_itself_changes_nothing(plans, capsys):
     assert main(["diff", str(plans / "a.csv"), str(plans / "a.csv")]) == 0
-    said = capsys.readouterr().out
-    assert said.count("No choice changed.") == 2
-    assert "| the same |" in said
-    assert "+" not in said.replace("+.", "")
+    output = capsys.readouterr().out
+    assert output.count("No choice changed.") == 2
+    assert "| the same |" in output
+    assert "+" not in output.replace("+.", "")
 
 
 def test_diff_says_why_a_row_cannot_be_estimated(tmp_path, capsys):
@@ -90,14 +90,14 @@ def test_gate_passes_over_nothing_that_is_not_known(tmp_path, capsys, text, word
     assert words in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("words", "said"), recorded("cases/repository_commands.json")["unusable"])
-def test_unusable_input_is_two_and_one_sentence(plans, capsys, monkeypatch, words, said):
+@pytest.mark.parametrize(("words", "sentence"), recorded("cases/repository_commands.json")["unusable"])
+def test_unusable_input_is_two_and_one_sentence(plans, capsys, monkeypatch, words, sentence):
     (plans / "bad.csv").write_text("model\nnope\n", encoding="utf-8")
     (plans / "s.pickle").write_bytes(b"\x80\x04x")
     monkeypatch.chdir(plans)
     assert main(words) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert sentence in error
     assert len(error.strip().splitlines()) == 1
     assert not (plans / "kit").exists()
 
@@ -105,40 +105,40 @@ def test_unusable_input_is_two_and_one_sentence(plans, capsys, monkeypatch, word
 @pytest.mark.parametrize(("field", "column"), [("batch", "max_batch"), ("sequence_tokens", "max_sequence_tokens")])
 def test_solve_gives_the_most_that_fits(plans, field, column):
     assert main(["solve", field, str(plans / "a.csv"), "-o", str(plans / "o.csv")]) == 0
-    for found in written(plans / "o.csv"):
-        assert float(found["most"]) == row(BEFORE, found["scenario"])[column]
-        assert found["limit"] == "memory"
+    for solved in written(plans / "o.csv"):
+        assert float(solved["most"]) == row(BEFORE, solved["scenario"])[column]
+        assert solved["limit"] == "memory"
 
 
 def test_solve_users_is_the_most_at_the_usual_pace(plans):
     assert main(["solve", "users", str(plans / "s.csv"), "-o", str(plans / "o.csv")]) == 0
-    (found,) = written(plans / "o.csv")
-    most = int(found["most"])
+    (solved,) = written(plans / "o.csv")
+    most = int(solved["most"])
     here, more = (row(SERVED.replace(",4,2048", f",{users},2048"), "chat") for users in (most, most + 1))
-    assert found["limit"] == "pace"
+    assert solved["limit"] == "pace"
     assert all(here[name] <= limit for name, limit in USUAL_PACE.items())
     assert any(more[name] > limit for name, limit in USUAL_PACE.items())
 
 
 def test_solve_users_of_training_says_so(plans):
     assert main(["solve", "users", str(plans / "a.csv"), "-o", str(plans / "o.csv")]) == 0
-    assert [found["problem"] for found in written(plans / "o.csv")] == ["users are of a service; this row trains."] * 2
+    assert [solved["problem"] for solved in written(plans / "o.csv")] == ["users are of a service; this row trains."] * 2
 
 
 def test_solve_price_makes_both_bills_equal(plans):
     assert main(["solve", "price", str(plans / "a.csv"), str(plans / "b.csv"), "-o", str(plans / "o.csv")]) == 0
-    found = written(plans / "o.csv")[0]
+    solved = written(plans / "o.csv")[0]
     before, after = row(BEFORE, "base"), row(AFTER, "base")
     hours = after["run_usd_on_demand"] / after["usd_per_hour_on_demand"]
-    assert float(found["most"]) * hours == pytest.approx(before["run_usd_on_demand"])
+    assert float(solved["most"]) * hours == pytest.approx(before["run_usd_on_demand"])
 
 
 def test_oom_beside_a_plan_and_beside_configs(plans, capsys):
     assert main(["oom", str(plans / "log.txt"), str(plans / "a.csv")]) == 0
-    said = capsys.readouterr().out
-    assert "A10G or L4" in said
-    assert "| Allocated by PyTorch | 20.30 |" in said
-    assert "saved" not in said.split("## What to change")[1]
+    output = capsys.readouterr().out
+    assert "A10G or L4" in output
+    assert "| Allocated by PyTorch | 20.30 |" in output
+    assert "saved" not in output.split("## What to change")[1]
     (plans / "t.yaml").write_text("model_name_or_path: gpt2\nmax_length: 512\nper_device_train_batch_size: 2\n", encoding="utf-8")
     (plans / "launch.sh").write_text("torchrun --nproc_per_node 2 train.py\n", encoding="utf-8")
     assert main(["oom", str(plans / "log.txt"), f"{plans / 't.yaml'}+{plans / 'launch.sh'}"]) == 0
@@ -149,8 +149,8 @@ def test_launch_writes_a_folder_that_import_reads_again(plans):
     assert main(["launch", str(plans / "a.csv"), "-o", str(plans / "kit")]) == 0
     names = ("training.json", "accelerate.yaml", "launch.sh", "sky.yaml")
     assert main(["import", "+".join(str(plans / "kit" / name) for name in names), "-o", str(plans / "i.csv")]) == 0
-    (found,) = written(plans / "i.csv")
-    assert (found["model"], found["instance"], found["gpus"], found["sharding"]) == ("llama-3.1-8b", "p5.48xlarge", "8", "zero3")
+    (row,) = written(plans / "i.csv")
+    assert (row["model"], row["instance"], row["gpus"], row["sharding"]) == ("llama-3.1-8b", "p5.48xlarge", "8", "zero3")
     assert main(["gate", str(plans / "kit" / "plan.csv"), "--fits"]) == 0
 
 

@@ -12,14 +12,10 @@ SERVE = {"model": "llama-3.1-8b", "work": "inference", "users": 20}
 
 
 def figures_said(rows, catalogs, seconds):
-    whole = {"work": "training", "requests_per_second": None}
+    job = {"work": "training", "requests_per_second": None}
     row, least = rows.iloc[-1].to_dict() | {"seconds": seconds}, rows.iloc[0].to_dict() | {"seconds": 6840.0}
     return sentences.why(
-        ["roomiest"],
-        row,
-        {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "possible": 2},
-        whole,
-        catalogs,
+        ["roomiest"], row, {"budget": False, "least": least, "next": None, "otherwise": None, "brief": False, "possible": 2}, job, catalogs
     )
 
 
@@ -39,9 +35,9 @@ def test_a_run_says_what_its_start_takes_where_it_counts(catalogs):
 def test_replicas_of_several_gpus_are_said_as_on_the_card(catalogs):
     row = {"work": "training", "gpu": "b200", "gpus": 16, "sharding": "zero2", "recompute": "selective-ops"}
     row |= {"tensor_parallel": 2, "pipeline_parallel": 1, "context_parallel": 1}
-    said = arrangement(row, catalogs)
-    assert said.startswith("ZeRO 2 over 8 replicas of 2 ")
-    assert said.endswith("tensor parallel 2, selective recompute per operator")
+    words = arrangement(row, catalogs)
+    assert words.startswith("ZeRO 2 over 8 replicas of 2 ")
+    assert words.endswith("tensor parallel 2, selective recompute per operator")
 
 
 @pytest.mark.parametrize(
@@ -60,8 +56,8 @@ def test_what_is_too_large_says_what_of_it_is_set_by_hand(catalogs, fixed, cure)
 
 
 def test_bf16_on_a_card_without_it_says_what_to_choose(catalogs):
-    asked = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
-    problem = options(asked, catalogs).problem
+    job = TUNE | {"model": "gpt2", "precision": "bf16", "instance": "g4dn.xlarge"}
+    problem = options(job, catalogs).problem
     assert problem.startswith("Nothing runs so on the instances allowed: ")
     assert "choose fp16" in problem
 

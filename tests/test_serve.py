@@ -24,8 +24,8 @@ def ports():
     if not shutil.which("nginx"):
         missing("nginx is not installed", "apt-get install nginx-light")
     front, first = _free(), _free()
-    own = {**os.environ, "PORT": str(front), "FIRST_PORT": str(first), "HOST": NAME, "PROCESSES": "2"}
-    served = subprocess.Popen(["bash", ".serve/serve.sh"], cwd=ROOT, env=own, stdout=subprocess.DEVNULL)
+    environment = {**os.environ, "PORT": str(front), "FIRST_PORT": str(first), "HOST": NAME, "PROCESSES": "2"}
+    served = subprocess.Popen(["bash", ".serve/serve.sh"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
     try:
         _until(lambda: _asked(front)[0] == 200, 90)
         yield front, first
@@ -76,12 +76,12 @@ def _process(port):
 
 
 def test_the_page_says_how_it_may_be_used(ports):
-    status, said = _asked(ports[0], "/")
+    status, headers = _asked(ports[0], "/")
     assert status == 200
-    assert said["x-content-type-options"] == "nosniff"
-    assert said["x-frame-options"] == "DENY"
-    assert "frame-ancestors 'none'" in said["content-security-policy"]
-    assert said["set-cookie"].startswith("headroom=")
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["set-cookie"].startswith("headroom=")
 
 
 def test_another_name_of_the_machine_is_not_answered(ports):

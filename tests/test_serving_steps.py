@@ -30,9 +30,9 @@ def test_vllms_ci_on_h200_is_inside_the_range_and_nims_stream_on_two_h100_near(c
     assert (8 * 128 / table["low_tokens_per_second"] > [0.834, 2.075]).all()
     assert (8 * 128 / table["high_tokens_per_second"] < [0.834, 2.075]).all()
     # NVIDIA's tables for NIM, 5,000 tokens in and 500 out: 18.6 ms a token.
-    asked = {**HOPPER, "model": "llama-3.1-70b", "gpu": "h100-80gb-sxm", "gpus": 2, "tensor_parallel": 2, "precision": "fp8", "batch": 1}
-    found = timed(catalogs, {**asked, "prompt_tokens": 5000, "sequence_tokens": 5500})["time_per_output_token_seconds"][0]
-    assert found == pytest.approx(0.0186, rel=0.1)
+    scenario = {**HOPPER, "model": "llama-3.1-70b", "gpu": "h100-80gb-sxm", "gpus": 2, "tensor_parallel": 2, "precision": "fp8", "batch": 1}
+    step_seconds = timed(catalogs, {**scenario, "prompt_tokens": 5000, "sequence_tokens": 5500})["time_per_output_token_seconds"][0]
+    assert step_seconds == pytest.approx(0.0186, rel=0.1)
 
 
 def test_a_replayed_step_has_smaller_gaps_on_newer_cards(catalogs):
@@ -40,8 +40,8 @@ def test_a_replayed_step_has_smaller_gaps_on_newer_cards(catalogs):
     rows = [{**HOPPER, "gpu": gpu} for gpu in ("h200-sxm", "b200", "a100-80gb-sxm")]
     hopper, blackwell, ampere = timed(catalogs, *rows)["decode_fixed_seconds"]
     assert hopper == blackwell < ampere
-    own = timed(catalogs, *({**row, "implementation": "transformers"} for row in rows))["decode_fixed_seconds"]
-    assert own == pytest.approx(32 * 0.05e-3)
+    in_transformers = timed(catalogs, *({**row, "implementation": "transformers"} for row in rows))["decode_fixed_seconds"]
+    assert in_transformers == pytest.approx(32 * 0.05e-3)
 
 
 def test_a_token_waits_for_the_prompts_of_others():
@@ -64,13 +64,13 @@ def test_the_three_times_of_a_request_agree(catalogs, batch, prompt, answer, mod
 
     tokens_per_second = batch · answer / (first + (answer − 1) · per token), the closed system's own law (Little 1961).
     """
-    asked = {**HOPPER, "model": model, "gpus": 4, "tensor_parallel": 4, "batch": batch}
-    table = timed(catalogs, {**asked, "prompt_tokens": prompt, "sequence_tokens": prompt + answer})
+    scenario = {**HOPPER, "model": model, "gpus": 4, "tensor_parallel": 4, "batch": batch}
+    table = timed(catalogs, {**scenario, "prompt_tokens": prompt, "sequence_tokens": prompt + answer})
     step, queue = table["decode_step_seconds"][0], table["prefill_queue_seconds"][0]
     request = table["time_to_first_token_seconds"][0] + (answer - 1) * table["time_per_output_token_seconds"][0]
     passes = batch * answer / table["tokens_per_second"][0]
-    each = (table["prefill_compute_seconds"][0] + table["prefill_link_seconds"][0]) / batch
-    slack = queue + 2.5 * step + table["interleaved_prefill_seconds"][0] + table["prompt_compute_seconds"][0] + each
+    one_prefill = (table["prefill_compute_seconds"][0] + table["prefill_link_seconds"][0]) / batch
+    slack = queue + 2.5 * step + table["interleaved_prefill_seconds"][0] + table["prompt_compute_seconds"][0] + one_prefill
     assert abs(request - passes) <= slack * (1 + 1e-9)
     assert table["request_seconds_per_token"][0] == pytest.approx(request / answer)
 
@@ -79,9 +79,9 @@ def test_experts_are_read_where_they_lie(catalogs):
     """Attention on two cards with the experts spread over both: each reads half of the experts that both cards' tokens touch."""
     alone = {**HOPPER, "model": "qwen3-235b-a22b", "precision": "fp8", "batch": 64}
     spread = {**alone, "gpus": 8, "expert_parallel": 8}
-    whole, one = timed(catalogs, alone, spread)["read_weights_bytes"]
+    undivided, one = timed(catalogs, alone, spread)["read_weights_bytes"]
     dense = 7.947e9 + 1.25e9  # attention and head
-    assert 205e9 < whole < 225e9  # of 64 tokens with 8 experts each some of the 128 experts get none
+    assert 205e9 < undivided < 225e9  # of 64 tokens with 8 experts each some of the 128 experts get none
     assert one == pytest.approx(227.1e9 / 8 + dense, rel=0.1)
     wide = {**spread, "tensor_parallel": 8, "precision": "bf16"}  # an eighth of its fp8 file's experts is no whole number of blocks
     inside, groups = timed(catalogs, wide, {**wide, "expert_parallel": 1})["expert_gpus"]
@@ -110,17 +110,17 @@ def test_a_format_for_experts_leaves_attention_in_16_bits_and_experts_reach_less
     table = timed(catalogs, {**HOPPER, "model": "gpt-oss-120b", "precision": "mxfp4", "batch": 1})
     attention, head = 0.916e9 * 2, 1.158e9
     assert table["read_weights_bytes"][0] == pytest.approx(attention + head + 114.7e9 * 0.53125 * 4 / 128, rel=0.01)
-    asked = {**HOPPER, "model": "gpt-oss-120b", "precision": "mxfp4", "batch": 1, "prompt_tokens": 8192, "sequence_tokens": 8200}
-    table = timed(catalogs, asked)
+    scenario = {**HOPPER, "model": "gpt-oss-120b", "precision": "mxfp4", "batch": 1, "prompt_tokens": 8192, "sequence_tokens": 8200}
+    table = timed(catalogs, scenario)
     assert 1.5 * table["matmul_flops"][0] < table["dense_equivalent_flops"][0] < 2.5 * table["matmul_flops"][0]
-    dense = timed(catalogs, {**asked, "model": "llama-3.1-8b", "precision": "bf16"})
+    dense = timed(catalogs, {**scenario, "model": "llama-3.1-8b", "precision": "bf16"})
     assert dense["matmul_flops"] == dense["dense_equivalent_flops"]
 
 
 def test_newer_cards_are_met_as_well_as_a100(catalogs):
     """Time per output token of vLLM under load, held-out sweeps: 10 % at the median, 30 % at the 90th percentile, dense and experts."""
-    found = errors(of_vllm(), with_published_models(catalogs))
-    kinds = summary(found.assign(dense=found["model"] == "llama-3.1-70b"), ["held_out", "dense"]).loc[True]
+    compared = errors(of_vllm(), with_published_models(catalogs))
+    kinds = summary(compared.assign(dense=compared["model"] == "llama-3.1-70b"), ["held_out", "dense"]).loc[True]
     assert (kinds["rows"] > 85).all()
     assert (kinds["median_error_ratio"] < 0.06).all()
     assert (kinds["p90_error_ratio"] < 0.20).all()
@@ -138,8 +138,8 @@ def test_a_release_that_padded_experts_to_tiles_is_met_by_its_name(catalogs):
     """vLLM 0.12, experts in fp8: with its release as near as any, without it far off but inside the range."""
     rows = of_vllm()
     rows = rows[rows["engine_release"] == "0.12.0"].reset_index(drop=True)
-    own, unnamed = (errors(asked, with_published_models(catalogs)) for asked in (rows, rows.assign(software_release="")))
-    held_out = own[own["held_out"]]["error_ratio"].abs()
+    with_release, unnamed = (errors(scenarios, with_published_models(catalogs)) for scenarios in (rows, rows.assign(software_release="")))
+    held_out = with_release[with_release["held_out"]]["error_ratio"].abs()
     assert len(held_out) > 20
     assert held_out.median() < 0.07
     assert held_out.quantile(0.9) < 0.20
@@ -149,9 +149,9 @@ def test_a_release_that_padded_experts_to_tiles_is_met_by_its_name(catalogs):
 
 def test_padded_experts_are_all_read_whoever_chose_them(catalogs):
     """One sequence touches 8 of 128 experts; padded to tiles all are read, on cards that have the kernel and in 8 bits alone."""
-    asked = {**HOPPER, "model": "qwen3-235b-a22b", "precision": "fp8", "batch": 1, "gpus": 4, "tensor_parallel": 4}
-    tiled = {**asked, "software_release": "0.12.0"}
-    rows = (asked, tiled, {**tiled, "software_release": "0.18"}, {**tiled, "gpu": "a100-80gb-sxm"}, {**tiled, "precision": "bf16"})
+    scenario = {**HOPPER, "model": "qwen3-235b-a22b", "precision": "fp8", "batch": 1, "gpus": 4, "tensor_parallel": 4}
+    tiled = {**scenario, "software_release": "0.12.0"}
+    rows = (scenario, tiled, {**tiled, "software_release": "0.18"}, {**tiled, "gpu": "a100-80gb-sxm"}, {**tiled, "precision": "bf16"})
     bare, padded, later, ampere, wide = timed(catalogs, *rows)["read_weights_bytes"]
     assert padded - bare == pytest.approx((1 / 0.67 - 8 / 128) * 227.1e9 / 4, rel=0.01)
     assert later == ampere == bare
@@ -168,12 +168,12 @@ def test_a_release_lies_in_its_range_patches_included(catalogs, release, pads):
 
 
 def test_a_release_of_2024_launched_the_steps_of_long_sequences(catalogs):
-    asked = {**HOPPER, "model": "qwen2.5-0.5b", "gpu": "a100-80gb-sxm", "batch": 1, "software_release": "0.4.2"}
+    scenario = {**HOPPER, "model": "qwen2.5-0.5b", "gpu": "a100-80gb-sxm", "batch": 1, "software_release": "0.4.2"}
     short, long, newer = timed(
         catalogs,
-        {**asked, "prompt_tokens": 6144, "sequence_tokens": 8192},
-        {**asked, "prompt_tokens": 6145, "sequence_tokens": 8193},
-        {**asked, "prompt_tokens": 6145, "sequence_tokens": 8193, "software_release": "0.6"},
+        {**scenario, "prompt_tokens": 6144, "sequence_tokens": 8192},
+        {**scenario, "prompt_tokens": 6145, "sequence_tokens": 8193},
+        {**scenario, "prompt_tokens": 6145, "sequence_tokens": 8193, "software_release": "0.6"},
     )["decode_step_seconds"]
     assert short == pytest.approx(newer, rel=0.001)
     assert long == pytest.approx(24 * 0.3e-3)

@@ -28,8 +28,8 @@ def test_every_column_that_may_change_the_memory_is_tried():
 
 
 def test_the_line_is_in_words_of_the_field():
-    said = setting(estimate(TRAINED, catalogs(), solve=False), catalogs())
-    assert said.startswith("LoRA rank 16 on all-linear, fp32 adapters, over bf16 · AdamW · FSDP (ZeRO 3) over 8 GPUs")
-    assert "micro-batch 2 × 2 steps of 4,096 tokens · no recompute" in said
-    said = setting(estimate(SERVED, catalogs(), solve=False), catalogs())
-    assert said == "bf16 · 2 replicas · 16 sequences on each of 4,096 tokens · prompt 2,048 · tensor parallel 4 · vLLM"
+    line = setting(estimate(TRAINED, catalogs(), solve=False), catalogs())
+    assert line.startswith("LoRA rank 16 on all-linear, fp32 adapters, over bf16 · AdamW · FSDP (ZeRO 3) over 8 GPUs")
+    assert "micro-batch 2 × 2 steps of 4,096 tokens · no recompute" in line
+    line = setting(estimate(SERVED, catalogs(), solve=False), catalogs())
+    assert line == "bf16 · 2 replicas · 16 sequences on each of 4,096 tokens · prompt 2,048 · tensor parallel 4 · vLLM"

@@ -14,24 +14,24 @@ from views.session.job_state import FIRST_VISIT
 
 @pytest.mark.parametrize("setup", setups(), ids=lambda setup: setup.name)
 def test_a_setup_is_understood_whole_and_answered(setup):
-    asked, complaints = link.parse(setup.query, catalogs())
+    query, complaints = link.parse(setup.query, catalogs())
     assert not complaints
     several = ("regions", "markets")
-    named = {name: value for name, value in asked.items() if name in JOB}
+    named = {name: value for name, value in query.items() if name in JOB}
     one = {name: value[0] if isinstance(value, list) and name not in several else value for name, value in named.items()}
     fields = {**FIRST_VISIT, **one}
-    by_hand = {name: value if isinstance(value, list) else [value] for name, value in asked.items() if name in BY_HAND}
-    found = options(job_of(fields, by_hand), catalogs())
-    assert found.problem == ""
-    assert found.answers["answer"].iloc[0].startswith("least-money")
+    by_hand = {name: value if isinstance(value, list) else [value] for name, value in query.items() if name in BY_HAND}
+    result = options(job_of(fields, by_hand), catalogs())
+    assert result.problem == ""
+    assert result.answers["answer"].iloc[0].startswith("least-money")
 
 
 def test_there_are_a_dozen_and_no_two_alike():
-    found = setups()
-    assert len(found) >= 12
-    for told, each in zip(read_document(FOLDER, "setups")["setups"], found, strict=True):
-        assert told["asks"].keys() <= each.query.keys()  # a name that nobody knows would be left out in silence
-    assert len({each.name for each in found}) == len({repr(each.query) for each in found}) == len(found)
+    read = setups()
+    assert len(read) >= 12
+    for entry, setup in zip(read_document(FOLDER, "setups")["setups"], read, strict=True):
+        assert entry["asks"].keys() <= setup.query.keys()  # a name that nobody knows would be left out in silence
+    assert len({setup.name for setup in read}) == len({repr(setup.query) for setup in read}) == len(read)
 
 
 def test_a_click_starts_from_one_and_undo_goes_back():

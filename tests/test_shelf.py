@@ -45,9 +45,9 @@ def test_the_page_keeps_plans_in_the_database_that_is_named(database, monkeypatc
     stores.in_database(database)("DROP TABLE IF EXISTS headroom_plans", {})
     app = opened("shelf", model="gpt2")
     app.text_input(key="shelf_who").set_value("Ana")
-    next(each for each in app.button if each.label == "Put on the shelf").click().run()
+    next(button for button in app.button if button.label == "Put on the shelf").click().run()
     assert title(app) == "1 plan on the shelf"
-    assert [each.saved_by for each in newest(stores.in_database(database))] == ["Ana"]
+    assert [button.saved_by for button in newest(stores.in_database(database))] == ["Ana"]
 
 
 def test_a_plan_without_a_price_has_none(run):
@@ -59,17 +59,17 @@ def test_saving_again_adds_a_version_and_replaces_none(run):
     first = save(run, "tune", **PLAN)
     save(run, "serve", **PLAN)
     second = save(run, "tune", **PLAN | {"saved_by": "Ben", "usd": 300.0})
-    assert [(each.name, each.saved_by, each.versions) for each in newest(run)] == [("tune", "Ben", 2), ("serve", "Ana", 1)]
-    assert [each.id for each in versions(run, "tune")] == [second.id, first.id]
-    assert [each.usd for each in versions(run, "tune")] == [300.0, 244.7]
+    assert [(plan.name, plan.saved_by, plan.versions) for plan in newest(run)] == [("tune", "Ben", 2), ("serve", "Ana", 1)]
+    assert [plan.id for plan in versions(run, "tune")] == [second.id, first.id]
+    assert [plan.usd for plan in versions(run, "tune")] == [300.0, 244.7]
 
 
 def test_eight_who_save_at_once_on_a_new_shelf_lose_nothing(run):
     with ThreadPoolExecutor(8) as people:
         saved = list(people.map(lambda number: save(run, "tune", **PLAN | {"usd": float(number)}), range(48)))
     stand = versions(run, "tune")
-    assert {each.id for each in stand} == {each.id for each in saved}
-    assert {each.usd for each in stand} == {float(number) for number in range(48)}
+    assert {plan.id for plan in stand} == {plan.id for plan in saved}
+    assert {plan.usd for plan in stand} == {float(number) for number in range(48)}
     assert newest(run)[0].versions == 48
 
 
@@ -77,12 +77,12 @@ def test_no_more_are_shown_than_a_page_holds_and_none_is_lost(run):
     for number in range(MOST_SHOWN + 3):
         save(run, f"plan {number}", **PLAN)
     shown = newest(run)
-    assert [each.name for each in shown] == [f"plan {number}" for number in range(MOST_SHOWN + 2, 2, -1)]
+    assert [plan.name for plan in shown] == [f"plan {number}" for number in range(MOST_SHOWN + 2, 2, -1)]
     assert len(versions(run, "plan 0")) == 1
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "sentence"),
     [
         ({"name": " \n\t"}, "needs a name"),
         ({"saved_by": ""}, "needs a name of who saves it"),
@@ -91,9 +91,9 @@ def test_no_more_are_shown_than_a_page_holds_and_none_is_lost(run):
         ({"name": "=HYPERLINK(1)"}, "a spreadsheet reads as a formula"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_in_one_sentence(wrong, said, tmp_path):
+def test_what_cannot_be_kept_is_refused_in_one_sentence(wrong, sentence, tmp_path):
     run = stores.in_file(tmp_path / "shelf.sqlite3")
-    with pytest.raises(ShelfError, match=said):
+    with pytest.raises(ShelfError, match=sentence):
         save(run, **{"name": "mine", **PLAN, **wrong})
     assert newest(run) == []
 
@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path):
 def test_a_database_that_does_not_answer_is_one_sentence_without_its_password(tmp_path):
     sqlalchemy = pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt")
     run = stores.in_database(sqlalchemy.create_engine(f"postgresql+psycopg://ana:secret@/plans?host={tmp_path}"))
-    with pytest.raises(ShelfError, match="a link holds the whole plan without it") as told:
+    with pytest.raises(ShelfError, match="a link holds the whole plan without it") as raised:
         newest(run)
-    assert "secret" not in str(told.value)
-    assert "ana" not in str(told.value)
+    assert "secret" not in str(raised.value)
+    assert "ana" not in str(raised.value)

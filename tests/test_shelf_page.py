@@ -31,7 +31,7 @@ def put(app, name, who):
 
 
 def labelled(app, label):
-    return next(each for each in app.button if each.label == label)
+    return next(button for button in app.button if button.label == label)
 
 
 def texts(app):
@@ -59,7 +59,7 @@ def test_a_plan_is_put_there_and_comes_back_in_another_browser():
 def test_a_price_of_then_stands_beside_todays_and_its_move_is_said(shelf):
     link = urlencode(address(opened(model="llama-3.2-1b")), doseq=True)
     usd = float(re.search(r"then_usd~([\d.]+)", link)[1])
-    older = re.sub(r"(then_usd(?:_per_hour)?~)([\d.]+)", lambda found: found[1] + str(float(found[2]) / 2), link)
+    older = re.sub(r"(then_usd(?:_per_hour)?~)([\d.]+)", lambda match: match[1] + str(float(match[2]) / 2), link)
     save(shelf, "Old", "Ana", "about half", older, usd / 2, 1.0)
     app = opened("shelf")
     row = app.dataframe[0].value.iloc[0]
@@ -79,9 +79,9 @@ def test_of_two_who_save_one_name_the_second_is_told_and_both_stand(shelf):
     put(ana, "Ours", "Ana")
     put(ben, "Ours", "Ben")
     assert "version 4. Ana saved this name too since you looked: both stand." in texts(ben)
-    assert [each.saved_by for each in versions(shelf, "Ours")] == ["Ben", "Ana", "Ana", "Ana"]
+    assert [item.saved_by for item in versions(shelf, "Ours")] == ["Ben", "Ana", "Ana", "Ana"]
     app = opened("shelf")
-    assert [each.label for each in app.expander if "versions" in each.label] == ["All 4 versions"]
+    assert [item.label for item in app.expander if "versions" in item.label] == ["All 4 versions"]
     assert "Version 4 by Ben" in texts(app)
 
 
@@ -94,8 +94,8 @@ def test_what_is_typed_is_text_and_nothing_else(shelf):
 
 def test_a_plan_of_a_model_of_ones_own_has_its_price_of_today_too(shelf):
     sizes = {"layers": 16, "hidden": 2048, "heads": 32, "kv_heads": 8, "head_dim": 64, "ffn": 8192, "vocab": 128256}
-    own = {f"custom__mine__{name}": str(value) for name, value in sizes.items()}
-    app = opened("shelf", **own, custom__mine__model_type='"llama"', custom__mine__tied="true", model="mine")
+    custom = {f"custom__mine__{name}": str(value) for name, value in sizes.items()}
+    app = opened("shelf", **custom, custom__mine__model_type='"llama"', custom__mine__tied="true", model="mine")
     put(app, "Mine", "Ana")
     assert opened("shelf").dataframe[0].value["moved"].tolist() == ["the same"]
     assert "custom.mine.hidden" in parse_qs(newest(shelf)[0].link)
@@ -117,13 +117,13 @@ def test_without_a_name_the_form_says_so_and_nothing_is_saved(shelf):
 
 
 @pytest.mark.parametrize(
-    ("address_given", "installed", "said"),
+    ("address_given", "installed", "sentence"),
     [
         ("postgresql+psycopg://ana:secret@db.example/plans", False, "requirements/shelf.txt has to be installed: make shelf"),
         ("no-such-database://ana:secret@db.example/plans", True, "is not the address of a database"),
     ],
 )
-def test_an_address_that_cannot_be_used_says_what_to_do_and_never_the_password(monkeypatch, address_given, installed, said):
+def test_an_address_that_cannot_be_used_says_what_to_do_and_never_the_password(monkeypatch, address_given, installed, sentence):
     if installed:
         pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed: requirements/shelf.txt")
     else:
@@ -131,7 +131,7 @@ def test_an_address_that_cannot_be_used_says_what_to_do_and_never_the_password(m
     monkeypatch.setenv("HEADROOM_SHELF", address_given)
     app = opened("shelf", model="gpt2")
     assert title(app) == "The shelf is out of reach"
-    assert said in texts(app)
+    assert sentence in texts(app)
     assert "secret" not in texts(app)
 
 

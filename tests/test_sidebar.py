@@ -43,10 +43,10 @@ def test_the_group_stays_open_and_focus_stays_while_a_value_changes(browser, add
     page.get_by_text("Set by hand", exact=True).click()
     settled(page)
     pill(page, "gpus", "8").focus()
-    for held in (True, False, True):
+    for pressed in (True, False, True):
         page.keyboard.press("Space")
         settled(page)
-        assert ("gpus=8" in page.url) == held
+        assert ("gpus=8" in page.url) == pressed
         assert page.evaluate("document.activeElement.innerText") == "8"
         assert page.locator(GROUP).get_attribute("open") is not None
     press(page, "auto_gpus", "GPUs")
@@ -89,9 +89,9 @@ def test_the_link_of_a_kept_scenario_opens_in_a_new_profile(browser, address):
     settled(first)
     press(first, "undo", "Undo")
     press(first, "redo", "Redo")
-    said = [first.locator(each).first.inner_text() for each in ("h1", ".st-key-kept_0", SIDEBAR)]
+    texts = [first.locator(selector).first.inner_text() for selector in ("h1", ".st-key-kept_0", SIDEBAR)]
     second = opened(browser, first.url)
-    assert [second.locator(each).first.inner_text() for each in ("h1", ".st-key-kept_0", SIDEBAR)] == said
+    assert [second.locator(selector).first.inner_text() for selector in ("h1", ".st-key-kept_0", SIDEBAR)] == texts
     assert second.url == first.url
     first.context.close()
     second.context.close()

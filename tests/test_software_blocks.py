@@ -21,25 +21,25 @@ SAVED = recorded("cases/software_blocks.json")["saved"]
 
 @pytest.mark.parametrize(("software", "model", "counted"), SAVED)
 def test_a_block_saves_what_was_counted_in_its_source(software, model, counted):
-    found = per_block("saved_activations_bytes", model, precision="bf16", implementation=software, **TOKENS) / 2048
-    assert found == pytest.approx(sum(each * size for each, size in zip(counted, SIZES[model], strict=True)) + 8, abs=1e-6)
+    saved = per_block("saved_activations_bytes", model, precision="bf16", implementation=software, **TOKENS) / 2048
+    assert saved == pytest.approx(sum(count * size for count, size in zip(counted, SIZES[model], strict=True)) + 8, abs=1e-6)
 
 
 def test_litgpts_adapters_keep_a_dropped_copy_and_its_mask():
     """One for q, k and v together, and the padded update where not all three are adapted (litgpt/lora.py)."""
-    own = {"precision": "bf16", "implementation": "litgpt", "tuning": "lora", "lora_rank": 8, **TOKENS}
+    scenario = {"precision": "bf16", "implementation": "litgpt", "tuning": "lora", "lora_rank": 8, **TOKENS}
     h, q, k, f, a = SIZES["llama-3.1-8b"]
     frozen = 8 * h + 8 * q + 6 * f + 4 * a + 8
-    two = per_block("saved_activations_bytes", "llama-3.1-8b", **own, lora_targets="q+v") / 2048
+    two = per_block("saved_activations_bytes", "llama-3.1-8b", **scenario, lora_targets="q+v") / 2048
     assert two == pytest.approx(frozen + 3 * h + 2 * 2 * 8 + 2 * (q + k))
-    every = per_block("saved_activations_bytes", "llama-3.1-8b", **own, lora_targets="all-linear") / 2048
+    every = per_block("saved_activations_bytes", "llama-3.1-8b", **scenario, lora_targets="all-linear") / 2048
     assert every == pytest.approx(frozen + 3 * (h + q + h + h + f) + 7 * 2 * 8)
 
 
 def test_a_compiled_block_keeps_products_and_norms():
     h, q, k, f, a = SIZES["llama-3.1-8b"]
-    found = per_block("saved_activations_bytes", "llama-3.1-8b", precision="bf16", implementation="torchtitan", compile="yes", **TOKENS)
-    assert found / 2048 == pytest.approx(8 * h + 4 * q + 4 * k + 6 * f + 4 * a)
+    saved = per_block("saved_activations_bytes", "llama-3.1-8b", precision="bf16", implementation="torchtitan", compile="yes", **TOKENS)
+    assert saved / 2048 == pytest.approx(8 * h + 4 * q + 4 * k + 6 * f + 4 * a)
 
 
 def logits_of(**scenario):
@@ -48,9 +48,9 @@ def logits_of(**scenario):
     return tuple(table[name][0] / 2048 / 128_256 for name in ("forward_logits_bytes", "backward_logits_bytes"))
 
 
-@pytest.mark.parametrize(("scenario", "each"), recorded("cases/software_blocks.json")["logits"])
-def test_each_software_holds_its_own_logits(scenario, each):
-    assert logits_of(**scenario) == pytest.approx(each, abs=1e-6)
+@pytest.mark.parametrize(("scenario", "expected"), recorded("cases/software_blocks.json")["logits"])
+def test_each_software_holds_its_own_logits(scenario, expected):
+    assert logits_of(**scenario) == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_loss_that_software_takes_by_itself_is_a_choice_that_gives_the_same():
@@ -62,12 +62,12 @@ def test_the_loss_that_software_takes_by_itself_is_a_choice_that_gives_the_same(
 
 def test_litgpts_recipes_keep_gradients_into_the_next_pass_and_its_head_beside_4_bits_is_wide():
     forward = phases_table({"model": "tinyllama-1.1b", "precision": "bf16", "implementation": "litgpt"}, catalogs())
-    held = forward[(forward["phase"] == "forward") & (forward["component"] == "gradients_bytes")]["bytes"].item()
-    assert held == 2 * 1_100_048_384
+    gradients = forward[(forward["phase"] == "forward") & (forward["component"] == "gradients_bytes")]["bytes"].item()
+    assert gradients == 2 * 1_100_048_384
     # LitGPT's resource tables of 2023: Llama 2 7B in nf4 takes 4.57 GB, 0.26 GB more than a 16-bit head leaves.
-    own = {"model": "llama-2-7b", "work": "inference", "precision": "nf4", "sequence_tokens": 128}
+    scenario = {"model": "llama-2-7b", "work": "inference", "precision": "nf4", "sequence_tokens": 128}
     head = 32_000 * 4096
-    assert one(**own, implementation="litgpt")["weights_bytes"] - one(**own)["weights_bytes"] == 2 * head
+    assert one(**scenario, implementation="litgpt")["weights_bytes"] - one(**scenario)["weights_bytes"] == 2 * head
 
 
 MPT = {"model_type": "mpt", "d_model": 1536, "n_heads": 12, "n_layers": 24, "max_seq_len": 2048, "vocab_size": 50368}
@@ -75,11 +75,11 @@ MPT = {"model_type": "mpt", "d_model": 1536, "n_heads": 12, "n_layers": 24, "max
 
 def test_norms_of_one_vector_may_be_layer_norms():
     """MPT's have no bias and no fp32 copy (transformers, modeling_mpt.py; llm-foundry, models/layers/norm.py)."""
-    held = add_models(catalogs(), {"mine": read_config(MPT, "mine", catalogs())})
-    own = {"model": "mine", "implementation": "llm-foundry", "precision": "bf16", **TOKENS}
-    assert estimate(own, held)["parameters"] == 50368 * 1536 + 24 * (12 * 1536**2 + 2 * 1536) + 1536
+    with_mpt = add_models(catalogs(), {"mine": read_config(MPT, "mine", catalogs())})
+    scenario = {"model": "mine", "implementation": "llm-foundry", "precision": "bf16", **TOKENS}
+    assert estimate(scenario, with_mpt)["parameters"] == 50368 * 1536 + 24 * (12 * 1536**2 + 2 * 1536) + 1536
     counted = (8 + 6 + 2 + 16) * 1536 + 4 * 12 + 8  # two norms, queries, keys and values, attention's output, the network's two
-    assert float(one_scenario(own, held)["stack_saved_bytes_per_token"].ravel()[0]) == counted
+    assert float(one_scenario(scenario, with_mpt)["stack_saved_bytes_per_token"].ravel()[0]) == counted
 
 
 GPT2 = {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257}

@@ -20,33 +20,33 @@ MIXTRAL_OTHERS = 46_702_792_704 - MIXTRAL_EXPERTS
 
 def test_scores_of_a_prefill_are_prompt_by_prompt_and_a_softcap_holds_two_copies_of_the_logits():
     """The rest of the sequence is cache: eager scores do not grow with it."""
-    own = {"work": "inference", "model": "llama-2-7b", "attention": "eager", "batch": 2}
-    long, short = one(**own, sequence_tokens=8192, prompt_tokens=1024), one(**own, sequence_tokens=1024)
+    scenario = {"work": "inference", "model": "llama-2-7b", "attention": "eager", "batch": 2}
+    long, short = one(**scenario, sequence_tokens=8192, prompt_tokens=1024), one(**scenario, sequence_tokens=1024)
     assert long["kv_cache_bytes"] == 8 * short["kv_cache_bytes"]
-    scored = one_scenario({**own, "sequence_tokens": 8192, "prompt_tokens": 1024}, catalogs())["prefill_activations_bytes"]
-    assert scored == one_scenario({**own, "sequence_tokens": 1024}, catalogs())["prefill_activations_bytes"]
+    scored = one_scenario({**scenario, "sequence_tokens": 8192, "prompt_tokens": 1024}, catalogs())["prefill_activations_bytes"]
+    assert scored == one_scenario({**scenario, "sequence_tokens": 1024}, catalogs())["prefill_activations_bytes"]
     table = one_scenario({"work": "inference", "model": "gemma-2-2b", "logits": "all", "sequence_tokens": 512}, catalogs())
     assert table["prefill_logits_bytes"][0] == 4 * 256_000 * 512
 
 
-@pytest.mark.parametrize("asked", ["", "no", "yes"])
-def test_t5_of_transformers_5_always_ties(asked):
+@pytest.mark.parametrize("tied", ["", "no", "yes"])
+def test_t5_of_transformers_5_always_ties(tied):
     """google/flan-t5-base: 247,577,856 with a head of its own, which the class shares (configuration_t5.py)."""
-    assert one(model="flan-t5-base", tie_embeddings=asked)["parameters"] == 247_577_856 - 32_128 * 768
+    assert one(model="flan-t5-base", tie_embeddings=tied)["parameters"] == 247_577_856 - 32_128 * 768
 
 
 def test_awq_holds_a_tied_heads_matrix_at_load_and_autoawq_fuses_before_it_frees_and_prefills_eagerly():
     row = one(work="inference", model="llama-3.2-1b", precision="awq-4bit", sequence_tokens=128)
     assert (row["peak_phase"], row["allocated_peak_bytes"] - row["weights_bytes"]) == ("load", 2 * 128_256 * 2048)
-    own = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "sequence_tokens": 128}
-    row, plain = one(**own, implementation="autoawq"), one(**own)
+    scenario = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "sequence_tokens": 128}
+    row, plain = one(**scenario, implementation="autoawq"), one(**scenario)
     parts = 32 * 4096 * (4096 + 2 * 1024) * 0.51953125
     assert row["peak_phase"] == "load"
     assert row["allocated_peak_bytes"] == pytest.approx(row["weights_bytes"] + parts)
     assert row["allocated_peak_bytes"] > plain["allocated_peak_bytes"]
-    own = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "batch": 4, "sequence_tokens": 4096}
-    eager = one(**own, attention="eager")
-    assert one(**own, implementation="autoawq")["allocated_peak_bytes"] == eager["allocated_peak_bytes"]
+    scenario = {"work": "inference", "model": "mistral-7b-v0.3", "precision": "awq-4bit", "batch": 4, "sequence_tokens": 4096}
+    eager = one(**scenario, attention="eager")
+    assert one(**scenario, implementation="autoawq")["allocated_peak_bytes"] == eager["allocated_peak_bytes"]
 
 
 def test_a_small_training_job_caches_at_least_so_much():
@@ -59,12 +59,12 @@ def test_a_small_training_job_caches_at_least_so_much():
 @pytest.mark.parametrize("sharding", ["zero1", "zero2"])
 def test_a_divided_master_copy_stands_beside_whole_weights(sharding):
     """DeepSpeed, runtime/zero/stage_1_and_2.py: 2 N whole, 12 N / W divided, 6 N / W at the step; Trainer's buckets are small."""
-    own = {"model": "llama-3.1-8b", "precision": "bf16-master", "recompute": "full", "gpus": 8, "sharding": sharding}
-    row = one(**own, implementation="transformers")
+    scenario = {"model": "llama-3.1-8b", "precision": "bf16-master", "recompute": "full", "gpus": 8, "sharding": sharding}
+    row = one(**scenario, implementation="transformers")
     assert row["weights_bytes"] == 2 * LLAMA_8B
     assert row["optimizer_bytes"] == 12 * LLAMA_8B / 8
     assert row["working_bytes"] == 6 * LLAMA_8B / 8
-    assert row["allocated_peak_bytes"] <= one(**own, implementation="deepspeed")["allocated_peak_bytes"]
+    assert row["allocated_peak_bytes"] <= one(**scenario, implementation="deepspeed")["allocated_peak_bytes"]
 
 
 MEGATRON = {"implementation": "megatron", "precision": "bf16-master", "gpus": 64, "recompute": "full"}
@@ -80,10 +80,10 @@ def test_experts_states_are_divided_by_the_ranks_that_hold_the_same_ones(degrees
 
 
 def test_experts_gradients_and_weights_are_divided_likewise():
-    own = {"model": "mixtral-8x7b", "implementation": "torchtitan", "gpus": 64, "sharding": "zero3", "recompute": "full"}
-    spread, whole = one(**own, expert_parallel=8), one(**own)
-    assert spread["weights_bytes"] == pytest.approx(whole["weights_bytes"])
-    assert spread["optimizer_bytes"] == pytest.approx(whole["optimizer_bytes"])
+    scenario = {"model": "mixtral-8x7b", "implementation": "torchtitan", "gpus": 64, "sharding": "zero3", "recompute": "full"}
+    spread, replicated = one(**scenario, expert_parallel=8), one(**scenario)
+    assert spread["weights_bytes"] == pytest.approx(replicated["weights_bytes"])
+    assert spread["optimizer_bytes"] == pytest.approx(replicated["optimizer_bytes"])
 
 
 @pytest.mark.parametrize("degrees", [{"tensor_parallel": 8}, {"tensor_parallel": 8, "expert_parallel": 8}, {"expert_parallel": 8}])
@@ -108,8 +108,8 @@ def test_megatron_adds_gradients_into_a_standing_buffer_keeps_its_loss_in_16_bit
 
 def test_fp8_products_stand_on_a_master_copy_in_megatron():
     """Transformer Engine: 16-bit weights, fp32 gradients, inputs of products in one byte."""
-    own = {"model": "llama-3.1-8b", "sharding": "zero1"} | MEGATRON | {"recompute": "none", "sequence_tokens": 8192}
-    wide, narrow = one(**own), one(**own | {"precision": "fp8-mixed"})
+    scenario = {"model": "llama-3.1-8b", "sharding": "zero1"} | MEGATRON | {"recompute": "none", "sequence_tokens": 8192}
+    wide, narrow = one(**scenario), one(**scenario | {"precision": "fp8-mixed"})
     assert narrow["weights_bytes"] == wide["weights_bytes"]
     assert narrow["optimizer_bytes"] == wide["optimizer_bytes"]
     less = 2 * 4096 - 4096 + 14336  # two norms' outputs and the product in one byte less, attention's output once more
@@ -126,19 +126,19 @@ def test_mxfp4_experts_fill_the_kernels_tile(tensor_parallel, padded):
 
 
 def test_an_engine_takes_the_share_that_is_asked_with_its_cuda_graphs_inside():
-    own = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4", "sequence_tokens": 8192}
-    usual, less = one(**own), one(**own, memory_utilization=0.85)
+    scenario = {"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4", "sequence_tokens": 8192}
+    usual, less = one(**scenario), one(**scenario, memory_utilization=0.85)
     assert usual["memory_utilization"] == 0.92
     assert less["max_batch"] < usual["max_batch"]
-    assert estimate({**own, "memory_utilization": 1.2}, catalogs())["problem"].startswith(
+    assert estimate({**scenario, "memory_utilization": 1.2}, catalogs())["problem"].startswith(
         "memory_utilization '1.2' is not a number above 0, at most 1"
     )
     table = one_scenario({"work": "inference", "model": "llama-3.1-8b", "implementation": "vllm", "gpu": "l4"}, catalogs())
     from calc.memory.fit import limit_bytes
 
     names = ("gpu_memory_bytes", "context_bytes", "graphs_bytes", "is_engine", "memory_utilization", "tight_ratio", "serving_counts_graphs")
-    found = limit_bytes(*(table[name] for name in names))
-    assert found == 0.92 * table["gpu_memory_bytes"] - table["context_bytes"] - table["graphs_bytes"]
+    limit = limit_bytes(*(table[name] for name in names))
+    assert limit == 0.92 * table["gpu_memory_bytes"] - table["context_bytes"] - table["graphs_bytes"]
 
 
 @pytest.mark.parametrize(("gpu", "tokens"), [("l4", 2048), ("h100-80gb-sxm", 8192), ("b200", 16384)])
@@ -157,13 +157,13 @@ def test_trl_never_has_the_full_logits_and_autocast_over_sixteen_bits_is_sixteen
 
 def test_a_pipeline_under_fsdp_keeps_its_stage_whole():
     """torchtitan, reshard_after_forward_policy; torch/distributed/pipelining/stage.py: whole weights in 16 bits, gradients in fp32."""
-    own = {"model": "llama-3.1-8b", "implementation": "torchtitan", "sharding": "zero3", "reduce_precision": "fp32", "recompute": "full"}
-    staged = one_scenario({**own, "gpus": 16, "pipeline_parallel": 2, "accumulation_steps": 4}, catalogs())
+    base = {"model": "llama-3.1-8b", "implementation": "torchtitan", "sharding": "zero3", "reduce_precision": "fp32", "recompute": "full"}
+    staged = one_scenario({**base, "gpus": 16, "pipeline_parallel": 2, "accumulation_steps": 4}, catalogs())
     blocks = 16 * 218_112_000
     assert staged["blocks_parameters_here"][0] == blocks
     assert staged["earlier_gradients_bytes"][0] == 4 * staged["trained_parameters_here"][0]
     assert staged["place_whole_bytes"].min() >= 2 * blocks
-    flat = one_scenario({**own, "gpus": 8}, catalogs())
+    flat = one_scenario({**base, "gpus": 8}, catalogs())
     assert flat["earlier_gradients_bytes"][0] == 0
     assert flat["place_whole_bytes"].max() < 2 * blocks
 
@@ -188,21 +188,21 @@ def test_large_tensors_count_what_their_segment_leaves():
 )
 def test_trainers_bf16_is_another_precision_in_each_software(more, same):
     """transformers 5 loads the checkpoint's own format; accelerate, accelerator.py; transformers, integrations/deepspeed.py."""
-    own = {"model": "llama-3.1-8b", "recompute": "full", **more}
-    assert one(**own, precision="bf16-autocast")["memory_bytes"] == one(**own | same)["memory_bytes"]
+    scenario = {"model": "llama-3.1-8b", "recompute": "full", **more}
+    assert one(**scenario, precision="bf16-autocast")["memory_bytes"] == one(**scenario | same)["memory_bytes"]
 
 
 def test_qlora_as_people_run_it_leaves_all_but_the_matrices_in_fp32():
     """peft, utils/other.py, prepare_model_for_kbit_training; counted in validation/data/parallel/qlora.csv, row 8."""
-    own = {"model": "llama-3.1-8b", "tuning": "lora", "lora_rank": 16, "lora_targets": "all-linear"}
-    plain, prepared = one(**own, precision="nf4-dq"), one(**own, precision="nf4-dq-prepared")
+    base = {"model": "llama-3.1-8b", "tuning": "lora", "lora_rank": 16, "lora_targets": "all-linear"}
+    plain, prepared = one(**base, precision="nf4-dq"), one(**base, precision="nf4-dq-prepared")
     others = LLAMA_8B - 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336)
     assert prepared["weights_bytes"] - plain["weights_bytes"] == pytest.approx(2 * others)
-    table = one_scenario({**own, "precision": "nf4-dq-prepared"}, catalogs())
+    table = one_scenario({**base, "precision": "nf4-dq-prepared"}, catalogs())
     counted = 18 * 4096 + 4 * (4096 + 1024) + 14 * 14336 + 14 * 16 + 4 * 32 + 8
     assert float(table["stack_saved_bytes_per_token"].ravel()[0]) == pytest.approx(counted, abs=1)
     assert (
-        one_scenario({**own, "precision": "nf4-dq-prepared", "recompute": "full"}, catalogs())["stack_kept_bytes_per_token"][0] == 4 * 4096
+        one_scenario({**base, "precision": "nf4-dq-prepared", "recompute": "full"}, catalogs())["stack_kept_bytes_per_token"][0] == 4 * 4096
     )
 
 
@@ -234,15 +234,15 @@ def test_deepspeeds_zero_3_has_its_bucket_from_the_start_however_little_is_train
 @pytest.mark.parametrize("sharding", ["zero1", "zero2"])
 def test_trainers_auto_bucket_is_hidden_squared(sharding):
     """transformers, integrations/deepspeed.py, trainer_config_finalize; DeepSpeed's own default is half a billion elements."""
-    own = {"model": "llama-3.1-8b", "precision": "bf16-master", "gpus": 8, "sharding": sharding}
-    auto, default = (one_scenario({**own, "implementation": name}, catalogs()) for name in ("transformers", "deepspeed"))
+    scenario = {"model": "llama-3.1-8b", "precision": "bf16-master", "gpus": 8, "sharding": sharding}
+    auto, default = (one_scenario({**scenario, "implementation": name}, catalogs()) for name in ("transformers", "deepspeed"))
     assert (auto["bucket_bytes"][0], default["bucket_bytes"][0]) == (4 * 4096**2, 4 * 500_000_000)
 
 
 def test_adapted_experts_pass_their_gradient_on_in_the_adapters_width():
     """peft, tuners/lora/layer.py, ParamWrapper: B A in fp32, scaled, cast and added; back through it gate and up twice in fp32."""
-    own = {"model": "mixtral-8x7b", "tuning": "lora", "lora_rank": 8, "precision": "bf16", "recompute": "full"}
-    merged, plain = (one_scenario({**own, "lora_targets": targets}, catalogs()) for targets in ("all-linear", "attention"))
+    scenario = {"model": "mixtral-8x7b", "tuning": "lora", "lora_rank": 8, "precision": "bf16", "recompute": "full"}
+    merged, plain = (one_scenario({**scenario, "lora_targets": targets}, catalogs()) for targets in ("all-linear", "attention"))
     assert merged["stack_merging_bytes"].max() == pytest.approx(MIXTRAL_EXPERTS / 32 * 2 / 3 * 8)
     assert plain["stack_merging_bytes"].max() == 0
 
@@ -262,6 +262,6 @@ def test_a_release_newer_than_those_known_is_a_warning(release, warned):
 @pytest.mark.parametrize("sharding", ["none", "zero2", "zero3"])
 @pytest.mark.parametrize("model", ["bert-base-uncased", "llama-3.2-1b"])
 def test_a_fused_loss_never_takes_more_than_the_whole_logits(implementation, sharding, model):
-    own = {"model": model, "implementation": implementation, "sharding": sharding, "gpus": 8, "batch": 64, "recompute": "full"}
-    fused, whole = (one(**own, sequence_tokens=512, loss=loss)["allocated_peak_bytes"] for loss in ("fused", "full"))
-    assert fused <= whole
+    scenario = {"model": model, "implementation": implementation, "sharding": sharding, "gpus": 8, "batch": 64, "recompute": "full"}
+    fused, full = (one(**scenario, sequence_tokens=512, loss=loss)["allocated_peak_bytes"] for loss in ("fused", "full"))
+    assert fused <= full

@@ -141,11 +141,11 @@ def test_more_sequences_touch_more_experts(batch, chosen, experts):
 
 
 @given(st.floats(1, 1e4), st.floats(1, 1e5), st.floats(1e-3, 1e3), st.floats(1e-4, 10))
-def test_serving_is_never_faster_than_decoding(batch, generated, first, each):
-    decode = batch / each
-    served = serving_tokens_per_second(batch, 1, generated, 0, first, 0, each, decode)
+def test_serving_is_never_faster_than_decoding(batch, generated, first, per_token):
+    decode = batch / per_token
+    served = serving_tokens_per_second(batch, 1, generated, 0, first, 0, per_token, decode)
     assert served < decode
-    assert serving_tokens_per_second(batch, 1, 0, 0, first, 0, each, decode) == decode
+    assert serving_tokens_per_second(batch, 1, 0, 0, first, 0, per_token, decode) == decode
 
 
 def test_decoding_a_lone_sequence_reads_all_weights(catalogs):
@@ -156,7 +156,7 @@ def test_decoding_a_lone_sequence_reads_all_weights(catalogs):
 
 def test_fifty_users_wait_a_tenth_of_a_second_for_a_card_that_prefill_fills_to_a_tenth(catalogs):
     """1,024 tokens in and out, fp8, one L40S: a burst of 50 prompts takes seconds, one that arrives between them does not."""
-    asked = {
+    scenario = {
         **SERVING,
         "gpu": "",
         "instance": "g6e.xlarge",
@@ -165,7 +165,7 @@ def test_fifty_users_wait_a_tenth_of_a_second_for_a_card_that_prefill_fills_to_a
         "sequence_tokens": 2048,
         "prompt_tokens": 1024,
     }
-    table = timed(catalogs, asked)
+    table = timed(catalogs, scenario)
     first, burst = table["time_to_first_token_seconds"][0], table["burst_first_token_seconds"][0]
     assert burst > 1.5 > table["time_to_first_token_high_seconds"][0]
     assert 0.07 < first < 0.16
@@ -195,9 +195,9 @@ def test_a_queue_waits_as_pollaczek_and_khinchine_say():
 
 
 @given(st.integers(1, 512), st.floats(1e-4, 100), st.floats(0, 1), st.integers(1, 4096), st.floats(1e-4, 1))
-def test_an_arriving_prompt_waits_less_than_a_burst(batch, prefill, request, generated, each):
+def test_an_arriving_prompt_waits_less_than_a_burst(batch, prefill, request, generated, per_token):
     """Nobody finds more than the others' prompts before him, and on average half of them at most."""
-    rate = other_prompts_per_second(batch, request + prefill, generated, each)
+    rate = other_prompts_per_second(batch, request + prefill, generated, per_token)
     waits = prefill_queue_seconds(batch, rate, prefill, 0)
     assert 0 <= waits <= (batch - 1) / batch * prefill / 2 * (1 + 1e-9)
     assert (waits > 0) == (batch > 1)
@@ -207,12 +207,12 @@ def test_published_runs_are_met(catalogs):
     """Rates of training within 8 % at the median and 30 % at the 90th percentile, of serving 7 and 35 %, held out or not."""
     rows = published()
     rows = rows[~rows["measured"].isin(SERVED)].reset_index(drop=True)
-    found = errors(rows, with_published_models(catalogs))
-    size = found["error_ratio"].abs()
+    compared = errors(rows, with_published_models(catalogs))
+    size = compared["error_ratio"].abs()
     for work, median, p90 in (("training", 0.08, 0.30), ("inference", 0.07, 0.35)):
         for held_out in (True, False):
-            own = (found["work"] == work) & (found["held_out"] == held_out)
-            assert own.sum() > 30
-            assert size[own].median() < median
-            assert size[own].quantile(0.9) < p90
-            assert found.loc[own, "inside"].mean() > 0.9
+            part = (compared["work"] == work) & (compared["held_out"] == held_out)
+            assert part.sum() > 30
+            assert size[part].median() < median
+            assert size[part].quantile(0.9) < p90
+            assert compared.loc[part, "inside"].mean() > 0.9

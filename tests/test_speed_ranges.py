@@ -55,26 +55,26 @@ def test_the_corners_say_how_many_runs_they_rest_on(catalogs):
 
 def test_a_first_token_is_less_sure_than_a_step(catalogs):
     long, short = timed(catalogs, SERVING, {**SERVING, "batch": 1, "prompt_tokens": 64})["first_token_high_ratio"]
-    each = timed(catalogs, SERVING)["time_high_ratio"][0]
+    step = timed(catalogs, SERVING)["time_high_ratio"][0]
     spread = catalogs.time_spreads["high_ratio"]
-    assert long == pytest.approx(each * spread["first-token"])
+    assert long == pytest.approx(step * spread["first-token"])
     assert short == pytest.approx(long * spread["short-prompt"])
 
 
 def test_dense_models_in_16_bits_have_the_range_of_their_software(catalogs):
     table = timed(catalogs, TRAINING, SERVING)
-    own = catalogs.engines.loc[["torchtitan", "vllm"]]
-    assert table["time_low_ratio"] == pytest.approx(own["time_low_ratio"].to_numpy())
-    assert table["time_high_ratio"] == pytest.approx(own["time_high_ratio"].to_numpy())
+    engines = catalogs.engines.loc[["torchtitan", "vllm"]]
+    assert table["time_low_ratio"] == pytest.approx(engines["time_low_ratio"].to_numpy())
+    assert table["time_high_ratio"] == pytest.approx(engines["time_high_ratio"].to_numpy())
 
 
 def test_the_truth_lies_inside_nine_times_in_ten_in_every_group(catalogs):
     """Training by software, width and experts; serving by engine, release, card and kind of model: every group of ten or more."""
-    found = errors(published(), with_published_models(catalogs))
-    narrow = np.where(found["precision"].isin(("fp8-mixed", "fp8", "nvfp4", "mxfp4")), "narrow", "wide")
-    found = found.assign(narrow=narrow, release=found["engine_release"].fillna(""))
+    compared = errors(published(), with_published_models(catalogs))
+    narrow = np.where(compared["precision"].isin(("fp8-mixed", "fp8", "nvfp4", "mxfp4")), "narrow", "wide")
+    compared = compared.assign(narrow=narrow, release=compared["engine_release"].fillna(""))
     kinds = (["engine", "gpu", "narrow"], ["engine", "release", "gpu", "model"], ["source", "engine"])
-    groups = pd.concat(found.groupby(["measured", "implementation", *kind])["inside"].agg(["size", "mean"]) for kind in kinds)
+    groups = pd.concat(compared.groupby(["measured", "implementation", *kind])["inside"].agg(["size", "mean"]) for kind in kinds)
     large = groups[groups["size"] >= 10]
     assert len(large) > 10
     assert (large["mean"] >= 0.9).all(), large[large["mean"] < 0.9]

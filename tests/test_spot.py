@@ -95,8 +95,8 @@ def test_a_month_of_one_instance_is_its_band_more_are_interrupted_more_often_and
     table = spotted(RUN, {**RUN, "gpus": 64})
     assert table["mean_uninterrupted_seconds"][1] == pytest.approx(table["mean_uninterrupted_seconds"][0] / 1.56)
     # Interruptions of eight instances drawn at random, nine tenths of each one's at a time of all: the mean time between stops.
-    draw, together, each, months = np.random.default_rng(3), 0.9, -np.log1p(-0.25), 20_000
-    stops = draw.poisson(each * together * months) + draw.poisson(8 * each * (1 - together) * months)
+    draw, together, rate, months = np.random.default_rng(3), 0.9, -np.log1p(-0.25), 20_000
+    stops = draw.poisson(rate * together * months) + draw.poisson(8 * rate * (1 - together) * months)
     assert mean_uninterrupted_seconds(0.25, 8, together) == pytest.approx(730 * HOUR * months / stops, rel=0.02)
 
 

@@ -83,27 +83,27 @@ JOBS = [
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job['model']}, {job['train_tokens']:.0e}")
 def test_no_answer_works_for_less_time_than_it_takes_to_start_unless_nothing_else_keeps_the_limits(job, catalogs):
-    found = options(job, catalogs)
-    rows = [row for row in found.rows if row["answer"] != "nearest"]
+    result = options(job, catalogs)
+    rows = [row for row in result.rows if row["answer"] != "nearest"]
     brief = [row["hours"] < 2 * row["start_hours"] for row in rows]
     assert [BRIEF in row["why"] for row in rows] == brief
     if any(brief):
         assert all(brief)
-        kept = found.board[(found.board["misses"] == "") & (found.board["fits"] == "yes") & (found.board["runs"] == "yes")]
+        kept = result.board[(result.board["misses"] == "") & (result.board["fits"] == "yes") & (result.board["runs"] == "yes")]
         assert (kept["hours"] < 2 * kept["start_hours"]).all()
 
 
 def test_blocks_of_p_families_are_tried_beside_on_demand_and_the_answer_says_which_was_taken(catalogs):
     job = {"model": "llama-3.1-70b", "instance": "p5.48xlarge", "train_tokens": 5e9, "hours_most": 2000}
-    found = options(job, catalogs)
-    assert set(found.board["market"]) == {"on-demand", "capacity-block"}
-    row = found.rows[0]
-    other = found.board[found.board["market"] != row["market"]].iloc[0]
+    result = options(job, catalogs)
+    assert set(result.board["market"]) == {"on-demand", "capacity-block"}
+    row = result.rows[0]
+    other = result.board[result.board["market"] != row["market"]].iloc[0]
     assert f"this type costs at least {usd(other['usd'])}" in row["why"]
-    for each in found.board[found.board["market"] == "capacity-block"].to_dict("records"):
-        booked = each["usd"] / each["usd_per_hour"]
+    for block in result.board[result.board["market"] == "capacity-block"].to_dict("records"):
+        booked = block["usd"] / block["usd_per_hour"]
         assert booked % 24 == pytest.approx(0)
-        assert booked >= each["run_high_hours"] + 0.5
+        assert booked >= block["run_high_hours"] + 0.5
     assert set(options(job | {"markets": "on-demand"}, catalogs).board["market"]) == {"on-demand"}
     assert set(options(job | {"work": "inference"}, catalogs).board["market"]) == {"on-demand"}
     small = options(job | {"model": "llama-3.2-1b", "instance": "g6e.48xlarge", "train_tokens": 1e8}, catalogs)

@@ -17,21 +17,21 @@ PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;]+)\s*(?:;\s*([^\\]+
 
 def pins(path):
     """Name -> version of a file of requirements; those of other systems and Pythons are left out."""
-    found = PIN.findall((ROOT / path).read_text("utf-8"))
-    return {canonicalize_name(name): version for name, version, marker in found if not marker or Marker(marker).evaluate()}
+    matches = PIN.findall((ROOT / path).read_text("utf-8"))
+    return {canonicalize_name(name): version for name, version, marker in matches if not marker or Marker(marker).evaluate()}
 
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_requirement_is_locked_as_it_is_pinned_with_its_hashes(name):
-    asked, locked = pins(LOCKS[name]), pins(f"requirements/lock/{name}.txt")
-    assert asked
-    assert asked.items() <= locked.items()
+    pinned, locked = pins(LOCKS[name]), pins(f"requirements/lock/{name}.txt")
+    assert pinned
+    assert pinned.items() <= locked.items()
     entries = re.split(r"\n(?=[A-Za-z0-9])", (ROOT / f"requirements/lock/{name}.txt").read_text("utf-8"))
     assert [entry.splitlines()[0] for entry in entries if "--hash=sha256:" not in entry] == []
 
 
 def test_what_is_installed_is_what_is_locked():
-    installed = {canonicalize_name(each.metadata["Name"]): each.version for each in metadata.distributions()}
+    installed = {canonicalize_name(package.metadata["Name"]): package.version for package in metadata.distributions()}
     locked = pins("requirements/lock/dev.txt")
     assert {name: installed.get(name) for name in locked} == locked
 

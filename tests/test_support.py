@@ -22,18 +22,18 @@ CAPABILITIES = ("6.0", "7.5", "7.9", "7.10", "8.0", "8.6", "8.8", "8.9", "9.0", 
 @cache
 def bench():
     """The catalogs with a card of every capability that a rule borders on, each in an x86-64 and an Arm host of each family named."""
-    held = the_catalogs()
+    real = the_catalogs()
     near = {step for rule in RULES.values() for end in ("min", "max") for step in around(rule.get(f"{end}_compute_capability"))}
     named = sorted({*CAPABILITIES, *near}, key=pair)
     cards = pd.concat(
-        [held.gpus.loc[["h100-80gb-sxm"]].assign(compute_capability=each).rename(index=lambda _, e=each: f"cc-{e}") for each in named]
+        [real.gpus.loc[["h100-80gb-sxm"]].assign(compute_capability=cc).rename(index=lambda _, e=cc: f"cc-{e}") for cc in named]
     )
     families = ["p5", *{family for rule in RULES.values() if rule["what"] == "host" for family in rule["values"]}]
-    places = [(f"{family}.{arm}.{each}", family, arm, f"cc-{each}") for family in families for arm in (False, True) for each in named]
-    host = held.instances.loc["p5.48xlarge"].to_dict()
+    places = [(f"{family}.{arm}.{cc}", family, arm, f"cc-{cc}") for family in families for arm in (False, True) for cc in named]
+    host = real.instances.loc["p5.48xlarge"].to_dict()
     instances = pd.DataFrame({name: host | {"family": family, "arm": arm, "gpu": card} for name, family, arm, card in places}).T
-    instances = instances.astype(held.instances.dtypes.to_dict()).rename_axis("id")
-    return replace(held, gpus=pd.concat([held.gpus, cards]), instances=pd.concat([held.instances, instances]))
+    instances = instances.astype(real.instances.dtypes.to_dict()).rename_axis("id")
+    return replace(real, gpus=pd.concat([real.gpus, cards]), instances=pd.concat([real.instances, instances]))
 
 
 def around(capability):
@@ -53,10 +53,10 @@ def meeting(rule, capability, software, value):
     if rule["what"] in ("precision", "kv_precision", "attention", "compile"):
         row[rule["what"]] = value
     row["precision"] = rule.get("precisions", [row["precision"]])[0]
-    held = the_catalogs().precisions.loc[row["precision"]]
-    if work == "training" and not held["trains"]:
+    precision = the_catalogs().precisions.loc[row["precision"]]
+    if work == "training" and not precision["trains"]:
         row["tuning"] = "lora"
-    if work == "training" and not (held["trains"] or held["adapts"]):
+    if work == "training" and not (precision["trains"] or precision["adapts"]):
         row["work"] = "inference"
     if rule.get("latent_cache"):
         row |= {"model": "deepseek-v2-lite"}
@@ -79,9 +79,7 @@ def software_of(rule, value):
 
 def asked_of(rule, capabilities):
     """Scenarios that meet a rule, with each of its values and each software, on cards of these capabilities."""
-    return [
-        meeting(rule, each, software, value) for value in rule["values"] for software in software_of(rule, value) for each in capabilities
-    ]
+    return [meeting(rule, cc, software, value) for value in rule["values"] for software in software_of(rule, value) for cc in capabilities]
 
 
 def test_a_rule_holds_at_its_borders_and_ends_there():
@@ -99,8 +97,8 @@ def test_a_rule_holds_at_its_borders_and_ends_there():
         name = row["scenario"]
         verdict, rules = reading(traits(row, bench()))
         assert row["runs"] == verdict, (name, row["implementation"], row["gpu"], rules)
-        own, (least, most) = pair(row["gpu"].removeprefix("cc-")), ends[name]
-        within = (not least or own >= pair(least)) and (not most or own <= pair(most))
+        capability, (least, most) = pair(row["gpu"].removeprefix("cc-")), ends[name]
+        within = (not least or capability >= pair(least)) and (not most or capability <= pair(most))
         assert within or name not in rules, name
         rested[name].add(name in rules)
     assert rested == {name: {True} if ends[name] == [None, None] else {True, False} for name in tested}
@@ -115,10 +113,10 @@ def test_a_bound_is_exceeded_by_one(name):
     if key == "head_size_above":
         models = bench().models
         sizes = [replace(bench(), models=models.assign(head_dim=float(rule[key] + more))) for more in (0, 1)]
-        rows = [estimate(row, each, solve=False) for each in sizes]
+        rows = [estimate(row, value, solve=False) for value in sizes]
     else:
         rows = [estimate(row | {"gpus": rule[key] + more, "tensor_parallel": rule[key] + more}, bench(), solve=False) for more in (0, 1)]
-    assert [rule["effect"] in each["note"] for each in rows] == [False, True]
+    assert [rule["effect"] in value["note"] for value in rows] == [False, True]
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +131,8 @@ def test_the_verdict_of_a_table_is_that_of_its_rows_read_one_by_one(sound, catal
     assert len(carded) > 2000
     assert set(sound["runs"][sound["gpu"] == ""]) == {""}
     assert set(carded["runs"]) == set(RUNS)
-    said = [reading(traits(row, catalogs))[0] for row in carded.to_dict("records")]
-    assert carded["runs"].tolist() == said
+    verdicts = [reading(traits(row, catalogs))[0] for row in carded.to_dict("records")]
+    assert carded["runs"].tolist() == verdicts
     assert (carded["note"] != "")[carded["runs"] != "yes"].all()
 
 
@@ -155,9 +153,9 @@ def test_what_is_known_of_a_case(catalogs):
 
 def test_a_cache_that_follows_a_refused_precision_is_not_refused_beside_it(catalogs):
     refused = {**SERVE, "precision": "bf16", "instance": "g4dn.xlarge"}
-    follows, asked = (estimate(refused | {"kv_precision": cache}, catalogs, solve=False) for cache in ("", "bf16"))
+    follows, named = (estimate(refused | {"kv_precision": cache}, catalogs, solve=False) for cache in ("", "bf16"))
     assert "bf16 cache" not in follows["note"]
-    assert "refuses a bf16 cache" in asked["note"]
+    assert "refuses a bf16 cache" in named["note"]
 
 
 TIMES = sorted(RESTING_ON_TIME)
@@ -171,12 +169,12 @@ def on_t4(catalogs, **choices):
 
 def test_a_row_without_a_known_speed_keeps_its_memory_and_its_hour_and_has_no_time(catalogs):
     """Refused or emulated, it has no second and no dollar that rests on one; a rate by the hour or the month stays."""
-    timed, known = on_t4(catalogs, precision="fp16-mixed")
+    timed, times = on_t4(catalogs, precision="fp16-mixed")
     assert timed["runs"] == "emulated"
-    assert {"step_seconds", "run_hours", "run_usd_on_demand", "spot_run_hours", "usd_per_million_trained_tokens"} <= set(known)
+    assert {"step_seconds", "run_hours", "run_usd_on_demand", "spot_run_hours", "usd_per_million_trained_tokens"} <= set(times)
     for choices, runs in (({"precision": "bf16-mixed"}, "no"), ({"precision": "bf16-mixed", "attention": "eager"}, "emulated")):
-        row, known = on_t4(catalogs, **choices)
-        assert (row["runs"], known) == (runs, [])
+        row, times = on_t4(catalogs, **choices)
+        assert (row["runs"], times) == (runs, [])
         assert row["memory_bytes"] > 0
         assert row["fits"]
         assert row["usd_per_hour_on_demand"] == timed["usd_per_hour_on_demand"]
@@ -186,17 +184,17 @@ def test_a_row_without_a_known_speed_keeps_its_memory_and_its_hour_and_has_no_ti
 def test_of_each_choice_the_worst_is_told_and_nothing_else_of_software_that_does_not_load(sound, catalogs):
     """Of every sound row on a card the note has the effect of each rule that its verdict rests on."""
     carded = sound[(sound["gpu"] != "") & (sound["runs"] != "yes")]
-    told = 0
+    effects = 0
     for row in carded.to_dict("records"):
         verdict, rules = reading(traits(row, catalogs))
         worst = [rule for rule in rules.values() if SAID[rule["verdict"]] == verdict]
         loads = [rule for rule in worst if rule["what"] == "loading" and verdict == "no"]
         for rule in loads or [rule for rule in worst if rule["what"] != "kv_precision"]:
             assert rule["effect"] in row["note"], row
-            told += 1
+            effects += 1
         quiet = [rule for rule in rules.values() if rule["verdict"] == "runs" and "needs" not in rule and "effect" in rule]
         assert not [rule for rule in quiet if f"{rule['effect']};" in row["note"]]
-    assert told > 500
+    assert effects > 500
 
 
 def test_what_is_not_verified_keeps_its_time(catalogs):
@@ -212,13 +210,13 @@ def test_the_rules_behind_a_verdict_are_those_of_the_plain_reading(catalogs):
         _, rules = reading(traits(row, catalogs))
         shown = rules_that_count(scenario, catalogs)
         assert set(shown.index) == set(rules)
-        assert shown["verdict"].iloc[0] == {said: verdict for verdict, said in SAID.items()}[row["runs"]]
+        assert shown["verdict"].iloc[0] == {word: verdict for verdict, word in SAID.items()}[row["runs"]]
         assert shown["source"].to_dict() == {name: rule["source"] for name, rule in rules.items()}
     assert rules_that_count(TRAIN, catalogs).empty
 
 
 def test_only_emulated_rules_say_whose_speed_ours_is():
     """Without it such a row has no time."""
-    known = {name for name, rule in RULES.items() if "speed_source" in rule}
-    assert {RULES[name]["verdict"] for name in known} == {"emulated"}
-    assert {RULES[name]["what"] for name in known} == {"attention"}
+    sourced = {name for name, rule in RULES.items() if "speed_source" in rule}
+    assert {RULES[name]["verdict"] for name in sourced} == {"emulated"}
+    assert {RULES[name]["what"] for name in sourced} == {"attention"}

@@ -27,30 +27,30 @@ def runs(catalogs):
     return published(), with_published_models(catalogs)
 
 
-def asked(catalogs, *scenarios):
+def estimated(catalogs, *scenarios):
     return estimate(pd.DataFrame(list(scenarios)).astype(object).fillna(""), catalogs)
 
 
 @pytest.mark.parametrize("word", BASES)
 def test_the_word_and_the_reason(catalogs, word):
     scenario, reason = CASES[word]
-    row = asked(catalogs, scenario).iloc[0]
+    row = estimated(catalogs, scenario).iloc[0]
     assert row["problem"] == ""
     assert row["time_basis"] == word
     assert reason in row["time_reason"]
 
 
 def test_what_rests_on_one_source_says_so_and_where_there_is_no_time_it_rests_on_nothing(catalogs):
-    rows = asked(catalogs, TRAINING | {"implementation": "llm-foundry"}, SERVING, SERVING | {"gpu": "h200-sxm"})
+    rows = estimated(catalogs, TRAINING | {"implementation": "llm-foundry"}, SERVING, SERVING | {"gpu": "h200-sxm"})
     assert ["one source" in reason for reason in rows["time_reason"]] == [True, True, False]
-    rows = asked(catalogs, {"model": "llama-3.1-8b"}, TRAINING | {"tensor_parallel": 3}, SERVING)
+    rows = estimated(catalogs, {"model": "llama-3.1-8b"}, TRAINING | {"tensor_parallel": 3}, SERVING)
     for name in ("time_basis", "time_reason"):
         assert [*rows[name][:2]] == ["", ""]
     assert rows["time_basis"][2] != ""
 
 
 def test_outside_of_published_runs_the_range_of_the_software_is_twice_as_wide(catalogs):
-    inside, outside = asked(catalogs, TRAINING | {"gpus": 1024}, TRAINING | {"gpus": 1032}).to_dict("records")
+    inside, outside = estimated(catalogs, TRAINING | {"gpus": 1024}, TRAINING | {"gpus": 1032}).to_dict("records")
     for end in ("low", "high"):
         ratio, wider = (row[f"step_{end}_seconds"] / row["step_seconds"] for row in (inside, outside))
         assert wider / ratio == pytest.approx(catalogs.engines.loc["torchtitan", f"time_{end}_ratio"])
@@ -63,13 +63,13 @@ def test_the_reach_of_published_runs_is_that_of_the_data(runs):
     for axis in AXES:
         values = np.broadcast_to(table[axis], len(rows))
         for work in ("training", "inference"):
-            own, box = values[rows["work"] == work], catalogs.time_boxes.loc[axis]
-            for end, most in (("low", own.min()), ("high", own.max())):
+            of_work, box = values[rows["work"] == work], catalogs.time_boxes.loc[axis]
+            for end, most in (("low", of_work.min()), ("high", of_work.max())):
                 bound = box[f"{work}_{end}"]
                 assert np.isnan(bound) or bound == pytest.approx(most, rel=0.01)
-            assert not np.any((own < box[f"{work}_low"]) | (own > box[f"{work}_high"]))
+            assert not np.any((of_work < box[f"{work}_low"]) | (of_work > box[f"{work}_high"]))
 
 
 def test_the_published_runs_are_those_of_the_data(catalogs):
-    found = published_runs(catalogs)
-    assert {" ".join(name): count for name, count in found.items()} == catalogs.time_runs["runs"].to_dict()
+    counts = published_runs(catalogs)
+    assert {" ".join(name): count for name, count in counts.items()} == catalogs.time_runs["runs"].to_dict()

@@ -12,9 +12,9 @@ LARGE = {"model": "llama-3.1-70b", **PLACES}
 
 
 def rows_of(job, catalogs):
-    found = options(job, catalogs)
-    assert found.problem == ""
-    return found.board
+    result = options(job, catalogs)
+    assert result.problem == ""
+    return result.board
 
 
 @pytest.mark.parametrize("software", ["", "trl", "deepspeed"])

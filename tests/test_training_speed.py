@@ -21,7 +21,7 @@ MEGATRON = {**TRAINING, "implementation": "megatron", "sharding": "zero1", "prec
 
 def test_recompute_leaves_out_the_last_product(catalogs):
     """A third of a classic block's products (4 h² of 12 h²), a quarter of a gated one's; Megatron's own takes them all."""
-    gated, classic, own, adapted = timed(
+    gated, classic, by_megatron, adapted = timed(
         catalogs,
         {**TITAN, "recompute": "full"},
         {**TITAN, "model": "gpt2", "sequence_tokens": 1024, "recompute": "full"},
@@ -30,7 +30,7 @@ def test_recompute_leaves_out_the_last_product(catalogs):
     )["repeated_products_ratio"]
     assert gated == pytest.approx(1 - 0.27, abs=0.01)
     assert classic == pytest.approx(2 / 3)
-    assert own == adapted == 1
+    assert by_megatron == adapted == 1
     assert repeated_products_ratio(0.5, 0, 1, 0, 0.3) == 0.5  # recompute by operator has its own share
 
 
@@ -91,9 +91,9 @@ def test_laws_of_all_to_alls(experts_per_token, expert_parallel):
 
 def test_transformers_loops_over_every_expert(catalogs):
     """Qwen2 57B-A14B in GPTQ at batch 1: 5.44 tokens/s published, 60 of its 64 experts idle in every step."""
-    asked = {"work": "inference", "model": "qwen2-57b-a14b", "precision": "gptq-4bit", "gpu": "a100-80gb-sxm"}
-    asked |= {"prompt_tokens": 6144, "sequence_tokens": 8192, "batch": 1}
-    table, problems = time_table(pd.DataFrame([asked, {**asked, "implementation": "vllm"}]), with_published_models(catalogs))
+    scenario = {"work": "inference", "model": "qwen2-57b-a14b", "precision": "gptq-4bit", "gpu": "a100-80gb-sxm"}
+    scenario |= {"prompt_tokens": 6144, "sequence_tokens": 8192, "batch": 1}
+    table, problems = time_table(pd.DataFrame([scenario, {**scenario, "implementation": "vllm"}]), with_published_models(catalogs))
     assert "".join(problems) == ""
     slow, fast = table["decode_tokens_per_second"]
     assert slow == pytest.approx(5.44, rel=0.3)
@@ -111,17 +111,17 @@ def test_many_sequences_with_transformers_are_met(catalogs):
     """optimum-benchmark, Llama 2 and GPTQ at batches of 16 and more, and single ones: all looked at."""
     rows = published()
     rows = rows[rows["source"].eq("optimum-benchmark running-llamas") & ~rows["held_out"] & (rows["batch"].astype(float) >= 16)]
-    found = errors(rows.reset_index(drop=True), with_published_models(catalogs))
-    assert len(found) >= 5
-    assert found["error_ratio"].abs().max() < 0.16
+    compared = errors(rows.reset_index(drop=True), with_published_models(catalogs))
+    assert len(compared) >= 5
+    assert compared["error_ratio"].abs().max() < 0.16
 
 
 def test_dense_steps_of_megatron_are_met_on_newer_cards(catalogs):
     """H100 to GB300, Llama in 8 bits, looked at and held out: within 10 % at the median, neither fast nor slow."""
     rows = published()
-    own = rows["source"].str.startswith("NVIDIA NeMo") & rows["published_model"].str.startswith("LLAMA")
-    found = errors(rows[own].reset_index(drop=True), with_published_models(catalogs))
-    sizes = summary(found, ["held_out"])
+    of_nemo = rows["source"].str.startswith("NVIDIA NeMo") & rows["published_model"].str.startswith("LLAMA")
+    compared = errors(rows[of_nemo].reset_index(drop=True), with_published_models(catalogs))
+    sizes = summary(compared, ["held_out"])
     assert (sizes["rows"] >= 4).all()
     assert (sizes["median_error_ratio"] < 0.10).all()
     assert (sizes["bias_ratio"].abs() < 0.08).all()

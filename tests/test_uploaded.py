@@ -25,7 +25,7 @@ def app():
     return opened("compare")
 
 
-def given(app, content, name="plans.csv"):
+def uploaded(app, content, name="plans.csv"):
     """The page after a file was given."""
     content = content.encode() if isinstance(content, str) else content
     run(app.file_uploader(key="uploaded").set_value((name, content, "text/csv")))
@@ -35,26 +35,26 @@ def given(app, content, name="plans.csv"):
 
 def table(app):
     """The scenarios of the file as they are shown, or None."""
-    return next((each.value for each in app.dataframe if "max_batch" in each.value), None)
+    return next((frame.value for frame in app.dataframe if "max_batch" in frame.value), None)
 
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_a_file_that_cannot_be_read_is_answered_in_one_sentence(app, name):
-    content, said = MALFORMED[name]
-    given(app, content)
-    assert [said in error.value for error in app.error] == [True]
+    content, sentence = MALFORMED[name]
+    uploaded(app, content)
+    assert [sentence in error.value for error in app.error] == [True]
     assert "plans.csv" in app.error[0].value or name == "a column twice"
     assert table(app) is None
 
 
 def test_rows_are_estimated_and_a_wrong_row_keeps_its_sentence(app):
-    given(app, ROWS + "wrong,no-such-model,1,none,g6e.xlarge,1\n" + GOOD + ",llama-3.2-1b,1,none,g6e.xlarge,half\n")
+    uploaded(app, ROWS + "wrong,no-such-model,1,none,g6e.xlarge,1\n" + GOOD + ",llama-3.2-1b,1,none,g6e.xlarge,half\n")
     assert not app.error
-    assert "3 scenarios: 1 fit, 2 not understood." in " ".join(each.value for each in app.markdown)
-    said = app.warning[0].value
-    assert "Row 1: " in said
-    assert "no-such-model" in said
-    assert "Row 3: batch 'half' is not a whole number" in said
+    assert "3 scenarios: 1 fit, 2 not understood." in " ".join(element.value for element in app.markdown)
+    warning = app.warning[0].value
+    assert "Row 1: " in warning
+    assert "no-such-model" in warning
+    assert "Row 3: batch 'half' is not a whole number" in warning
     shown = table(app)
     assert list(shown["name"]) == ["plain", "wrong", "Row 3"]
     assert list(shown["verdict"]) == ["fits", "refused", "refused"]
@@ -62,41 +62,41 @@ def test_rows_are_estimated_and_a_wrong_row_keeps_its_sentence(app):
 
 
 def test_too_few_cells_take_their_defaults(app):
-    given(app, "model,batch,gpus\nllama-3.2-1b,2\n")
+    uploaded(app, "model,batch,gpus\nllama-3.2-1b,2\n")
     assert not app.error
     assert list(table(app)["gpus"]) == [1]
 
 
 def test_a_column_that_is_not_known_is_left_aside_and_said(app):
-    given(app, "model,colour\nllama-3.2-1b,blue\n")
+    uploaded(app, "model,colour\nllama-3.2-1b,blue\n")
     assert "'colour' that is not known" in app.warning[0].value
 
 
 def test_the_best_thousand_of_more_are_shown(app):
-    given(app, "model,batch\n" + "".join(f"gpt2,{batch}\n" for batch in range(1, 1202)))
+    uploaded(app, "model,batch\n" + "".join(f"gpt2,{batch}\n" for batch in range(1, 1202)))
     assert len(table(app)) == 1000
-    assert any("The best 1,000 of 1,201 scenarios" in each.value for each in app.caption)
+    assert any("The best 1,000 of 1,201 scenarios" in element.value for element in app.caption)
 
 
 def test_what_the_page_writes_can_be_given_back(app, catalogs):
-    asked = pd.DataFrame({"model": ["llama-3.2-1b", "gpt2"], "instance": ["g6e.xlarge", "p5.48xlarge"]})
-    written = csv_tables.to_csv(estimate(asked, catalogs))
-    given(app, written)
+    scenarios = pd.DataFrame({"model": ["llama-3.2-1b", "gpt2"], "instance": ["g6e.xlarge", "p5.48xlarge"]})
+    written = csv_tables.to_csv(estimate(scenarios, catalogs))
+    uploaded(app, written)
     assert not app.error
     assert not app.warning
     assert len(table(app)) == 2
 
 
 def test_the_download_gives_the_same_rows_again(catalogs):
-    asked, _ = csv_tables.scenarios_of(csv_tables.read_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n"), "the file")
-    content = _csv(earlier(asked, "plans.csv", catalogs))
+    scenarios, _ = csv_tables.scenarios_of(csv_tables.read_csv(ROWS + GOOD + "wrong,no-such-model,1,none,g6e.xlarge,1\n"), "the file")
+    content = _csv(earlier(scenarios, "plans.csv", catalogs))
     again, complaints = csv_tables.scenarios_of(csv_tables.read_csv(content), "the file")
     assert not complaints
     assert _csv(earlier(again, "plans.csv", catalogs)) == content
 
 
 def test_the_file_taken_away_leaves_nothing(app):
-    given(app, ROWS + GOOD)
+    uploaded(app, ROWS + GOOD)
     app.file_uploader(key="uploaded").set_value(None).run()
     assert table(app) is None
     assert "earlier" not in app.session_state

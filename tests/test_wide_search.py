@@ -13,20 +13,20 @@ def searched(**query):
     return run(app)
 
 
-def asked(app, question):
+def questioned(app, question):
     return run(app.get_by_key("question").set_value(question))
 
 
-def found(app):
+def metrics_of(app):
     """The metrics of the search: those below the answers."""
     labels = ("Least money for", "Least money a", "Fastest within", "Full training", "With gradient", "Inference", "int8 inference")
-    return [each for each in app.metric if each.label.startswith(labels)]
+    return [element for element in app.metric if element.label.startswith(labels)]
 
 
 def counted(app):
     """How many combinations were looked at."""
-    said = next(words.value for words in app.markdown if " combinations in " in words.value)
-    return int(said.split(" combinations")[0].replace(",", ""))
+    text = next(words.value for words in app.markdown if " combinations in " in words.value)
+    return int(text.split(" combinations")[0].replace(",", ""))
 
 
 def test_nothing_is_searched_before_it_is_opened():
@@ -38,7 +38,7 @@ def test_nothing_is_searched_before_it_is_opened():
 def test_a_search_answers_at_once_with_three_cards():
     app = searched()
     assert counted(app) > 250_000
-    assert [metric.label for metric in found(app)][:2] == ["Least money for the run", "Least money an hour"]
+    assert [metric.label for metric in metrics_of(app)][:2] == ["Least money for the run", "Least money an hour"]
     assert [button.label for button in app.button].count("Make it the plan") == 3
 
 
@@ -63,18 +63,18 @@ def test_limits_and_sets_go_into_the_link_and_come_back_open():
     assert any("came with the link" in words.value for words in again.info)
     again = run(again.get_by_key("again").click())
     assert counted(again) == counted(app)
-    assert [metric.value for metric in found(again)] == [metric.value for metric in found(app)]
+    assert [metric.value for metric in metrics_of(again)] == [metric.value for metric in metrics_of(app)]
 
 
 def test_nothing_is_searched_again_unasked():
     app = searched()
-    before = [metric.value for metric in found(app)]
+    before = [metric.value for metric in metrics_of(app)]
     app = run(app.get_by_key("model").set_value("llama-3.2-1b"))
-    assert [metric.value for metric in found(app)] == before
+    assert [metric.value for metric in metrics_of(app)] == before
     assert any("another plan" in words.value for words in app.warning)
     app = run(app.get_by_key("again").click())
     assert not app.warning
-    assert [metric.value for metric in found(app)] != before
+    assert [metric.value for metric in metrics_of(app)] != before
 
 
 def test_a_found_plan_becomes_the_plan_with_one_click():
@@ -88,7 +88,7 @@ def test_a_found_plan_becomes_the_plan_with_one_click():
 
 
 def test_lora_within_a_week_turns_the_job_to_lora():
-    app = asked(searched(model="llama-3.1-70b"), "week")
+    app = questioned(searched(model="llama-3.1-70b"), "week")
     assert title(app).startswith("LoRA fine-tuning Llama 3.1 70B")
     query = address(app)
     assert (query["goal"], query["method"]) == (["tune"], ["lora"])
@@ -97,21 +97,21 @@ def test_lora_within_a_week_turns_the_job_to_lora():
 
 
 def test_serving_users_asks_for_a_month():
-    app = asked(searched(model="qwen2.5-32b", prompt_tokens="7680"), "users")
+    app = questioned(searched(model="qwen2.5-32b", prompt_tokens="7680"), "users")
     assert title(app).startswith("Serving Qwen2.5 32B with 20 requests at once")
     query = address(app)
     assert (query["goal"], query["users"]) == (["serve"], ["20"])
     assert query["limit.users"] == ["20"]
-    assert found(app)[0].label == "Least money a month"
+    assert metrics_of(app)[0].label == "Least money a month"
 
 
 def test_one_load_under_a_budget_in_four_forms():
-    app = asked(searched(model="llama-2-7b", sequence_tokens="2048"), "budget")
-    labels = [metric.label for metric in found(app)]
+    app = questioned(searched(model="llama-2-7b", sequence_tokens="2048"), "budget")
+    labels = [metric.label for metric in metrics_of(app)]
     assert [label.split(",")[0] for label in labels] == ["Full training", "With gradient checkpointing", "Inference", "int8 inference"]
     app = run(app.get_by_key("budget").set_value(0.9))
-    assert "over the budget" in found(app)[0].delta
-    assert "to spare" in found(app)[3].delta
+    assert "over the budget" in metrics_of(app)[0].delta
+    assert "to spare" in metrics_of(app)[3].delta
 
 
 def test_nothing_within_the_limits_says_what_to_loosen():
@@ -134,7 +134,7 @@ def test_a_search_that_was_stopped_says_so_and_begins_anew_when_asked():
     made = {name: value for name, value in app.session_state["found"].items() if name not in ("search", "seconds")}
     app.session_state["found"] = made | {"problem": search_state.STOPPED}
     run(app)
-    assert search_state.STOPPED in [each.value for each in app.error]
+    assert search_state.STOPPED in [element.value for element in app.error]
     run(app.button(key="go").click())
     assert not app.error
     assert counted(app) > 1000
@@ -158,4 +158,4 @@ def test_a_slow_search_shows_one_way_to_stop_it(monkeypatch):
     monkeypatch.setattr(search_state.st, "button", button)
     app = searched(model="gpt2")
     assert labels.count("Stop") == 1
-    assert "stop_search" not in [each.key for each in app.button]
+    assert "stop_search" not in [element.key for element in app.button]
