@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from calc.catalogs.commitments import COMMITMENTS
-from calc.catalogs.sagemaker import COMPONENTS as SAGEMAKER
+from calc.catalogs.prices import SAGEMAKER
 from calc.cost.markets import MARKETS
 
 ON_DEMAND, SPOT = MARKETS["on-demand"].key, MARKETS["spot"].key

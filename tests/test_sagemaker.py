@@ -3,7 +3,7 @@
 import pytest
 
 from calc.catalogs.load import FOLDER, read_document
-from calc.catalogs.sagemaker import COMPONENTS
+from calc.catalogs.prices import SAGEMAKER
 
 
 def test_what_sagemaker_does_not_publish_follows_from_on_demand(catalogs):
@@ -11,12 +11,12 @@ def test_what_sagemaker_does_not_publish_follows_from_on_demand(catalogs):
     prices = catalogs.prices.set_index(["instance", "region"])
     for instance, ratio in (("g6.xlarge", 1.40), ("g6.2xlarge", 1.25), ("p5.48xlarge", 1.15)):
         row = prices.loc[(instance, "us-east-1")]
-        for component in COMPONENTS:
+        for component in SAGEMAKER:
             assert row[f"{component}_usd_per_hour"] == pytest.approx(ratio * row["on_demand_usd_per_hour"], abs=1e-6)
             assert (row[f"{component}_basis"], row[f"{component}_as_of"]) == ("derived", row["on_demand_as_of"])
-    published = prices[[f"{component}_basis" for component in COMPONENTS]].eq("published")
+    published = prices[[f"{component}_basis" for component in SAGEMAKER]].eq("published")
     seen = [row for by_region in read_document(FOLDER, "prices")["prices"].values() for row in by_region.values()]
-    assert published.sum().tolist() == [sum(component in row for row in seen) for component in COMPONENTS]
+    assert published.sum().tolist() == [sum(component in row for row in seen) for component in SAGEMAKER]
     assert published.any().all()
     ratios = prices["sagemaker_training_usd_per_hour"] / prices["on_demand_usd_per_hour"]
     assert ratios[published["sagemaker_training_basis"]].round(2).isin([1.15, 1.25]).all()

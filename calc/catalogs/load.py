@@ -14,35 +14,27 @@ from typing import Any
 import pandas as pd
 
 from calc.catalogs.checked import document_of
-from calc.catalogs.families import check_families, families_of
 from calc.catalogs.history import history_table, read_history
-from calc.catalogs.model_types import defaults_with_types, families_with_types, model_types_of
-from calc.catalogs.references import check_blocks, check_references
-from calc.catalogs.rest_of_bill import capacity_table, endpoint_table, storage_table
-from calc.catalogs.rooms import FOLDER, label_of, path_of, schema_of
+from calc.catalogs.model_types import defaults_with_types, families_of, families_with_types, model_types_of
+from calc.catalogs.prices import capacity_table, endpoint_table, price_table, storage_table
+from calc.catalogs.references import check_blocks, check_families, check_references, check_support
+from calc.catalogs.rooms import FOLDER, ROOM_OF, label_of, path_of, schema_of
 from calc.catalogs.schema_check import check_order, check_ranges, check_reference
 from calc.catalogs.strict_yaml import CatalogError
-from calc.catalogs.support import check_support
-from calc.catalogs.tables import by_card, instance_table, price_table, table_of
+from calc.catalogs.tables import by_card, instance_table, table_of
 from calc.models.architecture import model_table
 from calc.models.huggingface.model_types import ModelTypes
 
 __all__ = ["FOLDER", "CatalogError", "Catalogs", "add_models", "entries_of", "load_catalogs", "read_document"]
 
-CHOICES = ("precisions", "optimizers", "shardings", "recomputes", "implementations")
-SPEED = (
-    *("utilization", "engines", "serving_steps", "serving_releases", "kernels", "time_spreads", "time_boxes", "time_constants"),
-    *("time_runs", "starts", "assumptions"),
-)
-OTHERS = ("overheads", "serving_engines", "checkpoints")
 CLOSED = (  # the sections of choices.yaml: closed lists
     *("attentions", "compiled_sizes", "compiles", "interruption_bands", "losses", "model_kinds", "number_formats", "offloads"),
     *("optimizer_kernels", "scored_logits"),
 )
 PRICES = ("prices", "storage_and_traffic", "endpoints")
-MODEL_FILES = ("families", "model_types", "config_defaults", "models", "blocks", "software_blocks", "heads")
-SOLD = ("instances", "quotas", "obtainability")
-FILES = (*MODEL_FILES, *CHOICES, "choices", *OTHERS, "support", "quality", "gpus", *SOLD, *PRICES, *SPEED)
+NOT_TABLES = {"choices", "families", "model_types", "config_defaults", "models", "blocks", "software_blocks", "heads", "quality"}
+READ_ELSEWHERE = {"capacity", "config_fields", "launch_files", "setups"}
+FILES = tuple(name for name in ROOM_OF if name not in READ_ELSEWHERE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,14 +111,13 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
     model_types = model_types_of(documents["model_types"], families)
     check_families(entries["models"], entries["heads"], families)
     models, stacks = model_table(entries["models"], families)
-    gpus = table_of(entries["gpus"])
-    instances = instance_table(entries["instances"], gpus)
     regions = documents["prices"]["regions"]
-    choices = {name: table_of(entries[name]) for name in (*CHOICES, *CLOSED, *OTHERS)}
-    times = {name: table_of(entries[name]) for name in SPEED} | {"utilization": by_card(entries["utilization"])}
+    tables = {name: table_of(entries[name]) for name in entries.keys() - NOT_TABLES - {*PRICES, "instances", "utilization"}}
+    tables["utilization"] = by_card(entries["utilization"])
+    instances = instance_table(entries["instances"], tables["gpus"])
     check_ranges(entries["assumptions"], label_of("assumptions"))
-    check_references(entries, models, stacks, gpus=gpus, **times, **choices)
-    check_support(entries["support"], sorted(set(instances["family"])), **choices)
+    check_references(entries, models, stacks, **tables)
+    check_support(entries["support"], sorted(set(instances["family"])), **tables)
     prices = price_table(entries["prices"], instances, regions, documents["prices"]["sagemaker"])
     return Catalogs(
         models=models,
@@ -136,14 +127,9 @@ def load_catalogs(folder: Path | str | None = None, today: str = "") -> Catalogs
         config_defaults=defaults_with_types(entries["config_defaults"], entries["model_types"]),
         blocks=entries["blocks"] | entries["software_blocks"],
         heads=entries["heads"],
-        **choices,
-        **times,
-        support=table_of(entries["support"]),
+        **tables,
         quality=entries["quality"],
-        gpus=gpus,
         instances=instances,
-        quotas=table_of(entries["quotas"]),
-        obtainability=table_of(entries["obtainability"]),
         regions=table_of({region: {"name": name} for region, name in regions.items()}),
         prices=prices,
         price_history=history_table(read_history(folder, digest), instances, documents["prices"]["sources"]),

@@ -13,6 +13,17 @@ LAYOUT = ("like", "layout", "without", "fields", "traits", "unread")  # what a t
 SECTIONS = ("aliases", "pairs", "not_covered", "not_covered_begins", "nearest", "harmless_fields", "rule_fields", "tower_fields")
 
 
+def families_of(entries: dict[str, Any], traits: dict[str, Any], blocks: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Family -> trait -> value, defaults filled in; names of traits and blocks are checked."""
+    file, usual = label_of("families"), {name: trait["default"] for name, trait in traits.items()}
+    for family, entry in entries.items():
+        for name, value in entry.items():
+            check_reference(name, traits, file, ("families", family, name), "trait")
+            if name.endswith("block") and value:
+                check_reference(value, blocks, file, ("families", family, name), "block")
+    return {family: usual | entry for family, entry in entries.items()}
+
+
 def families_with_types(families: dict[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
     """The families, and those of types with traits of their own, over the family each is like."""
 

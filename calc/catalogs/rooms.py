@@ -3,30 +3,8 @@
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogs"
-ROOMS = {
-    "edited": (
-        *("assumptions", "capacity", "checkpoints", "choices", "config_fields", "endpoints", "families", "gpus"),
-        *("implementations", "instances"),
-        *("launch_files", "model_types", "models", "obtainability", "optimizers", "precisions", "prices", "quality", "quotas"),
-        *("recomputes", "serving_engines", "setups", "shardings", "starts", "storage_and_traffic", "support"),
-    ),
-    "read_off": ("blocks", "config_defaults", "heads", "software_blocks"),
-    "calibrated": (
-        *(
-            "engines",
-            "kernels",
-            "overheads",
-            "serving_releases",
-            "serving_steps",
-            "time_boxes",
-            "time_constants",
-            "time_runs",
-            "time_spreads",
-        ),
-        "utilization",
-    ),
-}
-ROOM_OF = {name: room for room, names in ROOMS.items() for name in names}
+ROOMS = ("edited", "read_off", "calibrated")
+ROOM_OF = {path.stem: room for room in ROOMS for path in sorted((FOLDER / room).glob("*.yaml"))}
 HISTORY = "edited/history"
 
 
@@ -36,7 +14,7 @@ def path_of(name: str, folder: Path = FOLDER) -> Path:
 
 
 def schema_of(name: str, folder: Path = FOLDER) -> Path:
-    """The JSON Schema of a catalog, beside it."""
+    """The JSON Schema of a catalog, in the schema folder of its room."""
     return folder / ROOM_OF[name] / "schema" / f"{name}.json"
 
 

@@ -5,23 +5,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calc.catalogs.commitments import COMMITMENTS, FACTS, YEARS, cheapest
 from calc.catalogs.rooms import label_of
-from calc.catalogs.sagemaker import COMPONENTS, with_derived
-from calc.catalogs.schema_check import check_order, check_reference
+from calc.catalogs.schema_check import check_reference
 from calc.catalogs.strict_yaml import CatalogError
 
 BYTES = {"_mib": 2**20, "_gib": 2**30}  # fields that a driver or AWS prints in MiB or GiB become _bytes
-PRICE_COLUMNS = (
-    *("instance", "region"),
-    *(f"on_demand_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
-    *(f"spot_{name}" for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour", "zones", "basis", "as_of", "source")),
-    *(f"spot_newest_{name}" for name in ("usd_per_hour", "as_of", "source")),
-    *(f"interruption_{name}" for name in ("band", "as_of", "source")),
-    *(f"capacity_block_{name}" for name in ("usd_per_hour", "basis", "as_of", "source")),
-    *(f"{component}_{name}" for component in COMPONENTS for name in FACTS),
-    *(f"{commitment}_{name}" for commitment in COMMITMENTS.values() for name in FACTS),
-)
 
 
 def table_of(entries: dict[str, Any]) -> pd.DataFrame:
@@ -33,11 +21,11 @@ def table_of(entries: dict[str, Any]) -> pd.DataFrame:
         unit = BYTES.get(name[-4:])
         if unit:
             name, values = name[:-4] + "_bytes", [None if value is None else value * unit for value in values]
-        columns[name] = _column(values)
+        columns[name] = column_of(values)
     return pd.DataFrame(columns, index=pd.Index(list(entries), name="id"))
 
 
-def _column(values):
+def column_of(values):
     present = [value for value in values if value is not None]
     if present and all(isinstance(value, bool) for value in present):
         return [bool(value) for value in values]
@@ -70,26 +58,7 @@ def by_card(entries: dict[str, Any]) -> pd.DataFrame:
     return table_of(rows)
 
 
-def price_table(entries: dict[str, Any], instances: pd.DataFrame, regions: dict[str, Any], sagemaker: dict[str, Any]) -> pd.DataFrame:
-    """Prices of today: a row per instance and region, with columns for every market."""
-    file = label_of("prices")
-    check_order(list(regions), file)
-    rows = []
-    for instance, by_region in entries.items():
-        check_reference(instance, instances.index, file, ("prices", instance), "instance")
-        if list(by_region) != sorted(by_region):
-            order = ", ".join(sorted(by_region))
-            raise CatalogError(f"{file}, entry {instance}: its regions are not sorted; write them as {order}.")
-        for region, markets in by_region.items():
-            check_reference(region, regions, file, ("prices", instance, region), "region")
-            row = {"instance": instance, "region": region}
-            for market, price in markets.items():
-                row.update({f"{market}_{name}": value for name, value in price.items()})
-            rows.append(row)
-    text = {name for name in PRICE_COLUMNS if name.endswith(("_basis", "_as_of", "_source", "_band"))}
-    columns = {name: [row.get(name) for row in rows] for name in PRICE_COLUMNS}
-    prices = pd.DataFrame(
-        {name: [value or "" for value in values] if name in text else _column(values) for name, values in columns.items()}
-    )
-    prices = with_derived(prices, sagemaker, instances)
-    return prices.assign(**{name: values for years in YEARS for name, values in cheapest(prices, years).items()})
+def capability_number(written: str) -> float:
+    """A compute capability as a number that orders by both parts, 10.0 above 9.0; NaN if none."""
+    major, _, minor = written.partition(".")
+    return 1000.0 * int(major) + int(minor) if major.isdigit() and minor.isdigit() else float("nan")

@@ -12,7 +12,7 @@ import pandas as pd
 
 from calc.catalogs.kept import kept
 from calc.catalogs.load import Catalogs
-from calc.catalogs.support import capability_number
+from calc.catalogs.tables import capability_number
 from calc.evaluate import Columns
 from calc.scenarios.lookups import words_of
 from calc.table import Words, word
