@@ -6,8 +6,9 @@ from examples import timed
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calc.speed.collectives import expert_gpus
 from calc.speed.decode import dense_matrix_bytes_each
-from calc.speed.experts import busiest_rank_ratio, expert_gpus, touched_experts_ratio
+from calc.speed.experts import busiest_rank_ratio, touched_experts_ratio
 from calc.speed.serving import interleaved_prefill_seconds
 from validation.speed import errors, published, serving, summary, with_published_models
 
@@ -46,11 +47,11 @@ def test_a_replayed_step_has_smaller_gaps_on_newer_cards(catalogs):
 
 def test_a_token_waits_for_the_prompts_of_others():
     """Nine others each bring a prompt of 20 ms while one request makes its 100 tokens, or of the 45 ms that launching it takes."""
-    assert interleaved_prefill_seconds(10, 10, 100, 0.18, 0.02, 0, 0.005) == pytest.approx(9 * 0.02 / 100)
-    assert interleaved_prefill_seconds(10, 10, 100, 0.18, 0.02, 0.05, 0.005) == pytest.approx(9 * 0.045 / 100)
-    assert interleaved_prefill_seconds(10, 40, 100, 0.18, 0.02, 0, 0.005) == pytest.approx(39 * 0.02 / 100)  # four replicas, one step
-    assert interleaved_prefill_seconds(1, 1, 100, 0.18, 0.02, 0.05, 0.005) == 0
-    assert interleaved_prefill_seconds(10, 10, 0, 0.18, 0.02, 0.05, 0.005) == 0
+    assert interleaved_prefill_seconds(10, 100, 0.02, 0, 0.005) == pytest.approx(9 * 0.02 / 100)
+    assert interleaved_prefill_seconds(10, 100, 0.02, 0.05, 0.005) == pytest.approx(9 * 0.045 / 100)
+    assert interleaved_prefill_seconds(40, 100, 0.02, 0, 0.005) == pytest.approx(39 * 0.02 / 100)  # four replicas, one step
+    assert interleaved_prefill_seconds(1, 100, 0.2, 0.05, 0.005) == 0
+    assert interleaved_prefill_seconds(10, 0, 0.02, 0.05, 0.005) == 0
 
 
 @given(

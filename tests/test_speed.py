@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from calc.evaluate import formulas_of
 from calc.scenarios.inputs import ASSUMPTIONS
 from calc.speed import ranges
-from calc.speed.collectives import dense_gather_seconds
+from calc.speed.collectives import context_ring_bytes_per_second, dense_gather_seconds
 from calc.speed.experts import touched_experts_ratio
 from calc.speed.flops import attention_flops, matmul_flops, stack_active_parameters, stack_context_tokens, stack_idle_experts_ratio
 from calc.speed.prefill import other_prompts_per_second, prefill_queue_seconds
-from calc.speed.ring import ring_bytes_per_second
 from calc.speed.serving import serving_tokens_per_second
 from calc.speed.training import micro_batch_seconds, pipeline_bubble_ratio
 from validation.speed import SERVED, errors, published, time_table, with_published_models
@@ -44,9 +43,7 @@ def test_flops_of_a_step_are_those_of_palm_and_megatron(catalogs):
     # Narayanan et al. 2021 (arXiv 2104.04473), equation 3, GPT-3 175B: 96 B s l h² (1 + s / 6h), its head left out.
     batch, tokens, layers, hidden = 1, 2048, 96, 12288
     blocks = matmul_flops(batch, np.array([[tokens]]), np.array([[layers * 12 * hidden**2]]))
-    scores = attention_flops(
-        batch, np.array([[layers]]), np.array([[hidden]]), 0, np.array([[tokens]]), np.array([[tokens]]), np.zeros((1, 1)), 0
-    )
+    scores = attention_flops(batch, np.array([[layers]]), np.array([[hidden]]), 0, np.array([[tokens]]), np.array([[tokens]]))
     expected = 96 * batch * tokens * layers * hidden**2 * (1 + tokens / (6 * hidden))
     assert 4 * (blocks + scores) == pytest.approx(expected)
 
@@ -114,9 +111,9 @@ def test_a_pipeline_idles_as_narayanan_says_and_a_group_inside_an_island_never_u
     """arXiv 2104.04473, section 2.2.1: (p − 1) / m; 2.2.2: divided by v."""
     assert pipeline_bubble_ratio(8, 32, 1) == 7 / 32
     assert pipeline_bubble_ratio(8, 32, 2) == 7 / 64
-    assert ring_bytes_per_second(8, 1, 8, 300e9, 12e9) == 300e9
-    assert ring_bytes_per_second(16, 1, 8, 300e9, 12e9) == 96e9  # eight members share the way out
-    assert ring_bytes_per_second(4, 8, 8, 300e9, 12e9) == 12e9
+    assert context_ring_bytes_per_second(8, 1, 8, 300e9, 12e9) == 300e9
+    assert context_ring_bytes_per_second(16, 1, 8, 300e9, 12e9) == 96e9  # eight members share the way out
+    assert context_ring_bytes_per_second(4, 8, 8, 300e9, 12e9) == 12e9
 
 
 sizes = st.sampled_from([1, 2, 4, 8, 16, 64])
@@ -126,11 +123,11 @@ sizes = st.sampled_from([1, 2, 4, 8, 16, 64])
 def test_laws_of_communication(size, parameters, seconds, compute, overlap):
     together = micro_batch_seconds(compute, seconds, 0, 0, overlap)
     assert compute <= together <= (compute + seconds) * (1 + 1e-9)
-    rate = ring_bytes_per_second(size, 1, 8, 300e9, 50e9)
-    once = dense_gather_seconds(parameters, 0, 2, size, 1, 1, rate)
+    rate = context_ring_bytes_per_second(size, 1, 8, 300e9, 50e9)
+    once = dense_gather_seconds(parameters, 0, 2, size, 1, rate)
     assert once >= 0
     assert (size > 1) == (once > 0)
-    assert dense_gather_seconds(2 * parameters, 0, 2, size, 1, 1, rate) == pytest.approx(2 * once)
+    assert dense_gather_seconds(2 * parameters, 0, 2, size, 1, rate) == pytest.approx(2 * once)
 
 
 @given(st.integers(1, 512), st.integers(1, 16), st.integers(16, 384))
@@ -143,9 +140,9 @@ def test_more_sequences_touch_more_experts(batch, chosen, experts):
 @given(st.floats(1, 1e4), st.floats(1, 1e5), st.floats(1e-3, 1e3), st.floats(1e-4, 10))
 def test_serving_is_never_faster_than_decoding(batch, generated, first, per_token):
     decode = batch / per_token
-    served = serving_tokens_per_second(batch, 1, generated, 0, first, 0, per_token, decode)
+    served = serving_tokens_per_second(batch, 1, generated, 0, first / batch, per_token, decode)
     assert served < decode
-    assert serving_tokens_per_second(batch, 1, 0, 0, first, 0, per_token, decode) == decode
+    assert serving_tokens_per_second(batch, 1, 0, 0, first / batch, per_token, decode) == decode
 
 
 def test_decoding_a_lone_sequence_reads_all_weights(catalogs):
@@ -189,16 +186,15 @@ def test_one_request_or_no_answer_is_a_prefill_alone(catalogs):
 
 def test_a_queue_waits_as_pollaczek_and_khinchine_say():
     """Half as busy as it can be, a server of one second a job keeps a newcomer for half a second."""
-    assert prefill_queue_seconds(1, 0.5, 0.75, 0.25) == pytest.approx(0.5)
-    assert prefill_queue_seconds(1, 0.9, 1.0, 0.0) == pytest.approx(4.5)
-    assert prefill_queue_seconds(4, 0.5, 3.0, 1.0) == pytest.approx(0.5)  # four jobs' seconds, shared
+    assert prefill_queue_seconds(0.5, 1.0) == pytest.approx(0.5)
+    assert prefill_queue_seconds(0.9, 1.0) == pytest.approx(4.5)
 
 
 @given(st.integers(1, 512), st.floats(1e-4, 100), st.floats(0, 1), st.integers(1, 4096), st.floats(1e-4, 1))
 def test_an_arriving_prompt_waits_less_than_a_burst(batch, prefill, request, generated, per_token):
     """Nobody finds more than the others' prompts before him, and on average half of them at most."""
     rate = other_prompts_per_second(batch, request + prefill, generated, per_token)
-    waits = prefill_queue_seconds(batch, rate, prefill, 0)
+    waits = prefill_queue_seconds(rate, prefill / batch)
     assert 0 <= waits <= (batch - 1) / batch * prefill / 2 * (1 + 1e-9)
     assert (waits > 0) == (batch > 1)
 

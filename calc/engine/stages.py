@@ -35,7 +35,7 @@ from calc.memory import (
 from calc.memory.backward import block, groups, head, last, loss, places, saved, schedule
 from calc.rules import placement
 from calc.scenarios import counts, settled
-from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, step_tokens, training
+from calc.speed import collectives, decode, experts, flops, prefill, ranges, rates, serving, spread, training
 from calc.table import ORIGINS, Table
 
 TRAINING, SERVING = "training", "inference"
@@ -69,7 +69,6 @@ STAGES = (
     Stage("overhead", basis, overhead, each_end=True),
     Stage("verdict", fit),
     Stage("rates", flops, rates, collectives),
-    Stage("tokens of a step", step_tokens, work=TRAINING),
     Stage("time of a step", training, work=TRAINING),
     Stage("time of a request", experts, decode, prefill, serving, work=SERVING),
     Stage("ranges", spread, ranges),

@@ -6,14 +6,6 @@ Source: layers · elements per token · tokens · bytes each / GPUs that divide 
 import numpy as np
 
 
-def stack_cache_split(tensor_parallel, stack_kv_heads, stack_latent_width):
-    """GPUs that divide a cache; heads beyond these, and MLA's latent, are copied. [GPUs]
-
-    Source: Pope et al. 2022, arXiv 2211.05102; Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434.
-    """
-    return np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
-
-
 def stack_cached_bytes_per_token(stack_cached_elements_per_token, kv_bytes_each, stack_cache_split):
     """Cache of one token in one layer. [B]"""
     return stack_cached_elements_per_token * kv_bytes_each / stack_cache_split

@@ -40,3 +40,11 @@ def stack_state_bytes(
     width = np.where(is_engine > 0, np.where(recurrent_bytes_each > 0, recurrent_bytes_each, outer_bytes_each), 4.0)
     inputs = stack_convolution_state_elements - is_engine * stack_convolution_channels
     return (stack_recurrent_state_elements * width + inputs * outer_bytes_each) / tensor_parallel
+
+
+def stack_cache_split(tensor_parallel, stack_kv_heads, stack_latent_width):
+    """GPUs that divide a cache; heads beyond these, and MLA's latent, are copied. [GPUs]
+
+    Source: Pope et al. 2022, arXiv 2211.05102; Ainslie et al. 2023, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434.
+    """
+    return np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))

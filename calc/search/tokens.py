@@ -12,10 +12,8 @@ from calc.scenarios.lookups import row_numbers, words_of
 from calc.scenarios.problems import Problems
 from calc.scenarios.read import known_inputs
 from calc.search.settle import JobError
-from calc.speed.step_tokens import step_tokens
 
 ONE_SIDED = ("decoder", "encoder", "sound")
-READ = ("batch", "stack_side", "stack_layers", "stack_pass_tokens", "accumulation_steps", "data_parallel")
 
 
 def tokens_each(job: dict[str, Any], catalogs: Catalogs) -> float:
@@ -35,4 +33,4 @@ def _sides(catalogs: Catalogs, model: str, sequence_tokens: float, decoder_token
     if not problems.sound[0]:
         raise JobError(str(problems.text[0]))
     table = walk(walk(table, MEMORY[:1]), TIME[:1])
-    return float(np.ravel(step_tokens(*(table[name] for name in READ)))[0])
+    return float(np.ravel(table["step_tokens"])[0])

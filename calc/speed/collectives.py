@@ -6,8 +6,6 @@ Bandwidth alone is counted: no start-up time of a collective, which small blocks
 
 import numpy as np
 
-from calc.speed.ring import ring_bytes_per_second
-
 
 def island_gpus(instance_gpus, instance_nvlink_domain_gpus, card_node_gpus):
     """GPUs that exchange data without the network: an instance, or a wider NVLink domain. [GPUs]"""
@@ -28,19 +26,29 @@ def network_share_bytes_per_second(
     return network_reach_ratio * np.where(np.isnan(share), card_node_network_bytes_per_second / card_node_gpus, share)
 
 
+def _ring_bytes_per_second(size, stride, island_gpus, link_bytes_per_second, network_share_bytes_per_second):
+    """Rate at which a ring over `size` GPUs, `stride` apart, passes data on. [B/s]
+
+    A ring that leaves the island crosses the network once per island, over the shares of all its members there.
+    """
+    members = np.clip(island_gpus / stride, 1, size)
+    network = np.minimum(network_share_bytes_per_second * members, link_bytes_per_second)
+    return np.where(size * stride <= island_gpus, link_bytes_per_second, np.where(members > 1, network, network_share_bytes_per_second))
+
+
 def tensor_ring_bytes_per_second(tensor_parallel, island_gpus, link_bytes_per_second, network_share_bytes_per_second):
     """Rate of the ring of a tensor-parallel group. [B/s]"""
-    return ring_bytes_per_second(tensor_parallel, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
+    return _ring_bytes_per_second(tensor_parallel, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
 
 
 def context_ring_bytes_per_second(context_parallel, tensor_parallel, island_gpus, link_bytes_per_second, network_share_bytes_per_second):
     """Rate of the ring of a context-parallel group. [B/s]"""
-    return ring_bytes_per_second(context_parallel, tensor_parallel, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
+    return _ring_bytes_per_second(context_parallel, tensor_parallel, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
 
 
 def shard_ring_bytes_per_second(shard_gpus, tensor_parallel, island_gpus, link_bytes_per_second, network_share_bytes_per_second):
     """Rate of the ring over the GPUs that divide the weights beside their experts. [B/s]"""
-    return ring_bytes_per_second(shard_gpus, tensor_parallel, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
+    return _ring_bytes_per_second(shard_gpus, tensor_parallel, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
 
 
 def expert_shard_gpus(shard_gpus, expert_parallel):
@@ -53,7 +61,7 @@ def expert_shard_ring_bytes_per_second(
 ):
     """Rate of the ring over the GPUs that divide one rank's experts. [B/s]"""
     stride = tensor_parallel * expert_parallel
-    return ring_bytes_per_second(expert_shard_gpus, stride, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
+    return _ring_bytes_per_second(expert_shard_gpus, stride, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
 
 
 def replica_ring_bytes_per_second(
@@ -61,12 +69,21 @@ def replica_ring_bytes_per_second(
 ):
     """Rate of the ring over the replicas of hybrid sharding, one group's width apart. [B/s]"""
     stride = tensor_parallel * shard_gpus
-    return ring_bytes_per_second(shard_replicas, stride, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
+    return _ring_bytes_per_second(shard_replicas, stride, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
 
 
-def expert_parameters(stack_layers, stack_block_expert_parameters):
-    """Routed experts of the model: layers · parameters of a block's experts. [parameters]"""
-    return np.sum(stack_layers * stack_block_expert_parameters, axis=0)
+def expert_gpus(tensor_parallel, expert_parallel):
+    """GPUs over which one copy of the experts is spread in serving. [GPUs]
+
+    Inside the tensor-parallel group, or, where expert parallel is wider, over the replicas of attention beside it.
+    Source: vLLM, vllm/model_executor/layers/fused_moe/config.py: expert parallel = tensor x data parallel.
+    """
+    return np.maximum(tensor_parallel, expert_parallel)
+
+
+def expert_ring_bytes_per_second(expert_gpus, island_gpus, link_bytes_per_second, network_share_bytes_per_second):
+    """Rate of the ring over the GPUs that share one copy of the experts in serving. [B/s]"""
+    return _ring_bytes_per_second(expert_gpus, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
 
 
 def reduced_bytes_each(shards_gradients, reduce_bytes_each, gradient_bytes_each):
@@ -74,31 +91,23 @@ def reduced_bytes_each(shards_gradients, reduce_bytes_each, gradient_bytes_each)
     return np.where(shards_gradients > 0, reduce_bytes_each, gradient_bytes_each)
 
 
-def dense_gather_seconds(
-    parameters, expert_parameters, gathered_bytes_each, shard_gpus, tensor_parallel, pipeline_parallel, shard_ring_bytes_per_second
-):
+def dense_gather_seconds(parameters, expert_parameters, gathered_bytes_each, shard_gpus, model_split, shard_ring_bytes_per_second):
     """One all-gather of a GPU's weights beside experts: (g − 1) / g · bytes / rate. [s]
 
     Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 7.
     """
-    dense = (parameters - expert_parameters) / (tensor_parallel * pipeline_parallel)
+    dense = (parameters - expert_parameters) / model_split
     return gathered_bytes_each * (dense * (1 - 1 / shard_gpus) / shard_ring_bytes_per_second)
 
 
 def expert_gather_seconds(
-    expert_parameters,
-    gathered_bytes_each,
-    expert_shard_gpus,
-    tensor_parallel,
-    pipeline_parallel,
-    expert_parallel,
-    expert_shard_ring_bytes_per_second,
+    expert_parameters, gathered_bytes_each, expert_shard_gpus, model_split, expert_parallel, expert_shard_ring_bytes_per_second
 ):
     """One all-gather of the experts that a GPU computes with: (g − 1) / g · bytes / rate. [s]
 
     Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 7.
     """
-    experts = expert_parameters / (tensor_parallel * pipeline_parallel * expert_parallel)
+    experts = expert_parameters / (model_split * expert_parallel)
     return gathered_bytes_each * (experts * (1 - 1 / expert_shard_gpus) / expert_shard_ring_bytes_per_second)
 
 
@@ -107,14 +116,13 @@ def gather_seconds(dense_gather_seconds, expert_gather_seconds):
     return dense_gather_seconds + expert_gather_seconds
 
 
-def replicate_seconds(
-    parameters, gathered_bytes_each, shard_gpus, shard_replicas, tensor_parallel, pipeline_parallel, replica_ring_bytes_per_second
-):
+def replicate_seconds(parameters, gathered_bytes_each, shard_gpus, shard_replicas, model_split, replica_ring_bytes_per_second):
     """One all-reduce of a shard between hybrid replicas: 2 (r − 1) / r · bytes / rate. [s]
 
-    In the width of a gathered weight. Source: Zhao et al. 2023, arXiv 2304.11277, section 3.2.2.
+    In the width of a gathered weight.
+    Source: Zhao et al. 2023, arXiv 2304.11277, section 3.2.2.
     """
-    shard_bytes = gathered_bytes_each * parameters / (tensor_parallel * pipeline_parallel * shard_gpus)
+    shard_bytes = gathered_bytes_each * parameters / (model_split * shard_gpus)
     return 2 * (1 - 1 / shard_replicas) * shard_bytes / replica_ring_bytes_per_second
 
 
@@ -126,23 +134,20 @@ def reduce_seconds(gather_seconds, replicate_seconds, gathered_bytes_each, reduc
     return (gather_seconds + replicate_seconds) * reduced_bytes_each / gathered_bytes_each * weight_gradient_ratio
 
 
+def passing_sequences(batch, passes_ratio, pipeline_parallel, context_parallel):
+    """Sequences that pass one GPU in a micro-batch, each pass counted. [sequences]"""
+    return passes_ratio * batch / (pipeline_parallel * context_parallel)
+
+
 def tensor_parallel_seconds(
-    batch,
-    stack_layers,
-    stack_pass_tokens,
-    stack_hidden,
-    passes_ratio,
-    tensor_parallel,
-    pipeline_parallel,
-    context_parallel,
-    tensor_ring_bytes_per_second,
+    passing_sequences, stack_layers, stack_pass_tokens, stack_hidden, tensor_parallel, tensor_ring_bytes_per_second
 ):
     """All-reduces of tensor parallelism in a micro-batch: two a block and pass, in 16 bits. [s]
 
     Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3; sequence parallelism sends as much in two halves.
     """
-    output_bytes = 2 * batch * np.sum(stack_layers * stack_pass_tokens * stack_hidden, axis=0) / (pipeline_parallel * context_parallel)
-    return passes_ratio * 2 * output_bytes * 2 * (1 - 1 / tensor_parallel) / tensor_ring_bytes_per_second
+    output_bytes = 2 * passing_sequences * np.sum(stack_layers * stack_pass_tokens * stack_hidden, axis=0)
+    return 2 * output_bytes * 2 * (1 - 1 / tensor_parallel) / tensor_ring_bytes_per_second
 
 
 def expert_islands(expert_parallel, tensor_parallel, island_gpus):
@@ -154,7 +159,8 @@ def stack_leaving_copies(stack_experts_per_token, expert_islands, engine_sends_o
     """Copies of a token that leave its island for their experts. Shape (stacks, rows). [copies]
 
     Of n islands k (1 − 1/n); software that sends a token to each other island once, however many of its k experts are there,
-    and passes it on inside: (n − 1) (1 − (1 − 1/n)^k). Source: DeepEP's normal kernels, github.com/deepseek-ai/DeepEP.
+    and passes it on inside: (n − 1) (1 − (1 − 1/n)^k).
+    Source: DeepEP's normal kernels, github.com/deepseek-ai/DeepEP.
     """
     copies = stack_experts_per_token * (1 - 1 / expert_islands)
     once = (expert_islands - 1) * (1 - (1 - 1 / expert_islands) ** stack_experts_per_token)
@@ -173,41 +179,24 @@ def stack_routing_seconds_per_byte(
 
 
 def expert_parallel_seconds(
-    batch,
-    stack_layers,
-    stack_pass_tokens,
-    stack_hidden,
-    stack_routing_seconds_per_byte,
-    passes_ratio,
-    expert_parallel,
-    pipeline_parallel,
-    context_parallel,
-    tensor_parallel,
+    passing_sequences, stack_layers, stack_pass_tokens, stack_hidden, stack_routing_seconds_per_byte, expert_parallel, tensor_parallel
 ):
     """All-to-alls of experts in a micro-batch: a token's copies there and back, in 16 bits. [s]
 
     Source: Lepikhin et al. 2020, arXiv 2006.16668.
     """
     sent_seconds = np.sum(stack_layers * stack_pass_tokens * stack_hidden * stack_routing_seconds_per_byte, axis=0)
-    split = pipeline_parallel * context_parallel * tensor_parallel
-    return np.where(expert_parallel > 1, passes_ratio * 2 * 2 * batch * sent_seconds / split, 0)
+    return np.where(expert_parallel > 1, 2 * 2 * passing_sequences * sent_seconds / tensor_parallel, 0)
 
 
 def context_parallel_seconds(
-    batch,
-    stack_layers,
-    stack_pass_tokens,
-    stack_key_width,
-    passes_ratio,
-    context_parallel,
-    tensor_parallel,
-    pipeline_parallel,
-    context_ring_bytes_per_second,
+    batch, stack_layers, stack_pass_tokens, stack_key_width, passes_ratio, context_parallel, model_split, context_ring_bytes_per_second
 ):
     """Keys and values around the ring of context parallel in one micro-batch, in 16 bits. [s]
 
-    Each GPU passes on the others' keys and values once per pass. Source: Liu et al. 2023, arXiv 2310.01889.
+    Each GPU passes on the others' keys and values once per pass.
+    Source: Liu et al. 2023, arXiv 2310.01889.
     """
     cached = np.sum(stack_layers * stack_pass_tokens * stack_key_width, axis=0)
-    cached_bytes = 2 * 2 * batch * cached / (pipeline_parallel * tensor_parallel)
+    cached_bytes = 2 * 2 * batch * cached / model_split
     return passes_ratio * cached_bytes * (1 - 1 / context_parallel) / context_ring_bytes_per_second

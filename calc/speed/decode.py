@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from calc.speed.ring import ring_bytes_per_second
-
 
 def streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, engine_bandwidth_ratio):
     """Memory bandwidth that the software draws. [B/s]"""
@@ -25,18 +23,9 @@ def dense_matrix_bytes_each(matrix_bytes_each, outer_bytes_each, experts_only, m
     return np.where(experts_only * most_experts > 0, outer_bytes_each, matrix_bytes_each)
 
 
-def dense_weights_bytes(
-    stack_layers,
-    stack_block_linear_parameters,
-    stack_block_expert_parameters,
-    dense_matrix_bytes_each,
-    outputs,
-    hidden,
-    outer_bytes_each,
-    tensor_parallel,
-):
+def dense_weights_bytes(linear_parameters, expert_parameters, dense_matrix_bytes_each, outputs, hidden, outer_bytes_each, tensor_parallel):
     """One GPU's share of the blocks beside their experts, and of the head. [B]"""
-    dense = np.sum(stack_layers * (stack_block_linear_parameters - stack_block_expert_parameters), axis=0)
+    dense = linear_parameters - expert_parameters
     return (dense * dense_matrix_bytes_each + outputs * hidden * outer_bytes_each) / tensor_parallel
 
 
@@ -48,25 +37,17 @@ def read_weights_bytes(dense_weights_bytes, read_experts_bytes):
 def stack_cache_passes(stack_heads, stack_kv_heads, engine_cache_copies, engine_cache_passes, engine_repeats_keys):
     """How often a decode step moves the cache: once, or copied and widened. [passes]
 
-    A paged engine reads it once; transformers appends by copying it whole and first widens it. Shape (stacks, rows). Source:
-    Kwon et al. 2023, arXiv 2309.06180.
+    A paged engine reads it once; transformers appends by copying it whole and first widens it.
+    Source: Kwon et al. 2023, arXiv 2309.06180.
     """
     widened = 1 + engine_repeats_keys * (stack_heads / np.maximum(stack_kv_heads, 1) - 1)
     return engine_cache_copies + engine_cache_passes * widened
 
 
-def stack_read_elements(
-    stack_layers,
-    stack_window_tokens,
-    stack_read_elements_per_token,
-    stack_kv_heads,
-    stack_latent_width,
-    mean_cached_tokens,
-    tensor_parallel,
-):
+def stack_read_elements(stack_layers, stack_window_tokens, stack_read_elements_per_token, mean_cached_tokens, stack_cache_split):
     """Elements of one sequence's cache that a decode step reads on one GPU. [elements]"""
     elements = stack_layers * np.minimum(mean_cached_tokens, stack_window_tokens) * stack_read_elements_per_token
-    return elements / np.where(stack_latent_width > 0, 1, np.minimum(tensor_parallel, np.maximum(stack_kv_heads, 1)))
+    return elements / stack_cache_split
 
 
 def read_cache_bytes(batch, stack_layers, stack_read_elements, stack_cache_passes, stack_state_bytes, kv_bytes_each):
@@ -76,13 +57,7 @@ def read_cache_bytes(batch, stack_layers, stack_read_elements, stack_cache_passe
 
 
 def decode_widened_bytes(
-    batch,
-    stack_layers,
-    stack_block_linear_parameters,
-    kernel_decode_bytes_each,
-    kernel_decode_widens_from,
-    engine_replays_steps,
-    tensor_parallel,
+    batch, linear_parameters, kernel_decode_bytes_each, kernel_decode_widens_from, engine_replays_steps, tensor_parallel
 ):
     """Bytes moved to widen quantised matrices in a decode step, where the kernel must. [B]
 
@@ -90,15 +65,17 @@ def decode_widened_bytes(
     Source: bitsandbytes/autograd/_functions.py, matmul_4bit; Frantar et al. 2024, MARLIN, arXiv 2408.11743.
     """
     widens = (batch >= kernel_decode_widens_from) * (1 - engine_replays_steps)
-    return widens * kernel_decode_bytes_each * np.sum(stack_layers * stack_block_linear_parameters, axis=0) / tensor_parallel
+    return widens * kernel_decode_bytes_each * linear_parameters / tensor_parallel
 
 
-def decode_flops(batch, stack_active_parameters, outputs, hidden):
-    """Products of one decode step: 2 · batch · active parameters, head included. [FLOP]
+def decode_products_seconds(batch, stack_active_parameters, outputs, hidden, tensor_parallel, products_flops_per_second):
+    """Products of one decode step: 2 · batch · active parameters, head included. [s]
 
-    Attention over the cache, bounded by memory, is left out. Source: Kaplan et al. 2020, arXiv 2001.08361, section 2.1.
+    Attention over the cache, bounded by memory, is left out.
+    Source: Kaplan et al. 2020, arXiv 2001.08361, section 2.1.
     """
-    return 2 * batch * (np.sum(stack_active_parameters, axis=0) + outputs * hidden)
+    flops = 2 * batch * (np.sum(stack_active_parameters, axis=0) + outputs * hidden)
+    return flops / (tensor_parallel * products_flops_per_second)
 
 
 def all_reduce_start_seconds(collective_latency_seconds, card_all_reduce_seconds):
@@ -106,30 +83,25 @@ def all_reduce_start_seconds(collective_latency_seconds, card_all_reduce_seconds
     return np.where(collective_latency_seconds > 0, collective_latency_seconds, card_all_reduce_seconds)
 
 
-def expert_ring_bytes_per_second(expert_gpus, island_gpus, link_bytes_per_second, network_share_bytes_per_second):
-    """Rate of the ring over the GPUs that share one copy of the experts in serving. [B/s]"""
-    return ring_bytes_per_second(expert_gpus, 1, island_gpus, link_bytes_per_second, network_share_bytes_per_second)
-
-
-def decode_reduce_seconds(batch, stack_layers, hidden, tensor_parallel, tensor_ring_bytes_per_second, all_reduce_start_seconds):
+def decode_reduce_seconds(batch, model_blocks, hidden, tensor_parallel, tensor_ring_bytes_per_second, all_reduce_start_seconds):
     """Two all-reduces per block of a decode step, in 16 bits: start-up and bytes. [s]
 
     Source: Shoeybi et al. 2019, arXiv 1909.08053, section 3.
     """
     sent_seconds = 2 * batch * hidden * 2 * (1 - 1 / tensor_parallel) / tensor_ring_bytes_per_second
-    return np.where(tensor_parallel > 1, 2 * np.sum(stack_layers, axis=0) * (all_reduce_start_seconds + sent_seconds), 0)
+    return np.where(tensor_parallel > 1, 2 * model_blocks * (all_reduce_start_seconds + sent_seconds), 0)
 
 
 def decode_exchange_seconds(
-    stack_layers, stack_experts, hidden, tensor_parallel, expert_gpus, expert_batch, expert_ring_bytes_per_second, all_reduce_start_seconds
+    expert_blocks, hidden, tensor_parallel, expert_gpus, expert_batch, expert_ring_bytes_per_second, all_reduce_start_seconds
 ):
     """Two exchanges per block of experts spread over replicas of attention, in 16 bits. [s]
 
-    Every GPU gathers all their tokens and scatters the sums. Source: vLLM, all2all.py, its plain way.
+    Every GPU gathers all their tokens and scatters the sums.
+    Source: vLLM, all2all.py, its plain way.
     """
     gathered_seconds = expert_batch * hidden * 2 * (1 - tensor_parallel / expert_gpus) / expert_ring_bytes_per_second
-    blocks = np.sum(stack_layers * (stack_experts > 0), axis=0)
-    return np.where(expert_gpus > tensor_parallel, 2 * blocks * (all_reduce_start_seconds + gathered_seconds), 0)
+    return np.where(expert_gpus > tensor_parallel, 2 * expert_blocks * (all_reduce_start_seconds + gathered_seconds), 0)
 
 
 def decode_link_seconds(decode_reduce_seconds, decode_exchange_seconds):
@@ -137,86 +109,64 @@ def decode_link_seconds(decode_reduce_seconds, decode_exchange_seconds):
     return decode_reduce_seconds + decode_exchange_seconds
 
 
-def replayed_blocks_seconds(
-    stack_layers,
-    stack_experts,
-    card_step_seconds,
-    card_block_seconds,
-    card_expert_block_seconds,
-    card_expert_cast_seconds,
-    compute_bytes_each,
-):
-    """Fixed time of a step replayed as one CUDA graph, and gaps between its kernels. [s]
+def replayed_experts_seconds(expert_blocks, card_expert_block_seconds, card_expert_cast_seconds, compute_bytes_each):
+    """What experts add to a step that is replayed as one CUDA graph. [s]
 
-    Experts in 8 or 4 bits have their inputs cast before each of two products. Source: vLLM, fused_moe/utils.py,
-    moe_kernel_quantize_input.
+    Experts in 8 or 4 bits have their inputs cast before each of two products.
+    Source: vLLM, fused_moe/utils.py, moe_kernel_quantize_input.
     """
-    with_experts = np.sum(stack_layers * (stack_experts > 0), axis=0)
-    experts = with_experts * (card_expert_block_seconds + (compute_bytes_each < 2) * card_expert_cast_seconds)
-    return card_step_seconds + np.sum(stack_layers, axis=0) * card_block_seconds + experts
+    return expert_blocks * (card_expert_block_seconds + (compute_bytes_each < 2) * card_expert_cast_seconds)
 
 
-def replayed_sequences_seconds(batch, stack_layers, card_sequence_seconds, card_sequence_block_seconds):
-    """What each sequence adds to a step that is replayed as one CUDA graph. [s]"""
-    return batch * (card_sequence_seconds + np.sum(stack_layers, axis=0) * card_sequence_block_seconds)
+def replayed_sequences_seconds(batch, model_blocks, card_sequence_seconds, card_sequence_block_seconds):
+    """What the sequences add to a step that is replayed as one CUDA graph. [s]"""
+    return batch * (card_sequence_seconds + model_blocks * card_sequence_block_seconds)
+
+
+def replayed_step_seconds(model_blocks, card_step_seconds, card_block_seconds, replayed_experts_seconds, replayed_sequences_seconds):
+    """Fixed time of a step replayed as one CUDA graph, and gaps between its kernels. [s]"""
+    return card_step_seconds + model_blocks * card_block_seconds + replayed_experts_seconds + replayed_sequences_seconds
 
 
 def decode_fixed_seconds(
-    batch,
-    stack_layers,
-    engine_device_seconds_per_block,
-    engine_seconds_per_sequence,
-    engine_replays_steps,
-    replayed_blocks_seconds,
-    replayed_sequences_seconds,
+    batch, model_blocks, engine_device_seconds_per_block, engine_seconds_per_sequence, engine_replays_steps, replayed_step_seconds
 ):
     """Fixed time of a decode step: the software's, and the card's where steps are replayed. [s]"""
-    engine = np.sum(stack_layers, axis=0) * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
-    return engine + np.where(engine_replays_steps > 0, replayed_blocks_seconds + replayed_sequences_seconds, 0)
+    engine = model_blocks * engine_device_seconds_per_block + batch * engine_seconds_per_sequence
+    return engine + np.where(engine_replays_steps > 0, replayed_step_seconds, 0)
 
 
 def decode_device_seconds(
-    decode_fixed_seconds,
-    read_weights_bytes,
-    read_cache_bytes,
-    decode_widened_bytes,
-    decode_flops,
-    tensor_parallel,
-    products_flops_per_second,
-    streamed_bytes_per_second,
+    decode_fixed_seconds, read_weights_bytes, read_cache_bytes, decode_widened_bytes, decode_products_seconds, streamed_bytes_per_second
 ):
     """One decode step on the GPU: weights or products, the cache, and fixed times. [s]
 
-    The bound of memory bandwidth, or of arithmetic at large batches. Source: Pope et al. 2022, arXiv 2211.05102.
+    The bound of memory bandwidth, or of arithmetic at large batches.
+    Source: Pope et al. 2022, arXiv 2211.05102.
     """
-    products = decode_flops / (tensor_parallel * products_flops_per_second)
-    weights = np.maximum(read_weights_bytes / streamed_bytes_per_second, products)
+    weights = np.maximum(read_weights_bytes / streamed_bytes_per_second, decode_products_seconds)
     return decode_fixed_seconds + weights + (read_cache_bytes + decode_widened_bytes) / streamed_bytes_per_second
 
 
+def replays_decode(sequence_tokens, engine_replays_steps, release_captured_tokens):
+    """1 where decode steps are replayed; some releases replay short sequences alone. [0 or 1]
+
+    Source: vLLM 0.4, worker/model_runner.py.
+    """
+    return (engine_replays_steps > 0) & ~(sequence_tokens > release_captured_tokens)
+
+
 def decode_host_seconds(
-    sequence_tokens,
-    stack_layers,
-    stack_experts,
-    touched_experts_ratio,
-    engine_host_seconds_per_block,
-    engine_host_seconds_per_expert,
-    engine_loops_experts,
-    engine_replays_steps,
-    kernel_host_ratio,
-    release_captured_tokens,
+    stack_layers, launched_block_seconds, stack_launched_experts_seconds, touched_experts_ratio, engine_loops_experts, replays_decode
 ):
     """Time in which the CPU launches one decode step's kernels; none of a replayed step. [s]
 
-    Releases that replay short sequences alone launch the steps of longer ones. transformers before its grouped products loops
-    over all experts of a block, chosen or not. Source: vLLM 0.4, worker/model_runner.py; modeling_mixtral.py and
-    modeling_qwen2_moe.py of transformers 4.36 to 4.50, MoeBlock.forward.
+    transformers before its grouped products loops over all experts of a block, chosen or not.
+    Source: modeling_mixtral.py and modeling_qwen2_moe.py of transformers 4.36 to 4.50, MoeBlock.forward.
     """
-    launched = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
-    experts = stack_experts * launched * engine_host_seconds_per_expert
-    launches = np.sum(stack_layers * (engine_host_seconds_per_block * kernel_host_ratio + experts), axis=0)
-    replayed = (engine_replays_steps > 0) & ~(sequence_tokens > release_captured_tokens)
-    return np.where(replayed, 0, launches)
+    launched_ratio = np.where(engine_loops_experts > 0, 1, touched_experts_ratio)
+    launches = np.sum(stack_layers * (launched_block_seconds + stack_launched_experts_seconds * launched_ratio), axis=0)
+    return np.where(replays_decode, 0, launches)
 
 
 def decode_step_seconds(decode_device_seconds, decode_link_seconds, decode_host_seconds):

@@ -6,15 +6,6 @@ import numpy as np
 HIGHEST_NORMAL = (0, 0.56, 1.03, 1.42, 1.77, 2.07, 2.34, 2.59, 2.82)
 
 
-def expert_gpus(tensor_parallel, expert_parallel):
-    """GPUs over which one copy of the experts is spread in serving. [GPUs]
-
-    Inside the tensor-parallel group, or, where expert parallel is wider, over the replicas of attention beside it. Source:
-    vLLM, vllm/model_executor/layers/fused_moe/config.py: expert parallel = tensor x data parallel.
-    """
-    return np.maximum(tensor_parallel, expert_parallel)
-
-
 def expert_batch(batch, expert_gpus, tensor_parallel):
     """Sequences whose tokens meet at one copy of the experts. [sequences]"""
     return batch * expert_gpus / tensor_parallel
@@ -44,24 +35,18 @@ def busiest_rank_ratio(expert_parallel, stack_experts, touched_experts_ratio):
     return np.where(stack_experts > 0, 1 + highest * np.sqrt((1 - touched_experts_ratio) / on_rank), 1)
 
 
-def touched_experts_bytes(
-    stack_layers, stack_block_expert_parameters, touched_experts_ratio, busiest_rank_ratio, matrix_bytes_each, expert_gpus
-):
+def stack_expert_bytes(stack_layers, stack_block_expert_parameters, matrix_bytes_each, expert_gpus):
+    """One GPU's share of the experts of each stack. [B]"""
+    return stack_layers * stack_block_expert_parameters * matrix_bytes_each / expert_gpus
+
+
+def touched_experts_bytes(stack_expert_bytes, touched_experts_ratio, busiest_rank_ratio):
     """Experts that the busiest rank reads in a decode step, those that some token chose. [B]"""
-    read = np.sum(stack_layers * stack_block_expert_parameters * touched_experts_ratio * busiest_rank_ratio, axis=0)
-    return read * matrix_bytes_each / expert_gpus
+    return np.sum(stack_expert_bytes * touched_experts_ratio * busiest_rank_ratio, axis=0)
 
 
 def tiled_experts_bytes(
-    stack_layers,
-    stack_block_expert_parameters,
-    stack_experts,
-    stack_experts_per_token,
-    expert_batch,
-    matrix_bytes_each,
-    expert_gpus,
-    release_expert_tile_tokens,
-    release_tiled_read_ratio,
+    stack_expert_bytes, stack_experts, stack_experts_per_token, expert_batch, release_expert_tile_tokens, release_tiled_read_ratio
 ):
     """Experts read by releases that pad each expert's tokens to tiles. [B]
 
@@ -69,8 +54,7 @@ def tiled_experts_bytes(
     Source: vLLM, deep_gemm_utils.py, compute_aligned_M.
     """
     tiles = 1 + expert_batch * stack_experts_per_token / np.maximum(stack_experts, 1) / release_expert_tile_tokens
-    read = np.sum(stack_layers * stack_block_expert_parameters * tiles, axis=0)
-    return read * matrix_bytes_each / expert_gpus / release_tiled_read_ratio
+    return np.sum(stack_expert_bytes * tiles, axis=0) / release_tiled_read_ratio
 
 
 def read_experts_bytes(

@@ -6,6 +6,31 @@ A pass is the forward of training, or the prefill of inference. Stack columns ha
 import numpy as np
 
 
+def model_blocks(stack_layers):
+    """Blocks of all stacks. [blocks]"""
+    return np.sum(stack_layers, axis=0)
+
+
+def expert_blocks(stack_layers, stack_experts):
+    """Blocks that have experts. [blocks]"""
+    return np.sum(stack_layers * (stack_experts > 0), axis=0)
+
+
+def linear_parameters(stack_layers, stack_block_linear_parameters):
+    """Elements of the matrices of all blocks. [parameters]"""
+    return np.sum(stack_layers * stack_block_linear_parameters, axis=0)
+
+
+def expert_parameters(stack_layers, stack_block_expert_parameters):
+    """Routed experts of the model: layers · parameters of a block's experts. [parameters]"""
+    return np.sum(stack_layers * stack_block_expert_parameters, axis=0)
+
+
+def model_split(tensor_parallel, pipeline_parallel):
+    """GPUs that divide the model itself. [GPUs]"""
+    return tensor_parallel * pipeline_parallel
+
+
 def pass_tokens(trains, sequence_tokens, prompt_tokens):
     """Tokens of one sequence that pass at once: all in training, the prompt in serving. [tokens]"""
     return np.where(trains > 0, sequence_tokens, prompt_tokens)
@@ -15,6 +40,14 @@ def stack_pass_tokens(stack_side, pass_tokens, decoder_tokens, fixed_tokens, has
     """Tokens of one sequence that run through each stack. [tokens]"""
     decoder = np.where(has_source > 0, np.minimum(decoder_tokens, pass_tokens), pass_tokens)
     return np.where(stack_side == 0, decoder, np.where(stack_side == 1, pass_tokens, fixed_tokens))
+
+
+def step_tokens(trains, batch, stack_side, stack_layers, stack_pass_tokens, accumulation_steps, data_parallel):
+    """Tokens of one optimizer step over all GPUs; of an image its patches. [tokens]"""
+    sides = [np.where((stack_side == side) & (stack_layers > 0), stack_pass_tokens, 0) for side in (0, 1)]
+    text = np.max(sides[0], axis=0) + np.max(sides[1], axis=0)
+    fixed = np.max(np.where(stack_layers > 0, stack_pass_tokens, 0), axis=0)
+    return np.where(trains > 0, batch * np.where(text > 0, text, fixed) * accumulation_steps * data_parallel, np.nan)
 
 
 def stack_idle_experts_ratio(stack_experts, stack_experts_per_token):
@@ -59,7 +92,8 @@ def stack_context_tokens(stack_side, stack_pass_tokens, stack_window_tokens, is_
     """Mean number of tokens that one token attends to in each stack. [tokens]
 
     Causal: half of the sequence; with a window w shorter than s tokens w − w² / 2s. Eager kernels compute all scores. Shape
-    (stacks, rows). Source: windows as in Mistral, arXiv 2310.06825.
+    (stacks, rows).
+    Source: windows as in Mistral, arXiv 2310.06825.
     """
     window = np.minimum(stack_window_tokens, stack_pass_tokens)
     causal = window - window**2 / np.maximum(2 * stack_pass_tokens, 1)
@@ -97,24 +131,20 @@ def head_flops(batch, head_tokens, outputs, hidden):
     return 2 * batch * head_tokens * outputs * hidden
 
 
-def attention_flops(
-    batch,
-    stack_layers,
-    stack_query_width,
-    stack_recurrent_state_elements,
-    stack_pass_tokens,
-    stack_context_tokens,
-    stack_cross_attention,
-    source_tokens,
-):
+def stack_attended_tokens(stack_context_tokens, stack_cross_attention, source_tokens):
+    """Mean number of tokens that one token attends to, those of a source included. [tokens]"""
+    return stack_context_tokens + stack_cross_attention * source_tokens
+
+
+def attention_flops(batch, stack_layers, stack_query_width, stack_recurrent_state_elements, stack_pass_tokens, stack_attended_tokens):
     """Forward attention: 4 · query width · tokens · context, and the products of states. [FLOP]
 
     Queries with keys and scores with values; a layer with a state takes three products of it per token instead, to read, to
-    correct and to write. Source: Korthikanti et al. 2022, arXiv 2205.05198, appendix A, the causal half left out; Yang et al.
-    2024, arXiv 2412.06464, equation 10.
+    correct and to write.
+    Source: Korthikanti et al. 2022, arXiv 2205.05198, appendix A, the causal half left out; Yang et al. 2024, arXiv 2412.06464,
+    equation 10.
     """
-    context = stack_context_tokens + stack_cross_attention * source_tokens
-    per_token = 4 * stack_query_width * context + 6 * stack_recurrent_state_elements
+    per_token = 4 * stack_query_width * stack_attended_tokens + 6 * stack_recurrent_state_elements
     return batch * np.sum(stack_layers * stack_pass_tokens * per_token, axis=0)
 
 
@@ -153,27 +183,25 @@ def cast_bytes_each(compute_bytes_each, compiles, engine_cast_bytes_each, compil
     """Bytes moved to cast one element to 8 bits; 0 where products are wider. [B]
 
     Reads and writes of absolute value, maximum, scaling, clamping and cast, of which torch.compile leaves the maximum's read
-    and one read and write, and a copy in the other layout. Source: torchao/float8/float8_ops.py, preprocess_addmm.
+    and one read and write, and a copy in the other layout.
+    Source: torchao/float8/float8_ops.py, preprocess_addmm.
     """
     compiled = np.minimum(engine_cast_bytes_each, compiled_cast_bytes_each)
     return (compute_bytes_each < 2) * np.where(compiles > 0, compiled, engine_cast_bytes_each)
 
 
-def stack_cast_width(
-    stack_hidden,
-    stack_query_width,
-    stack_key_width,
-    stack_ffn_width,
-    stack_shared_ffn_width,
-    stack_experts_per_token,
-    stack_expert_ffn_width,
-):
+def stack_met_ffn_width(stack_ffn_width, stack_shared_ffn_width, stack_experts_per_token, stack_expert_ffn_width):
+    """Inner width of the networks that one token meets: dense, shared, and k experts. [elements]"""
+    return stack_ffn_width + stack_shared_ffn_width + stack_experts_per_token * stack_expert_ffn_width
+
+
+def stack_cast_width(stack_hidden, stack_query_width, stack_key_width, stack_experts_per_token, stack_met_ffn_width):
     """Elements cast per token: inputs h, q, h, f, gradients q + 2k, h, 2f, h. [elements]
 
     Source: torchao/float8/float8_linear.py.
     """
-    routed = stack_experts_per_token * (2 * stack_hidden + 3 * stack_expert_ffn_width)
-    return 4 * stack_hidden + 2 * stack_query_width + 2 * stack_key_width + 3 * (stack_ffn_width + stack_shared_ffn_width) + routed
+    routed = 2 * stack_experts_per_token * stack_hidden
+    return 4 * stack_hidden + 2 * stack_query_width + 2 * stack_key_width + 3 * stack_met_ffn_width + routed
 
 
 def cast_bytes(trains, cast_bytes_each, batch, stack_layers, stack_pass_tokens, stack_cast_width, stack_block_linear_parameters):
@@ -195,12 +223,11 @@ def logit_bytes(batch, head_tokens, outputs):
     return 4 * batch * head_tokens * outputs
 
 
-def products_weights_bytes(stack_layers, stack_block_linear_parameters, stack_block_expert_parameters, compute_bytes_each):
+def products_weights_bytes(linear_parameters, expert_parameters, compute_bytes_each):
     """Weights of the blocks beside their experts, as the products read them, once. [B]"""
-    weights = stack_block_linear_parameters - stack_block_expert_parameters
-    return np.maximum(compute_bytes_each, 1) * np.sum(stack_layers * weights, axis=0)
+    return np.maximum(compute_bytes_each, 1) * (linear_parameters - expert_parameters)
 
 
-def dequantize_bytes(stack_layers, stack_block_linear_parameters, kernel_dequantize_bytes_each):
+def dequantize_bytes(linear_parameters, kernel_dequantize_bytes_each):
     """Reads and writes of widening all quantised matrices once, to multiply with them. [B]"""
-    return kernel_dequantize_bytes_each * np.sum(stack_layers * stack_block_linear_parameters, axis=0)
+    return kernel_dequantize_bytes_each * linear_parameters

@@ -13,27 +13,24 @@ def prefill_split(tensor_parallel, context_parallel):
     return tensor_parallel * context_parallel
 
 
+def prompts_wide_seconds(head_flops, tower_flops, head_flops_per_second, attention_flops, attention_flops_per_second):
+    """Head, vision tower and attention of a batch of prompts, on one GPU alone. [s]
+
+    A vision tower runs at the rate of the head: its weights stay in 16 bits.
+    """
+    return (head_flops + tower_flops) / head_flops_per_second + attention_flops / attention_flops_per_second
+
+
 def prompts_device_seconds(
-    dense_equivalent_flops,
-    head_flops,
-    attention_flops,
-    tower_flops,
-    element_traffic_bytes,
-    prefill_split,
-    products_flops_per_second,
-    head_flops_per_second,
-    attention_flops_per_second,
-    streamed_bytes_per_second,
+    dense_equivalent_flops, products_flops_per_second, prompts_wide_seconds, element_traffic_bytes, streamed_bytes_per_second, prefill_split
 ):
     """The part of a forward pass of a batch of prompts on the GPU that grows with them. [s]
 
-    Arithmetic at the share of the rate that it reaches, and what norms and activations move. A vision tower runs at the rate
-    of the head: its weights stay in 16 bits. Source: Pope et al. 2022, arXiv 2211.05102, for the two bounds.
+    Arithmetic at the share of the rate that it reaches, and what norms and activations move.
+    Source: Pope et al. 2022, arXiv 2211.05102, for the two bounds.
     """
     products = dense_equivalent_flops / products_flops_per_second
-    head = (head_flops + tower_flops) / head_flops_per_second
-    attention = attention_flops / attention_flops_per_second
-    return (products + head + attention + element_traffic_bytes / streamed_bytes_per_second) / prefill_split
+    return (products + prompts_wide_seconds + element_traffic_bytes / streamed_bytes_per_second) / prefill_split
 
 
 def dequantize_seconds(dequantize_bytes, streamed_bytes_per_second, prefill_split):
@@ -83,27 +80,32 @@ def other_prompts_per_second(batch, burst_first_token_seconds, generated_tokens,
     """Others' prompts that arrive at a replica with `batch` sequences in flight. [prompts/s]
 
     `batch` prompts pass in the time of their prefill and decode steps; one that arrives sees the rate of the others, the
-    arrival theorem of closed systems. Source: Sevcik and Mitrani 1981, J. ACM 28(2), 358-371.
+    arrival theorem of closed systems.
+    Source: Sevcik and Mitrani 1981, J. ACM 28(2), 358-371.
     """
     return (batch - 1) / (burst_first_token_seconds + generated_tokens * decode_step_seconds)
 
 
-def prefill_queue_seconds(batch, other_prompts_per_second, prefill_compute_seconds, prefill_link_seconds):
+def prompt_seconds(batch, prefill_compute_seconds, prefill_link_seconds):
+    """One prompt's share of the prefill of a batch. [s]"""
+    return (prefill_compute_seconds + prefill_link_seconds) / batch
+
+
+def prefill_queue_seconds(other_prompts_per_second, prompt_seconds):
     """Mean wait of an arriving prompt for those before it: s ρ / 2 (1 − ρ), ρ = rate · s. [s]
 
-    s is one prompt's share of a batch's prefill, since prompts that wait run through together. Source: M/D/1 by the
-    Pollaczek-Khinchine formula, Kleinrock 1975, Queueing Systems 1, chapter 5.
+    s is one prompt's share of a batch's prefill, since prompts that wait run through together.
+    Source: M/D/1 by the Pollaczek-Khinchine formula, Kleinrock 1975, Queueing Systems 1, chapter 5.
     """
-    service_seconds = (prefill_compute_seconds + prefill_link_seconds) / batch
-    busy_ratio = other_prompts_per_second * service_seconds
-    return service_seconds * busy_ratio / (2 * (1 - busy_ratio))
+    busy_ratio = other_prompts_per_second * prompt_seconds
+    return prompt_seconds * busy_ratio / (2 * (1 - busy_ratio))
 
 
 def prompt_wait_seconds(batch, prefill_queue_seconds, decode_step_seconds, scheduled_ahead_steps, engine_replays_steps):
     """Time that a prompt waits for others at the steady rate: prompts and decode steps. [s]
 
-    One decode step of the others rides with it; an engine that schedules ahead has more before it. Source: iteration-level
-    scheduling, Yu et al. 2022, Orca, OSDI; vLLM's asynchronous scheduling.
+    One decode step of the others rides with it; an engine that schedules ahead has more before it.
+    Source: iteration-level scheduling, Yu et al. 2022, Orca, OSDI; vLLM's asynchronous scheduling.
     """
     steps = np.where(batch > 1, (1 + scheduled_ahead_steps * engine_replays_steps) * decode_step_seconds, 0)
     return prefill_queue_seconds + steps
@@ -114,8 +116,8 @@ def time_to_first_token_seconds(
 ):
     """From the arrival of one prompt to its first token at the steady rate. [s]
 
-    Where nothing is generated there is no steady rate: its prefill alone. Valid: prompts that an engine does not cut into
-    chunks; the decode steps between chunks are left out.
+    Where nothing is generated there is no steady rate: its prefill alone.
+    Valid: prompts that an engine does not cut into chunks; the decode steps between chunks are left out.
     """
     alone = engine_request_seconds + prompt_compute_seconds + prefill_link_seconds / batch
     return alone + np.where(generated_tokens > 0, prompt_wait_seconds, 0)

@@ -27,8 +27,8 @@ def utilization_ratio(
 ):
     """Share of the card's dense rate that a GPU computes at while nothing makes it wait. [share]
 
-    What the scenario's `utilization` sets. Recompute is credited. Source: hardware utilization, Korthikanti et al. 2022, arXiv
-    2205.05198.
+    What the scenario's `utilization` sets. Recompute is credited.
+    Source: hardware utilization, Korthikanti et al. 2022, arXiv 2205.05198.
     """
     training = training_flops / (replica_gpus * training_compute_seconds)
     prefill = prefill_flops * pipeline_parallel / (replica_gpus * prefill_compute_seconds)

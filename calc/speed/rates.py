@@ -11,23 +11,13 @@ def weight_gradient_ratio(trained_parameters, parameters):
     return np.minimum(trained_parameters / parameters, 1)
 
 
-def last_product_ratio(
-    stack_pass_tokens,
-    stack_layers,
-    stack_active_parameters,
-    stack_hidden,
-    stack_ffn_width,
-    stack_experts_per_token,
-    stack_expert_ffn_width,
-    stack_shared_ffn_width,
-):
+def last_product_ratio(stack_pass_tokens, stack_layers, stack_active_parameters, stack_hidden, stack_met_ffn_width):
     """Share of the blocks' products that their last one, the projection down, takes. [share]
 
     Hidden · (width of the feed-forward network, of shared experts and of the k that a token meets), of all active weights.
     """
-    last = stack_hidden * (stack_ffn_width + stack_shared_ffn_width + stack_experts_per_token * stack_expert_ffn_width)
-    products = np.sum(stack_pass_tokens * stack_active_parameters, axis=0)
-    return np.minimum(np.sum(stack_pass_tokens * stack_layers * last, axis=0) / np.maximum(products, 1), 1)
+    last = np.sum(stack_pass_tokens * stack_layers * (stack_hidden * stack_met_ffn_width), axis=0)
+    return np.minimum(last / np.maximum(np.sum(stack_pass_tokens * stack_active_parameters, axis=0), 1), 1)
 
 
 def repeated_products_ratio(extra_forward_ratio, keeps_input, engine_recompute_stops_early, adapts, last_product_ratio):
@@ -75,25 +65,24 @@ def head_flops_per_second(wide_flops_per_second, card_matmul_ratio, engine_matmu
     return wide_flops_per_second * card_matmul_ratio * engine_matmul_ratio
 
 
+def kernel_attention_ratio(trains, engine_replays_steps, card_attention_ratio, card_prefill_attention_ratio):
+    """Share of the dense rate that the card's attention kernel reaches. [share]
+
+    Serving engines run its forward pass alone, which reaches more than forward and backward together.
+    """
+    return np.where((trains == 0) & (engine_replays_steps > 0), card_prefill_attention_ratio, card_attention_ratio)
+
+
 def attention_flops_per_second(
-    trains,
-    wide_flops_per_second,
-    card_attention_ratio,
-    card_prefill_attention_ratio,
-    engine_attention_ratio,
-    engine_replays_steps,
-    context_parallel,
-    engine_context_attention_ratio,
+    wide_flops_per_second, kernel_attention_ratio, engine_attention_ratio, context_parallel, engine_context_attention_ratio
 ):
     """Rate that attention reaches. [FLOP/s]
 
-    Serving engines run the card's forward kernel alone, which reaches more than forward and backward together. Under context
-    parallelism each rank works on short pieces and waits for the slowest of the ring, a calibrated share of its rate.
+    Under context parallelism each rank works on short pieces and waits for the slowest of the ring, a calibrated share.
     Source: Liu et al. 2023, arXiv 2310.01889.
     """
-    forward_alone = (trains == 0) & (engine_replays_steps > 0)
-    of_card = np.where(forward_alone, card_prefill_attention_ratio, card_attention_ratio)
-    return wide_flops_per_second * of_card * engine_attention_ratio * np.where(context_parallel > 1, engine_context_attention_ratio, 1)
+    of_ring = np.where(context_parallel > 1, engine_context_attention_ratio, 1)
+    return wide_flops_per_second * kernel_attention_ratio * engine_attention_ratio * of_ring
 
 
 def element_passes(adapts, compiles, engine_element_passes, engine_adapter_element_passes, compile_element_ratio):
@@ -126,18 +115,19 @@ def host_passes(trains, extra_forward_ratio, backward_passes):
     return 1 + trains * (backward_passes + extra_forward_ratio)
 
 
+def launched_block_seconds(engine_host_seconds_per_block, kernel_host_ratio):
+    """Time in which the CPU launches a block's kernels, experts apart. [s]"""
+    return engine_host_seconds_per_block * kernel_host_ratio
+
+
+def stack_launched_experts_seconds(stack_experts, engine_host_seconds_per_expert):
+    """Time in which the CPU launches the kernels of all experts of a block. [s]"""
+    return stack_experts * engine_host_seconds_per_expert
+
+
 def host_seconds(
-    adapts,
-    stack_layers,
-    stack_experts,
-    host_passes,
-    engine_host_seconds_per_block,
-    engine_host_seconds_per_expert,
-    kernel_host_ratio,
-    adapter_launch_ratio,
-    pipeline_parallel,
+    adapts, stack_layers, host_passes, launched_block_seconds, stack_launched_experts_seconds, adapter_launch_ratio, pipeline_parallel
 ):
     """Time in which the CPU launches one micro-batch's kernels on one stage. [s]"""
-    block = engine_host_seconds_per_block * kernel_host_ratio * (1 + adapter_launch_ratio * adapts)
-    launched = np.sum(stack_layers * (block + stack_experts * engine_host_seconds_per_expert), axis=0)
-    return launched * host_passes / pipeline_parallel
+    block = launched_block_seconds * (1 + adapter_launch_ratio * adapts)
+    return np.sum(stack_layers * (block + stack_launched_experts_seconds), axis=0) * host_passes / pipeline_parallel

@@ -1,123 +1,80 @@
 """The range of a time: the software's, wider outside of published runs and in rare corners.
 
 What a row's layout decides and what its card decides stay apart, so that combinations of both multiply two short columns.
+A corner is an entry of catalogs/calibrated/time_spreads.yaml, and the condition under which a row lies in it.
 """
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from calc.evaluate import twin
+from calc.evaluate import Columns, evaluate, reading, twin
 
-CORNERS = (  # entries of catalogs/calibrated/time_spreads.yaml, in order; a row's corners are the sum of 2^place
-    "assumed-card",
-    "assumed-kernel",
-    "assumed-software",
-    "cast-to-8-bits",
-    "context-parallel",
-    "experts-8-bit",
-    "experts-adapters",
-    "experts-serving",
-    "experts-training",
-    "few-tokens",
-    "first-token",
-    "long-cache",
-    "many-gpus",
-    "many-sequences",
-    "offload",
-    "older-release",
-    "one-source",
-    "other-kind",
-    "shared-experts",
-    "short-prompt",
-)
+LAYOUT_CORNERS: dict[str, Callable] = {
+    "assumed-kernel": lambda kernel_is_assumed: kernel_is_assumed > 0,
+    "assumed-software": lambda engine_is_assumed: engine_is_assumed > 0,
+    "cast-to-8-bits": lambda cast_bytes: cast_bytes > 0,
+    "context-parallel": lambda context_parallel: context_parallel > 1,
+    "experts-8-bit": lambda trains, most_experts, matrix_bytes_each, names_release: (
+        (trains == 0) & (most_experts > 0) & (matrix_bytes_each == 1) & (names_release == 0)
+    ),
+    "experts-adapters": lambda trains, most_experts, adapts: (trains > 0) & (most_experts > 0) & (adapts > 0),
+    "experts-serving": lambda trains, most_experts: (trains == 0) & (most_experts > 0),
+    "experts-training": lambda trains, most_experts: (trains > 0) & (most_experts > 0),
+    "few-tokens": lambda trains, batch, pass_tokens, few_tokens: (trains > 0) & (batch * pass_tokens < few_tokens),
+    "first-token": lambda trains: trains == 0,
+    "many-gpus": lambda gpus, many_gpus: gpus > many_gpus,
+    "many-sequences": lambda trains, batch, many_sequences: (trains == 0) & (batch > many_sequences),
+    "offload": lambda offloads_optimizer, offloads_activations, offloads_weights: (
+        offloads_optimizer + offloads_activations + offloads_weights > 0
+    ),
+    "one-source": lambda engine_sources, release_sources: (engine_sources == 1) | (release_sources == 1),
+    "other-kind": lambda is_decoder: is_decoder == 0,
+    "shared-experts": lambda trains, most_experts, expert_parallel, tensor_parallel: (
+        (trains == 0) & (most_experts > 0) & (expert_parallel > tensor_parallel)
+    ),
+    "short-prompt": lambda trains, batch, pass_tokens, few_tokens: (trains == 0) & (batch * pass_tokens < few_tokens),
+}
+PLACE_CORNERS: dict[str, Callable] = {
+    "assumed-card": lambda card_is_assumed, card_step_is_assumed, engine_replays_steps: (
+        (card_is_assumed > 0) | (engine_replays_steps > 0) & (card_step_is_assumed > 0)
+    ),
+    "long-cache": lambda engine_replays_steps, card_is_of_older_release, sequence_tokens, earlier_captured_tokens: (
+        (engine_replays_steps > 0) & (card_is_of_older_release > 0) & (sequence_tokens > earlier_captured_tokens)
+    ),
+    "older-release": lambda engine_replays_steps, card_is_of_older_release: (engine_replays_steps > 0) & (card_is_of_older_release > 0),
+    "one-source": lambda engine_replays_steps, card_sources: (engine_replays_steps > 0) & (card_sources == 1),
+}
+CORNERS = tuple(sorted({*LAYOUT_CORNERS, *PLACE_CORNERS}))  # in the catalog's order; a row's corners are the sum of 2^place
 OF_FIRST_TOKEN = ("first-token", "shared-experts", "short-prompt")  # corners of a prompt's time alone
 OF_EVERY_TIME = tuple(name for name in CORNERS if name not in OF_FIRST_TOKEN)
 AXES = ("batch", "gpus", "parameters", "replica_gpus", "sequence_tokens")  # entries of time_boxes.yaml, in order
 SLOW_END = {"low": "high", "fast": "slow"}  # what makes the formula of a fast end that of a slow one
 
 
-def _summed(inside, places):
-    """The sum of 2^place over what each row lies in. Shape (rows,). [code]"""
-    return sum(np.where(within, 1 << places.index(name), 0) for name, within in inside.items())
+def _corners(conditions: Mapping[str, Callable], columns: Columns) -> Any:
+    """The sum of 2^place over the corners whose conditions hold. Shape (rows,). [code]"""
+    return sum(np.where(evaluate(condition, columns), 1 << CORNERS.index(name), 0) for name, condition in conditions.items())
 
 
-def software_corners(kernel_is_assumed, engine_is_assumed, engine_sources, release_sources):
-    """Corners that a row lies in for what is known of its software. [code]"""
-    inside = {
-        "assumed-kernel": kernel_is_assumed > 0,
-        "assumed-software": engine_is_assumed > 0,
-        "one-source": (engine_sources == 1) | (release_sources == 1),
-    }
-    return _summed(inside, CORNERS)
-
-
-def expert_corners(trains, adapts, most_experts, matrix_bytes_each, names_release, expert_parallel, tensor_parallel):
-    """Corners that a row lies in for its experts. [code]"""
-    serves, experts = trains == 0, most_experts > 0
-    inside = {
-        "experts-8-bit": serves & experts & (matrix_bytes_each == 1) & (names_release == 0),
-        "experts-adapters": ~serves & experts & (adapts > 0),
-        "experts-serving": serves & experts,
-        "experts-training": ~serves & experts,
-        "shared-experts": serves & experts & (expert_parallel > tensor_parallel),
-    }
-    return _summed(inside, CORNERS)
-
-
-def size_corners(trains, batch, pass_tokens, gpus, few_tokens, many_gpus, many_sequences):
-    """Corners of size: few tokens in a pass, many GPUs, many sequences at once. [code]"""
-    serves, few = trains == 0, batch * pass_tokens < few_tokens
-    inside = {
-        "few-tokens": ~serves & few,
-        "first-token": serves,
-        "many-gpus": gpus > many_gpus,
-        "many-sequences": serves & (batch > many_sequences),
-        "short-prompt": serves & few,
-    }
-    return _summed(inside, CORNERS)
-
-
-def choice_corners(cast_bytes, context_parallel, is_decoder, offloads_optimizer, offloads_activations, offloads_weights):
-    """Corners of choices and kinds of model that few runs have. [code]"""
-    inside = {
-        "cast-to-8-bits": cast_bytes > 0,
-        "context-parallel": context_parallel > 1,
-        "offload": offloads_optimizer + offloads_activations + offloads_weights > 0,
-        "other-kind": is_decoder == 0,
-    }
-    return _summed(inside, CORNERS)
-
-
-def layout_corners(software_corners, expert_corners, size_corners, choice_corners):
+@reading(LAYOUT_CORNERS.values())
+def layout_corners(**columns):
     """Corners that a row lies in whatever its card. [code]"""
-    return software_corners + expert_corners + size_corners + choice_corners
+    return _corners(LAYOUT_CORNERS, columns)
 
 
-def place_corners(
-    sequence_tokens,
-    engine_replays_steps,
-    card_is_assumed,
-    card_step_is_assumed,
-    card_is_of_older_release,
-    card_sources,
-    earlier_captured_tokens,
-):
+@reading(PLACE_CORNERS.values())
+def place_corners(**columns):
     """Corners that a row lies in for its card, and for what its software replays there. [code]"""
-    replays = engine_replays_steps > 0
-    older = replays & (card_is_of_older_release > 0)
-    inside = {
-        "assumed-card": (card_is_assumed > 0) | replays & (card_step_is_assumed > 0),
-        "long-cache": older & (sequence_tokens > earlier_captured_tokens),
-        "older-release": older,
-        "one-source": replays & (card_sources == 1),
-    }
-    return _summed(inside, CORNERS)
+    return _corners(PLACE_CORNERS, columns)
 
 
 def axes_outside(batch, gpus, parameters, replica_gpus, sequence_tokens, box_low, box_high):
     """AXES on which a row lies outside of all published runs. [code]"""
     values = (batch, gpus, parameters, replica_gpus, sequence_tokens)
-    bounds = zip(AXES, values, box_low, box_high, strict=True)
-    return _summed({name: (value < low) | (value > high) for name, value, low, high in bounds}, AXES)
+    bounds = enumerate(zip(values, box_low, box_high, strict=True))
+    return sum(np.where((value < low) | (value > high), 1 << place, 0) for place, (value, low, high) in bounds)
 
 
 def _product(corners, ratios, counted=CORNERS):

@@ -21,25 +21,6 @@ def training_flops(
     return blocks + head_flops * (2 + weight_gradient_ratio) + attention_flops * attention_passes + tower_training_flops
 
 
-def expert_traffic_bytes(
-    expert_parameters,
-    compute_bytes_each,
-    gradient_bytes_each,
-    weight_gradient_ratio,
-    extra_forward_ratio,
-    expert_parallel,
-    context_parallel,
-):
-    """Weights and gradients of experts that a micro-batch moves, however few its tokens. [B]
-
-    Weights are read in every pass, and their gradient is read and written. Of dense matrices many tokens share that. Counted
-    for one replica: the ranks of expert parallel bring their tokens to the same experts. Source: Megatron-Core,
-    tensor_parallel/layers.py, weight gradients accumulated inside the product.
-    """
-    moved_each = (2 + extra_forward_ratio) * np.maximum(compute_bytes_each, 1) + 2 * weight_gradient_ratio * gradient_bytes_each
-    return moved_each * expert_parameters * context_parallel / expert_parallel
-
-
 def training_streamed_bytes_per_second(gpu_bandwidth_bytes_per_second, streaming_ratio):
     """What training draws of the card's memory bandwidth. [B/s]"""
     return gpu_bandwidth_bytes_per_second * streaming_ratio
@@ -50,27 +31,50 @@ def training_passes(extra_forward_ratio):
     return 2 + extra_forward_ratio
 
 
-def training_products_seconds(
-    dense_equivalent_flops,
-    repeated_products_ratio,
-    weight_gradient_ratio,
-    products_flops_per_second,
-    products_weights_bytes,
-    training_passes,
-    context_parallel,
-    training_streamed_bytes_per_second,
-):
+def expert_moved_bytes_each(training_passes, compute_bytes_each, weight_gradient_ratio, gradient_bytes_each):
+    """Bytes moved for one expert weight, read in every pass, and for its gradient. [B]
+
+    Source: Megatron-Core, tensor_parallel/layers.py, weight gradients accumulated inside the product.
+    """
+    return training_passes * np.maximum(compute_bytes_each, 1) + 2 * weight_gradient_ratio * gradient_bytes_each
+
+
+def expert_traffic_bytes(expert_moved_bytes_each, expert_parameters, context_parallel, expert_parallel):
+    """Weights and gradients of experts that a micro-batch moves, however few its tokens. [B]
+
+    Of dense matrices many tokens share that. Counted for one replica: the ranks of expert parallel bring their tokens to the
+    same experts.
+    """
+    return expert_moved_bytes_each * expert_parameters * context_parallel / expert_parallel
+
+
+def products_passes(repeated_products_ratio, weight_gradient_ratio):
+    """Products of a training micro-batch: forward, recompute, gradients. [forward passes]"""
+    return 2 + repeated_products_ratio + weight_gradient_ratio
+
+
+def streamed_weights_seconds(products_weights_bytes, training_passes, context_parallel, training_streamed_bytes_per_second):
+    """Reading the weights of the blocks in every pass of a micro-batch, on one GPU alone. [s]"""
+    return products_weights_bytes * training_passes * context_parallel / training_streamed_bytes_per_second
+
+
+def training_products_seconds(dense_equivalent_flops, products_passes, products_flops_per_second, streamed_weights_seconds):
     """Products of the blocks in one micro-batch, or reading their weights if longer. [s]
 
-    The two bounds of the roofline, on one GPU that would do all. Source: Williams et al. 2009, CACM 52(4), 65-76.
+    The two bounds of the roofline, on one GPU that would do all.
+    Source: Williams et al. 2009, CACM 52(4), 65-76.
     """
-    products = dense_equivalent_flops * (2 + repeated_products_ratio + weight_gradient_ratio) / products_flops_per_second
-    return np.maximum(products, products_weights_bytes * training_passes * context_parallel / training_streamed_bytes_per_second)
+    return np.maximum(dense_equivalent_flops * products_passes / products_flops_per_second, streamed_weights_seconds)
 
 
 def training_head_seconds(head_flops, weight_gradient_ratio, tower_training_flops, head_flops_per_second):
     """The head's product and a vision tower in one micro-batch, on one GPU alone. [s]"""
     return (head_flops * (2 + weight_gradient_ratio) + tower_training_flops) / head_flops_per_second
+
+
+def training_attention_seconds(attention_flops, attention_passes, attention_flops_per_second):
+    """Attention in one micro-batch, on one GPU alone. [s]"""
+    return attention_flops * attention_passes / attention_flops_per_second
 
 
 def training_traffic_bytes(
@@ -81,20 +85,16 @@ def training_traffic_bytes(
     return traffic + cast_bytes + expert_traffic_bytes
 
 
+def training_traffic_seconds(training_traffic_bytes, training_streamed_bytes_per_second):
+    """That traffic, on one GPU alone. [s]"""
+    return training_traffic_bytes / training_streamed_bytes_per_second
+
+
 def training_device_seconds(
-    training_products_seconds,
-    training_head_seconds,
-    attention_flops,
-    attention_passes,
-    attention_flops_per_second,
-    training_traffic_bytes,
-    training_streamed_bytes_per_second,
-    replica_gpus,
+    training_products_seconds, training_head_seconds, training_attention_seconds, training_traffic_seconds, replica_gpus
 ):
     """One micro-batch on one GPU: products, head, attention and memory traffic in turn. [s]"""
-    attention = attention_flops * attention_passes / attention_flops_per_second
-    traffic = training_traffic_bytes / training_streamed_bytes_per_second
-    return (training_products_seconds + training_head_seconds + attention + traffic) / replica_gpus
+    return (training_products_seconds + training_head_seconds + training_attention_seconds + training_traffic_seconds) / replica_gpus
 
 
 def training_compute_seconds(training_device_seconds, host_seconds, training_flops, peak_flops_per_second, replica_gpus, utilization):
@@ -133,30 +133,30 @@ def micro_batch_seconds(training_compute_seconds, hideable_seconds, tensor_paral
 def pipeline_bubble_ratio(pipeline_parallel, accumulation_steps, stage_chunks):
     """Idle share of filling and draining the pipeline: (p − 1) / (v · m). [share]
 
-    p stages, m micro-batches, v chunks per GPU. Source: Narayanan et al. 2021, arXiv 2104.04473, section 2.2. Valid: equal stages.
+    p stages, m micro-batches, v chunks per GPU.
+    Source: Narayanan et al. 2021, arXiv 2104.04473, section 2.2.
+    Valid: equal stages.
     """
     return (pipeline_parallel - 1) / (accumulation_steps * stage_chunks)
 
 
-def synchronization_seconds(
-    gather_seconds,
-    reduce_seconds,
-    shards_weights,
-    shards_gradients,
-    shards_optimizer,
-    training_compute_seconds,
-    backward_passes,
-    overlap_ratio,
-):
+def step_exchange_seconds(gather_seconds, reduce_seconds, shards_weights, shards_gradients, shards_optimizer):
     """Communication once per optimizer step: gradients reduced, divided weights gathered. [s]
 
-    An all-reduce is a reduce-scatter and an all-gather, hidden in part behind the last backward pass. Source: Rajbhandari et
-    al. 2019, arXiv 1910.02054, section 7.1; Li et al. 2020, arXiv 2006.15704.
+    An all-reduce is a reduce-scatter and an all-gather.
+    Source: Rajbhandari et al. 2019, arXiv 1910.02054, section 7.1.
     """
     gradients = (1 - shards_gradients) * reduce_seconds * (2 - shards_optimizer)
-    weights = (1 - shards_weights) * shards_optimizer * gather_seconds
+    return gradients + (1 - shards_weights) * shards_optimizer * gather_seconds
+
+
+def synchronization_seconds(step_exchange_seconds, training_compute_seconds, backward_passes, overlap_ratio):
+    """What is left of it behind the last backward pass, which hides a part. [s]
+
+    Source: Li et al. 2020, arXiv 2006.15704.
+    """
     backward_seconds = training_compute_seconds * backward_passes / (1 + backward_passes)
-    return _exposed_seconds(gradients + weights, backward_seconds, overlap_ratio)
+    return _exposed_seconds(step_exchange_seconds, backward_seconds, overlap_ratio)
 
 
 def optimizer_traffic_bytes_each(optimizer_step_bytes_each, step_bytes_each):
@@ -164,27 +164,25 @@ def optimizer_traffic_bytes_each(optimizer_step_bytes_each, step_bytes_each):
     return np.where(optimizer_step_bytes_each > 0, optimizer_step_bytes_each, step_bytes_each)
 
 
-def stepped_parameters(trained_parameters, tensor_parallel, pipeline_parallel, shard_gpus, shards_optimizer):
+def stepped_parameters(trained_parameters, model_split, shard_gpus, shards_optimizer):
     """Trained weights that one GPU, or its CPU, updates. [parameters]"""
-    return trained_parameters / (tensor_parallel * pipeline_parallel) / np.where(shards_optimizer > 0, shard_gpus, 1)
+    return trained_parameters / model_split / np.where(shards_optimizer > 0, shard_gpus, 1)
+
+
+def offloaded_step_seconds_each(optimizer_traffic_bytes_each, host_bandwidth_bytes_per_second, pcie_bytes_per_second):
+    """The step of one offloaded parameter: gradient out, weight back, 16 bits each. [s]
+
+    Source: ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840.
+    """
+    return optimizer_traffic_bytes_each / host_bandwidth_bytes_per_second + 4 / pcie_bytes_per_second
 
 
 def optimizer_seconds(
-    stepped_parameters,
-    offloads_optimizer,
-    optimizer_traffic_bytes_each,
-    training_streamed_bytes_per_second,
-    host_bandwidth_bytes_per_second,
-    pcie_bytes_per_second,
+    stepped_parameters, offloads_optimizer, optimizer_traffic_bytes_each, training_streamed_bytes_per_second, offloaded_step_seconds_each
 ):
-    """The optimizer's step: weights, gradients and moments read and written once. [s]
-
-    Offloaded, the gradients go to the CPU and the weights come back, 16 bits each way. Source: ZeRO-Offload, Ren et al. 2021,
-    arXiv 2101.06840.
-    """
+    """The optimizer's step: weights, gradients and moments read and written once. [s]"""
     on_gpu = stepped_parameters * optimizer_traffic_bytes_each / training_streamed_bytes_per_second
-    on_cpu = stepped_parameters * (optimizer_traffic_bytes_each / host_bandwidth_bytes_per_second + 4 / pcie_bytes_per_second)
-    return np.where(offloads_optimizer > 0, on_cpu, on_gpu)
+    return np.where(offloads_optimizer > 0, stepped_parameters * offloaded_step_seconds_each, on_gpu)
 
 
 def step_seconds(trains, micro_batch_seconds, accumulation_steps, pipeline_bubble_ratio, synchronization_seconds, optimizer_seconds):
