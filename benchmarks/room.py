@@ -124,14 +124,14 @@ async def _soak(server, minutes):
 
 def main():
     """Compare, or churn, or soak."""
-    arguments = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0)
-    if arguments.churn:
-        churn(arguments.churn)
-    elif arguments.minutes:
+    asked = options(__doc__, sessions=(1, 25, 100), seconds=20.0, churn=0, minutes=0)
+    if asked.churn:
+        churn(asked.churn)
+    elif asked.minutes:
         with Server() as server:
-            asyncio.run(_soak(server, arguments.minutes))
+            asyncio.run(_soak(server, asked.minutes))
     else:
-        compare(arguments.sessions, arguments.seconds)
+        compare(asked.sessions, asked.seconds)
 
 
 if __name__ == "__main__":

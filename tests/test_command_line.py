@@ -141,7 +141,7 @@ def test_chunks_and_added_models(jobs, tmp_path, monkeypatch, capsys):
     assert main(command) == 0
     answers = capsys.readouterr().out
     assert answers.count("fourth,") >= 1
-    monkeypatch.setattr("calc.__main__.CHUNK_JOBS", 1)
+    monkeypatch.setattr("calc.commands.tables.CHUNK_JOBS", 1)
     assert main(command) == 0
     assert capsys.readouterr().out == answers
 

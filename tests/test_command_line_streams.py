@@ -27,7 +27,7 @@ def many_rows(path, rows=50, last=""):
 @pytest.fixture
 def by_tens(monkeypatch):
     """Chunks of ten rows."""
-    monkeypatch.setattr("calc.__main__.CHUNK_ROWS", 10)
+    monkeypatch.setattr("calc.commands.tables.CHUNK_ROWS", 10)
 
 
 @pytest.mark.parametrize("rows", [0, 45])
@@ -39,7 +39,7 @@ def test_the_numbers_are_those_of_python_and_chunks_give_what_one_table_gives(ro
     results, expected = pd.read_csv(tmp_path / "once.csv"), estimate(table, catalogs())
     numbers = [name for name in expected if expected[name].dtype.kind == "f" and expected[name].notna().any()]
     np.testing.assert_array_equal(results[numbers].to_numpy(float), expected[numbers].to_numpy(float))
-    monkeypatch.setattr("calc.__main__.CHUNK_ROWS", 10)
+    monkeypatch.setattr("calc.commands.tables.CHUNK_ROWS", 10)
     assert main([str(tmp_path / "in.csv"), "-o", str(tmp_path / "chunks.csv")]) == 0
     assert (tmp_path / "chunks.csv").read_bytes() == (tmp_path / "once.csv").read_bytes()
 
@@ -58,8 +58,8 @@ LATE = {
 def test_a_late_fault_leaves_the_file_as_it_was(fault, rows, tmp_path, capsys, monkeypatch):
     last, sentence = LATE[fault]
     if rows > 50:  # beyond the block that is read and checked at once
-        monkeypatch.setattr("calc.__main__.CHUNK_ROWS", rows // 3)
-        monkeypatch.setattr("calc.__main__.estimate", lambda table, _: table.assign(problem=""))
+        monkeypatch.setattr("calc.commands.tables.CHUNK_ROWS", rows // 3)
+        monkeypatch.setattr("calc.commands.tables.estimate", lambda table, _: table.assign(problem=""))
         moved = {"line 52": f"line {rows + 2}", "row 51": f"row {rows + 1}", "byte 363": f"byte {12 + 7 * rows + 1}"}
         for old, new in moved.items():
             sentence = sentence.replace(old, new)
@@ -103,7 +103,7 @@ def test_interrupted_it_says_so_and_leaves_nothing(tmp_path, capsys, monkeypatch
             raise KeyboardInterrupt
         return estimate(table, catalogs())
 
-    monkeypatch.setattr("calc.__main__.estimate", interrupted)
+    monkeypatch.setattr("calc.commands.tables.estimate", interrupted)
     assert main([str(many_rows(tmp_path / "in.csv")), "-o", str(tmp_path / "out.csv")]) == 130
     assert calls == [10, 10, 10]
     assert capsys.readouterr().err == f"Interrupted; {tmp_path}/out.csv was left as it was.\n"
@@ -123,7 +123,7 @@ def test_a_full_disk_is_said_in_one_sentence(tmp_path):
 @pytest.mark.usefixtures("by_tens")
 def test_a_long_run_says_how_far_it_is(terminal, tmp_path, capsys, monkeypatch):
     seconds = iter(range(0, 1000, 4))
-    monkeypatch.setattr("calc.__main__.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("calc.commands.tables.monotonic", lambda: next(seconds))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     assert main([str(many_rows(tmp_path / "in.csv")), "-o", str(tmp_path / "out.csv")]) == 0
     progress = capsys.readouterr().err

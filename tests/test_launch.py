@@ -15,8 +15,7 @@ from calc import answer, estimate
 from calc.catalogs.rooms import path_of
 from calc.files.configs.documents import readings_of as read_config
 from calc.files.configs.run import read_run
-from calc.files.launch.kit import comment, kits
-from calc.files.launch.resume import resuming
+from calc.files.launch.kit import comment, kits, resuming
 from calc.files.launch.specs import kit_specs
 from calc.files.launch.values import launch_values
 from calc.files.launch_files import files_of, write_folder, zipped

@@ -5,7 +5,7 @@ from examples import catalogs, recorded, written
 
 from calc import estimate
 from calc.__main__ import main
-from calc.files.csv.solve import USUAL_PACE
+from calc.commands.solve import USUAL_PACE
 from calc.say.numbers import usd
 
 PLAN = "scenario,model,instance,gpus,sharding,recompute,train_tokens,batch\n"

@@ -16,12 +16,12 @@ import calc
 from calc.catalogs.load import FOLDER, Catalogs, read_document
 from calc.catalogs.rooms import folders_of
 from calc.files.configs.fields import rules, tools
-from calc.files.launch.specs import kit_specs
+from calc.files.launch.specs import kit_specs, launch_document
 from calc.files.setups import setups
 from views.session.own_models import own_models
 
 BESIDE = ("config_fields", "launch_files", "setups")  # read by these functions, each once
-READ_ONCE = (rules, tools, kit_specs, setups)
+READ_ONCE = (rules, tools, launch_document, kit_specs, setups)
 
 
 def catalogs() -> Catalogs:

@@ -1,13 +1,16 @@
-"""What the files of a run settle: columns and parts, their sources, and gaps."""
+"""The columns that the files of a run settle, their sources, and what is left open."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
+from calc.evaluate import formulas_of
+from calc.files.configs import special
 from calc.files.configs.documents import CONFIG, LAUNCH, Reading
 from calc.files.configs.fields import Field
 from calc.files.configs.problem import ConfigProblem
-from calc.files.configs.special import SPECIAL
 from calc.files.configs.values import OPEN, NoEqual, as_word, is_off, read_value
+
+SPECIAL = {reader.__name__: reader for reader in formulas_of(special)}
 
 
 @dataclass
@@ -15,7 +18,7 @@ class Settled:
     """Columns and parts as the files settle them, with the source of each.
 
     `values`: column or part -> value; `fields`: -> its field; `made_of`: -> the parts of its rule;
-    `left`: named, but without a value of its own.
+    `left`: named by a file, but without a value that can be read.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -30,33 +33,35 @@ class Settled:
     problems: list[str] = field(default_factory=list)
 
     def matches(self, part: str, wanted: str) -> bool:
-        """Whether the part has one of the wanted values (a|b; - where it is not said)."""
+        """Whether the part has one of the wanted values (a|b; - where no file says it)."""
         return str(self.values.get(part, "-")) in wanted.split("|")
 
     def default(self, meaning: Field, tool: str) -> None:
-        """The tool's own value of a field that no file names."""
-        value = SPECIAL[meaning.read](meaning.default) if meaning.read in SPECIAL else read_value(meaning, meaning.default, tool)
-        parts = value if isinstance(value, dict) else {meaning.to: value}
-        for name, setting in parts.items():
+        """Take the tool's default of a field that no file names."""
+        for name, setting in _parts(meaning, meaning.default, tool).items():
             if setting is not None and name not in self.values:
                 self.values[name], self.fields[name] = setting, tool
                 self.defaulted.add(name)
 
     def put(self, name: str, value: Any, source: str, reading: Reading) -> None:
-        """Set a value of a file; where two files differ the higher one counts, with a problem."""
-        if name in self.explicit:
-            if str(self.values[name]) != str(value):
-                if reading.rank == self.ranks[name] or min(reading.rank, self.ranks[name]) >= CONFIG:
-                    self.problems.append(
-                        f"{reading.file}, {source}: {value} here and {self.values[name]} in {self.files[name]}; "
-                        f"{self.values[name]} was taken, make them equal."
-                    )
-                else:
-                    self.unused[source] = None
-            return
-        self.values[name], self.fields[name], self.ranks[name], self.files[name] = value, source, reading.rank, reading.file
-        self.explicit.add(name)
-        self.left.discard(name)
+        """Take a value of a file; where two files differ, the higher rank wins, with a problem."""
+        if name not in self.explicit:
+            self.values[name], self.fields[name], self.ranks[name], self.files[name] = value, source, reading.rank, reading.file
+            self.explicit.add(name)
+            self.left.discard(name)
+        elif str(self.values[name]) != str(value):
+            if reading.rank == self.ranks[name] or min(reading.rank, self.ranks[name]) >= CONFIG:
+                self.problems.append(
+                    f"{reading.file}, {source}: {value} here and {self.values[name]} in {self.files[name]}; "
+                    f"{self.values[name]} was taken, make them equal."
+                )
+            else:
+                self.unused[source] = None
+
+    def leave(self, name: str) -> None:
+        """Leave a column open that a file names without a value that can be read."""
+        if name not in self.explicit:
+            self.left.add(name)
 
 
 def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -> None:
@@ -64,7 +69,7 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
     for name, value in reading.parts.items():
         if name in ("nodes", "gpus_per_node"):
             if not str(value).isdigit() or not int(value):
-                settled.problems.append(f"{reading.file}, {name}: {str(value)[:40]} is no number of {name}; write it.")
+                settled.problems.append(f"{reading.file}, {name}: {str(value)[:40]} is not a number; write how many there are.")
                 continue
             value = int(value)
         settled.put(name, value, name, reading)
@@ -86,46 +91,39 @@ def settle_reading(settled: Settled, reading: Reading, others: frozenset[str]) -
             _take(settled, reading, meaning, name, value, others)
         except NoEqual:
             settled.unused[name] = None
-            if meaning.to not in settled.explicit:
-                settled.left.add(meaning.to)
+            settled.leave(meaning.to)
         except ConfigProblem as error:
             settled.problems.append(str(error))
-            if meaning.to not in settled.explicit:
-                settled.left.add(meaning.to)
+            settled.leave(meaning.to)
 
 
 def _take(settled: Settled, reading: Reading, meaning: Field, name: str, value: Any, others: frozenset[str]) -> None:
-    if as_word(value) in meaning.idle_at:
-        return
-    if meaning.read == "open":
-        if not is_off(value):
-            settled.unused[name] = None
-            for part, setting in meaning.sets.items():
-                settled.put(part, setting, name, reading)
+    """Settle the columns and parts of one field of a file."""
+    word = as_word(value)
+    if word in meaning.idle_at or (meaning.read == "open" and is_off(value)):
         return
     for part, setting in meaning.sets.items():
         settled.put(part, setting, name, reading)
-    if meaning.read == "document":
-        if value in (None, "", False) or as_word(value) == "null":
-            return
-        if meaning.to not in others:
+    if meaning.read == "open":
+        settled.unused[name] = None
+    elif meaning.read == "document":
+        if word not in ("null", "false", "") and meaning.to not in others:
             settled.unused[name] = None
             settled.put(meaning.to, "named", name, reading)
-        return
-    where = f"{reading.file}, {name}"
-    read = SPECIAL[meaning.read](value) if meaning.read in SPECIAL else read_value(meaning, value, where)
-    if isinstance(read, dict):
-        for part, setting in read.items():
-            settled.put(part, setting, name, reading)
-        return
-    if read is not None:
-        settled.put(meaning.to, read, name, reading)
-    elif meaning.read == "steps" or (meaning.read == "words" and as_word(value) in meaning.words):
-        return
-    elif value is not None and as_word(value) == "auto" and reading.rank == LAUNCH:
-        return  # the trainer's own
     else:
-        if not isinstance(value, int | float | None) and as_word(value) not in OPEN:
+        parts = _parts(meaning, value, f"{reading.file}, {name}")
+        for part, setting in parts.items():
+            if setting is not None:
+                settled.put(part, setting, name, reading)
+        if None not in parts.values() or meaning.read == "steps" or (meaning.read == "words" and word in meaning.words):
+            return
+        if word == "auto" and reading.rank == LAUNCH:  # the trainer's own value
+            return
+        if not isinstance(value, int | float | None) and word not in OPEN:
             settled.unused[name] = None
-        if meaning.to not in settled.explicit:
-            settled.left.add(meaning.to)
+        settled.leave(meaning.to)
+
+
+def _parts(meaning: Field, value: Any, where: str) -> dict[str, Any]:
+    """The columns and parts of a value; None for one that stays open."""
+    return SPECIAL[meaning.read](value) if meaning.read in SPECIAL else {meaning.to: read_value(meaning, value, where)}

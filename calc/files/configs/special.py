@@ -1,4 +1,4 @@
-"""Fields whose value settles several parts: plugin lists, builders, words of fsdp."""
+"""Fields whose value settles several parts: each function reads the fields that name it."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ from calc.files.configs.values import NoEqual, as_word
 
 
 def plugins(value: Any) -> dict:
-    """Axolotl's plugins: cut cross entropy fuses the loss; others settle no column."""
+    """Axolotl's plugins: cut cross-entropy fuses the loss; others settle no column."""
     names = value if isinstance(value, list) else [value]
     parts = {}
     for name in map(str, names):
@@ -19,7 +19,7 @@ def plugins(value: Any) -> dict:
 
 
 def components(value: Any) -> dict:
-    """Torchtitan's list of what is compiled."""
+    """The parts that torchtitan compiles."""
     names = value if isinstance(value, list) else str(value).split(",")
     named = {str(name).strip() for name in names}
     if not named <= {"model", "loss", "optimizer"}:
@@ -28,7 +28,7 @@ def components(value: Any) -> dict:
 
 
 def converters(value: Any) -> dict:
-    """Torchtitan's list of converters: float8 and mx take products in 8 bits."""
+    """Torchtitan's converters: float8 and mx compute products in 8 bits."""
     names = [str(name) for name in (value if isinstance(value, list) else str(value).split(",")) if str(name)]
     if any(not name.startswith(("float8", "mx", "quantize.linear.float8", "quantize.linear.mx")) for name in names):
         raise NoEqual
@@ -36,17 +36,17 @@ def converters(value: Any) -> dict:
 
 
 def component(value: Any) -> dict:
-    """Torchtune's builder: lora_ and qlora_ before the name of the model."""
+    """Torchtune's builder: the model's name, after lora_ or qlora_ where it trains adapters."""
     if not isinstance(value, str):
         raise NoEqual
     name = value.rpartition(".")[2]
-    method, bare = next((one for one in ("qlora_", "lora_") if name.startswith(one)), ""), name
-    parts = {"builder": bare.removeprefix(method), "tuning": "lora" if method else "full"}
+    method = next((prefix for prefix in ("qlora_", "lora_") if name.startswith(prefix)), "")
+    parts = {"builder": name.removeprefix(method), "tuning": "lora" if method else "full"}
     return parts | ({"quantised": "nf4-dq"} if method == "qlora_" else {})
 
 
 def fsdp(value: Any) -> dict:
-    """The words of transformers' and axolotl's fsdp, or true."""
+    """The words of fsdp in transformers and axolotl, or true."""
     words = [as_word(word) for word in value] if isinstance(value, list) else as_word(value).split()
     if not words or words in (["false"], ["null"]):
         return {}
@@ -59,7 +59,7 @@ def fsdp(value: Any) -> dict:
 
 
 def recompute(value: Any) -> dict:
-    """Axolotl's gradient_checkpointing: offload and unsloth keep inputs in CPU memory."""
+    """Axolotl's gradient_checkpointing: offload and unsloth keep block inputs in CPU memory."""
     word = as_word(value)
     if word in ("offload", "offload_disk", "unsloth"):
         return {"trainer_recompute": "yes", "offload_activations": "yes"}
@@ -74,15 +74,15 @@ CARDS |= {"A100": "a100-40gb-sxm", "A100-80GB": "a100-80gb-sxm", "H100": "h100-8
 
 
 def accelerators(value: Any) -> dict:
-    """SkyPilot's cards of a node, H100:8; several alternatives settle nothing."""
-    name, _, many = (next(iter(value)) if isinstance(value, list) and len(value) == 1 else str(value)).partition(":")
-    if name not in CARDS or not (many or "1").isdigit():
+    """The cards of a SkyPilot node, H100:8; alternatives settle nothing."""
+    name, _, number = (next(iter(value)) if isinstance(value, list) and len(value) == 1 else str(value)).partition(":")
+    if name not in CARDS or not (number or "1").isdigit():
         raise NoEqual
-    return {"gpu": CARDS[name], "gpus_per_node": int(many or 1)}
+    return {"gpu": CARDS[name], "gpus_per_node": int(number or 1)}
 
 
 def infra(value: Any) -> dict:
-    """SkyPilot's place: aws, or aws with a region; another cloud is not priced here."""
+    """SkyPilot's cloud and region: aws or aws/us-east-1; other clouds have no prices here."""
     cloud, _, region = str(value).partition("/")
     if cloud != "aws":
         raise NoEqual
@@ -93,7 +93,7 @@ DURATION = re.compile(r"(\d[\d_]{0,17}(?:\.\d+)?(?:e\d{1,2})?)(ba|tok)")
 
 
 def length_of_run(value: Any) -> dict:
-    """Composer's length of a run: ba is steps, tok is tokens, epochs settle nothing."""
+    """Composer's length of a run: ba counts steps, tok counts tokens; epochs settle nothing."""
     match = DURATION.fullmatch(as_word(value))
     if not match:
         raise NoEqual
@@ -101,10 +101,10 @@ def length_of_run(value: Any) -> dict:
 
 
 def attention_kinds(value: Any) -> dict:
-    """GPT-NeoX's list of attentions; several kinds settle no column."""
-    named = {"global": "eager", "flash": "flash"}
+    """GPT-NeoX's list of attention kernels; a mixture settles no column."""
+    kernels = {"global": "eager", "flash": "flash"}
     try:
-        kinds = {named[value]} if isinstance(value, str) else {named[kind] for group, _ in value for kind in group}
+        kinds = {kernels[value]} if isinstance(value, str) else {kernels[kind] for group, _ in value for kind in group}
     except (KeyError, TypeError, ValueError):
         raise NoEqual from None
     if len(kinds) != 1:
@@ -113,29 +113,13 @@ def attention_kinds(value: Any) -> dict:
 
 
 def slurm_gpus(value: Any) -> dict:
-    """Slurm's GPUs of a node: 8, h100:8, gpu:8 or gpu:h100:8."""
-    many = str(value).rpartition(":")[2]
-    if not many.isdigit() or not int(many):
+    """The GPUs of a Slurm node: 8, h100:8, gpu:8 or gpu:h100:8."""
+    number = str(value).rpartition(":")[2]
+    if not number.isdigit() or not int(number):
         raise NoEqual
-    return {"gpus_per_node": int(many)}
+    return {"gpus_per_node": int(number)}
 
 
 def slurm_gpus_all(value: Any) -> dict:
-    """Slurm's GPUs of the whole job, 16 or h100:16."""
+    """The GPUs of a Slurm job: 16 or h100:16."""
     return {"gpus": slurm_gpus(value)["gpus_per_node"]}
-
-
-SPECIAL = {
-    "slurm_gpus": slurm_gpus,
-    "slurm_gpus_all": slurm_gpus_all,
-    "duration": length_of_run,
-    "attention_kinds": attention_kinds,
-    "accelerators": accelerators,
-    "infra": infra,
-    "recompute": recompute,
-    "plugins": plugins,
-    "components": components,
-    "converters": converters,
-    "component": component,
-    "fsdp": fsdp,
-}

@@ -9,21 +9,20 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run
-from calc.files.launch.aws import aws_files
 from calc.files.launch.formats import file_text, flags
-from calc.files.launch.resume import resuming
-from calc.files.launch.specs import KitSpec, Spec, kit_specs, matches
+from calc.files.launch.specs import KitSpec, Spec, filled, kit_specs, matches, place_files
 from calc.files.launch.values import launch_values
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, SAME_AS_SEQUENCE, TRAINING_ONLY
 
-NOT_SAID = (
-    "scenario",
-    "gpu",
-    "region",
-    "hours_per_month",
-    "runs_per_month",
-    "plan_months",
-)  # a name, what the instance settles, and what no run depends on
+# A name, what the instance settles, and what no run depends on.
+NOT_COMPARED = ("scenario", "gpu", "region", "hours_per_month", "runs_per_month", "plan_months")
+# transformers writes trainer_state.json after weights, optimizer and random state: where it is, the checkpoint is complete.
+LAST_CHECKPOINT = "LAST=$(ls -d checkpoints/checkpoint-*/trainer_state.json 2>/dev/null | sort -V | tail -n 1 || true)"
+FETCHED = '[ -z "${BUCKET:-}" ] || aws s3 sync --only-show-errors "s3://$BUCKET/checkpoints" checkpoints'
+INSERTED = {  # the field as the first of its file, replacing an earlier one
+    "json": """-e '/"resume_from_checkpoint"/d' -e "1a \\"resume_from_checkpoint\\": \\"${LAST%/*}\\"," """,
+    "yaml": """-e "1i resume_from_checkpoint: ${LAST%/*}" -e "/^resume_from_checkpoint:/d" """,
+}
 
 
 class Inexpressible(NamedTuple):
@@ -45,7 +44,7 @@ class Kit(NamedTuple):
 
 def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
     """A kit for every tool that runs the row (catalogs/edited/launch_files.yaml)."""
-    values = {**launch_values(row, catalogs), "market": market}
+    values = {**launch_values(row, catalogs), "market": market, "spot": str(market == "spot").lower()}
     chosen = [spec for spec in kit_specs() if values["implementation"] in spec.software and matches(spec.when, values)]
     written = [_kit(spec, row, values, catalogs, market) for spec in chosen]
     return sorted(written, key=lambda kit: len(kit.differences))
@@ -61,12 +60,9 @@ def read_back(files: Mapping[str, str], catalogs: Catalogs) -> tuple[dict[str, A
 def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs, market: str) -> Kit:
     files = {name: file_text(_fields(specs, values), form) for name, (form, specs) in spec.files.items()}
     start = "#!/bin/bash\nset -euo pipefail\n"
-    command = spec.command
-    for name, value in values.items():
-        command = command.replace(f"{{{name}}}", str(value))
-    command = " \\\n  ".join([command, *flags(_fields(spec.flags, values))])
+    command = " \\\n  ".join([filled(spec.command, values), *flags(_fields(spec.flags, values))])
     before = resuming(spec.resume, spec.files[spec.resume][0] if spec.resume else "", market == "spot") if row["work"] == "training" else ""
-    place = aws_files(row, values, market)
+    place = place_files(values) if row["instance"] else {}
     readable = {
         **files,
         "launch.sh": f"{start}{before}{command}\n",
@@ -75,19 +71,23 @@ def _kit(spec: KitSpec, row: Row, values: dict[str, Any], catalogs: Catalogs, ma
     differences = _differences(row, readable, catalogs)
     missing = [comment(difference, spec.name) for difference in differences]
     same = "it is the same scenario, but for what follows" if missing else "it is the same scenario"
-    head = [f"{_what(row, values)}. Brought back by `python -m calc import` {same}.", *missing, spec.about.replace("{hub}", values["hub"])]
+    head = [f"{_what(row, values)}. Brought back by `python -m calc import` {same}.", *missing, filled(spec.about, values)]
     commented = {name: file_text(_fields(specs, values), form, missing) for name, (form, specs) in spec.files.items()}
     launch = start + "".join(f"# {line}\n" for line in head) + f"{before}{command}\n"
     return Kit(spec.id, spec.name, {**commented, "launch.sh": launch, **place}, differences)
 
 
+def resuming(file: str, form: str, spot: bool) -> str:
+    """Shell lines that fetch the checkpoints and point `file` to the last one.
+
+    Empty `file`: the tool looks for it itself.
+    """
+    lines = [LAST_CHECKPOINT, f'[ -z "$LAST" ] || sed -i {INSERTED[form]}{file}'] if file else []
+    return "".join(f"{line}\n" for line in [*([FETCHED] if spot else []), *lines])
+
+
 def _fields(specs: tuple[Spec, ...], values: dict[str, Any]) -> dict[str, Any]:
-    fields = {}
-    for spec in specs:
-        value = spec.value(values)
-        if value is not None:
-            fields[spec.field] = value
-    return fields
+    return {spec.field: value for spec in specs if (value := spec.value(values)) is not None}
 
 
 def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[Inexpressible]:
@@ -99,7 +99,7 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
     follows = [name for name in SAME_AS_SEQUENCE if row[name] == row["sequence_tokens"]]
     other = INFERENCE_ONLY if row["work"] == "training" else TRAINING_ONLY
     idle = (*other, *(LORA_ONLY if row["tuning"] != "lora" else ()))
-    names = [name for name in BY_NAME if name not in (*NOT_SAID, *follows, *idle)]
+    names = [name for name in BY_NAME if name not in (*NOT_COMPARED, *follows, *idle)]
     return [Inexpressible(name, row[name], None if name in left else back[name]) for name in names if not _same(name, row, back)]
 
 

@@ -1,6 +1,7 @@
 """Which field of each launch file holds which column (catalogs/edited/launch_files.yaml)."""
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -45,9 +46,9 @@ class KitSpec:
     when: Mapping[str, str]
     about: str
     command: str
-    flags: tuple[Spec, ...]
-    resume: str  # the file that names the checkpoint to go on from; empty: the tool finds it
-    files: Mapping[str, tuple[str, tuple[Spec, ...]]]  # name -> form, fields
+    flags: tuple[Spec, ...] = ()
+    resume: str = ""  # the file that names the checkpoint to resume from; empty: the tool finds it
+    files: Mapping[str, tuple[str, tuple[Spec, ...]]] = dataclasses.field(default_factory=dict)  # name -> form, fields
 
 
 class Raw(str):
@@ -57,26 +58,46 @@ class Raw(str):
 @cache
 def kit_specs() -> tuple[KitSpec, ...]:
     """Every tool that files are written for."""
-    return tuple(_kit(name, entry) for name, entry in read_document(FOLDER, "launch_files")["kits"].items())
+    return tuple(_kit(name, entry) for name, entry in launch_document()["kits"].items())
+
+
+def place_files(values: Row) -> dict[str, str]:
+    """The files that rent the machines and watch them: name -> text."""
+    blocks = {
+        name: [filled(block["text"], values) for block in blocks if matches(block.get("when", {}), values)]
+        for name, blocks in launch_document()["places"].items()
+    }
+    return {name: "".join(texts) for name, texts in blocks.items() if texts}
+
+
+def check_file(limits: str) -> str:
+    """The workflow that checks a plan in a repository, with the gate's limits."""
+    return filled(launch_document()["check"], {"limits": limits})
+
+
+def filled(text: str, values: Row) -> str:
+    """A text with each {name} of the values filled in; other braces stay."""
+    return re.sub(r"\{(\w+)\}", lambda match: str(values.get(match[1], match[0])), text)
 
 
 def matches(when: Mapping[str, str], values: Row) -> bool:
-    """Whether every named value is one of those wanted (a|b)."""
-    return all(str(values.get(name, "")) in wanted.split("|") for name, wanted in when.items())
+    """Whether each named value is one of those listed (a|b)."""
+    return all(str(values.get(name, "")) in listed.split("|") for name, listed in when.items())
+
+
+@cache
+def launch_document() -> dict[str, Any]:
+    """The catalog of launch files."""
+    return read_document(FOLDER, "launch_files")
 
 
 def _kit(name: str, entry: Row) -> KitSpec:
-    files = {
-        file: (details["form"], tuple(_spec(field) for field in details["fields"])) for file, details in entry.get("files", {}).items()
-    }
-    flags, resume = tuple(_spec(field) for field in entry.get("flags", ())), entry.get("resume", "")
-    return KitSpec(name, entry["name"], tuple(entry["software"]), entry["when"], entry["about"], entry["command"], flags, resume, files)
+    files = {file: (details["form"], tuple(map(_spec, details["fields"]))) for file, details in entry.get("files", {}).items()}
+    return KitSpec(name, **{**entry, "files": files, "flags": tuple(map(_spec, entry.get("flags", ())))})
 
 
 def _spec(entry: dict[str, Any]) -> Spec:
-    return Spec(
-        entry["field"], entry.get("column", ""), entry.get("words", {}), entry.get("is", ""), entry.get("raw", ""), entry.get("when", {})
-    )
+    return Spec(**{"constant" if name == "is" else name: value for name, value in entry.items()})
 
 
 def _typed(word: str) -> bool | int | str:

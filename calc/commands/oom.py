@@ -1,11 +1,12 @@
 """`python -m calc oom`: an out-of-memory text as Markdown, beside the estimate."""
 
+import argparse
 from pathlib import Path
 
 from calc.catalogs.load import Catalogs
+from calc.commands.command import Command, plan_rows, write_result
 from calc.evaluate import Row
 from calc.files.brought import brought
-from calc.files.csv.plan import plan_rows
 from calc.files.oom.explain import explained, text_of
 from calc.files.oom.parts import MeasuredPart
 from calc.files.oom.sizes import MOST_CHARACTERS
@@ -17,7 +18,12 @@ from calc.search.advice import advise
 CHANGES = 5
 
 
-def oom_markdown(log: str, run: str, catalogs: Catalogs) -> str:
+def _oom(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write a message or a log as Markdown, beside the estimate of its run."""
+    return write_result(options, _markdown(options.log, options.run, catalogs))
+
+
+def _markdown(log: str, run: str, catalogs: Catalogs) -> str:
     """The text of `log` explained beside `run`, a scenario CSV or configs joined by +."""
     with Path(log).open("rb") as stream:
         text = text_of(stream.read(4 * MOST_CHARACTERS))
@@ -64,3 +70,13 @@ def _change(change: Row) -> str:
     price = "" if is_missing(hourly) else f"{usd(hourly)} an hour"
     work = "" if change["same_work"] else "other work"
     return f"- {change['change']}: {', '.join(filter(None, (less, price, work)))}"
+
+
+OOM = Command(
+    "Explain an out-of-memory message or a log beside the estimate of its run.",
+    (
+        ("log", {"metavar": "LOG", "help": "text: the message, memory_summary or an engine's log"}),
+        ("run", {"metavar": "RUN", "help": "a scenario CSV, or the configs of the run joined by +"}),
+    ),
+    _oom,
+)

@@ -1,31 +1,29 @@
 """`python -m calc gate`: whether every scenario of a plan fits and keeps its limits."""
 
+import argparse
 from collections.abc import Iterator
-from typing import NamedTuple
 
-import pandas as pd
-
+from calc.catalogs.load import Catalogs
+from calc.commands.command import OVER_THE_LIMIT, PLAN, Command, plan_rows, write_result
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.numbers import is_missing
 from calc.say.verdict import memory_of
+from calc.scenarios.problems import TableError
 
 
-class Limits(NamedTuple):
-    """What a row must keep; None is no limit."""
-
-    fits: bool = False
-    usd_most: float | None = None
-    hours_most: float | None = None
-    usd_per_hour_most: float | None = None
-
-
-def broken(rows: pd.DataFrame, limits: Limits) -> list[str]:
-    """A sentence for each limit that a row breaks; a figure that is not known keeps no limit."""
-    return [f"{row['scenario']}: {sentence}" for row in records(rows) for sentence in _broken(row, limits)]
+def _gate(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write a sentence for each limit that a row breaks: 0 where none is broken, 3 otherwise."""
+    if not options.fits and {options.usd_most, options.hours_most, options.usd_per_hour_most} == {None}:
+        raise TableError("gate has nothing to check; name --fits, --usd-most, --hours-most or --usd-per-hour-most.")
+    rows = plan_rows(options.plan, catalogs)
+    sentences = [f"{row['scenario']}: {sentence}" for row in records(rows) for sentence in _broken(row, options)]
+    write_result(options, "".join(f"{sentence}\n" for sentence in sentences) or f"Every limit is kept (rows checked: {len(rows)}).\n")
+    return OVER_THE_LIMIT if sentences else 0
 
 
-def _broken(row: Row, limits: Limits) -> Iterator[str]:
+def _broken(row: Row, limits: argparse.Namespace) -> Iterator[str]:
+    """A sentence for each limit that the row breaks; an unknown figure keeps no limit."""
     if row["problem"]:
         yield row["problem"]
         return
@@ -57,3 +55,16 @@ def _remedy(row: Row) -> str:
     if row["work"] == "training" and is_missing(row["train_tokens"]):
         return "name train_tokens"
     return f"there is no price of {row['instance']} in {row['region']} on {row['market']}, or no speed of this setting"
+
+
+GATE = Command(
+    "Check that every scenario of a plan keeps its limits: exit 0, 3 over a limit, 2 unusable.",
+    (
+        PLAN,
+        ("--fits", {"action": "store_true", "help": "the whole range of the memory is on the card"}),
+        ("--usd-most", {"type": float, "help": "USD of the run, of a service a month"}),
+        ("--hours-most", {"type": float, "help": "hours of the run"}),
+        ("--usd-per-hour-most", {"type": float, "help": "USD of an hour of all instances"}),
+    ),
+    _gate,
+)

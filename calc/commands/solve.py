@@ -1,5 +1,6 @@
 """`python -m calc solve`: the most that a plan holds, or the price at which another wins."""
 
+import argparse
 from collections.abc import Callable
 from typing import Any
 
@@ -7,8 +8,11 @@ import numpy as np
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.commands.command import PLAN, Command, plan_rows
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row, parameters_of
+from calc.files.csv.writer import write_csv
+from calc.files.streams import written
 from calc.layout import data_parallel
 from calc.scenarios.inputs import BY_NAME
 from calc.scenarios.problems import TableError
@@ -20,7 +24,20 @@ MEMORY = "memory"
 Limited = tuple[np.ndarray, np.ndarray, Any]  # the value of each row now, the most, and what limits it
 
 
-def solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
+def _solve(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write the most that each row holds, or the price at which two plans cost the same."""
+    if options.field == "price":
+        if not options.other:
+            raise TableError("solve price compares two plans; name A.csv and B.csv.")
+        result = _break_even(*(plan_rows(path, catalogs) for path in (options.plan, options.other)))
+    else:
+        result = _solved(options.field, plan_rows(options.plan, catalogs, solve=True), catalogs)
+    with written(options.output) as target:
+        write_csv(result, target)
+    return 0
+
+
+def _solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     """The most of the field for each row, and what limits it; raises TableError."""
     if field not in FIELDS:
         raise TableError(f"'{field}' is not solved for; use {', '.join([*FIELDS, 'price'])}.")
@@ -35,7 +52,7 @@ def solved(field: str, rows: pd.DataFrame, catalogs: Catalogs) -> pd.DataFrame:
     return table.assign(limit=np.where(np.isnan(most), "", limit), problem=problems)[list(COLUMNS)]
 
 
-def break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+def _break_even(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     """For each pair of rows the hourly price of B's instance at which both bills agree."""
     if len(before) != len(after):
         raise TableError(f"the two plans have {len(before)} and {len(after)} rows; give as many in both, in the same order.")
@@ -97,3 +114,12 @@ FIELDS = {
     "sequence_tokens": _of_column("max_sequence_tokens", "sequence_tokens"),
     "users": _users,
 }
+SOLVE = Command(
+    "Find the most of a field that every scenario holds, or the price at which another plan costs the same.",
+    (
+        ("field", {"metavar": "FIELD", "help": f"{', '.join(FIELDS)}, price"}),
+        PLAN,
+        ("other", {"metavar": "B.csv", "nargs": "?", "default": "", "help": "for price: the plan whose price is sought"}),
+    ),
+    _solve,
+)

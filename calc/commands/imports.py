@@ -1,17 +1,34 @@
-"""Config files as a table of scenarios: a row for each run, its files joined by +."""
+"""`python -m calc import`: config files as scenarios, one row for each run."""
 
+import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.commands.command import UNUSABLE, Command
 from calc.files.configs.problem import LARGEST_BYTES, ConfigProblem
 from calc.files.configs.run import ABOUT, run_row
+from calc.files.csv.writer import write_csv
+from calc.files.streams import written
 from calc.scenarios.inputs import BY_NAME
 
 
-def imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, list[str]]:
+def _import(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write the scenarios of all runs; 2 where none can be read."""
+    table, refused = _imported(options.files, catalogs)
+    for sentence in refused:
+        print(sentence, file=sys.stderr)
+    if len(refused) == len(options.files):
+        return UNUSABLE
+    with written(options.output) as target:
+        write_csv(table, target)
+    return 0
+
+
+def _imported(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame, list[str]]:
     """The runs as scenario rows, and a sentence for each that cannot be read."""
     rows, refused = [], []
     for run in runs:
@@ -32,3 +49,10 @@ def _content(name: str) -> bytes:
             return stream.read(LARGEST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise ConfigProblem(f"{name or 'a file without a name'}: {getattr(error, 'strerror', None) or error}; check the path.") from None
+
+
+IMPORT = Command(
+    "Read configs and launch commands of training and serving tools; write a scenario for each run.",
+    (("files", {"metavar": "FILE", "nargs": "+", "help": "a config or a launch command; the files of one run joined by +"}),),
+    _import,
+)

@@ -1,11 +1,13 @@
 """`python -m calc diff`: how two plans differ in choices, memory, time and money."""
 
+import argparse
 from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
 from calc.catalogs.load import Catalogs
+from calc.commands.command import Command, plan_rows, write_result
 from calc.evaluate import Row
 from calc.plan.figures import records
 from calc.say.change import cause_in_words
@@ -21,8 +23,14 @@ FIGURES: dict[str, tuple[str, Callable[[float], str]]] = {  # quantity -> its na
 }
 
 
-def diff_markdown(before: pd.DataFrame, after: pd.DataFrame, names: tuple[str, str], catalogs: Catalogs) -> str:
-    """Both tables (plan_rows) row by row of the same name; what only one of them has is named."""
+def _diff(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write two plans as Markdown."""
+    before, after = (plan_rows(path, catalogs) for path in (options.before, options.after))
+    return write_result(options, _markdown(before, after, (options.before, options.after), catalogs))
+
+
+def _markdown(before: pd.DataFrame, after: pd.DataFrame, names: tuple[str, str], catalogs: Catalogs) -> str:
+    """Both plans, row by row of the same name; rows that only one of them has are named."""
     first, second = ({row["scenario"]: row for row in records(rows)} for rows in (before, after))
     same = len(first.keys() & second.keys())
     counts = f"{same} in both, {len(second.keys() - first.keys())} new, {len(first.keys() - second.keys())} gone"
@@ -70,3 +78,10 @@ def _figures(row: Row) -> str:
         return f"it cannot be estimated: {row['problem']}"
     figures = [(name, say(row[quantity])) for quantity, (name, say) in FIGURES.items() if not is_missing(row[quantity])]
     return ", ".join(f"{name[0].lower()}{name[1:]} {value}" for name, value in figures) + "."
+
+
+DIFF = Command(
+    "Say in Markdown what changed between two plans, in memory, time and money.",
+    (("before", {"metavar": "A.csv", "help": "CSV of scenarios"}), ("after", {"metavar": "B.csv", "help": "CSV of scenarios"})),
+    _diff,
+)

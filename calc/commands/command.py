@@ -1,0 +1,48 @@
+"""The shape of a command, and what several of them share: plans, texts, exit statuses."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from calc.catalogs.load import Catalogs
+from calc.files.csv.earlier import earlier
+from calc.files.csv.tables import read_csv
+from calc.files.streams import written
+from calc.scenarios.problems import TableError
+
+UNUSABLE, OVER_THE_LIMIT = 2, 3  # exit statuses
+PLAN = ("plan", {"metavar": "plan.csv", "help": "CSV of scenarios"})
+
+
+class Command(NamedTuple):
+    """A command: its purpose, its arguments (name, options), and its function."""
+
+    about: str
+    arguments: tuple[tuple[str, dict[str, Any]], ...]
+    run: Callable[[argparse.Namespace, Catalogs], int]
+
+
+def plan_rows(path: str, catalogs: Catalogs, solve: bool = False) -> pd.DataFrame:
+    """Every row of a CSV estimated and billed, uniquely named; raises TableError or OSError.
+
+    One unreadable cell makes the file unusable: a check must not pass over what it could not read.
+    """
+    plan = earlier(read_csv(Path(path).read_bytes(), path), path, catalogs, solve)
+    if plan.unread:
+        raise TableError(f"{path}: {plan.unread[0]}")
+    names: list[str] = []
+    for number, name in enumerate(map(str, plan.rows["scenario"]), start=1):
+        plain = name or f"row {number}"
+        same = sum(other == plain or other.startswith(f"{plain} #") for other in names)
+        names.append(f"{plain} #{same + 1}" if same else plain)
+    return plan.rows.assign(scenario=names)
+
+
+def write_result(options: argparse.Namespace, text: str) -> int:
+    """Write the result of a command; returns 0."""
+    with written(options.output) as target:
+        target.write(text)
+    return 0

@@ -1,0 +1,66 @@
+"""`python -m calc launch`: the files that start a scenario, for one that runs and fits."""
+
+import argparse
+import sys
+
+from calc.catalogs.load import Catalogs
+from calc.commands.command import OVER_THE_LIMIT, PLAN, Command, plan_rows
+from calc.evaluate import Row
+from calc.files.launch.kit import Kit, comment, kits
+from calc.files.launch_files import files_of, write_folder
+from calc.plan.figures import records
+from calc.scenarios.problems import TableError
+from calc.units import GIB
+
+
+def _launch(options: argparse.Namespace, catalogs: Catalogs) -> int:
+    """Write the files of the named row, or of the first, into a folder."""
+    if options.output == "-":
+        raise TableError("launch writes several files; name their folder with -o.")
+    rows = plan_rows(options.plan, catalogs)
+    chosen = rows[rows["scenario"] == options.scenario] if options.scenario else rows.head(1)
+    if not len(chosen):
+        raise TableError(f"{options.plan} has no scenario '{options.scenario}'; it has {', '.join(rows['scenario'].head(6))}.")
+    row = records(chosen)[0]
+    by_tool = {kit.id: kit for kit in kits(row, catalogs, row["market"])} if not row["problem"] else {}
+    if not by_tool or (options.tool and options.tool not in by_tool):
+        cure = f"use {' or '.join(by_tool)}" if by_tool else "name software and sharding that a tool of the launch kit runs"
+        raise TableError(f"{options.plan}, {row['scenario']}: {row['problem'] or 'no launch kit runs it so'}; {cure}.")
+    kit = by_tool[options.tool or next(iter(by_tool))]
+    warning = _not_to_launch(row)
+    if warning and not options.anyway:
+        print(f"{row['scenario'] or options.plan}: {warning} Nothing was written; change the plan, or add --anyway.", file=sys.stderr)
+        return OVER_THE_LIMIT
+    write_folder(files_of(_warned(kit, warning) if warning else kit, row, row["market"]), options.output)
+    for difference in kit.differences:
+        print(comment(difference, kit.name), file=sys.stderr)
+    return 0
+
+
+def _not_to_launch(row: Row) -> str:
+    """Why a plan should not be started, as a sentence; empty where it runs and fits."""
+    if row["runs"] == "no":
+        return f"This plan does not run: {row['note'].rstrip('.')}."
+    if row["fits"] == "no":
+        needed, available = (row[name] / GIB for name in ("memory_bytes", "gpu_memory_bytes"))
+        return f"This plan does not fit: it takes {needed:,.1f} GiB on each GPU, and the card has {available:,.1f}."
+    return ""
+
+
+def _warned(kit: Kit, warning: str) -> Kit:
+    """A kit whose scripts say on top why not to start it."""
+    start = "#!/bin/bash\n"
+    scripts = {name: text.replace(start, f"{start}# WARNING: {warning}\n", 1) for name, text in kit.files.items()}
+    return kit._replace(files=scripts)
+
+
+LAUNCH = Command(
+    "Write the files that start a scenario: for its tool, for SkyPilot, for AWS. Exit 3: it does not run or fit.",
+    (
+        PLAN,
+        ("--scenario", {"default": "", "help": "the row's name; none: the first"}),
+        ("--tool", {"default": "", "help": "the tool; none: the one that loses least"}),
+        ("--anyway", {"action": "store_true", "help": "write a plan that does not run or fit too, with a warning on top"}),
+    ),
+    _launch,
+)
